@@ -1,0 +1,99 @@
+# Cradle. `make help` lists the targets; README.md says what they are for.
+
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+DESTDIR ?=
+BUILD := .build
+VENV := $(BUILD)/venv
+STAMPS := $(BUILD)/stamps
+PYTHON ?= python3
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+# What the program is built with.
+BUILD_PACKAGES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev pkg-config
+# What the tests and the demonstration watch it with.
+VIEWER_PACKAGES := python3 python3-venv
+TEST_PACKAGES := $(VIEWER_PACKAGES) chromium firefox-esr iproute2 ffmpeg \
+  python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-tools \
+  gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
+BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
+VIEWER_PYTHON := aiortc aiohttp numpy websockets
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test test-hardware bench format lint install uninstall clean
+
+help: ## lists the targets
+	@echo "Cradle: a baby monitor that a family owns. Targets:"
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 18
+
+# Installs the Debian packages that are missing; $(1) names them.
+define need
+@missing=$$(for p in $(1); do dpkg-query -W -f='$${Status}\n' $$p 2>/dev/null | grep -q '^install ok installed' || echo $$p; done); \
+if [ -n "$$missing" ]; then echo "Installing:" $$missing; \
+  $(SUDO) apt-get update -qq && \
+  $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; fi
+@command -v swift >/dev/null || { echo "Swift is missing: install it from https://www.swift.org/install/linux/"; exit 1; }
+endef
+
+setup: ## installs what building needs
+	$(call need,$(BUILD_PACKAGES))
+
+setup-viewer: setup
+	$(call need,$(VIEWER_PACKAGES))
+	@$(MAKE) --no-print-directory $(STAMPS)/venv
+
+setup-test: setup-viewer
+	$(call need,$(TEST_PACKAGES))
+
+setup-bench: setup-test
+	$(call need,$(BENCH_PACKAGES))
+
+$(STAMPS)/venv: Makefile
+	@echo "Preparing the Python viewers ..."
+	@mkdir -p $(STAMPS)
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check $(VIEWER_PYTHON)
+	@touch $@
+
+build: setup ## builds the release programs
+	swift build -c release --product cradle-child
+
+demo: setup-viewer ## starts a child, watches it, shows the figures and a link; Ctrl-C ends it
+	@echo "Building (the first time takes some minutes) ..."
+	@swift build -c release --product cradle-child
+	@$(VENV)/bin/python Tests/Interop/demo.py --child $(BUILD)/release/cradle-child
+
+test: setup-test ## runs every test that needs no special hardware
+	swift build --build-tests
+	swift test --skip-build
+
+test-hardware: setup-viewer ## runs the child in a virtual machine with a camera and a sound card
+	swift build -c release --product cradle-child
+	VENV=$(VENV) Tests/Hardware/run $(BUILD)/release/cradle-child
+
+bench: setup-bench ## measures against GStreamer and libvpx, prints ratios
+	swift build -c release --product cradle-child
+	swift build -c release --product cradle-benchmarks
+	$(VENV)/bin/python Tests/Benchmarks/bench.py --child $(BUILD)/release/cradle-child \
+	  --benchmarks $(BUILD)/release/cradle-benchmarks
+
+format: ## formats the sources
+	swift format --in-place --recursive --parallel Package.swift Sources Tests
+
+lint: ## says what `format` would change
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests
+
+install: ## installs the program and its configuration (PREFIX, DESTDIR)
+	@test -x $(BUILD)/release/cradle-child || { echo "Run 'make build' first (not as root)."; exit 1; }
+	install -D -m 755 $(BUILD)/release/cradle-child $(DESTDIR)$(PREFIX)/bin/cradle-child
+	@if [ -e $(DESTDIR)/etc/cradle/child.yaml ]; then \
+	  install -D -m 644 config/child.yaml $(DESTDIR)/etc/cradle/child.yaml.new; \
+	  echo "Kept $(DESTDIR)/etc/cradle/child.yaml; the new reference is child.yaml.new beside it."; \
+	else install -D -m 644 config/child.yaml $(DESTDIR)/etc/cradle/child.yaml; fi
+
+uninstall: ## removes the program; state and configuration stay
+	rm -f $(DESTDIR)$(PREFIX)/bin/cradle-child
+
+clean: ## removes what was built
+	rm -rf $(BUILD)

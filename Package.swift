@@ -1,0 +1,124 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// The house and its arrows are described in README.md, "Where things are".
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+let nio = "swift-nio"
+
+func product(_ name: String, _ package: String) -> Target.Dependency {
+  .product(name: name, package: package)
+}
+
+func room(_ name: String, in folder: String, needs: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: needs, path: "Sources/\(folder)", swiftSettings: strict)
+}
+
+/// A pure core below Sources/Protocols: no C, no Foundation, no clock.
+func core(_ name: String, needs: [Target.Dependency] = []) -> Target {
+  room(name, in: "Protocols/\(name)", needs: needs)
+}
+
+func library(_ name: String, pkgConfig: String?, package: String) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+func tests(_ name: String, needs: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+  .testTarget(name: name, dependencies: needs, path: "Tests/\(name)", resources: resources, swiftSettings: strict)
+}
+
+let cores: [Target] = [
+  core("Wire"),
+  core("STUN", needs: ["Wire"]),
+  core("ICE", needs: ["Wire", "STUN"]),
+  core("SDP", needs: ["Wire"]),
+  core("RTP", needs: ["Wire"]),
+  core("RTPSending", needs: ["Wire", "RTP"]),
+  core("SCTP", needs: ["Wire"]),
+  core("PeerConnection", needs: ["Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "SCTP"]),
+  core("Signaling", needs: ["Wire", "SDP"]),
+]
+
+let libraries: [Target] = [
+  library("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+  library("CSRTP", pkgConfig: "libsrtp2", package: "libsrtp2-dev"),
+  library("CVPX", pkgConfig: "vpx", package: "libvpx-dev"),
+  library("COpus", pkgConfig: "opus", package: "libopus-dev"),
+  library("CYUV", pkgConfig: nil, package: "libyuv-dev"),
+  library("CTurboJPEG", pkgConfig: "libturbojpeg", package: "libturbojpeg0-dev"),
+  library("CALSA", pkgConfig: "alsa", package: "libasound2-dev"),
+  .systemLibrary(name: "CLinux", path: "Sources/CLibraries/CLinux"),
+]
+
+let shells: [Target] = [
+  room("Frames", in: "Media/Frames", needs: ["Wire", "CLinux"]),
+  room("Codecs", in: "Media/Codecs", needs: ["Wire", "Frames", "CVPX", "COpus", "CYUV", "CTurboJPEG"]),
+  room("Sound", in: "Media/Sound", needs: ["Wire", "Frames"]),
+  room("Picture", in: "Media/Picture", needs: ["Wire", "Frames"]),
+  room("Devices", in: "Devices", needs: ["Wire", "Frames", "Codecs", "Sound", "Picture", "CLinux", "CALSA"]),
+  room(
+    "Secure", in: "Network/Secure",
+    needs: ["Wire", "PeerConnection", "COpenSSL", "CSRTP", product("Crypto", "swift-crypto")]),
+  room(
+    "Server", in: "Network/Server",
+    needs: [
+      "Wire", "PeerConnection", "Signaling", "Secure", "SDP", "ICE",
+      product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
+      product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
+    ]),
+  room(
+    "Storage", in: "Storage",
+    needs: [product("Yams", "Yams"), product("Crypto", "swift-crypto")]),
+]
+
+let programs: [Target] = [
+  .target(
+    name: "Web", path: "Sources/Web", resources: [.embedInCode("Pages/index.html")], swiftSettings: strict),
+  room(
+    "Child", in: "Child",
+    needs: [
+      "Wire", "ICE", "SDP", "RTP", "RTPSending", "SCTP", "PeerConnection", "Signaling", "Frames", "Codecs", "Sound",
+      "Picture", "Devices", "Secure", "Server", "Storage", "Web", product("NIOCore", nio), product("NIOPosix", nio),
+      product("NIOHTTP1", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
+    ]),
+  .executableTarget(
+    name: "cradle-child",
+    dependencies: [
+      "Child", "Devices", "Server", "Storage", product("ArgumentParser", "swift-argument-parser"),
+      product("Logging", "swift-log"),
+    ], path: "Sources/cradle-child", swiftSettings: strict),
+]
+
+let checks: [Target] = [
+  .target(
+    name: "TestSupport", dependencies: ["Wire", "COpenSSL"], path: "Tests/TestSupport", swiftSettings: strict),
+  tests("ProjectTests", needs: []),
+  tests("WireTests", needs: ["Wire", "TestSupport"]),
+  tests("Behaviour", needs: ["Wire", "ICE", "SDP", "RTP", "SCTP", "PeerConnection", "TestSupport"]),
+]
+
+let package = Package(
+  name: "cradle",
+  products: [
+    .library(name: "PeerConnection", targets: ["PeerConnection"]),
+    .executable(name: "cradle-child", targets: ["cradle-child"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+  ],
+  targets: cores + libraries + shells + programs + checks
+)

@@ -1,0 +1,54 @@
+// What Swift cannot take from the Linux headers by itself: macros with arguments and variadic functions.
+#pragma once
+
+#include <errno.h>
+#include <linux/gpio.h>
+#include <linux/videodev2.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+
+/// Names the calling thread; `name` is cut to 15 bytes. prctl(2).
+static inline void clinux_set_thread_name(const char *name) {
+  prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+/// ioctl(2), once more when a signal came in between. 0 or more, or a negated errno.
+static inline int clinux_ioctl(int descriptor, unsigned long request, void *argument) {
+  int result;
+  do {
+    result = ioctl(descriptor, request, argument);
+  } while (result < 0 && errno == EINTR);
+  return result < 0 ? -errno : result;
+}
+
+// V4L2 requests: linux/videodev2.h.
+static const unsigned long CLINUX_VIDIOC_QUERYCAP = VIDIOC_QUERYCAP;
+static const unsigned long CLINUX_VIDIOC_ENUM_FMT = VIDIOC_ENUM_FMT;
+static const unsigned long CLINUX_VIDIOC_ENUM_FRAMESIZES = VIDIOC_ENUM_FRAMESIZES;
+static const unsigned long CLINUX_VIDIOC_ENUM_FRAMEINTERVALS = VIDIOC_ENUM_FRAMEINTERVALS;
+static const unsigned long CLINUX_VIDIOC_TRY_FMT = VIDIOC_TRY_FMT;
+static const unsigned long CLINUX_VIDIOC_S_FMT = VIDIOC_S_FMT;
+static const unsigned long CLINUX_VIDIOC_G_PARM = VIDIOC_G_PARM;
+static const unsigned long CLINUX_VIDIOC_S_PARM = VIDIOC_S_PARM;
+static const unsigned long CLINUX_VIDIOC_REQBUFS = VIDIOC_REQBUFS;
+static const unsigned long CLINUX_VIDIOC_QUERYBUF = VIDIOC_QUERYBUF;
+static const unsigned long CLINUX_VIDIOC_QBUF = VIDIOC_QBUF;
+static const unsigned long CLINUX_VIDIOC_DQBUF = VIDIOC_DQBUF;
+static const unsigned long CLINUX_VIDIOC_STREAMON = VIDIOC_STREAMON;
+static const unsigned long CLINUX_VIDIOC_STREAMOFF = VIDIOC_STREAMOFF;
+
+// Pixel formats by their four characters: linux/videodev2.h.
+static const unsigned int CLINUX_PIX_FMT_YUYV = V4L2_PIX_FMT_YUYV;
+static const unsigned int CLINUX_PIX_FMT_UYVY = V4L2_PIX_FMT_UYVY;
+static const unsigned int CLINUX_PIX_FMT_NV12 = V4L2_PIX_FMT_NV12;
+static const unsigned int CLINUX_PIX_FMT_YUV420 = V4L2_PIX_FMT_YUV420;
+static const unsigned int CLINUX_PIX_FMT_YVU420 = V4L2_PIX_FMT_YVU420;
+static const unsigned int CLINUX_PIX_FMT_MJPEG = V4L2_PIX_FMT_MJPEG;
+static const unsigned int CLINUX_PIX_FMT_JPEG = V4L2_PIX_FMT_JPEG;
+static const unsigned int CLINUX_PIX_FMT_GREY = V4L2_PIX_FMT_GREY;
+
+// GPIO character device, version 2: linux/gpio.h.
+static const unsigned long CLINUX_GPIO_GET_CHIPINFO = GPIO_GET_CHIPINFO_IOCTL;
+static const unsigned long CLINUX_GPIO_V2_GET_LINEINFO = GPIO_V2_GET_LINEINFO_IOCTL;

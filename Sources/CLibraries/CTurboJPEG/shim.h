@@ -1,0 +1,4 @@
+// libjpeg-turbo's TurboJPEG API.
+#pragma once
+
+#include <turbojpeg.h>

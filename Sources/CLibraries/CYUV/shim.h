@@ -1,0 +1,6 @@
+// libyuv: colour conversion and scaling. Only its C headers; libyuv.h would bring the C++ ones with it.
+#pragma once
+
+#include <libyuv/convert.h>
+#include <libyuv/planar_functions.h>
+#include <libyuv/scale.h>

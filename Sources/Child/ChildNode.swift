@@ -1,0 +1,232 @@
+internal import Devices
+internal import Foundation
+internal import Frames
+public import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import NIOSSL
+internal import PeerConnection
+internal import SDP
+internal import Secure
+internal import Server
+public import Storage
+internal import Synchronization
+internal import Wire
+
+/// The camera node: capture, encode, viewers, commands. One event loop; devices and encoders have threads of their own.
+public final class ChildNode: Sendable {
+  /// The program's version, as `--version`, DNS-SD and `hello` give it.
+  public static let version = "0.1.0"
+
+  public struct Options: Sendable {
+    public var configuration: ChildConfiguration
+    /// Identity, tokens; made when missing.
+    public var stateDirectory: String
+    /// The commands' socket; made when missing.
+    public var runtimeDirectory: String
+
+    public init(configuration: ChildConfiguration, stateDirectory: String, runtimeDirectory: String) {
+      self.configuration = configuration
+      self.stateDirectory = stateDirectory
+      self.runtimeDirectory = runtimeDirectory
+    }
+  }
+
+  /// Viewers at a time; a home has fewer, and each costs about a megabyte.
+  static let mostViewers = 32
+  /// Where the encoder starts before a path has been measured, kbit/s.
+  static let startKbps = 1500
+
+  private let group: MultiThreadedEventLoopGroup
+  private let hub: PeerHub
+  private let viewers: Viewers
+  private let cameras: [VideoPipeline]
+  private let audio: AudioPipeline
+  private let http: HTTPServer
+  private let commands: CommandSocket
+  /// Holds the lock on the state directory.
+  private let state: StateDirectory
+  private let tokens: TokenBook
+  private let logger: Logger
+  /// 16 hexadecimal digits.
+  public let id: String
+  /// What the family calls it.
+  public let name: String
+  /// The TCP port in use.
+  public var port: Int { http.port }
+
+  /// Opens everything and begins to serve. Devices that are missing are waited for, not errors.
+  ///
+  /// - Throws: `NodeError` with what to do next.
+  public static func start(_ options: Options, logger: Logger) async throws -> ChildNode {
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    do {
+      return try await ChildNode(options, group: group, logger: logger)
+    } catch {
+      try? await group.shutdownGracefully()
+      throw error
+    }
+  }
+
+  private init(_ options: Options, group: MultiThreadedEventLoopGroup, logger: Logger) async throws {
+    let configuration = options.configuration
+    let state = try NodeState.open(options.stateDirectory)
+    let identity = state.identity
+    let tokens = TokenBook(state.tokens)
+    for warning in state.directory.modeWarnings() { logger.warning("\(warning)") }
+    let name = configuration.name ?? ChildConfiguration.defaultName(id: identity.id)
+    let certificate = try NodeCertificate(identity: identity, addresses: LocalAddresses.current(includingLoopback: true))
+    let transports = try OpenSSLTransports(identity: identity, certificate: certificate)
+    let loop = group.next()
+
+    let hub = PeerHub(eventLoop: loop, limit: Self.mostViewers, now: { MonotonicClock.now }) { configuration in
+      PeerConnection(
+        configuration: configuration, secure: transports, hashes: CryptoHashes(), random: SystemRandomNumberGenerator(),
+        wallClock: MonotonicClock.wallClockReference)
+    }
+    let relay = MediaRelay(loop: loop)
+    let range = configuration.video.bitrateKbps
+    let startKbps = min(max(Self.startKbps, range.lowerBound), range.upperBound)
+    let cameras = configuration.cameras.enumerated().map { index, camera in
+      VideoPipeline(
+        settings: .init(
+          cameraID: camera.id, device: .init(camera.device),
+          request: VideoRequest(
+            width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate)),
+          startKbps: startKbps),
+        deliver: { frame in relay.video(frame, camera: index) },
+        cameraChanged: { state in NodeLog.camera(camera.id, state, logger) })
+    }
+    let audio = AudioPipeline(
+      device: .init(configuration.microphone.device), deliver: { packet in relay.audio(packet) },
+      microphoneChanged: { state in NodeLog.microphone(state, logger) })
+    let viewers = Viewers(
+      settings: .init(
+        childName: name, childID: identity.id, version: Self.version, bitrateKbps: range, startKbps: startKbps),
+      hub: hub, cameras: cameras, audio: audio, logger: logger)
+    try await loop.submit {
+      hub.onEvent = { [weak viewers] peer, event in viewers?.handle(event, of: peer) }
+      relay.viewers = viewers
+    }.get()
+
+    let report = StatusReporter(
+      name: name, id: identity.id, started: MonotonicClock.now, hub: hub, viewers: viewers, audio: audio)
+    let routes = Routes(
+      loop: loop, hub: hub, viewers: viewers, tokens: tokens, configuration: configuration, report: report,
+      logger: logger)
+    let ports = configuration.mediaPorts ?? 0...0
+    do {
+      try await hub.bind(ports: ports)
+    } catch {
+      throw NodeError.cannotBind(
+        what: "the UDP ports \(ports.lowerBound) to \(ports.upperBound) (media-ports)", reason: "\(error)")
+    }
+    let tls = try NodeTLS.context(configuration.tls, identity: identity, certificate: certificate)
+    let http: HTTPServer
+    do {
+      http = try await HTTPServer.start(
+        host: configuration.listen.host, port: Int(configuration.listen.port), tls: tls, on: loop,
+        responder: { request in routes.respond(to: request) })
+    } catch {
+      await hub.shutDown()
+      throw NodeError.cannotBind(what: "\(configuration.listen) (listen)", reason: "\(error)")
+    }
+    report.setPort(http.port)
+    let admin = AdminCommands(loop: loop, tokens: tokens, viewers: viewers, report: report, logger: logger)
+    do {
+      try NodeState.makeRuntimeDirectory(options.runtimeDirectory)
+      commands = try await CommandSocket.start(
+        path: options.runtimeDirectory + "/" + AdminProtocol.socketName, on: loop,
+        responder: { line in admin.respond(to: line) })
+    } catch {
+      await http.stop()
+      await hub.shutDown()
+      throw NodeError.runtimeDirectory(path: options.runtimeDirectory, reason: "\(error)")
+    }
+    self.group = group
+    self.hub = hub
+    self.viewers = viewers
+    self.cameras = cameras
+    self.audio = audio
+    self.http = http
+    self.logger = logger
+    self.name = name
+    id = identity.id
+    self.state = state.directory
+    self.tokens = tokens
+    cameras.forEach { $0.start() }
+    audio.start()
+    try await loop.submit { viewers.start() }.get()
+    logger.info(
+      "ready", metadata: ["name": "\(name)", "id": "\(id)", "https": "\(http.port)", "version": "\(Self.version)"])
+  }
+
+  /// Says goodbye to every viewer, lets the devices go and ends. Call once.
+  public func stop() async {
+    logger.info("stopping")
+    await http.stop()
+    try? await hub.eventLoop.submit {
+      self.viewers.stop()
+      try? self.tokens.store.saveUses()
+    }.get()
+    await hub.shutDown()
+    await commands.stop()
+    cameras.forEach { $0.stop() }
+    audio.stop()
+    try? await group.shutdownGracefully()
+  }
+}
+
+/// Why the node could not start. Each says what to do.
+public enum NodeError: Error, CustomStringConvertible, Sendable {
+  case cannotBind(what: String, reason: String)
+  case runtimeDirectory(path: String, reason: String)
+  case identity(path: String, reason: String)
+  case tls(String)
+
+  public var description: String {
+    switch self {
+    case .cannotBind(let what, let reason):
+      "cannot listen on \(what): \(reason). Is another cradle-child running, or the address wrong?"
+    case .runtimeDirectory(let path, let reason):
+      "cannot use the runtime directory \(path): \(reason). Choose another with --runtime-directory."
+    case .identity(let path, let reason):
+      "cannot use the identity key \(path): \(reason). It is kept as it is; restore it from a backup, or move it away "
+        + "to begin with a new identity (every parent must pair again then)."
+    case .tls(let reason):
+      "cannot use the configured certificate (tls): \(reason)"
+    }
+  }
+}
+
+/// Brings frames from the pipelines' threads onto the event loop, one hop each.
+///
+/// `@unchecked Sendable` because `viewers` is touched on the loop alone.
+private final class MediaRelay: @unchecked Sendable {
+  private let loop: any EventLoop
+  weak var viewers: Viewers?
+  /// Frames on their way to the loop. A loop that is stuck must not gather them.
+  private let underway = Atomic<Int>(0)
+  private static let mostUnderway = 64
+
+  init(loop: any EventLoop) {
+    self.loop = loop
+  }
+
+  func video(_ frame: EncodedVideoFrame, camera: Int) {
+    hop { $0.send(frame, fromCamera: camera) }
+  }
+
+  func audio(_ packet: EncodedAudioPacket) {
+    hop { $0.send(packet) }
+  }
+
+  private func hop(_ body: @escaping @Sendable (Viewers) -> Void) {
+    guard underway.load(ordering: .relaxed) < Self.mostUnderway else { return }
+    underway.wrappingAdd(1, ordering: .relaxed)
+    loop.execute {
+      self.underway.wrappingSubtract(1, ordering: .relaxed)
+      if let viewers = self.viewers { body(viewers) }
+    }
+  }
+}

@@ -1,0 +1,23 @@
+internal import Devices
+
+// How device states are called in heartbeats, status and metrics.
+extension VideoPipeline.CameraState {
+  var word: String {
+    switch self {
+    case .opening: "opening"
+    case .running: "running"
+    case .missing: "missing"
+    }
+  }
+}
+
+extension AudioPipeline.MicrophoneState {
+  var word: String {
+    switch self {
+    case .off: "off"
+    case .opening: "opening"
+    case .running: "running"
+    case .missing: "missing"
+    }
+  }
+}

@@ -1,0 +1,36 @@
+internal import PeerConnection
+internal import SDP
+internal import Storage
+
+/// Which tracks a viewer may have, in the terms of offer and answer.
+enum MediaOffer {
+  /// Header extensions that help a viewer: which section a packet is of, feedback on every packet, and when it was sent.
+  private static let extensions = [
+    RTPHeaderExtensionURI.mid, RTPHeaderExtensionURI.transportWideCC, RTPHeaderExtensionURI.absSendTime,
+  ]
+
+  /// Fresh SSRCs for one viewer; nothing of a kind that it has no permission for.
+  static func media(for permissions: Permissions, camera: String) -> [LocalMedia] {
+    var random = SystemRandomNumberGenerator()
+    let cname = String(random.next(), radix: 36)
+    var media: [LocalMedia] = []
+    if permissions.contains(.view) {
+      media.append(
+        LocalMedia(
+          kind: .video, direction: .sendOnly, codecs: [.vp8, .rtx], headerExtensions: extensions,
+          ssrc: ssrc(&random), rtxSSRC: ssrc(&random), cname: cname, streamID: "cradle", trackID: camera))
+    }
+    if permissions.contains(.listen) {
+      media.append(
+        LocalMedia(
+          kind: .audio, direction: .sendOnly, codecs: [.opus], headerExtensions: extensions, ssrc: ssrc(&random),
+          cname: cname, streamID: "cradle", trackID: "microphone"))
+    }
+    return media
+  }
+
+  /// Not 0, which some receivers take for "none".
+  private static func ssrc(_ random: inout SystemRandomNumberGenerator) -> UInt32 {
+    .random(in: 1...UInt32.max, using: &random)
+  }
+}

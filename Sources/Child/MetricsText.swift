@@ -1,0 +1,51 @@
+/// `GET /metrics`: the status in Prometheus' text format 0.0.4.
+enum MetricsText {
+  static func make(_ status: StatusReport) -> String {
+    var text = ""
+    func family(_ name: String, _ type: String, _ help: String, _ samples: [(labels: String, value: Double)]) {
+      guard !samples.isEmpty else { return }
+      text += "# HELP cradle_\(name) \(help)\n# TYPE cradle_\(name) \(type)\n"
+      for sample in samples { text += "cradle_\(name)\(sample.labels) \(sample.value)\n" }
+    }
+    func one(_ name: String, _ type: String, _ help: String, _ value: Double) {
+      family(name, type, help, [("", value)])
+    }
+    family("info", "gauge", "The node.", [("{id=\"\(status.id)\",version=\"\(status.version)\"}", 1)])
+    one("uptime_seconds", "gauge", "Time since the node started.", status.uptimeSeconds)
+    one("viewers", "gauge", "Viewers that are here now.", Double(status.viewers.count))
+    one("alarms", "gauge", "Things that are wrong now.", Double(status.alarms.count))
+    let cameras = { (value: (StatusReport.Camera) -> Double) in
+      status.cameras.map { (labels: "{camera=\"\(escape($0.id))\"}", value: value($0)) }
+    }
+    family("camera_up", "gauge", "1 while the camera delivers.", cameras { $0.state == "running" ? 1 : 0 })
+    family("frames_captured_total", "counter", "Pictures from the camera.", cameras { Double($0.captured) })
+    family("frames_encoded_total", "counter", "Pictures encoded.", cameras { Double($0.encoded) })
+    family("key_frames_encoded_total", "counter", "Key frames encoded.", cameras { Double($0.keyFrames) })
+    family("video_target_kbps", "gauge", "The encoder's target rate.", cameras { Double($0.targetKbps) })
+    one("microphone_up", "gauge", "1 while the microphone delivers.", status.microphone.state == "running" ? 1 : 0)
+    one("audio_blocks_captured_total", "counter", "Blocks of 20 ms heard.", Double(status.microphone.captured))
+    one("audio_level_decibels", "gauge", "RMS sound level, dB below full scale.", status.microphone.levelDb)
+    let viewers = { (value: (StatusReport.Viewer) -> Double) in
+      status.viewers.enumerated().map { index, viewer in
+        (labels: "{viewer=\"\(escape(viewer.name))\",number=\"\(index)\"}", value: value(viewer))
+      }
+    }
+    family("viewer_bytes_sent_total", "counter", "Bytes sent to a viewer.", viewers { Double($0.bytesSent) })
+    family(
+      "viewer_packets_retransmitted_total", "counter", "Packets sent again.",
+      viewers { Double($0.packetsRetransmitted) })
+    return text
+  }
+
+  /// Label values escape backslash, quote and line feed.
+  private static func escape(_ value: String) -> String {
+    value.reduce(into: "") { result, character in
+      switch character {
+      case "\\": result += "\\\\"
+      case "\"": result += "\\\""
+      case "\n": result += "\\n"
+      default: result.append(character)
+      }
+    }
+  }
+}

@@ -1,0 +1,35 @@
+internal import Devices
+internal import Logging
+
+/// What the log says of devices that come and go.
+enum NodeLog {
+  static func camera(_ id: String, _ state: VideoPipeline.CameraState, _ logger: Logger) {
+    switch state {
+    case .opening: break
+    case .running(let info):
+      logger.info(
+        "camera is running", metadata: ["camera": "\(id)", "device": "\(info.device)", "mode": "\(info.mode)"])
+      if info.differsFromRequest {
+        let request = info.request
+        logger.notice(
+          "the camera has no such mode; the nearest was taken",
+          metadata: [
+            "camera": "\(id)", "asked": "\(request.width)x\(request.height) at \(request.framesPerSecond) frames/s",
+            "got": "\(info.mode)",
+          ])
+      }
+    case .missing(let error):
+      logger.warning("camera is missing; it is tried again", metadata: ["camera": "\(id)", "reason": "\(error)"])
+    }
+  }
+
+  static func microphone(_ state: AudioPipeline.MicrophoneState, _ logger: Logger) {
+    switch state {
+    case .off, .opening: break
+    case .running(let info):
+      logger.info("microphone is running", metadata: ["device": "\(info.device)", "name": "\(info.name)"])
+    case .missing(let error):
+      logger.warning("microphone is missing; it is tried again", metadata: ["reason": "\(error)"])
+    }
+  }
+}

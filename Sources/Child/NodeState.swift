@@ -1,0 +1,37 @@
+internal import Foundation
+internal import Secure
+internal import Storage
+
+/// What the node keeps between runs, opened and locked.
+struct NodeState {
+  let directory: StateDirectory
+  let identity: NodeIdentity
+  let tokens: TokenStore
+
+  /// Reads everything; makes the identity on the first start. A file that cannot be read is left as it is.
+  static func open(_ path: String) throws -> NodeState {
+    let directory = try StateDirectory(path: path)
+    return NodeState(
+      directory: directory, identity: try loadIdentity(directory.identity),
+      tokens: try TokenStore(file: directory.tokens))
+  }
+
+  /// Open to the daemon's group, which may command it; systemd usually has made it already.
+  static func makeRuntimeDirectory(_ path: String) throws {
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
+  }
+
+  private static func loadIdentity(_ file: AtomicFile) throws -> NodeIdentity {
+    guard let bytes = try file.read(maximum: 64 * 1024) else {
+      let identity = NodeIdentity.generate()
+      try file.write(Array(identity.pem.utf8))
+      return identity
+    }
+    do {
+      return try NodeIdentity(pem: String(decoding: bytes, as: UTF8.self))
+    } catch {
+      throw NodeError.identity(path: file.path, reason: "\(error)")
+    }
+  }
+}

@@ -1,0 +1,191 @@
+internal import Frames
+internal import Logging
+internal import NIOCore
+internal import NIOHTTP1
+internal import PeerConnection
+internal import Server
+internal import Signaling
+internal import Storage
+internal import Web
+internal import Wire
+
+/// What HTTPS answers. Nothing but `GET /` and `GET /healthz` answers before authentication.
+///
+/// `@unchecked Sendable` because it is confined to the event loop.
+final class Routes: @unchecked Sendable {
+  private let loop: any EventLoop
+  private let hub: PeerHub
+  private let viewers: Viewers
+  private let tokens: TokenBook
+  private let report: StatusReporter
+  private let logger: Logger
+  private var whep: WHEPEndpoint
+  private var sessions: [PeerID: WHEPSessionID] = [:]
+
+  init(
+    loop: any EventLoop, hub: PeerHub, viewers: Viewers, tokens: TokenBook, configuration: ChildConfiguration,
+    report: StatusReporter, logger: Logger
+  ) {
+    self.loop = loop
+    self.hub = hub
+    self.viewers = viewers
+    self.tokens = tokens
+    self.report = report
+    self.logger = logger
+    whep = WHEPEndpoint(
+      configuration: WHEPConfiguration(
+        iceServers: configuration.iceServers.map { server in
+          WHEPICEServer(
+            urls: server.urls.map(\.description), username: server.username, credential: server.credential)
+        },
+        maximumSessions: ChildNode.mostViewers),
+      random: SystemRandomNumberGenerator())
+    viewers.onEnded = { [weak self] viewer in self?.ended(viewer) }
+  }
+
+  func respond(to request: HTTPRequest) -> EventLoopFuture<HTTPResponse> {
+    loop.preconditionInEventLoop()
+    return loop.makeSucceededFuture(answer(request))
+  }
+
+  private func answer(_ request: HTTPRequest) -> HTTPResponse {
+    if whep.serves(path: request.path) { return answerWHEP(request) }
+    let isRead = request.method == .GET || request.method == .HEAD
+    switch request.path {
+    case "/" where isRead:
+      return page()
+    case "/healthz" where isRead:
+      return HTTPResponse(contentType: "text/plain; charset=utf-8", text: "ok\n")
+    case "/metrics" where isRead:
+      if !request.isFromLoopback, let refusal = refusal(of: request) { return refusal }
+      return HTTPResponse(
+        contentType: "text/plain; version=0.0.4; charset=utf-8", text: MetricsText.make(report.report()))
+    case "/", "/healthz", "/metrics":
+      var response = HTTPResponse(Problem(405, "\(request.method.rawValue) means nothing here; allowed are GET, HEAD"))
+      response.headers.add(name: "Allow", value: "GET, HEAD")
+      return response
+    default:
+      return refusal(of: request) ?? HTTPResponse(Problem(404, "there is nothing at this path"))
+    }
+  }
+
+  /// The page may talk to this child and to nobody else, and stand in no frame.
+  private func page() -> HTTPResponse {
+    HTTPResponse(
+      status: .ok,
+      headers: [
+        "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache",
+        "Content-Security-Policy":
+          "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
+          + "media-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+        "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+      ], body: WebPages.index)
+  }
+
+  // MARK: Who asks
+
+  /// RFC 6750 section 2.1.
+  private func token(of request: HTTPRequest) -> TokenRecord?? {
+    guard let value = request.headers.first(name: "Authorization") else { return .none }
+    let words = value.split(separator: " ", maxSplits: 1)
+    guard words.count == 2, words[0].lowercased() == "bearer" else { return .some(nil) }
+    return .some(tokens.store.verify(String(words[1])))
+  }
+
+  private func refusal(of request: HTTPRequest) -> HTTPResponse? {
+    switch token(of: request) {
+    case .some(.some): nil
+    case .some(nil): HTTPResponse(Problem(401, "the token is wrong, expired or revoked"))
+    case nil: HTTPResponse(Problem(401, "send Authorization: Bearer TOKEN"))
+    }
+  }
+
+  // MARK: WHEP
+
+  private func answerWHEP(_ request: HTTPRequest) -> HTTPResponse {
+    let record = token(of: request)
+    let authorization: Authorization =
+      switch record {
+      case .some(.some(let record)): .granted(Permissions(rawValue: record.allow.rawValue))
+      case .some(nil): .invalid
+      case nil: .none
+      }
+    var headers = HTTPFields()
+    for (name, value) in request.headers { headers.add(name, value) }
+    let whepRequest = WHEPRequest(
+      method: request.method.rawValue, path: request.path, query: request.query ?? "", headers: headers,
+      body: request.body, client: request.remoteAddress.map { "\($0.ip)" } ?? "")
+    switch whep.handle(whepRequest, authorization: authorization, now: MonotonicClock.now) {
+    case .respond(let response):
+      return HTTPResponse(response)
+    case .createSession(let creation):
+      let name = record.flatMap { $0 }?.name ?? ""
+      let result = create(creation, name: name, isFromLoopback: request.isFromLoopback)
+      return HTTPResponse(whep.completeCreate(creation.session, result))
+    case .addCandidates(let session, let fragment, let response):
+      if let peer = viewers.peer(ofSession: session.description) {
+        hub.with(peer) { connection, now in
+          for candidate in fragment.candidates { connection.addRemoteCandidate(candidate, now: now) }
+          if fragment.isComplete { connection.addRemoteCandidate("", now: now) }
+        }
+      }
+      return HTTPResponse(response)
+    case .restart(let session, let ufrag, let pwd, let fragment):
+      return HTTPResponse(whep.completeRestart(session, restart(session, ufrag: ufrag, pwd: pwd, fragment)))
+    case .endSession(let session, let response):
+      if let peer = viewers.peer(ofSession: session.description) { hub.close(peer) }
+      return HTTPResponse(response)
+    }
+  }
+
+  private func create(
+    _ creation: WHEPCreation, name: String, isFromLoopback: Bool
+  ) -> Result<SessionDescription, Problem> {
+    guard let camera = viewers.cameraIndex(creation.cameraID) else {
+      return .failure(Problem(404, "there is no camera of this name"))
+    }
+    let permissions = Storage.Permissions(rawValue: creation.permissions.rawValue)
+    do throws(PeerHubError) {
+      let (peer, answer) = try hub.connect(
+        offer: creation.offer, configuration: viewers.peerConfiguration(permissions: permissions, camera: camera),
+        includingLoopback: isFromLoopback)
+      sessions[peer] = creation.session
+      viewers.add(
+        Viewer(
+          peer: peer, session: creation.session.description, name: name, permissions: permissions, camera: camera,
+          since: MonotonicClock.now))
+      return .success(answer)
+    } catch {
+      switch error {
+      case .full:
+        return .failure(Problem(503, "as many viewers as this child takes are here", retryAfter: .seconds(5)))
+      case .refused(.negotiation(let reason)):
+        return .failure(Problem(negotiation: reason))
+      case .refused(let reason):
+        logger.error("a viewer could not be taken", metadata: ["reason": "\(reason)"])
+        return .failure(Problem(500, "the child could not set up the connection; its log says why"))
+      }
+    }
+  }
+
+  private func restart(
+    _ session: WHEPSessionID, ufrag: String, pwd: String, _ fragment: TrickleFragment
+  ) -> Result<WHEPRestartedICE, Problem> {
+    guard let peer = viewers.peer(ofSession: session.description) else {
+      return .failure(Problem(404, "no such session; it may have ended"))
+    }
+    let restarted = hub.with(peer) { connection, now in
+      try? connection.restartICE(ufrag: ufrag, pwd: pwd, candidates: fragment.candidates, now: now)
+    }
+    guard let credentials = restarted.flatMap({ $0 }) else {
+      return .failure(Problem(409, "this session cannot restart"))
+    }
+    hub.updateFragment(of: peer)
+    return .success(
+      WHEPRestartedICE(ufrag: credentials.ufrag, pwd: credentials.pwd, candidates: credentials.candidates))
+  }
+
+  private func ended(_ viewer: Viewer) {
+    if let session = sessions.removeValue(forKey: viewer.peer) { whep.sessionEnded(session) }
+  }
+}

@@ -1,0 +1,63 @@
+/// What `cradle-child status` prints and `status.get` will answer.
+public struct StatusReport: Codable, Sendable {
+  public struct Camera: Codable, Sendable {
+    public var id: String
+    /// As configured.
+    public var device: String
+    /// `opening`, `running` or `missing`.
+    public var state: String
+    /// The device's own name, or why it is missing.
+    public var detail: String
+    public var width: Int?
+    public var height: Int?
+    public var framesPerSecond: Double?
+    public var pixelFormat: String?
+    public var captured: UInt64
+    public var encoded: UInt64
+    public var keyFrames: UInt64
+    public var targetKbps: Int
+    /// Mean time to encode one picture.
+    public var encodeMilliseconds: Double?
+    /// libvpx `cpu-used`.
+    public var encoderSpeed: Int
+  }
+
+  public struct Microphone: Codable, Sendable {
+    public var device: String
+    public var state: String
+    public var detail: String
+    public var captured: UInt64
+    public var encoded: UInt64
+    public var levelDb: Double
+  }
+
+  public struct Viewer: Codable, Sendable {
+    /// The token's name.
+    public var name: String
+    /// W3C RTCPeerConnectionState.
+    public var state: String
+    public var permissions: [String]
+    public var seconds: Double
+    public var candidatePair: String?
+    public var roundTripMs: Double?
+    public var bytesSent: UInt64
+    public var packetsSent: UInt64
+    public var packetsRetransmitted: UInt64
+    public var fractionLost: Double?
+    public var availableOutgoingKbps: Int
+  }
+
+  public var name: String
+  public var id: String
+  public var version: String
+  public var uptimeSeconds: Double
+  /// TCP port of HTTPS.
+  public var port: Int
+  /// UDP port of media.
+  public var mediaPort: Int
+  public var cameras: [Camera]
+  public var microphone: Microphone
+  public var viewers: [Viewer]
+  /// What is wrong now, in words.
+  public var alarms: [String]
+}

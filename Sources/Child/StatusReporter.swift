@@ -1,0 +1,99 @@
+internal import Frames
+internal import NIOCore
+internal import Server
+internal import Synchronization
+internal import Wire
+
+/// Gathers what `status` and `/metrics` show. Called on the event loop.
+final class StatusReporter: Sendable {
+  private let name: String
+  private let id: String
+  private let started: Instant
+  private let hub: PeerHub
+  private let viewers: Viewers
+  private let audio: AudioPipeline
+  private let port = Atomic<Int>(0)
+
+  init(
+    name: String, id: String, started: Instant, hub: PeerHub, viewers: Viewers, audio: AudioPipeline
+  ) {
+    self.name = name
+    self.id = id
+    self.started = started
+    self.hub = hub
+    self.viewers = viewers
+    self.audio = audio
+  }
+
+  func setPort(_ port: Int) {
+    self.port.store(port, ordering: .relaxed)
+  }
+
+  func report() -> StatusReport {
+    let cameras = viewers.cameras.map { camera($0.pipeline) }
+    let microphone = microphone()
+    var alarms: [String] = []
+    for camera in cameras where camera.state == "missing" {
+      alarms.append("Camera \(camera.id) is missing: \(camera.detail)")
+    }
+    if microphone.state == "missing" { alarms.append("The microphone is missing: \(microphone.detail)") }
+    return StatusReport(
+      name: name, id: id, version: ChildNode.version, uptimeSeconds: tenths((MonotonicClock.now - started).inSeconds),
+      port: port.load(ordering: .relaxed), mediaPort: Int(hub.port), cameras: cameras, microphone: microphone,
+      viewers: viewers.table.values.sorted { $0.since < $1.since }.map(viewer), alarms: alarms)
+  }
+
+  private func camera(_ video: VideoPipeline) -> StatusReport.Camera {
+    let counters = video.counters
+    var camera = StatusReport.Camera(
+      id: video.settings.cameraID, device: "\(video.settings.device)", state: video.camera.word, detail: "",
+      captured: counters.captured, encoded: counters.encoded, keyFrames: counters.keyFrames,
+      targetKbps: video.targetKbps,
+      encodeMilliseconds: counters.encoded == 0
+        ? nil : hundredths(Double(counters.encodeNanoseconds) / Double(counters.encoded) / 1e6),
+      encoderSpeed: counters.speed)
+    switch video.camera {
+    case .opening: break
+    case .running(let info):
+      camera.detail = info.name
+      camera.width = info.width
+      camera.height = info.height
+      camera.framesPerSecond = hundredths(info.framesPerSecond)
+      camera.pixelFormat = info.pixelFormat
+    case .missing(let error):
+      camera.detail = "\(error)"
+    }
+    return camera
+  }
+
+  private func microphone() -> StatusReport.Microphone {
+    let counters = audio.counters
+    let detail =
+      switch audio.microphone {
+      case .off, .opening: ""
+      case .running(let info): info.name
+      case .missing(let error): "\(error)"
+      }
+    return StatusReport.Microphone(
+      device: "\(audio.device)", state: audio.microphone.word, detail: detail, captured: counters.captured,
+      encoded: counters.encoded, levelDb: tenths(counters.levelDb))
+  }
+
+  private func viewer(_ viewer: Viewer) -> StatusReport.Viewer {
+    let connection = hub.connection(viewer.peer)
+    let statistics = connection?.statistics
+    let streams = statistics?.outboundRTP ?? []
+    return StatusReport.Viewer(
+      name: viewer.name, state: connection?.state.rawValue ?? "closed", permissions: viewer.permissions.names,
+      seconds: tenths((MonotonicClock.now - viewer.since).inSeconds),
+      candidatePair: statistics?.selectedCandidatePair.map(\.text),
+      roundTripMs: statistics?.currentRoundTripTime.map { hundredths($0 * 1000) },
+      bytesSent: statistics?.bytesSent ?? 0, packetsSent: statistics?.packetsSent ?? 0,
+      packetsRetransmitted: streams.reduce(0) { $0 + $1.retransmittedPacketsSent },
+      fractionLost: streams.compactMap(\.fractionLost).max(),
+      availableOutgoingKbps: statistics?.availableOutgoingKbps ?? 0)
+  }
+}
+
+private func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
+private func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }

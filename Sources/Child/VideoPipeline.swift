@@ -1,0 +1,231 @@
+internal import Codecs
+internal import Devices
+internal import Frames
+internal import Picture
+internal import Synchronization
+internal import Wire
+
+/// Camera thread → newest frame → encoder thread, once for all viewers.
+///
+/// The encoder takes the newest frame and nothing else; while it is busy older frames are replaced, not queued. While
+/// nobody watches it sleeps. While there is no camera it encodes a card that says so.
+final class VideoPipeline: Sendable {
+  struct Settings: Sendable {
+    var cameraID: String
+    var device: VideoDevice
+    var request: VideoRequest
+    /// Where the rate starts; viewers' estimates move it.
+    var startKbps: Int
+  }
+
+  /// Counters of one track, for heartbeats and statistics.
+  struct Counters: Sendable {
+    var captured: UInt64 = 0
+    var encoded: UInt64 = 0
+    var keyFrames: UInt64 = 0
+    var encodedBytes: UInt64 = 0
+    var encodeNanoseconds: Int64 = 0
+    var speed = 0
+    var width = 0
+    var height = 0
+  }
+
+  enum CameraState: Sendable {
+    case opening
+    case running(VideoSourceInfo)
+    case missing(DeviceError)
+  }
+
+  private enum Work: Sendable {
+    case frame(VideoFrame)
+    /// Nothing new to see, but something changed: somebody watches now, or the end has come.
+    case wake
+  }
+
+  private struct Shared {
+    var isCapturing = false
+    var isEncoding = false
+    var latest: VideoFrame?
+    var targetKbps: Int
+    /// When a key frame is wanted at the earliest; nil when none is.
+    var keyFrameDue: Instant?
+    var lastKeyFrame: Instant = .zero - .seconds(3600)
+    var camera: CameraState = .opening
+    var counters = Counters()
+  }
+
+  /// Viewers that ask within this time of a key frame share the next one.
+  private static let keyFrameSpacing: Duration = .milliseconds(100)
+  /// The card moves with its clock; five pictures a second show that it lives.
+  private static let cardInterval: Duration = .milliseconds(200)
+
+  let settings: Settings
+  private let shared: Mutex<Shared>
+  private let mailbox = Mailbox<Work>(capacity: 1)
+  private let demand = Demand()
+  private let deliver: @Sendable (EncodedVideoFrame) -> Void
+  private let cameraChanged: @Sendable (CameraState) -> Void
+  private let parts = Mutex<Parts>(Parts())
+
+  private struct Parts {
+    var supervisor: VideoSupervisor?
+    var thread: WorkerThread?
+  }
+
+  /// Both closures are called on the pipeline's threads.
+  init(
+    settings: Settings, deliver: @escaping @Sendable (EncodedVideoFrame) -> Void,
+    cameraChanged: @escaping @Sendable (CameraState) -> Void
+  ) {
+    self.settings = settings
+    self.deliver = deliver
+    self.cameraChanged = cameraChanged
+    shared = Mutex(Shared(targetKbps: settings.startKbps))
+  }
+
+  func start() {
+    let supervisor = VideoSupervisor(settings.device, request: settings.request, demand: demand)
+    parts.withLock { parts in
+      parts.supervisor = supervisor
+      parts.thread = WorkerThread(name: "encode") { [self] in encodeUntilClosed() }
+    }
+    supervisor.start(
+      deliver: { [weak self] frame in self?.captured(frame) },
+      stateChanged: { [weak self] state in self?.supervisorChanged(state) })
+  }
+
+  func stop() {
+    let taken = parts.withLock { parts in
+      defer { parts = Parts() }
+      return parts
+    }
+    taken.supervisor?.stop()
+    mailbox.close()
+    taken.thread?.join()
+  }
+
+  // MARK: What the viewers want
+
+  /// - Parameters:
+  ///   - capturing: somebody is here or coming: pictures are to be at hand.
+  ///   - encoding: somebody's connection is up.
+  func setDemand(capturing: Bool, encoding: Bool) {
+    demand.isWanted = capturing
+    let newest = shared.withLock { shared -> Work? in
+      let begins = encoding && !shared.isEncoding
+      shared.isCapturing = capturing
+      shared.isEncoding = encoding
+      if !capturing { shared.latest = nil }
+      return begins ? shared.latest.map(Work.frame) ?? .wake : nil
+    }
+    if let newest { mailbox.put(newest) }
+  }
+
+  /// A viewer that has just joined gets a key frame from the very next picture.
+  func requestKeyFrameAtOnce() {
+    shared.withLock { $0.keyFrameDue = .zero }
+  }
+
+  /// A viewer lost its way (PLI, FIR): a key frame, but at most one in 100 ms for all who ask.
+  func requestKeyFrame() {
+    shared.withLock { shared in
+      if shared.keyFrameDue == nil { shared.keyFrameDue = shared.lastKeyFrame + Self.keyFrameSpacing }
+    }
+  }
+
+  func setTarget(kbps: Int) {
+    shared.withLock { $0.targetKbps = kbps }
+  }
+
+  var targetKbps: Int { shared.withLock { $0.targetKbps } }
+  var counters: Counters { shared.withLock { $0.counters } }
+  var camera: CameraState { shared.withLock { $0.camera } }
+
+  // MARK: Camera thread
+
+  private func captured(_ frame: VideoFrame) {
+    let isWanted = shared.withLock { shared in
+      shared.counters.captured += 1
+      shared.latest = shared.isCapturing ? frame : nil
+      return shared.isEncoding
+    }
+    if isWanted { mailbox.put(.frame(frame)) }
+  }
+
+  private func supervisorChanged(_ state: VideoSupervisor.State) {
+    let camera: CameraState
+    switch state {
+    case .running(let info): camera = .running(info)
+    case .missing(let error): camera = .missing(error)
+    }
+    shared.withLock { shared in
+      shared.camera = camera
+      if case .missing = camera { shared.latest = nil }
+    }
+    mailbox.put(.wake)
+    cameraChanged(camera)
+  }
+
+  // MARK: Encoder thread
+
+  private func encodeUntilClosed() {
+    var encoder = EncoderSlot(settings: settings)
+    var card: (DeviceError, MissingCard)?
+    var cardSequence: UInt64 = 0
+    while true {
+      let (isEncoding, camera) = shared.withLock { ($0.isEncoding, $0.camera) }
+      let missing: DeviceError? = if case .missing(let error) = camera { error } else { nil }
+      let deadline = isEncoding && missing != nil ? MonotonicClock.now + Self.cardInterval : nil
+      let work = mailbox.take(until: deadline)
+      guard !mailbox.isClosed else { return }
+      if case .frame(let frame) = work {
+        encode(frame, with: &encoder)
+      } else if isEncoding, let missing {
+        if card?.0 != missing {
+          card = (missing, Self.card(for: missing, settings: settings))
+        }
+        cardSequence += 1
+        let frame = card!.1.draw(
+          captureTime: MonotonicClock.now, sequence: cardSequence, unixNanoseconds: MonotonicClock.unixNanoseconds)
+        encode(frame, with: &encoder)
+      }
+    }
+  }
+
+  private func encode(_ frame: VideoFrame, with slot: inout EncoderSlot) {
+    let began = MonotonicClock.now
+    let (isEncoding, kbps, wantsKeyFrame) = shared.withLock { shared in
+      let isDue = shared.keyFrameDue.map { $0 <= began } ?? false
+      if isDue { shared.keyFrameDue = nil }
+      return (shared.isEncoding, shared.targetKbps, isDue)
+    }
+    guard isEncoding else { return }
+    guard let encoded = slot.encode(frame, kbps: kbps, forceKeyFrame: wantsKeyFrame) else {
+      if wantsKeyFrame { shared.withLock { $0.keyFrameDue = .zero } }
+      return
+    }
+    let took = MonotonicClock.now - began
+    slot.note(encodeTime: took)
+    shared.withLock { shared in
+      shared.counters.encoded += 1
+      shared.counters.encodedBytes += UInt64(encoded.data.count)
+      shared.counters.encodeNanoseconds += took.nanoseconds
+      shared.counters.speed = slot.speed
+      shared.counters.width = encoded.width
+      shared.counters.height = encoded.height
+      if encoded.isKeyFrame {
+        shared.counters.keyFrames += 1
+        shared.lastKeyFrame = began
+      }
+    }
+    deliver(encoded)
+  }
+
+  private static func card(for error: DeviceError, settings: Settings) -> MissingCard {
+    var lines = [error.device == settings.device.description ? error.summary : "\(error.device): \(error.summary)"]
+    if let advice = error.advice { lines.append(advice) }
+    return MissingCard(
+      width: settings.request.width, height: settings.request.height, title: "No camera \"\(settings.cameraID)\"",
+      lines: lines)
+  }
+}

@@ -1,0 +1,207 @@
+internal import Frames
+internal import Logging
+internal import NIOCore
+internal import ICE
+internal import PeerConnection
+internal import RTPSending
+internal import SCTP
+internal import SDP
+internal import Server
+internal import Storage
+internal import Wire
+
+/// Everybody who watches: what they may have, what they get, what the encoder has to make for them.
+///
+/// `@unchecked Sendable` because it is confined to the hub's event loop.
+final class Viewers: @unchecked Sendable {
+  struct Settings: Sendable {
+    var childName: String
+    var childID: String
+    var version: String
+    var bitrateKbps: ClosedRange<Int>
+    var startKbps: Int
+  }
+
+  let settings: Settings
+  let hub: PeerHub
+  /// In the configuration's order; may be empty.
+  let cameras: [CameraTrack]
+  let audio: AudioPipeline
+  private let logger: Logger
+  let started = MonotonicClock.now
+  var table: [PeerID: Viewer] = [:]
+  var messageNumber: UInt64 = 0
+  private var heartbeat: RepeatedTask?
+  /// Called when a viewer has gone, however it went.
+  var onEnded: (Viewer) -> Void = { _ in }
+
+  /// The protocol name of INTERFACES.md; another is a channel that we do not know.
+  private static let controlProtocol = "cradle.control.v1"
+  init(settings: Settings, hub: PeerHub, cameras: [VideoPipeline], audio: AudioPipeline, logger: Logger) {
+    self.settings = settings
+    self.hub = hub
+    self.cameras = cameras.map { pipeline in
+      CameraTrack(
+        pipeline: pipeline,
+        allocation: RateAllocation(
+          estimatesKbps: [], range: settings.bitrateKbps, startKbps: settings.startKbps))
+    }
+    self.audio = audio
+    self.logger = logger
+  }
+
+  func start() {
+    heartbeat = hub.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [weak self] _ in
+      self?.beat()
+    }
+  }
+
+  func stop() {
+    heartbeat?.cancel()
+    for viewer in table.values {
+      sayGoodbye(to: viewer)
+    }
+  }
+
+  // MARK: Coming and going
+
+  /// The camera with this id; the first one without an id; nil when there is none of that id. With no camera at all
+  /// any viewer gets index 0 and no picture.
+  func cameraIndex(_ id: String?) -> Int? {
+    guard let id else { return 0 }
+    return cameras.firstIndex { $0.pipeline.settings.cameraID == id }
+  }
+
+  /// What a viewer's peer connection is made with.
+  func peerConfiguration(permissions: Permissions, camera: Int) -> PeerConnectionConfiguration {
+    var permissions = permissions
+    if cameras.isEmpty { permissions.remove(.view) }
+    if audio.device == .off { permissions.remove(.listen) }
+    let cameraID = cameras.indices.contains(camera) ? cameras[camera].pipeline.settings.cameraID : ""
+    var sending = RTPSenderConfiguration()
+    sending.startBitrateKbps = settings.startKbps
+    sending.maximumBitrateKbps = settings.bitrateKbps.upperBound * 2
+    return PeerConnectionConfiguration(
+      media: MediaOffer.media(for: permissions, camera: cameraID), sending: sending)
+  }
+
+  func add(_ viewer: Viewer) {
+    table[viewer.peer] = viewer
+    logger.info("viewer is connecting", metadata: ["viewer": "\(viewer.name)", "peer": "\(viewer.peer)"])
+    updateDemand()
+  }
+
+  /// Ends every session of a token, at once.
+  func end(where matches: (Viewer) -> Bool) {
+    for viewer in table.values where matches(viewer) { hub.close(viewer.peer) }
+  }
+
+  func peer(ofSession session: String) -> PeerID? {
+    table.values.first { $0.session == session }?.peer
+  }
+
+  func handle(_ event: PeerConnectionEvent, of peer: PeerID) {
+    guard let viewer = table[peer] else { return }
+    switch event {
+    case .stateChanged(let state):
+      stateChanged(state, of: viewer)
+    case .keyFrameRequested:
+      pipeline(of: viewer)?.requestKeyFrame()
+    case .targetBitrateChanged(let kbps):
+      table[peer]?.estimateKbps = kbps
+      updateRates()
+    case .dataChannelOpened(let id, let parameters, _):
+      guard parameters.label == "control", parameters.protocolName == Self.controlProtocol else { return }
+      table[peer]?.controlChannel = id
+      sayHello(to: peer)
+    case .dataChannelMessage(let id, let message):
+      if id == viewer.controlChannel { answer(message, from: viewer) }
+    case .dataChannelClosed(let id):
+      if id == viewer.controlChannel { table[peer]?.controlChannel = nil }
+    case .resolve, .selectedPairChanged:
+      break
+    }
+  }
+
+  private func stateChanged(_ state: PeerConnectionState, of viewer: Viewer) {
+    let peer = viewer.peer
+    switch state {
+    case .connected:
+      let isNew = !viewer.isConnected
+      table[peer]?.isConnected = true
+      if isNew, viewer.permissions.contains(.view) { pipeline(of: viewer)?.requestKeyFrameAtOnce() }
+      logger.info(
+        "viewer is connected",
+        metadata: ["viewer": "\(viewer.name)", "path": "\(hub.connection(peer)?.selectedPair?.text ?? "")"])
+      updateDemand()
+    case .disconnected:
+      logger.notice("the link to a viewer is weak", metadata: ["viewer": "\(viewer.name)"])
+    case .failed, .closed:
+      table[peer] = nil
+      logger.info("viewer is gone", metadata: ["viewer": "\(viewer.name)", "how": "\(state.rawValue)"])
+      updateDemand()
+      updateRates()
+      onEnded(viewer)
+    case .new, .connecting:
+      break
+    }
+  }
+
+  func pipeline(of viewer: Viewer) -> VideoPipeline? {
+    cameras.indices.contains(viewer.camera) ? cameras[viewer.camera].pipeline : nil
+  }
+
+  // MARK: Media
+
+  func send(_ frame: EncodedVideoFrame, fromCamera index: Int) {
+    let track = cameras[index]
+    // 90 kHz, RFC 7741 section 4.1; nanoseconds * 9 / 100,000.
+    let mediaTime = UInt32(truncatingIfNeeded: frame.captureTime.nanoseconds / 100_000 * 9)
+    hub.send(
+      track.packetize(frame), kind: .video, mediaTime: mediaTime, captureTime: frame.captureTime,
+      temporalLayer: frame.temporalLayer, isKeyFrame: frame.isKeyFrame
+    ) { peer in
+      guard let viewer = table[peer], viewer.isConnected, viewer.camera == index else { return false }
+      if viewer.awaitsKeyFrame {
+        guard frame.isKeyFrame else { return false }
+        table[peer]?.awaitsKeyFrame = false
+      }
+      return true
+    }
+  }
+
+  func send(_ packet: EncodedAudioPacket) {
+    hub.send(
+      [packet.data], kind: .audio, mediaTime: UInt32(truncatingIfNeeded: packet.samplePosition),
+      captureTime: packet.captureTime)
+  }
+
+  private func watchers(of camera: Int) -> [Viewer] {
+    table.values.filter { $0.camera == camera && $0.permissions.contains(.view) }
+  }
+
+  private func updateDemand() {
+    for (index, track) in cameras.enumerated() {
+      let watching = watchers(of: index)
+      track.pipeline.setDemand(capturing: !watching.isEmpty, encoding: watching.contains(where: \.isConnected))
+    }
+    audio.setDemand(table.values.contains { $0.isConnected && $0.permissions.contains(.listen) })
+  }
+
+  private func updateRates() {
+    for (index, track) in cameras.enumerated() {
+      let connected = watchers(of: index).filter(\.isConnected)
+      let new = RateAllocation(
+        estimatesKbps: connected.compactMap(\.estimateKbps), range: settings.bitrateKbps,
+        startKbps: settings.startKbps)
+      if new != track.allocation {
+        track.allocation = new
+        track.pipeline.setTarget(kbps: new.encoderKbps)
+      }
+      for viewer in connected {
+        let layer = new.takesAllLayers(estimateKbps: viewer.estimateKbps) ? 1 : 0
+        hub.connection(viewer.peer)?.setMaximumTemporalLayer(layer)
+      }
+    }
+  }
+}

@@ -1,0 +1,166 @@
+internal import CALSA
+internal import CLinux
+internal import Frames
+internal import Glibc
+internal import Wire
+
+/// An ALSA PCM that is open for recording as `AudioFormat` says; closed when its owner goes.
+struct PCMCapture: ~Copyable, @unchecked Sendable {
+  private let pcm: OpaquePointer
+  /// The ALSA name that could be opened in the end.
+  let name: String
+  /// The card's own name for it.
+  let title: String
+
+  /// 10 periods of 20 ms: a thread that is late by less loses nothing.
+  private static let periodsPerBuffer: UInt = 10
+
+  /// What reading gave.
+  enum Outcome {
+    case samples(Int)
+    /// Nothing there now.
+    case nothing
+    /// Sound was lost (overrun or suspend); recording has begun anew.
+    case interrupted
+  }
+
+  /// Tries `name` itself, then through ALSA's converters when the hardware cannot do 48 kHz mono.
+  static func open(_ name: String) throws(DeviceError) -> PCMCapture {
+    calsa_silence_messages()
+    do throws(DeviceError) {
+      return try PCMCapture(exactly: name, reportedAs: name)
+    } catch {
+      guard case .unsupportedFormat = error.reason, let converting = Self.convertingName(name) else { throw error }
+      return try PCMCapture(exactly: converting, reportedAs: name)
+    }
+  }
+
+  /// The same device behind ALSA's `plug`; nil if it is that already.
+  static func convertingName(_ name: String) -> String? {
+    if name.hasPrefix("plug") { return nil }
+    if name.hasPrefix("hw:") { return "plug" + name }
+    return name.contains("'") ? nil : "plug:'\(name)'"
+  }
+
+  private init(exactly name: String, reportedAs asked: String) throws(DeviceError) {
+    var handle: OpaquePointer?
+    let status = snd_pcm_open(&handle, name, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK))
+    // A card that is not there is ENODEV or ENXIO, a name that is not configured ENOENT.
+    guard status >= 0, let handle else {
+      throw Self.error(status == -ENODEV || status == -ENXIO ? -ENOENT : status, asked, "open")
+    }
+    let failure = Self.configure(handle)
+    guard failure.status >= 0 else {
+      snd_pcm_close(handle)
+      if failure.status == -EINVAL {
+        throw DeviceError(device: asked, reason: .unsupportedFormat("it refuses \(failure.operation)"))
+      }
+      throw Self.error(failure.status, asked, failure.operation)
+    }
+    pcm = handle
+    self.name = name
+    title = Self.title(of: handle) ?? name
+  }
+
+  deinit { snd_pcm_close(pcm) }
+
+  /// Lets sound come in.
+  func start() throws(DeviceError) {
+    let status = snd_pcm_start(pcm)
+    if status < 0 { throw Self.error(status, name, "start") }
+  }
+
+  /// Descriptors to wait on, followed by `settle` after the wait.
+  func pollDescriptors() -> PollSet {
+    let count = max(0, snd_pcm_poll_descriptors_count(pcm))
+    return PollSet(count: Int(count)) { snd_pcm_poll_descriptors(pcm, $0, UInt32(count)) }
+  }
+
+  /// Lets plug-ins see what poll(2) returned.
+  func settle(_ descriptors: inout PollSet) {
+    var events: UInt16 = 0
+    let count = UInt32(descriptors.count)
+    descriptors.withEntries { snd_pcm_poll_descriptors_revents(pcm, $0, count, &events) }
+  }
+
+  /// Reads into `samples` without blocking and recovers from what can be recovered.
+  func read(into samples: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Outcome {
+    let count = snd_pcm_readi(pcm, samples.baseAddress, snd_pcm_uframes_t(samples.count))
+    if count > 0 { return .samples(min(count, samples.count)) }
+    if count == 0 || count == -Int(EAGAIN) { return isDisconnected ? try fail(-ENODEV) : .nothing }
+    switch Int32(count) {
+    case -EPIPE: return try restart()
+    case -ESTRPIPE: return try resume()
+    case -EBADFD where isDisconnected: return try fail(-ENODEV)
+    case let status: return try fail(status)
+    }
+  }
+
+  /// When the next sample to be read was taken: now, less what waits to be read.
+  func timeOfNextSample() -> Instant {
+    var delay: snd_pcm_sframes_t = 0
+    let status = snd_pcm_delay(pcm, &delay)
+    let now = MonotonicClock.now
+    guard status >= 0, delay > 0 else { return now }
+    return now - .nanoseconds(Int64(delay) * 1_000_000_000 / Int64(AudioFormat.sampleRate))
+  }
+
+  private var isDisconnected: Bool { snd_pcm_state(pcm) == SND_PCM_STATE_DISCONNECTED }
+
+  private func restart() throws(DeviceError) -> Outcome {
+    var status = snd_pcm_prepare(pcm)
+    if status >= 0 { status = snd_pcm_start(pcm) }
+    return status < 0 ? try fail(status) : .interrupted
+  }
+
+  /// After the machine slept: drivers that cannot go on where they were begin anew.
+  private func resume() throws(DeviceError) -> Outcome {
+    switch snd_pcm_resume(pcm) {
+    case 0: .interrupted
+    case -EAGAIN: .nothing
+    default: try restart()
+    }
+  }
+
+  private func fail(_ status: Int32) throws(DeviceError) -> Outcome {
+    throw Self.error(status, name, "read")
+  }
+
+  private static func configure(_ pcm: OpaquePointer) -> (status: Int32, operation: String) {
+    var parameters: OpaquePointer?
+    snd_pcm_hw_params_malloc(&parameters)
+    defer { snd_pcm_hw_params_free(parameters) }
+    var period = snd_pcm_uframes_t(AudioFormat.samplesPerBlock)
+    var buffer = period * periodsPerBuffer
+    let steps: [(String, () -> Int32)] = [
+      ("any format", { snd_pcm_hw_params_any(pcm, parameters) }),
+      ("interleaved samples", { snd_pcm_hw_params_set_access(pcm, parameters, SND_PCM_ACCESS_RW_INTERLEAVED) }),
+      ("16-bit samples", { snd_pcm_hw_params_set_format(pcm, parameters, SND_PCM_FORMAT_S16_LE) }),
+      ("one channel", { snd_pcm_hw_params_set_channels(pcm, parameters, 1) }),
+      ("48 kHz", { snd_pcm_hw_params_set_rate(pcm, parameters, UInt32(AudioFormat.sampleRate), 0) }),
+      ("periods of 20 ms", { snd_pcm_hw_params_set_period_size_near(pcm, parameters, &period, nil) }),
+      ("a buffer of 200 ms", { snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &buffer) }),
+      ("these parameters", { snd_pcm_hw_params(pcm, parameters) }),
+    ]
+    for (operation, step) in steps {
+      let status = step()
+      if status < 0 { return (status, operation) }
+    }
+    return (0, "")
+  }
+
+  private static func title(of pcm: OpaquePointer) -> String? {
+    var info: OpaquePointer?
+    snd_pcm_info_malloc(&info)
+    defer { snd_pcm_info_free(info) }
+    guard snd_pcm_info(pcm, info) >= 0, let name = snd_pcm_info_get_name(info) else { return nil }
+    let card = snd_pcm_info_get_card(info)
+    let text = String(cString: name)
+    guard card >= 0, let cardName = ALSADevices.cardName(card) else { return text.isEmpty ? nil : text }
+    return text.isEmpty || text == cardName ? cardName : "\(cardName), \(text)"
+  }
+
+  private static func error(_ status: Int32, _ name: String, _ operation: String) -> DeviceError {
+    DeviceError.system(-status, device: name, operation: operation, kind: .microphone)
+  }
+}

@@ -1,0 +1,55 @@
+internal import Frames
+internal import Wire
+
+/// Opens what the configuration calls a microphone.
+public enum AudioSources {
+  /// Opens a device; sound comes as `AudioFormat` says, whatever the device does.
+  ///
+  /// For `auto` the system's default is tried first, then the cards in their order, those in `avoiding` (ALSA names)
+  /// last. `off` is `notFound`: whoever wants no microphone does not open one.
+  public static func open(
+    _ device: AudioDevice, avoiding: Set<String> = []
+  ) throws(DeviceError) -> any AudioSource {
+    switch device {
+    case .auto: try openFirst(avoiding)
+    case .pcm(let name): try ALSAMicrophone(pcm: name)
+    case .file(let path): try wav(path)
+    case .test: test()
+    case .off: throw DeviceError(device: "none", reason: .notFound, advice: "The configuration wants no microphone.")
+    }
+  }
+
+  private static func openFirst(_ avoiding: Set<String>) throws(DeviceError) -> ALSAMicrophone {
+    let hardware = ALSADevices.hardware(.capture).map { "plug\($0.name)" }
+    // The library makes up a "default" where there is no card at all.
+    let all = ["default"] + hardware
+    var nearest: DeviceError?
+    for name in all.filter({ !avoiding.contains($0) }) + all.filter({ avoiding.contains($0) }) {
+      do throws(DeviceError) {
+        return try ALSAMicrophone(pcm: name)
+      } catch {
+        if name != "default" { nearest = nearest ?? error }
+      }
+    }
+    throw nearest
+      ?? DeviceError(
+        device: "microphone", reason: .notFound, advice: "Plug one in; it is used as soon as it is there.")
+  }
+
+  private static func wav(_ path: String) throws(DeviceError) -> PacedAudio {
+    let reader = try WAVReader(MediaFile(path: path), name: path)
+    let info = AudioSourceInfo(
+      device: path, name: VideoSources.fileName(path), sampleRate: reader.header.sampleRate,
+      channels: reader.header.channels)
+    return PacedAudio(info: info) {
+      var reader = reader
+      return { (_, _) throws(DeviceError) in try reader.nextBlock() }
+    }
+  }
+
+  private static func test() -> PacedAudio {
+    let info = AudioSourceInfo(
+      device: "test", name: "Test tone", sampleRate: AudioFormat.sampleRate, channels: 1)
+    return PacedAudio(info: info) { TestTone.maker() }
+  }
+}

@@ -1,0 +1,45 @@
+internal import Frames
+internal import Wire
+
+/// Sound that is made or read on time: the thread behind the test tone and WAV files.
+final class PacedAudio: MediaSource {
+  let info: AudioSourceInfo
+  private let makeNext: @Sendable () -> Next
+  private let thread = SourceThread()
+
+  /// Gives the 960 samples that begin at a time and position.
+  typealias Next = (Instant, UInt64) throws(DeviceError) -> [Int16]
+
+  /// `makeNext` makes the maker on the thread that then calls it, one block at a time.
+  init(info: AudioSourceInfo, makeNext: @escaping @Sendable () -> Next) {
+    self.info = info
+    self.makeNext = makeNext
+  }
+
+  func start(
+    deliver: @escaping @Sendable (AudioBlock) -> Void, failed: @escaping @Sendable (DeviceError) -> Void
+  ) {
+    thread.start(name: "sound") { [makeNext] stop in
+      let next = makeNext()
+      var position: UInt64 = 0
+      var pace = Pace(start: MonotonicClock.now, secondsNumerator: 1, denominator: 50)
+      do throws(DeviceError) {
+        while true {
+          let (deadline, skipped) = pace.next(now: MonotonicClock.now)
+          if stop.wait(until: deadline) { return }
+          position += skipped * UInt64(AudioFormat.samplesPerBlock)
+          // The samples' own time is the deadline: what the thread is late must not show as jitter.
+          let samples = try next(deadline, position)
+          deliver(AudioBlock(samples: samples, captureTime: deadline, samplePosition: position))
+          position += UInt64(AudioFormat.samplesPerBlock)
+        }
+      } catch {
+        failed(error)
+      }
+    }
+  }
+
+  func stop() {
+    thread.stop()
+  }
+}

@@ -1,0 +1,54 @@
+internal import Frames
+internal import Wire
+
+/// Pictures that are made or read on time: the thread behind the test picture and Y4M files.
+final class PacedVideo: MediaSource {
+  let info: VideoSourceInfo
+  private let interval: (numerator: Int, denominator: Int)
+  private let makeNext: @Sendable () -> Next
+  private let demand: Demand?
+  private let thread = SourceThread()
+
+  /// Gives the picture of a capture time and sequence number.
+  typealias Next = (Instant, UInt64) throws(DeviceError) -> VideoFrame
+
+  /// `interval` is in seconds; `makeNext` makes the maker on the thread that then calls it, one frame at a time.
+  /// Without demand it only makes the first picture.
+  init(
+    info: VideoSourceInfo, interval: (numerator: Int, denominator: Int), demand: Demand?,
+    makeNext: @escaping @Sendable () -> Next
+  ) {
+    self.info = info
+    self.interval = interval
+    self.demand = demand
+    self.makeNext = makeNext
+  }
+
+  func start(
+    deliver: @escaping @Sendable (VideoFrame) -> Void, failed: @escaping @Sendable (DeviceError) -> Void
+  ) {
+    thread.start(name: "picture") { [interval, demand, makeNext] stop in
+      let next = makeNext()
+      var sequence: UInt64 = 0
+      var pace = Pace(
+        start: MonotonicClock.now, secondsNumerator: interval.numerator, denominator: interval.denominator)
+      do throws(DeviceError) {
+        while true {
+          let (deadline, skipped) = pace.next(now: MonotonicClock.now)
+          if stop.wait(until: deadline) { return }
+          sequence += skipped
+          if sequence == 0 || demand?.isWanted != false {
+            deliver(try next(MonotonicClock.now, sequence))
+          }
+          sequence += 1
+        }
+      } catch {
+        failed(error)
+      }
+    }
+  }
+
+  func stop() {
+    thread.stop()
+  }
+}

@@ -1,0 +1,27 @@
+internal import Wire
+
+/// Counts the time without a picture or sound in waits that really ran, so that a stopped process or a sleeping
+/// machine does not look like a dead device.
+struct SilenceWatch: Sendable {
+  private var limit: Duration
+  private let later: Duration
+  private var quiet: Duration = .zero
+
+  init(first: Duration, then later: Duration) {
+    limit = first
+    self.later = later
+  }
+
+  mutating func heard() {
+    limit = later
+    quiet = .zero
+  }
+
+  mutating func quiet(for time: Duration, device: String) throws(DeviceError) {
+    quiet += time
+    guard quiet >= limit else { return }
+    throw DeviceError(
+      device: device, reason: .silent(milliseconds: Int(quiet.inMilliseconds)),
+      advice: "It is opened again; if this goes on, plug it in again or restart it.")
+  }
+}

@@ -1,0 +1,30 @@
+internal import Frames
+internal import Synchronization
+
+/// The part that every source has: a thread that is started once and stopped any number of times.
+final class SourceThread: Sendable {
+  let stopSignal = StopSignal()
+  private let state = Mutex<State>(.idle)
+
+  private enum State: Sendable {
+    case idle
+    case running(WorkerThread)
+    case stopped
+  }
+
+  func start(name: String, _ body: @escaping @Sendable (StopSignal) -> Void) {
+    state.withLock { state in
+      guard case .idle = state else { return }
+      state = .running(WorkerThread(name: name) { [stopSignal] in body(stopSignal) })
+    }
+  }
+
+  /// Raises the signal and joins. Whoever comes second waits for the first.
+  func stop() {
+    stopSignal.raise()
+    state.withLock { state in
+      if case .running(let thread) = state { thread.join() }
+      state = .stopped
+    }
+  }
+}

@@ -1,0 +1,46 @@
+internal import CLinux
+internal import Frames
+internal import Glibc
+internal import Wire
+
+/// Wakes a thread that waits in poll(2): a flag with a file descriptor, raised once and for all.
+final class StopSignal: Sendable {
+  /// Readable from the moment the signal is raised.
+  let descriptor: Int32
+
+  init() {
+    descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+    precondition(descriptor >= 0, "the process has no file descriptor left")
+  }
+
+  deinit { close(descriptor) }
+
+  func raise() {
+    var one: UInt64 = 1
+    _ = write(descriptor, &one, 8)
+  }
+
+  var isRaised: Bool {
+    var others = PollSet(reading: [])
+    return others.wait(milliseconds: 0, or: descriptor)
+  }
+
+  /// Sleeps until `deadline` or the signal; true if it is raised.
+  func wait(until deadline: Instant) -> Bool {
+    var others = PollSet(reading: [])
+    while true {
+      let left = deadline - MonotonicClock.now
+      // poll(2) counts whole milliseconds; the rest is too short to be worth waking from.
+      guard left >= .milliseconds(1) else {
+        MonotonicClock.sleep(until: deadline)
+        return isRaised
+      }
+      if others.wait(milliseconds: left.nanoseconds / 1_000_000, or: descriptor) { return true }
+    }
+  }
+
+  /// Waits for the signal or one of the others; true if the signal is raised. `timeout` is rounded up to milliseconds.
+  func wait(with others: inout PollSet, timeout: Duration) -> Bool {
+    others.wait(milliseconds: (timeout.nanoseconds + 999_999) / 1_000_000, or: descriptor)
+  }
+}

@@ -1,0 +1,135 @@
+internal import Frames
+internal import Synchronization
+internal import Wire
+
+/// A supervisor from `start` to `stop`: the body of its thread.
+struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
+  let timing: SupervisorTiming
+  let demand: Demand?
+  let open: DeviceSupervisor<Info, Element>.Open
+  let deliver: @Sendable (Element) -> Void
+  let stateChanged: @Sendable (DeviceSupervisor<Info, Element>.State) -> Void
+
+  func run(until stop: StopSignal) {
+    let hotPlug = HotPlugWatch()
+    var reported: DeviceError?
+    var retry = timing.firstRetry
+    var avoiding: Set<String> = []
+    while !stop.isRaised {
+      let failure: DeviceError
+      do throws(DeviceError) {
+        let source = try open(avoiding)
+        let outcome = watch(source, until: stop)
+        guard let error = outcome.failure else { return }
+        if outcome.hasDelivered {
+          (reported, retry, avoiding) = (nil, timing.firstRetry, [])
+        } else {
+          // Remembered until one delivers; when all are remembered the order is as at the beginning.
+          avoiding.insert(error.device)
+        }
+        failure = error
+      } catch {
+        failure = error
+      }
+      if failure.isNews(after: reported) {
+        stateChanged(.missing(failure))
+        reported = failure
+      }
+      if waitForRetry(retry, hotPlug, stop) {
+        retry = timing.firstRetry
+      } else {
+        retry = min(retry * 2, timing.longestRetry)
+      }
+    }
+  }
+
+  /// Runs a source to its failure; nil for the stop signal.
+  private func watch(
+    _ source: any MediaSource<Info, Element>, until stop: StopSignal
+  ) -> (failure: DeviceError?, hasDelivered: Bool) {
+    let progress = SourceProgress()
+    source.start(
+      deliver: { [deliver, stateChanged, info = source.info] element in
+        if progress.count() { stateChanged(.running(info)) }
+        deliver(element)
+      },
+      failed: { progress.fail($0) })
+    defer { source.stop() }
+    var silence = SilenceWatch(first: timing.firstElement, then: timing.silence)
+    let slice = max(.milliseconds(1), min(.milliseconds(250), timing.silence / 8))
+    var seen: UInt64 = 0
+    while true {
+      var poll = PollSet(reading: [progress.failed.descriptor])
+      if stop.wait(with: &poll, timeout: slice) { return (nil, progress.delivered > 0) }
+      if let failure = progress.failure { return (failure, progress.delivered > 0) }
+      let delivered = progress.delivered
+      if delivered != seen || (delivered > 0 && demand?.isWanted == false) {
+        seen = delivered
+        silence.heard()
+        continue
+      }
+      do throws(DeviceError) {
+        try silence.quiet(for: slice, device: source.deviceName)
+      } catch {
+        return (error, delivered > 0)
+      }
+    }
+  }
+
+  /// True if a device showed up in the meantime.
+  private func waitForRetry(_ retry: Duration, _ hotPlug: borrowing HotPlugWatch, _ stop: StopSignal) -> Bool {
+    let deadline = MonotonicClock.now + retry
+    while true {
+      let left = deadline - MonotonicClock.now
+      guard left > .zero else { return false }
+      var poll = PollSet(reading: [hotPlug.descriptor])
+      if stop.wait(with: &poll, timeout: left) { return false }
+      if poll.isReady, hotPlug.drain() {
+        _ = stop.wait(until: MonotonicClock.now + timing.settle)
+        _ = hotPlug.drain()
+        return true
+      }
+    }
+  }
+}
+
+/// What a running source has done so far; written by its thread, read by the supervisor's.
+private final class SourceProgress: Sendable {
+  /// Raised with the failure.
+  let failed = StopSignal()
+  private let elements = Atomic<UInt64>(0)
+  private let error = Mutex<DeviceError?>(nil)
+
+  var delivered: UInt64 { elements.load(ordering: .relaxed) }
+  var failure: DeviceError? { error.withLock { $0 } }
+
+  /// True for the first one.
+  func count() -> Bool {
+    elements.add(1, ordering: .relaxed).newValue == 1
+  }
+
+  func fail(_ reason: DeviceError) {
+    error.withLock { $0 = $0 ?? reason }
+    failed.raise()
+  }
+}
+
+extension MediaSource {
+  /// The device's name where the information has one.
+  fileprivate var deviceName: String {
+    switch info {
+    case let info as VideoSourceInfo: info.device
+    case let info as AudioSourceInfo: info.device
+    default: "device"
+    }
+  }
+}
+
+extension DeviceError {
+  /// False if a person would read the same again: the milliseconds of a silence do not count.
+  fileprivate func isNews(after other: DeviceError?) -> Bool {
+    guard let other, device == other.device else { return true }
+    if case .silent = reason, case .silent = other.reason { return false }
+    return reason != other.reason
+  }
+}

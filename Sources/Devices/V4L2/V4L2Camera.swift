@@ -1,0 +1,135 @@
+internal import CLinux
+internal import Frames
+internal import Glibc
+internal import Synchronization
+internal import Wire
+
+/// A camera that is open in one mode and streams through memory shared with its driver.
+final class V4L2Camera: MediaSource {
+  let info: VideoSourceInfo
+  private let format: PixelFormat
+  private let stride: Int
+  /// Until the thread takes it, or `stop` lets it go.
+  private let opened: Mutex<CaptureStream?>
+  private let demand: Demand?
+  private let thread = SourceThread()
+
+  /// No first picture after this: some sensors take seconds to wake up.
+  private static let firstPictureLimit: Duration = .seconds(5)
+  /// No further picture after this and one frame interval.
+  private static let silenceLimit: Duration = .seconds(2)
+  private static let slice: Duration = .milliseconds(250)
+
+  /// Opens the camera in the mode nearest to `request` and switches it on. Without demand it only converts the first
+  /// picture, which shows that it works. Only `formats` are considered.
+  init(
+    path: String, request: VideoRequest, demand: Demand? = nil, formats: Set<PixelFormat> = Set(PixelFormat.allCases)
+  ) throws(DeviceError) {
+    let device = try CameraDevice(path: path)
+    let modes = device.modes(near: request).filter { formats.contains($0.format) }
+    guard let choice = ModeChoice.best(of: modes, for: request) else {
+      let offered = device.formats().map { PixelFormat.name(ofFourcc: $0) }.joined(separator: " ")
+      throw DeviceError(device: path, reason: .unsupportedFormat("it offers \(offered.isEmpty ? "none" : offered)"))
+    }
+    let set = try Self.setFormat(choice.mode, device.file)
+    let rate = Self.setRate(choice.interval, wanted: request.framesPerSecond, device.file)
+    info = VideoSourceInfo(
+      device: path, name: device.name, width: set.width & ~1, height: set.height & ~1,
+      framesPerSecond: rate ?? request.framesPerSecond, pixelFormat: set.format.name, request: request)
+    self.demand = demand
+    format = set.format
+    stride = set.stride
+    opened = Mutex(try CaptureStream.begin(device.takeFile()))
+  }
+
+  func start(
+    deliver: @escaping @Sendable (VideoFrame) -> Void, failed: @escaping @Sendable (DeviceError) -> Void
+  ) {
+    thread.start(name: "camera") { stop in
+      do throws(DeviceError) {
+        try self.run(until: stop, deliver)
+      } catch {
+        failed(error)
+      }
+    }
+  }
+
+  func stop() {
+    thread.stop()
+    opened.withLock { $0 = nil }
+  }
+
+  private func run(until stop: StopSignal, _ deliver: (VideoFrame) -> Void) throws(DeviceError) {
+    guard let stream = opened.withLock({ $0.take() }) else { return }
+    let converter = FrameConverter(format: format, width: info.width, height: info.height, stride: stride)
+    var sequence = SequenceCounter()
+    var silence = SilenceWatch(first: Self.firstPictureLimit, then: Self.silenceLimit + frameInterval)
+    var hasDelivered = false
+    var poll = PollSet(reading: [stream.descriptor])
+    while !stop.wait(with: &poll, timeout: Self.slice) {
+      if !poll.isReady {
+        try silence.quiet(for: Self.slice, device: info.device)
+        continue
+      }
+      guard let filled = try stream.dequeueNewest() else {
+        // Ready, but nothing to take: the driver reports a fault this way.
+        if poll.hasFault { throw stream.fault() }
+        continue
+      }
+      let number = sequence.extend(filled.sequence)
+      if !filled.isDamaged, hasDelivered, demand?.isWanted == false {
+        silence.heard()
+        try stream.queue(filled)
+        continue
+      }
+      let frame = filled.isDamaged ? nil : converter.convert(filled.pixels, captureTime: filled.captureTime, number)
+      try stream.queue(filled)
+      if let frame {
+        silence.heard()
+        hasDelivered = true
+        deliver(frame)
+      } else {
+        try silence.quiet(for: frameInterval, device: info.device)
+      }
+    }
+  }
+
+  private var frameInterval: Duration {
+    .nanoseconds(Int64(1e9 / max(0.1, info.framesPerSecond)))
+  }
+
+  private static func setFormat(
+    _ mode: CameraMode, _ file: borrowing DeviceFile
+  ) throws(DeviceError) -> (format: PixelFormat, width: Int, height: Int, stride: Int) {
+    var wanted = v4l2_format()
+    wanted.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+    wanted.fmt.pix.width = UInt32(mode.width)
+    wanted.fmt.pix.height = UInt32(mode.height)
+    wanted.fmt.pix.pixelformat = mode.format.fourcc
+    wanted.fmt.pix.field = V4L2_FIELD_ANY.rawValue
+    try file.require("VIDIOC_S_FMT", CLINUX_VIDIOC_S_FMT, &wanted)
+    let set = wanted.fmt.pix
+    let (width, height) = (Int(set.width), Int(set.height))
+    guard let format = PixelFormat(fourcc: set.pixelformat), 16...16384 ~= width, 16...16384 ~= height else {
+      let name = PixelFormat.name(ofFourcc: set.pixelformat)
+      throw DeviceError(device: file.path, reason: .unsupportedFormat("it insists on \(name) \(width)x\(height)"))
+    }
+    // Some drivers leave bytesperline at zero; none may make rows overlap.
+    let stride = max(Int(set.bytesperline), format.leastStride(width: width) ?? 0)
+    return (format, width, height, stride)
+  }
+
+  /// The rate as the driver then says it; nil if it does not.
+  private static func setRate(_ interval: FrameInterval?, wanted: Double, _ file: borrowing DeviceFile) -> Double? {
+    var parameters = v4l2_streamparm()
+    parameters.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+    guard file.control(CLINUX_VIDIOC_G_PARM, &parameters) == 0 else { return interval?.framesPerSecond }
+    let canSet = parameters.parm.capture.capability & UInt32(V4L2_CAP_TIMEPERFRAME) != 0
+    let wish = interval ?? FrameInterval(numerator: 1000, denominator: UInt32(max(1, wanted * 1000)))
+    if canSet, let wish {
+      parameters.parm.capture.timeperframe = v4l2_fract(numerator: wish.numerator, denominator: wish.denominator)
+      guard file.control(CLINUX_VIDIOC_S_PARM, &parameters) == 0 else { return interval?.framesPerSecond }
+    }
+    return FrameInterval(parameters.parm.capture.timeperframe)?.framesPerSecond ?? interval?.framesPerSecond
+  }
+}

@@ -1,0 +1,86 @@
+public import Frames
+internal import Picture
+internal import Wire
+
+/// Opens what the configuration calls a camera.
+public enum VideoSources {
+  /// Opens a device in the mode nearest to `request`; `info` of the result says what that is.
+  ///
+  /// For `auto` the cameras are tried in the order of their numbers, those in `avoiding` (paths) last: that is for a
+  /// camera that opens and then delivers nothing. The error of `auto` is that of the camera that came nearest.
+  /// While `demand` says that nobody wants pictures, none but the first is made and delivered.
+  public static func open(
+    _ device: VideoDevice, request: VideoRequest, avoiding: Set<String> = [], demand: Demand? = nil
+  ) throws(DeviceError) -> any VideoSource {
+    switch device {
+    case .auto: try openFirst(request, avoiding, demand)
+    case .camera(let path): try V4L2Camera(path: path, request: request, demand: demand)
+    case .file(let path): try y4m(path, request, demand)
+    case .test: test(request, demand)
+    }
+  }
+
+  /// Paths of the video nodes, by number. Not all of them are cameras.
+  static func nodes() -> [String] {
+    Directory.names(in: "/dev")
+      .compactMap { name in name.hasPrefix("video") ? Int(name.dropFirst(5)) : nil }
+      .sorted().map { "/dev/video\($0)" }
+  }
+
+  private static func openFirst(
+    _ request: VideoRequest, _ avoiding: Set<String>, _ demand: Demand?
+  ) throws(DeviceError) -> V4L2Camera {
+    var nearest: DeviceError?
+    let all = nodes()
+    for path in all.filter({ !avoiding.contains($0) }) + all.filter({ avoiding.contains($0) }) {
+      do throws(DeviceError) {
+        return try V4L2Camera(path: path, request: request, demand: demand)
+      } catch {
+        // A metadata node or a decoder says nothing about the camera.
+        if case .unsupportedFormat = error.reason, nearest != nil { continue }
+        if let known = nearest?.reason, case .unsupportedFormat = known { nearest = error }
+        nearest = nearest ?? error
+      }
+    }
+    throw nearest
+      ?? DeviceError(
+        device: "camera", reason: .notFound, advice: "Plug one in; it is used as soon as it is there.")
+  }
+
+  private static func y4m(_ path: String, _ request: VideoRequest, _ demand: Demand?) throws(DeviceError) -> PacedVideo
+  {
+    let reader = try Y4MReader(MediaFile(path: path), name: path)
+    let info = VideoSourceInfo(
+      device: path, name: fileName(path), width: reader.width, height: reader.height,
+      framesPerSecond: reader.header.framesPerSecond, pixelFormat: "Y4M", request: request)
+    return PacedVideo(
+      info: info, interval: (reader.header.rateDenominator, reader.header.rateNumerator), demand: demand,
+      makeNext: {
+        var reader = reader
+        return { (time, sequence) throws(DeviceError) in try reader.next(captureTime: time, sequence: sequence) }
+      })
+  }
+
+  private static func test(_ request: VideoRequest, _ demand: Demand?) -> PacedVideo {
+    let width = min(max(request.width, 80), 4096) & ~1
+    let height = min(max(request.height, 60), 4096) & ~1
+    let rate = min(max(request.framesPerSecond, 1), 120)
+    let info = VideoSourceInfo(
+      device: "test", name: "Test picture", width: width, height: height, framesPerSecond: rate, pixelFormat: "I420",
+      request: request)
+    return PacedVideo(
+      info: info, interval: (1000, Int((rate * 1000).rounded())), demand: demand,
+      makeNext: {
+        let picture = TestPicture(width: width, height: height)
+        return { (time, sequence) throws(DeviceError) in
+          picture.draw(
+            captureTime: time, sequence: sequence,
+            unixNanoseconds: MonotonicClock.wallClockReference.unixNanoseconds(at: time))
+        }
+      })
+  }
+
+  static func fileName(_ path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
+  }
+}

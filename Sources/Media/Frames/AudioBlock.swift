@@ -1,0 +1,67 @@
+public import Wire
+
+/// The form in which sound moves through the house: 48 kHz, signed 16-bit, mono.
+public enum AudioFormat {
+  public static let sampleRate = 48_000
+  /// 20 ms, one Opus packet.
+  public static let samplesPerBlock = 960
+  public static let blockDuration: Duration = .milliseconds(20)
+}
+
+/// 20 ms of sound.
+public struct AudioBlock: Sendable {
+  /// 960 samples.
+  public var samples: [Int16]
+  /// When the first sample was taken.
+  public var captureTime: Instant
+  /// Samples of the source before this block, including any it lost; times 1 it is the RTP clock (RFC 7587).
+  public var samplePosition: UInt64
+
+  public init(samples: [Int16], captureTime: Instant, samplePosition: UInt64) {
+    precondition(samples.count == AudioFormat.samplesPerBlock, "a block is 20 ms at 48 kHz")
+    self.samples = samples
+    self.captureTime = captureTime
+    self.samplePosition = samplePosition
+  }
+}
+
+/// One encoded picture, ready to be packetised once and sent to everyone.
+public struct EncodedVideoFrame: Sendable {
+  /// A whole VP8 frame (RFC 6386).
+  public var data: [UInt8]
+  public var captureTime: Instant
+  public var isKeyFrame: Bool
+  /// 0 is the base layer; a viewer may leave out 1.
+  public var temporalLayer: Int
+  /// The frame depends on base-layer frames only (Y bit, RFC 7741 section 4.2).
+  public var isLayerSync: Bool
+  public var width: Int
+  public var height: Int
+
+  public init(
+    data: [UInt8], captureTime: Instant, isKeyFrame: Bool, temporalLayer: Int, isLayerSync: Bool, width: Int,
+    height: Int
+  ) {
+    self.data = data
+    self.captureTime = captureTime
+    self.isKeyFrame = isKeyFrame
+    self.temporalLayer = temporalLayer
+    self.isLayerSync = isLayerSync
+    self.width = width
+    self.height = height
+  }
+}
+
+/// One 20 ms Opus packet.
+public struct EncodedAudioPacket: Sendable {
+  public var data: [UInt8]
+  public var captureTime: Instant
+  /// The block's `samplePosition`, which is its RTP time at 48 kHz.
+  public var samplePosition: UInt64
+
+  public init(data: [UInt8], captureTime: Instant, samplePosition: UInt64) {
+    self.data = data
+    self.captureTime = captureTime
+    self.samplePosition = samplePosition
+  }
+}

@@ -1,0 +1,89 @@
+internal import Glibc
+public import Wire
+
+/// A bounded hand-over between two threads. When it is full the oldest element goes: newest wins.
+/// A capacity of one is the video path's latest-frame slot.
+public final class Mailbox<Element: Sendable>: @unchecked Sendable {
+  private let lock: UnsafeMutablePointer<pthread_mutex_t>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+  private let capacity: Int
+  private var elements: [Element] = []
+  private var dropped: UInt64 = 0
+  private var closed = false
+
+  public init(capacity: Int) {
+    precondition(capacity > 0, "a mailbox holds at least one element")
+    self.capacity = capacity
+    lock = .allocate(capacity: 1)
+    condition = .allocate(capacity: 1)
+    pthread_mutex_init(lock, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+    elements.reserveCapacity(capacity)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(lock)
+    condition.deallocate()
+    lock.deallocate()
+  }
+
+  /// Puts an element in; returns false if that pushed an older one out. After `close` it does nothing.
+  @discardableResult
+  public func put(_ element: Element) -> Bool {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    guard !closed else { return true }
+    let isFull = elements.count == capacity
+    if isFull {
+      elements.removeFirst()
+      dropped += 1
+    }
+    elements.append(element)
+    pthread_cond_signal(condition)
+    return !isFull
+  }
+
+  /// The oldest element; waits for one until `deadline` (for ever if nil). Nil at the deadline and once closed.
+  public func take(until deadline: Instant? = nil) -> Element? {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    while elements.isEmpty, !closed {
+      guard let deadline else {
+        pthread_cond_wait(condition, lock)
+        continue
+      }
+      let (seconds, rest) = max(0, deadline.nanoseconds).quotientAndRemainder(dividingBy: 1_000_000_000)
+      var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(rest))
+      if pthread_cond_timedwait(condition, lock, &time) == ETIMEDOUT, elements.isEmpty { return nil }
+    }
+    return elements.isEmpty || closed ? nil : elements.removeFirst()
+  }
+
+  /// Wakes every waiter and lets the elements go.
+  public func close() {
+    pthread_mutex_lock(lock)
+    closed = true
+    elements.removeAll()
+    pthread_cond_broadcast(condition)
+    pthread_mutex_unlock(lock)
+  }
+
+  /// Whether `close` was called.
+  public var isClosed: Bool {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    return closed
+  }
+
+  /// How many elements were pushed out since the start.
+  public var droppedCount: UInt64 {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    return dropped
+  }
+}

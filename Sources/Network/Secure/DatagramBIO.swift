@@ -1,0 +1,104 @@
+internal import COpenSSL
+internal import PeerConnection
+internal import Wire
+
+/// What one `SSL` reads from, writes to and takes its repetition timer from. Each read is one whole datagram and each
+/// write is one; OpenSSL's own memory BIO would run them together.
+final class DatagramBIO {
+  /// A slow loop loses datagrams as a full socket buffer would, instead of growing.
+  static let maximumQueued = 1024
+
+  private let timing: DTLSTiming
+  /// The datagram to be read next; empty when there is none.
+  var incoming: [UInt8] = []
+  private var outputs: [DTLSOutput] = []
+  private var firstOutput = 0
+  /// The wait that runs, or ran last.
+  private(set) var wait: Duration?
+  /// Whether OpenSSL has set its timer since this was last cleared.
+  var timerWasSet = false
+
+  init(timing: DTLSTiming) {
+    self.timing = timing
+  }
+
+  /// Queues what the owner polls.
+  func emit(_ output: DTLSOutput) {
+    guard outputs.count - firstOutput < Self.maximumQueued else { return }
+    outputs.append(output)
+  }
+
+  func takeOutput() -> DTLSOutput? {
+    guard firstOutput < outputs.count else { return nil }
+    let output = outputs[firstOutput]
+    firstOutput += 1
+    if firstOutput == outputs.count {
+      outputs.removeAll(keepingCapacity: true)
+      firstOutput = 0
+    }
+    return output
+  }
+
+  /// OpenSSL sets its timer: afresh, or again after it ran out. Returns microseconds by OpenSSL's clock.
+  private func setTimer(isRepetition: Bool) -> UInt32 {
+    let next = timing.retransmission(after: isRepetition ? wait : nil)
+    wait = next
+    timerWasSet = true
+    switch timing.clock {
+    case .real: return UInt32(clamping: next.nanoseconds / 1000)
+    // Above the 15 ms that OpenSSL rounds down to nothing, or each read would repeat the flight.
+    case .simulated: return 40_000
+    }
+  }
+
+  /// Makes the OpenSSL side of the pipe and hands it to `ssl`, which frees it. False when memory is short.
+  func attach(to ssl: OpaquePointer) -> Bool {
+    guard let method = Self.method.pointer, let bio = BIO_new(method) else { return false }
+    BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+    BIO_set_init(bio, 1)
+    SSL_set_bio(ssl, bio, bio)
+    DTLS_set_timer_cb(ssl) { ssl, previous in
+      guard let bio = SSL_get_rbio(ssl), let owner = DatagramBIO.of(bio) else { return 1_000_000 }
+      return owner.setTimer(isRepetition: previous != 0)
+    }
+    return true
+  }
+
+  private static func of(_ bio: OpaquePointer?) -> DatagramBIO? {
+    BIO_get_data(bio).map { Unmanaged<DatagramBIO>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// One table of functions for the life of the process.
+  private static let method = Method()
+
+  private struct Method: @unchecked Sendable {
+    // Written once here and only read by OpenSSL from then on.
+    let pointer: OpaquePointer?
+
+    init() {
+      pointer = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "datagrams")
+      BIO_meth_set_write(pointer) { bio, bytes, count in
+        copenssl_bio_clear_retry(bio)
+        guard let owner = DatagramBIO.of(bio), let bytes, count > 0 else { return -1 }
+        owner.emit(.transmit([UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(count)))))
+        return count
+      }
+      BIO_meth_set_read(pointer) { bio, bytes, capacity in
+        copenssl_bio_clear_retry(bio)
+        guard let owner = DatagramBIO.of(bio), let bytes, capacity > 0, !owner.incoming.isEmpty else {
+          copenssl_bio_set_retry_read(bio)
+          return -1
+        }
+        // As recv(2) on a datagram socket: what does not fit is gone.
+        let count = min(Int(capacity), owner.incoming.count)
+        UnsafeMutableRawBufferPointer(start: bytes, count: count).copyBytes(from: owner.incoming.prefix(count))
+        owner.incoming = []
+        return Int32(count)
+      }
+      BIO_meth_set_ctrl(pointer) { _, command, _, _ in
+        // Flushing always succeeds; datagrams have no end of file and the MTU is set by hand.
+        command == BIO_CTRL_FLUSH ? 1 : 0
+      }
+    }
+  }
+}

@@ -1,0 +1,150 @@
+internal import COpenSSL
+public import Wire
+
+/// A self-signed X.509 certificate over a `NodeIdentity`, for DTLS and for HTTPS. RFC 5280.
+///
+/// It names nobody: the subject is "Cradle" on every node. Its dates are fixed rather than counted from now, since a
+/// board without a battery-backed clock believes in 1970 until the network tells it better.
+public struct NodeCertificate: Sendable, Hashable {
+  /// The certificate in DER.
+  public let der: [UInt8]
+  /// The same in PEM, for a TLS server.
+  public let pem: String
+  /// SHA-256 over `der`, 32 bytes: `a=fingerprint` (RFC 8122 section 5).
+  public let sha256: [UInt8]
+
+  /// - Parameters:
+  ///   - names: DNS names for subjectAltName, such as `cradle.local`; letters, digits, `-` and `.`, 1...253 bytes.
+  ///   - addresses: IP addresses for subjectAltName.
+  /// - Throws: `SecureError.invalidName`, or `.openSSL` when it cannot be built.
+  public init(
+    identity: NodeIdentity, names: [String] = ["localhost"], addresses: [IPAddress] = []
+  ) throws(SecureError) {
+    for name in names where !Self.isHostName(name) { throw .invalidName(name) }
+    OpenSSLQueue.clear()
+    let key = try PrivateKeyHandle(identity: identity)
+    let certificate = try CertificateHandle()
+    try certificate.fill(key: key, alternativeNames: names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" })
+    der = try certificate.der()
+    pem = try certificate.pem()
+    sha256 = certificate.sha256()
+  }
+
+  private static func isHostName(_ name: String) -> Bool {
+    (1...253).contains(name.utf8.count)
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+          true
+        default: false
+        }
+      }
+  }
+}
+
+/// Owns an `EVP_PKEY`.
+struct PrivateKeyHandle: ~Copyable {
+  let pointer: OpaquePointer
+
+  init(identity: NodeIdentity) throws(SecureError) {
+    let der = identity.privateKeyDER
+    let pointer = der.withUnsafeBufferPointer { buffer in
+      var position = buffer.baseAddress
+      return d2i_AutoPrivateKey(nil, &position, buffer.count)
+    }
+    guard let pointer else { throw OpenSSLQueue.error("d2i_AutoPrivateKey") }
+    self.pointer = pointer
+  }
+
+  deinit {
+    EVP_PKEY_free(pointer)
+  }
+}
+
+/// Owns an `X509`.
+struct CertificateHandle: ~Copyable {
+  let pointer: OpaquePointer
+
+  /// An empty certificate.
+  init() throws(SecureError) {
+    guard let pointer = X509_new() else { throw OpenSSLQueue.error("X509_new") }
+    self.pointer = pointer
+  }
+
+  /// Takes over a reference that the caller holds.
+  init(adopting pointer: OpaquePointer) {
+    self.pointer = pointer
+  }
+
+  init(der: [UInt8]) throws(SecureError) {
+    let pointer = der.withUnsafeBufferPointer { buffer in
+      var position = buffer.baseAddress
+      return d2i_X509(nil, &position, buffer.count)
+    }
+    guard let pointer else { throw OpenSSLQueue.error("d2i_X509") }
+    self.pointer = pointer
+  }
+
+  deinit {
+    X509_free(pointer)
+  }
+
+  fileprivate func fill(key: borrowing PrivateKeyHandle, alternativeNames: [String]) throws(SecureError) {
+    func check(_ ok: Bool, _ operation: String) throws(SecureError) {
+      guard ok else { throw OpenSSLQueue.error(operation) }
+    }
+    try check(X509_set_version(pointer, 2) == 1, "X509_set_version")
+    // RFC 5280 section 4.1.2.2: positive, unique, at most 20 bytes. Browsers refuse a second certificate of the same
+    // issuer name with the same serial number, and every node has the same issuer name.
+    let serial = UInt64.random(in: 1...UInt64(Int64.max))
+    try check(ASN1_INTEGER_set_uint64(X509_get_serialNumber(pointer), serial) == 1, "serialNumber")
+    try check(ASN1_TIME_set_string_X509(X509_getm_notBefore(pointer), "20200101000000Z") == 1, "notBefore")
+    // The last second that UTCTime can say. RFC 5280 section 4.1.2.5.
+    try check(ASN1_TIME_set_string_X509(X509_getm_notAfter(pointer), "20491231235959Z") == 1, "notAfter")
+    let name = X509_get_subject_name(pointer)
+    try check(
+      X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, Array("Cradle".utf8), -1, -1, 0) == 1, "subject")
+    try check(X509_set_issuer_name(pointer, name) == 1, "issuer")
+    try check(X509_set_pubkey(pointer, key.pointer) == 1, "subjectPublicKeyInfo")
+    var extensions: [(Int32, String)] = [
+      (NID_basic_constraints, "critical,CA:FALSE"),
+      (NID_key_usage, "critical,digitalSignature"),
+      (NID_ext_key_usage, "serverAuth,clientAuth"),
+      (NID_subject_key_identifier, "hash"),
+    ]
+    if !alternativeNames.isEmpty {
+      extensions.append((NID_subject_alt_name, alternativeNames.joined(separator: ",")))
+    }
+    for (nid, value) in extensions {
+      try check(copenssl_add_extension(pointer, nid, value) == 1, "extension \(value)")
+    }
+    try check(X509_sign(pointer, key.pointer, EVP_sha256()) > 0, "X509_sign")
+  }
+
+  func der() throws(SecureError) -> [UInt8] {
+    let count = i2d_X509(pointer, nil)
+    guard count > 0 else { throw OpenSSLQueue.error("i2d_X509") }
+    return [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
+      var position = buffer.baseAddress
+      initialized = Int(max(0, i2d_X509(pointer, &position)))
+    }
+  }
+
+  fileprivate func pem() throws(SecureError) -> String {
+    guard let bio = BIO_new(BIO_s_mem()) else { throw OpenSSLQueue.error("BIO_new") }
+    defer { BIO_free(bio) }
+    guard PEM_write_bio_X509(bio, pointer) == 1 else { throw OpenSSLQueue.error("PEM_write_bio_X509") }
+    var bytes: UnsafePointer<UInt8>?
+    let count = copenssl_bio_memory(bio, &bytes)
+    return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+  }
+
+  /// SHA-256 over the DER, 32 bytes; empty when OpenSSL cannot encode it.
+  func sha256() -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, initialized in
+      var length: UInt32 = 0
+      initialized = X509_digest(pointer, EVP_sha256(), buffer.baseAddress, &length) == 1 ? Int(length) : 0
+    }
+  }
+}

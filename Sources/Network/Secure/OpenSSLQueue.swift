@@ -1,0 +1,41 @@
+internal import COpenSSL
+
+/// Why something could not be made with OpenSSL or from what was given to it.
+public enum SecureError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The text is not a PEM private key on P-256.
+  case malformedKey(String)
+  /// A name that may not stand in a certificate.
+  case invalidName(String)
+  /// OpenSSL refused; `operation` is its function, `reason` its own text.
+  case openSSL(operation: String, reason: String)
+
+  public var description: String {
+    switch self {
+    case .malformedKey(let reason): "not a P-256 private key in PEM: \(reason)"
+    case .invalidName(let name): "“\(name)” is not a host name"
+    case .openSSL(let operation, let reason): "\(operation): \(reason)"
+    }
+  }
+}
+
+/// The calling thread's queue of OpenSSL errors. It has to be empty before each TLS call, or `SSL_get_error` blames that
+/// call for an older failure.
+enum OpenSSLQueue {
+  static func clear() {
+    ERR_clear_error()
+  }
+
+  /// Empties the queue; the text names what went wrong last.
+  static func takeReason() -> String {
+    var reason = ""
+    while true {
+      let code = ERR_get_error()
+      guard code != 0 else { return reason.isEmpty ? "no reason given" : reason }
+      if let text = ERR_reason_error_string(code) { reason = String(cString: text) }
+    }
+  }
+
+  static func error(_ operation: String) -> SecureError {
+    .openSSL(operation: operation, reason: takeReason())
+  }
+}

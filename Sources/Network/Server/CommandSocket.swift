@@ -1,0 +1,149 @@
+internal import Glibc
+public import NIOCore
+internal import NIOPosix
+
+/// The daemon's UNIX socket for commands of this machine's administrator: one JSON object a line each way.
+///
+/// Who may open it is decided by the file's mode and owner; nothing else is asked.
+public final class CommandSocket: Sendable {
+  /// Takes one line, gives the line to answer with. Called on the event loop.
+  public typealias Responder = @Sendable (_ line: [UInt8]) -> EventLoopFuture<[UInt8]>
+
+  private let channel: any Channel
+  private let path: String
+
+  private init(channel: any Channel, path: String) {
+    self.channel = channel
+    self.path = path
+  }
+
+  /// Binds `path`, mode 0660. A socket file that a dead daemon left is replaced; the caller holds the directory's lock.
+  public static func start(
+    path: String, on group: any EventLoopGroup, responder: @escaping Responder
+  ) async throws -> CommandSocket {
+    unlink(path)
+    // The file must never be open to others, not even until chmod.
+    let mask = umask(0o117)
+    defer { umask(mask) }
+    let channel = try await ServerBootstrap(group: group)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(CommandHandler(responder: responder))
+        }
+      }
+      .bind(unixDomainSocketPath: path).get()
+    return CommandSocket(channel: channel, path: path)
+  }
+
+  public func stop() async {
+    try? await channel.close().get()
+    unlink(path)
+  }
+}
+
+private final class CommandHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  /// The longest command is a token's name and permissions.
+  private static let longestLine = 16 * 1024
+
+  private let responder: CommandSocket.Responder
+  private var pending: [UInt8] = []
+
+  init(responder: @escaping CommandSocket.Responder) {
+    self.responder = responder
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    pending.append(contentsOf: unwrapInboundIn(data).readableBytesView)
+    while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+      let line = Array(pending[..<end])
+      pending.removeSubrange(...end)
+      let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+      responder(line).hop(to: context.eventLoop).whenSuccess { answer in
+        let (handler, context) = bound.value
+        var buffer = context.channel.allocator.buffer(capacity: answer.count + 1)
+        buffer.writeBytes(answer)
+        buffer.writeInteger(UInt8(ascii: "\n"))
+        context.writeAndFlush(handler.wrapOutboundOut(buffer), promise: nil)
+      }
+    }
+    if pending.count > Self.longestLine { context.close(promise: nil) }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    context.close(promise: nil)
+  }
+}
+
+/// Why the running daemon could not be asked.
+public enum CommandClientError: Error, Sendable {
+  /// Nothing listens at the path: the daemon does not run, or has another runtime directory.
+  case notRunning(path: String)
+  /// The file's mode keeps us out.
+  case permissionDenied(path: String)
+  case failed(path: String, errno: Int32)
+}
+
+/// The commands' end of the socket. Blocks; made for short-lived programs.
+public enum CommandClient {
+  /// Sends one line and waits for one line, at most `timeoutSeconds`.
+  public static func ask(
+    path: String, line: [UInt8], timeoutSeconds: Int = 10
+  ) throws(CommandClientError) -> [UInt8] {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { throw .failed(path: path, errno: errno) }
+    defer { close(descriptor) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let room = MemoryLayout.size(ofValue: address.sun_path) - 1
+    guard path.utf8.count <= room else { throw .failed(path: path, errno: ENAMETOOLONG) }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    var time = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    let status = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    if status != 0 {
+      switch errno {
+      case ENOENT, ECONNREFUSED: throw .notRunning(path: path)
+      case EACCES, EPERM: throw .permissionDenied(path: path)
+      default: throw .failed(path: path, errno: errno)
+      }
+    }
+    try sendAll(line + [UInt8(ascii: "\n")], to: descriptor, path: path)
+    return try receiveLine(from: descriptor, path: path)
+  }
+
+  private static func sendAll(
+    _ bytes: [UInt8], to descriptor: Int32, path: String
+  ) throws(CommandClientError) {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes.withUnsafeBytes {
+        send(descriptor, $0.baseAddress! + sent, $0.count - sent, Int32(MSG_NOSIGNAL))
+      }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw .failed(path: path, errno: errno)
+      }
+      sent += count
+    }
+  }
+
+  private static func receiveLine(from descriptor: Int32, path: String) throws(CommandClientError) -> [UInt8] {
+    var answer: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+    while true {
+      let count = recv(descriptor, &chunk, chunk.count, 0)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw .failed(path: path, errno: count < 0 ? errno : ECONNRESET) }
+      answer += chunk.prefix(count)
+      if let end = answer.firstIndex(of: UInt8(ascii: "\n")) { return Array(answer[..<end]) }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+public import NIOCore
+public import NIOHTTP1
+public import Signaling
+public import Wire
+
+/// One whole HTTP request; the body is bounded before it gets here.
+public struct HTTPRequest: Sendable {
+  public var method: HTTPMethod
+  /// Without the query.
+  public var path: String
+  /// What follows `?`, still percent-encoded; nil without one.
+  public var query: String?
+  public var headers: HTTPHeaders
+  public var body: [UInt8]
+  /// Nil when the socket has no IP address any more.
+  public var remoteAddress: TransportAddress?
+
+  /// Whether the client sits on this machine.
+  public var isFromLoopback: Bool { remoteAddress?.ip.isLoopback ?? false }
+}
+
+/// One whole HTTP response.
+public struct HTTPResponse: Sendable {
+  public var status: HTTPResponseStatus
+  public var headers: HTTPHeaders
+  public var body: [UInt8]
+
+  public init(status: HTTPResponseStatus, headers: HTTPHeaders = [:], body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
+  public init(status: HTTPResponseStatus = .ok, contentType: String, text: String, headers: HTTPHeaders = [:]) {
+    self.init(status: status, headers: headers, body: Array(text.utf8))
+    self.headers.replaceOrAdd(name: "Content-Type", value: contentType)
+  }
+}
+
+extension HTTPResponse {
+  /// A refusal as RFC 9457 has it; 401 asks for a bearer token (RFC 6750 section 3).
+  public init(_ problem: Problem) {
+    self.init(WHEPResponse(problem))
+  }
+
+  public init(_ response: WHEPResponse) {
+    self.init(
+      status: HTTPResponseStatus(statusCode: response.status),
+      headers: HTTPHeaders(response.headers.fields.map { ($0.name, $0.value) }), body: response.body)
+  }
+}
+
+/// Answers requests. Called on the event loop; the future completes on any.
+public typealias HTTPResponder = @Sendable (HTTPRequest) -> EventLoopFuture<HTTPResponse>

@@ -1,0 +1,124 @@
+internal import NIOCore
+internal import NIOHTTP1
+internal import Signaling
+
+/// Collects one request at a time, asks the responder, writes the answer. One for each TCP connection.
+final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private enum State {
+    case idle
+    case collecting(HTTPRequestHead, [UInt8])
+    /// The answer is known before the body has ended; the rest of the body is thrown away.
+    case refusing(HTTPRequestHead)
+    case answering
+  }
+
+  private let limits: HTTPServer.Limits
+  private let responder: HTTPResponder
+  private var state: State = .idle
+  private var timer: Scheduled<Void>?
+
+  init(limits: HTTPServer.Limits, responder: @escaping HTTPResponder) {
+    self.limits = limits
+    self.responder = responder
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    // Covers the TLS handshake and the first request.
+    closeAfter(limits.requestTimeout, context: context)
+    context.fireChannelActive()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    timer?.cancel()
+    context.fireChannelInactive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head):
+      closeAfter(limits.requestTimeout, context: context)
+      state = .collecting(head, [])
+      let announced = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
+      if announced > limits.maximumBodyBytes { refuse(head, context: context) }
+    case .body(let buffer):
+      guard case .collecting(let head, var body) = state else { return }
+      state = .idle
+      guard body.count + buffer.readableBytes <= limits.maximumBodyBytes else { return refuse(head, context: context) }
+      body.append(contentsOf: buffer.readableBytesView)
+      state = .collecting(head, body)
+    case .end:
+      guard case .collecting(let head, let body) = state else { return }
+      state = .answering
+      timer?.cancel()
+      answer(head, body: body, context: context)
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    if error is HTTPParserError, case .idle = state {
+      let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
+      write(HTTPResponse(Problem(400, "this is not HTTP/1.1")), to: head, closing: true, context: context)
+      return
+    }
+    // TLS failures, resets and time-outs: nothing more can be said on this connection.
+    context.close(promise: nil)
+  }
+
+  private func answer(_ head: HTTPRequestHead, body: [UInt8], context: ChannelHandlerContext) {
+    let uri = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let request = HTTPRequest(
+      method: head.method, path: String(uri.first ?? "/"), query: uri.count > 1 ? String(uri[1]) : nil,
+      headers: head.headers, body: body, remoteAddress: context.remoteAddress?.transportAddress)
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    responder(request).hop(to: context.eventLoop).whenComplete { result in
+      let (handler, context) = bound.value
+      switch result {
+      case .success(let response):
+        handler.write(response, to: head, closing: !head.isKeepAlive, context: context)
+      case .failure:
+        handler.write(HTTPResponse(Problem(500, "the child made a mistake; its log says more")), to: head, closing: true, context: context)
+      }
+    }
+  }
+
+  private func refuse(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
+    state = .refusing(head)
+    write(
+      HTTPResponse(Problem(413, "over \(limits.maximumBodyBytes) bytes")), to: head, closing: true, context: context)
+  }
+
+  private func write(
+    _ response: HTTPResponse, to request: HTTPRequestHead, closing: Bool, context: ChannelHandlerContext
+  ) {
+    guard context.channel.isActive else { return }
+    var headers = response.headers
+    headers.replaceOrAdd(name: "Content-Length", value: String(response.body.count))
+    headers.replaceOrAdd(name: "Server", value: "Cradle")
+    if closing { headers.replaceOrAdd(name: "Connection", value: "close") }
+    context.write(
+      wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: response.status, headers: headers))),
+      promise: nil)
+    if request.method != .HEAD, !response.body.isEmpty {
+      context.write(
+        wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: response.body)))), promise: nil)
+    }
+    let done = context.eventLoop.makePromise(of: Void.self)
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: done)
+    if case .answering = state { state = .idle }
+    if closing {
+      let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+      done.futureResult.whenComplete { _ in bound.value.close(promise: nil) }
+    } else {
+      closeAfter(limits.idleTimeout, context: context)
+    }
+  }
+
+  private func closeAfter(_ time: TimeAmount, context: ChannelHandlerContext) {
+    timer?.cancel()
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: time) { bound.value.close(promise: nil) }
+  }
+}

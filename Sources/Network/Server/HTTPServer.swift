@@ -1,0 +1,86 @@
+public import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+public import NIOSSL
+internal import Synchronization
+
+/// HTTPS on one TCP port: TLS, limits and time-outs; what is answered is the responder's.
+public final class HTTPServer: Sendable {
+  /// What one client may take of us.
+  public struct Limits: Sendable {
+    /// Connections at a time; a home has a handful, the rest is somebody leaning on the door.
+    public var maximumConnections = 128
+    /// INTERFACES: 413 above it. The largest offers are near 20 KiB.
+    public var maximumBodyBytes = 64 * 1024
+    /// From one request's first byte to its last, and for the TLS handshake.
+    public var requestTimeout: TimeAmount = .seconds(10)
+    /// A connection without a request.
+    public var idleTimeout: TimeAmount = .seconds(60)
+
+    public init() {}
+  }
+
+  private let channel: any Channel
+  /// The bound port.
+  public let port: Int
+
+  private init(channel: any Channel) {
+    self.channel = channel
+    port = channel.localAddress?.port ?? 0
+  }
+
+  /// Binds and starts to answer.
+  ///
+  /// - Throws: `IOError` when the address is in use or not ours.
+  public static func start(
+    host: String, port: Int, tls: NIOSSLContext, limits: Limits = .init(), on group: any EventLoopGroup,
+    responder: @escaping HTTPResponder
+  ) async throws -> HTTPServer {
+    let gate = ConnectionGate(limit: limits.maximumConnections)
+    let channel = try await ServerBootstrap(group: group)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .serverChannelOption(.backlog, value: 128)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.maxMessagesPerRead, value: 4)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          guard gate.enter() else { throw TooManyConnections() }
+          channel.closeFuture.whenComplete { _ in gate.leave() }
+          let pipeline = channel.pipeline.syncOperations
+          try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+          try pipeline.configureHTTPServerPipeline(withErrorHandling: false)
+          try pipeline.addHandler(HTTPRequestHandler(limits: limits, responder: responder))
+        }
+      }
+      .bind(host: host, port: port).get()
+    return HTTPServer(channel: channel)
+  }
+
+  public func stop() async {
+    try? await channel.close().get()
+  }
+}
+
+/// Counts open connections.
+private final class ConnectionGate: Sendable {
+  private let limit: Int
+  private let open = Atomic<Int>(0)
+
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  /// Whether one more is let in.
+  func enter() -> Bool {
+    if open.wrappingAdd(1, ordering: .relaxed).newValue <= limit { return true }
+    leave()
+    return false
+  }
+
+  func leave() {
+    open.wrappingSubtract(1, ordering: .relaxed)
+  }
+}
+
+/// The connection was refused because as many as the limit allows are open.
+private struct TooManyConnections: Error {}

@@ -1,0 +1,107 @@
+public import NIOCore
+internal import NIOPosix
+public import Wire
+
+/// The one UDP socket over which all peers' media goes. Dual-stack where the machine has IPv6.
+public final class MediaSocket: Sendable {
+  let channel: any Channel
+  let isIPv6: Bool
+  /// The bound port.
+  public let port: UInt16
+
+  private init(channel: any Channel, isIPv6: Bool, port: UInt16) {
+    self.channel = channel
+    self.isIPv6 = isIPv6
+    self.port = port
+  }
+
+  /// Binds the first free port of the range; a range that begins with 0 lets the system choose.
+  ///
+  /// - Throws: the last bind error, when no port of the range is free.
+  public static func bind(
+    ports: ClosedRange<UInt16>, on group: any EventLoopGroup,
+    receive: @escaping @Sendable (_ datagram: [UInt8], _ from: TransportAddress, _ to: TransportAddress) -> Void,
+    receivedAll: @escaping @Sendable () -> Void
+  ) async throws -> MediaSocket {
+    var lastError: any Error = IOError(errnoCode: 98, reason: "no free UDP port")
+    for port in ports.lowerBound == 0 ? 0...0 : ports {
+      for host in ["::", "0.0.0.0"] {
+        do {
+          return try await bind(host: host, port: Int(port), group, receive, receivedAll)
+        } catch {
+          lastError = error
+        }
+      }
+    }
+    throw lastError
+  }
+
+  private static func bind(
+    host: String, port: Int, _ group: any EventLoopGroup,
+    _ receive: @escaping @Sendable ([UInt8], TransportAddress, TransportAddress) -> Void,
+    _ receivedAll: @escaping @Sendable () -> Void
+  ) async throws -> MediaSocket {
+    let channel = try await DatagramBootstrap(group: group)
+      .channelOption(.receivePacketInfo, value: true)
+      // A wake-up takes what has come, up to 32 datagrams of up to 2 KiB; WebRTC's stay below 1,500 bytes.
+      .channelOption(.datagramVectorReadMessageCount, value: 32)
+      .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 32 * 2048))
+      // A key frame for several viewers is 300 KB at once.
+      .channelOption(.socketOption(.so_sndbuf), value: 1 << 20)
+      .channelOption(.socketOption(.so_rcvbuf), value: 1 << 19)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let port = UInt16(truncatingIfNeeded: channel.localAddress?.port ?? 0)
+          try channel.pipeline.syncOperations.addHandler(
+            DatagramReceiver(port: port, receive: receive, receivedAll: receivedAll))
+        }
+      }
+      .bind(host: host, port: port).get()
+    return MediaSocket(
+      channel: channel, isIPv6: host == "::", port: UInt16(truncatingIfNeeded: channel.localAddress?.port ?? 0))
+  }
+
+  func close() async {
+    try? await channel.close().get()
+  }
+}
+
+/// Turns NIO's envelopes into plain bytes and typed addresses.
+private final class DatagramReceiver: ChannelInboundHandler {
+  typealias InboundIn = AddressedEnvelope<ByteBuffer>
+
+  private var port: UInt16
+  private let receive: @Sendable ([UInt8], TransportAddress, TransportAddress) -> Void
+  private let receivedAll: @Sendable () -> Void
+
+  init(
+    port: UInt16, receive: @escaping @Sendable ([UInt8], TransportAddress, TransportAddress) -> Void,
+    receivedAll: @escaping @Sendable () -> Void
+  ) {
+    self.port = port
+    self.receive = receive
+    self.receivedAll = receivedAll
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    port = UInt16(truncatingIfNeeded: context.localAddress?.port ?? 0)
+    context.fireChannelActive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let envelope = unwrapInboundIn(data)
+    guard let remote = envelope.remoteAddress.transportAddress else { return }
+    let destination = envelope.metadata?.packetInfo?.destinationAddress.transportAddress
+    let unknown: IPAddress = remote.ip.isIPv6 ? .v6(0, 0) : .v4(0)
+    let local = TransportAddress(ip: destination?.ip ?? unknown, port: port)
+    receive([UInt8](envelope.data.readableBytesView), remote, local)
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    receivedAll()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // ICMP errors (a viewer's port is gone) come up here; consent decides when a peer is dead, not they.
+  }
+}

@@ -1,0 +1,293 @@
+internal import ICE
+public import NIOCore
+public import PeerConnection
+public import SDP
+public import Wire
+
+/// Names one peer for as long as the program runs.
+public struct PeerID: Hashable, Sendable, CustomStringConvertible {
+  let number: UInt64
+  public var description: String { "peer-\(number)" }
+}
+
+/// Why a peer was not taken.
+public enum PeerHubError: Error, Sendable {
+  /// As many viewers as the limit allows are here.
+  case full
+  case refused(PeerConnectionError)
+}
+
+/// Every peer connection, on one event loop: finds the peer that a datagram belongs to, keeps their timer, and sends
+/// frames to all.
+///
+/// `@unchecked Sendable` because it is confined to its event loop: every entry checks that it runs there.
+public final class PeerHub: @unchecked Sendable {
+  public typealias EventHandler = @Sendable (PeerID, PeerConnectionEvent) -> Void
+
+  public let eventLoop: any EventLoop
+  private let limit: Int
+  private let now: @Sendable () -> Instant
+  private let makeConnection: @Sendable (PeerConnectionConfiguration) -> PeerConnection
+  /// Called on the event loop; set it before `bind`.
+  public var onEvent: EventHandler = { _, _ in }
+  private var socket: MediaSocket?
+  private var peers: [PeerID: Peer] = [:]
+  private var byFragment: [String: PeerID] = [:]
+  private var byAddress: [TransportAddress: PeerID] = [:]
+  private var nextNumber: UInt64 = 1
+  private var timer: (deadline: Instant, task: Scheduled<Void>)?
+  private var hasUnflushedWrites = false
+  /// Events wait until the peer has been drained, because a handler may call the hub again.
+  private var events: [(PeerID, PeerConnectionEvent)] = []
+  private var isDelivering = false
+  /// Datagrams that no peer claimed.
+  public private(set) var strayDatagrams: UInt64 = 0
+
+  private final class Peer {
+    let id: PeerID
+    let connection: PeerConnection
+    let fragment: String
+    var addresses: Set<TransportAddress> = []
+    /// The last destination in the form that NIO wants; most packets go to the same one.
+    var destination: (typed: TransportAddress, socket: SocketAddress)?
+
+    init(id: PeerID, connection: PeerConnection, fragment: String) {
+      self.id = id
+      self.connection = connection
+      self.fragment = fragment
+    }
+
+    /// A browser shows a handful; more are forged.
+    static let mostAddresses = 64
+  }
+
+  /// - Parameters:
+  ///   - limit: peers at a time.
+  ///   - now: the monotonic clock.
+  ///   - makeConnection: makes a connection with the shell's secure transports.
+  public init(
+    eventLoop: any EventLoop, limit: Int, now: @escaping @Sendable () -> Instant,
+    makeConnection: @escaping @Sendable (PeerConnectionConfiguration) -> PeerConnection
+  ) {
+    self.eventLoop = eventLoop
+    self.limit = limit
+    self.now = now
+    self.makeConnection = makeConnection
+  }
+
+  /// Opens the UDP socket. Call once, before anything else.
+  public func bind(ports: ClosedRange<UInt16>) async throws {
+    let socket = try await MediaSocket.bind(ports: ports, on: eventLoop) { [weak self] datagram, remote, local in
+      self?.receive(datagram, from: remote, to: local)
+    } receivedAll: { [weak self] in
+      self?.finishTurn()
+    }
+    try await eventLoop.submit { self.socket = socket }.get()
+  }
+
+  /// The UDP port, 0 before `bind`.
+  public var port: UInt16 {
+    eventLoop.preconditionInEventLoop()
+    return socket?.port ?? 0
+  }
+
+  public var count: Int {
+    eventLoop.preconditionInEventLoop()
+    return peers.count
+  }
+
+  // MARK: Peers
+
+  /// Takes an offer: a new peer and the answer to it.
+  public func connect(
+    offer: SessionDescription, configuration: PeerConnectionConfiguration, includingLoopback: Bool
+  ) throws(PeerHubError) -> (PeerID, SessionDescription) {
+    eventLoop.preconditionInEventLoop()
+    guard peers.count < limit, let socket else { throw .full }
+    let connection = makeConnection(configuration)
+    for ip in LocalAddresses.current(includingLoopback: includingLoopback) where socket.isIPv6 || !ip.isIPv6 {
+      connection.addLocalCandidate(TransportAddress(ip: ip, port: socket.port), now: now())
+    }
+    let answer: SessionDescription
+    do {
+      answer = try connection.answer(offer, now: now())
+    } catch {
+      throw .refused(error)
+    }
+    let id = PeerID(number: nextNumber)
+    nextNumber += 1
+    let peer = Peer(id: id, connection: connection, fragment: connection.localUsernameFragment ?? "")
+    peers[id] = peer
+    byFragment[peer.fragment] = id
+    drain(peer)
+    finishTurn()
+    return (id, answer)
+  }
+
+  /// The peer's connection, for questions; nil once it is gone.
+  public func connection(_ id: PeerID) -> PeerConnection? {
+    eventLoop.preconditionInEventLoop()
+    return peers[id]?.connection
+  }
+
+  /// Runs `body` with a peer's connection and sends what comes of it.
+  public func with<Result>(
+    _ id: PeerID, _ body: (PeerConnection, Instant) throws -> Result
+  ) rethrows -> Result? {
+    eventLoop.preconditionInEventLoop()
+    guard let peer = peers[id] else { return nil }
+    defer {
+      drain(peer)
+      finishTurn()
+    }
+    return try body(peer.connection, now())
+  }
+
+  /// A restart gave the peer a new user fragment; the old one goes on working until the peer is gone.
+  public func updateFragment(of id: PeerID) {
+    guard let fragment = peers[id]?.connection.localUsernameFragment else { return }
+    byFragment[fragment] = id
+  }
+
+  /// Says goodbye to a peer and forgets it.
+  public func close(_ id: PeerID) {
+    _ = with(id) { connection, now in connection.close(now: now) }
+  }
+
+  /// Ends every peer and the socket.
+  public func shutDown() async {
+    let socket = try? await eventLoop.submit {
+      for id in self.peers.keys { self.close(id) }
+      self.timer?.task.cancel()
+      self.timer = nil
+      return self.socket
+    }.get()
+    await socket?.close()
+  }
+
+  public var allPeers: [PeerID] {
+    eventLoop.preconditionInEventLoop()
+    return Array(peers.keys)
+  }
+
+  // MARK: Media
+
+  /// Sends one frame or audio packet to every peer for which `isWanted` holds; payloads are shared, not copied.
+  public func send(
+    _ payloads: [[UInt8]], kind: MediaKind, mediaTime: UInt32, captureTime: Instant, temporalLayer: Int = 0,
+    isKeyFrame: Bool = false, where isWanted: (PeerID) -> Bool = { _ in true }
+  ) {
+    eventLoop.preconditionInEventLoop()
+    let now = now()
+    for peer in peers.values where isWanted(peer.id) {
+      peer.connection.send(
+        payloads, kind: kind, mediaTime: mediaTime, captureTime: captureTime, temporalLayer: temporalLayer,
+        isKeyFrame: isKeyFrame, now: now)
+      drain(peer)
+    }
+    finishTurn()
+  }
+
+  // MARK: Datagrams and time
+
+  private func receive(_ datagram: [UInt8], from remote: TransportAddress, to local: TransportAddress) {
+    var isRequest = false
+    let id: PeerID?
+    // A binding request names its peer; everything else is known by where it comes from.
+    if let first = datagram.first, first < 4, let fragments = ICEAgent.usernameFragments(ofBindingRequest: datagram) {
+      isRequest = true
+      id = byFragment[fragments.local]
+    } else {
+      id = byAddress[remote]
+    }
+    guard let id, let peer = peers[id] else {
+      strayDatagrams &+= 1
+      return
+    }
+    peer.connection.handle(datagram: datagram, from: remote, to: local, now: now())
+    drain(peer, authenticating: isRequest ? remote : nil)
+  }
+
+  /// Writes out what a peer has to say. An answer to `authenticating` shows that the request from there was genuine.
+  private func drain(_ peer: Peer, authenticating requester: TransportAddress? = nil) {
+    while let output = peer.connection.poll() {
+      switch output {
+      case .transmit(let datagram, _, let to):
+        if byAddress[to] == nil || to == requester { remember(to, of: peer) }
+        write(datagram, to: to, of: peer)
+      case .event(let event):
+        events.append((peer.id, event))
+      }
+    }
+    if peer.connection.state.isOver { forget(peer) }
+  }
+
+  private func remember(_ address: TransportAddress, of peer: Peer) {
+    guard peer.addresses.contains(address) || peer.addresses.count < Peer.mostAddresses else { return }
+    peer.addresses.insert(address)
+    byAddress[address] = peer.id
+  }
+
+  private func forget(_ peer: Peer) {
+    guard peers.removeValue(forKey: peer.id) != nil else { return }
+    byFragment = byFragment.filter { $0.value != peer.id }
+    for address in peer.addresses where byAddress[address] == peer.id { byAddress[address] = nil }
+  }
+
+  private func write(_ datagram: [UInt8], to address: TransportAddress, of peer: Peer) {
+    guard let socket else { return }
+    let destination: SocketAddress
+    if let known = peer.destination, known.typed == address {
+      destination = known.socket
+    } else {
+      guard let made = SocketAddress(address, forIPv6Socket: socket.isIPv6) else { return }
+      destination = made
+      peer.destination = (address, made)
+    }
+    let envelope = AddressedEnvelope(
+      remoteAddress: destination, data: socket.channel.allocator.buffer(bytes: datagram))
+    socket.channel.write(envelope, promise: nil)
+    hasUnflushedWrites = true
+  }
+
+  /// Flushes once, sets the timer and hands out the events of this turn.
+  private func finishTurn() {
+    if hasUnflushedWrites {
+      hasUnflushedWrites = false
+      socket?.channel.flush()
+    }
+    schedule()
+    guard !isDelivering else { return }
+    isDelivering = true
+    while !events.isEmpty {
+      let batch = events
+      events.removeAll(keepingCapacity: true)
+      for (id, event) in batch { onEvent(id, event) }
+    }
+    isDelivering = false
+  }
+
+  /// One timer for all peers. It is moved only to an earlier time: firing early costs less than rescheduling a packet.
+  private func schedule() {
+    guard let deadline = peers.values.compactMap(\.connection.nextDeadline).min() else { return }
+    if let timer, timer.deadline <= deadline { return }
+    timer?.task.cancel()
+    let delay = max(.zero, deadline - now())
+    let task = eventLoop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { [weak self] in
+      guard let self else { return }
+      self.fire()
+    }
+    timer = (deadline, task)
+  }
+
+  private func fire() {
+    timer = nil
+    let now = now()
+    for peer in peers.values {
+      guard let deadline = peer.connection.nextDeadline, deadline <= now else { continue }
+      peer.connection.handleTimeout(now: now)
+      drain(peer)
+    }
+    finishTurn()
+  }
+}

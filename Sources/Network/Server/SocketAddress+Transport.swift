@@ -1,0 +1,30 @@
+internal import NIOCore
+internal import Wire
+
+extension SocketAddress {
+  /// The typed address; IPv4-mapped IPv6 becomes IPv4. Nil for UNIX sockets.
+  var transportAddress: TransportAddress? {
+    let bytes: [UInt8]
+    switch self {
+    case .v4(let address):
+      // sockaddr_in, ip(7): family, port, then four bytes of address.
+      bytes = withUnsafeBytes(of: address.address) { Array($0[4..<8]) }
+    case .v6(let address):
+      // sockaddr_in6, ipv6(7): family, port, flow label, then sixteen bytes of address.
+      bytes = withUnsafeBytes(of: address.address) { Array($0[8..<24]) }
+    case .unixDomainSocket:
+      return nil
+    }
+    guard let ip = IPAddress(bytes: bytes), let port else { return nil }
+    return TransportAddress(ip: ip, port: UInt16(truncatingIfNeeded: port))
+  }
+
+  /// For a socket of the given family: a dual-stack IPv6 socket takes IPv4 peers as mapped addresses
+  /// (RFC 4291 section 2.5.5.2). Nil for an IPv6 peer on an IPv4 socket.
+  init?(_ address: TransportAddress, forIPv6Socket: Bool) {
+    guard forIPv6Socket || !address.ip.isIPv6 else { return nil }
+    let isMapped = forIPv6Socket && !address.ip.isIPv6
+    let prefix: [UInt8] = isMapped ? Array(repeating: 0, count: 10) + [0xff, 0xff] : []
+    try? self.init(packedIPAddress: ByteBuffer(bytes: prefix + address.ip.bytes), port: Int(address.port))
+  }
+}

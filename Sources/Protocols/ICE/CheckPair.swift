@@ -1,0 +1,134 @@
+import STUN
+import Wire
+
+/// A pair on the check list. RFC 8445 section 6.1.2.
+struct CheckPair: Sendable {
+  /// RFC 8445 section 6.1.2.6, and what consent adds.
+  enum State: Sendable {
+    /// Kept as a spare: a better pair is nominated, or the pair worked once and is not kept up.
+    case frozen
+    case waiting
+    case inProgress
+    /// The pair works; sending is allowed until consent expires (RFC 7675).
+    case succeeded(consentExpiresAt: Instant)
+    case failed
+    /// RFC 7675 section 5.1: after consent is lost, the credentials must not be used on this 5-tuple again.
+    case consentExpired
+  }
+
+  enum Purpose: Sendable {
+    case connectivity
+    /// Carries USE-CANDIDATE to nominate. RFC 8445 section 8.1.1.
+    case nomination
+    /// RFC 7675 section 5.1.
+    case consent
+    /// Whether a path that has fallen silent still works.
+    case probe
+  }
+
+  /// A request without response yet.
+  struct Check: Sendable {
+    var transaction: STUNClientTransaction
+    var purpose: Purpose
+    /// The role that the request claimed.
+    var role: ICERole
+  }
+
+  let id: Int
+  /// The restart that the pair belongs to.
+  let generation: Int
+  var local: ICECandidate
+  /// What the pair sends from.
+  let base: TransportAddress
+  var remote: ICECandidate
+  let remoteAddress: TransportAddress
+  var priority: UInt64
+  var state: State = .frozen
+  /// Outstanding, oldest first, at most `maximumChecks`.
+  var checks: [Check] = []
+  var nominated = false
+  /// The controlling peer nominated the pair before our own check succeeded. RFC 8445 section 7.3.1.5.
+  var nominationAwaitsCheck = false
+  /// When the peer last sent USE-CANDIDATE.
+  var lastUseCandidateAt: Instant?
+  /// How the peer sees us; from the newest response.
+  var mappedAddress: TransportAddress?
+  /// When something authenticated last came over the pair.
+  var lastHeard: Instant?
+  var nextConsentCheck: Instant = .distantFuture
+  var nextProbe: Instant = .zero
+
+  var currentRoundTripTime: Duration?
+  var totalRoundTripTime: Duration = .zero
+  var requestsSent = 0
+  var responsesReceived = 0
+  var requestsReceived = 0
+  var responsesSent = 0
+  var consentRequestsSent = 0
+
+  /// Six consent checks fit into 30 s of silence; probes beyond this push the oldest out.
+  static let maximumChecks = 16
+
+  init(
+    id: Int, generation: Int, local: ICECandidate, base: TransportAddress, remote: ICECandidate,
+    remoteAddress: TransportAddress, role: ICERole
+  ) {
+    self.id = id
+    self.generation = generation
+    self.local = local
+    self.base = base
+    self.remote = remote
+    self.remoteAddress = remoteAddress
+    priority = 0
+    updatePriority(role: role)
+  }
+
+  /// RFC 8445 section 6.1.2.3.
+  mutating func updatePriority(role: ICERole) {
+    let controlling = UInt64(role == .controlling ? local.priority : remote.priority)
+    let controlled = UInt64(role == .controlling ? remote.priority : local.priority)
+    priority =
+      min(controlling, controlled) << 32 &+ 2 &* max(controlling, controlled) &+ (controlling > controlled ? 1 : 0)
+  }
+
+  var isWaiting: Bool { if case .waiting = state { true } else { false } }
+  var isInProgress: Bool { if case .inProgress = state { true } else { false } }
+  var isFailed: Bool { if case .failed = state { true } else { false } }
+  var isExpired: Bool { if case .consentExpired = state { true } else { false } }
+  var isSucceeded: Bool { consentExpiresAt != nil }
+
+  var consentExpiresAt: Instant? {
+    if case .succeeded(let expiry) = state { expiry } else { nil }
+  }
+
+  /// Whether data may be sent at `now`.
+  func isUsable(at now: Instant) -> Bool {
+    consentExpiresAt.map { now < $0 } ?? false
+  }
+
+  func isAlive(at now: Instant, within limit: Duration) -> Bool {
+    lastHeard.map { now - $0 < limit } ?? false
+  }
+
+  mutating func add(_ check: Check) {
+    if checks.count >= Self.maximumChecks { checks.removeFirst() }
+    checks.append(check)
+  }
+
+  /// How direct the path is: 2 without a NAT on our side or a server between, 1 through NATs, 0 relayed.
+  func directness(isHostAddress: (TransportAddress) -> Bool) -> Int {
+    if local.type == .relayed || remote.type == .relayed { return 0 }
+    guard remote.type != .serverReflexive, let mappedAddress, isHostAddress(mappedAddress) else { return 1 }
+    return 2
+  }
+
+  var statisticsState: ICECandidatePairState {
+    switch state {
+    case .frozen: .frozen
+    case .waiting: .waiting
+    case .inProgress: .inProgress
+    case .succeeded: .succeeded
+    case .failed, .consentExpired: .failed
+    }
+  }
+}

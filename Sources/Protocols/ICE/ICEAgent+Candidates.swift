@@ -1,0 +1,196 @@
+public import Wire
+
+/// Candidates and the pairs that they form. RFC 8445 sections 5 and 6.1.2, RFC 8838 sections 10 and 11.
+extension ICEAgent {
+  /// Adds a candidate of ours; pairs with it are checked at once. A known address, what is not UDP, and what exceeds
+  /// `maximumLocalCandidates` is ignored.
+  public mutating func addLocalCandidate(_ candidate: ICECandidate, now: Instant) {
+    guard state != .closed, candidate.transport == .udp, candidate.component == 1,
+      localCandidates.count < configuration.maximumLocalCandidates,
+      let address = candidate.transportAddress, let base = candidate.base, Self.isReachable(address),
+      !localCandidates.contains(where: { $0.transportAddress == address && $0.base == base })
+    else { return }
+    localCandidates.append(candidate)
+    lastProgressAt = now
+    for remote in remoteCandidates { formPair(local: candidate, remote: remote) }
+    takeEarlyChecks(now: now)
+    advance(now: now)
+  }
+
+  /// Sets the credentials of the peer's description. Candidates and checks that came before are taken up. Other
+  /// credentials than before are a restart by the peer (RFC 8839 section 4.4.1.1.1): the pair in use stays in use until
+  /// one of the new generation works. Call `restart` for our own new ones, before or after.
+  public mutating func setRemoteCredentials(_ credentials: ICECredentials, now: Instant) {
+    guard state != .closed, credentials != remoteCredentials else { return }
+    if remoteCredentials != nil {
+      beginGeneration()
+      remoteRenewedAlone = true
+    }
+    remoteCredentials = credentials
+    checkingSince = now
+    lastProgressAt = now
+    let held = heldCandidates
+    heldCandidates = []
+    for candidate in held { takeRemoteCandidate(candidate, now: now) }
+    takeEarlyChecks(now: now)
+    advance(now: now)
+  }
+
+  /// Adds a candidate of the peer. It is set aside when it can't be used (TCP, another component, another generation,
+  /// an address that can't be sent to) and kept for later when its description has not come yet. A `.local` name is
+  /// given out by `ICEOutput.resolve`; other names are set aside (RFC 8839 section 5.1 allows that).
+  public mutating func addRemoteCandidate(_ candidate: ICECandidate, now: Instant) {
+    guard state != .closed, candidate.transport == .udp, candidate.component == 1 else { return }
+    let isOfAnotherGeneration =
+      candidate.usernameFragment.map { $0 != remoteCredentials?.usernameFragment } ?? false
+    if remoteCredentials == nil || isOfAnotherGeneration {
+      // The oldest give way: they are the likeliest to be of a generation that is over.
+      if heldCandidates.count >= configuration.maximumRemoteCandidates { heldCandidates.removeFirst() }
+      heldCandidates.append(candidate)
+      return
+    }
+    takeRemoteCandidate(candidate, now: now)
+    advance(now: now)
+  }
+
+  /// The peer has said that no more candidates come. RFC 8838 section 14.
+  public mutating func endOfRemoteCandidates(now: Instant) {
+    remoteCandidatesEnded = true
+    advance(now: now)
+  }
+
+  /// Gives the address that a name from `ICEOutput.resolve` stands for. May be called for each address of a name.
+  public mutating func addResolved(name: String, address: IPAddress, now: Instant) {
+    let matches = { (candidate: ICECandidate) -> Bool in
+      if case .name(let other, _) = candidate.address { other.lowercased() == name.lowercased() } else { false }
+    }
+    for candidate in unresolvedCandidates.filter(matches) {
+      guard case .name(_, let port) = candidate.address else { continue }
+      var resolved = candidate
+      resolved.address = .ip(TransportAddress(ip: address, port: port))
+      takeRemoteCandidate(resolved, now: now)
+    }
+    advance(now: now)
+  }
+
+  private mutating func takeRemoteCandidate(_ candidate: ICECandidate, now: Instant) {
+    if let fragment = candidate.usernameFragment, fragment != remoteCredentials?.usernameFragment { return }
+    guard let address = candidate.transportAddress else {
+      guard candidate.isMulticastDNSName, case .name(let name, let port) = candidate.address, port != 0,
+        !unresolvedCandidates.contains(where: { $0.address == candidate.address }),
+        unresolvedCandidates.count + remoteCandidates.count < configuration.maximumRemoteCandidates
+      else { return }
+      unresolvedCandidates.append(candidate)
+      lastProgressAt = now
+      emit(.resolve(name: name))
+      return
+    }
+    guard Self.isReachable(address) else { return }
+    if let index = remoteCandidates.firstIndex(where: { $0.transportAddress == address }) {
+      // RFC 8838 section 11: what was learned as peer-reflexive turns out to be a candidate of the peer's list.
+      guard remoteCandidates[index].type == .peerReflexive else { return }
+      remoteCandidates[index] = candidate
+      for pair in pairs.indices where pairs[pair].remoteAddress == address && pairs[pair].generation == generation {
+        pairs[pair].remote = candidate
+        pairs[pair].updatePriority(role: role)
+      }
+      return
+    }
+    guard makeRoomForRemoteCandidate() else { return }
+    remoteCandidates.append(candidate)
+    lastProgressAt = now
+    for local in localCandidates { formPair(local: local, remote: candidate) }
+  }
+
+  /// Learns a candidate from a check. RFC 8445 section 7.3.1.3.
+  mutating func addPeerReflexiveCandidate(_ address: TransportAddress, priority: UInt32, now: Instant) -> ICECandidate?
+  {
+    guard makeRoomForRemoteCandidate() else { return nil }
+    let candidate = ICECandidate(
+      foundation: ICECandidate.foundation(.peerReflexive, base: address.ip), priority: priority,
+      address: .ip(address), type: .peerReflexive)
+    remoteCandidates.append(candidate)
+    lastProgressAt = now
+    return candidate
+  }
+
+  /// Whether one more fits; the peer-reflexive candidate that was silent longest gives way.
+  private mutating func makeRoomForRemoteCandidate() -> Bool {
+    if remoteCandidates.count + unresolvedCandidates.count < configuration.maximumRemoteCandidates { return true }
+    let selected = selectedIndex.map { pairs[$0].remoteAddress }
+    var oldest: (address: TransportAddress, heard: Instant)?
+    for candidate in remoteCandidates where candidate.type == .peerReflexive {
+      guard let address = candidate.transportAddress, address != selected else { continue }
+      let heard = pairs.filter { $0.remoteAddress == address }.compactMap(\.lastHeard).max() ?? .zero
+      if oldest.map({ heard < $0.heard }) ?? true { oldest = (address, heard) }
+    }
+    guard let oldest else { return false }
+    remoteCandidates.removeAll { $0.transportAddress == oldest.address }
+    removePairs { [generation] in $0.remoteAddress == oldest.address && $0.generation == generation }
+    return true
+  }
+
+  /// Whether a datagram can be sent to the address at all.
+  static func isReachable(_ address: TransportAddress) -> Bool {
+    guard address.port != 0, !address.ip.isUnspecified else { return false }
+    switch address.ip {
+    // Multicast, reserved and broadcast addresses are no peers.
+    case .v4(let value): return value >> 28 < 0xe
+    // A link-local address is reached through a zone, which an address does not carry here.
+    case .v6(let high, _): return high >> 56 != 0xff && !address.ip.isLinkLocal
+    }
+  }
+
+  /// RFC 8445 section 6.1.2.2: the same family, and loopback reaches loopback only.
+  private static func canPair(_ base: TransportAddress, _ remote: TransportAddress) -> Bool {
+    base.ip.isIPv6 == remote.ip.isIPv6 && base.ip.isLoopback == remote.ip.isLoopback
+  }
+
+  mutating func formPair(local: ICECandidate, remote: ICECandidate) {
+    guard let base = local.base, let address = remote.transportAddress, Self.canPair(base, address) else { return }
+    guard let index = insertPair(local: local, base: base, remote: remote, remoteAddress: address) else { return }
+    // RFC 8445 section 8.1.2: once one is nominated, only better ones are checked; the others are spares.
+    let nominated = pairs.first { $0.generation == generation && $0.nominated && $0.isSucceeded }
+    if nominated.map({ $0.priority < pairs[index].priority }) ?? true || isWeak { pairs[index].state = .waiting }
+  }
+
+  /// The position of a new frozen pair; nil when there is one with the same base and remote address already (RFC 8445
+  /// section 6.1.2.4), or no room.
+  mutating func insertPair(
+    local: ICECandidate, base: TransportAddress, remote: ICECandidate, remoteAddress: TransportAddress
+  ) -> Int? {
+    guard pairIndex(base: base, remote: remoteAddress) == nil else { return nil }
+    let pair = CheckPair(
+      id: nextPairID, generation: generation, local: local, base: base, remote: remote,
+      remoteAddress: remoteAddress, role: role)
+    if pairs.count >= configuration.maximumPairs {
+      // RFC 8445 section 6.1.2.5: the lowest priority goes; first among those that failed.
+      let removable = pairs.indices.filter { index in
+        index != selectedIndex && !pairs[index].isSucceeded && !pairs[index].isInProgress && !pairs[index].isExpired
+          && (pairs[index].isFailed || pairs[index].priority < pair.priority)
+      }
+      let worst = removable.min { a, b in
+        (pairs[a].isFailed ? 0 : 1, pairs[a].priority) < (pairs[b].isFailed ? 0 : 1, pairs[b].priority)
+      }
+      guard let worst else { return nil }
+      let id = pairs[worst].id
+      removePairs { $0.id == id }
+    }
+    nextPairID += 1
+    pairs.append(pair)
+    return pairs.count - 1
+  }
+
+  /// The pair of the current generation with these addresses.
+  func pairIndex(base: TransportAddress, remote: TransportAddress) -> Int? {
+    pairs.firstIndex { $0.generation == generation && $0.remoteAddress == remote && $0.base == base }
+  }
+
+  /// The only way to take pairs out: keeps what refers to them right.
+  mutating func removePairs(where shouldRemove: (CheckPair) -> Bool) {
+    let selectedID = selectedIndex.map { pairs[$0].id }
+    pairs.removeAll(where: shouldRemove)
+    selectedIndex = selectedID.flatMap { id in pairs.firstIndex { $0.id == id } }
+    if let nominatingID, !pairs.contains(where: { $0.id == nominatingID }) { self.nominatingID = nil }
+  }
+}

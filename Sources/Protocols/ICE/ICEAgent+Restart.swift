@@ -1,0 +1,53 @@
+public import Wire
+
+/// ICE restart. RFC 8445 section 9, RFC 8839 section 4.4.1.1.1.
+extension ICEAgent {
+  /// Begins a new generation with new credentials of ours, which it returns. Local candidates stay. The pair in use
+  /// stays in use, under its old credentials, until a pair of the new generation works. Role and tie-breaker stay.
+  public mutating func restart(now: Instant) -> ICECredentials {
+    guard state != .closed else { return localCredentials }
+    // When the peer restarted first, its credentials and candidates are here already; ours complete the same restart.
+    let renewed = remoteRenewedAlone ? remoteCredentials : nil
+    let (candidates, unresolved, ended) = (remoteCandidates, unresolvedCandidates, remoteCandidatesEnded)
+    beginGeneration()
+    localCredentials = ICECredentials.random(using: &random)
+    remoteCredentials = renewed
+    checkingSince = renewed == nil ? nil : now
+    lastProgressAt = now
+    if renewed != nil {
+      (remoteCandidates, unresolvedCandidates, remoteCandidatesEnded) = (candidates, unresolved, ended)
+      for local in localCandidates {
+        for remote in remoteCandidates { formPair(local: local, remote: remote) }
+      }
+    }
+    advance(now: now)
+    return localCredentials
+  }
+
+  /// Leaves the current generation but for the pair in use.
+  mutating func beginGeneration() {
+    if let selectedIndex, let remoteCredentials, pairs[selectedIndex].generation == generation {
+      previous = PreviousGeneration(local: localCredentials, remote: remoteCredentials)
+    } else if selectedIndex == nil {
+      previous = nil
+    }
+    let kept = selectedIndex.map { pairs[$0].id }
+    removePairs { $0.id != kept }
+    generation += 1
+    remoteCandidates = []
+    unresolvedCandidates = []
+    remoteCandidatesEnded = false
+    earlyChecks = []
+    triggered = []
+    nominatingID = nil
+    firstValidAt = nil
+    hasLostConsent = false
+    remoteRenewedAlone = false
+  }
+
+  /// The generation's credentials of a pair; nil while the peer's are missing.
+  func credentials(for pair: CheckPair) -> (local: ICECredentials, remote: ICECredentials)? {
+    if pair.generation == generation { return remoteCredentials.map { (localCredentials, $0) } }
+    return previous.map { ($0.local, $0.remote) }
+  }
+}

@@ -1,0 +1,219 @@
+internal import STUN
+public import Wire
+
+/// A full ICE agent for one component (RTP with rtcp-mux) of one peer: RFC 8445, with trickle (RFC 8838), consent
+/// (RFC 7675) and restart (RFC 8839 section 4.4.1.1.1).
+///
+/// It owns no sockets and no clock. The shell gives it candidates, STUN datagrams and the time, drains `poll` after
+/// every call, and calls `handleTimeout` at `nextDeadline`.
+///
+/// All pairs begin as waiting: freezing by foundation spares checks where many components share a fate, and there is
+/// one component here.
+public struct ICEAgent: Sendable {
+  public let configuration: ICEConfiguration
+  public internal(set) var role: ICERole
+  /// Those of the current generation, for our description.
+  public internal(set) var localCredentials: ICECredentials
+  /// Those of the current generation; nil until the peer's description came, again after a restart of ours.
+  public internal(set) var remoteCredentials: ICECredentials?
+  /// What was given to `addLocalCandidate`, in that order.
+  public internal(set) var localCandidates: [ICECandidate] = []
+  public internal(set) var state: ICEConnectionState = .new
+  /// When `handleTimeout` is due; nil while no timer runs. May be early, never late.
+  public internal(set) var nextDeadline: Instant?
+
+  let hashes: any Hashes
+  var random: any RandomNumberGenerator & Sendable
+  /// RFC 8445 section 16.1.
+  let tieBreaker: UInt64
+
+  var generation = 0
+  /// The generation whose pair still carries data after a restart.
+  var previous: PreviousGeneration?
+  /// The peer changed its credentials while ours stayed; a restart of ours then keeps the peer's.
+  var remoteRenewedAlone = false
+
+  /// Those of the current generation with known addresses.
+  var remoteCandidates: [ICECandidate] = []
+  /// Those whose name is being resolved.
+  var unresolvedCandidates: [ICECandidate] = []
+  /// Those that came before their description.
+  var heldCandidates: [ICECandidate] = []
+  var remoteCandidatesEnded = false
+  var earlyChecks: [EarlyCheck] = []
+
+  var pairs: [CheckPair] = []
+  var nextPairID = 0
+  /// The position of the pair that data goes over.
+  var selectedIndex: Int?
+  /// Whether the selected pair has fallen silent.
+  var isWeak = false
+  /// Pairs that are to be checked at once, oldest first. RFC 8445 section 6.1.4.1.
+  var triggered: [Int] = []
+  var nextCheckAt: Instant = .zero
+  /// The pair with a nomination under way.
+  var nominatingID: Int?
+  /// Since when a pair has been valid and none nominated.
+  var firstValidAt: Instant?
+  /// When the current generation's credentials were complete.
+  var checkingSince: Instant?
+  /// When a candidate or a check last gave new hope.
+  var lastProgressAt: Instant = .zero
+  /// Consent for the last working pair ran out.
+  var hasLostConsent = false
+
+  private var outputs: [ICEOutput] = []
+  private var firstOutput = 0
+
+  struct PreviousGeneration: Sendable {
+    var local: ICECredentials
+    var remote: ICECredentials
+  }
+
+  /// A check that came before the peer's credentials. RFC 8445 section 7.3.
+  struct EarlyCheck: Sendable {
+    var remote: TransportAddress
+    var local: TransportAddress
+    var remoteUsernameFragment: String
+    var priority: UInt32
+    var usesCandidate: Bool
+  }
+
+  /// - Parameters:
+  ///   - role: controlling for the offerer (RFC 8445 section 6.1.1); a conflict is repaired.
+  ///   - credentials: ours; fresh ones when nil.
+  ///   - random: must be unpredictable to peers outside tests: transaction ids and credentials come from it.
+  public init(
+    role: ICERole, credentials: ICECredentials? = nil, configuration: ICEConfiguration = ICEConfiguration(),
+    hashes: any Hashes, random: any RandomNumberGenerator & Sendable
+  ) {
+    var random = random
+    self.role = role
+    self.configuration = configuration
+    self.hashes = hashes
+    tieBreaker = random.next()
+    localCredentials = credentials ?? ICECredentials.random(using: &random)
+    self.random = random
+  }
+
+  /// The next thing to do; nil when there is nothing more for now.
+  public mutating func poll() -> ICEOutput? {
+    guard firstOutput < outputs.count else {
+      outputs.removeAll(keepingCapacity: true)
+      firstOutput = 0
+      return nil
+    }
+    defer { firstOutput += 1 }
+    return outputs[firstOutput]
+  }
+
+  mutating func emit(_ output: ICEOutput) {
+    outputs.append(output)
+  }
+
+  /// The pair that data is to be sent over; nil while nothing may be sent. Usable as soon as one pair is valid, before
+  /// nomination; after a restart the old one until a new one works.
+  public var selectedPair: ICECandidatePair? {
+    selectedIndex.map { publicPair(pairs[$0]) }
+  }
+
+  /// One entry a pair.
+  public var statistics: [ICECandidatePairStatistics] {
+    pairs.indices.map { index in
+      let pair = pairs[index]
+      return ICECandidatePairStatistics(
+        pair: publicPair(pair), state: pair.statisticsState, isSelected: index == selectedIndex,
+        currentRoundTripTime: pair.currentRoundTripTime, totalRoundTripTime: pair.totalRoundTripTime,
+        requestsSent: pair.requestsSent, responsesReceived: pair.responsesReceived,
+        requestsReceived: pair.requestsReceived, responsesSent: pair.responsesSent,
+        consentRequestsSent: pair.consentRequestsSent)
+    }
+  }
+
+  /// Ends the agent: it sends nothing more and takes nothing in.
+  public mutating func close() {
+    guard state != .closed else { return }
+    outputs.removeAll()
+    firstOutput = 0
+    pairs = []
+    selectedIndex = nil
+    nextDeadline = nil
+    state = .closed
+    emit(.stateChanged(.closed))
+  }
+
+  /// Does what is due at `now`. Too early a call does nothing.
+  public mutating func handleTimeout(now: Instant) {
+    guard let nextDeadline, now >= nextDeadline else { return }
+    advance(now: now)
+  }
+
+  /// Takes notice of authenticated data (not STUN) from the peer: the path is alive. Consent is not renewed by it
+  /// (RFC 7675 section 5.1). Cheap enough to be called for every packet.
+  public mutating func noteReceived(from remote: TransportAddress, now: Instant) {
+    if let selectedIndex, pairs[selectedIndex].remoteAddress == remote {
+      pairs[selectedIndex].lastHeard = now
+      if isWeak { advance(now: now) }
+    } else if let index = pairs.firstIndex(where: { $0.generation == generation && $0.remoteAddress == remote }) {
+      pairs[index].lastHeard = now
+      if isWeak { advance(now: now) }
+    }
+  }
+
+  /// Everything that follows from a change or from the time, in the order in which one step feeds the next.
+  mutating func advance(now: Instant) {
+    guard state != .closed else { return }
+    runTransactions(now: now)
+    superviseSelectedPair(now: now)
+    select(now: now)
+    nominate(now: now)
+    startChecks(now: now)
+    updateState(now: now)
+    nextDeadline = earliestDeadline(now: now)
+  }
+
+  func publicPair(_ pair: CheckPair) -> ICECandidatePair {
+    var local = pair.local
+    // RFC 8445 section 7.2.5.3.1: an address that no local candidate has is a peer-reflexive candidate.
+    if let mapped = pair.mappedAddress, local.type != .relayed,
+      !localCandidates.contains(where: { $0.transportAddress == mapped })
+    {
+      local = ICECandidate(
+        foundation: ICECandidate.foundation(.peerReflexive, base: pair.base.ip),
+        priority: Self.peerReflexivePriority(of: pair.local), address: .ip(mapped), type: .peerReflexive,
+        relatedAddress: pair.base)
+    }
+    return ICECandidatePair(
+      id: pair.id, local: local, remote: pair.remote, localAddress: pair.base, remoteAddress: pair.remoteAddress,
+      priority: pair.priority, nominated: pair.nominated)
+  }
+
+  /// What PRIORITY says: the priority that a peer-reflexive candidate learned from the check shall have.
+  /// RFC 8445 section 7.1.1.
+  static func peerReflexivePriority(of local: ICECandidate) -> UInt32 {
+    ICECandidateType.peerReflexive.preference << 24 | local.priority & 0x00ff_ffff
+  }
+
+  /// Reads USERNAME (`receiver:sender`) from a Binding request, without checking anything else, so that a shell with
+  /// one socket can find the peer: `local` is the receiver's fragment, ours. RFC 8445 section 7.2.2.
+  public static func usernameFragments(ofBindingRequest datagram: [UInt8]) -> (local: String, remote: String)? {
+    guard STUNMessage.isSTUN(datagram), datagram[0] == 0, datagram[1] == 1 else { return nil }
+    var reader = ByteReader(datagram[STUNConstants.headerLength...])
+    for _ in 0..<STUNConstants.maximumAttributes {
+      guard let type = try? reader.readUInt16(), let length = try? reader.readUInt16(),
+        let value = try? reader.readBytes(Int(length))
+      else { return nil }
+      if type == STUNAttributeType.username.rawValue {
+        guard length <= 513, let text = String(validating: value, as: UTF8.self) else { return nil }
+        return splitUsername(text)
+      }
+      guard (try? reader.skip((4 - Int(length) % 4) % 4)) != nil else { return nil }
+    }
+    return nil
+  }
+
+  static func splitUsername(_ text: String) -> (local: String, remote: String)? {
+    guard let colon = text.firstIndex(of: ":") else { return nil }
+    return (String(text[..<colon]), String(text[text.index(after: colon)...]))
+  }
+}

@@ -1,0 +1,149 @@
+internal import ICE
+internal import SCTP
+public import SDP
+public import Wire
+
+// Offer and answer, candidates, restart. RFC 9429, RFC 8838, RFC 8839.
+extension PeerConnection {
+  /// Adds a host candidate on our socket. The first of a family is preferred. Before or after the descriptions.
+  public func addLocalCandidate(_ address: TransportAddress, now: Instant) {
+    localCandidates.append(address)
+    if ice != nil {
+      addHost(address, preference: localCandidates.count, now: now)
+      settle(now: now)
+    }
+  }
+
+  /// Takes the peer's first offer and gives the answer to send back.
+  public func answer(_ offer: SessionDescription, now: Instant) throws(PeerConnectionError) -> SessionDescription {
+    guard case .fresh = signaling else { throw .invalidState("an offer was taken before") }
+    // RFC 8445 section 6.1.1: the answerer is controlled, unless the offerer is a lite agent.
+    makeAgent(role: offer.isICELite ? .controlling : .controlled, now: now)
+    let answer: SessionDescription
+    let negotiated: NegotiatedSession
+    do {
+      (answer, negotiated) = try OfferAnswer.answer(offer, with: localSession())
+    } catch {
+      ice = nil
+      throw .negotiation(error)
+    }
+    try begin(negotiated, now: now)
+    return answer
+  }
+
+  /// Makes our offer.
+  public func offer(wantsDataChannel: Bool, now: Instant) throws(PeerConnectionError) -> SessionDescription {
+    guard case .fresh = signaling else { throw .invalidState("descriptions were exchanged before") }
+    makeAgent(role: .controlling, now: now)
+    let local = localSession()
+    let offer = OfferAnswer.offer(local, wantsDataChannel: wantsDataChannel)
+    signaling = .offered(offer, local)
+    settle(now: now)
+    return offer
+  }
+
+  /// Takes the answer to our offer.
+  public func accept(_ answer: SessionDescription, now: Instant) throws(PeerConnectionError) {
+    guard case .offered(let offer, let local) = signaling else { throw .invalidState("no offer waits for an answer") }
+    let negotiated: NegotiatedSession
+    do {
+      negotiated = try OfferAnswer.accept(answer, for: offer, with: local)
+    } catch {
+      throw .negotiation(error)
+    }
+    try begin(negotiated, now: now)
+  }
+
+  /// A trickled candidate (`candidate:…`), or the end of them (empty text). Unusable ones are set aside without a word,
+  /// as W3C addIceCandidate does for candidates of transports that it does not know.
+  public func addRemoteCandidate(_ attribute: String, now: Instant) {
+    guard negotiated != nil else {
+      if waitingCandidates.count < configuration.maximumWaitingCandidates { waitingCandidates.append(attribute) }
+      return
+    }
+    take(candidate: attribute, now: now)
+    settle(now: now)
+  }
+
+  /// The address behind a `.local` name from `PeerConnectionEvent.resolve`.
+  public func addResolved(name: String, address: IPAddress, now: Instant) {
+    ice?.addResolved(name: name, address: address, now: now)
+    settle(now: now)
+  }
+
+  /// The peer restarts ICE (WHEP PATCH, RFC 8839 section 4.4.1.1.1): new credentials from it, new ones of ours back.
+  /// Data goes on over the old pair until a new one is found.
+  public func restartICE(
+    ufrag: String, pwd: String, candidates: [String], now: Instant
+  ) throws(PeerConnectionError) -> RestartedICE {
+    guard negotiated != nil, ice != nil else { throw .invalidState("nothing to restart yet") }
+    sessionVersion += 1
+    let credentials = ice!.restart(now: now)
+    ice!.setRemoteCredentials(ICECredentials(usernameFragment: ufrag, password: pwd), now: now)
+    for candidate in candidates { take(candidate: candidate, now: now) }
+    settle(now: now)
+    return RestartedICE(
+      ufrag: credentials.usernameFragment, pwd: credentials.password,
+      candidates: ice?.localCandidates.map(\.attribute) ?? [])
+  }
+
+  private func makeAgent(role: ICERole, now: Instant) {
+    ice = ICEAgent(role: role, configuration: configuration.ice, hashes: hashes, random: random)
+    for (index, address) in localCandidates.enumerated() { addHost(address, preference: index, now: now) }
+  }
+
+  private func addHost(_ address: TransportAddress, preference index: Int, now: Instant) {
+    // RFC 8445 section 5.1.2.1: different local preferences for different addresses.
+    ice?.addLocalCandidate(.host(address, localPreference: UInt16(max(0, 65535 - index))), now: now)
+  }
+
+  /// What our descriptions say of us. Host candidates are all there is, so gathering is over at once.
+  func localSession() -> LocalSession {
+    LocalSession(
+      iceUfrag: ice?.localCredentials.usernameFragment ?? "", icePwd: ice?.localCredentials.password ?? "",
+      candidates: ice?.localCandidates.map(\.attribute) ?? [], endOfCandidates: true, trickle: true,
+      fingerprintSHA256: secure.certificateSHA256, media: configuration.media,
+      sctpPort: configuration.sctp.localPort, maxMessageSize: UInt64(configuration.sctp.maximumMessageSize),
+      sessionID: sessionID, version: sessionVersion)
+  }
+
+  /// Both descriptions are known: candidates may be paired and the handshake may run.
+  private func begin(_ negotiated: NegotiatedSession, now: Instant) throws(PeerConnectionError) {
+    let transport: any DTLSPort
+    do {
+      transport = try secure.makeDTLS()
+    } catch {
+      throw .secureTransport("\(error)")
+    }
+    signaling = .stable(negotiated)
+    setState(.connecting)
+    dtls = transport
+    dtlsState = .connecting
+    addStreams(negotiated)
+    if let channel = negotiated.dataChannel {
+      var sctp = configuration.sctp
+      sctp.remotePort = channel.remoteSCTPPort
+      sctp.remoteMaximumMessageSize = channel.remoteMaxMessageSize
+      channels = DataChannelTransport(
+        configuration: sctp, isDTLSClient: negotiated.weAreDTLSClient, hashes: hashes, random: random)
+    }
+    ice?.setRemoteCredentials(
+      ICECredentials(usernameFragment: negotiated.remoteICE.ufrag, password: negotiated.remoteICE.pwd),
+      now: now)
+    for candidate in negotiated.remoteICE.candidates + waitingCandidates { take(candidate: candidate, now: now) }
+    waitingCandidates = []
+    if negotiated.remoteICE.endOfCandidates { ice?.endOfRemoteCandidates(now: now) }
+    // As the client we wait for a pair: a ClientHello into the void costs a retransmission timeout.
+    if !negotiated.weAreDTLSClient { transport.start(role: .server, now: now) }
+    settle(now: now)
+  }
+
+  private func take(candidate attribute: String, now: Instant) {
+    guard !attribute.isEmpty else {
+      ice?.endOfRemoteCandidates(now: now)
+      return
+    }
+    guard let candidate = try? ICECandidate(attribute: attribute) else { return }
+    ice?.addRemoteCandidate(candidate, now: now)
+  }
+}

@@ -1,0 +1,201 @@
+internal import ICE
+internal import RTP
+internal import RTPSending
+internal import SCTP
+internal import SDP
+internal import Wire
+
+// How the layers feed one another. Each drain empties one layer's outputs into the next.
+extension PeerConnection {
+  /// Moves everything that the layers have to say, until all are quiet.
+  func settle(now: Instant) {
+    drainICE(now: now)
+    drainDTLS(now: now)
+    drainChannels(now: now)
+    // What the channels wrote has become DTLS records.
+    drainDTLS(now: now)
+    drainSender(now: now)
+  }
+
+  private func drainICE(now: Instant) {
+    while let output = ice?.poll() {
+      switch output {
+      case .transmit(let datagram, let from, let to):
+        transmit(datagram, from: from, to: to)
+      case .stateChanged(let iceState):
+        iceStateChanged(iceState)
+      case .selectedPairChanged(let pair):
+        selectedPair = pair
+        outputs.append(.event(.selectedPairChanged(pair)))
+        pairBecameUsable(now: now)
+      case .resolve(let name):
+        outputs.append(.event(.resolve(name: name)))
+      }
+    }
+  }
+
+  private func iceStateChanged(_ iceState: ICEConnectionState) {
+    switch iceState {
+    case .failed: finish(.failed)
+    case .disconnected: setState(.disconnected)
+    case .connected, .completed: setState(dtlsState == .connected ? .connected : .connecting)
+    case .new, .checking, .closed: break
+    }
+  }
+
+  private func pairBecameUsable(now: Instant) {
+    if dtlsState == .connecting, let negotiated, negotiated.weAreDTLSClient, !isHandshakeStarted {
+      isHandshakeStarted = true
+      dtls?.start(role: .client, now: now)
+    }
+    let waiting = waitingDatagrams
+    waitingDatagrams = []
+    waiting.forEach(transmitOnSelectedPair)
+  }
+
+  func drainDTLS(now: Instant) {
+    while let output = dtls?.poll() {
+      switch output {
+      case .transmit(let datagram):
+        transmitOnSelectedPair(datagram)
+      case .connected(let keys, let digest):
+        handshakeCompleted(keys: keys, digest: digest, now: now)
+      case .applicationData(let packet):
+        guard dtlsState == .connected else { continue }
+        channels?.handle(packet: packet, now: now)
+      case .closed:
+        dtlsState = .closed
+        finish(.closed)
+      case .failed(let reason):
+        dtlsState = .failed
+        failureReason = reason
+        finish(.failed)
+      }
+    }
+  }
+
+  /// RFC 8842 section 5.6 and RFC 8122 section 6: nothing passes unless the certificate is the signalled one.
+  private func handshakeCompleted(keys: SRTPKeys?, digest: [UInt8], now: Instant) {
+    guard let negotiated, dtlsState == .connecting else { return }
+    let isSignalled = negotiated.remoteFingerprints.contains {
+      $0.algorithm == "sha-256" && constantTimeEqual($0.bytes, digest)
+    }
+    guard isSignalled else {
+      return refuse("the peer's certificate is not the one that its description names")
+    }
+    if !negotiated.media.isEmpty {
+      guard let keys else { return refuse("the peer negotiated no SRTP profile") }
+      do {
+        srtp = try secure.makeSRTP(keys: keys)
+      } catch {
+        return refuse("SRTP could not be set up: \(error)")
+      }
+    }
+    dtlsState = .connected
+    setState(.connected)
+    channels?.connect(now: now)
+  }
+
+  private func refuse(_ reason: String) {
+    failureReason = reason
+    dtls?.close()
+    while case .transmit(let datagram) = dtls?.poll() { transmitOnSelectedPair(datagram) }
+    dtlsState = .failed
+    finish(.failed)
+  }
+
+  func drainChannels(now: Instant) {
+    while let output = channels?.poll() {
+      switch output {
+      case .transmit(let packet):
+        dtls?.send(packet)
+      case .associationConnected, .bufferedAmountLow:
+        break
+      case .opened(let id, let parameters, let byPeer):
+        outputs.append(.event(.dataChannelOpened(id: id, parameters, byPeer: byPeer)))
+      case .message(let id, let message):
+        outputs.append(.event(.dataChannelMessage(id: id, message)))
+      case .closed(let id):
+        outputs.append(.event(.dataChannelClosed(id: id)))
+      case .associationClosed:
+        // Pictures and sound go on: a peer may drop its data channels alone.
+        channels = nil
+      }
+    }
+  }
+
+  func drainSender(now: Instant) {
+    while let output = sender.poll(now: now) {
+      switch output {
+      case .rtp(var packet):
+        guard let srtp, (try? srtp.protectRTP(&packet)) != nil else { continue }
+        transmitOnSelectedPair(packet)
+      case .rtcp(var packet):
+        guard let srtp, (try? srtp.protectRTCP(&packet)) != nil else { continue }
+        transmitOnSelectedPair(packet)
+      case .keyFrameRequested(let ssrc):
+        outputs.append(.event(.keyFrameRequested(ssrc: ssrc)))
+      case .targetBitrateChanged(let kbps):
+        outputs.append(.event(.targetBitrateChanged(kbps: kbps)))
+      }
+    }
+  }
+
+  /// SRTP or SRTCP from the peer, told apart by RFC 5761 section 4.
+  func handleMedia(_ datagram: [UInt8], from remote: TransportAddress, now: Instant) {
+    guard let srtp else { return }
+    var packet = datagram
+    do {
+      guard RTPDemultiplexing.isRTCP(datagram) else {
+        try srtp.unprotectRTP(&packet)
+        ice?.noteReceived(from: remote, now: now)
+        return
+      }
+      try srtp.unprotectRTCP(&packet)
+    } catch {
+      traffic.refusedSecurePackets += 1
+      return
+    }
+    ice?.noteReceived(from: remote, now: now)
+    guard let packets = try? RTCPPacket.parse(compound: packet) else {
+      traffic.malformedRTCP += 1
+      return
+    }
+    sender.handle(rtcp: packets, now: now)
+  }
+
+  func addStreams(_ negotiated: NegotiatedSession) {
+    for media in negotiated.media where media.direction.sends {
+      let local = configuration.media[media.local]
+      sender.addStream(RTPStreamConfiguration(local: local, negotiated: media))
+    }
+  }
+
+  func transmitOnSelectedPair(_ datagram: [UInt8]) {
+    guard let pair = selectedPair else {
+      if waitingDatagrams.count < configuration.maximumWaitingDatagrams { waitingDatagrams.append(datagram) }
+      return
+    }
+    transmit(datagram, from: pair.localAddress, to: pair.remoteAddress)
+  }
+
+  private func transmit(_ datagram: [UInt8], from: TransportAddress, to: TransportAddress) {
+    traffic.sent(datagram.count)
+    outputs.append(.transmit(datagram, from: from, to: to))
+  }
+
+  func setState(_ new: PeerConnectionState) {
+    guard new != state, !state.isOver else { return }
+    state = new
+    outputs.append(.event(.stateChanged(new)))
+  }
+
+  func finish(_ final: PeerConnectionState) {
+    setState(final)
+    dtls = nil
+    srtp = nil
+    channels = nil
+    ice = nil
+    waitingDatagrams = []
+  }
+}

@@ -1,0 +1,232 @@
+public import ICE
+internal import RTP
+internal import RTPSending
+public import SCTP
+public import SDP
+internal import STUN
+public import Wire
+
+/// One WebRTC peer: ICE, DTLS, SRTP, RTP and data channels behind one poll loop (RFC 8825, RFC 9429).
+///
+/// Nothing here reads a clock or a socket. The owner passes in datagrams and the time, calls `handleTimeout` at
+/// `nextDeadline`, and after every call drains `poll(now:)` until it returns nil. Used from one thread at a time.
+public final class PeerConnection {
+  let configuration: PeerConnectionConfiguration
+  let secure: any SecureTransports
+  let hashes: any Hashes
+  var random: any RandomNumberGenerator & Sendable
+
+  var ice: ICEAgent?
+  var dtls: (any DTLSPort)?
+  var srtp: (any SRTPPort)?
+  var sender: RTPSender
+  var channels: DataChannelTransport?
+
+  public internal(set) var state: PeerConnectionState = .new
+  public internal(set) var dtlsState: DTLSTransportState = .new
+  var signaling: SignalingProgress = .fresh
+  var outputs = OutputQueue()
+  var localCandidates: [TransportAddress] = []
+  /// Candidates that came before their description (RFC 8838 section 4.1 lets them).
+  var waitingCandidates: [String] = []
+  /// What DTLS wanted to send before there was a pair to send on.
+  var waitingDatagrams: [[UInt8]] = []
+  /// As the DTLS client we start once, when the first pair is usable.
+  var isHandshakeStarted = false
+  /// Why the connection failed, for a log; nil while it has not.
+  public internal(set) var failureReason: String?
+  var traffic = TransportTraffic()
+  let sessionID: UInt64
+  var sessionVersion: UInt64 = 0
+
+  /// Where the offer/answer exchange stands; each case holds what is known by then.
+  enum SignalingProgress {
+    case fresh
+    case offered(SessionDescription, LocalSession)
+    case stable(NegotiatedSession)
+  }
+
+  public init(
+    configuration: PeerConnectionConfiguration, secure: any SecureTransports, hashes: any Hashes,
+    random: any RandomNumberGenerator & Sendable, wallClock: WallClockReference
+  ) {
+    self.configuration = configuration
+    self.secure = secure
+    self.hashes = hashes
+    self.random = random
+    sender = RTPSender(configuration: configuration.sending, wallClock: wallClock, random: random)
+    // RFC 9429 section 5.2.1: a 63-bit random session id.
+    sessionID = UInt64.random(in: 0...UInt64(Int64.max), using: &self.random)
+  }
+
+  /// What the last offer/answer exchange agreed on; nil before.
+  public var negotiated: NegotiatedSession? {
+    if case .stable(let session) = signaling { session } else { nil }
+  }
+
+  /// Our ICE user fragment: the shell finds this peer by it when a binding request comes in. Nil before a description.
+  public var localUsernameFragment: String? { ice?.localCredentials.usernameFragment }
+
+  /// The pair that carries data, once there is one.
+  public internal(set) var selectedPair: ICECandidatePair?
+
+  // MARK: Datagrams and time
+
+  /// Takes one datagram from `remote` that arrived at our address `local`. What it is tells its first byte, RFC 7983.
+  public func handle(datagram: [UInt8], from remote: TransportAddress, to local: TransportAddress, now: Instant) {
+    guard let first = datagram.first, !state.isOver else { return }
+    traffic.received(datagram.count)
+    switch first {
+    case 0...3:
+      ice?.handle(datagram: datagram, from: remote, to: local, now: now)
+    case 20...63:
+      dtls?.handle(datagram: datagram, now: now)
+    case 128...191:
+      handleMedia(datagram, from: remote, now: now)
+    default:
+      traffic.ignoredDatagrams += 1
+    }
+    settle(now: now)
+  }
+
+  /// Does what is due at `now`. Harmless when nothing is.
+  public func handleTimeout(now: Instant) {
+    guard !state.isOver else { return }
+    if let ice, ice.nextDeadline.isDue(now) { self.ice?.handleTimeout(now: now) }
+    if let dtls, dtls.nextDeadline.isDue(now) { dtls.handleTimeout(now: now) }
+    if sender.nextDeadline.isDue(now) { sender.handleTimeout(now: now) }
+    if let channels, channels.nextDeadline.isDue(now) { self.channels?.handleTimeout(now: now) }
+    settle(now: now)
+  }
+
+  /// When `handleTimeout` is due next; nil when only the peer can make something happen.
+  public var nextDeadline: Instant? {
+    guard !state.isOver else { return nil }
+    return [ice?.nextDeadline, dtls?.nextDeadline, srtp == nil ? nil : sender.nextDeadline, channels?.nextDeadline]
+      .compactMap { $0 }.min()
+  }
+
+  /// The next thing to do; nil when everything has been handed out.
+  public func poll() -> PeerConnectionOutput? {
+    outputs.next()
+  }
+
+  // MARK: Sending
+
+  /// Sends one frame or audio packet, already cut into RTP payloads, on the negotiated track of `kind`.
+  /// Does nothing while the connection is not up or the peer did not ask for that kind.
+  ///
+  /// - Parameters:
+  ///   - mediaTime: the track's clock (90 kHz video, 48 kHz sound) without the random offset.
+  ///   - captureTime: when the picture or sound was taken.
+  public func send(
+    _ payloads: [[UInt8]], kind: MediaKind, mediaTime: UInt32, captureTime: Instant, temporalLayer: Int = 0,
+    isKeyFrame: Bool = false, now: Instant
+  ) {
+    guard srtp != nil, let ssrc = ssrc(of: kind) else { return }
+    sender.send(
+      payloads: payloads, ssrc: ssrc, mediaTime: mediaTime, captureTime: captureTime, marksLast: kind == .video,
+      temporalLayer: temporalLayer, isKeyFrame: isKeyFrame, now: now)
+    drainSender(now: now)
+  }
+
+  /// Whether frames of `kind` reach the peer now.
+  public func isSending(_ kind: MediaKind) -> Bool {
+    srtp != nil && ssrc(of: kind) != nil
+  }
+
+  /// The highest temporal layer to send to this peer; others are left out (RFC 7741).
+  public func setMaximumTemporalLayer(_ layer: Int) {
+    guard let ssrc = ssrc(of: .video) else { return }
+    sender.setMaximumTemporalLayer(layer, ssrc: ssrc)
+  }
+
+  /// Tells the clock's step to the sender reports.
+  public func setWallClock(_ reference: WallClockReference) {
+    sender.wallClock = reference
+  }
+
+  /// The SSRC of our track of `kind`, if the peer receives it.
+  func ssrc(of kind: MediaKind) -> UInt32? {
+    guard let media = negotiated?.media.first(where: { $0.kind == kind && $0.direction.sends }) else { return nil }
+    return configuration.media[media.local].ssrc
+  }
+
+  // MARK: Data channels
+
+  /// Opens a data channel; `dataChannelOpened` follows once the peer has agreed. RFC 8832.
+  public func openDataChannel(_ parameters: DataChannelParameters, now: Instant) throws(PeerConnectionError) -> UInt16 {
+    guard channels != nil else { throw .invalidState("no data channel was negotiated") }
+    defer { settle(now: now) }
+    do {
+      return try channels!.open(parameters, now: now)
+    } catch {
+      throw .dataChannel(error)
+    }
+  }
+
+  public func send(_ message: DataChannelMessage, on id: UInt16, now: Instant) throws(PeerConnectionError) {
+    guard channels != nil else { throw .invalidState("no data channel was negotiated") }
+    defer { settle(now: now) }
+    do {
+      try channels!.send(message, on: id, now: now)
+    } catch {
+      throw .dataChannel(error)
+    }
+  }
+
+  public func closeDataChannel(_ id: UInt16, now: Instant) {
+    channels?.close(id, now: now)
+    settle(now: now)
+  }
+
+  /// Bytes that wait to be sent on a channel (W3C `bufferedAmount`).
+  public func bufferedAmount(of id: UInt16) -> Int {
+    channels?.bufferedAmount(of: id) ?? 0
+  }
+
+  // MARK: The end
+
+  /// Says goodbye on every layer (RTCP BYE, SCTP ABORT, DTLS close_notify) and stops. Drain `poll()` once more after it.
+  public func close(now: Instant) {
+    guard !state.isOver else { return }
+    sender.stop(now: now)
+    drainSender(now: now)
+    channels?.abort(now: now)
+    drainChannels(now: now)
+    dtls?.close()
+    drainDTLS(now: now)
+    finish(.closed)
+  }
+}
+
+extension PeerConnectionState {
+  /// Nothing leads out of these.
+  public var isOver: Bool { self == .closed || self == .failed }
+}
+
+extension Optional<Instant> {
+  func isDue(_ now: Instant) -> Bool {
+    self.map { $0 <= now } ?? false
+  }
+}
+
+/// First in, first out, without moving what is left.
+struct OutputQueue {
+  private var elements: [PeerConnectionOutput] = []
+  private var head = 0
+
+  mutating func append(_ output: PeerConnectionOutput) {
+    elements.append(output)
+  }
+
+  mutating func next() -> PeerConnectionOutput? {
+    guard head < elements.count else {
+      elements.removeAll(keepingCapacity: elements.capacity <= 256)
+      head = 0
+      return nil
+    }
+    defer { head += 1 }
+    return elements[head]
+  }
+}

@@ -1,0 +1,59 @@
+public import ICE
+public import RTPSending
+internal import Wire
+
+/// Counters of the datagrams below every protocol.
+struct TransportTraffic {
+  var packetsSent: UInt64 = 0
+  var bytesSent: UInt64 = 0
+  var packetsReceived: UInt64 = 0
+  var bytesReceived: UInt64 = 0
+  /// Of no protocol that RFC 7983 lists for WebRTC.
+  var ignoredDatagrams: UInt64 = 0
+  /// Failed authentication, or replayed.
+  var refusedSecurePackets: UInt64 = 0
+  var malformedRTCP: UInt64 = 0
+
+  mutating func sent(_ count: Int) {
+    packetsSent += 1
+    bytesSent += UInt64(count)
+  }
+
+  mutating func received(_ count: Int) {
+    packetsReceived += 1
+    bytesReceived += UInt64(count)
+  }
+}
+
+/// One peer's counters, named as in W3C webrtc-stats.
+public struct PeerConnectionStatistics: Sendable {
+  /// RTCTransportStats.
+  public var packetsSent: UInt64
+  public var bytesSent: UInt64
+  public var packetsReceived: UInt64
+  public var bytesReceived: UInt64
+  public var dtlsState: DTLSTransportState
+  public var iceState: ICEConnectionState
+  public var selectedCandidatePair: ICECandidatePair?
+  /// Not in webrtc-stats: datagrams that were no protocol of ours, or failed authentication.
+  public var refusedPackets: UInt64
+  /// RTCIceCandidatePairStats `currentRoundTripTime` of the selected pair, seconds.
+  public var currentRoundTripTime: Double?
+  /// RTCOutboundRtpStreamStats with RTCRemoteInboundRtpStreamStats.
+  public var outboundRTP: [RTPStreamStatistics]
+  /// What the path is estimated to carry, kbit/s (`availableOutgoingBitrate` / 1000).
+  public var availableOutgoingKbps: Int
+}
+
+extension PeerConnection {
+  /// A snapshot; costs a few copies, so once a second is fine and once a packet is not.
+  public var statistics: PeerConnectionStatistics {
+    PeerConnectionStatistics(
+      packetsSent: traffic.packetsSent, bytesSent: traffic.bytesSent, packetsReceived: traffic.packetsReceived,
+      bytesReceived: traffic.bytesReceived, dtlsState: dtlsState, iceState: ice?.state ?? .closed,
+      selectedCandidatePair: selectedPair,
+      refusedPackets: traffic.ignoredDatagrams + traffic.refusedSecurePackets + traffic.malformedRTCP,
+      currentRoundTripTime: ice?.statistics.first(where: \.isSelected)?.currentRoundTripTime?.inSeconds, outboundRTP: sender.statistics(),
+      availableOutgoingKbps: sender.targetKbps)
+  }
+}

@@ -1,0 +1,83 @@
+import Wire
+
+/// A header extension as it stands in the packet. RFC 3550 section 5.3.1; its inside is that of RFC 8285.
+public struct RTPHeaderExtensionBlock: Hashable, Sendable {
+  /// "Defined by profile": 0xBEDE for one-byte elements, 0x1000...0x100F for two-byte ones.
+  public var profile: UInt16
+  /// A multiple of four bytes.
+  public var data: ArraySlice<UInt8>
+
+  public init(profile: UInt16, data: ArraySlice<UInt8>) {
+    self.profile = profile
+    self.data = data
+  }
+
+  static let oneByteProfile: UInt16 = 0xbede
+  static let twoByteProfile: UInt16 = 0x1000
+
+  /// The elements that can be read. What is broken ends the walk: the payload behind it may be good all the same.
+  public var elements: RTPHeaderExtensionElements { RTPHeaderExtensionElements(self) }
+
+  func write(to writer: inout ByteWriter) {
+    let words = min((data.count + 3) / 4, Int(UInt16.max))
+    writer.write(profile)
+    writer.write(UInt16(words))
+    let kept = data.prefix(words * 4)
+    writer.write(contentsOf: kept)
+    writer.write(zeros: words * 4 - kept.count)
+  }
+}
+
+/// One element of a header extension.
+public struct RTPHeaderExtensionElement: Hashable, Sendable {
+  /// 1...14 in the one-byte form, 1...255 in the two-byte form.
+  public var id: UInt8
+  public var data: ArraySlice<UInt8>
+}
+
+/// Walks the elements of a header extension without allocating.
+public struct RTPHeaderExtensionElements: Sequence, IteratorProtocol, Sendable {
+  private enum Form { case oneByte, twoByte, unknown }
+  private let form: Form
+  private var rest: ArraySlice<UInt8>
+
+  fileprivate init(_ block: RTPHeaderExtensionBlock) {
+    rest = block.data
+    form =
+      switch block.profile {
+      case RTPHeaderExtensionBlock.oneByteProfile: .oneByte
+      case 0x1000...0x100f: .twoByte
+      default: .unknown
+      }
+  }
+
+  public mutating func next() -> RTPHeaderExtensionElement? {
+    // Zero bytes between elements are padding in both forms.
+    while rest.first == 0 { rest.removeFirst() }
+    guard let head = rest.popFirst() else { return nil }
+    let id: UInt8
+    let count: Int
+    switch form {
+    case .oneByte:
+      // RFC 8285 section 4.2: identifier 15 ends the processing; the length field is one less than the length.
+      id = head >> 4
+      guard id != 15 else { return end() }
+      count = Int(head & 0x0f) + 1
+    case .twoByte:
+      id = head
+      guard let length = rest.popFirst() else { return nil }
+      count = Int(length)
+    case .unknown:
+      return end()
+    }
+    guard rest.count >= count else { return end() }
+    defer { rest = rest.dropFirst(count) }
+    // Identifier 0 with a length is padding that only the one-byte form can show.
+    return id == 0 ? end() : RTPHeaderExtensionElement(id: id, data: rest.prefix(count))
+  }
+
+  private mutating func end() -> RTPHeaderExtensionElement? {
+    rest = []
+    return nil
+  }
+}

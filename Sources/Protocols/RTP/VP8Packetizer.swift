@@ -1,0 +1,69 @@
+import Wire
+
+/// Splits encoded VP8 frames into RTP payloads: once a frame, for all viewers. RFC 7741 section 4.
+public struct VP8Packetizer: Sendable {
+  /// The long descriptor with PictureID, TL0PICIDX and TID, which every payload of ours has.
+  public static let descriptorByteCount = 6
+
+  /// 15 bits, one up with each frame.
+  private var nextPictureID: UInt16
+  /// Of the last base-layer frame.
+  private var tl0PictureIndex: UInt8
+
+  /// Both counters may begin anywhere; take random numbers. `pictureID` is the first frame's, `tl0PictureIndex` the
+  /// first base-layer frame's.
+  public init(pictureID: UInt16 = 0, tl0PictureIndex: UInt8 = 0) {
+    nextPictureID = pictureID & 0x7fff
+    self.tl0PictureIndex = tl0PictureIndex &- 1
+  }
+
+  /// The payloads of one frame, of about equal size and none above `maximumPayloadSize` bytes (descriptor included;
+  /// at least 16 are taken). The last one goes out with the marker bit. Empty for an empty frame.
+  ///
+  /// - Parameters:
+  ///   - temporalLayer: 0...3, as the encoder's pattern says. A key frame is always of layer 0.
+  ///   - isLayerSync: the frame depends on the base layer alone.
+  ///   - isDiscardable: no later frame depends on this one.
+  public mutating func packetize(
+    _ frame: [UInt8], isKeyFrame: Bool, temporalLayer: Int = 0, isLayerSync: Bool = false, isDiscardable: Bool = false,
+    maximumPayloadSize: Int
+  ) -> [[UInt8]] {
+    guard !frame.isEmpty else { return [] }
+    let layer = isKeyFrame ? 0 : UInt8(min(max(temporalLayer, 0), 3))
+    if layer == 0 { tl0PictureIndex &+= 1 }
+    var descriptor = VP8PayloadDescriptor(
+      isNonReference: isDiscardable, pictureID: .long(nextPictureID), tl0PictureIndex: tl0PictureIndex,
+      temporalLayer: .init(index: layer, isSync: isLayerSync && layer > 0))
+    nextPictureID = (nextPictureID &+ 1) & 0x7fff
+
+    let room = max(maximumPayloadSize, 16) - Self.descriptorByteCount
+    let count = (frame.count + room - 1) / room
+    let (size, larger) = frame.count.quotientAndRemainder(dividingBy: count)
+    var payloads: [[UInt8]] = []
+    payloads.reserveCapacity(count)
+    var start = 0
+    for index in 0..<count {
+      let end = start + size + (index < larger ? 1 : 0)
+      var writer = ByteWriter(reservingCapacity: Self.descriptorByteCount + end - start)
+      descriptor.write(to: &writer)
+      writer.write(contentsOf: frame[start..<end])
+      payloads.append(writer.bytes)
+      // Only the first packet begins a partition: where the others begin is not told.
+      descriptor.startsPartition = false
+      start = end
+    }
+    return payloads
+  }
+
+  /// Lowers the 15-bit PictureID of a payload that begins at `offset`, for a viewer who did not get the frames between:
+  /// a receiver takes a gap for loss. Payloads without such a PictureID stay as they are.
+  public static func lowerPictureID(by skipped: UInt16, in packet: inout [UInt8], payloadOffset offset: Int) {
+    guard packet.count >= offset + 4, packet[offset] & 0x80 != 0, packet[offset + 1] & 0x80 != 0,
+      packet[offset + 2] & 0x80 != 0
+    else { return }
+    let value = UInt16(packet[offset + 2] & 0x7f) << 8 | UInt16(packet[offset + 3])
+    let lowered = (value &- skipped) | 0x8000
+    packet[offset + 2] = UInt8(truncatingIfNeeded: lowered >> 8)
+    packet[offset + 3] = UInt8(truncatingIfNeeded: lowered)
+  }
+}

@@ -1,0 +1,39 @@
+/// Bits per second that arrive, over the last half second of the receiver's clock.
+struct AcknowledgedRate: Sendable {
+  private static let slotNanoseconds: Int64 = 25_000_000
+  private static let slotCount = 20
+  private var slots = Array(repeating: 0, count: slotCount)
+  private var newest: Int64?
+  private var oldest: Int64 = 0
+
+  mutating func add(bytes: Int, arrivedAt: Int64) {
+    let slot = arrivedAt / Self.slotNanoseconds
+    if let newest, slot > newest - Int64(Self.slotCount), slot < newest &+ 200 {
+      // What lies between was silent.
+      var next = newest
+      while next < slot {
+        next += 1
+        slots[index(next)] = 0
+      }
+      self.newest = next
+    } else {
+      slots = Array(repeating: 0, count: Self.slotCount)
+      newest = slot
+      oldest = slot
+    }
+    slots[index(slot)] += bytes
+  }
+
+  /// Nil while there is less than half a second to judge by.
+  var bitsPerSecond: Double? {
+    guard let newest, newest - oldest >= Int64(Self.slotCount) else { return nil }
+    // The newest slot is still being filled.
+    let bytes = slots.reduce(0, +) - slots[index(newest)]
+    return Double(bytes) * 8e9 / (Double(Self.slotNanoseconds) * Double(Self.slotCount - 1))
+  }
+
+  private func index(_ slot: Int64) -> Int {
+    let remainder = Int(slot % Int64(Self.slotCount))
+    return remainder < 0 ? remainder + Self.slotCount : remainder
+  }
+}

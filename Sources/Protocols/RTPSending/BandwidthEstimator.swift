@@ -1,0 +1,108 @@
+import RTP
+import Wire
+
+/// What the path to one peer can carry: the least of a delay-based estimate (with transport-wide feedback), a loss-based
+/// one, and the peer's own (REMB, without such feedback). Costs the same for every packet.
+struct BandwidthEstimator: Sendable {
+  private let minimum: Double
+  private let maximum: Double
+  private var history = TransportHistory()
+  private var trend = DelayTrend()
+  private var arriving = AcknowledgedRate()
+  private var delayBased: DelayBasedRate
+  private var lossBased: LossBasedRate
+  /// Bits per second.
+  private var receiverMaximum: Double?
+  private var roundTripTime = Duration.milliseconds(100)
+
+  /// Feedback that stays away while packets leave is congestion too.
+  private var feedbackAt: Instant?
+  private var firstUnansweredAt: Instant?
+  private var silenceCheckAt: Instant?
+  private var congestedUntil = Instant(nanoseconds: .min)
+
+  private static let silence = Duration.seconds(1)
+  private static let silenceStep = Duration.milliseconds(500)
+  private static let congestionMemory = Duration.seconds(2)
+
+  init(configuration: RTPSenderConfiguration) {
+    minimum = Double(max(1, configuration.minimumBitrateKbps)) * 1000
+    maximum = max(minimum, Double(configuration.maximumBitrateKbps) * 1000)
+    let start = min(max(Double(configuration.startBitrateKbps) * 1000, minimum), maximum)
+    delayBased = DelayBasedRate(bitsPerSecond: start)
+    // Without transport-wide feedback this is what grows from the start; with it, only a bound.
+    lossBased = LossBasedRate(bitsPerSecond: start)
+  }
+
+  private var usesTransportFeedback: Bool { feedbackAt != nil }
+
+  /// Bits per second, between the configured limits.
+  var target: Double {
+    let estimate =
+      usesTransportFeedback
+      ? min(delayBased.bitsPerSecond, lossBased.bitsPerSecond)
+      : min(lossBased.bitsPerSecond, receiverMaximum ?? .infinity)
+    return min(max(estimate, minimum), maximum)
+  }
+
+  /// Whether a queue, loss or silence was seen of late, so that bursts are better avoided.
+  func isCongested(at now: Instant) -> Bool { now < congestedUntil }
+
+  mutating func noteSent(_ sequenceNumber: UInt16, bytes: Int, now: Instant) {
+    history.noteSent(sequenceNumber, bytes: bytes, now: now)
+    guard usesTransportFeedback, firstUnansweredAt == nil else { return }
+    firstUnansweredAt = now
+    silenceCheckAt = now + Self.silence
+  }
+
+  mutating func handle(_ feedback: RTCPTransportFeedback, now: Instant) {
+    let result = history.handle(feedback)
+    // Feedback about nothing that we sent is no sign of life.
+    guard !result.acknowledged.isEmpty || result.lost > 0 else { return }
+    if feedbackAt == nil { lossBased = LossBasedRate(bitsPerSecond: maximum) }
+    feedbackAt = now
+    firstUnansweredAt = nil
+    silenceCheckAt = nil
+    var sawOveruse = false
+    for packet in result.acknowledged {
+      trend.add(packet)
+      arriving.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
+      sawOveruse = sawOveruse || trend.usage == .overuse
+    }
+    delayBased.update(
+      usage: sawOveruse ? .overuse : trend.usage, acknowledged: arriving.bitsPerSecond, roundTripTime: roundTripTime,
+      maximum: maximum, now: now)
+    if sawOveruse { congestedUntil = now + Self.congestionMemory }
+    addLoss(lost: Double(result.lost), total: Double(result.lost + result.acknowledged.count), now: now)
+  }
+
+  /// A report block about one of our streams: of use only without transport-wide feedback.
+  mutating func handleReport(fractionLost: Double, expected: Double, now: Instant) {
+    guard !usesTransportFeedback else { return }
+    addLoss(lost: fractionLost * expected, total: expected, now: now)
+  }
+
+  mutating func handleReceiverMaximum(bitsPerSecond: UInt64, now: Instant) {
+    guard !usesTransportFeedback else { return }
+    receiverMaximum = Double(bitsPerSecond)
+  }
+
+  mutating func noteRoundTripTime(_ time: Duration) {
+    roundTripTime = time
+  }
+
+  private mutating func addLoss(lost: Double, total: Double, now: Instant) {
+    lossBased.add(lost: lost, total: total, target: target, maximum: maximum, now: now)
+    if lossBased.fractionLost > 0.05 { congestedUntil = max(congestedUntil, now + Self.congestionMemory) }
+  }
+
+  /// Once a second without feedback, and each half second after it, the estimate goes down a fifth.
+  mutating func handleTimeout(now: Instant) {
+    guard let due = silenceCheckAt, now >= due else { return }
+    silenceCheckAt = now + Self.silenceStep
+    delayBased.lower(to: max(minimum, delayBased.bitsPerSecond * 0.8))
+    congestedUntil = now + Self.congestionMemory
+  }
+
+  var nextDeadline: Instant? { silenceCheckAt }
+}

@@ -1,0 +1,204 @@
+import Wire
+
+/// What the one-way delay does. draft-ietf-rmcat-gcc-02 section 5.4.
+enum BandwidthUsage: Hashable, Sendable {
+  case normal
+  /// A queue builds up on the path.
+  case overuse
+  /// A queue drains.
+  case underuse
+}
+
+/// Tells from send and arrival times whether a queue builds up on the path: a line is laid through the delays of the
+/// last groups of packets, and its slope compared with an adaptive threshold. draft-ietf-rmcat-gcc-02 section 5.
+///
+/// The slope alone takes a scheduling hiccup of a busy machine, or a power-saving radio, for a queue. So overuse also
+/// needs a standing queue: no packet of the last 100 to 200 ms came through with little delay.
+struct DelayTrend: Sendable {
+  private(set) var usage = BandwidthUsage.normal
+  private var standing = StandingQueue()
+
+  private struct Group: Sendable {
+    var firstSent: Int64
+    var lastSent: Int64
+    var firstArrival: Int64
+    var lastArrival: Int64
+  }
+
+  private var current: Group?
+  private var previous: Group?
+  private var accumulated = 0.0
+  private var smoothed = 0.0
+  private var samples: [(time: Double, delay: Double)] = []
+  private var nextSample = 0
+  private var groupCount = 0
+  private var threshold = 12.5
+  private var thresholdUpdatedAt: Int64?
+  private var overuseMilliseconds = 0.0
+  private var overuseCount = 0
+  private var lastTrend = 0.0
+
+  /// Packets sent within this time are one group. Section 5.2 of the draft.
+  private static let burstNanoseconds: Int64 = 5_000_000
+  private static let window = 20
+  /// A standing queue below this is no reason to send less.
+  private static let harmlessQueueMilliseconds = 12.0
+
+  /// Takes packets in the order in which the feedback names them.
+  mutating func add(_ packet: AcknowledgedPacket) {
+    let sent = packet.sentAt.nanoseconds
+    standing.add(oneWayDelay: Double(packet.arrivedAt &- sent) / 1e6, at: sent)
+    guard var group = current else {
+      current = Group(firstSent: sent, lastSent: sent, firstArrival: packet.arrivedAt, lastArrival: packet.arrivedAt)
+      return
+    }
+    // Sent before the group began: reordered, tells nothing about the queue.
+    guard sent >= group.firstSent else { return }
+    if belongs(packet, to: group) {
+      group.lastSent = max(group.lastSent, sent)
+      group.lastArrival = max(group.lastArrival, packet.arrivedAt)
+      current = group
+      return
+    }
+    if let previous { complete(group, after: previous) }
+    previous = group
+    current = Group(firstSent: sent, lastSent: sent, firstArrival: packet.arrivedAt, lastArrival: packet.arrivedAt)
+  }
+
+  private func belongs(_ packet: AcknowledgedPacket, to group: Group) -> Bool {
+    let sent = packet.sentAt.nanoseconds
+    if sent - group.firstSent <= Self.burstNanoseconds { return true }
+    // Packets that waited together somewhere arrive together: the delay of each is less than that of the one before.
+    let sinceLast = packet.arrivedAt &- group.lastArrival
+    return sinceLast >= 0 && sinceLast <= Self.burstNanoseconds && sinceLast < sent - group.lastSent
+      && packet.arrivedAt &- group.firstArrival < 100_000_000
+  }
+
+  private mutating func complete(_ group: Group, after previous: Group) {
+    let sentDelta = Double(group.lastSent - previous.lastSent) / 1e6
+    let arrivalDelta = Double(group.lastArrival &- previous.lastArrival) / 1e6
+    // A clock that jumps, or a peer that invents times, begins anew.
+    guard arrivalDelta >= 0, arrivalDelta < 3000, sentDelta < 3000 else {
+      reset()
+      return
+    }
+    groupCount += 1
+    accumulated += arrivalDelta - sentDelta
+    smoothed = groupCount == 1 ? accumulated : 0.9 * smoothed + 0.1 * accumulated
+    let sample = (time: Double(group.lastArrival) / 1e6, delay: smoothed)
+    if samples.count < Self.window {
+      samples.append(sample)
+    } else {
+      samples[nextSample] = sample
+      nextSample = (nextSample + 1) % Self.window
+    }
+    detect(sentDelta: sentDelta, now: group.lastArrival)
+  }
+
+  private mutating func reset() {
+    samples.removeAll(keepingCapacity: true)
+    nextSample = 0
+    groupCount = 0
+    accumulated = 0
+    smoothed = 0
+    overuseMilliseconds = 0
+    overuseCount = 0
+    lastTrend = 0
+    usage = .normal
+    standing = StandingQueue()
+  }
+
+  /// Least squares over the window.
+  private var slope: Double {
+    guard samples.count == Self.window else { return 0 }
+    let count = Double(samples.count)
+    var meanTime = 0.0
+    var meanDelay = 0.0
+    for sample in samples {
+      meanTime += sample.time / count
+      meanDelay += sample.delay / count
+    }
+    var numerator = 0.0
+    var denominator = 0.0
+    for sample in samples {
+      numerator += (sample.time - meanTime) * (sample.delay - meanDelay)
+      denominator += (sample.time - meanTime) * (sample.time - meanTime)
+    }
+    return denominator > 0 ? numerator / denominator : 0
+  }
+
+  private mutating func detect(sentDelta: Double, now: Int64) {
+    // The slope, scaled to milliseconds of queue over the window, so that one threshold fits.
+    let trend = slope * Double(min(groupCount, 60)) * 4
+    if trend > threshold {
+      overuseMilliseconds += overuseCount == 0 ? sentDelta / 2 : sentDelta
+      overuseCount += 1
+      if overuseMilliseconds > 10, overuseCount > 1, trend >= lastTrend {
+        usage = standing.milliseconds > Self.harmlessQueueMilliseconds ? .overuse : .normal
+        overuseMilliseconds = 0
+        overuseCount = 0
+      }
+    } else {
+      overuseMilliseconds = 0
+      overuseCount = 0
+      usage = trend < -threshold ? .underuse : .normal
+    }
+    lastTrend = trend
+    adaptThreshold(to: abs(trend), now: now)
+  }
+
+  /// Section 5.4 of the draft: the threshold follows the trend, up fast and down slowly, so that one TCP flow beside us
+  /// does not starve us; outliers do not move it.
+  private mutating func adaptThreshold(to trend: Double, now: Int64) {
+    defer { thresholdUpdatedAt = now }
+    guard let last = thresholdUpdatedAt, trend <= threshold + 15 else { return }
+    let gain = trend < threshold ? 0.039 : 0.0087
+    let elapsed = min(max(0, Double(now &- last) / 1e6), 100)
+    threshold = min(max(threshold + gain * (trend - threshold) * elapsed, 6), 600)
+  }
+}
+
+/// How long every packet of late had to wait at least, measured against the best of the last 10 to 20 s. The receiver's
+/// clock cancels out, and its drift is small over that time.
+private struct StandingQueue: Sendable {
+  private var recent = WindowedMinimum(window: 100_000_000)
+  private var base = WindowedMinimum(window: 10_000_000_000)
+
+  mutating func add(oneWayDelay: Double, at time: Int64) {
+    recent.add(oneWayDelay, at: time)
+    base.add(oneWayDelay, at: time)
+  }
+
+  var milliseconds: Double { max(0, recent.value - base.value) }
+}
+
+/// The least value of the last one to two windows, in constant space.
+private struct WindowedMinimum: Sendable {
+  private let window: Int64
+  private var start: Int64?
+  private var current = Double.infinity
+  private var previous = Double.infinity
+
+  init(window: Int64) {
+    self.window = window
+  }
+
+  var value: Double {
+    let least = min(current, previous)
+    return least.isFinite ? least : 0
+  }
+
+  mutating func add(_ value: Double, at time: Int64) {
+    let elapsed = time &- (start ?? time)
+    if start == nil || elapsed < 0 || elapsed >= 2 * window {
+      previous = .infinity
+      current = .infinity
+      start = time
+    } else if elapsed >= window {
+      previous = current
+      current = .infinity
+      start = time
+    }
+    current = min(current, value)
+  }
+}

@@ -1,0 +1,41 @@
+import Wire
+
+/// When the next packet may leave. The aim is little delay: on a healthy path a picture's packets leave at once.
+struct Pacer: Sendable {
+  private let burstPackets: Int
+  private let burstInterval: Duration
+  /// Healthy path: packets left in the window that ends at `windowEnd`.
+  private var leftInWindow = 0
+  private var windowEnd = Instant(nanoseconds: .min)
+  /// Congested path: when what has left is paid for at the pacing rate.
+  private var paidAt = Instant(nanoseconds: .min)
+
+  /// What may go out ahead of the rate, so that timers need not be finer than this.
+  private static let allowance = Duration.milliseconds(5)
+
+  init(burstPackets: Int, burstInterval: Duration) {
+    self.burstPackets = max(1, burstPackets)
+    self.burstInterval = burstInterval
+  }
+
+  /// When a packet may leave, given that one waits. `bitsPerSecond` is nil while the path is healthy.
+  func nextRelease(bitsPerSecond: Double?) -> Instant {
+    if bitsPerSecond != nil { return paidAt }
+    return leftInWindow > 0 ? Instant(nanoseconds: .min) : windowEnd
+  }
+
+  /// Notes a packet that leaves. Audio is noted as well, though it does not wait.
+  mutating func noteSent(bytes: Int, bitsPerSecond: Double?, now: Instant) {
+    if now >= windowEnd {
+      windowEnd = now + burstInterval
+      leftInWindow = burstPackets
+    }
+    leftInWindow = max(0, leftInWindow - 1)
+    guard let bitsPerSecond else {
+      paidAt = now
+      return
+    }
+    let nanoseconds = Double(bytes) * 8e9 / max(bitsPerSecond, 10_000)
+    paidAt = max(paidAt, now - Self.allowance) + .nanoseconds(Int64(min(nanoseconds, 1e10)))
+  }
+}

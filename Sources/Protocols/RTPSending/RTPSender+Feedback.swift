@@ -1,0 +1,98 @@
+public import RTP
+public import Wire
+
+// What the peer says about our streams. It may say anything: work, retransmissions and requests are bounded here.
+extension RTPSender {
+  /// Takes parsed RTCP of the peer. What names no stream of ours is ignored.
+  public mutating func handle(rtcp packets: [RTCPPacket], now: Instant) {
+    guard !isStopped else { return }
+    var lookups = Self.maximumLookups
+    for packet in packets {
+      switch packet {
+      case .senderReport(let report):
+        handle(blocks: report.reportBlocks, now: now)
+      case .receiverReport(let report):
+        handle(blocks: report.reportBlocks, now: now)
+      case .nack(let nack):
+        handle(nack: nack, lookups: &lookups, now: now)
+      case .transportFeedback(let feedback):
+        guard streams.contains(where: \.configuration.supportsTransportCC) else { break }
+        estimator.handle(feedback, now: now)
+      case .receiverEstimatedMaximumBitrate(let estimate):
+        let concernsUs = streams.contains { stream in
+          stream.configuration.supportsREMB && estimate.sources.contains(stream.configuration.ssrc)
+        }
+        if concernsUs { estimator.handleReceiverMaximum(bitsPerSecond: estimate.bitsPerSecond, now: now) }
+      case .pictureLossIndication(let indication):
+        guard let index = index(of: indication.mediaSSRC), streams[index].configuration.supportsPLI else { break }
+        streams[index].statistics.pliCount += 1
+        requestKeyFrame(stream: index, now: now)
+      case .fullIntraRequest(let request):
+        handle(fullIntraRequest: request, now: now)
+      case .sourceDescription, .goodbye:
+        break
+      }
+    }
+    announceTarget()
+  }
+
+  /// Sequence numbers that are looked up for one datagram; a full one could name 6000.
+  private static let maximumLookups = 2048
+
+  private mutating func handle(blocks: [RTCPReportBlock], now: Instant) {
+    for block in blocks {
+      guard let index = index(of: block.ssrc) else { continue }
+      let fraction = Double(block.fractionLost) / 256
+      streams[index].statistics.fractionLost = fraction
+      streams[index].statistics.packetsLost = Int64(block.cumulativeLost)
+      streams[index].statistics.jitter = Double(block.jitter) / Double(max(1, streams[index].configuration.clockRate))
+      streams[index].noteRoundTrip(block, now: now)
+      if let time = streams[index].roundTripTime { estimator.noteRoundTripTime(time) }
+      let highest = block.extendedHighestSequenceNumber
+      if let last = streams[index].lastExtendedSequenceNumber, highest.isAfter(serial: last) {
+        // More than the cache holds in one interval is an invention.
+        let expected = min(highest &- last, 4096)
+        estimator.handleReport(fractionLost: fraction, expected: Double(expected), now: now)
+      }
+      streams[index].lastExtendedSequenceNumber = highest
+    }
+  }
+
+  private mutating func handle(nack: RTCPNack, lookups: inout Int, now: Instant) {
+    guard let index = index(of: nack.mediaSSRC), streams[index].configuration.supportsNACK else { return }
+    streams[index].statistics.nackCount += 1
+    // What was sent again less than a round trip ago is still under way.
+    let spacing = max(streams[index].roundTripTime ?? Self.unmeasuredRoundTripTime, .milliseconds(5))
+    for item in nack.items {
+      var mask = UInt32(item.followingLost) << 1 | 1
+      while mask != 0 {
+        guard lookups > 0 else { return }
+        lookups -= 1
+        let number = item.sequenceNumber &+ UInt16(mask.trailingZeroBitCount)
+        mask &= mask - 1
+        guard
+          let bytes = streams[index].cache.retransmittableByteCount(
+            number, now: now, maximumAge: configuration.retransmissionCacheAge, minimumSpacing: spacing,
+            maximumCount: configuration.maximumRetransmissionsPerPacket)
+        else { continue }
+        guard retransmissionBudget.take(bytes + Self.headerEstimate, targetKbps: targetKbps, now: now) else { return }
+        streams[index].cache.markQueued(number)
+        retransmissionQueue.append((index, number))
+      }
+    }
+  }
+
+  private static let unmeasuredRoundTripTime = Duration.milliseconds(50)
+  private static let headerEstimate = 40
+
+  private mutating func handle(fullIntraRequest request: RTCPFullIntraRequest, now: Instant) {
+    for entry in request.entries {
+      guard let index = index(of: entry.ssrc), streams[index].configuration.kind == .video else { continue }
+      streams[index].statistics.firCount += 1
+      // RFC 5104 section 4.3.1.2: the same number from the same sender is the same request.
+      if let last = streams[index].lastFullIntraRequest, last == (request.senderSSRC, entry.sequenceNumber) { continue }
+      streams[index].lastFullIntraRequest = (request.senderSSRC, entry.sequenceNumber)
+      requestKeyFrame(stream: index, now: now)
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import RTP
+import Wire
+
+// Putting packets together at the moment they leave.
+extension RTPSender {
+  mutating func makePacket(_ packet: QueuedPacket, now: Instant) -> [UInt8] {
+    let index = packet.stream
+    let configuration = streams[index].configuration
+    let header = RTPHeader(
+      marker: packet.marker, payloadType: configuration.payloadType,
+      sequenceNumber: streams[index].nextSequenceNumber, timestamp: packet.timestamp, ssrc: configuration.ssrc)
+    streams[index].nextSequenceNumber &+= 1
+
+    var extensions = RTPHeaderExtensions()
+    extensions.mid = configuration.mid
+    extensions.audioLevel = packet.audioLevel
+    if configuration.kind == .video { extensions.playoutDelay = configuration.playoutDelay }
+    extensions.absoluteCaptureTime = captureTime(of: packet, now: now)
+    let transportSequenceNumber = stamp(&extensions, ids: configuration.extensionIDs, now: now)
+    var (bytes, payloadOffset) = RTPPacket.write(
+      header: header, extensions: extensions, ids: configuration.extensionIDs, payload: packet.payload)
+    if packet.skippedPictures != 0 {
+      VP8Packetizer.lowerPictureID(by: packet.skippedPictures, in: &bytes, payloadOffset: payloadOffset)
+    }
+    if configuration.supportsNACK {
+      streams[index].cache.insert(
+        SentPacket(
+          header: header, extensions: extensions, payload: packet.payload, skippedPictures: packet.skippedPictures,
+          sentAt: now))
+    }
+
+    streams[index].statistics.totalPacketSendDelay += max(0, (now - packet.enqueuedAt).inSeconds)
+    if packet.isLastOfFrame {
+      streams[index].statistics.framesSent += 1
+      if packet.isKeyFrame { streams[index].statistics.keyFramesSent += 1 }
+    }
+    noteSent(
+      stream: index, byteCount: bytes.count, payloadByteCount: packet.payload.count,
+      transportSequenceNumber: transportSequenceNumber, now: now)
+    if streams[index].nextReport == nil {
+      // The first report goes out behind the first packet, so that sound and picture are in step from the beginning.
+      queueReport(stream: index, now: now)
+    }
+    return bytes
+  }
+
+  /// The packet once more: on the RTX stream where there is one (RFC 4588 section 4), else as it was.
+  mutating func makeRetransmission(stream index: Int, sequenceNumber: UInt16, now: Instant) -> [UInt8]? {
+    guard
+      let sent = streams[index].cache.takeForRetransmission(
+        sequenceNumber, now: now, maximumAge: configuration.retransmissionCacheAge)
+    else { return nil }
+    let ids = streams[index].configuration.extensionIDs
+    var header = sent.header
+    var extensions = sent.extensions
+    var transportSequenceNumber: UInt16?
+    let isRTX = streams[index].configuration.rtx != nil
+    if let rtx = streams[index].configuration.rtx {
+      header.ssrc = rtx.ssrc
+      header.payloadType = rtx.payloadType
+      header.sequenceNumber = streams[index].nextRTXSequenceNumber
+      streams[index].nextRTXSequenceNumber &+= 1
+      transportSequenceNumber = stamp(&extensions, ids: ids, now: now)
+    }
+    var (bytes, payloadOffset) = RTPPacket.write(
+      header: header, extensions: extensions, ids: ids,
+      originalSequenceNumber: isRTX ? sent.header.sequenceNumber : nil, payload: sent.payload)
+    if sent.skippedPictures != 0 {
+      VP8Packetizer.lowerPictureID(by: sent.skippedPictures, in: &bytes, payloadOffset: payloadOffset)
+    }
+    let payloadByteCount = sent.payload.count + (isRTX ? 2 : 0)
+    streams[index].statistics.retransmittedPacketsSent += 1
+    streams[index].statistics.retransmittedBytesSent += UInt64(payloadByteCount)
+    noteSent(
+      stream: index, byteCount: bytes.count, payloadByteCount: payloadByteCount,
+      transportSequenceNumber: transportSequenceNumber, now: now)
+    return bytes
+  }
+
+  /// What is true only at the moment of leaving.
+  private mutating func stamp(_ extensions: inout RTPHeaderExtensions, ids: RTPExtensionIDs, now: Instant) -> UInt16? {
+    if ids.absoluteSendTime != nil {
+      // 6.18 fixed point of a clock that never steps: receivers look at differences alone.
+      let (seconds, rest) = now.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+      let fraction = max(0, rest) << 18 / 1_000_000_000
+      extensions.absoluteSendTime = UInt32(truncatingIfNeeded: seconds &<< 18 | fraction) & 0xff_ffff
+    }
+    guard ids.transportSequenceNumber != nil else { return nil }
+    let number = nextTransportSequenceNumber
+    nextTransportSequenceNumber &+= 1
+    extensions.transportSequenceNumber = number
+    return number
+  }
+
+  /// Receivers interpolate, so once a second and with each key frame is enough.
+  private mutating func captureTime(of packet: QueuedPacket, now: Instant) -> AbsoluteCaptureTime? {
+    let index = packet.stream
+    guard packet.isFirstOfFrame, streams[index].configuration.extensionIDs.absoluteCaptureTime != nil else {
+      return nil
+    }
+    if let last = streams[index].captureTimeSentAt, now - last < .seconds(1), !packet.isKeyFrame { return nil }
+    streams[index].captureTimeSentAt = now
+    return AbsoluteCaptureTime(ntpTime: wallClock.ntpTime(at: packet.captureTime))
+  }
+
+  private mutating func noteSent(
+    stream: Int, byteCount: Int, payloadByteCount: Int, transportSequenceNumber: UInt16?, now: Instant
+  ) {
+    streams[stream].statistics.packetsSent += 1
+    streams[stream].statistics.bytesSent += UInt64(payloadByteCount)
+    streams[stream].statistics.headerBytesSent += UInt64(byteCount - payloadByteCount)
+    pacer.noteSent(bytes: byteCount, bitsPerSecond: pacingBitsPerSecond, now: now)
+    if let transportSequenceNumber { estimator.noteSent(transportSequenceNumber, bytes: byteCount, now: now) }
+  }
+}

@@ -1,0 +1,65 @@
+import Wire
+
+// Giving up video that has waited too long. Late pictures are of no use to a parent; the newest one is.
+extension RTPSender {
+  /// Between two looks at the whole queue.
+  private static let stalenessInterval = Duration.milliseconds(50)
+
+  mutating func giveUpStaleVideo(now: Instant) {
+    guard let head = videoQueue.first, now >= nextStalenessCheck else { return }
+    guard now - head.enqueuedAt > configuration.maximumQueueTime || queuedVideoBytes > configuration.maximumQueuedBytes
+    else { return }
+    nextStalenessCheck = now + Self.stalenessInterval
+    for stream in streams.indices where streams[stream].configuration.kind == .video {
+      giveUpVideo(of: stream, now: now)
+    }
+    queuedVideoBytes = videoQueue.elements.reduce(0) { $0 + $1.payload.count }
+  }
+
+  private mutating func giveUpVideo(of stream: Int, now: Instant) {
+    let packets = videoQueue.elements.filter { $0.stream == stream }
+    guard let head = packets.first else { return }
+    // A key frame at the head is kept: giving it up would ask for another one, which would fare no better.
+    let keepsHead = head.isKeyFrame && queuedVideoBytes <= configuration.maximumQueuedBytes
+    let newestKeyFrame = packets.last { $0.isFirstOfFrame && $0.isKeyFrame && $0.timestamp != head.timestamp }
+    // Frames are in order of time, so what is kept is told by its timestamp.
+    let droppedFrames = packets.filter {
+      guard $0.isLastOfFrame, !(keepsHead && $0.timestamp == head.timestamp) else { return false }
+      guard let newestKeyFrame else { return true }
+      return newestKeyFrame.timestamp.isAfter(serial: $0.timestamp)
+    }
+    guard !droppedFrames.isEmpty else { return }
+    videoQueue.removeAll { packet in
+      guard packet.stream == stream, !(keepsHead && packet.timestamp == head.timestamp) else { return false }
+      guard let newestKeyFrame else { return true }
+      return newestKeyFrame.timestamp.isAfter(serial: packet.timestamp)
+    }
+    streams[stream].statistics.framesDropped += UInt64(droppedFrames.count)
+    guard newestKeyFrame == nil else { return }
+    streams[stream].awaitsKeyFrame = true
+    requestKeyFrame(stream: stream, now: now)
+  }
+
+  /// Asks the owner, at most once in `keyFrameRequestInterval`; more often is taken for the same request.
+  mutating func requestKeyFrame(stream: Int, now: Instant) {
+    if streams[stream].awaitsKeyFrame { streams[stream].keyFrameRequestDue = now + Self.keyFramePatience }
+    if let last = streams[stream].keyFrameRequestedAt, now - last < configuration.keyFrameRequestInterval {
+      if streams[stream].awaitsKeyFrame {
+        streams[stream].keyFrameRequestDue = last + configuration.keyFrameRequestInterval
+      }
+      return
+    }
+    streams[stream].keyFrameRequestedAt = now
+    outputs.append(.keyFrameRequested(ssrc: streams[stream].configuration.ssrc))
+  }
+
+  /// While nothing decodes, a key frame that does not come is asked for again.
+  private static let keyFramePatience = Duration.seconds(1)
+
+  mutating func requestDueKeyFrames(now: Instant) {
+    for stream in streams.indices {
+      guard let due = streams[stream].keyFrameRequestDue, now >= due else { continue }
+      requestKeyFrame(stream: stream, now: now)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import RTP
+import Wire
+
+// What we tell the peer about our streams, and the owner about the peer.
+extension RTPSender {
+  mutating func queueDueReports(now: Instant) {
+    for index in streams.indices {
+      guard let due = streams[index].nextReport, now >= due else { continue }
+      queueReport(stream: index, now: now)
+    }
+  }
+
+  mutating func queueReport(stream index: Int, now: Instant) {
+    // RFC 3550 section 6.2: 0.5 to 1.5 times the interval, so that peers do not fall into step.
+    let factor = 0.5 + Double(random.next() >> 11) / Double(1 << 53)
+    streams[index].nextReport = now + .nanoseconds(Int64(Double(configuration.reportInterval.nanoseconds) * factor))
+    guard let report = streams[index].makeReport(wallClock: wallClock, now: now) else { return }
+    // RFC 3550 section 6.1: every compound packet holds a CNAME. RFC 5506 lets it go only from those of reduced size,
+    // and here it is what puts sound and picture in step, so it stays.
+    let description = RTCPSourceDescription(chunks: [
+      .init(ssrc: report.ssrc, cname: streams[index].configuration.cname)
+    ])
+    outputs.append(.rtcp(RTCPPacket.write(compound: [.senderReport(report), .sourceDescription(description)])))
+  }
+
+  mutating func queueGoodbye(now: Instant) {
+    let started = streams.indices.filter { streams[$0].nextReport != nil }
+    // BYE lists at most 31 sources; a peer of ours has a handful.
+    guard let first = started.first, let report = streams[first].makeReport(wallClock: wallClock, now: now) else {
+      return
+    }
+    let chunks = started.map {
+      RTCPSourceDescription.Chunk(ssrc: streams[$0].configuration.ssrc, cname: streams[$0].configuration.cname)
+    }
+    let sources = started.flatMap { [streams[$0].configuration.ssrc, streams[$0].configuration.rtx?.ssrc] }
+    outputs.append(
+      .rtcp(
+        RTCPPacket.write(compound: [
+          .senderReport(report), .sourceDescription(RTCPSourceDescription(chunks: chunks)),
+          .goodbye(RTCPGoodbye(sources: sources.compactMap { $0 })),
+        ])))
+  }
+
+  /// What the path is estimated to carry, kbit/s, all streams, headers and retransmissions together.
+  public var targetKbps: Int { Int(estimator.target / 1000) }
+
+  /// The same in bits per second: `availableOutgoingBitrate` of W3C webrtc-stats.
+  public var availableOutgoingBitrate: Double { estimator.target }
+
+  /// Tells small changes not at all and large ones at once.
+  mutating func announceTarget() {
+    let target = targetKbps
+    let isLimit = target == configuration.minimumBitrateKbps || target == configuration.maximumBitrateKbps
+    let change = abs(target - announcedKbps)
+    guard change > 0, isLimit || change * 33 >= announcedKbps else { return }
+    announcedKbps = target
+    outputs.append(.targetBitrateChanged(kbps: target))
+  }
+
+  /// A snapshot of all streams, in the order in which they were added.
+  public func statistics() -> [RTPStreamStatistics] {
+    streams.map { stream in
+      var statistics = stream.statistics
+      statistics.availableOutgoingBitrate = availableOutgoingBitrate
+      return statistics
+    }
+  }
+}

@@ -1,0 +1,197 @@
+public import RTP
+public import Wire
+
+/// Everything about sending the media of one peer: sequence numbers, pacing, retransmission, sender reports, feedback and
+/// the bandwidth estimate. RFC 3550, RFC 4585, RFC 4588.
+///
+/// No clock, no socket: after each call the owner drains `poll(now:)` until it returns nil, and calls `handleTimeout` at
+/// `nextDeadline`. Payloads are shared with other senders; a packet is put together when it leaves.
+public struct RTPSender: Sendable {
+  let configuration: RTPSenderConfiguration
+  /// The wall clock for sender reports and capture times. Set it when the clock steps.
+  public var wallClock: WallClockReference
+  var random: any RandomNumberGenerator & Sendable
+
+  var streams: [SendStream] = []
+  private(set) var isStopped = false
+  var outputs = FIFO<RTPSenderOutput>()
+  var audioQueue = FIFO<QueuedPacket>()
+  var videoQueue = FIFO<QueuedPacket>()
+  var queuedVideoBytes = 0
+  var retransmissionQueue = FIFO<(stream: Int, sequenceNumber: UInt16)>()
+  var retransmissionBudget = RetransmissionBudget()
+  var nextStalenessCheck = Instant(nanoseconds: .min)
+  var pacer: Pacer
+  /// As of the last packet that asked to leave; nil while the path is healthy.
+  var pacingBitsPerSecond: Double?
+  var estimator: BandwidthEstimator
+  var nextTransportSequenceNumber: UInt16
+  /// What the owner was last told to keep below, kbit/s.
+  var announcedKbps: Int
+
+  /// `random` gives the initial sequence numbers and timestamps, which SRTP wants unpredictable.
+  public init(
+    configuration: RTPSenderConfiguration = .init(), wallClock: WallClockReference,
+    random: any RandomNumberGenerator & Sendable
+  ) {
+    self.configuration = configuration
+    self.wallClock = wallClock
+    self.random = random
+    pacer = Pacer(burstPackets: configuration.burstPackets, burstInterval: configuration.burstInterval)
+    estimator = BandwidthEstimator(configuration: configuration)
+    nextTransportSequenceNumber = UInt16(truncatingIfNeeded: self.random.next())
+    announcedKbps = Int(estimator.target / 1000)
+  }
+
+  /// Adds a stream with random initial sequence number and timestamp. A stream whose SSRC is there already is ignored.
+  public mutating func addStream(_ stream: RTPStreamConfiguration) {
+    guard !isStopped, index(of: stream.ssrc) == nil else { return }
+    streams.append(
+      SendStream(configuration: stream, cachePackets: configuration.retransmissionCachePackets, random: &random))
+  }
+
+  /// The highest temporal layer that this viewer gets of a stream; frames above are left out from now on. Going up takes
+  /// effect at the next frame where a decoder can step up.
+  public mutating func setMaximumTemporalLayer(_ layer: Int, ssrc: UInt32) {
+    guard let index = index(of: ssrc) else { return }
+    streams[index].layers.maximum = max(0, layer)
+  }
+
+  /// See `setMaximumTemporalLayer(_:ssrc:)`; `Int.max` unless set, 0 for an unknown stream.
+  public func maximumTemporalLayer(ssrc: UInt32) -> Int {
+    index(of: ssrc).map { streams[$0].layers.maximum } ?? 0
+  }
+
+  /// Gives up what is queued and says goodbye for all streams (RFC 3550 section 6.3.7). Nothing is sent after it.
+  public mutating func stop(now: Instant) {
+    guard !isStopped else { return }
+    isStopped = true
+    removeQueues()
+    queueGoodbye(now: now)
+  }
+
+  /// As `stop`, and forgets the streams, so that others can be added.
+  public mutating func removeAll(now: Instant) {
+    guard !isStopped else { return }
+    removeQueues()
+    queueGoodbye(now: now)
+    streams = []
+  }
+
+  private mutating func removeQueues() {
+    audioQueue.removeAll()
+    videoQueue.removeAll()
+    queuedVideoBytes = 0
+    retransmissionQueue.removeAll()
+  }
+
+  /// Queues one frame (video) or packet (audio), already cut into RTP payloads.
+  ///
+  /// - Parameters:
+  ///   - mediaTime: in units of the stream's clock rate, before the random offset.
+  ///   - captureTime: when it was taken; ties `mediaTime` to the clock that all streams share.
+  ///   - marksLast: the last packet gets the marker bit (RFC 7741 section 4.1; for audio, see RFC 3551 section 4.1).
+  ///   - temporalLayer: 0 is the base layer.
+  ///   - audioLevel: sent where its extension was negotiated.
+  public mutating func send(
+    payloads: [[UInt8]], ssrc: UInt32, mediaTime: UInt32, captureTime: Instant, marksLast: Bool,
+    temporalLayer: Int = 0, isKeyFrame: Bool = false, audioLevel: AudioLevel? = nil, now: Instant
+  ) {
+    guard !isStopped, !payloads.isEmpty, let index = index(of: ssrc) else { return }
+    let timestamp = mediaTime &+ streams[index].timestampOffset
+    streams[index].clockPair = (captureTime, timestamp)
+    let isVideo = streams[index].configuration.kind == .video
+    if isVideo {
+      guard admits(stream: index, payloads: payloads, temporalLayer: temporalLayer, isKeyFrame: isKeyFrame) else {
+        return
+      }
+    }
+    for (position, payload) in payloads.enumerated() {
+      let isLast = position == payloads.count - 1
+      let packet = QueuedPacket(
+        stream: index, payload: payload, timestamp: timestamp, marker: marksLast && isLast,
+        isFirstOfFrame: position == 0, isLastOfFrame: isLast, isKeyFrame: isKeyFrame, captureTime: captureTime,
+        audioLevel: audioLevel, skippedPictures: streams[index].skippedPictures, enqueuedAt: now)
+      if isVideo {
+        queuedVideoBytes += payload.count
+        videoQueue.append(packet)
+      } else {
+        audioQueue.append(packet)
+      }
+    }
+    // Audio leaves with the next poll; this only bounds what piles up when nobody polls.
+    while audioQueue.count > Self.maximumQueuedAudioPackets { _ = audioQueue.popFirst() }
+    giveUpStaleVideo(now: now)
+  }
+
+  private static let maximumQueuedAudioPackets = 100
+
+  private mutating func admits(stream: Int, payloads: [[UInt8]], temporalLayer: Int, isKeyFrame: Bool) -> Bool {
+    if streams[stream].awaitsKeyFrame {
+      guard isKeyFrame else {
+        streams[stream].statistics.framesDropped += 1
+        return false
+      }
+      streams[stream].awaitsKeyFrame = false
+      streams[stream].keyFrameRequestDue = nil
+    }
+    guard streams[stream].layers.admits(layer: temporalLayer, isKeyFrame: isKeyFrame, firstPayload: payloads.first)
+    else {
+      streams[stream].skippedPictures &+= 1
+      streams[stream].statistics.framesAboveLayer += 1
+      return false
+    }
+    return true
+  }
+
+  /// The next thing to do at `now`; nil when the rest has to wait.
+  public mutating func poll(now: Instant) -> RTPSenderOutput? {
+    if let output = outputs.popFirst() { return output }
+    guard !isStopped else { return nil }
+    giveUpStaleVideo(now: now)
+    if let output = outputs.popFirst() { return output }
+    if let packet = audioQueue.popFirst() { return .rtp(makePacket(packet, now: now)) }
+    guard !retransmissionQueue.isEmpty || !videoQueue.isEmpty else { return nil }
+    pacingBitsPerSecond = estimator.isCongested(at: now) ? estimator.target * configuration.congestedPacingFactor : nil
+    guard pacer.nextRelease(bitsPerSecond: pacingBitsPerSecond) <= now else { return nil }
+    while let (stream, sequenceNumber) = retransmissionQueue.popFirst() {
+      if let bytes = makeRetransmission(stream: stream, sequenceNumber: sequenceNumber, now: now) {
+        return .rtp(bytes)
+      }
+    }
+    guard let packet = videoQueue.popFirst() else { return nil }
+    queuedVideoBytes -= packet.payload.count
+    return .rtp(makePacket(packet, now: now))
+  }
+
+  /// Does what is due at `now`. Harmless when nothing is.
+  public mutating func handleTimeout(now: Instant) {
+    guard !isStopped else { return }
+    queueDueReports(now: now)
+    estimator.handleTimeout(now: now)
+    announceTarget()
+    requestDueKeyFrames(now: now)
+  }
+
+  /// When `handleTimeout` and `poll` are due next; nil while nothing is to be done.
+  public var nextDeadline: Instant? {
+    guard !isStopped else { return nil }
+    var next = estimator.nextDeadline
+    func note(_ deadline: Instant?) {
+      if let deadline { next = min(next ?? deadline, deadline) }
+    }
+    for stream in streams {
+      note(stream.nextReport)
+      note(stream.keyFrameRequestDue)
+    }
+    if !audioQueue.isEmpty { note(Instant(nanoseconds: .min)) }
+    if !videoQueue.isEmpty || !retransmissionQueue.isEmpty {
+      note(pacer.nextRelease(bitsPerSecond: pacingBitsPerSecond))
+    }
+    return next
+  }
+
+  func index(of ssrc: UInt32) -> Int? {
+    streams.firstIndex { $0.configuration.ssrc == ssrc }
+  }
+}

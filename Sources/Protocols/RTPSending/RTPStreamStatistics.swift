@@ -1,0 +1,50 @@
+/// Counters of one sent stream, named as in W3C webrtc-stats: RTCOutboundRtpStreamStats, and for what the peer reports
+/// RTCRemoteInboundRtpStreamStats.
+public struct RTPStreamStatistics: Hashable, Sendable {
+  public var ssrc: UInt32
+  public var rtxSsrc: UInt32?
+  public var kind: RTPMediaKind
+  public var mid: String?
+
+  /// Retransmissions included.
+  public var packetsSent: UInt64 = 0
+  /// Payload bytes, retransmissions included.
+  public var bytesSent: UInt64 = 0
+  /// RTP headers with their extensions.
+  public var headerBytesSent: UInt64 = 0
+  public var retransmittedPacketsSent: UInt64 = 0
+  public var retransmittedBytesSent: UInt64 = 0
+  /// Seconds that packets spent in our queue, summed up.
+  public var totalPacketSendDelay: Double = 0
+  public var framesSent: UInt64 = 0
+  /// Not in webrtc-stats.
+  public var keyFramesSent: UInt64 = 0
+  /// Not in webrtc-stats: frames given up because they waited too long, or while a key frame was awaited.
+  public var framesDropped: UInt64 = 0
+  /// Not in webrtc-stats: frames above the temporal layer that this viewer gets.
+  public var framesAboveLayer: UInt64 = 0
+  /// Messages, not packets.
+  public var nackCount: UInt64 = 0
+  public var pliCount: UInt64 = 0
+  public var firCount: UInt64 = 0
+
+  /// Seconds; nil before the first measurement.
+  public var roundTripTime: Double?
+  public var totalRoundTripTime: Double = 0
+  public var roundTripTimeMeasurements: UInt64 = 0
+  /// 0...1 over the last report's interval; nil before the first report.
+  public var fractionLost: Double?
+  public var packetsLost: Int64 = 0
+  /// Seconds; nil before the first report.
+  public var jitter: Double?
+
+  /// RTCIceCandidatePairStats: bits per second, the same for all streams of a peer.
+  public var availableOutgoingBitrate: Double = 0
+
+  init(ssrc: UInt32, rtxSsrc: UInt32?, kind: RTPMediaKind, mid: String?) {
+    self.ssrc = ssrc
+    self.rtxSsrc = rtxSsrc
+    self.kind = kind
+    self.mid = mid
+  }
+}

@@ -1,0 +1,85 @@
+import RTP
+import Wire
+
+/// A packet that left, kept in case it is asked for again. The payload is shared with all other viewers.
+struct SentPacket: Sendable {
+  var header: RTPHeader
+  /// As they left: without RTX the packet has to go out again bit for bit, because SRTP ciphers allow no second text
+  /// under one packet index (RFC 7714 section 8.1).
+  var extensions: RTPHeaderExtensions
+  var payload: [UInt8]
+  var skippedPictures: UInt16
+  var sentAt: Instant
+  var lastRetransmittedAt: Instant?
+  var retransmissions = 0
+  var isQueued = false
+}
+
+/// The last packets of one stream, found by sequence number in constant time. RFC 4588 section 6.
+struct RetransmissionCache: Sendable {
+  private var slots: [SentPacket?]
+  private let mask: Int
+
+  /// `capacity` is rounded up to a power of two; 0 keeps nothing.
+  init(capacity: Int) {
+    let limited = min(max(capacity, 0), 16384)
+    let size = limited == 0 ? 0 : limited == 1 ? 1 : 1 << (Int.bitWidth - (limited - 1).leadingZeroBitCount)
+    slots = Array(repeating: nil, count: size)
+    mask = size - 1
+  }
+
+  mutating func insert(_ packet: SentPacket) {
+    guard !slots.isEmpty else { return }
+    slots[Int(packet.header.sequenceNumber) & mask] = packet
+  }
+
+  /// Payload bytes of the packet, if it may be sent again now; nil otherwise.
+  func retransmittableByteCount(
+    _ sequenceNumber: UInt16, now: Instant, maximumAge: Duration, minimumSpacing: Duration, maximumCount: Int
+  ) -> Int? {
+    guard !slots.isEmpty else { return nil }
+    guard let packet = slots[Int(sequenceNumber) & mask], packet.header.sequenceNumber == sequenceNumber,
+      !packet.isQueued, packet.retransmissions < maximumCount, now - packet.sentAt <= maximumAge
+    else { return nil }
+    if let last = packet.lastRetransmittedAt, now - last < minimumSpacing { return nil }
+    return packet.payload.count
+  }
+
+  /// Notes that the packet waits in the retransmission queue, so that it is not queued twice.
+  mutating func markQueued(_ sequenceNumber: UInt16) {
+    guard !slots.isEmpty else { return }
+    slots[Int(sequenceNumber) & mask]?.isQueued = true
+  }
+
+  /// The packet, if it is still there and young enough to be of use; it is marked as sent again.
+  mutating func takeForRetransmission(_ sequenceNumber: UInt16, now: Instant, maximumAge: Duration) -> SentPacket? {
+    guard !slots.isEmpty else { return nil }
+    let index = Int(sequenceNumber) & mask
+    guard let packet = slots[index], packet.header.sequenceNumber == sequenceNumber, packet.isQueued else { return nil }
+    slots[index]?.isQueued = false
+    guard now - packet.sentAt <= maximumAge else { return nil }
+    slots[index]?.retransmissions += 1
+    slots[index]?.lastRetransmittedAt = now
+    return packet
+  }
+}
+
+/// Bounds how much may be sent again, however much is asked for: half of the target, with half a second of it at once.
+struct RetransmissionBudget: Sendable {
+  private var bytes: Double?
+  private var updatedAt = Instant.zero
+
+  /// Takes `count` bytes out; false when they are not there.
+  mutating func take(_ count: Int, targetKbps: Int, now: Instant) -> Bool {
+    let bytesPerSecond = Double(targetKbps) * 125 / 2
+    let capacity = max(48_000, Double(targetKbps) * 125 / 2)
+    var available = bytes ?? capacity
+    if bytes != nil { available += max(0, (now - updatedAt).inSeconds) * bytesPerSecond }
+    available = min(available, capacity)
+    updatedAt = now
+    defer { bytes = available }
+    guard available >= Double(count) else { return false }
+    available -= Double(count)
+    return true
+  }
+}

@@ -1,0 +1,79 @@
+import RTP
+import Wire
+
+/// A packet that transport-wide feedback says arrived, with both clocks in nanoseconds.
+struct AcknowledgedPacket: Sendable {
+  var sentAt: Instant
+  /// On the receiver's clock, whose origin is unknown.
+  var arrivedAt: Int64
+  var bytes: Int
+}
+
+/// What one feedback packet said that was not known before.
+struct TransportFeedbackResult: Sendable {
+  var acknowledged: [AcknowledgedPacket] = []
+  var lost = 0
+}
+
+/// Which packets left under which transport-wide sequence number, until feedback tells of them.
+/// draft-holmer-rmcat-transport-wide-cc-extensions-01 section 2.
+struct TransportHistory: Sendable {
+  private struct Entry: Sendable {
+    var sentAt = Instant.zero
+    var bytes: Int32 = 0
+    var sequenceNumber: UInt16 = 0
+    var state = State.unused
+  }
+
+  private enum State: UInt8, Sendable { case unused, inFlight, lost, arrived }
+
+  /// 4 s at 500 packets a second; a power of two.
+  private static let capacity = 2048
+  private var entries = Array(repeating: Entry(), count: capacity)
+  private var referenceTime: Int64?
+  private var lastReference: UInt32 = 0
+
+  mutating func noteSent(_ sequenceNumber: UInt16, bytes: Int, now: Instant) {
+    entries[Int(sequenceNumber) & (Self.capacity - 1)] = Entry(
+      sentAt: now, bytes: Int32(clamping: bytes), sequenceNumber: sequenceNumber, state: .inFlight)
+  }
+
+  /// Each packet is acknowledged once and counted as lost once, whatever the peer repeats. What was never sent is
+  /// ignored. Work is bounded by the number of statuses, which parsing bounds.
+  mutating func handle(_ feedback: RTCPTransportFeedback) -> TransportFeedbackResult {
+    var arrival = unwrap(referenceTime: feedback.referenceTime) &* RTCPTransportFeedback.referenceNanoseconds
+    var result = TransportFeedbackResult()
+    var sequenceNumber = feedback.baseSequenceNumber
+    for status in feedback.statuses {
+      let index = Int(sequenceNumber) & (Self.capacity - 1)
+      let isKnown = entries[index].sequenceNumber == sequenceNumber
+      switch status {
+      case .received(let delta):
+        arrival &+= Int64(delta) &* RTCPTransportFeedback.deltaNanoseconds
+        guard isKnown, entries[index].state == .inFlight || entries[index].state == .lost else { break }
+        entries[index].state = .arrived
+        result.acknowledged.append(
+          AcknowledgedPacket(sentAt: entries[index].sentAt, arrivedAt: arrival, bytes: Int(entries[index].bytes)))
+      case .notReceived:
+        guard isKnown, entries[index].state == .inFlight else { break }
+        entries[index].state = .lost
+        result.lost += 1
+      }
+      sequenceNumber &+= 1
+    }
+    return result
+  }
+
+  /// The 24-bit reference time wraps after 12 days.
+  private mutating func unwrap(referenceTime value: UInt32) -> Int64 {
+    defer { lastReference = value }
+    guard let referenceTime else {
+      self.referenceTime = Int64(value)
+      return Int64(value)
+    }
+    let step = Int32(bitPattern: (value &- lastReference) << 8) >> 8
+    let unwrapped = referenceTime &+ Int64(step)
+    self.referenceTime = unwrapped
+    return unwrapped
+  }
+}

@@ -1,0 +1,339 @@
+public import Wire
+
+/// All data channels of one peer: an SCTP association inside DTLS (RFC 8261) and the protocol that opens channels
+/// over it (RFC 8831, RFC 8832).
+///
+/// Sans-IO: calls take packets and `now`; `poll` gives back what to do, and must be drained after every call, before
+/// `nextDeadline` is read. Packets are built when they are polled, so messages sent in one go share packets.
+public struct DataChannelTransport: Sendable {
+  var association: SCTPAssociation
+  private(set) var channels: [UInt16: DataChannel] = [:]
+  private var outputs = Queue<DataChannelOutput>()
+  /// Messages in `outputs`, for the receive window; in the same order.
+  private var undelivered = Queue<ReceivedMessage>()
+  private let configuration: SCTPConfiguration
+  /// RFC 8832 section 6: the DTLS client opens even streams, the server odd ones.
+  private let isDTLSClient: Bool
+
+  /// `hashes` and `random` seal the state cookie and choose tag and TSN, so `random` has to be unpredictable.
+  public init(
+    configuration: SCTPConfiguration, isDTLSClient: Bool, hashes: any Hashes,
+    random: any RandomNumberGenerator & Sendable
+  ) {
+    self.init(
+      configuration: configuration, isDTLSClient: isDTLSClient, hashes: hashes, random: random, initialTSN: nil)
+  }
+
+  /// `initialTSN` lets a test begin right before the counter wraps.
+  init(
+    configuration: SCTPConfiguration, isDTLSClient: Bool, hashes: any Hashes,
+    random: any RandomNumberGenerator & Sendable, initialTSN: UInt32?
+  ) {
+    self.configuration = configuration
+    self.isDTLSClient = isDTLSClient
+    association = SCTPAssociation(
+      configuration: configuration, hashes: hashes, random: random, initialTSN: initialTSN)
+  }
+
+  // MARK: - Association
+
+  /// DTLS is up: sends INIT. Both ends do so (RFC 8841 section 9.3); the collision resolves itself. A later call has no
+  /// effect.
+  public mutating func connect(now: Instant) {
+    association.connect(now: now)
+    collect()
+  }
+
+  /// Takes one SCTP packet out of DTLS. Anything is allowed; what is not understood is counted and dropped.
+  public mutating func handle(packet: [UInt8], now: Instant) {
+    association.handle(packet: packet, now: now)
+    collect()
+  }
+
+  /// Ends the association once everything queued has been delivered. RFC 9260 section 9.2.
+  public mutating func shutdown(now: Instant) {
+    association.shutdown(now: now)
+    collect()
+  }
+
+  /// Ends the association at once and tells the peer. RFC 9260 section 9.1.
+  public mutating func abort(now: Instant) {
+    association.abort(cause: ErrorCause.userInitiatedAbort, text: "", reason: .aborted, now: now)
+    collect()
+  }
+
+  /// Does what is due at `now`; harmless when nothing is.
+  public mutating func handleTimeout(now: Instant) {
+    association.handleTimeout(now: now)
+    collect()
+  }
+
+  /// When `handleTimeout` is due; nil while no timer runs. Valid after `poll` was drained.
+  public var nextDeadline: Instant? { association.nextDeadline }
+
+  /// Whether the association is up.
+  public var isConnected: Bool { association.openPeer() != nil }
+
+  /// The next thing to do; nil when there is nothing more for now.
+  public mutating func poll() -> DataChannelOutput? {
+    if let packet = association.nextDirectPacket() { return .transmit(packet) }
+    if let output = takeOutput() { return output }
+    if let packet = association.nextPacket() {
+      collect()
+      return .transmit(packet)
+    }
+    collect()
+    return takeOutput()
+  }
+
+  private mutating func takeOutput() -> DataChannelOutput? {
+    let output = outputs.popFirst()
+    if case .message = output, let message = undelivered.popFirst() { association.delivered(message) }
+    return output
+  }
+
+  // MARK: - Channels
+
+  /// Opens a channel and returns its stream id. Messages may be sent on it at once, also before the association is up.
+  public mutating func open(
+    _ parameters: DataChannelParameters, now: Instant
+  ) throws(DataChannelError) -> UInt16 {
+    guard association.acceptsMessages else { throw .associationClosed }
+    guard parameters.label.utf8.count <= 65535, parameters.protocolName.utf8.count <= 65535 else { throw .nameTooLong }
+    let id: UInt16
+    if let negotiated = parameters.negotiatedID {
+      guard negotiated < streamLimit else { throw .idOutOfRange(negotiated) }
+      guard channels[negotiated] == nil else { throw .idInUse(negotiated) }
+      id = negotiated
+      channels[id] = DataChannel(parameters: parameters, state: .connecting, mustSendOrdered: false)
+      if isConnected { becomeOpen(id, byPeer: false) }
+    } else {
+      let message = DCEPMessage.open(parameters).bytes
+      guard configuration.remoteMaximumMessageSize == 0 || message.count <= configuration.remoteMaximumMessageSize else {
+        throw .nameTooLong
+      }
+      guard let free = stride(from: isDTLSClient ? 0 : 1, to: streamLimit, by: 2).first(where: { channels[$0] == nil })
+      else { throw .tooManyChannels }
+      guard association.sender.bufferedBytes + message.count <= configuration.sendBufferSize else { throw .bufferFull }
+      id = free
+      channels[id] = DataChannel(parameters: parameters, state: .connecting, mustSendOrdered: true)
+      sendDCEP(message, on: id, now: now)
+    }
+    association.sender.queue.setPriority(parameters.priority, of: id)
+    return id
+  }
+
+  /// Queues a message. Refused ones leave no trace.
+  public mutating func send(
+    _ message: DataChannelMessage, on id: UInt16, now: Instant
+  ) throws(DataChannelError) {
+    guard association.acceptsMessages else { throw .associationClosed }
+    guard var channel = channels[id] else { throw .noSuchChannel(id) }
+    guard !channel.isClosing else { throw .channelClosing(id) }
+    let size = message.byteCount
+    let limit = configuration.remoteMaximumMessageSize
+    guard limit == 0 || size <= limit else { throw .messageTooLarge(limit: limit) }
+    guard size <= configuration.sendBufferSize else { throw .messageTooLarge(limit: configuration.sendBufferSize) }
+    guard association.sender.bufferedBytes + size <= configuration.sendBufferSize else { throw .bufferFull }
+    var parameters = channel.parameters
+    if channel.mustSendOrdered { parameters.isOrdered = true }
+    let (payloadProtocolID, payload) = message.encoded
+    channel.messagesSent &+= 1
+    channel.bytesSent &+= UInt64(size)
+    channels[id] = channel
+    association.send(
+      payload, payloadProtocolID: payloadProtocolID, on: id, parameters: parameters, isUserData: true, now: now)
+  }
+
+  /// Closes a channel after what is queued on it was sent. `closed` follows when the peer has closed it too.
+  /// Unknown and closing ids have no effect.
+  public mutating func close(_ id: UInt16, now: Instant) {
+    guard let channel = channels[id], !channel.isClosing else { return }
+    if association.peer == nil {
+      // Nothing has been sent yet, so there is nothing to tell the peer.
+      association.sender.queue.discardUnstarted(on: id)
+      remove(id)
+      return
+    }
+    startClosing(id, incomingReset: false, now: now)
+    collect()
+  }
+
+  /// Bytes of messages that have not been sent for the first time. W3C webrtc `bufferedAmount`.
+  public func bufferedAmount(of id: UInt16) -> Int {
+    association.sender.queue.bufferedAmount(of: id)
+  }
+
+  /// At or below this many bytes `bufferedAmountLow` comes; 0 unless set.
+  public func bufferedAmountLowThreshold(of id: UInt16) -> Int {
+    association.sender.queue.lowThreshold(of: id)
+  }
+
+  /// Sets the threshold in bytes; ignored for an unknown id.
+  public mutating func setBufferedAmountLowThreshold(_ bytes: Int, of id: UInt16) {
+    guard channels[id] != nil else { return }
+    association.sender.queue.setLowThreshold(bytes, of: id)
+  }
+
+  /// Channels in the order of their ids, and the association.
+  public var statistics: DataChannelTransportStatistics {
+    let sender = association.sender
+    var transport = SCTPTransportStatistics(
+      smoothedRoundTripTime: association.timeout.smoothed?.inSeconds,
+      congestionWindow: sender.congestion.window, receiverWindow: sender.advertisedWindow,
+      mtu: configuration.packetSize, unackData: sender.outstanding.count,
+      chunksRetransmitted: sender.chunksRetransmitted,
+      messagesAbandoned: sender.messagesAbandoned &+ sender.queue.expiredMessages)
+    transport.packetsSent = association.packetsSent
+    transport.packetsReceived = association.packetsReceived
+    transport.packetsDiscarded = association.packetsDiscarded
+    return DataChannelTransportStatistics(
+      channels: channels.sorted { $0.key < $1.key }.map { $0.value.statistics(id: $0.key) }, transport: transport)
+  }
+
+  // MARK: - Inside
+
+  /// 65535 is not a stream of data channels (RFC 8831 section 6.2); the peer may allow fewer than we do.
+  private var streamLimit: UInt16 {
+    min(configuration.maximumStreams, association.peer?.outgoingStreams ?? .max, 65534)
+  }
+
+  private mutating func sendDCEP(_ message: [UInt8], on id: UInt16, now: Instant) {
+    association.send(
+      message, payloadProtocolID: PayloadProtocolID.dcep, on: id, parameters: nil, isUserData: false, now: now)
+  }
+
+  private mutating func becomeOpen(_ id: UInt16, byPeer: Bool) {
+    guard var channel = channels[id], channel.state == .connecting else { return }
+    channel.state = .open
+    channel.mustSendOrdered = false
+    channels[id] = channel
+    outputs.append(.opened(id: id, channel.parameters, byPeer: byPeer))
+  }
+
+  private mutating func startClosing(_ id: UInt16, incomingReset: Bool, now: Instant) {
+    channels[id]?.state = .closing(outgoingReset: false, incomingReset: incomingReset)
+    association.resetStream(id, now: now)
+  }
+
+  private mutating func remove(_ id: UInt16) {
+    guard let channel = channels.removeValue(forKey: id) else { return }
+    association.sender.queue.forgetSettings(of: id)
+    if channel.isAnnounced { outputs.append(.closed(id: id)) }
+  }
+
+  /// Turns what the association tells into outputs.
+  private mutating func collect() {
+    while let event = association.events.popFirst() {
+      switch event {
+      case .connected: didConnect()
+      case .message(let message): handle(message)
+      case .incomingReset(let ids):
+        for id in ids ?? channels.keys.sorted() { didResetIncoming(id) }
+      case .outgoingReset(let ids):
+        for id in ids { didResetOutgoing(id) }
+      case .bufferedAmountLow(let id):
+        if channels[id]?.isClosing == false { outputs.append(.bufferedAmountLow(id: id)) }
+      case .closed(let reason):
+        for id in channels.keys.sorted() { remove(id) }
+        outputs.append(.associationClosed(reason))
+      }
+    }
+  }
+
+  private mutating func didConnect() {
+    outputs.append(.associationConnected)
+    for id in channels.keys.sorted() {
+      if id >= streamLimit {
+        // The peer allows fewer streams than were hoped for.
+        association.sender.queue.discardUnstarted(on: id)
+        remove(id)
+      } else if channels[id]?.parameters.negotiatedID != nil {
+        becomeOpen(id, byPeer: false)
+      }
+    }
+  }
+
+  private mutating func didResetIncoming(_ id: UInt16) {
+    guard let channel = channels[id] else { return }
+    switch channel.state {
+    case .connecting, .open:
+      // The peer reads no more, so what is not on its way yet is dropped; then our direction follows.
+      association.sender.queue.discardUnstarted(on: id)
+      startClosing(id, incomingReset: true, now: association.now)
+    case .closing(outgoingReset: true, _): remove(id)
+    case .closing(outgoingReset: false, _):
+      channels[id]?.state = .closing(outgoingReset: false, incomingReset: true)
+    }
+  }
+
+  private mutating func didResetOutgoing(_ id: UInt16) {
+    guard case .closing(_, let incomingReset) = channels[id]?.state else { return }
+    let supported = association.openPeer()?.supportsReconfiguration ?? false
+    if incomingReset || !supported {
+      remove(id)
+    } else {
+      channels[id]?.state = .closing(outgoingReset: true, incomingReset: false)
+    }
+  }
+
+  private mutating func handle(_ message: ReceivedMessage) {
+    let id = message.streamID
+    if message.payloadProtocolID == PayloadProtocolID.dcep {
+      association.delivered(message)
+      handleDCEP(message)
+      return
+    }
+    guard var channel = channels[id], !channel.isClosing, let content = DataChannelMessage(message) else {
+      association.delivered(message)
+      return
+    }
+    // RFC 8832 section 6: a message of the peer's shows that it has our OPEN.
+    becomeOpen(id, byPeer: false)
+    channel = channels[id] ?? channel
+    channel.messagesReceived &+= 1
+    channel.bytesReceived &+= UInt64(content.byteCount)
+    channels[id] = channel
+    undelivered.append(message)
+    outputs.append(.message(id: id, content))
+  }
+
+  private mutating func handleDCEP(_ message: ReceivedMessage) {
+    let id = message.streamID
+    switch try? DCEPMessage(message.payload) {
+    case .acknowledgement: becomeOpen(id, byPeer: false)
+    case .open(let parameters): handleOpen(parameters, on: id)
+    case nil: refuse(id)
+    }
+  }
+
+  private mutating func handleOpen(_ parameters: DataChannelParameters, on id: UInt16) {
+    if case .closing(outgoingReset: false, incomingReset: true) = channels[id]?.state {
+      // The peer uses the id again, so it has performed our reset, and only its answer is still on its way.
+      association.sender.queue.setNextSequenceNumber(0, of: id)
+      remove(id)
+    }
+    // RFC 8832 section 6: an OPEN on a used stream, or one of our parity, closes the channel and is not acknowledged.
+    guard channels[id] == nil, id < streamLimit, id % 2 == (isDTLSClient ? 1 : 0), association.acceptsMessages else {
+      refuse(id)
+      return
+    }
+    channels[id] = DataChannel(parameters: parameters, state: .connecting, mustSendOrdered: false)
+    association.sender.queue.setPriority(parameters.priority, of: id)
+    sendDCEP(DCEPMessage.acknowledgement.bytes, on: id, now: association.now)
+    becomeOpen(id, byPeer: true)
+  }
+
+  private mutating func refuse(_ id: UInt16) {
+    if let channel = channels[id] {
+      if !channel.isClosing { startClosing(id, incomingReset: false, now: association.now) }
+      return
+    }
+    guard id < streamLimit else { return }
+    var channel = DataChannel(
+      parameters: DataChannelParameters(label: ""), state: .connecting, mustSendOrdered: false)
+    channel.isAnnounced = false
+    channels[id] = channel
+    startClosing(id, incomingReset: false, now: association.now)
+  }
+}

@@ -1,0 +1,179 @@
+import Wire
+
+/// A message as the peer sent it.
+struct ReceivedMessage: Hashable, Sendable {
+  var streamID: UInt16
+  var payloadProtocolID: UInt32
+  var payload: [UInt8]
+}
+
+/// Puts fragments together and messages in order. RFC 9260 sections 6.5, 6.6 and 6.9.
+struct Reassembly: Sendable {
+  /// Neighbouring fragments of one message that is not whole yet.
+  private struct Run: Sendable {
+    var start: Int64
+    var end: Int64
+    var hasBeginning: Bool
+    var hasEnd: Bool
+    var first: DataChunk
+    var parts: [ArraySlice<UInt8>]
+    var bytes: Int
+
+    func isSameMessage(as chunk: DataChunk) -> Bool {
+      first.streamID == chunk.streamID && first.flags.contains(.unordered) == chunk.flags.contains(.unordered)
+        && (first.flags.contains(.unordered) || first.streamSequenceNumber == chunk.streamSequenceNumber)
+    }
+  }
+
+  private struct Stream: Sendable {
+    var nextSequenceNumber: UInt16 = 0
+    /// Whole messages that wait for one before them.
+    var waiting: [UInt16: ReceivedMessage] = [:]
+  }
+
+  /// What a fragment or a waiting message costs besides its payload.
+  static let overhead = 64
+
+  private var runs: [Int64: Run] = [:]
+  private var startByEnd: [Int64: Int64] = [:]
+  private var streams: [UInt16: Stream] = [:]
+  /// Payload and overhead of all that is held.
+  private(set) var bytesHeld = 0
+  private(set) var ready: [ReceivedMessage] = []
+  private let maximumMessageSize: Int
+
+  init(maximumMessageSize: Int) {
+    self.maximumMessageSize = maximumMessageSize
+  }
+
+  mutating func takeReady() -> [ReceivedMessage] {
+    defer { ready = [] }
+    return ready
+  }
+
+  /// Takes a chunk whose TSN is new. `cumulative` is what had arrived before it. False when its message is too long.
+  mutating func insert(_ chunk: DataChunk, tsn: Int64, cumulative: Int64) -> Bool {
+    // Fragments of one message are neighbours (section 6.9). Where neighbours do not fit together, the sender gave the
+    // unfinished one up, so it is dropped.
+    let left = runs.isEmpty ? nil : startByEnd[tsn - 1].flatMap { runs[$0] }
+    if chunk.flags.isSuperset(of: [.beginning, .end]) {
+      guard chunk.payload.count <= maximumMessageSize else { return false }
+      if let left, !left.hasEnd { remove(left.start) }
+      complete(chunk, payload: Array(chunk.payload))
+      return true
+    }
+    var run = Run(
+      start: tsn, end: tsn, hasBeginning: chunk.flags.contains(.beginning), hasEnd: chunk.flags.contains(.end),
+      first: chunk, parts: [chunk.payload], bytes: chunk.payload.count)
+    if let left, !left.hasEnd {
+      remove(left.start)
+      if !run.hasBeginning, left.isSameMessage(as: chunk) { run = Self.join(left, run) }
+    }
+    if !run.hasEnd, let right = runs[tsn + 1], !right.hasBeginning {
+      remove(right.start)
+      if right.isSameMessage(as: chunk) { run = Self.join(run, right) }
+    }
+    guard run.bytes <= maximumMessageSize else { return false }
+    if run.hasBeginning, run.hasEnd {
+      var payload: [UInt8] = []
+      payload.reserveCapacity(run.bytes)
+      for part in run.parts { payload += part }
+      complete(run.first, payload: payload)
+    } else if run.hasBeginning || run.start > cumulative + 1 {
+      store(run)
+    }
+    // Otherwise everything before it has arrived and is not its beginning, so it can never become whole.
+    return true
+  }
+
+  /// FORWARD TSN. RFC 3758 section 3.6: drops what can no longer become whole, and goes past the skipped messages.
+  mutating func forward(to cumulative: Int64, skips: [ForwardTSNChunk.Skip]) {
+    for run in Array(runs.values) where run.start <= cumulative + 1 {
+      // A message that reaches across without a hole is not among those given up.
+      if run.hasBeginning, run.end >= cumulative { continue }
+      remove(run.start)
+    }
+    for skip in skips {
+      guard var stream = streams[skip.streamID] ?? (streams.count < 65536 ? Stream() : nil),
+        skip.streamSequenceNumber.isAtOrAfter(serial: stream.nextSequenceNumber)
+      else { continue }
+      let distance = { (number: UInt16) in number &- stream.nextSequenceNumber }
+      let passed = stream.waiting.keys.filter { distance($0) <= distance(skip.streamSequenceNumber) }
+        .sorted { distance($0) < distance($1) }
+      for number in passed {
+        if let message = stream.waiting.removeValue(forKey: number) { release(message) }
+      }
+      stream.nextSequenceNumber = skip.streamSequenceNumber &+ 1
+      streams[skip.streamID] = stream
+      deliverWaiting(on: skip.streamID)
+    }
+  }
+
+  /// The peer reset these outgoing streams of its own: their numbers begin again. Nil: all.
+  mutating func reset(_ ids: [UInt16]?) {
+    for id in ids ?? Array(streams.keys) {
+      for message in streams[id]?.waiting.values.map({ $0 }) ?? [] { bytesHeld -= message.payload.count + Self.overhead }
+      streams[id] = nil
+    }
+  }
+
+  mutating func setNextSequenceNumber(_ number: UInt16, of id: UInt16) {
+    streams[id, default: Stream()].nextSequenceNumber = number
+  }
+
+  private mutating func complete(_ chunk: DataChunk, payload: [UInt8]) {
+    let message = ReceivedMessage(
+      streamID: chunk.streamID, payloadProtocolID: chunk.payloadProtocolID, payload: payload)
+    if chunk.flags.contains(.unordered) {
+      ready.append(message)
+      return
+    }
+    let number = chunk.streamSequenceNumber
+    var stream = streams.removeValue(forKey: chunk.streamID) ?? Stream()
+    if number == stream.nextSequenceNumber {
+      stream.nextSequenceNumber &+= 1
+      ready.append(message)
+    } else if number.isAfter(serial: stream.nextSequenceNumber), stream.waiting[number] == nil {
+      stream.waiting[number] = message
+      bytesHeld += payload.count + Self.overhead
+    }
+    // A number that was passed already can never be its turn again.
+    streams[chunk.streamID] = stream
+    if !stream.waiting.isEmpty { deliverWaiting(on: chunk.streamID) }
+  }
+
+  private mutating func deliverWaiting(on id: UInt16) {
+    while let number = streams[id]?.nextSequenceNumber,
+      let message = streams[id]?.waiting.removeValue(forKey: number)
+    {
+      streams[id]?.nextSequenceNumber = number &+ 1
+      release(message)
+    }
+  }
+
+  private mutating func release(_ message: ReceivedMessage) {
+    bytesHeld -= message.payload.count + Self.overhead
+    ready.append(message)
+  }
+
+  private mutating func store(_ run: Run) {
+    runs[run.start] = run
+    startByEnd[run.end] = run.start
+    bytesHeld += run.bytes + Self.overhead * run.parts.count
+  }
+
+  private mutating func remove(_ start: Int64) {
+    guard let run = runs.removeValue(forKey: start) else { return }
+    startByEnd[run.end] = nil
+    bytesHeld -= run.bytes + Self.overhead * run.parts.count
+  }
+
+  private static func join(_ left: consuming Run, _ right: Run) -> Run {
+    var run = left
+    run.end = right.end
+    run.hasEnd = right.hasEnd
+    run.parts += right.parts
+    run.bytes += right.bytes
+    return run
+  }
+}

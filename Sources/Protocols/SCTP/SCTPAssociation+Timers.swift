@@ -1,0 +1,75 @@
+import Wire
+
+extension SCTPAssociation {
+  /// The next instant at which `handleTimeout` has something to do, after `nextPacket` was drained.
+  var nextDeadline: Instant? {
+    [timers.handshake, timers.retransmission, timers.heartbeat, reset.deadline, receiver.deadline]
+      .compactMap { $0 }.min()
+  }
+
+  mutating func handleTimeout(now: Instant) {
+    begin(now)
+    if let deadline = timers.handshake, deadline <= now { handshakeTimedOut() }
+    guard openPeer() != nil else { return }
+    receiver.handleTimeout(now: now)
+    if let deadline = timers.retransmission, deadline <= now { retransmissionTimedOut() }
+    if let deadline = reset.deadline, deadline <= now { resetTimedOut() }
+    if let deadline = timers.heartbeat, deadline <= now { heartbeatDue() }
+  }
+
+  /// T3-rtx. RFC 9260 section 6.3.3.
+  private mutating func retransmissionTimedOut() {
+    timers.retransmission = nil
+    guard sender.needsTimer else { return }
+    // Section 6.1: a peer that keeps answering while its window is shut is not dead.
+    let isAliveButFull = sender.isProbingWindow && hasHeardSinceTimeout
+    hasHeardSinceTimeout = false
+    timeout.backOff()
+    if !isAliveButFull, !countError() { return }
+    sender.timedOut(now: now)
+    timers.retransmission = sender.needsTimer ? now + timeout.current : nil
+    advanceShutdown()
+  }
+
+  /// One more timeout without a sign of life; false when it was one too many and the association ended.
+  mutating func countError() -> Bool {
+    errorCount += 1
+    if errorCount <= configuration.maximumRetransmissions { return true }
+    close(.peerUnreachable)
+    return false
+  }
+
+  /// RFC 9260 section 8.3.
+  mutating func scheduleHeartbeat() {
+    guard configuration.heartbeatInterval > .zero else { return }
+    timers.heartbeat = now + configuration.heartbeatInterval
+  }
+
+  private mutating func heartbeatDue() {
+    timers.heartbeat = nil
+    switch phase {
+    case .established, .shutdownPending, .shutdownReceived: break
+    case .shutdownSent, .shutdownAckSent, nil: return
+    }
+    // Data in flight finds a dead peer by itself.
+    guard !sender.needsTimer else {
+      heartbeatInFlight = nil
+      scheduleHeartbeat()
+      return
+    }
+    if heartbeatInFlight != nil {
+      // The last one went unanswered: ask again soon, so that silence is noticed as fast as with data.
+      timeout.backOff()
+      guard countError() else { return }
+    }
+    let nonce = random.next()
+    heartbeatInFlight = (nonce, now)
+    var writer = ByteWriter()
+    var info = ByteWriter()
+    info.write(nonce)
+    // RFC 9260 section 3.3.5: the only parameter is Heartbeat Info, type 1.
+    writer.writeParameter(1, info.bytes)
+    queueControl(type: ChunkType.heartbeat, value: writer.bytes)
+    timers.heartbeat = now + timeout.current
+  }
+}

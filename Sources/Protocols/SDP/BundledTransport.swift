@@ -1,0 +1,97 @@
+/// The one transport that all sections share. RFC 9143.
+struct BundledTransport {
+  /// The sections that can go over it, the tagged one first; nil mids occur with a single section only.
+  var sections: [Int]
+  /// Whether a BUNDLE group said so, and the answer must say it too.
+  var isGroup: Bool
+
+  /// - Throws: `noMedia`, `noBundle` or `bundleWithoutMID`.
+  init(_ description: SessionDescription) throws(NegotiationError) {
+    let open = description.media.indices.filter { !description.media[$0].isRejected }
+    guard !open.isEmpty else { throw .noMedia }
+    if let group = description.bundle {
+      sections = []
+      for mid in group {
+        if let index = open.first(where: { description.media[$0].mid == mid }), !sections.contains(index) {
+          sections.append(index)
+        }
+      }
+      isGroup = true
+      if !sections.isEmpty { return }
+      guard open.count == 1 else { throw .bundleWithoutMID }
+    }
+    guard open.count == 1 else { throw .noBundle }
+    sections = open
+    isGroup = false
+  }
+
+  /// Narrows to what was accepted. RFC 9143 section 7.3.1: the tagged section stays the offerer's if that was accepted;
+  /// else it is the first that is not bundle-only.
+  mutating func keep(_ accepted: Set<Int>, of description: SessionDescription) {
+    sections = sections.filter(accepted.contains)
+    if let first = sections.firstIndex(where: { !description.media[$0].isBundleOnly }), first != 0 {
+      sections.insert(sections.remove(at: first), at: 0)
+    }
+  }
+
+  /// The peer's ICE side, from its tagged section; other sections may have credentials and candidates of transports
+  /// that bundling does away with (RFC 9143 section 7.3.2).
+  static func remoteICE(
+    _ section: MediaDescription, of description: SessionDescription
+  ) throws(NegotiationError) -> RemoteICE {
+    guard let ufrag = section.iceUfrag, let pwd = section.icePwd else { throw .noICECredentials }
+    return RemoteICE(
+      ufrag: ufrag, pwd: pwd, isLite: description.isICELite,
+      // Component 2 is RTCP of its own, which rtcp-mux does away with; Firefox offers both.
+      candidates: section.candidates.filter { $0[...].parts().dropFirst().first == "1" },
+      endOfCandidates: section.endOfCandidates)
+  }
+
+  /// The peer's certificates. RFC 8122 section 5.1 wants SHA-256 among the digests; it is what we compute.
+  static func fingerprints(_ section: MediaDescription) throws(NegotiationError) -> [Fingerprint] {
+    guard !section.fingerprints.isEmpty else { throw .noFingerprint }
+    guard section.fingerprints.contains(where: { $0.algorithm == "sha-256" && $0.bytes.count == 32 }) else {
+      throw .noSHA256Fingerprint
+    }
+    return section.fingerprints
+  }
+}
+
+extension LocalSession {
+  /// A section of ours that is in use, with all but its media.
+  ///
+  /// - Parameter isTagged: The candidates belong here. RFC 9143 section 7.1.3 puts credentials and fingerprint there
+  ///   only, too, but aiortc and webrtcbin look for them in every section, and browsers write them to each.
+  func section(_ template: MediaDescription, setup: SetupRole, isTagged: Bool) -> MediaDescription {
+    var section = MediaDescription(
+      kind: template.kind, port: 9, transport: template.transport, formats: template.formats)
+    section.connection = "IN IP4 0.0.0.0"
+    section.mid = template.mid
+    section.iceUfrag = iceUfrag
+    section.icePwd = icePwd
+    section.iceOptions = trickle ? ["trickle"] : []
+    section.fingerprints = [Fingerprint(algorithm: "sha-256", bytes: fingerprintSHA256)]
+    section.setup = setup
+    if isTagged {
+      section.candidates = candidates
+      section.endOfCandidates = endOfCandidates
+    }
+    return section
+  }
+
+  func description(media: [MediaDescription], bundle: [String]?) -> SessionDescription {
+    SessionDescription(
+      origin: .init(sessionID: sessionID, version: version),
+      groups: bundle.map { [.init(semantics: "BUNDLE", mids: $0)] } ?? [], msidSemantic: "WMS *", media: media)
+  }
+}
+
+extension LocalMedia {
+  /// Stream, sources and their grouping, for a section in which we send. RFC 8830, RFC 5576.
+  func describeSources(in section: inout MediaDescription, withRTX: Bool) {
+    section.streams = [MediaStreamID(stream: streamID, track: trackID)]
+    let ssrcs = [ssrc] + (withRTX ? rtxSSRC.map { [$0] } ?? [] : [])
+    if ssrcs.count > 1 { section.sourceGroups = [MediaSourceGroup(semantics: "FID", ssrcs: ssrcs)] }
+    section.sources = ssrcs.map { MediaSource(ssrc: $0, attributes: [SDPAttribute(name: "cname", value: cname)]) }
+  }
+}

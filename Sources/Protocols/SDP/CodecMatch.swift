@@ -1,0 +1,97 @@
+/// What a media section and a local track have in common: one codec, with its helpers.
+struct CodecMatch {
+  var codec: RTPCodec
+  /// The peer's description of the codec; its number is used both ways.
+  var format: PayloadFormat
+  var rtx: PayloadFormat?
+  var red: PayloadFormat?
+  /// RFC 4585 section 4.2: only what both name.
+  var feedback: [String]
+
+  /// Our first codec that the section has; nil when there is none.
+  init?(_ local: LocalMedia, _ section: MediaDescription) {
+    guard section.kind == local.kind, section.isSecureRTP else { return nil }
+    for codec in local.codecs where codec.isPrimary {
+      guard let format = section.payloads.first(where: codec.matches) else { continue }
+      self.codec = codec
+      self.format = format
+      feedback = codec.feedback.filter { ours in
+        format.feedback.contains { $0.lowercased() == ours.lowercased() }
+      }
+      // RFC 4588 section 8.6: apt names what is retransmitted.
+      if let helper = local.codecs.first(where: \.isRetransmission) {
+        rtx = section.payloads.first {
+          $0.name.lowercased() == helper.name.lowercased() && $0.clockRate == format.clockRate
+            && $0.parameters["apt"] == String(format.number)
+        }
+      }
+      // RFC 2198 section 5: the payload types of the blocks, with slashes between.
+      if let helper = local.codecs.first(where: \.isRedundancy) {
+        red = section.payloads.first { candidate in
+          let blocks = candidate.parameters.text[...].parts(47)
+          return helper.matches(candidate) && !blocks.isEmpty && blocks.allSatisfy { $0 == String(format.number) }
+        }
+      }
+      return
+    }
+    return nil
+  }
+
+  /// The formats of our answer: the peer's numbers, our parameters.
+  var answerFormats: [PayloadFormat] {
+    var formats = [codec.format(number: format.number, feedback: feedback)]
+    formats[0].channels = format.channels
+    if var red {
+      red.feedback = []
+      formats.append(red)
+    }
+    if var rtx {
+      rtx.parameters = FormatParameters("apt=\(format.number)")
+      rtx.feedback = []
+      formats.append(rtx)
+    }
+    return formats
+  }
+
+  /// - Parameters:
+  ///   - extensions: what both agreed on.
+  ///   - section: the peer's.
+  func negotiated(
+    index: Int, local: Int, direction: MediaDirection, extensions: [ExtensionMapping], section: MediaDescription,
+    rtcpReducedSize: Bool
+  ) -> NegotiatedMedia {
+    var ids: [String: UInt8] = [:]
+    for mapping in extensions { ids[mapping.uri] = UInt8(exactly: mapping.id) }
+    var ssrcs = section.sourceGroups.first { $0.semantics == "FID" }?.ssrcs ?? []
+    for source in section.sources where !ssrcs.contains(source.ssrc) { ssrcs.append(source.ssrc) }
+    return NegotiatedMedia(
+      index: index, local: local, mid: section.mid ?? "", kind: section.kind, direction: direction,
+      payloadType: format.number, codec: codec, remoteParameters: format.parameters, rtxPayloadType: rtx?.number,
+      redPayloadType: red?.number, feedback: NegotiatedFeedback(feedback), headerExtensionIDs: ids, remoteSSRCs: ssrcs,
+      rtcpReducedSize: rtcpReducedSize)
+  }
+}
+
+extension MediaDescription {
+  /// The offered extensions that `uris` names, with the offerer's ids and the direction as the answerer sees it.
+  /// RFC 8285 section 7. Ids above 14 need two-byte headers, which we do not write, so those are left out.
+  func commonExtensions(_ uris: [String]) -> [ExtensionMapping] {
+    var used = Set<UInt16>()
+    return uris.compactMap { uri in
+      guard
+        let offered = extensions.first(where: {
+          $0.uri == uri && (1...14).contains($0.id) && $0.direction != .inactive
+        }), used.insert(offered.id).inserted
+      else { return nil }
+      return ExtensionMapping(id: offered.id, direction: offered.direction?.reversed, uri: uri)
+    }
+  }
+
+  /// What the peer takes as data channel messages. RFC 8841 section 6.1: 64 KiB when it does not say; 0 is any size.
+  func dataChannel(index: Int) -> NegotiatedDataChannel {
+    let size = maxMessageSize ?? 65536
+    return NegotiatedDataChannel(
+      index: index, mid: mid ?? "", remoteSCTPPort: sctpPort ?? 5000,
+      remoteMaxMessageSize: size == 0 ? .max : Int(clamping: size))
+  }
+}

@@ -1,0 +1,107 @@
+/// What a media section carries: the first word of its `m=` line.
+public enum MediaKind: Hashable, Sendable {
+  case audio
+  case video
+  case application
+  case other(String)
+
+  public init(_ name: String) {
+    switch name {
+    case "audio": self = .audio
+    case "video": self = .video
+    case "application": self = .application
+    default: self = .other(name)
+    }
+  }
+
+  public var name: String {
+    switch self {
+    case .audio: "audio"
+    case .video: "video"
+    case .application: "application"
+    case .other(let name): name
+    }
+  }
+}
+
+/// One `m=` section with its attributes, session-level ones inherited. RFC 8866 section 5.14, RFC 9429 section 5.2.1.
+public struct MediaDescription: Hashable, Sendable {
+  public var kind: MediaKind
+  /// 0: rejected, unless `isBundleOnly`.
+  public var port: UInt16
+  /// For example `UDP/TLS/RTP/SAVPF`.
+  public var transport: String
+  /// Payload type numbers, or `webrtc-datachannel`, as written in the `m=` line.
+  public var formats: [String]
+  /// The value of the `c=` line.
+  public var connection: String?
+  /// `a=mid`. RFC 5888 section 4.
+  public var mid: String?
+  /// As its writer sees it; `sendrecv` when nothing is said. RFC 8866 section 6.7.
+  public var direction: MediaDirection
+  /// RFC 8839 section 5.4.
+  public var iceUfrag: String?
+  public var icePwd: String?
+  public var iceOptions: [String]
+  /// Attribute text from `candidate:` on, without `a=`. RFC 8839 section 5.1.
+  public var candidates: [String]
+  /// No more candidates will follow. RFC 8840 section 8.2.
+  public var endOfCandidates: Bool
+  public var fingerprints: [Fingerprint]
+  public var setup: SetupRole?
+  /// RFC 5761 section 5.1.1.
+  public var rtcpMux: Bool
+  /// RFC 8858 section 3.
+  public var rtcpMuxOnly: Bool
+  /// `a=rtcp-rsize`. RFC 5506 section 5.
+  public var rtcpReducedSize: Bool
+  /// To be used as part of a bundle or not at all; then port 0 is no rejection. RFC 9143 section 6.
+  public var isBundleOnly: Bool
+  public var allowsMixedExtensions: Bool
+  /// The RTP payload formats, in the order of preference of the `m=` line.
+  public var payloads: [PayloadFormat]
+  public var extensions: [ExtensionMapping]
+  public var streams: [MediaStreamID]
+  public var sources: [MediaSource]
+  public var sourceGroups: [MediaSourceGroup]
+  /// RFC 8841 section 5.
+  public var sctpPort: UInt16?
+  /// Bytes; 0 is any size. RFC 8841 section 6.
+  public var maxMessageSize: UInt64?
+  /// Other attributes, in order; `rid` and `simulcast` are among them, because we neither send nor take several layers.
+  public var attributes: [SDPAttribute]
+
+  public init(kind: MediaKind, port: UInt16, transport: String, formats: [String]) {
+    self.kind = kind
+    self.port = port
+    self.transport = transport
+    self.formats = formats
+    direction = .sendReceive
+    iceOptions = []
+    candidates = []
+    endOfCandidates = false
+    fingerprints = []
+    rtcpMux = false
+    rtcpMuxOnly = false
+    rtcpReducedSize = false
+    isBundleOnly = false
+    allowsMixedExtensions = false
+    payloads = []
+    extensions = []
+    streams = []
+    sources = []
+    sourceGroups = []
+    attributes = []
+  }
+
+  /// Port 0 without `bundle-only`. RFC 3264 section 6, RFC 9143 section 6.
+  public var isRejected: Bool { port == 0 && !isBundleOnly }
+
+  /// Whether the section carries RTP under DTLS-SRTP.
+  public var isSecureRTP: Bool { transport.hasSuffix("RTP/SAVPF") || transport.hasSuffix("RTP/SAVP") }
+
+  /// Whether the section carries WebRTC data channels. RFC 8841 section 4.
+  public var isDataChannel: Bool {
+    kind == .application && transport.hasSuffix("/DTLS/SCTP") && formats.contains("webrtc-datachannel")
+  }
+}

@@ -1,0 +1,103 @@
+/// The feedback messages that both sides understand. RFC 4585 section 4.2, RFC 5104 section 7.
+public struct NegotiatedFeedback: OptionSet, Hashable, Sendable {
+  public var rawValue: UInt8
+
+  public init(rawValue: UInt8) {
+    self.rawValue = rawValue
+  }
+
+  /// Generic NACK.
+  public static let nack = NegotiatedFeedback(rawValue: 1)
+  /// Picture loss indication.
+  public static let pli = NegotiatedFeedback(rawValue: 2)
+  /// Full intra request.
+  public static let fir = NegotiatedFeedback(rawValue: 4)
+  /// Receiver's bandwidth estimate (draft-alvestrand-rmcat-remb).
+  public static let remb = NegotiatedFeedback(rawValue: 8)
+  /// Transport-wide congestion control (draft-holmer-rmcat-transport-wide-cc-extensions).
+  public static let transportCC = NegotiatedFeedback(rawValue: 16)
+
+  init(_ types: [String]) {
+    self = []
+    for type in types {
+      switch type.lowercased() {
+      case "nack": insert(.nack)
+      case "nack pli": insert(.pli)
+      case "ccm fir": insert(.fir)
+      case "goog-remb": insert(.remb)
+      case "transport-cc": insert(.transportCC)
+      default: break
+      }
+    }
+  }
+}
+
+/// A media section that both sides accepted.
+public struct NegotiatedMedia: Hashable, Sendable {
+  /// Which `m=` section it is.
+  public var index: Int
+  /// Which of `LocalSession.media` it carries.
+  public var local: Int
+  /// Empty when the peer gave none, which only happens with a single section.
+  public var mid: String
+  public var kind: MediaKind
+  /// As we see it.
+  public var direction: MediaDirection
+  /// Both ways.
+  public var payloadType: UInt8
+  /// Ours.
+  public var codec: RTPCodec
+  /// What the peer asks of the codec that we send it.
+  public var remoteParameters: FormatParameters
+  /// RFC 4588; nil: no retransmission stream.
+  public var rtxPayloadType: UInt8?
+  /// RFC 2198; nil: no redundancy.
+  public var redPayloadType: UInt8?
+  public var feedback: NegotiatedFeedback
+  /// Ids 1 to 14, by URI.
+  public var headerExtensionIDs: [String: UInt8]
+  /// The peer's sources as far as its description names them, primary before retransmission.
+  public var remoteSSRCs: [UInt32]
+  /// Feedback may go without a full compound packet. RFC 5506.
+  public var rtcpReducedSize: Bool
+}
+
+/// The data channel section that both sides accepted. RFC 8841.
+public struct NegotiatedDataChannel: Hashable, Sendable {
+  public var index: Int
+  public var mid: String
+  public var remoteSCTPPort: UInt16
+  /// Bytes of the largest message that the peer takes; `Int.max` for any size.
+  public var remoteMaxMessageSize: Int
+}
+
+/// The peer's ICE side for the one transport of the session.
+public struct RemoteICE: Hashable, Sendable {
+  public var ufrag: String
+  public var pwd: String
+  /// RFC 8839 section 5.3.
+  public var isLite: Bool
+  /// Attribute text from `candidate:` on; RTP components only.
+  public var candidates: [String]
+  public var endOfCandidates: Bool
+}
+
+/// What offer and answer came to. Everything runs over one transport (RFC 9143).
+public struct NegotiatedSession: Hashable, Sendable {
+  /// In section order; an `inactive` one is among them.
+  public var media: [NegotiatedMedia]
+  public var dataChannel: NegotiatedDataChannel?
+  public var remoteICE: RemoteICE
+  /// The peer's certificate must have one of them; at least one is `sha-256`.
+  public var remoteFingerprints: [Fingerprint]
+  /// We send ClientHello. RFC 8842 section 5.
+  public var weAreDTLSClient: Bool
+  /// The id of the MID header extension, where any section has it. RFC 9143 section 15.2.
+  public var midExtensionID: UInt8?
+
+  /// Whether the peer began a new ICE session since `earlier`. RFC 8839 section 4.4.1.1.1: it must change both its
+  /// fragment and its password; with either one other, the old checks no longer authenticate.
+  public func restartsICE(since earlier: NegotiatedSession) -> Bool {
+    remoteICE.ufrag != earlier.remoteICE.ufrag || remoteICE.pwd != earlier.remoteICE.pwd
+  }
+}

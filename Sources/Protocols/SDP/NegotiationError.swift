@@ -1,0 +1,36 @@
+/// Why a well-formed description cannot become a session with us.
+public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// No `m=` section that is offered at all.
+  case noMedia
+  /// Nothing that both sides can do: no codec and no data channel in common.
+  case nothingInCommon
+  /// Several sections, but no BUNDLE group to put them on one transport. RFC 9143.
+  case noBundle
+  /// A bundled section has no `a=mid`, or the group names none of the sections.
+  case bundleWithoutMID
+  case noICECredentials
+  case noFingerprint
+  /// There are fingerprints, but none is a SHA-256 of 32 bytes.
+  case noSHA256Fingerprint
+  /// An RTP section without `a=rtcp-mux`; named by its mid or index.
+  case noRTCPMux(String)
+  /// `a=setup` has a value that this side may not send at this point.
+  case badSetup(SetupRole)
+  /// The answer's sections are not the offer's; the text says how.
+  case answerDoesNotFit(String)
+
+  public var description: String {
+    switch self {
+    case .noMedia: "the description offers no media section"
+    case .nothingInCommon: "no codec and no data channel in common"
+    case .noBundle: "several media sections without a BUNDLE group; this end has one transport only"
+    case .bundleWithoutMID: "the BUNDLE group and the mids of the media sections do not fit together"
+    case .noICECredentials: "no ice-ufrag and ice-pwd"
+    case .noFingerprint: "no fingerprint; media is encrypted or not sent at all"
+    case .noSHA256Fingerprint: "no sha-256 fingerprint"
+    case .noRTCPMux(let section): "media section \(section) has no rtcp-mux"
+    case .badSetup(let role): "setup:\(role.rawValue) cannot be used here"
+    case .answerDoesNotFit(let how): "the answer does not fit the offer: \(how)"
+    }
+  }
+}

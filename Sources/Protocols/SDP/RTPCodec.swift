@@ -1,0 +1,73 @@
+/// A codec that we can send or take, before it has a payload type number of a session.
+public struct RTPCodec: Hashable, Sendable {
+  /// As in RFC 4855 registrations; compared in any case. `rtx` (RFC 4588) and `red` (RFC 2198) stand for themselves:
+  /// which payload type they carry is settled in negotiation.
+  public var name: String
+  /// Hz.
+  public var clockRate: UInt32
+  /// Audio channels of the `rtpmap` line; 1 is left out of it.
+  public var channels: Int
+  /// What we ask of the peer when we receive this codec (`a=fmtp`).
+  public var parameters: FormatParameters
+  /// What we understand, for example `nack pli`. RFC 4585 section 4.2.
+  public var feedback: [String]
+  /// The number we give it in our own offers; in answers the offerer's number counts.
+  public var preferredPayloadType: UInt8
+
+  public init(
+    name: String, clockRate: UInt32, channels: Int = 1, parameters: FormatParameters = "", feedback: [String] = [],
+    preferredPayloadType: UInt8
+  ) {
+    self.name = name
+    self.clockRate = clockRate
+    self.channels = channels
+    self.parameters = parameters
+    self.feedback = feedback
+    self.preferredPayloadType = preferredPayloadType
+  }
+
+  /// RFC 7741, with the feedback that every browser sends.
+  public static let vp8 = RTPCodec(
+    name: "VP8", clockRate: 90_000, feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
+    preferredPayloadType: 96)
+  /// RFC 4588.
+  public static let rtx = RTPCodec(name: "rtx", clockRate: 90_000, preferredPayloadType: 97)
+  /// RFC 7587; the `rtpmap` line says two channels whatever is sent. A room's sound is mono.
+  public static let opus = RTPCodec(
+    name: "opus", clockRate: 48_000, channels: 2, parameters: "minptime=10;useinbandfec=1;stereo=0",
+    feedback: ["transport-cc", "nack"], preferredPayloadType: 111)
+  /// RFC 2198 over Opus.
+  public static let opusRED = RTPCodec(name: "red", clockRate: 48_000, channels: 2, preferredPayloadType: 63)
+
+  var isRetransmission: Bool { name.lowercased() == "rtx" }
+  var isRedundancy: Bool { name.lowercased() == "red" }
+  /// Whether it carries media itself.
+  var isPrimary: Bool { !isRetransmission && !isRedundancy }
+
+  /// Whether a peer's format is this codec. A missing channel count passes: webrtcbin writes `OPUS/48000`, although
+  /// RFC 7587 section 7 wants two channels there.
+  func matches(_ format: PayloadFormat) -> Bool {
+    name.lowercased() == format.name.lowercased() && clockRate == format.clockRate
+      && (format.channels ?? channels) == channels
+  }
+
+  /// This codec as a format of our own description.
+  func format(number: UInt8, parameters: FormatParameters? = nil, feedback: [String]) -> PayloadFormat {
+    PayloadFormat(
+      number: number, name: name, clockRate: clockRate, channels: channels == 1 ? nil : channels,
+      parameters: parameters ?? self.parameters, feedback: feedback)
+  }
+}
+
+/// The RTP header extensions that this project knows a use for.
+public enum RTPHeaderExtensionURI {
+  /// RFC 9143 section 15.2.
+  public static let mid = "urn:ietf:params:rtp-hdrext:sdes:mid"
+  /// draft-holmer-rmcat-transport-wide-cc-extensions-01.
+  public static let transportWideCC = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
+  public static let absSendTime = "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
+  public static let absCaptureTime = "http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time"
+  public static let playoutDelay = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
+  /// RFC 6464.
+  public static let audioLevel = "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
+}

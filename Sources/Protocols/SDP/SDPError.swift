@@ -1,0 +1,31 @@
+/// Why a session description (or a fragment of one) could not be read.
+public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The offending line, counted from 1; one past the last line when something is missing at the end.
+  public var line: Int
+  /// What is wrong with it, for a person.
+  public var reason: String
+
+  public init(line: Int, reason: String) {
+    self.line = line
+    self.reason = reason
+  }
+
+  /// `line 7: no such direction`.
+  public var description: String { "line \(line): \(reason)" }
+}
+
+/// What a description may hold. A browser's largest offer is below a quarter of each.
+public enum SDPLimits {
+  /// The same as the HTTP body limit of WHEP.
+  public static let bytes = 65536
+  public static let mediaSections = 32
+  public static let lineBytes = 4096
+  /// Formats of one media section; RTP has 128 payload types.
+  public static let formats = 128
+  public static let candidates = 128
+  public static let extensions = 64
+  public static let sources = 128
+  public static let fingerprints = 16
+  /// Attributes of one level that nobody here reads.
+  public static let unknownAttributes = 256
+}

@@ -1,0 +1,242 @@
+internal import SDP
+public import Wire
+
+/// The server side of WHEP (draft-ietf-wish-whep-03) with the statuses of INTERFACES: requests go in, effects come out,
+/// and what the shell did with an effect is told back. One for all viewers.
+public struct WHEPEndpoint: Sendable {
+  /// A session as the protocol knows it.
+  enum Session: Sendable {
+    /// The shell is making it; nobody knows its URL yet.
+    case creating(remote: [ICEIdentity])
+    case open(OpenSession)
+  }
+
+  /// What names an ICE session of the viewer.
+  struct ICEIdentity: Hashable, Sendable {
+    var ufrag: String
+    var pwd: String
+  }
+
+  struct OpenSession: Sendable {
+    /// In quotes. Changes with each ICE session.
+    var entityTag: String
+    /// The viewer's current credentials, several if its sections differ.
+    var remote: [ICEIdentity]
+    /// Those of a restart that the shell is at.
+    var restartingTo: ICEIdentity?
+    /// The answer's tagged section, for the fragments that we write.
+    var mid: String
+    var mediaLine: String
+    var bundle: [String]
+    var iceOptions: [String]
+    var isICELite: Bool
+  }
+
+  let configuration: WHEPConfiguration
+  var random: any RandomNumberGenerator & Sendable
+  var sessions: [WHEPSessionID: Session] = [:]
+  /// Wrong tokens: ten at once, then one in six seconds for each address.
+  private var failures = RateLimiter<String>(burst: 10, interval: .seconds(6))
+  /// Offers: twenty at once, then one a second for each address.
+  private var creations = RateLimiter<String>(burst: 20, interval: .seconds(1))
+
+  public init(configuration: WHEPConfiguration, random: any RandomNumberGenerator & Sendable) {
+    self.configuration = configuration
+    self.random = random
+  }
+
+  /// Sessions that count against the maximum.
+  public var sessionCount: Int { sessions.count }
+
+  /// Whether this endpoint is the one for a path.
+  public func serves(path: String) -> Bool {
+    path == configuration.path || path.hasPrefix(configuration.path + "/")
+  }
+
+  /// Takes one request.
+  public mutating func handle(_ request: WHEPRequest, authorization: Authorization, now: Instant) -> WHEPEffect {
+    do throws(Problem) {
+      return try route(request, authorization, now)
+    } catch {
+      return .respond(finish(WHEPResponse(error), for: request))
+    }
+  }
+
+  /// A session is over for another reason than DELETE: the peer connection failed, the token was revoked.
+  public mutating func sessionEnded(_ id: WHEPSessionID) {
+    sessions[id] = nil
+  }
+
+  // MARK: - Routing
+
+  enum Target {
+    case endpoint
+    case session(String)
+    case nothing
+  }
+
+  private func target(_ path: String) -> Target {
+    guard serves(path: path) else { return .nothing }
+    let rest = path.dropFirst(configuration.path.count).drop { $0 == "/" }
+    if rest.isEmpty { return .endpoint }
+    return rest.contains("/") ? .nothing : .session(String(rest))
+  }
+
+  private mutating func route(
+    _ request: WHEPRequest, _ authorization: Authorization, _ now: Instant
+  ) throws(Problem) -> WHEPEffect {
+    let target = target(request.path)
+    // A browser asks for CORS without credentials, so this answers before authentication (Fetch, CORS preflight).
+    if request.method == "OPTIONS" { return .respond(options(target)) }
+    let permissions = try authorize(request, authorization, now)
+    switch target {
+    case .nothing:
+      throw Problem(404, "there is nothing at this path; offers go to \(configuration.path)")
+    case .endpoint:
+      return try handleEndpoint(request, permissions, now)
+    case .session(let name):
+      guard let (id, session) = openSession(name) else { throw Problem(404, "no such session; it may have ended") }
+      return try handleSession(request, id, session)
+    }
+  }
+
+  private mutating func authorize(
+    _ request: WHEPRequest, _ authorization: Authorization, _ now: Instant
+  ) throws(Problem) -> Permissions {
+    switch authorization {
+    case .granted(let permissions):
+      return permissions
+    case .none:
+      throw Problem(401, "send Authorization: Bearer TOKEN; 'cradle-child token add' makes one")
+    case .invalid:
+      if case .refused(let wait) = failures.admit(request.client, now: now) {
+        throw Problem(429, "too many wrong tokens", retryAfter: wait)
+      }
+      throw Problem(401, "the token is wrong, expired or revoked")
+    }
+  }
+
+  private mutating func handleEndpoint(
+    _ request: WHEPRequest, _ permissions: Permissions, _ now: Instant
+  ) throws(Problem) -> WHEPEffect {
+    switch request.method {
+    case "POST":
+      return .createSession(try create(request, permissions, now))
+    case "GET", "HEAD":
+      // Section "HTTP usage" of the draft: success without content, with the type by which players know an endpoint.
+      let response = WHEPResponse(status: 200, headers: ["Content-Type": MediaType.sdp, "Accept-Post": MediaType.sdp])
+      return .respond(finish(response, for: request))
+    default:
+      return .respond(methodNotAllowed(request, allow: Self.endpointMethods))
+    }
+  }
+
+  private mutating func handleSession(
+    _ request: WHEPRequest, _ id: WHEPSessionID, _ session: OpenSession
+  ) throws(Problem) -> WHEPEffect {
+    switch request.method {
+    case "PATCH":
+      return try patch(request, id, session)
+    case "DELETE":
+      // Entity tags are ignored here, as the draft says.
+      sessions[id] = nil
+      return .endSession(id, finish(WHEPResponse(status: 200), for: request))
+    case "GET", "HEAD":
+      return .respond(finish(WHEPResponse(status: 204), for: request))
+    default:
+      return .respond(methodNotAllowed(request, allow: Self.sessionMethods))
+    }
+  }
+
+  private func openSession(_ name: String) -> (WHEPSessionID, OpenSession)? {
+    for (id, session) in sessions where constantTimeEqual(Array(id.description.utf8), Array(name.utf8)) {
+      if case .open(let open) = session { return (id, open) }
+    }
+    return nil
+  }
+
+  // MARK: - POST
+
+  private mutating func create(
+    _ request: WHEPRequest, _ permissions: Permissions, _ now: Instant
+  ) throws(Problem) -> WHEPCreation {
+    if case .refused(let wait) = creations.admit(request.client, now: now) {
+      throw Problem(429, "too many offers", retryAfter: wait)
+    }
+    guard MediaType.isAccepted(MediaType.sdp, by: request.headers["Accept"]) else {
+      throw Problem(406, "the answer is \(MediaType.sdp), which Accept leaves out")
+    }
+    let text = try body(of: request, type: MediaType.sdp)
+    let offer: SessionDescription
+    do {
+      offer = try SessionDescription(parsing: text)
+    } catch {
+      throw Problem(400, "malformed SDP, \(error)")
+    }
+    let cameraID = try cameraID(request.query)
+    try check(offer, permissions)
+    guard sessions.count < configuration.maximumSessions else {
+      throw Problem(503, "all \(configuration.maximumSessions) places are taken", retryAfter: configuration.retryAfter)
+    }
+    let id = WHEPSessionID(random: &random)
+    var remote: [ICEIdentity] = []
+    for section in offer.media {
+      guard let ufrag = section.iceUfrag, let pwd = section.icePwd else { continue }
+      let identity = ICEIdentity(ufrag: ufrag, pwd: pwd)
+      if !remote.contains(identity) { remote.append(identity) }
+    }
+    sessions[id] = .creating(remote: remote)
+    return WHEPCreation(
+      session: id, offer: offer, cameraID: cameraID, permissions: permissions,
+      isTalkbackAllowed: permissions.contains(.talk) && offer.media.contains { $0.kind == .audio && $0.direction.sends }
+    )
+  }
+
+  private func check(_ offer: SessionDescription, _ permissions: Permissions) throws(Problem) {
+    guard !permissions.isDisjoint(with: [.view, .listen, .talk]) else {
+      throw Problem(403, "this token allows neither view, listen nor talk")
+    }
+    let talks = offer.media.contains { $0.kind == .audio && $0.direction == .sendOnly && !$0.isRejected }
+    if talks, !permissions.contains(.talk) { throw Problem(403, "this token does not allow talk") }
+  }
+
+  private func cameraID(_ query: String) throws(Problem) -> String? {
+    for pair in query.split(separator: "&") {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.first == "camera" else { continue }
+      guard parts.count == 2, let id = percentDecoded(parts[1]), !id.isEmpty, id.utf8.count <= 64 else {
+        throw Problem(400, "camera in the query names no camera")
+      }
+      return id
+    }
+    return nil
+  }
+
+  private func percentDecoded(_ text: Substring) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte == UInt8(ascii: "+") ? 32 : byte)
+        continue
+      }
+      let digits = Substring(rest.prefix(2))
+      guard digits.utf8.count == 2, digits.utf8.first != 43, let value = UInt8(digits, radix: 16) else { return nil }
+      bytes.append(value)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  /// The body as text, after the checks that come before its meaning.
+  func body(of request: WHEPRequest, type: String) throws(Problem) -> String {
+    guard MediaType.matches(request.headers["Content-Type"], type) else {
+      throw Problem(415, "the content type here is \(type)")
+    }
+    guard request.body.count <= WHEPConfiguration.maximumBodyBytes else {
+      throw Problem(413, "over \(WHEPConfiguration.maximumBodyBytes) bytes")
+    }
+    guard let text = String(validating: request.body, as: UTF8.self) else { throw Problem(400, "not UTF-8") }
+    return text
+  }
+}

@@ -1,0 +1,144 @@
+public import SDP
+
+/// A request as the HTTP server has read it.
+public struct WHEPRequest: Hashable, Sendable {
+  public var method: String
+  /// Percent-encoded, without the query.
+  public var path: String
+  /// Percent-encoded, without the question mark; empty when there is none.
+  public var query: String
+  public var headers: HTTPFields
+  /// At most `WHEPConfiguration.maximumBodyBytes`, or one more to show that it was too long.
+  public var body: [UInt8]
+  /// Who asks, for the limits: the peer's IP address as text.
+  public var client: String
+
+  public init(
+    method: String, path: String, query: String = "", headers: HTTPFields = [:], body: [UInt8] = [],
+    client: String = ""
+  ) {
+    self.method = method
+    self.path = path
+    self.query = query
+    self.headers = headers
+    self.body = body
+    self.client = client
+  }
+}
+
+/// What goes back. `Content-Length` is the server's to add.
+public struct WHEPResponse: Hashable, Sendable {
+  public var status: Int
+  public var headers: HTTPFields
+  public var body: [UInt8]
+
+  public init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
+  /// A problem as an answer, for any path of the server. 401 asks for a bearer token (RFC 6750 section 3).
+  public init(_ problem: Problem) {
+    status = problem.status
+    headers = ["Content-Type": Problem.contentType]
+    if let wait = problem.retryAfter {
+      let (seconds, fraction) = wait.components
+      headers.add("Retry-After", String(max(1, seconds + (fraction > 0 ? 1 : 0))))
+    }
+    if problem.status == 401 { headers.add("WWW-Authenticate", #"Bearer realm="cradle""#) }
+    body = problem.body
+  }
+}
+
+/// Names one viewer's session: 144 random bits, URL-safe. Who knows it and is authorised may change or end the session.
+public struct WHEPSessionID: Hashable, Sendable, CustomStringConvertible {
+  /// 24 characters of base64url (RFC 4648 section 5).
+  public let description: String
+
+  init(random: inout some RandomNumberGenerator) {
+    description = randomText(characters: 24, random: &random)
+  }
+}
+
+/// Characters of base64url, six random bits each.
+func randomText(characters count: Int, random: inout some RandomNumberGenerator) -> String {
+  let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+  return String(decoding: (0..<count).map { _ in alphabet[Int(random.next() & 63)] }, as: UTF8.self)
+}
+
+/// A STUN or TURN server that viewers are told of. RFC 9725 section 4.6.
+public struct WHEPICEServer: Hashable, Sendable {
+  /// `stun:`, `turn:` or `turns:` URIs.
+  public var urls: [String]
+  public var username: String?
+  public var credential: String?
+
+  public init(urls: [String], username: String? = nil, credential: String? = nil) {
+    self.urls = urls
+    self.username = username
+    self.credential = credential
+  }
+}
+
+/// A viewer's offer that passed every check; the shell makes a peer connection of it.
+public struct WHEPCreation: Hashable, Sendable {
+  public var session: WHEPSessionID
+  public var offer: SessionDescription
+  /// From `?camera=`.
+  public var cameraID: String?
+  public var permissions: Permissions
+  /// The offer would send sound, and may: its audio goes to the speaker. Without permission for it an audio section
+  /// offered `sendrecv` is answered `sendonly`.
+  public var isTalkbackAllowed: Bool
+}
+
+/// What the shell does with a request.
+public enum WHEPEffect: Hashable, Sendable {
+  case respond(WHEPResponse)
+  /// Make a session, then call `completeCreate`.
+  case createSession(WHEPCreation)
+  /// Add the candidates, and respond.
+  case addCandidates(WHEPSessionID, TrickleFragment, WHEPResponse)
+  /// Restart ICE with the peer's new credentials and candidates, then call `completeRestart`.
+  case restart(WHEPSessionID, ufrag: String, pwd: String, TrickleFragment)
+  /// Close the session, and respond.
+  case endSession(WHEPSessionID, WHEPResponse)
+}
+
+/// Our new ICE side after a restart.
+public struct WHEPRestartedICE: Hashable, Sendable {
+  public var ufrag: String
+  public var pwd: String
+  /// Attribute text from `candidate:` on.
+  public var candidates: [String]
+
+  public init(ufrag: String, pwd: String, candidates: [String]) {
+    self.ufrag = ufrag
+    self.pwd = pwd
+    self.candidates = candidates
+  }
+}
+
+/// What one WHEP endpoint is set up with.
+public struct WHEPConfiguration: Sendable {
+  /// Where offers are posted; sessions are below it.
+  public var path: String
+  public var iceServers: [WHEPICEServer]
+  /// A viewer costs packets, so the number is bounded; 503 beyond it.
+  public var maximumSessions: Int
+  /// 413 beyond it. The same that the SDP parser takes.
+  public static let maximumBodyBytes = SDPLimits.bytes
+  /// What 503 tells the viewer to wait.
+  public var retryAfter: Duration
+
+  public init(
+    path: String = "/whep", iceServers: [WHEPICEServer] = [], maximumSessions: Int = 32,
+    retryAfter: Duration = .seconds(5)
+  ) {
+    self.path = path
+    self.iceServers = iceServers
+    self.maximumSessions = maximumSessions
+    self.retryAfter = retryAfter
+  }
+}

@@ -1,0 +1,109 @@
+internal import Glibc
+
+/// A small file that is replaced as a whole or not at all: after a power cut there is the old content or the new, never
+/// half of one. One writer at a time; `StateDirectory`'s lock sees to that between processes.
+public struct AtomicFile: Sendable, Hashable {
+  public let path: String
+  /// Permission bits of what is written.
+  public let mode: UInt32
+
+  public init(path: String, mode: UInt32 = 0o600) {
+    self.path = path
+    self.mode = mode
+  }
+
+  /// The whole content; nil when there is no such file.
+  /// - Parameter maximum: Larger files are refused with `EFBIG`.
+  public func read(maximum: Int = 4 << 20) throws(FileError) -> [UInt8]? {
+    let file: FileDescriptor
+    do throws(FileError) {
+      file = try FileDescriptor(opening: path, flags: O_RDONLY)
+    } catch  where error.code == ENOENT {
+      return nil
+    }
+    return try file.readAll(maximum: maximum)
+  }
+
+  /// Replaces the content: temporary file beside it, sync, rename, sync of the directory.
+  public func write(_ bytes: [UInt8]) throws(FileError) {
+    try write(bytes) { _ in nil }
+  }
+
+  /// The permission bits as they are now; nil when there is no such file.
+  public func currentMode() throws(FileError) -> UInt32? {
+    do throws(FileError) {
+      return try FileDescriptor(opening: path, flags: O_RDONLY).mode()
+    } catch  where error.code == ENOENT {
+      return nil
+    }
+  }
+
+  // MARK: - Steps of a write
+
+  enum Step: Hashable, Sendable {
+    case createTemporary
+    /// Before the bytes from this offset on.
+    case write(offset: Int)
+    case syncFile
+    case rename
+    case syncDirectory
+  }
+
+  /// What a test lets happen instead of a step.
+  enum Fault: Sendable {
+    /// The step fails with this `errno`.
+    case fails(Int32)
+    /// Power goes: nothing more is done, nothing is tidied up.
+    case powerCut
+  }
+
+  /// Content is written in pieces of this many bytes.
+  static let pieceSize = 4096
+
+  /// Within the same directory, so that the rename stays on one file system. A crash leaves at most this one behind.
+  var temporaryPath: String {
+    let (directory, name) = Self.split(path)
+    return "\(directory)/.\(name).tmp"
+  }
+
+  func write(_ bytes: [UInt8], fault: (Step) -> Fault?) throws(FileError) {
+    let temporary = temporaryPath
+    var mayTidyUp = true
+    func begin(_ step: Step, _ operation: String) throws(FileError) {
+      switch fault(step) {
+      case nil: return
+      case .fails(let code): throw FileError(operation: operation, path: temporary, code: code)
+      case .powerCut:
+        mayTidyUp = false
+        throw FileError(operation: operation, path: temporary, code: EIO)
+      }
+    }
+    do throws(FileError) {
+      try begin(.createTemporary, "create")
+      // What an earlier crash left. Removed rather than reused, so that nobody's open descriptor or link sees the rest.
+      if unlink(temporary) != 0, errno != ENOENT { throw .last("remove", temporary) }
+      let file = try FileDescriptor(opening: temporary, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+      // open(2) takes the umask off; the mode is meant exactly.
+      guard fchmod(file.number, mode) == 0 else { throw .last("set the mode of", temporary) }
+      for offset in stride(from: 0, to: bytes.count, by: Self.pieceSize) {
+        try begin(.write(offset: offset), "write")
+        try file.writeAll(bytes[offset..<min(bytes.count, offset + Self.pieceSize)])
+      }
+      try begin(.syncFile, "sync")
+      try file.synchronize()
+      try begin(.rename, "rename")
+      guard Glibc.rename(temporary, path) == 0 else { throw .last("rename", temporary) }
+    } catch {
+      if mayTidyUp { unlink(temporary) }
+      throw error
+    }
+    try begin(.syncDirectory, "sync")
+    try FileDescriptor(opening: Self.split(path).directory, flags: O_RDONLY | O_DIRECTORY).synchronize()
+  }
+
+  private static func split(_ path: String) -> (directory: String, name: String) {
+    guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+    let directory = slash == path.startIndex ? "/" : String(path[..<slash])
+    return (directory, String(path[path.index(after: slash)...]))
+  }
+}

@@ -1,0 +1,97 @@
+/// What config/child.yaml says. INTERFACES.md, "Configuration".
+public struct ChildConfiguration: Sendable, Hashable {
+  /// Shown to parents, 1...63 bytes (a DNS-SD instance name, RFC 6763 section 4.1.1); nil: `defaultName(id:)`.
+  public var name: String?
+  /// The one TCP port.
+  public var listen: ListenAddress
+  /// PEM files for HTTPS; nil: self-signed over the node's identity key.
+  public var tls: TLSFiles?
+  /// UDP ports for media; nil: any.
+  public var mediaPorts: ClosedRange<UInt16>?
+  /// 0...8, in the order in which `camera.switch` goes through them.
+  public var cameras: [Camera]
+  public var microphone: Microphone
+  public var speaker: Speaker
+  /// 0...16.
+  public var lights: [Light]
+  /// The directory with lullaby files; need not exist.
+  public var lullabies: String
+  public var video: Video
+  /// 0...8.
+  public var iceServers: [ICEServer]
+
+  public struct TLSFiles: Sendable, Hashable {
+    public var certificate: String
+    public var key: String
+  }
+
+  public struct Camera: Sendable, Hashable {
+    /// 1...32 letters, digits, `-` and `_`; unique.
+    public var id: String
+    public var device: VideoDevice
+    /// Pixels, even: 16...7680.
+    public var width: Int
+    /// Pixels, even: 16...4320.
+    public var height: Int
+    /// Frames a second, 1...120.
+    public var framerate: Int
+  }
+
+  public struct Microphone: Sendable, Hashable {
+    public var device: AudioDevice
+  }
+
+  public struct Speaker: Sendable, Hashable {
+    public var device: SpeakerDevice
+    /// Percent, 0...100; no command can go above it.
+    public var maximumVolume: Int
+  }
+
+  public struct Light: Sendable, Hashable {
+    /// 1...32 letters, digits, `-` and `_`; unique.
+    public var id: String
+    public var device: LightDevice
+  }
+
+  public struct Video: Sendable, Hashable {
+    /// The encoder's lowest and highest bit rate, in kbps: 30...50000.
+    public var bitrateKbps: ClosedRange<Int>
+  }
+
+  /// Names a node that was given none: "Cradle" and the first four digits of its id.
+  public static func defaultName(id: String) -> String {
+    "Cradle \(id.prefix(4).uppercased())"
+  }
+}
+
+// MARK: - Defaults
+
+extension ChildConfiguration {
+  /// What an empty file means. config/child.yaml shows the same values with their reasons, and a test compares the two.
+  public static let defaults = ChildConfiguration(
+    name: nil,
+    // `::` takes IPv4 as well. 8443 needs no privilege and is what people expect beside 443.
+    listen: ListenAddress(host: "::", port: 8443),
+    tls: nil,
+    mediaPorts: nil,
+    cameras: [camera(at: 0)],
+    microphone: Microphone(device: .auto),
+    // Loud enough for a lullaby across a room, below what harms a child's ears beside the cot.
+    speaker: Speaker(device: .auto, maximumVolume: 60),
+    lights: [light(at: 0)],
+    lullabies: "/usr/share/cradle/lullabies",
+    // Below 150 kbps 720p is mush; above 2500 kbps VP8 at 720p30 gains nothing that a parent sees.
+    video: Video(bitrateKbps: 150...2500),
+    // Nothing outside the house is asked unless the family says so.
+    iceServers: [])
+
+  /// What an entry of `cameras` means that says nothing. 720p30 is what nearly every USB camera delivers as MJPEG.
+  static func camera(at index: Int) -> Camera {
+    Camera(id: index == 0 ? "cot" : "camera-\(index + 1)", device: .auto, width: 1280, height: 720, framerate: 30)
+  }
+
+  /// What an entry of `lights` means that says nothing. Which GPIO line a lamp hangs on cannot be guessed.
+  static func light(at index: Int) -> Light {
+    Light(id: index == 0 ? "nightlight" : "light-\(index + 1)", device: .none)
+  }
+}

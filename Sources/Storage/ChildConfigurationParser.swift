@@ -1,0 +1,242 @@
+internal import Yams
+
+extension ChildConfiguration {
+  /// Reads a configuration file; nil when there is none. Throws everything that is wrong in it.
+  public static func load(path: String) throws(ConfigurationErrors) -> ChildConfiguration? {
+    let bytes: [UInt8]?
+    do throws(FileError) {
+      bytes = try AtomicFile(path: path).read(maximum: YAMLBounds.maximumBytes + 1)
+    } catch {
+      throw ConfigurationErrors(errors: [ConfigurationError(file: path, message: "\(error)")])
+    }
+    guard let bytes else { return nil }
+    return try parse(bytes, file: path)
+  }
+
+  /// Reads the text of a configuration file. `file` stands in the errors only.
+  public static func parse(_ bytes: [UInt8], file: String) throws(ConfigurationErrors) -> ChildConfiguration {
+    let reader = ConfigurationReader(file: file)
+    let root = compose(bytes, reader)
+    if let errors = reader.result { throw errors }
+    guard let root, !root.isNull else { return .defaults }
+    let configuration = read(root, reader)
+    if let errors = reader.result { throw errors }
+    return configuration
+  }
+
+  // MARK: - YAML
+
+  private static func compose(_ bytes: [UInt8], _ reader: ConfigurationReader) -> Node? {
+    if let violation = YAMLBounds.violation(in: bytes) {
+      reader.report(line: violation.line, column: violation.column, "", violation.message)
+      return nil
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
+      let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }
+      reader.report(line: line.map { $0 + 1 }, column: nil, "", "is not UTF-8 text")
+      return nil
+    }
+    do {
+      // Fixed, or Yams asks the environment and prints to standard output.
+      return try Yams.compose(yaml: text, .default, .default, .utf8)
+    } catch let error as YamlError {
+      report(error, text: text, reader)
+    } catch {
+      reader.report(line: nil, column: nil, "", "\(error)")
+    }
+    return nil
+  }
+
+  private static func report(_ error: YamlError, text: String, _ reader: ConfigurationReader) {
+    switch error {
+    case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
+      .composer(let context, let problem, let mark, _):
+      let before = context.map { "\($0.text) (line \($0.mark.line)): " } ?? ""
+      // An address is the one value here that begins with a bracket and is no list.
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      let isListen = lines.indices.contains(mark.line - 1) && lines[mark.line - 1].hasPrefix("listen:")
+      let hint = isListen ? "; an address with brackets must stand in quotes" : ""
+      reader.report(line: mark.line, column: mark.column, "", "not YAML: \(before)\(problem)\(hint)")
+    case .reader(let problem, let offset, _, _):
+      let line = offset.map { text.prefix($0).count { $0.isNewline } + 1 }
+      reader.report(line: line, column: nil, "", "not YAML: \(problem)")
+    case .duplicatedKeysInMapping(let duplicates, let context):
+      let key = duplicates.first ?? ""
+      let second = secondLine(of: key, after: context.mark, text: text)
+      reader.report(
+        line: second ?? context.mark.line, column: context.mark.column, key,
+        "stands twice, first in line \(context.mark.line)")
+    default: reader.report(line: nil, column: nil, "", "\(error)")
+    }
+  }
+
+  /// Where a key stands again in the same column, as it does unless the mapping is in braces.
+  private static func secondLine(of key: String, after mark: Mark, text: String) -> Int? {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let indentation = max(0, mark.column - 1)
+    return lines.indices.first { index in
+      index >= mark.line && lines[index].dropFirst(indentation).hasPrefix("\(key):")
+        && lines[index].prefix(indentation).allSatisfy { $0 == " " || $0 == "-" }
+    }.map { $0 + 1 }
+  }
+
+  // MARK: - Keys
+
+  private static let keys = [
+    "name", "listen", "tls", "media-ports", "cameras", "microphone", "speaker", "lights", "lullabies", "video",
+    "ice-servers",
+  ]
+
+  private static func read(_ root: Node, _ reader: ConfigurationReader) -> ChildConfiguration {
+    var result = ChildConfiguration.defaults
+    guard let top = reader.section(root, path: "", keys: keys) else { return result }
+    result.name = top.text("name", what: "1 to 63 bytes of printable text") { name in
+      (1...63).contains(name.utf8.count) && name.unicodeScalars.allSatisfy(\.isPrintable)
+        && name.first != " " && name.last != " "
+    }
+    result.listen = top.value("listen", default: result.listen)
+    result.tls = tls(top)
+    result.mediaPorts = mediaPorts(top)
+    if let entries = top.list("cameras", maximum: 8) {
+      result.cameras = entries.indices.compactMap { camera(entries[$0], at: $0, reader) }
+      refuseDuplicates(result.cameras.map(\.id), entries, "cameras", reader)
+    }
+    if let microphone = top.section("microphone", keys: ["device"]) {
+      result.microphone.device = microphone.value("device", default: result.microphone.device)
+    }
+    if let speaker = top.section("speaker", keys: ["device", "maximum-volume"]) {
+      result.speaker.device = speaker.value("device", default: result.speaker.device)
+      result.speaker.maximumVolume = speaker.integer(
+        "maximum-volume", default: result.speaker.maximumVolume, in: 0...100)
+    }
+    if let entries = top.list("lights", maximum: 16) {
+      result.lights = entries.indices.compactMap { light(entries[$0], at: $0, reader) }
+      refuseDuplicates(result.lights.map(\.id), entries, "lights", reader)
+    }
+    result.lullabies = top.text("lullabies", what: "a directory", isAllowed: \.isPlainPath) ?? result.lullabies
+    if let video = top.section("video", keys: ["bitrate-kbps"]) {
+      result.video.bitrateKbps = video.integerPair(
+        "bitrate-kbps", default: result.video.bitrateKbps, in: 30...50000)
+    }
+    if let entries = top.list("ice-servers", maximum: 8) {
+      result.iceServers = entries.indices.compactMap { iceServer(entries[$0], at: $0, reader) }
+    }
+    return result
+  }
+
+  private static func tls(_ top: ConfigurationSection) -> TLSFiles? {
+    if top.values["tls"]?.isNull ?? true { return nil }
+    guard let tls = top.section("tls", keys: ["certificate", "key"]) else { return nil }
+    let certificate = tls.text("certificate", what: "a PEM file", isAllowed: \.isPlainPath)
+    let key = tls.text("key", what: "a PEM file", isAllowed: \.isPlainPath)
+    switch (certificate, key) {
+    case (let certificate?, let key?): return TLSFiles(certificate: certificate, key: key)
+    case (nil, nil): return nil
+    case (_?, nil): missing("key", beside: "certificate")
+    case (nil, _?): missing("certificate", beside: "key")
+    }
+    return nil
+
+    func missing(_ key: String, beside other: String) {
+      // When it is there and was refused, that has been said already.
+      if tls.values[key].map(\.isNull) ?? true {
+        tls.reader.report(
+          tls.values[key] ?? tls.values[other], tls.path(key), "must be given with \(other), or neither")
+      }
+    }
+  }
+
+  private static func mediaPorts(_ top: ConfigurationSection) -> ClosedRange<UInt16>? {
+    let pair = top.integerPair("media-ports", default: 0...0, in: 0...65535)
+    if pair == 0...0 { return nil }
+    guard pair.lowerBound > 0, let low = UInt16(exactly: pair.lowerBound), let high = UInt16(exactly: pair.upperBound)
+    else {
+      top.reader.report(top.values["media-ports"], "media-ports", "must be [0, 0] for any, or ports from 1 on")
+      return nil
+    }
+    return low...high
+  }
+
+  private static func camera(_ node: Node, at index: Int, _ reader: ConfigurationReader) -> Camera? {
+    let keys = ["id", "device", "width", "height", "framerate"]
+    guard let entry = reader.section(node, path: "cameras[\(index)]", keys: keys) else { return nil }
+    let fallback = camera(at: index)
+    return Camera(
+      id: id(entry) ?? fallback.id,
+      device: entry.value("device", default: fallback.device),
+      width: entry.integer("width", default: fallback.width, in: 16...7680, mustBeEven: true),
+      height: entry.integer("height", default: fallback.height, in: 16...4320, mustBeEven: true),
+      framerate: entry.integer("framerate", default: fallback.framerate, in: 1...120))
+  }
+
+  private static func light(_ node: Node, at index: Int, _ reader: ConfigurationReader) -> Light? {
+    guard let entry = reader.section(node, path: "lights[\(index)]", keys: ["id", "device"]) else { return nil }
+    let fallback = light(at: index)
+    return Light(id: id(entry) ?? fallback.id, device: entry.value("device", default: fallback.device))
+  }
+
+  private static func id(_ entry: ConfigurationSection) -> String? {
+    if let node = entry.values["id"], node.isNull {
+      entry.reader.report(node, entry.path("id"), "must not be empty")
+    }
+    return entry.text("id", what: "1 to 32 letters, digits, - and _") { text in
+      (1...32).contains(text.utf8.count)
+        && text.utf8.allSatisfy { byte in
+          (48...57).contains(byte) || (97...122).contains(byte) || (65...90).contains(byte)
+            || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+        }
+    }
+  }
+
+  private static func refuseDuplicates(
+    _ ids: [String], _ entries: [Node], _ list: String, _ reader: ConfigurationReader
+  ) {
+    // An entry that was refused as a whole has no id, and then the positions do not match.
+    guard ids.count == entries.count else { return }
+    for (index, id) in ids.enumerated() {
+      guard let first = ids[..<index].firstIndex(of: id) else { continue }
+      let node = entries[index].mapping?["id"] ?? entries[index]
+      reader.report(node, "\(list)[\(index)].id", "“\(id)” is taken by \(list)[\(first)]; ids must differ")
+    }
+  }
+
+  private static func iceServer(_ node: Node, at index: Int, _ reader: ConfigurationReader) -> ICEServer? {
+    let keys = ["urls", "username", "credential"]
+    guard let entry = reader.section(node, path: "ice-servers[\(index)]", keys: keys) else { return nil }
+    guard let urls = iceURLs(entry) else { return nil }
+    let isText = { (text: String) in
+      (1...512).contains(text.utf8.count) && text.unicodeScalars.allSatisfy(\.isPrintable)
+    }
+    let username = entry.text("username", what: "1 to 512 bytes of printable text", isAllowed: isText)
+    let credential = entry.text(
+      "credential", what: "1 to 512 bytes of printable text", isSecret: true, isAllowed: isText)
+    // By what stands there, so that a value refused above is not said to be missing.
+    let given = ["username", "credential"].filter { !(entry.values[$0]?.isNull ?? true) }
+    if given.count == 1 {
+      reader.report(entry.node, entry.path, "username and credential are given both or neither")
+    } else if given.isEmpty, urls.contains(where: \.scheme.isTURN) {
+      reader.report(entry.node, entry.path, "a TURN server needs username and credential")
+    }
+    return ICEServer(urls: urls, username: username, credential: credential)
+  }
+
+  /// A list, or one address alone as browsers allow it.
+  private static func iceURLs(_ entry: ConfigurationSection) -> [ICEServerURL]? {
+    guard let node = entry.values["urls"] else {
+      entry.reader.report(entry.node, entry.path("urls"), "is missing: \(ICEServerURL.allowed)")
+      return nil
+    }
+    let nodes = node.scalar != nil ? [node] : entry.list("urls", maximum: 8)
+    guard let nodes else { return nil }
+    if nodes.isEmpty { entry.reader.report(node, entry.path("urls"), "must have at least one address") }
+    return nodes.enumerated().compactMap { index, node in
+      guard let url = node.scalar.flatMap({ ICEServerURL($0.string) }) else {
+        entry.reader.report(
+          node, entry.path("urls[\(index)]"), "must be \(ICEServerURL.allowed); but is \(node.kind)")
+        return nil
+      }
+      return url
+    }
+  }
+}

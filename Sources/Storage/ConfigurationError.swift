@@ -1,0 +1,50 @@
+/// One thing that is wrong in a configuration file, or on the command line in its place.
+public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
+  public let file: String
+  /// Counted from 1; nil where no single line is to blame.
+  public let line: Int?
+  /// Counted from 1, in Unicode scalars.
+  public let column: Int?
+  /// Dotted path of the key, such as `cameras[0].width`; empty for the file as a whole.
+  public let key: String
+  /// What is wrong and what would be right.
+  public let message: String
+
+  public init(file: String, line: Int? = nil, column: Int? = nil, key: String = "", message: String) {
+    self.file = file
+    self.line = line
+    self.column = column
+    self.key = key
+    self.message = message
+  }
+
+  /// `/etc/cradle/child.yaml:12:5: cameras[0].width: must be …`
+  public var description: String {
+    var place = file
+    if let line {
+      place += ":\(line)"
+      if let column { place += ":\(column)" }
+    }
+    return "\(place): \(key.isEmpty ? "" : "\(key): ")\(message)"
+  }
+}
+
+/// Everything that is wrong in one file, in the order of its lines.
+public struct ConfigurationErrors: Error, Hashable, Sendable, CustomStringConvertible {
+  /// At most this many are kept.
+  public static let maximum = 20
+
+  public let errors: [ConfigurationError]
+  /// How many more there were.
+  public let omitted: Int
+
+  public init(errors: [ConfigurationError], omitted: Int = 0) {
+    self.errors = errors
+    self.omitted = omitted
+  }
+
+  /// One line for each.
+  public var description: String {
+    (errors.map(\.description) + (omitted > 0 ? ["and \(omitted) more"] : [])).joined(separator: "\n")
+  }
+}

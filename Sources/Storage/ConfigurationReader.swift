@@ -1,0 +1,163 @@
+internal import Yams
+
+/// Collects what is wrong while a configuration is read.
+final class ConfigurationReader {
+  private let file: String
+  private var errors: [ConfigurationError] = []
+
+  init(file: String) {
+    self.file = file
+  }
+
+  /// Notes an error at a node.
+  func report(_ node: Node?, _ key: String, _ message: String) {
+    report(line: node?.mark?.line, column: node?.mark?.column, key, message)
+  }
+
+  func report(line: Int?, column: Int?, _ key: String, _ message: String) {
+    errors.append(ConfigurationError(file: file, line: line, column: column, key: key, message: message))
+  }
+
+  /// What was noted, in the order of the lines; nil when nothing was.
+  var result: ConfigurationErrors? {
+    guard !errors.isEmpty else { return nil }
+    let sorted = errors.enumerated().sorted { left, right in
+      (left.element.line ?? 0, left.offset) < (right.element.line ?? 0, right.offset)
+    }.map(\.element)
+    let kept = Array(sorted.prefix(ConfigurationErrors.maximum))
+    return ConfigurationErrors(errors: kept, omitted: sorted.count - kept.count)
+  }
+
+  /// A mapping whose keys are all among `keys`; what else stands there is noted. Nil when it is no mapping.
+  func section(_ node: Node, path: String, keys: [String]) -> ConfigurationSection? {
+    guard let mapping = node.mapping else {
+      report(node, path, "must be keys with values (\(keys.joined(separator: ", "))), but is \(node.kind)")
+      return nil
+    }
+    var values: [String: Node] = [:]
+    for (key, value) in mapping {
+      guard let name = key.scalar?.string else {
+        report(key, path, "a key must be a word, but is \(key.kind)")
+        continue
+      }
+      guard keys.contains(name) else {
+        let full = path.isEmpty ? name : "\(path).\(name)"
+        report(key, full, "unknown key; allowed here: \(keys.joined(separator: ", "))")
+        continue
+      }
+      values[name] = value
+    }
+    return ConfigurationSection(reader: self, path: path, node: node, values: values)
+  }
+}
+
+extension Node {
+  /// What it is, in the words of a message.
+  var kind: String {
+    switch self {
+    case .scalar(let scalar): isNull ? "empty" : "“\(scalar.string.prefix(40))”"
+    case .mapping: "keys with values"
+    case .sequence: "a list"
+    case .alias: "an alias"
+    }
+  }
+
+  /// `null`, `~` or nothing, without quotes. YAML 1.2 section 10.2.1.1.
+  var isNull: Bool {
+    guard let scalar, scalar.style == .plain else { return false }
+    return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
+  }
+}
+
+/// One mapping of the file. Each accessor gives the default when the key is missing, and when its value is refused.
+struct ConfigurationSection {
+  let reader: ConfigurationReader
+  let path: String
+  let node: Node
+  let values: [String: Node]
+
+  func path(_ key: String) -> String {
+    path.isEmpty ? key : "\(path).\(key)"
+  }
+
+  func integer(_ key: String, default fallback: Int, in range: ClosedRange<Int>, mustBeEven: Bool = false) -> Int {
+    guard let node = values[key] else { return fallback }
+    let what = "must be \(mustBeEven ? "an even" : "a") number from \(range.lowerBound) to \(range.upperBound)"
+    guard let number = Self.integer(node), range.contains(number), !mustBeEven || number.isMultiple(of: 2) else {
+      reader.report(node, path(key), "\(what), but is \(node.kind)")
+      return fallback
+    }
+    return number
+  }
+
+  /// `[low, high]`.
+  func integerPair(_ key: String, default fallback: ClosedRange<Int>, in range: ClosedRange<Int>) -> ClosedRange<Int> {
+    guard let node = values[key] else { return fallback }
+    let what = "must be [lowest, highest] with whole numbers from \(range.lowerBound) to \(range.upperBound)"
+    guard let items = node.sequence, items.count == 2 else {
+      reader.report(node, path(key), "\(what), but is \(node.kind)")
+      return fallback
+    }
+    var numbers: [Int] = []
+    for item in items {
+      guard let number = Self.integer(item), range.contains(number) else {
+        reader.report(item, path(key), "\(what), but has \(item.kind)")
+        return fallback
+      }
+      numbers.append(number)
+    }
+    guard numbers[0] <= numbers[1] else {
+      reader.report(node, path(key), "\(what), but \(numbers[0]) is more than \(numbers[1])")
+      return fallback
+    }
+    return numbers[0]...numbers[1]
+  }
+
+  func value<Value: ConfigurationText>(_ key: String, default fallback: Value) -> Value {
+    guard let node = values[key] else { return fallback }
+    guard let scalar = node.scalar, let value = Value(scalar.string) else {
+      reader.report(node, path(key), "must be \(Value.allowed); but is \(node.kind)")
+      return fallback
+    }
+    return value
+  }
+
+  /// Text that `isAllowed`; nil when the key is missing, null or refused. `what` completes "must be …"; what is secret
+  /// does not go into a message.
+  func text(_ key: String, what: String, isSecret: Bool = false, isAllowed: (String) -> Bool) -> String? {
+    guard let node = values[key], !node.isNull else { return nil }
+    guard let text = node.scalar?.string, isAllowed(text) else {
+      reader.report(node, path(key), "must be \(what)\(isSecret ? "" : ", but is \(node.kind)")")
+      return nil
+    }
+    return text
+  }
+
+  /// The entries of a list; nil when the key is missing or refused.
+  func list(_ key: String, maximum: Int) -> [Node]? {
+    guard let node = values[key] else { return nil }
+    guard let sequence = node.sequence else {
+      reader.report(node, path(key), "must be a list ([] for none), but is \(node.kind)")
+      return nil
+    }
+    guard sequence.count <= maximum else {
+      reader.report(node, path(key), "has \(sequence.count) entries; there can be \(maximum)")
+      return nil
+    }
+    return Array(sequence)
+  }
+
+  /// The mapping below a key; nil when the key is missing or refused.
+  func section(_ key: String, keys: [String]) -> ConfigurationSection? {
+    values[key].flatMap { reader.section($0, path: path(key), keys: keys) }
+  }
+
+  /// Decimal digits without quotes. YAML's other spellings (0x10, 1_000, 1:30) are refused: they are accidents.
+  private static func integer(_ node: Node) -> Int? {
+    guard let scalar = node.scalar, scalar.style == .plain,
+      scalar.string.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: "-") }),
+      scalar.string == "0" || !scalar.string.hasPrefix("0")
+    else { return nil }
+    return Int(scalar.string)
+  }
+}

@@ -1,0 +1,82 @@
+internal import Glibc
+
+/// A file operation that the system refused.
+public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What was being done: "open", "rename" and so on.
+  public let operation: String
+  public let path: String
+  /// `errno`.
+  public let code: Int32
+
+  public init(operation: String, path: String, code: Int32) {
+    self.operation = operation
+    self.path = path
+    self.code = code
+  }
+
+  /// From the calling thread's `errno`.
+  static func last(_ operation: String, _ path: String) -> FileError {
+    FileError(operation: operation, path: path, code: errno)
+  }
+
+  /// `cannot rename /var/lib/cradle/tokens.json: No space left on device`.
+  public var description: String {
+    "cannot \(operation) \(path): \(String(cString: strerror(code)))"
+  }
+}
+
+/// Owns a file descriptor.
+struct FileDescriptor: ~Copyable {
+  let number: Int32
+  let path: String
+
+  init(opening path: String, flags: Int32, mode: UInt32 = 0) throws(FileError) {
+    let number = open(path, flags | O_CLOEXEC, mode)
+    guard number >= 0 else { throw .last("open", path) }
+    self.number = number
+    self.path = path
+  }
+
+  deinit {
+    close(number)
+  }
+
+  /// Everything to the end; `EFBIG` beyond `maximum` bytes.
+  func readAll(maximum: Int) throws(FileError) -> [UInt8] {
+    var result: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16384)
+    while true {
+      let count = Glibc.read(number, &buffer, buffer.count)
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw .last("read", path)
+      }
+      if count == 0 { return result }
+      guard result.count + count <= maximum else { throw FileError(operation: "read", path: path, code: EFBIG) }
+      result += buffer[..<count]
+    }
+  }
+
+  func writeAll(_ bytes: ArraySlice<UInt8>) throws(FileError) {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw .last("write", path)
+      }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  func synchronize() throws(FileError) {
+    guard fsync(number) == 0 else { throw .last("sync", path) }
+  }
+
+  /// The permission bits.
+  func mode() throws(FileError) -> UInt32 {
+    var status = stat()
+    guard fstat(number, &status) == 0 else { throw .last("examine", path) }
+    return status.st_mode & 0o7777
+  }
+}

@@ -1,0 +1,65 @@
+/// A STUN or TURN server's address. RFC 7064 section 3.1, RFC 7065 section 3.1.
+public struct ICEServerURL: ConfigurationText {
+  public enum Scheme: String, Sendable, Hashable, CaseIterable {
+    case stun, stuns, turn, turns
+
+    public var isTURN: Bool { self == .turn || self == .turns }
+    /// RFC 8489 section 18.6, RFC 8656 section 20.
+    public var defaultPort: UInt16 { self == .stun || self == .turn ? 3478 : 5349 }
+  }
+
+  public enum Transport: String, Sendable, Hashable {
+    case udp, tcp
+  }
+
+  public let scheme: Scheme
+  /// Host name or address, without brackets.
+  public let host: String
+  public let port: UInt16
+  /// How to reach a TURN server. RFC 7065: UDP for `turn`, TCP for `turns` unless said otherwise.
+  public let transport: Transport
+
+  public static let allowed =
+    "stun:host, stuns:host, turn:host?transport=udp or turns:host?transport=tcp, each with :port if not the usual one"
+
+  public init?(_ text: String) {
+    guard let colon = text.firstIndex(of: ":"), let scheme = Scheme(rawValue: String(text[..<colon])) else {
+      return nil
+    }
+    let parts = text[text.index(after: colon)...].split(separator: "?", omittingEmptySubsequences: false)
+    guard let authority = parts.first, parts.count <= 2,
+      let (host, port) = HostAndPort.split(String(authority)), port != 0
+    else { return nil }
+    var transport: Transport = scheme == .turns || scheme == .stuns ? .tcp : .udp
+    if parts.count == 2 {
+      guard scheme.isTURN, let name = String(parts[1]).after(prefix: "transport="),
+        let named = Transport(rawValue: name)
+      else { return nil }
+      transport = named
+    }
+    self.scheme = scheme
+    self.host = host
+    self.port = port ?? scheme.defaultPort
+    self.transport = transport
+  }
+
+  /// The URL with everything said that was left to the defaults.
+  public var description: String {
+    "\(scheme):\(host.contains(":") ? "[\(host)]" : host):\(port)" + (scheme.isTURN ? "?transport=\(transport)" : "")
+  }
+}
+
+/// One entry of `ice-servers`, as a browser's RTCIceServer.
+public struct ICEServer: Sendable, Hashable {
+  /// 1...8 addresses of the same server.
+  public var urls: [ICEServerURL]
+  /// Given with `credential`, and always for TURN.
+  public var username: String?
+  public var credential: String?
+
+  public init(urls: [ICEServerURL], username: String? = nil, credential: String? = nil) {
+    self.urls = urls
+    self.username = username
+    self.credential = credential
+  }
+}

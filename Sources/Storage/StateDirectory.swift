@@ -1,0 +1,95 @@
+internal import Glibc
+
+/// Why the state directory cannot be used.
+public enum StateDirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
+  case file(FileError)
+  /// Another daemon holds the lock; its process id when it could be read.
+  case inUse(path: String, process: Int?)
+
+  public var description: String {
+    switch self {
+    case .file(let error): "\(error)"
+    case .inUse(let path, let process):
+      "the state directory \(path) is in use by another cradle-child"
+        + (process.map { " (process \($0))" } ?? "") + "; stop that one or give --state-directory"
+    }
+  }
+}
+
+/// Where the node keeps its identity, pair records and tokens, locked against a second daemon for as long as this
+/// object lives. INTERFACES.md, "Files".
+public final class StateDirectory: Sendable {
+  public let path: String
+  /// `identity.pem`, 0600.
+  public let identity: AtomicFile
+  /// `pairs.json`, 0600.
+  public let pairs: AtomicFile
+  /// `tokens.json`, 0600.
+  public let tokens: AtomicFile
+  private let lock: FileDescriptor
+
+  /// Makes the directory (0700, parents too) when it is not there, and locks it.
+  public init(path: String) throws(StateDirectoryError) {
+    self.path = path
+    do throws(FileError) {
+      try Self.makeDirectory(path)
+      lock = try FileDescriptor(opening: "\(path)/lock", flags: O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+    } catch {
+      throw .file(error)
+    }
+    identity = AtomicFile(path: "\(path)/identity.pem")
+    pairs = AtomicFile(path: "\(path)/pairs.json")
+    tokens = AtomicFile(path: "\(path)/tokens.json")
+    guard flock(lock.number, LOCK_EX | LOCK_NB) == 0 else {
+      if errno != EWOULDBLOCK { throw .file(.last("lock", lock.path)) }
+      let text = (try? lock.readAll(maximum: 64)) ?? []
+      throw .inUse(path: path, process: Int(String(decoding: text.prefix { $0 != 10 }, as: UTF8.self)))
+    }
+    // The number only helps the message above; a lock without it locks as well.
+    _ = ftruncate(lock.number, 0)
+    try? lock.writeAll(Array("\(getpid())\n".utf8)[...])
+  }
+
+  /// A directory below this one, made with 0700 when it is not there; for screenshots, recordings and events.
+  public func subdirectory(_ name: String) throws(FileError) -> String {
+    let result = "\(path)/\(name)"
+    try Self.makeDirectory(result)
+    return result
+  }
+
+  /// What is wider open than it should be, one sentence each: worth a warning, no reason not to start.
+  public func modeWarnings() -> [String] {
+    var warnings: [String] = []
+    if let mode = try? FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY).mode(), mode & 0o077 != 0 {
+      warnings.append("\(path) has mode \(octal(mode)) and should have 0700")
+    }
+    for file in [identity, pairs, tokens] {
+      if let mode = try? file.currentMode(), mode & 0o077 != 0 {
+        warnings.append("\(file.path) has mode \(octal(mode)) and should have 0600")
+      }
+    }
+    return warnings
+  }
+
+  private func octal(_ mode: UInt32) -> String {
+    "0" + String(mode, radix: 8)
+  }
+
+  /// Like `mkdir -p` with 0700. An existing directory stays as it is.
+  public static func makeDirectory(_ path: String) throws(FileError) {
+    if mkdir(path, 0o700) == 0 { return }
+    if errno == EEXIST {
+      var status = stat()
+      guard stat(path, &status) == 0 else { throw .last("examine", path) }
+      guard status.st_mode & S_IFMT == S_IFDIR else {
+        throw FileError(operation: "make directory", path: path, code: ENOTDIR)
+      }
+      return
+    }
+    guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+      throw .last("make directory", path)
+    }
+    try makeDirectory(String(path[..<slash]))
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last("make directory", path) }
+  }
+}

@@ -1,0 +1,53 @@
+import Child
+import Foundation
+import Server
+
+/// Asks the running daemon over its socket.
+enum Daemon {
+  /// The answer's JSON text.
+  static func ask(_ request: AdminProtocol.Request, _ directories: DirectoryOptions) throws -> String {
+    let line: [UInt8]
+    do {
+      line = try CommandClient.ask(
+        path: directories.runtime + "/" + AdminProtocol.socketName, line: Array(JSONEncoder().encode(request)))
+    } catch let error as CommandClientError {
+      throw Failure.failed(text(of: error))
+    }
+    let response = try decode(AdminProtocol.Response.self, from: String(decoding: line, as: UTF8.self))
+    if let error = response.error { throw Failure.failed(error) }
+    return response.result ?? "{}"
+  }
+
+  static func decode<Value: Decodable>(_: Value.Type, from json: String) throws -> Value {
+    do {
+      return try JSONDecoder().decode(Value.self, from: Data(json.utf8))
+    } catch {
+      throw Failure.failed("the daemon's answer cannot be read; is it of another version?")
+    }
+  }
+
+  private static func text(of error: CommandClientError) -> String {
+    switch error {
+    case .notRunning(let path):
+      "the daemon does not run (nothing listens at \(path)). Start it with `systemctl start cradle-child` or "
+        + "`cradle-child run`, or name its directory with --runtime-directory."
+    case .permissionDenied(let path):
+      "no permission to talk to the daemon (\(path)). Use sudo, or join the daemon's group."
+    case .failed(let path, let number):
+      "the daemon did not answer (\(path)): \(String(cString: strerror(number)))"
+    }
+  }
+}
+
+/// Columns for people.
+enum Table {
+  static func text(_ rows: [[String]]) -> String {
+    let columns = rows.map(\.count).max() ?? 0
+    let widths = (0..<columns).map { column in rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0 }
+    return rows.map { row in
+      zip(row, widths).enumerated().map { index, cell in
+        index == row.count - 1 ? cell.0 : cell.0.padding(toLength: cell.1 + 2, withPad: " ", startingAt: 0)
+      }.joined()
+    }.joined(separator: "\n")
+  }
+}

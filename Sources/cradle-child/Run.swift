@@ -1,0 +1,60 @@
+import ArgumentParser
+import Child
+import Dispatch
+import Foundation
+import Logging
+
+/// `cradle-child run`
+struct Run: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Runs the node in the foreground, until SIGTERM or Ctrl-C.")
+
+  @OptionGroup var directories: DirectoryOptions
+  @OptionGroup var overrides: OverrideOptions
+
+  @Flag(help: "Log details that help to find a fault.")
+  var verbose = false
+
+  func run() async throws {
+    let configuration = try overrides.apply(to: directories.loadConfiguration())
+    LoggingSystem.bootstrap { _ in ConsoleLog() }
+    var logger = Logger(label: "cradle")
+    logger.logLevel = verbose ? .debug : .info
+    let options = ChildNode.Options(
+      configuration: configuration, stateDirectory: directories.state, runtimeDirectory: directories.runtime)
+    // Before the node starts, so that a stop that comes early is not lost.
+    let signals = StopSignals()
+    let node: ChildNode
+    do {
+      node = try await ChildNode.start(options, logger: logger)
+    } catch {
+      throw Failure.failed("\(error)")
+    }
+    if isatty(STDERR_FILENO) == 1 {
+      printError("Open https://localhost:\(node.port)/ with a token: cradle-child token add --name me --allow view,listen")
+    }
+    await signals.first()
+    await node.stop()
+  }
+}
+
+/// SIGTERM and SIGINT, as something to wait for.
+private final class StopSignals: Sendable {
+  private let stream: AsyncStream<Void>
+  private let sources: [any DispatchSourceSignal]
+
+  init() {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+    self.stream = stream
+    sources = [SIGTERM, SIGINT].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { continuation.yield() }
+      source.resume()
+      return source
+    }
+  }
+
+  func first() async {
+    for await _ in stream { return }
+  }
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import Child
+
+/// `cradle-child status`
+struct Status: ParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Cameras, viewers, bit rates, alarms, uptime.")
+
+  @OptionGroup var directories: DirectoryOptions
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  func run() throws {
+    let result = try Daemon.ask(.status, directories)
+    if json { return print(result) }
+    let status = try Daemon.decode(StatusReport.self, from: result)
+    print("\(status.name) (\(status.id)), version \(status.version), up \(Self.duration(status.uptimeSeconds))")
+    print("HTTPS port \(status.port), media port \(status.mediaPort)")
+    for camera in status.cameras {
+      var line = "Camera \(camera.id): \(camera.state)"
+      if !camera.detail.isEmpty { line += ", \(camera.detail)" }
+      if let width = camera.width, let height = camera.height, let rate = camera.framesPerSecond {
+        line += ", \(width)x\(height) at \(rate) frames/s"
+      }
+      print(line)
+      if let milliseconds = camera.encodeMilliseconds {
+        print("  \(camera.encoded) pictures encoded, \(milliseconds) ms each, target \(camera.targetKbps) kbit/s")
+      }
+    }
+    print("Microphone: \(status.microphone.state), \(status.microphone.detail), level \(status.microphone.levelDb) dB")
+    if status.viewers.isEmpty {
+      print("Nobody watches.")
+    } else {
+      let rows = status.viewers.map { viewer in
+        [
+          viewer.name, viewer.state, Self.duration(viewer.seconds), viewer.roundTripMs.map { "\($0) ms" } ?? "-",
+          viewer.fractionLost.map { "\(($0 * 1000).rounded() / 10) %" } ?? "-",
+          "\(viewer.availableOutgoingKbps) kbit/s",
+        ]
+      }
+      print(Table.text([["VIEWER", "STATE", "SINCE", "ROUND TRIP", "LOST", "PATH"]] + rows))
+    }
+    for alarm in status.alarms { print("ALARM: \(alarm)") }
+  }
+
+  private static func duration(_ seconds: Double) -> String {
+    let whole = Int(seconds)
+    let parts = [(whole / 86400, "d"), (whole / 3600 % 24, "h"), (whole / 60 % 60, "min"), (whole % 60, "s")]
+    let shown = parts.drop { $0.0 == 0 }.prefix(2)
+    return shown.isEmpty ? "0 s" : shown.map { "\($0.0) \($0.1)" }.joined(separator: " ")
+  }
+}

@@ -1,0 +1,136 @@
+import Testing
+
+@testable import Devices
+
+struct ModeChoiceTests {
+  private func rates(_ values: Int...) -> FrameRates {
+    .discrete(values.compactMap { FrameInterval(numerator: 1, denominator: UInt32($0)) })
+  }
+
+  private func choose(
+    _ modes: [CameraMode], _ width: Int = 1280, _ height: Int = 720, _ rate: Double = 30
+  ) -> (format: PixelFormat, width: Int, height: Int, rate: Double?)? {
+    let request = VideoRequest(width: width, height: height, framesPerSecond: rate)
+    return ModeChoice.best(of: modes, for: request).map {
+      ($0.mode.format, $0.mode.width, $0.mode.height, $0.interval?.framesPerSecond)
+    }
+  }
+
+  /// A common USB 2 webcam: 720p uncompressed only at 10 frames/s.
+  private var webcam: [CameraMode] {
+    [
+      CameraMode(format: .yuyv, width: 640, height: 480, rates: rates(30, 15)),
+      CameraMode(format: .yuyv, width: 1280, height: 720, rates: rates(10, 5)),
+      CameraMode(format: .mjpeg, width: 640, height: 480, rates: rates(30)),
+      CameraMode(format: .mjpeg, width: 1280, height: 720, rates: rates(30, 15)),
+      CameraMode(format: .mjpeg, width: 1920, height: 1080, rates: rates(30)),
+    ]
+  }
+
+  @Test func uncompressedIsTakenWhereItReachesTheRate() throws {
+    let choice = try #require(choose(webcam, 640, 480, 30))
+    #expect(choice == (.yuyv, 640, 480, 30))
+  }
+
+  @Test func mjpegIsTakenWhereOnlyItReachesTheRate() throws {
+    let choice = try #require(choose(webcam, 1280, 720, 30))
+    #expect(choice == (.mjpeg, 1280, 720, 30))
+  }
+
+  @Test func aSlowWishIsServedUncompressed() throws {
+    let choice = try #require(choose(webcam, 1280, 720, 10))
+    #expect(choice == (.yuyv, 1280, 720, 10))
+  }
+
+  @Test func theNearestSizeIsTaken() throws {
+    #expect(try #require(choose(webcam, 1366, 768, 30)).width == 1280)
+    #expect(try #require(choose(webcam, 3840, 2160, 30)).width == 1920)
+    #expect(try #require(choose(webcam, 320, 240, 30)).width == 640)
+  }
+
+  @Test func theNearestRateIsTaken() throws {
+    #expect(try #require(choose(webcam, 1280, 720, 25)).rate == 30)
+    #expect(try #require(choose(webcam, 1280, 720, 1)).rate == 5)
+  }
+
+  @Test func ofTwoRatesEquallyFarTheFasterIsTaken() throws {
+    let modes = [CameraMode(format: .yuyv, width: 640, height: 480, rates: rates(10, 20))]
+    #expect(try #require(choose(modes, 640, 480, 15)).rate == 20)
+  }
+
+  @Test func ntscRatesCountAsTheRoundOnes() throws {
+    let ntsc = FrameRates.discrete([FrameInterval(numerator: 1001, denominator: 30000)!])
+    let modes = [
+      CameraMode(format: .mjpeg, width: 1280, height: 720, rates: rates(30)),
+      CameraMode(format: .yuyv, width: 1280, height: 720, rates: ntsc),
+    ]
+    #expect(try #require(choose(modes)).format == .yuyv)
+  }
+
+  @Test func theFormatThatCostsLeastIsTakenOfEquals() throws {
+    let modes = [PixelFormat.uyvy, .yuyv, .nv12, .mjpeg, .yuv420].map {
+      CameraMode(format: $0, width: 1280, height: 720, rates: rates(30))
+    }
+    #expect(try #require(choose(modes)).format == .yuv420)
+    #expect(try #require(choose(modes.dropLast())).format == .nv12)
+  }
+
+  @Test func greyIsTheLastResort() throws {
+    let grey = CameraMode(format: .grey, width: 1280, height: 720, rates: rates(30))
+    let colour = CameraMode(format: .mjpeg, width: 320, height: 240, rates: rates(5))
+    #expect(try #require(choose([grey, colour])).format == .mjpeg)
+    #expect(try #require(choose([grey])).format == .grey)
+  }
+
+  @Test func unknownRatesAreTakenOnTrust() throws {
+    let modes = [
+      CameraMode(format: .mjpeg, width: 1280, height: 720, rates: rates(30)),
+      CameraMode(format: .yuyv, width: 1280, height: 720, rates: .unknown),
+    ]
+    let choice = try #require(choose(modes))
+    #expect(choice.format == .yuyv)
+    #expect(choice.rate == nil)
+  }
+
+  @Test func aRangeOfRatesGivesTheWishOrItsEnd() throws {
+    let range = FrameRates.range(
+      shortest: FrameInterval(numerator: 1, denominator: 60)!, longest: FrameInterval(numerator: 1, denominator: 5)!)
+    let modes = [CameraMode(format: .nv12, width: 1280, height: 720, rates: range)]
+    #expect(try #require(choose(modes, 1280, 720, 24)).rate == 24)
+    #expect(try #require(choose(modes, 1280, 720, 100)).rate == 60)
+    #expect(try #require(choose(modes, 1280, 720, 1)).rate == 5)
+  }
+
+  @Test func noModesGiveNoChoice() {
+    #expect(choose([]) == nil)
+  }
+
+  @Test func sizesInStepsAreRoundedIntoTheirRange() {
+    #expect(CameraDevice.nearest(to: 1280, least: 16, most: 2592, step: 16) == 1280)
+    #expect(CameraDevice.nearest(to: 1290, least: 16, most: 2592, step: 16) == 1296)
+    #expect(CameraDevice.nearest(to: 9999, least: 16, most: 2592, step: 16) == 2592)
+    #expect(CameraDevice.nearest(to: 1, least: 16, most: 2592, step: 0) == 16)
+  }
+
+  @Test func formatsAreNamedByTheirFourCharacters() {
+    #expect(PixelFormat.yuyv.name == "YUYV")
+    #expect(PixelFormat.mjpeg.name == "MJPG")
+    #expect(PixelFormat.yuv420.name == "YU12")
+    #expect(PixelFormat.name(ofFourcc: 0x2020_3859) == "Y8")
+    #expect(PixelFormat.name(ofFourcc: 0) == "????")
+    for format in PixelFormat.allCases { #expect(PixelFormat(fourcc: format.fourcc) == format) }
+  }
+
+  @Test func aWholePictureHasItsBytes() {
+    #expect(PixelFormat.yuyv.byteCount(stride: 1280, height: 480) == 614_400)
+    #expect(PixelFormat.nv12.byteCount(stride: 640, height: 480) == 460_800)
+    #expect(PixelFormat.yuv420.byteCount(stride: 640, height: 480) == 460_800)
+    #expect(PixelFormat.mjpeg.byteCount(stride: 0, height: 480) == nil)
+  }
+}
+
+private func == (
+  left: (format: PixelFormat, width: Int, height: Int, rate: Double?), right: (PixelFormat, Int, Int, Double)
+) -> Bool {
+  left.format == right.0 && left.width == right.1 && left.height == right.2 && left.rate == right.3
+}

@@ -1,0 +1,114 @@
+import Glibc
+import Testing
+
+@testable import Storage
+
+@Suite struct AtomicFileTests {
+  private let directory = TemporaryDirectory()
+  private var file: AtomicFile { AtomicFile(path: "\(directory.path)/store.json") }
+  private let old = [UInt8](repeating: 1, count: 9000)
+  private let new = [UInt8](repeating: 2, count: 10000)
+
+  private static let steps: [AtomicFile.Step] = [
+    .createTemporary, .write(offset: 0), .write(offset: 4096), .write(offset: 8192), .syncFile, .rename,
+    .syncDirectory,
+  ]
+
+  @Test func missingFileIsNil() throws {
+    #expect(try file.read() == nil)
+    #expect(try file.currentMode() == nil)
+  }
+
+  @Test func contentAndModeAreWritten() throws {
+    try file.write(old)
+    try file.write(new)
+    #expect(try file.read() == new)
+    #expect(try file.currentMode() == 0o600)
+    #expect(directory.names() == ["store.json"])
+    try file.write([])
+    #expect(try file.read() == [])
+  }
+
+  @Test(arguments: steps)
+  func powerCutAtAnyStepLeavesOldOrNewContent(step: AtomicFile.Step) throws {
+    try file.write(old)
+    #expect(throws: FileError.self) { try file.write(new) { $0 == step ? .powerCut : nil } }
+    let renamed = step == .syncDirectory
+    #expect(try file.read() == (renamed ? new : old))
+    // The next start writes again, whatever was left lying about.
+    try file.write(new)
+    #expect(try file.read() == new)
+    #expect(directory.names() == ["store.json"])
+  }
+
+  @Test(arguments: steps)
+  func failureAtAnyStepKeepsTheContentAndTidiesUp(step: AtomicFile.Step) throws {
+    try file.write(old)
+    #expect {
+      try file.write(new) { $0 == step ? .fails(ENOSPC) : nil }
+    } throws: { error in
+      (error as? FileError)?.code == ENOSPC && "\(error)".hasSuffix("No space left on device")
+    }
+    #expect(try file.read() == (step == .syncDirectory ? new : old))
+    #expect(directory.names() == ["store.json"])
+  }
+
+  @Test func errorNamesPathAndReason() {
+    let missing = AtomicFile(path: "\(directory.path)/none/store.json")
+    #expect {
+      try missing.write([1])
+    } throws: { error in
+      "\(error)" == "cannot open \(directory.path)/none/.store.json.tmp: No such file or directory"
+    }
+  }
+
+  @Test func linkInPlaceOfTheTemporaryFileIsNotFollowed() throws {
+    let target = "\(directory.path)/elsewhere"
+    try AtomicFile(path: target).write(old)
+    try #require(symlink(target, file.temporaryPath) == 0)
+    try file.write(new)
+    #expect(try AtomicFile(path: target).read() == old)
+    #expect(try file.read() == new)
+  }
+
+  @Test func tooLargeFileIsRefused() throws {
+    try file.write(old)
+    #expect(throws: FileError(operation: "read", path: file.path, code: EFBIG)) { try file.read(maximum: 8999) }
+    #expect(try file.read(maximum: 9000) == old)
+  }
+}
+
+@Suite struct StateDirectoryTests {
+  private let directory = TemporaryDirectory()
+
+  @Test func isMadeWithParentsAndClosedToOthers() throws {
+    let path = "\(directory.path)/a/b/cradle"
+    let state = try StateDirectory(path: path)
+    #expect(state.identity.path == "\(path)/identity.pem")
+    #expect(state.modeWarnings().isEmpty)
+    #expect(try state.subdirectory("screenshots") == "\(path)/screenshots")
+    try state.identity.write([1])
+    chmod(state.identity.path, 0o644)
+    chmod(path, 0o755)
+    #expect(state.modeWarnings().count == 2)
+    #expect(state.modeWarnings().last == "\(path)/identity.pem has mode 0644 and should have 0600")
+  }
+
+  @Test func secondDaemonIsRefusedUntilTheFirstIsGone() throws {
+    var first: StateDirectory? = try StateDirectory(path: directory.path)
+    #expect(first != nil)
+    #expect(throws: StateDirectoryError.inUse(path: directory.path, process: Int(getpid()))) {
+      _ = try StateDirectory(path: directory.path)
+    }
+    first = nil
+    _ = try StateDirectory(path: directory.path)
+  }
+
+  @Test func fileInPlaceOfTheDirectoryIsRefused() throws {
+    let path = "\(directory.path)/file"
+    try AtomicFile(path: path).write([])
+    #expect(throws: StateDirectoryError.file(FileError(operation: "make directory", path: path, code: ENOTDIR))) {
+      _ = try StateDirectory(path: path)
+    }
+  }
+}

@@ -1,0 +1,281 @@
+import Testing
+
+@testable import Storage
+
+@Suite struct ChildConfigurationTests {
+  private static func parse(_ text: String) throws(ConfigurationErrors) -> ChildConfiguration {
+    try ChildConfiguration.parse(Array(text.utf8), file: "child.yaml")
+  }
+
+  private static func errors(_ text: String) -> [ConfigurationError] {
+    do throws(ConfigurationErrors) {
+      _ = try parse(text)
+      return []
+    } catch {
+      return error.errors
+    }
+  }
+
+  private static var shippedPath: String {
+    let folder = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
+    return "\(folder)/config/child.yaml"
+  }
+
+  // MARK: - The shipped file
+
+  @Test func shippedFileIsTheDefaults() throws {
+    #expect(try ChildConfiguration.load(path: Self.shippedPath) == .defaults)
+  }
+
+  /// In the shipped file a default begins with "#" right before its key and ends with the paragraph.
+  @Test func shippedFileShowsEveryKeyWithItsDefault() throws {
+    let bytes = try #require(try AtomicFile(path: Self.shippedPath).read())
+    var isDefault = false
+    var shown: [String] = []
+    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.isEmpty { isDefault = false }
+      if line.first == "#", line.dropFirst().first?.isLetter ?? false { isDefault = true }
+      if isDefault { shown.append(String(line.dropFirst())) }
+    }
+    let text = shown.joined(separator: "\n")
+    #expect(try Self.parse(text) == .defaults)
+    for key in [
+      "name", "listen", "tls", "certificate", "key", "media-ports", "cameras", "id", "device", "width", "height",
+      "framerate", "microphone", "speaker", "maximum-volume", "lights", "lullabies", "video", "bitrate-kbps",
+      "ice-servers",
+    ] {
+      #expect(text.contains("\(key):"), "\(key)")
+    }
+  }
+
+  @Test(arguments: ["", "\n", "# nothing\n", "---\n", "{}", "null"])
+  func emptyFileIsTheDefaults(text: String) throws {
+    #expect(try Self.parse(text) == .defaults)
+  }
+
+  @Test func missingFileIsNil() throws {
+    #expect(try ChildConfiguration.load(path: "/nonexistent/child.yaml") == nil)
+  }
+
+  // MARK: - Values
+
+  @Test func everyKeyIsRead() throws {
+    let configuration = try Self.parse(
+      """
+      name: Nursery
+      listen: "127.0.0.1:9443"
+      tls: {certificate: /etc/c.pem, key: /etc/k.pem}
+      media-ports: [50000, 50100]
+      cameras:
+        - id: cot
+          device: /dev/v4l/by-id/usb-cam
+          width: 640
+          height: 480
+          framerate: 15
+        - device: file:/srv/clip.y4m
+        - {device: test}
+      microphone: {device: "plughw:CARD=Device,DEV=0"}
+      speaker: {device: null, maximum-volume: 35}
+      lights:
+        - id: lamp
+          device: gpio:/dev/gpiochip0/17
+        - device: led:/sys/class/leds/led0
+      lullabies: /srv/songs
+      video: {bitrate-kbps: [200, 1200]}
+      ice-servers:
+        - urls: ["stun:stun.example.org", "stun:[2001:db8::1]:3479"]
+        - urls: "turns:turn.example.org?transport=tcp"
+          username: 12345
+          credential: "a: b"
+      """)
+    #expect(configuration.name == "Nursery")
+    #expect(configuration.listen == ListenAddress(host: "127.0.0.1", port: 9443))
+    #expect(configuration.tls == .init(certificate: "/etc/c.pem", key: "/etc/k.pem"))
+    #expect(configuration.mediaPorts == 50000...50100)
+    #expect(configuration.cameras.map(\.id) == ["cot", "camera-2", "camera-3"])
+    #expect(
+      configuration.cameras.map(\.device) == [.path("/dev/v4l/by-id/usb-cam"), .file("/srv/clip.y4m"), .test])
+    #expect(configuration.cameras[0].width == 640)
+    #expect(configuration.cameras[1].width == 1280)
+    #expect(configuration.microphone.device == .pcm("plughw:CARD=Device,DEV=0"))
+    #expect(configuration.speaker == .init(device: .null, maximumVolume: 35))
+    #expect(
+      configuration.lights == [
+        .init(id: "lamp", device: .gpio(chip: "/dev/gpiochip0", line: 17)),
+        .init(id: "light-2", device: .led(path: "/sys/class/leds/led0")),
+      ])
+    #expect(configuration.lullabies == "/srv/songs")
+    #expect(configuration.video.bitrateKbps == 200...1200)
+    #expect(configuration.iceServers.count == 2)
+    #expect(configuration.iceServers[0].urls.map(\.host) == ["stun.example.org", "2001:db8::1"])
+    #expect(configuration.iceServers[0].urls.map(\.port) == [3478, 3479])
+    #expect(configuration.iceServers[1].urls[0].description == "turns:turn.example.org:5349?transport=tcp")
+    #expect(configuration.iceServers[1].username == "12345")
+  }
+
+  @Test func emptyListsMeanNone() throws {
+    let configuration = try Self.parse("cameras: []\nlights: []\nice-servers: []\ntls: null\nname: null\n")
+    #expect(configuration.cameras.isEmpty)
+    #expect(configuration.lights.isEmpty)
+    #expect(configuration.tls == nil)
+    #expect(configuration.name == nil)
+    #expect(ChildConfiguration.defaultName(id: "a1b2c3d4e5f60718") == "Cradle A1B2")
+  }
+
+  @Test(arguments: [
+    ("[::]:8443", "::", 8443), ("0.0.0.0:8443", "0.0.0.0", 8443), ("cradle.local:1", "cradle.local", 1),
+    ("[fe80::1%eth0]:0", "fe80::1%eth0", 0), ("localhost:65535", "localhost", 65535),
+  ])
+  func listenAddressesAreRead(text: String, host: String, port: UInt16) {
+    let address = ListenAddress(text)
+    #expect(address == ListenAddress(host: host, port: port))
+    #expect(address?.description == text)
+  }
+
+  @Test(arguments: [
+    "", ":", ":8443", "8443", "[::]", "::8443", "[::]8443", "[::]:", "[:::]:1", "[1.2.3.4]:1", "1.2.3.4", "1.2.3:1",
+    "1.2.3.256:1", "host:65536", "host:-1", "host:+1", "host:1:2", "a b:1", "-a:1", "a..b:1", "@:1",
+  ])
+  func otherListenAddressesAreRefused(text: String) {
+    #expect(ListenAddress(text) == nil)
+  }
+
+  @Test(arguments: [
+    "", "http:a", "stun:", "stun://a", "stun:a?transport=udp", "turn:a?transport=tls", "turn:a?", "turn:a:0",
+    "turn:a?transport=udp?x", "turn:user@a", "stun:a/b", "STUN:a", "turn:a:b",
+  ])
+  func otherICEServerAddressesAreRefused(text: String) {
+    #expect(ICEServerURL(text) == nil)
+  }
+
+  @Test func devicesOnTheCommandLineReadAsInTheFile() {
+    #expect(VideoDevice("auto") == .auto)
+    #expect(VideoDevice("video0") == nil)
+    #expect(VideoDevice("file:") == nil)
+    #expect(AudioDevice("none") == AudioDevice.none)
+    #expect(AudioDevice("/dev/snd/pcmC0D0c") == nil)
+    #expect(SpeakerDevice("null") == .null)
+    #expect(SpeakerDevice("test") == nil)
+    #expect(LightDevice("simulated") == .simulated)
+    for wrong in ["gpio:17", "gpio:/dev/gpiochip0", "gpio:/dev/gpiochip0/", "gpio:/dev/gpiochip0/+1", "led:led0", "on"]
+    {
+      #expect(LightDevice(wrong) == nil, "\(wrong)")
+    }
+    #expect(LightDevice("gpio:/dev/gpiochip0/17")?.description == "gpio:/dev/gpiochip0/17")
+  }
+
+  // MARK: - Errors
+
+  @Test func errorNamesFileLineColumnKeyAndRemedy() throws {
+    let errors = Self.errors("name: a\ncameras:\n  - id: cot\n    width: 99999\n")
+    #expect(
+      errors.map(\.description) == [
+        "child.yaml:4:12: cameras[0].width: must be an even number from 16 to 7680, but is “99999”"
+      ])
+  }
+
+  @Test(arguments: [
+    ("nmae: a", "nmae", 1), ("cameras:\n  - widht: 1", "cameras[0].widht", 2),
+    ("speaker:\n  volume: 1", "speaker.volume", 2),
+    ("name: [a]", "name", 1), ("name: \"\"", "name", 1), ("name: \"a\\tb\"", "name", 1),
+    ("listen: 8443", "listen", 1), ("listen: null", "listen", 1), ("tls: {certificate: a.pem}", "tls.key", 1),
+    ("tls:\n  key: a.pem\n  certificate: null", "tls.certificate", 3), ("tls: true", "tls", 1),
+    ("media-ports: 5", "media-ports", 1), ("media-ports: [2, 1]", "media-ports", 1),
+    ("media-ports: [0, 5]", "media-ports", 1), ("media-ports: [1, 65536]", "media-ports", 1),
+    ("media-ports: [1, 2, 3]", "media-ports", 1), ("cameras: auto", "cameras", 1), ("cameras:", "cameras", 1),
+    ("cameras: [auto]", "cameras[0]", 1), ("cameras: [{width: \"640\"}]", "cameras[0].width", 1),
+    ("cameras: [{width: 641}]", "cameras[0].width", 1), ("cameras: [{width: 0x280}]", "cameras[0].width", 1),
+    ("cameras: [{framerate: 29.97}]", "cameras[0].framerate", 1),
+    ("cameras: [{framerate: 0}]", "cameras[0].framerate", 1),
+    ("cameras: [{framerate: 99999999999999999999}]", "cameras[0].framerate", 1),
+    ("cameras: [{id: a b}]", "cameras[0].id", 1), ("cameras: [{id: null}]", "cameras[0].id", 1),
+    ("cameras:\n  - id: a\n  - id: a", "cameras[1].id", 3), ("cameras: [{}, {id: cot}]", "cameras[1].id", 1),
+    ("cameras: [{}, {}, {}, {}, {}, {}, {}, {}, {}]", "cameras", 1),
+    ("cameras: [{device: webcam}]", "cameras[0].device", 1), ("microphone: {device: null}", "microphone.device", 1),
+    ("microphone: {device: [a]}", "microphone.device", 1), ("microphone: none", "microphone", 1),
+    ("speaker: {device: test}", "speaker.device", 1), ("speaker: {maximum-volume: 101}", "speaker.maximum-volume", 1),
+    ("lights: [{device: auto}]", "lights[0].device", 1), ("lights: [{id: a}, {id: a}]", "lights[1].id", 1),
+    ("video: {bitrate-kbps: [2500, 150]}", "video.bitrate-kbps", 1),
+    ("video: {bitrate-kbps: [1, 150]}", "video.bitrate-kbps", 1), ("lullabies: {}", "lullabies", 1),
+    ("ice-servers: [{}]", "ice-servers[0].urls", 1), ("ice-servers: [{urls: []}]", "ice-servers[0].urls", 1),
+    ("ice-servers: [{urls: [\"http://a\"]}]", "ice-servers[0].urls[0]", 1),
+    ("ice-servers: [{urls: [\"turn:a\"]}]", "ice-servers[0]", 1),
+    ("ice-servers: [{urls: [\"stun:a\"], username: a}]", "ice-servers[0]", 1),
+    ("[a, b]", "", 1), ("just text", "", 1), ("? [a]\n: b", "", 1),
+  ])
+  func impossibleValueIsRefusedByKeyAndLine(text: String, key: String, line: Int) {
+    let errors = Self.errors(text)
+    #expect(errors.count == 1, "\(errors)")
+    #expect(errors.first?.key == key)
+    #expect(errors.first?.line == line, "\(errors)")
+  }
+
+  @Test func allErrorsAreReportedInOrder() {
+    let errors = Self.errors("listen: x\nvideo: 1\ncameras: [{width: 1}, {height: 1}]\nfoo: 1\nname: []\n")
+    #expect(errors.map(\.line) == [1, 2, 3, 3, 4, 5])
+  }
+
+  @Test func numberOfErrorsIsBounded() throws {
+    let text = (0..<100).map { "key\($0): 1" }.joined(separator: "\n")
+    #expect {
+      _ = try Self.parse(text)
+    } throws: { error in
+      let errors = error as? ConfigurationErrors
+      return errors?.errors.count == 20 && errors?.omitted == 80 && "\(error)".hasSuffix("and 80 more")
+    }
+  }
+
+  @Test func keyThatStandsTwiceIsRefusedInItsSecondLine() {
+    let errors = Self.errors("name: a\nlisten: host:1\nname: b\n")
+    #expect(errors.map(\.description) == ["child.yaml:3:1: name: stands twice, first in line 1"])
+  }
+
+  @Test func secretNeverStandsInAMessage() {
+    let errors = Self.errors("ice-servers:\n  - urls: stun:a\n    username: u\n    credential: \"topsecret\\x01\"\n")
+    #expect(errors.first?.key == "ice-servers[0].credential")
+    #expect(!errors.contains { $0.description.contains("topsecret") })
+  }
+
+  // MARK: - What is no YAML, or too much of it
+
+  @Test(arguments: [
+    ("name: a\n  b: c: d\n", 2), ("name: \"a\n", 2), ("listen: [::]:8443\n", 1), ("\tname: a\n", 1),
+    ("name: a\n---\nname: b\n", 2), ("a: *b\n", 1), ("a: &b 1\n", 1), ("\n- &x [*x]\n", 2), ("a: !!str 1\n", 1),
+    ("name: a\nlisten: \u{0}", 2),
+  ])
+  func brokenTextIsRefusedByLine(text: String, line: Int) {
+    let errors = Self.errors(text)
+    #expect(errors.count == 1)
+    #expect(errors.first?.line == line, "\(errors)")
+  }
+
+  @Test func bracketsWithoutQuotesGetAHint() {
+    #expect(Self.errors("listen: [::]:8443\n").first?.message.hasSuffix("must stand in quotes") == true)
+  }
+
+  @Test func otherEncodingsAreRefusedByLine() {
+    #expect {
+      _ = try ChildConfiguration.parse([0x61, 0x0a, 0xff, 0xfe], file: "child.yaml")
+    } throws: { error in
+      (error as? ConfigurationErrors)?.errors.first?.description == "child.yaml:2: is not UTF-8 text"
+    }
+  }
+
+  @Test func bombsAreRefusedBeforeTheyAreParsed() {
+    let laughs = "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\n"
+    let deep = String(repeating: "[", count: 100_000)
+    let blocks = String(repeating: "- ", count: 100_000)
+    let steps = (0..<700).map { String(repeating: " ", count: $0) + "a:\n" }.joined()
+    let large = String(repeating: "# x\n", count: 70_000)
+    for text in [laughs, deep, blocks, steps, large] {
+      #expect(Self.errors(text).count == 1)
+    }
+  }
+
+  @Test(arguments: [
+    "Tom &Jerry", "a*b", "R&D!", "it's", "\"&quoted\"", "'*quoted*'", "\"a \\\" &b\"", "a # &comment", "'it''s *b'",
+  ])
+  func textThatOnlyLooksLikeAnAnchorIsKept(value: String) throws {
+    #expect(try Self.parse("name: \(value)\n").name != nil)
+  }
+}

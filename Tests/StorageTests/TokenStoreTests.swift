@@ -1,0 +1,178 @@
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite struct TokenStoreTests {
+  private let directory = TemporaryDirectory()
+  private var file: AtomicFile { AtomicFile(path: "\(directory.path)/tokens.json") }
+  private let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+  @Test func tokenIsRecognisedAfterAReload() throws {
+    var store = try TokenStore(file: file)
+    let token = try store.add(name: "Kitchen tablet", allow: [.view, .listen], now: now)
+    #expect(token.hasPrefix("cradle_"))
+    #expect(token.utf8.count == 7 + 32)
+    var again = try TokenStore(file: file)
+    let verified = again.verify(token, now: now + 60)
+    let record = try #require(verified)
+    #expect(record.name == "Kitchen tablet")
+    #expect(record.allow.names == ["view", "listen"])
+    #expect(record.createdAt == now)
+    #expect(record.lastUsedAt == now + 60)
+    #expect(again.verify(token + "x") == nil)
+    #expect(again.verify(String(token.dropLast())) == nil)
+    #expect(again.verify("") == nil)
+    #expect(again.verify(String(repeating: "a", count: 100_000)) == nil)
+  }
+
+  @Test func fileHoldsTheHashOnlyAndIsPrivate() throws {
+    var store = try TokenStore(file: file)
+    let token = try store.add(name: "a", allow: .view, now: now)
+    let text = String(decoding: try #require(try file.read()), as: UTF8.self)
+    #expect(!text.contains(token.dropFirst(7)))
+    #expect(text.contains("\"createdAt\" : \"2023-11-14T22:13:20Z\""))
+    #expect(text.contains("\"version\" : 1"))
+    #expect(try file.currentMode() == 0o600)
+  }
+
+  @Test func revokedTokenIsUnknown() throws {
+    var store = try TokenStore(file: file)
+    let token = try store.add(name: "a", allow: .view)
+    let other = try store.add(name: "b", allow: .view)
+    #expect(token != other)
+    try store.revoke(name: "a")
+    #expect(store.verify(token) == nil)
+    #expect(store.verify(other)?.name == "b")
+    #expect(try TokenStore(file: file).tokens.map(\.name) == ["b"])
+    #expect(throws: StoreError.unknownName("a")) { try store.revoke(name: "a") }
+  }
+
+  @Test func expiredTokenIsRefused() throws {
+    var store = try TokenStore(file: file)
+    let token = try store.add(name: "a", allow: .view, expiresAt: now, now: now - 10)
+    #expect(store.verify(token, now: now - 1) != nil)
+    #expect(store.verify(token, now: now) == nil)
+  }
+
+  @Test func useIsWrittenOnlyWhenAsked() throws {
+    var store = try TokenStore(file: file)
+    let token = try store.add(name: "a", allow: .view, now: now)
+    let before = try file.read()
+    _ = store.verify(token, now: now)
+    #expect(try file.read() == before)
+    #expect(store.hasUnsavedUses)
+    try store.saveUses()
+    #expect(!store.hasUnsavedUses)
+    #expect(try TokenStore(file: file).tokens.first?.lastUsedAt == now)
+  }
+
+  @Test(arguments: ["", " a", "a ", "a\nb", "a\u{7f}", String(repeating: "a", count: 65)])
+  func nameIsPrintable(name: String) throws {
+    var store = try TokenStore(file: file)
+    #expect(throws: StoreError.invalidName(name)) { _ = try store.add(name: name, allow: .view) }
+    #expect(try file.read() == nil)
+  }
+
+  @Test func namesPermissionsAndNumberAreChecked() throws {
+    var store = try TokenStore(file: file)
+    _ = try store.add(name: "Großmutters Küche", allow: .allowedForTokens)
+    #expect(throws: StoreError.duplicateName("Großmutters Küche")) {
+      _ = try store.add(name: "Großmutters Küche", allow: .view)
+    }
+    #expect(throws: StoreError.notAllowed(["admin"])) { _ = try store.add(name: "b", allow: [.view, .admin]) }
+    #expect(throws: StoreError.notAllowed([])) { _ = try store.add(name: "b", allow: []) }
+    for number in 1..<TokenStore.maximumTokens { _ = try store.add(name: "\(number)", allow: .view) }
+    #expect(throws: StoreError.full(maximum: 64)) { _ = try store.add(name: "b", allow: .view) }
+  }
+
+  @Test func permissionNames() {
+    #expect(Permissions(names: ["talk", "view"])?.names == ["view", "talk"])
+    #expect(Permissions(names: ["view", "everything"]) == nil)
+    #expect(Permissions.allNames == ["view", "listen", "talk", "control", "admin"])
+  }
+
+  @Test func halfWrittenStoreIsReportedByByteAndKept() throws {
+    var store = try TokenStore(file: file)
+    _ = try store.add(name: "a", allow: .view)
+    let whole = try #require(try file.read())
+    for count in 0..<whole.count - 2 {
+      try file.write(Array(whole[..<count]))
+      #expect(throws: StoreError.damaged(path: file.path, offset: count, reason: "it ends in the middle")) {
+        _ = try TokenStore(file: file)
+      }
+      #expect(try file.read()?.count == count)
+    }
+  }
+
+  @Test func foreignContentIsReportedAndKept() throws {
+    let cases: [(String, (StoreError) -> Bool)] = [
+      ("{\"version\":1,\"tokens\":[}", { $0.isDamaged(at: 23) }),
+      ("\0\0\0\0", { $0.isDamaged(at: 0) }),
+      ("[]", { $0.isDamaged(at: nil) }),
+      ("{}", { $0.isDamaged(at: nil) && "\($0)".contains("version is missing") }),
+      ("{\"version\":0,\"tokens\":[]}", { $0.isDamaged(at: nil) }),
+      ("{\"version\":1}", { $0.isDamaged(at: nil) && "\($0)".contains("tokens is missing") }),
+      ("{\"version\":1,\"tokens\":[{\"name\":7}]}", { "\($0)".contains("tokens[0].name has the wrong type") }),
+      (
+        "{\"version\":1,\"tokens\":[{\"name\":\"a\",\"hash\":\"00\"}]}",
+        { "\($0)".contains("tokens[0].hash has an impossible value") }
+      ),
+      (
+        "{\"version\":2,\"tokens\":\"in a new form\"}",
+        { if case .newerVersion(_, 2, 1) = $0 { true } else { false } }
+      ),
+    ]
+    for (text, isExpected) in cases {
+      let bytes = Array(text.utf8)
+      try file.write(bytes)
+      do throws(StoreError) {
+        _ = try TokenStore(file: file)
+        Issue.record("accepted \(text)")
+      } catch {
+        #expect(isExpected(error), "\(text): \(error)")
+      }
+      #expect(try file.read() == bytes)
+    }
+  }
+
+  @Test func adminInTheFileIsRefused() throws {
+    var store = try TokenStore(file: file)
+    _ = try store.add(name: "a", allow: .view)
+    let text = String(decoding: try #require(try file.read()), as: UTF8.self)
+    try file.write(Array(text.replacing("\"view\"", with: "\"admin\"").utf8))
+    #expect(throws: StoreError.self) { _ = try TokenStore(file: file) }
+  }
+
+  @Test func failedSaveChangesNothing() throws {
+    var store = try TokenStore(file: AtomicFile(path: "\(directory.path)/missing/tokens.json"))
+    #expect(throws: StoreError.self) { _ = try store.add(name: "a", allow: .view) }
+    #expect(store.tokens.isEmpty)
+  }
+}
+
+extension StoreError {
+  fileprivate func isDamaged(at offset: Int?) -> Bool {
+    if case .damaged(_, offset, _) = self { true } else { false }
+  }
+}
+
+@Suite struct JSONSyntaxTests {
+  @Test(arguments: ["{}", "[1, -2.5e+3, 0]", " \"a\\u00e9\\n\" ", "{\"a\": [true, false, null, {}]}", "0"])
+  func wellFormedTextHasNoError(text: String) {
+    #expect(JSONSyntax.firstError(in: Array(text.utf8)) == nil)
+  }
+
+  @Test(arguments: [
+    ("", 0), ("{", 1), ("{\"a\"}", 4), ("[1,]", 3), ("[01]", 2), ("tru", 3), ("trie", 2), ("\"\\x\"", 2),
+    ("\"a\u{1}\"", 2), ("{} x", 3), ("-", 1), ("1.", 2), ("\"\\u00g0\"", 5), ("[1 2]", 3),
+  ])
+  func firstErrorIsFound(text: String, offset: Int) {
+    #expect(JSONSyntax.firstError(in: Array(text.utf8)) == offset)
+  }
+
+  @Test func deepNestingIsRefused() {
+    let text = String(repeating: "[", count: 100_000)
+    #expect(JSONSyntax.firstError(in: Array(text.utf8)) == JSONSyntax.maximumDepth)
+  }
+}
