@@ -45,7 +45,8 @@ let cores: [Target] = [
   core("RTPSending", needs: ["Wire", "RTP"]),
   core("SCTP", needs: ["Wire"]),
   core("PeerConnection", needs: ["Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "SCTP"]),
-  core("Signaling", needs: ["Wire", "SDP"]),
+  core("Pairing"),
+  core("Signaling", needs: ["Wire", "SDP", "Pairing"]),
 ]
 
 let libraries: [Target] = [
@@ -77,7 +78,7 @@ let shells: [Target] = [
     ]),
   room(
     "Storage", in: "Storage",
-    needs: [product("Yams", "Yams"), product("Crypto", "swift-crypto")]),
+    needs: ["Wire", "Pairing", product("Yams", "Yams"), product("Crypto", "swift-crypto")]),
 ]
 
 let programs: [Target] = [
@@ -86,7 +87,8 @@ let programs: [Target] = [
   room(
     "Child", in: "Child",
     needs: [
-      "Wire", "ICE", "SDP", "RTP", "RTPSending", "SCTP", "PeerConnection", "Signaling", "Frames", "Codecs", "Sound",
+      "Wire", "ICE", "SDP", "RTP", "RTPSending", "SCTP", "PeerConnection", "Pairing", "Signaling", "Frames", "Codecs",
+      "Sound",
       "Picture", "Devices", "Secure", "Server", "Storage", "Web", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
     ]),
@@ -103,6 +105,12 @@ let checks: [Target] = [
     name: "TestSupport", dependencies: ["Wire", "COpenSSL"], path: "Tests/TestSupport", swiftSettings: strict),
   tests("ProjectTests", needs: []),
   tests("WireTests", needs: ["Wire", "TestSupport"]),
+  tests("STUNTests", needs: ["Wire", "STUN", "TestSupport"]),
+  tests("ICETests", needs: ["Wire", "STUN", "ICE", "TestSupport"]),
+  tests("SDPTests", needs: ["Wire", "SDP", "TestSupport"]),
+  tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "TestSupport"]),
+  tests("SecureTests", needs: ["Wire", "PeerConnection", "Secure", "TestSupport", "COpenSSL"]),
+  tests("StorageTests", needs: ["Pairing", "Storage"]),
   tests("Behaviour", needs: ["Wire", "ICE", "SDP", "RTP", "SCTP", "PeerConnection", "TestSupport"]),
 ]
 

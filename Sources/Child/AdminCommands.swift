@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 internal import NIOCore
+internal import Pairing
 internal import Server
 internal import Storage
 
@@ -41,7 +42,8 @@ final class AdminCommands: @unchecked Sendable {
       return encodeJSON(report.report())
     case .tokenAdd(let name, let allow):
       guard let permissions = Permissions(names: allow) else {
-        throw AdminError("unknown permission in \(allow.joined(separator: ",")); choose from view, listen, talk, control")
+        throw AdminError(
+          "unknown permission in \(allow.joined(separator: ",")); choose from view, listen, talk, control")
       }
       let token = try tokens.store.add(name: name, allow: permissions)
       logger.notice("token made", metadata: ["name": "\(name)", "allow": "\(allow.joined(separator: ","))"])

@@ -76,8 +76,8 @@ final class AudioPipeline: Sendable {
   var microphone: MicrophoneState { shared.withLock { $0.microphone } }
 
   private func captured(_ block: AudioBlock) {
-    worker.meter.add(block)
-    let level = worker.meter.rmsDb
+    worker.meter.add(block.samples)
+    let level = worker.meter.level.rms
     var packet: EncodedAudioPacket?
     if demand.isWanted {
       if worker.encoder == nil { worker.encoder = try? OpusEncoder() }

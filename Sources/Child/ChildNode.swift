@@ -75,7 +75,8 @@ public final class ChildNode: Sendable {
     let tokens = TokenBook(state.tokens)
     for warning in state.directory.modeWarnings() { logger.warning("\(warning)") }
     let name = configuration.name ?? ChildConfiguration.defaultName(id: identity.id)
-    let certificate = try NodeCertificate(identity: identity, addresses: LocalAddresses.current(includingLoopback: true))
+    let certificate = try NodeCertificate(
+      identity: identity, addresses: LocalAddresses.current(includingLoopback: true))
     let transports = try OpenSSLTransports(identity: identity, certificate: certificate)
     let loop = group.next()
 

@@ -1,10 +1,10 @@
 internal import Frames
+internal import Pairing
 internal import PeerConnection
 internal import RTPSending
 internal import SCTP
 internal import Server
 internal import Signaling
-internal import Storage
 internal import Wire
 
 // The child's end of the `control` data channel. INTERFACES.md, "Data channel".

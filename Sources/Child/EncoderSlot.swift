@@ -1,5 +1,7 @@
 internal import Codecs
+internal import Devices
 internal import Frames
+internal import NIOCore
 
 /// The encoder of one rendition with what steers it. Made anew when the picture's size changes; lives on the encoder
 /// thread.
@@ -12,7 +14,7 @@ struct EncoderSlot {
 
   init(settings: VideoPipeline.Settings) {
     self.settings = settings
-    governor = SpeedGovernor(framesPerSecond: settings.request.framesPerSecond)
+    governor = SpeedGovernor(frameInterval: .seconds(1 / max(1, settings.request.framesPerSecond)))
   }
 
   /// The libvpx `cpu-used` in force; negative and fixed.
@@ -25,12 +27,15 @@ struct EncoderSlot {
       currentKbps = kbps
       encoder = try? VP8Encoder(
         configuration: VP8EncoderConfiguration(
-          width: frame.width, height: frame.height, framesPerSecond: settings.request.framesPerSecond,
-          bitrateKbps: kbps, speed: governor.speed, temporalLayers: 2))
+          width: frame.width, height: frame.height, framesPerSecond: Int(settings.request.framesPerSecond.rounded()),
+          bitrateKbps: kbps,
+          threads: VP8EncoderConfiguration.defaultThreads(
+            width: frame.width, height: frame.height, cores: System.coreCount),
+          speed: governor.speed, temporalLayers: 2))
     }
     if kbps != currentKbps {
       currentKbps = kbps
-      encoder?.setBitrate(kbps: kbps)
+      try? encoder?.setBitrate(kbps: kbps)
     }
     do {
       return try encoder?.encode(frame, forceKeyFrame: forceKeyFrame)
@@ -41,6 +46,6 @@ struct EncoderSlot {
   }
 
   mutating func note(encodeTime: Duration) {
-    if let speed = governor.note(encodeTime: encodeTime) { encoder?.setSpeed(speed) }
+    if let speed = governor.record(encodingTime: encodeTime) { try? encoder?.setSpeed(speed) }
   }
 }

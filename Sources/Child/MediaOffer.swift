@@ -1,6 +1,6 @@
+internal import Pairing
 internal import PeerConnection
 internal import SDP
-internal import Storage
 
 /// Which tracks a viewer may have, in the terms of offer and answer.
 enum MediaOffer {

@@ -3,6 +3,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 internal import PeerConnection
+internal import SDP
 internal import Server
 internal import Signaling
 internal import Storage
@@ -106,7 +107,7 @@ final class Routes: @unchecked Sendable {
     let record = token(of: request)
     let authorization: Authorization =
       switch record {
-      case .some(.some(let record)): .granted(Permissions(rawValue: record.allow.rawValue))
+      case .some(.some(let record)): .granted(record.allow)
       case .some(nil): .invalid
       case nil: .none
       }
@@ -144,15 +145,16 @@ final class Routes: @unchecked Sendable {
     guard let camera = viewers.cameraIndex(creation.cameraID) else {
       return .failure(Problem(404, "there is no camera of this name"))
     }
-    let permissions = Storage.Permissions(rawValue: creation.permissions.rawValue)
     do throws(PeerHubError) {
       let (peer, answer) = try hub.connect(
-        offer: creation.offer, configuration: viewers.peerConfiguration(permissions: permissions, camera: camera),
+        offer: creation.offer,
+        configuration: viewers.peerConfiguration(permissions: creation.permissions, camera: camera),
         includingLoopback: isFromLoopback)
       sessions[peer] = creation.session
       viewers.add(
         Viewer(
-          peer: peer, session: creation.session.description, name: name, permissions: permissions, camera: camera,
+          peer: peer, session: creation.session.description, name: name, permissions: creation.permissions,
+          camera: camera,
           since: MonotonicClock.now))
       return .success(answer)
     } catch {

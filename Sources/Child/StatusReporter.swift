@@ -1,5 +1,10 @@
+internal import Devices
 internal import Frames
+internal import ICE
 internal import NIOCore
+internal import Pairing
+internal import PeerConnection
+internal import RTPSending
 internal import Server
 internal import Synchronization
 internal import Wire

@@ -1,5 +1,5 @@
+internal import Pairing
 internal import Server
-internal import Storage
 internal import Wire
 
 /// One parent that watches, from its WHEP request to its end.
@@ -26,7 +26,7 @@ struct Viewer: Sendable {
 /// How viewers with different paths share one encoder.
 ///
 /// The encoder runs at the rate of the slowest viewer that has at least half of what the fastest has. Slower ones get
-/// the base layer alone, which carries 60 % of the rate; they must not make the picture worse for everybody else.
+/// the base layer alone, which carries 75 % of the rate; they must not make the picture worse for everybody else.
 struct RateAllocation: Equatable {
   var encoderKbps: Int
   /// Whether a viewer with this estimate gets both temporal layers.

@@ -1,13 +1,14 @@
+internal import Devices
 internal import Frames
+internal import ICE
 internal import Logging
 internal import NIOCore
-internal import ICE
+internal import Pairing
 internal import PeerConnection
 internal import RTPSending
 internal import SCTP
 internal import SDP
 internal import Server
-internal import Storage
 internal import Wire
 
 /// Everybody who watches: what they may have, what they get, what the encoder has to make for them.

@@ -1,4 +1,6 @@
 internal import Frames
+internal import Glibc
+internal import Sound
 internal import Wire
 
 /// Opens what the configuration calls a microphone.
@@ -31,9 +33,12 @@ public enum AudioSources {
         if name != "default" { nearest = nearest ?? error }
       }
     }
-    throw nearest
-      ?? DeviceError(
-        device: "microphone", reason: .notFound, advice: "Plug one in; it is used as soon as it is there.")
+    if let nearest { throw nearest }
+    if ALSADevices.areRefused {
+      throw DeviceError.system(EACCES, device: "microphone", operation: "open", kind: .microphone)
+    }
+    throw DeviceError(
+      device: "microphone", reason: .notFound, advice: "Plug one in; it is used as soon as it is there.")
   }
 
   private static func wav(_ path: String) throws(DeviceError) -> PacedAudio {
@@ -43,13 +48,22 @@ public enum AudioSources {
       channels: reader.header.channels)
     return PacedAudio(info: info) {
       var reader = reader
-      return { (_, _) throws(DeviceError) in try reader.nextBlock() }
+      return { (time, position) throws(DeviceError) in
+        AudioBlock(samples: try reader.nextBlock(), captureTime: time, samplePosition: position)
+      }
     }
   }
 
   private static func test() -> PacedAudio {
     let info = AudioSourceInfo(
       device: "test", name: "Test tone", sampleRate: AudioFormat.sampleRate, channels: 1)
-    return PacedAudio(info: info) { TestTone.maker() }
+    return PacedAudio(info: info) {
+      var generator = ToneGenerator()
+      return { (time, position) throws(DeviceError) in
+        generator.makeBlock(
+          captureTime: time, samplePosition: position,
+          unixNanoseconds: MonotonicClock.wallClockReference.unixNanoseconds(at: time))
+      }
+    }
   }
 }

@@ -1,5 +1,6 @@
 internal import Crypto
 public import FoundationEssentials
+public import Pairing
 internal import Wire
 
 /// A bearer token as it is stored: what it may do, and its hash only.

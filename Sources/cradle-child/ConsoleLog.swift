@@ -17,7 +17,7 @@ struct ConsoleLog: LogHandler {
     let all = metadata.merging(event.metadata ?? [:]) { $1 }
     let details = all.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.quoted("\($0.value)"))" }.joined()
     let prefix = isForJournal ? "<\(Self.priority(event.level))>" : "\(Self.timeOfDay()) \(Self.word(event.level)) "
-    fputs("\(prefix)\(event.message)\(details)\n", stderr)
+    printError("\(prefix)\(event.message)\(details)")
   }
 
   /// syslog(3) priorities.

@@ -27,12 +27,13 @@ struct DirectoryOptions: ParsableArguments {
   /// The configuration file's content; defaults when none was named and the default one does not exist.
   func loadConfiguration() throws -> ChildConfiguration {
     let path = config ?? Self.defaultConfiguration
-    if config == nil, !FileManager.default.fileExists(atPath: path) { return ChildConfiguration() }
     do {
-      return try ChildConfiguration.load(path: path)
-    } catch let error as ConfigurationErrors {
+      if let configuration = try ChildConfiguration.load(path: path) { return configuration }
+    } catch {
       throw Failure.badConfiguration("\(error)")
     }
+    if config != nil { throw Failure.badConfiguration("\(path): there is no such file") }
+    return .defaults
   }
 }
 
@@ -59,12 +60,34 @@ struct OverrideOptions: ParsableArguments {
   /// The configuration with these flags applied; a flag that makes no sense is an error of usage.
   func apply(to configuration: ChildConfiguration) throws -> ChildConfiguration {
     var result = configuration
-    do {
-      try result.override(
-        name: name, listen: listen, camera: camera, microphone: microphone, speaker: speaker, light: light)
-    } catch let error as ConfigurationErrors {
-      throw Failure.badConfiguration("\(error)")
+    if let name {
+      guard (1...63).contains(name.utf8.count) else { throw Self.wrong("--name", name, "1 to 63 bytes") }
+      result.name = name
+    }
+    if let listen { result.listen = try Self.parse(listen, "--listen") }
+    if let camera {
+      let device: VideoDevice = try Self.parse(camera, "--camera")
+      // The flag means one camera; the others of the file stay out of it.
+      var first = result.cameras.first ?? ChildConfiguration.defaults.cameras[0]
+      first.device = device
+      result.cameras = [first]
+    }
+    if let microphone { result.microphone.device = try Self.parse(microphone, "--microphone") }
+    if let speaker { result.speaker.device = try Self.parse(speaker, "--speaker") }
+    if let light {
+      var first = result.lights.first ?? ChildConfiguration.defaults.lights[0]
+      first.device = try Self.parse(light, "--light")
+      result.lights = [first]
     }
     return result
+  }
+
+  private static func parse<Value: ConfigurationText>(_ text: String, _ flag: String) throws -> Value {
+    guard let value = Value(text) else { throw wrong(flag, text, Value.allowed) }
+    return value
+  }
+
+  private static func wrong(_ flag: String, _ text: String, _ allowed: String) -> Failure {
+    .badConfiguration("\(flag) \(text): must be \(allowed)")
   }
 }

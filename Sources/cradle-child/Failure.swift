@@ -9,6 +9,8 @@ struct Failure: Error {
   static func badConfiguration(_ message: String) -> Failure { Failure(status: 2, message: message) }
 }
 
+/// One line to standard error, in one write, so that lines of several threads stay whole.
 func printError(_ text: String) {
-  fputs(text + "\n", stderr)
+  let bytes = Array((text + "\n").utf8)
+  _ = write(STDERR_FILENO, bytes, bytes.count)
 }

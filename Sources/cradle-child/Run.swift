@@ -30,15 +30,17 @@ struct Run: AsyncParsableCommand {
       throw Failure.failed("\(error)")
     }
     if isatty(STDERR_FILENO) == 1 {
-      printError("Open https://localhost:\(node.port)/ with a token: cradle-child token add --name me --allow view,listen")
+      printError(
+        "Open https://localhost:\(node.port)/ with a token: cradle-child token add --name me --allow view,listen")
     }
     await signals.first()
     await node.stop()
   }
 }
 
-/// SIGTERM and SIGINT, as something to wait for.
-private final class StopSignals: Sendable {
+/// SIGTERM and SIGINT, as something to wait for. `@unchecked Sendable` because Dispatch's sources are thread-safe but not
+/// marked so on Linux.
+private final class StopSignals: @unchecked Sendable {
   private let stream: AsyncStream<Void>
   private let sources: [any DispatchSourceSignal]
 

@@ -42,7 +42,9 @@ struct Token: ParsableCommand {
       if json { return print(result) }
       let rows = try Daemon.decode([TokenRow].self, from: result)
       if rows.isEmpty { return print("No tokens. Make one: cradle-child token add --name NAME --allow view,listen") }
-      print(Table.text([["NAME", "ALLOWS", "MADE"]] + rows.map { [$0.name, $0.allow.joined(separator: ","), $0.createdAt] }))
+      print(
+        Table.text(
+          [["NAME", "ALLOWS", "MADE"]] + rows.map { [$0.name, $0.allow.joined(separator: ","), $0.createdAt] }))
     }
   }
 

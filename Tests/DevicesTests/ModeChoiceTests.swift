@@ -9,7 +9,7 @@ struct ModeChoiceTests {
 
   private func choose(
     _ modes: [CameraMode], _ width: Int = 1280, _ height: Int = 720, _ rate: Double = 30
-  ) -> (format: PixelFormat, width: Int, height: Int, rate: Double?)? {
+  ) -> (format: CameraFormat, width: Int, height: Int, rate: Double?)? {
     let request = VideoRequest(width: width, height: height, framesPerSecond: rate)
     return ModeChoice.best(of: modes, for: request).map {
       ($0.mode.format, $0.mode.width, $0.mode.height, $0.interval?.framesPerSecond)
@@ -68,7 +68,7 @@ struct ModeChoiceTests {
   }
 
   @Test func theFormatThatCostsLeastIsTakenOfEquals() throws {
-    let modes = [PixelFormat.uyvy, .yuyv, .nv12, .mjpeg, .yuv420].map {
+    let modes = [CameraFormat.uyvy, .yuyv, .nv12, .mjpeg, .yuv420].map {
       CameraMode(format: $0, width: 1280, height: 720, rates: rates(30))
     }
     #expect(try #require(choose(modes)).format == .yuv420)
@@ -113,24 +113,17 @@ struct ModeChoiceTests {
   }
 
   @Test func formatsAreNamedByTheirFourCharacters() {
-    #expect(PixelFormat.yuyv.name == "YUYV")
-    #expect(PixelFormat.mjpeg.name == "MJPG")
-    #expect(PixelFormat.yuv420.name == "YU12")
-    #expect(PixelFormat.name(ofFourcc: 0x2020_3859) == "Y8")
-    #expect(PixelFormat.name(ofFourcc: 0) == "????")
-    for format in PixelFormat.allCases { #expect(PixelFormat(fourcc: format.fourcc) == format) }
-  }
-
-  @Test func aWholePictureHasItsBytes() {
-    #expect(PixelFormat.yuyv.byteCount(stride: 1280, height: 480) == 614_400)
-    #expect(PixelFormat.nv12.byteCount(stride: 640, height: 480) == 460_800)
-    #expect(PixelFormat.yuv420.byteCount(stride: 640, height: 480) == 460_800)
-    #expect(PixelFormat.mjpeg.byteCount(stride: 0, height: 480) == nil)
+    #expect(CameraFormat.yuyv.name == "YUYV")
+    #expect(CameraFormat.mjpeg.name == "MJPG")
+    #expect(CameraFormat.yuv420.name == "YU12")
+    #expect(CameraFormat.name(ofFourcc: 0x2020_3859) == "Y8")
+    #expect(CameraFormat.name(ofFourcc: 0) == "????")
+    for format in CameraFormat.allCases { #expect(CameraFormat(fourcc: format.fourcc) == format) }
   }
 }
 
 private func == (
-  left: (format: PixelFormat, width: Int, height: Int, rate: Double?), right: (PixelFormat, Int, Int, Double)
+  left: (format: CameraFormat, width: Int, height: Int, rate: Double?), right: (CameraFormat, Int, Int, Double)
 ) -> Bool {
   left.format == right.0 && left.width == right.1 && left.height == right.2 && left.rate == right.3
 }

@@ -37,9 +37,14 @@ struct SupervisorTests {
     var timing = SupervisorTiming()
     timing.firstRetry = .milliseconds(5)
     timing.longestRetry = .milliseconds(10)
+    timing.settle = .milliseconds(1)
+    return timing
+  }
+
+  private var impatient: SupervisorTiming {
+    var timing = fast
     timing.firstElement = .milliseconds(60)
     timing.silence = .milliseconds(60)
-    timing.settle = .milliseconds(1)
     return timing
   }
 
@@ -88,7 +93,7 @@ struct SupervisorTests {
 
   @Test func aSourceThatDeliversNothingIsAFailure() throws {
     let asked = Collector<Set<String>>()
-    let supervisor = Supervisor(name: "test", timing: fast) { avoiding throws(DeviceError) in
+    let supervisor = Supervisor(name: "test", timing: impatient) { avoiding throws(DeviceError) in
       asked.put(avoiding)
       return FakeSource("cam") { _ in }
     }
@@ -103,7 +108,7 @@ struct SupervisorTests {
   }
 
   @Test func aSourceThatFallsSilentIsAFailure() {
-    let supervisor = Supervisor(name: "test", timing: fast) { _ throws(DeviceError) in
+    let supervisor = Supervisor(name: "test", timing: impatient) { _ throws(DeviceError) in
       FakeSource("cam") { $0.deliver(1) }
     }
     let states = Collector<Supervisor.State>()
@@ -115,7 +120,7 @@ struct SupervisorTests {
 
   @Test func silenceWithoutDemandIsNone() {
     let demand = Demand()
-    let supervisor = Supervisor(name: "test", timing: fast, demand: demand) { _ throws(DeviceError) in
+    let supervisor = Supervisor(name: "test", timing: impatient, demand: demand) { _ throws(DeviceError) in
       FakeSource("cam") { $0.deliver(1) }
     }
     let states = Collector<Supervisor.State>()

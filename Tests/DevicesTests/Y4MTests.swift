@@ -19,9 +19,10 @@ struct Y4MTests {
   }
 
   @Test func theHeaderGivesSizeAndRate() throws {
-    let header = try Y4MHeader.parse(Array("YUV4MPEG2 W1280 H720 F30000:1001 Ip A1:1 C420mpeg2 XYSCSS=420\nF".utf8))
+    let line = "YUV4MPEG2 W1280 H720 F30000:1001 Ip A1:1 C420mpeg2 XYSCSS=420\n"
+    let header = try Y4MHeader.parse(Array("\(line)FRAME\n".utf8))
     #expect(header.header == Y4MHeader(width: 1280, height: 720, rateNumerator: 30000, rateDenominator: 1001))
-    #expect(header.length == 67)
+    #expect(header.length == line.utf8.count)
     #expect(header.header.frameBytes == 1_382_400)
   }
 

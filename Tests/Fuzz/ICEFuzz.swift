@@ -50,7 +50,7 @@ enum ICEFuzz: FuzzBody {
     let hidden = Array("candidate:1 1 udp 77 abc.local 46154 typ host ufrag them".utf8)
     let start = step(.localCandidate, [1]) + step(.credentials)
     let connect = start + step(.datagram, [3] + check) + step(.response, success)
-    return [
+    let rows = [
       connect + step(.wait, [50]) + step(.response, success) + step(.wait, [200]) + step(.data, [3]) + step(.end),
       start + step(.candidate, line) + step(.response, refusal) + step(.response, success)
         + step(.datagram, [4] + check),
@@ -58,10 +58,12 @@ enum ICEFuzz: FuzzBody {
       connect + step(.restart) + step(.datagram, [3] + check) + step(.credentials, [2]) + step(.response, success),
       connect + step(.datagram, [3] + conflict) + step(.response, success) + step(.wait, [120]) + step(.wait, [250]),
     ]
+    // One byte more makes the other role of them.
+    return rows + rows.map { $0 + [0] }
   }
 
   static func run(_ input: [UInt8]) {
-    let isControlling = input.count % 2 == 1
+    let isControlling = !input.count.isMultiple(of: 2)
     var agent = ICEAgent(
       role: isControlling ? .controlling : .controlled, credentials: ours, hashes: BlindHashes(),
       random: CountingGenerator())

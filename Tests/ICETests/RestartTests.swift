@@ -26,6 +26,7 @@ import Wire
     let fresh = a.agent.restart(now: network.now)
     network.drain(a)
     #expect(fresh != oldCredentials && a.agent.localCredentials == fresh && a.agent.remoteCredentials == nil)
+    #expect(a.agent.localUsernameFragments == [fresh.usernameFragment, oldCredentials.usernameFragment])
     network.run(for: .seconds(40))
     #expect(a.agent.selectedPair?.id == old.id && b.agent.selectedPair != nil, "consent goes on under the old ones")
     #expect(!a.statesSeen.contains(.disconnected) && !b.statesSeen.contains(.disconnected))

@@ -85,7 +85,9 @@ import Wire
   @Test func bothShutDownAtOnce() {
     var lab = Lab.connected()
     for end in Lab.End.allCases { lab[end].shutdown(now: lab.now) }
-    #expect(lab.run(for: .seconds(5)) { $0.closeReason(at: .client) == .shutDown && $0.closeReason(at: .server) == .shutDown })
+    #expect(
+      lab.run(for: .seconds(5)) { $0.closeReason(at: .client) == .shutDown && $0.closeReason(at: .server) == .shutDown }
+    )
   }
 
   @Test func abortEndsBothSidesAtOnce() throws {
@@ -97,6 +99,19 @@ import Wire
     #expect(lab.closeReason(at: .client) == .abortedByPeer("user-initiated abort"))
     #expect(lab.outputs[0].suffix(2).first == .closed(id: id))
     #expect(lab[.client].nextDeadline == nil)
+  }
+
+  @Test func closedAssociationNeedsNoTimer() throws {
+    var lab = Lab.connected()
+    let id = try lab.openChannel()
+    lab.run(for: .seconds(1))
+    // A SACK is still owed when the end comes.
+    try lab[.client].send(.text("x"), on: id, now: lab.now)
+    lab.run(for: .milliseconds(30))
+    #expect(lab.messages(at: .server, on: id).count == 1)
+    lab[.server].abort(now: lab.now)
+    lab.drain()
+    #expect(lab[.server].nextDeadline == nil)
   }
 
   @Test func foreignVerificationTagIsIgnored() {
@@ -145,7 +160,9 @@ import Wire
       var packet = packet
       guard end == .client, packet.count > 60, packet[12] == ChunkType.cookieEcho else { return packet }
       packet[20] ^= 1
-      return makePacket(tag: UInt32(packet[4]) << 24 | UInt32(packet[5]) << 16 | UInt32(packet[6]) << 8 | UInt32(packet[7])) {
+      return makePacket(
+        tag: UInt32(packet[4]) << 24 | UInt32(packet[5]) << 16 | UInt32(packet[6]) << 8 | UInt32(packet[7])
+      ) {
         $0.append(RawChunk(type: ChunkType.cookieEcho, flags: 0, value: packet[16...]))
       }
     }

@@ -39,9 +39,10 @@ import Wire
     for end in Lab.End.allCases { lab[end].connect(now: lab.now) }
     try lab[.server].send(.binary([1]), on: 100, now: lab.now)
     lab.run(for: .seconds(1))
-    #expect(lab.outputs[0] == [
-      .associationConnected, .opened(id: 100, parameters, byPeer: false), .message(id: 100, .binary([1])),
-    ])
+    #expect(
+      lab.outputs[0] == [
+        .associationConnected, .opened(id: 100, parameters, byPeer: false), .message(id: 100, .binary([1])),
+      ])
   }
 
   @Test(arguments: 1...6) func closedChannelIsGoneAtBothEndsAndItsIdComesBack(seed: UInt64) throws {
@@ -49,7 +50,7 @@ import Wire
     for round in 0..<3 {
       let id = try lab.openChannel(DataChannelParameters(label: "round \(round)"))
       #expect(id == 0)
-      lab.outputs = [[], []]
+      lab.forgetOutputs()
       for number in 0..<5 { try lab[.client].send(.text("\(number)"), on: id, now: lab.now) }
       let closer: Lab.End = round == 1 ? .server : .client
       if closer == .server { lab.run(for: .seconds(30)) { $0.messages(at: .server, on: id).count == 5 } }
@@ -59,6 +60,30 @@ import Wire
       #expect(lab.messages(at: .server, on: id).count == 5)
       #expect(lab.outputs.allSatisfy { $0.filter { $0 == .closed(id: id) }.count == 1 })
     }
+  }
+
+  @Test func idIsUsedAgainBeforeTheAnswerToItsResetArrives() throws {
+    var lab = Lab.connected()
+    let id = try lab.openChannel()
+    lab.run(for: .seconds(1))
+    let answersArrive = lab.now + .seconds(2)
+    lab.tamper = { end, packet, now in
+      guard end == .client, now < answersArrive, let parsed = try? Packet(packet) else { return packet }
+      // Type 16, a response, is the first parameter.
+      return parsed.chunks.contains { $0.type == ChunkType.reconfiguration && $0.value.dropFirst().first == 16 }
+        ? nil : packet
+    }
+    lab[.client].close(id, now: lab.now)
+    #expect(lab.run(for: .seconds(1)) { $0.isClosed(id, at: .client) })
+    #expect(!lab.isClosed(id, at: .server))
+    let again = try lab.openChannel(DataChannelParameters(label: "again"))
+    #expect(again == id)
+    #expect(lab.isClosed(id, at: .server))
+    for number in 0..<3 {
+      try lab[.server].send(.text("\(number)"), on: id, now: lab.now)
+      lab.run(for: .seconds(2))
+    }
+    #expect(lab.messages(at: .client, on: id) == [.text("0"), .text("1"), .text("2")])
   }
 
   @Test func bothCloseAtOnce() throws {
@@ -105,9 +130,10 @@ import Wire
     #expect(lab.isConnected)
   }
 
-  @Test(arguments: [
-    [], [9], [3], [3, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0x61], [3, 0x55, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-  ] as [[UInt8]])
+  @Test(
+    arguments: [
+      [], [9], [3], [3, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0x61], [3, 0x55, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    ] as [[UInt8]])
   func malformedOpenIsClosed(bytes: [UInt8]) {
     var lab = Lab.connected()
     lab[.client].association.send(

@@ -29,7 +29,8 @@ struct Lab {
   }
 
   var ends: [DataChannelTransport]
-  var outputs: [[DataChannelOutput]] = [[], []]
+  private(set) var outputs: [[DataChannelOutput]] = [[], []]
+  private var received: [[UInt16: [DataChannelMessage]]] = [[:], [:]]
   var now = Instant.zero
   var weather: Weather
   /// Returns what arrives instead of the packet; nil loses it.
@@ -48,7 +49,8 @@ struct Lab {
     ends = End.allCases.map { end in
       DataChannelTransport(
         configuration: end == .client ? configuration : serverConfiguration ?? configuration,
-        isDTLSClient: end == .client, hashes: TestHashes(), random: SeededGenerator(seed: seed &* 7 &+ UInt64(end.rawValue)),
+        isDTLSClient: end == .client, hashes: TestHashes(),
+        random: SeededGenerator(seed: seed &* 7 &+ UInt64(end.rawValue)),
         initialTSN: initialTSN)
     }
   }
@@ -67,6 +69,9 @@ struct Lab {
           launch(packet, from: end)
         } else {
           outputs[end.rawValue].append(output)
+          if case .message(let id, let message) = output {
+            received[end.rawValue][id, default: []].append(message)
+          }
         }
       }
     }
@@ -134,7 +139,9 @@ struct Lab {
   }
 
   /// Opens a channel from the client and lets it become open at both ends.
-  mutating func openChannel(_ parameters: DataChannelParameters = DataChannelParameters(label: "control")) throws -> UInt16 {
+  mutating func openChannel(_ parameters: DataChannelParameters = DataChannelParameters(label: "control")) throws
+    -> UInt16
+  {
     let id = try self[.client].open(parameters, now: now)
     run(for: .seconds(30)) { $0.isOpen(id, at: .client) && $0.isOpen(id, at: .server) }
     return id
@@ -147,9 +154,13 @@ struct Lab {
   }
 
   func messages(at end: End, on id: UInt16) -> [DataChannelMessage] {
-    outputs[end.rawValue].compactMap {
-      if case .message(id, let message) = $0 { message } else { nil }
-    }
+    received[end.rawValue][id] ?? []
+  }
+
+  /// Forgets what has come out so far.
+  mutating func forgetOutputs() {
+    outputs = [[], []]
+    received = [[:], [:]]
   }
 
   func closeReason(at end: End) -> AssociationCloseReason? {

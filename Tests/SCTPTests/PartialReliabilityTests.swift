@@ -26,7 +26,9 @@ import Wire
     let id = try lab.openChannel(DataChannelParameters(label: "p", reliability: .maxPacketLifeTime(milliseconds: 200)))
     lab.run(for: .seconds(1))
     lab.weather.loss = 1
-    for number in 0..<30 { try lab[.client].send(.binary([UInt8](repeating: UInt8(number), count: 1000)), on: id, now: lab.now) }
+    for number in 0..<30 {
+      try lab[.client].send(.binary([UInt8](repeating: UInt8(number), count: 1000)), on: id, now: lab.now)
+    }
     lab.run(for: .milliseconds(700))
     lab.weather.loss = 0
     try lab[.client].send(.text("fresh"), on: id, now: lab.now)
@@ -50,6 +52,22 @@ import Wire
     #expect(lab[.server].association.receiver.reassembly.bytesHeld == 0)
     #expect(lab[.client].statistics.transport.unackData == 0)
     #expect(lab[.client].bufferedAmount(of: id) == 0)
+  }
+
+  @Test func cleanNetworkLosesNothingHoweverUnreliableTheChannels() throws {
+    var lab = Lab.connected(Weather(latency: .milliseconds(50)))
+    let unordered = try lab.openChannel(
+      DataChannelParameters(label: "u", isOrdered: false, reliability: .maxRetransmits(0)))
+    let ordered = try lab.openChannel(DataChannelParameters(label: "o", reliability: .maxRetransmits(0)))
+    for number in 0..<200 {
+      try lab[.client].send(.text("u\(number)"), on: unordered, now: lab.now)
+      try lab[.client].send(.binary([UInt8](repeating: 0, count: 3000)), on: ordered, now: lab.now)
+      if number % 20 == 0 { lab.run(for: .milliseconds(20)) }
+    }
+    lab.run(for: .seconds(30))
+    #expect(lab.messages(at: .server, on: unordered).count == 200)
+    #expect(lab.messages(at: .server, on: ordered).count == 200)
+    #expect(lab[.client].statistics.transport.messagesAbandoned == 0)
   }
 
   @Test(arguments: 1...12) func lossyUnreliableChannelKeepsMoving(seed: UInt64) throws {

@@ -199,8 +199,8 @@ import Testing
     let text = smallOffer {
       $0 = $0.replacing(
         "a=mid:v\n",
-        with:
-          "a=mid:v\na=extmap:15 \(RTPHeaderExtensionURI.mid)\na=extmap:3/sendonly \(RTPHeaderExtensionURI.absSendTime)\n"
+        with: "a=mid:v\na=extmap:15 \(RTPHeaderExtensionURI.mid)\n"
+          + "a=extmap:3/sendonly \(RTPHeaderExtensionURI.absSendTime)\n"
           + "a=extmap:4/inactive \(RTPHeaderExtensionURI.playoutDelay)\n")
     }
     let (answer, session) = try answer(text)

@@ -1,3 +1,4 @@
+import Pairing
 import Signaling
 import Testing
 import Wire
@@ -33,7 +34,7 @@ import Wire
 
   @Test func permissionsHaveWords() {
     #expect(Permissions.all.names == ["view", "listen", "talk", "control", "admin"])
-    #expect(Permissions(name: "talk") == .talk && Permissions(name: "fly") == nil)
+    #expect(Permissions(names: ["talk"]) == .talk && Permissions(names: ["fly"]) == nil)
   }
 }
 

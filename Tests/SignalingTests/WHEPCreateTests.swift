@@ -1,3 +1,4 @@
+import Pairing
 import SDP
 import Signaling
 import Testing
@@ -23,11 +24,12 @@ import Wire
     #expect(response.headers["Accept-Patch"] == "application/trickle-ice-sdpfrag")
     #expect(response.headers["Access-Control-Allow-Origin"] == "*")
     #expect(response.headers["Access-Control-Expose-Headers"]?.contains("Location") == true)
+    let credentials = #"username="u\"1"; credential="p\\wX: y"; credential-type="password""#
     #expect(
       response.headers.values("Link") == [
-        "<stun:stun.example.net>; rel=\"ice-server\"",
-        #"<turn:turn.example.net?transport=udp>; rel="ice-server"; username="u\"1"; credential="p\\wX: y"; credential-type="password""#,
-        #"<turns:turn.example.net>; rel="ice-server"; username="u\"1"; credential="p\\wX: y"; credential-type="password""#,
+        #"<stun:stun.example.net>; rel="ice-server""#,
+        #"<turn:turn.example.net?transport=udp>; rel="ice-server"; "# + credentials,
+        #"<turns:turn.example.net>; rel="ice-server"; "# + credentials,
       ])
     #expect(try SessionDescription(parsing: response.text).media[0].direction == .sendOnly)
     guard case .createSession(let creation) = shell.effects[0] else { throw Problem(500, "no creation") }

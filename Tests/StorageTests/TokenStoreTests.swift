@@ -1,4 +1,5 @@
 import Foundation
+import Pairing
 import Testing
 
 @testable import Storage

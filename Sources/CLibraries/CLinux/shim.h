@@ -43,6 +43,7 @@ static const unsigned long CLINUX_VIDIOC_STREAMOFF = VIDIOC_STREAMOFF;
 static const unsigned int CLINUX_PIX_FMT_YUYV = V4L2_PIX_FMT_YUYV;
 static const unsigned int CLINUX_PIX_FMT_UYVY = V4L2_PIX_FMT_UYVY;
 static const unsigned int CLINUX_PIX_FMT_NV12 = V4L2_PIX_FMT_NV12;
+static const unsigned int CLINUX_PIX_FMT_NV21 = V4L2_PIX_FMT_NV21;
 static const unsigned int CLINUX_PIX_FMT_YUV420 = V4L2_PIX_FMT_YUV420;
 static const unsigned int CLINUX_PIX_FMT_YVU420 = V4L2_PIX_FMT_YVU420;
 static const unsigned int CLINUX_PIX_FMT_MJPEG = V4L2_PIX_FMT_MJPEG;

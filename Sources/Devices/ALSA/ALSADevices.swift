@@ -44,6 +44,12 @@ enum ALSADevices {
     return result
   }
 
+  /// True if there are cards and none may be opened. The library itself only says that there is no such card.
+  static var areRefused: Bool {
+    let cards = Directory.names(in: "/dev/snd").filter { $0.hasPrefix("controlC") }
+    return !cards.isEmpty && cards.allSatisfy { access("/dev/snd/\($0)", R_OK | W_OK) != 0 }
+  }
+
   static func cardName(_ card: Int32) -> String? {
     var name: UnsafeMutablePointer<CChar>?
     guard snd_card_get_name(card, &name) >= 0 else { return nil }

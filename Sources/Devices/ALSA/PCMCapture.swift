@@ -45,10 +45,7 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
   private init(exactly name: String, reportedAs asked: String) throws(DeviceError) {
     var handle: OpaquePointer?
     let status = snd_pcm_open(&handle, name, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK))
-    // A card that is not there is ENODEV or ENXIO, a name that is not configured ENOENT.
-    guard status >= 0, let handle else {
-      throw Self.error(status == -ENODEV || status == -ENXIO ? -ENOENT : status, asked, "open")
-    }
+    guard status >= 0, let handle else { throw Self.openError(status, asked) }
     let failure = Self.configure(handle)
     guard failure.status >= 0 else {
       snd_pcm_close(handle)
@@ -158,6 +155,12 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
     let text = String(cString: name)
     guard card >= 0, let cardName = ALSADevices.cardName(card) else { return text.isEmpty ? nil : text }
     return text.isEmpty || text == cardName ? cardName : "\(cardName), \(text)"
+  }
+
+  /// A card that is not there is ENODEV or ENXIO, a name that is not configured ENOENT.
+  private static func openError(_ status: Int32, _ name: String) -> DeviceError {
+    let isMissing = [-ENOENT, -ENODEV, -ENXIO].contains(status)
+    return error(isMissing ? (ALSADevices.areRefused ? -EACCES : -ENOENT) : status, name, "open")
   }
 
   private static func error(_ status: Int32, _ name: String, _ operation: String) -> DeviceError {

@@ -7,8 +7,8 @@ final class PacedAudio: MediaSource {
   private let makeNext: @Sendable () -> Next
   private let thread = SourceThread()
 
-  /// Gives the 960 samples that begin at a time and position.
-  typealias Next = (Instant, UInt64) throws(DeviceError) -> [Int16]
+  /// Gives the block that begins at a time and position.
+  typealias Next = (Instant, UInt64) throws(DeviceError) -> AudioBlock
 
   /// `makeNext` makes the maker on the thread that then calls it, one block at a time.
   init(info: AudioSourceInfo, makeNext: @escaping @Sendable () -> Next) {
@@ -29,8 +29,7 @@ final class PacedAudio: MediaSource {
           if stop.wait(until: deadline) { return }
           position += skipped * UInt64(AudioFormat.samplesPerBlock)
           // The samples' own time is the deadline: what the thread is late must not show as jitter.
-          let samples = try next(deadline, position)
-          deliver(AudioBlock(samples: samples, captureTime: deadline, samplePosition: position))
+          deliver(try next(deadline, position))
           position += UInt64(AudioFormat.samplesPerBlock)
         }
       } catch {

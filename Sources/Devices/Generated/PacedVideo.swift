@@ -30,6 +30,7 @@ final class PacedVideo: MediaSource {
     thread.start(name: "picture") { [interval, demand, makeNext] stop in
       let next = makeNext()
       var sequence: UInt64 = 0
+      var isFirst = true
       var pace = Pace(
         start: MonotonicClock.now, secondsNumerator: interval.numerator, denominator: interval.denominator)
       do throws(DeviceError) {
@@ -37,10 +38,11 @@ final class PacedVideo: MediaSource {
           let (deadline, skipped) = pace.next(now: MonotonicClock.now)
           if stop.wait(until: deadline) { return }
           sequence += skipped
-          if sequence == 0 || demand?.isWanted != false {
+          if isFirst || demand?.isWanted != false {
             deliver(try next(MonotonicClock.now, sequence))
           }
           sequence += 1
+          isFirst = false
         }
       } catch {
         failed(error)

@@ -52,10 +52,10 @@ public struct CameraDescription: Codable, Hashable, Sendable {
   private static func describe(_ path: String, stableDevice: String?) -> CameraDescription? {
     do throws(DeviceError) {
       let device = try CameraDevice(path: path)
-      let other = device.formats().filter { PixelFormat(fourcc: $0) == nil }
+      let other = device.formats().filter { CameraFormat(fourcc: $0) == nil }
       return CameraDescription(
         device: path, stableDevice: stableDevice, name: device.name, bus: device.bus,
-        modes: device.modes(near: nil).map(Mode.init), otherFormats: other.map { PixelFormat.name(ofFourcc: $0) })
+        modes: device.modes(near: nil).map(Mode.init), otherFormats: other.map { CameraFormat.name(ofFourcc: $0) })
     } catch {
       if case .unsupportedFormat = error.reason { return nil }
       return CameraDescription(

@@ -41,7 +41,7 @@ struct CameraDevice: ~Copyable {
 
   /// Every mode that can be used. For sizes and rates in steps, the one nearest to `request`, or the ends without one.
   func modes(near request: VideoRequest?) -> [CameraMode] {
-    formats().compactMap { PixelFormat(fourcc: $0) }.flatMap { format in
+    formats().compactMap { CameraFormat(fourcc: $0) }.flatMap { format in
       sizes(of: format, near: request).map { size in
         CameraMode(
           format: format, width: size.width, height: size.height,
@@ -63,7 +63,7 @@ struct CameraDevice: ~Copyable {
     return result
   }
 
-  private func sizes(of format: PixelFormat, near request: VideoRequest?) -> [(width: Int, height: Int)] {
+  private func sizes(of format: CameraFormat, near request: VideoRequest?) -> [(width: Int, height: Int)] {
     var result: [(width: Int, height: Int)] = []
     for index in 0..<Self.mostEntries {
       var entry = v4l2_frmsizeenum()
@@ -92,7 +92,7 @@ struct CameraDevice: ~Copyable {
   }
 
   /// Drivers without ENUM_FRAMESIZES: what they would make of the request.
-  private func tried(_ format: PixelFormat, _ request: VideoRequest?) -> [(width: Int, height: Int)] {
+  private func tried(_ format: CameraFormat, _ request: VideoRequest?) -> [(width: Int, height: Int)] {
     var attempt = v4l2_format()
     attempt.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
     attempt.fmt.pix.width = UInt32(request?.width ?? 1280)
@@ -104,7 +104,7 @@ struct CameraDevice: ~Copyable {
     return [(Int(attempt.fmt.pix.width), Int(attempt.fmt.pix.height))]
   }
 
-  private func rates(of format: PixelFormat, width: Int, height: Int) -> FrameRates {
+  private func rates(of format: CameraFormat, width: Int, height: Int) -> FrameRates {
     var intervals: [FrameInterval] = []
     for index in 0..<Self.mostEntries {
       var entry = v4l2_frmivalenum()

@@ -41,7 +41,7 @@ enum FrameRates: Hashable, Sendable {
 
 /// One way in which a camera can deliver.
 struct CameraMode: Hashable, Sendable {
-  var format: PixelFormat
+  var format: CameraFormat
   var width: Int
   var height: Int
   var rates: FrameRates

@@ -1,51 +1,63 @@
+internal import Codecs
 internal import Frames
 internal import Wire
 
+/// Makes frames of one camera's pictures.
 struct FrameConverter {
-  let format: PixelFormat
-  let width: Int
-  let height: Int
-  let stride: Int
-  let pool: VideoFramePool
-  init(format: PixelFormat, width: Int, height: Int, stride: Int) {
+  private let format: CameraFormat
+  private let width: Int
+  private let height: Int
+  private let stride: Int
+  private let pool: VideoFramePool
+  /// For the compressed formats.
+  private var decoder: JPEGDecoder?
+
+  /// `width` and `height` in pixels and `stride` in bytes as the driver set them.
+  init(format: CameraFormat, width: Int, height: Int, stride: Int) throws(CodecError) {
     self.format = format
     self.width = width
     self.height = height
     self.stride = stride
     pool = VideoFramePool(width: width, height: height)
+    decoder = format.isCompressed ? try JPEGDecoder() : nil
   }
-  func convert(_ pixels: UnsafeRawBufferPointer, captureTime: Instant, _ sequence: UInt64) -> VideoFrame? {
-    if let count = format.byteCount(stride: stride, height: height), pixels.count < count { return nil }
-    let frame = pool.makeFrame(captureTime: captureTime, sequence: sequence)
-    switch format {
-    case .yuyv:
-      for y in 0..<height {
-        for x in 0..<width {
-          frame.mutableY[y * frame.strideY + x] = pixels[y * stride + 2 * x]
-          if y & 1 == 0 {
-            let p = (x & 1 == 0) ? frame.mutableU : frame.mutableV
-            p[y / 2 * frame.strideUV + x / 2] = pixels[y * stride + 2 * x + 1]
-          }
-        }
+
+  /// Nil for a picture that is too short or damaged: webcams deliver such now and then, most often the first.
+  mutating func convert(_ pixels: UnsafeRawBufferPointer, captureTime: Instant, sequence: UInt64) -> VideoFrame? {
+    do throws(CodecError) {
+      if let decoder {
+        return try decoder.decode(pixels, pool: pool, captureTime: captureTime, sequence: sequence)
       }
-    case .nv12:
-      for y in 0..<height { for x in 0..<width { frame.mutableY[y * frame.strideY + x] = pixels[y * stride + x] } }
-      for y in 0..<height / 2 {
-        for x in 0..<width / 2 {
-          frame.mutableU[y * frame.strideUV + x] = pixels[stride * height + y * stride + 2 * x]
-          frame.mutableV[y * frame.strideUV + x] = pixels[stride * height + y * stride + 2 * x + 1]
-        }
+      guard let layout = format.layout else {
+        // A JPEG decoder that could not be made anew after the last picture.
+        decoder = try JPEGDecoder()
+        return nil
       }
-    case .yuv420:
-      for y in 0..<height { for x in 0..<width { frame.mutableY[y * frame.strideY + x] = pixels[y * stride + x] } }
-      for y in 0..<height / 2 {
-        for x in 0..<width / 2 {
-          frame.mutableU[y * frame.strideUV + x] = pixels[stride * height + y * stride / 2 + x]
-          frame.mutableV[y * frame.strideUV + x] = pixels[stride * height * 5 / 4 + y * stride / 2 + x]
-        }
-      }
-    default: return nil
+      // Some drivers leave it at zero, some forget that a pixel has two bytes; rows never overlap.
+      let bytesPerLine = max(stride, layout.bytesPerLine(width: width))
+      return try PixelConverter.convert(
+        pixels, format: layout, width: width, height: height, bytesPerLine: bytesPerLine, pool: pool,
+        captureTime: captureTime, sequence: sequence)
+    } catch {
+      // After a header that breaks off the library waits for the rest of it, whatever comes next: begin anew.
+      if decoder != nil { decoder = try? JPEGDecoder() }
+      return nil
     }
-    return frame
+  }
+}
+
+extension CameraFormat {
+  /// The layout of an uncompressed format.
+  fileprivate var layout: PixelFormat? {
+    switch self {
+    case .yuv420: .yuv420
+    case .nv12: .nv12
+    case .nv21: .nv21
+    case .yvu420: .yvu420
+    case .yuyv: .yuyv
+    case .uyvy: .uyvy
+    case .grey: .grey
+    case .mjpeg, .jpeg: nil
+    }
   }
 }

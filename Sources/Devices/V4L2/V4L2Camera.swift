@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Codecs
 internal import Frames
 internal import Glibc
 internal import Synchronization
@@ -7,8 +8,8 @@ internal import Wire
 /// A camera that is open in one mode and streams through memory shared with its driver.
 final class V4L2Camera: MediaSource {
   let info: VideoSourceInfo
-  private let format: PixelFormat
-  private let stride: Int
+  /// As the driver has it; `info` has even sizes.
+  private let set: SetMode
   /// Until the thread takes it, or `stop` lets it go.
   private let opened: Mutex<CaptureStream?>
   private let demand: Demand?
@@ -19,26 +20,26 @@ final class V4L2Camera: MediaSource {
   /// No further picture after this and one frame interval.
   private static let silenceLimit: Duration = .seconds(2)
   private static let slice: Duration = .milliseconds(250)
+  private static let pause: Duration = .milliseconds(2)
 
   /// Opens the camera in the mode nearest to `request` and switches it on. Without demand it only converts the first
   /// picture, which shows that it works. Only `formats` are considered.
   init(
-    path: String, request: VideoRequest, demand: Demand? = nil, formats: Set<PixelFormat> = Set(PixelFormat.allCases)
+    path: String, request: VideoRequest, demand: Demand? = nil, formats: Set<CameraFormat> = Set(CameraFormat.allCases)
   ) throws(DeviceError) {
     let device = try CameraDevice(path: path)
     let modes = device.modes(near: request).filter { formats.contains($0.format) }
     guard let choice = ModeChoice.best(of: modes, for: request) else {
-      let offered = device.formats().map { PixelFormat.name(ofFourcc: $0) }.joined(separator: " ")
+      let offered = device.formats().map { CameraFormat.name(ofFourcc: $0) }.joined(separator: " ")
       throw DeviceError(device: path, reason: .unsupportedFormat("it offers \(offered.isEmpty ? "none" : offered)"))
     }
-    let set = try Self.setFormat(choice.mode, device.file)
+    let mode = try Self.setFormat(choice.mode, device.file)
     let rate = Self.setRate(choice.interval, wanted: request.framesPerSecond, device.file)
     info = VideoSourceInfo(
-      device: path, name: device.name, width: set.width & ~1, height: set.height & ~1,
-      framesPerSecond: rate ?? request.framesPerSecond, pixelFormat: set.format.name, request: request)
+      device: path, name: device.name, width: (mode.width + 1) & ~1, height: (mode.height + 1) & ~1,
+      framesPerSecond: rate ?? request.framesPerSecond, pixelFormat: mode.format.name, request: request)
     self.demand = demand
-    format = set.format
-    stride = set.stride
+    set = mode
     opened = Mutex(try CaptureStream.begin(device.takeFile()))
   }
 
@@ -61,7 +62,7 @@ final class V4L2Camera: MediaSource {
 
   private func run(until stop: StopSignal, _ deliver: (VideoFrame) -> Void) throws(DeviceError) {
     guard let stream = opened.withLock({ $0.take() }) else { return }
-    let converter = FrameConverter(format: format, width: info.width, height: info.height, stride: stride)
+    var converter = try makeConverter()
     var sequence = SequenceCounter()
     var silence = SilenceWatch(first: Self.firstPictureLimit, then: Self.silenceLimit + frameInterval)
     var hasDelivered = false
@@ -74,6 +75,9 @@ final class V4L2Camera: MediaSource {
       guard let filled = try stream.dequeueNewest() else {
         // Ready, but nothing to take: the driver reports a fault this way.
         if poll.hasFault { throw stream.fault() }
+        // Or it woke us too early, which some do all the time.
+        _ = stop.wait(until: MonotonicClock.now + Self.pause)
+        try silence.quiet(for: Self.pause, device: info.device)
         continue
       }
       let number = sequence.extend(filled.sequence)
@@ -82,7 +86,8 @@ final class V4L2Camera: MediaSource {
         try stream.queue(filled)
         continue
       }
-      let frame = filled.isDamaged ? nil : converter.convert(filled.pixels, captureTime: filled.captureTime, number)
+      let frame =
+        filled.isDamaged ? nil : converter.convert(filled.pixels, captureTime: filled.captureTime, sequence: number)
       try stream.queue(filled)
       if let frame {
         silence.heard()
@@ -98,9 +103,25 @@ final class V4L2Camera: MediaSource {
     .nanoseconds(Int64(1e9 / max(0.1, info.framesPerSecond)))
   }
 
+  private func makeConverter() throws(DeviceError) -> FrameConverter {
+    do throws(CodecError) {
+      return try FrameConverter(format: set.format, width: set.width, height: set.height, stride: set.stride)
+    } catch {
+      throw DeviceError(device: info.device, reason: .unsupportedFormat("no JPEG decoder: \(error)"))
+    }
+  }
+
+  private struct SetMode {
+    var format: CameraFormat
+    var width: Int
+    var height: Int
+    /// Bytes from one row to the next; 0 if the driver does not say.
+    var stride: Int
+  }
+
   private static func setFormat(
     _ mode: CameraMode, _ file: borrowing DeviceFile
-  ) throws(DeviceError) -> (format: PixelFormat, width: Int, height: Int, stride: Int) {
+  ) throws(DeviceError) -> SetMode {
     var wanted = v4l2_format()
     wanted.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
     wanted.fmt.pix.width = UInt32(mode.width)
@@ -110,13 +131,11 @@ final class V4L2Camera: MediaSource {
     try file.require("VIDIOC_S_FMT", CLINUX_VIDIOC_S_FMT, &wanted)
     let set = wanted.fmt.pix
     let (width, height) = (Int(set.width), Int(set.height))
-    guard let format = PixelFormat(fourcc: set.pixelformat), 16...16384 ~= width, 16...16384 ~= height else {
-      let name = PixelFormat.name(ofFourcc: set.pixelformat)
+    guard let format = CameraFormat(fourcc: set.pixelformat), 16...16384 ~= width, 16...16384 ~= height else {
+      let name = CameraFormat.name(ofFourcc: set.pixelformat)
       throw DeviceError(device: file.path, reason: .unsupportedFormat("it insists on \(name) \(width)x\(height)"))
     }
-    // Some drivers leave bytesperline at zero; none may make rows overlap.
-    let stride = max(Int(set.bytesperline), format.leastStride(width: width) ?? 0)
-    return (format, width, height, stride)
+    return SetMode(format: format, width: width, height: height, stride: Int(set.bytesperline))
   }
 
   /// The rate as the driver then says it; nil if it does not.

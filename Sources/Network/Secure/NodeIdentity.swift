@@ -1,5 +1,5 @@
 internal import Crypto
-internal import Foundation
+internal import FoundationEssentials
 
 /// The node's long-lived key: ECDSA on P-256. Pairing, the DNS-SD id, DTLS and HTTPS all stand on it.
 public struct NodeIdentity: Sendable {
@@ -19,8 +19,8 @@ public struct NodeIdentity: Sendable {
     // A hand-made file may carry "EC PARAMETERS" before a SEC 1 key; the key's block alone is what counts.
     let markers = ["PRIVATE KEY", "EC PRIVATE KEY"]
     for marker in markers {
-      guard let start = pem.range(of: "-----BEGIN \(marker)-----"),
-        let end = pem.range(of: "-----END \(marker)-----"), start.upperBound <= end.lowerBound
+      guard let start = pem.firstRange(of: "-----BEGIN \(marker)-----"),
+        let end = pem.firstRange(of: "-----END \(marker)-----"), start.upperBound <= end.lowerBound
       else { continue }
       do {
         key = try P256.Signing.PrivateKey(pemRepresentation: String(pem[start.lowerBound..<end.upperBound]))

@@ -79,7 +79,9 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
       case .success(let response):
         handler.write(response, to: head, closing: !head.isKeepAlive, context: context)
       case .failure:
-        handler.write(HTTPResponse(Problem(500, "the child made a mistake; its log says more")), to: head, closing: true, context: context)
+        handler.write(
+          HTTPResponse(Problem(500, "the child made a mistake; its log says more")), to: head, closing: true,
+          context: context)
       }
     }
   }

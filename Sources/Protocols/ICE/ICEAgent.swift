@@ -117,6 +117,11 @@ public struct ICEAgent: Sendable {
     selectedIndex.map { publicPair(pairs[$0]) }
   }
 
+  /// The fragments of ours that requests of the peer may carry: after a restart also the old one, until a new pair works.
+  public var localUsernameFragments: [String] {
+    [localCredentials.usernameFragment] + (previous.map { [$0.local.usernameFragment] } ?? [])
+  }
+
   /// One entry a pair.
   public var statistics: [ICECandidatePairStatistics] {
     pairs.indices.map { index in

@@ -53,7 +53,8 @@ extension PeerConnection {
       bytesReceived: traffic.bytesReceived, dtlsState: dtlsState, iceState: ice?.state ?? .closed,
       selectedCandidatePair: selectedPair,
       refusedPackets: traffic.ignoredDatagrams + traffic.refusedSecurePackets + traffic.malformedRTCP,
-      currentRoundTripTime: ice?.statistics.first(where: \.isSelected)?.currentRoundTripTime?.inSeconds, outboundRTP: sender.statistics(),
+      currentRoundTripTime: ice?.statistics.first(where: \.isSelected)?.currentRoundTripTime?.inSeconds,
+      outboundRTP: sender.statistics(),
       availableOutgoingKbps: sender.targetKbps)
   }
 }

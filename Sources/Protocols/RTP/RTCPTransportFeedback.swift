@@ -169,8 +169,8 @@ enum TransportFeedbackChunk {
     return position - start
   }
 
-  /// How many symbols from `start` a one-bit vector covers: a large delta ends it, unless nothing follows, a vector
-  /// stands for all its 14 places.
+  /// How many symbols from `start` a one-bit vector carries: the next 14, or what is left of them; none when there is a
+  /// large delta among them, which it cannot tell.
   private static func oneBitCount(_ symbols: [UInt8], from start: Int) -> Int {
     let end = min(symbols.count, start + oneBitSymbols)
     for position in start..<end where symbols[position] > 1 { return 0 }

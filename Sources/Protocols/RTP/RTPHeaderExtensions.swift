@@ -2,14 +2,6 @@ import Wire
 
 /// The identifiers that SDP gave to the header extensions we know; nil for those not negotiated. RFC 8285 section 5.
 public struct RTPExtensionIDs: Hashable, Sendable {
-  public static let midURI = "urn:ietf:params:rtp-hdrext:sdes:mid"
-  public static let transportSequenceNumberURI =
-    "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
-  public static let absoluteSendTimeURI = "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
-  public static let absoluteCaptureTimeURI = "http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time"
-  public static let playoutDelayURI = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
-  public static let audioLevelURI = "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
-
   public var mid: UInt8?
   public var transportSequenceNumber: UInt8?
   public var absoluteSendTime: UInt8?

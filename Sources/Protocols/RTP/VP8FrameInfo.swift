@@ -6,6 +6,11 @@ public struct VP8FrameInfo: Hashable, Sendable {
     /// Pixels, 0...16383.
     public var width: Int
     public var height: Int
+
+    public init(width: Int, height: Int) {
+      self.width = width
+      self.height = height
+    }
   }
 
   /// There for key frames only; other frames keep the size.

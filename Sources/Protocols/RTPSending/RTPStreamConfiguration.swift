@@ -29,7 +29,7 @@ public struct RTPStreamConfiguration: Sendable {
   public var supportsTransportCC: Bool
   /// `a=rtcp-fb: goog-remb`; used only where there is no transport-cc.
   public var supportsREMB: Bool
-  /// `a=rtcp-rsize` (RFC 5506).
+  /// `a=rtcp-rsize` (RFC 5506). Our sender reports carry their CNAME all the same: it puts sound and picture in step.
   public var reducedSizeRTCP: Bool
   /// Asked of the viewer with each video packet, where `extensionIDs.playoutDelay` is set; nil leaves it to the viewer.
   public var playoutDelay: PlayoutDelay?

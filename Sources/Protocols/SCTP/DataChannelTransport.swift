@@ -109,7 +109,8 @@ public struct DataChannelTransport: Sendable {
       if isConnected { becomeOpen(id, byPeer: false) }
     } else {
       let message = DCEPMessage.open(parameters).bytes
-      guard configuration.remoteMaximumMessageSize == 0 || message.count <= configuration.remoteMaximumMessageSize else {
+      guard configuration.remoteMaximumMessageSize == 0 || message.count <= configuration.remoteMaximumMessageSize
+      else {
         throw .nameTooLong
       }
       guard let free = stride(from: isDTLSClient ? 0 : 1, to: streamLimit, by: 2).first(where: { channels[$0] == nil })
@@ -308,8 +309,10 @@ public struct DataChannelTransport: Sendable {
   }
 
   private mutating func handleOpen(_ parameters: DataChannelParameters, on id: UInt16) {
-    if case .closing(outgoingReset: false, incomingReset: true) = channels[id]?.state {
-      // The peer uses the id again, so it has performed our reset, and only its answer is still on its way.
+    if case .closing(outgoingReset: false, incomingReset: true) = channels[id]?.state,
+      association.reset.isKnownPerformed(id)
+    {
+      // Both directions are reset for the peer; only its response is still on its way.
       association.sender.queue.setNextSequenceNumber(0, of: id)
       remove(id)
     }

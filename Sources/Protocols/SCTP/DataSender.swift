@@ -79,7 +79,9 @@ struct DataSender: Sendable {
         abandon(at: index)
         continue
       }
-      guard chunk.data.size <= room, allows(payload: chunk.data.payload.count, isRetransmission: true) else { return nil }
+      guard chunk.data.size <= room, allows(payload: chunk.data.payload.count, isRetransmission: true) else {
+        return nil
+      }
       chunk.status = .inFlight
       chunk.transmissions &+= 1
       chunk.sentAt = now

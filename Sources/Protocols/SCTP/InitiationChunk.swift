@@ -40,7 +40,8 @@ struct InitiationChunk: Hashable, Sendable {
       writer.write(initialTSN)
       if supportsForwardTSN { writer.writeParameter(ParameterType.forwardTSNSupported, []) }
       let extensions =
-        (supportsReconfiguration ? [ChunkType.reconfiguration] : []) + (supportsForwardTSN ? [ChunkType.forwardTSN] : [])
+        (supportsReconfiguration ? [ChunkType.reconfiguration] : [])
+        + (supportsForwardTSN ? [ChunkType.forwardTSN] : [])
       if !extensions.isEmpty { writer.writeParameter(ParameterType.supportedExtensions, extensions) }
       if let cookie { writer.writeParameter(ParameterType.stateCookie, cookie) }
       for parameter in unrecognized { writer.writeParameter(ParameterType.unrecognized, parameter) }

@@ -112,7 +112,9 @@ struct Reassembly: Sendable {
   /// The peer reset these outgoing streams of its own: their numbers begin again. Nil: all.
   mutating func reset(_ ids: [UInt16]?) {
     for id in ids ?? Array(streams.keys) {
-      for message in streams[id]?.waiting.values.map({ $0 }) ?? [] { bytesHeld -= message.payload.count + Self.overhead }
+      for message in streams[id]?.waiting.values.map({ $0 }) ?? [] {
+        bytesHeld -= message.payload.count + Self.overhead
+      }
       streams[id] = nil
     }
   }

@@ -3,7 +3,8 @@ import Wire
 extension SCTPAssociation {
   /// The next instant at which `handleTimeout` has something to do, after `nextPacket` was drained.
   var nextDeadline: Instant? {
-    [timers.handshake, timers.retransmission, timers.heartbeat, reset.deadline, receiver.deadline]
+    if isClosed { return nil }
+    return [timers.handshake, timers.retransmission, timers.heartbeat, reset.deadline, receiver.deadline]
       .compactMap { $0 }.min()
   }
 

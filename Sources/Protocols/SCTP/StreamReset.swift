@@ -9,6 +9,8 @@ struct StreamReset: Sendable {
   private(set) var wanted: Set<UInt16> = []
   /// Our request that waits for its response; RFC 6525 allows one at a time.
   private(set) var pending: Request?
+  /// Streams of `pending` that the peer has shown to be reset before its response came.
+  private var known: Set<UInt16> = []
   var deadline: Instant?
   private var nextSequence: UInt32
   private var expectedSequence: UInt32 = 0
@@ -42,6 +44,13 @@ struct StreamReset: Sendable {
     return request
   }
 
+  /// The peer uses a stream again, so it has performed our reset of it, and its response has nothing more to say about
+  /// that one. False when no reset of it was asked for.
+  mutating func isKnownPerformed(_ id: UInt16) -> Bool {
+    guard let pending, pending.streamIDs.contains(id) else { return false }
+    return known.insert(id).inserted
+  }
+
   enum Response: Hashable, Sendable {
     case ignored
     /// The peer has not received everything yet; it will be asked again.
@@ -55,7 +64,9 @@ struct StreamReset: Sendable {
     if result == .inProgress { return .inProgress }
     pending = nil
     deadline = nil
-    return .finished(request.streamIDs, performed: result == .performed || result == .nothingToDo)
+    defer { known = [] }
+    return .finished(
+      request.streamIDs.filter { !known.contains($0) }, performed: result == .performed || result == .nothingToDo)
   }
 
   /// The answer that is already settled: section 5.2.1, a repeated request gets its answer again, and any other that is

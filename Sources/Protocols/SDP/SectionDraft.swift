@@ -1,4 +1,5 @@
-/// A media section while its lines come in. Firefox writes `fmtp` before `rtpmap`, so formats are put together at the end.
+/// A media section while its lines come in. Formats are put together at the end, because Firefox writes `fmtp` before
+/// `rtpmap`.
 struct SectionDraft {
   var media: MediaDescription
   /// Where the section begins.

@@ -1,3 +1,4 @@
+internal import Pairing
 internal import SDP
 public import Wire
 

@@ -1,3 +1,4 @@
+public import Pairing
 public import SDP
 
 /// A request as the HTTP server has read it.

@@ -20,6 +20,8 @@ public struct Permissions: OptionSet, Sendable, Hashable {
   /// What a token may be given: a third-party player never administers the node.
   public static let allowedForTokens: Permissions = [.view, .listen, .talk, .control]
 
+  public static let all: Permissions = [.view, .listen, .talk, .control, .admin]
+
   private static let named: [(name: String, permission: Permissions)] = [
     ("view", .view), ("listen", .listen), ("talk", .talk), ("control", .control), ("admin", .admin),
   ]

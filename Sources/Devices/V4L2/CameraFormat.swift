@@ -1,8 +1,8 @@
 internal import CLinux
 
 /// The pixel formats of V4L2 that can be turned into a `VideoFrame`.
-enum PixelFormat: Hashable, Sendable, CaseIterable {
-  case yuv420, nv12, yvu420, yuyv, uyvy, mjpeg, jpeg, grey
+enum CameraFormat: Hashable, Sendable, CaseIterable {
+  case yuv420, nv12, nv21, yvu420, yuyv, uyvy, mjpeg, jpeg, grey
 
   init?(fourcc: UInt32) {
     guard let format = Self.allCases.first(where: { $0.fourcc == fourcc }) else { return nil }
@@ -14,6 +14,7 @@ enum PixelFormat: Hashable, Sendable, CaseIterable {
     switch self {
     case .yuv420: CLINUX_PIX_FMT_YUV420
     case .nv12: CLINUX_PIX_FMT_NV12
+    case .nv21: CLINUX_PIX_FMT_NV21
     case .yvu420: CLINUX_PIX_FMT_YVU420
     case .yuyv: CLINUX_PIX_FMT_YUYV
     case .uyvy: CLINUX_PIX_FMT_UYVY
@@ -27,25 +28,6 @@ enum PixelFormat: Hashable, Sendable, CaseIterable {
 
   /// How dear a frame is to turn into I420; `allCases` stands in this order. A grey picture is the last resort.
   var cost: Int { Self.allCases.firstIndex(of: self) ?? .max }
-
-  /// Bytes from one row to the next if the driver does not say; nil for what has no rows.
-  func leastStride(width: Int) -> Int? {
-    switch self {
-    case .yuv420, .yvu420, .nv12, .grey: width
-    case .yuyv, .uyvy: width * 2
-    case .mjpeg, .jpeg: nil
-    }
-  }
-
-  /// Bytes of a whole picture with rows of `stride` bytes (of the first plane); nil for what has no fixed size.
-  func byteCount(stride: Int, height: Int) -> Int? {
-    switch self {
-    case .yuv420, .yvu420: stride * height + (stride / 2) * ((height + 1) / 2) * 2
-    case .nv12: stride * height + stride * ((height + 1) / 2)
-    case .yuyv, .uyvy, .grey: stride * height
-    case .mjpeg, .jpeg: nil
-    }
-  }
 
   /// Four characters, as tools print them.
   var name: String { Self.name(ofFourcc: fourcc) }

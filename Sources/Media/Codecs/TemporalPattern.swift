@@ -1,0 +1,48 @@
+internal import CVPX
+
+/// Which frame belongs to which temporal layer and what it may refer to. RFC 7741 section 4.2 (TID, Y), RFC 6386
+/// section 9.7 (reference frames).
+///
+///     K 0 0 … 0 1 0 1 0 1 …
+///
+/// Base frames predict from the last base frame and from a golden frame that the base layer itself refreshes now and
+/// then. Frames of layer 1 predict from the last base frame alone and nothing predicts from them: a lost one harms
+/// nobody, and a viewer may switch to or from them at any frame. After a key frame come base frames only for a while,
+/// because they repair what its coarse quantizer left, and the repair should stay.
+struct TemporalPattern {
+  let layers: Int
+  /// Frames since the key frame; 0 is the key frame itself.
+  private(set) var position = 0
+
+  init(layers: Int) {
+    self.layers = layers
+  }
+
+  struct Step {
+    var layer: Int
+    var flags: vpx_enc_frame_flags_t
+    var isLayerSync: Bool
+  }
+
+  /// How the next frame is to be encoded.
+  func next(isKeyFrame: Bool) -> Step {
+    if isKeyFrame { return Step(layer: 0, flags: cvpx_force_key_frame, isLayerSync: layers > 1) }
+    guard layers > 1 else { return Step(layer: 0, flags: 0, isLayerSync: false) }
+    if position > VP8RateControl.baseFramesAfterKey, (position - VP8RateControl.baseFramesAfterKey) % 2 == 1 {
+      let flags =
+        cvpx_no_reference_golden | cvpx_no_reference_altref | cvpx_no_update_last | cvpx_no_update_golden
+        | cvpx_no_update_altref | cvpx_no_update_entropy
+      return Step(layer: 1, flags: flags, isLayerSync: true)
+    }
+    let refreshesGolden = position % VP8RateControl.goldenInterval == 0
+    let flags =
+      cvpx_no_reference_altref | cvpx_no_update_altref
+      | (refreshesGolden ? cvpx_force_golden : cvpx_no_update_golden)
+    return Step(layer: 0, flags: flags, isLayerSync: false)
+  }
+
+  /// Call for each frame that came out of the encoder, not for a dropped one: its place goes to the next frame.
+  mutating func advance(isKeyFrame: Bool) {
+    position = isKeyFrame ? 1 : position + 1
+  }
+}

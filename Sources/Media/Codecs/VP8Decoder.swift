@@ -1,0 +1,102 @@
+internal import CVPX
+internal import CYUV
+public import Frames
+public import Wire
+
+/// VP8 by libvpx (RFC 6386). Synchronous; used from one thread at a time.
+public final class VP8Decoder {
+  private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
+  private let mostPixels: Int
+  private var pool: VideoFramePool?
+  private var sequence: UInt64 = 0
+
+  /// `mostPixels` bounds what a peer's key frame can make us allocate.
+  public init(threads: Int = 1, mostPixels: Int = 4096 * 2304) throws(CodecError) {
+    self.mostPixels = mostPixels
+    context = .allocate(capacity: 1)
+    context.initialize(to: vpx_codec_ctx_t())
+    var settings = vpx_codec_dec_cfg_t(threads: UInt32(max(1, threads)), w: 0, h: 0)
+    guard cvpx_vp8_decoder_init(context, &settings) == VPX_CODEC_OK else {
+      context.deallocate()
+      throw .setUp("VP8 decoder")
+    }
+  }
+
+  deinit {
+    vpx_codec_destroy(context)
+    context.deallocate()
+  }
+
+  /// Decodes one whole VP8 frame. The picture's size is rounded up to even numbers; `sequence` counts pictures.
+  ///
+  /// Throws `corrupt` for what libvpx refuses, `unsupported` for a picture that is too large; either way a key frame is
+  /// needed before the next picture is right.
+  public func decode(_ bytes: [UInt8], captureTime: Instant = .zero) throws(CodecError) -> VideoFrame {
+    guard let header = VP8FrameHeader(bytes) else { throw .corrupt("a VP8 frame without a header") }
+    if let size = header.keyFrameSize {
+      guard size.width > 0, size.height > 0 else { throw .corrupt("an empty VP8 picture") }
+      guard size.width * size.height <= mostPixels else {
+        throw .unsupported("a VP8 picture of \(size.width)×\(size.height)")
+      }
+    }
+    guard vpx_codec_decode(context, bytes, UInt32(bytes.count), nil, 0) == VPX_CODEC_OK else {
+      throw .corrupt(String(cString: vpx_codec_error(context)))
+    }
+    var iterator: vpx_codec_iter_t?
+    guard let image = vpx_codec_get_frame(context, &iterator) else { throw .corrupt("no picture in a VP8 frame") }
+    return copy(image, captureTime: captureTime)
+  }
+
+  private func copy(_ image: UnsafeMutablePointer<vpx_image_t>, captureTime: Instant) -> VideoFrame {
+    let (width, height) = (Int(image.pointee.d_w), Int(image.pointee.d_h))
+    let pool = pool(width: width, height: height)
+    let frame = pool.makeFrame(captureTime: captureTime, sequence: sequence)
+    sequence &+= 1
+    let planes = image.pointee.planes
+    let strides = image.pointee.stride
+    I420Copy(
+      planes.0, strides.0, planes.1, strides.1, planes.2, strides.2, frame.mutableY, Int32(frame.strideY),
+      frame.mutableU, Int32(frame.strideUV), frame.mutableV, Int32(frame.strideUV), Int32(width), Int32(height))
+    frame.repeatEdge(width: width, height: height)
+    return frame
+  }
+
+  private func pool(width: Int, height: Int) -> VideoFramePool {
+    if let pool, pool.width == (width + 1) & ~1, pool.height == (height + 1) & ~1 { return pool }
+    let made = VideoFramePool(width: width, height: height)
+    pool = made
+    return made
+  }
+}
+
+/// The uncompressed start of a VP8 frame. RFC 6386 section 9.1.
+public struct VP8FrameHeader: Hashable, Sendable {
+  public let isKeyFrame: Bool
+  /// Only key frames carry a size; either number may be 0 in a malformed one.
+  public let keyFrameSize: Size?
+
+  /// Pixels.
+  public struct Size: Hashable, Sendable {
+    public var width: Int
+    public var height: Int
+
+    public init(width: Int, height: Int) {
+      self.width = width
+      self.height = height
+    }
+  }
+
+  /// Nil if the bytes are too few or a key frame lacks its start code.
+  public init?(_ bytes: [UInt8]) {
+    guard bytes.count >= 3 else { return nil }
+    isKeyFrame = bytes[0] & 1 == 0
+    guard isKeyFrame else {
+      keyFrameSize = nil
+      return
+    }
+    guard bytes.count >= 10, bytes[3] == 0x9d, bytes[4] == 0x01, bytes[5] == 0x2a else { return nil }
+    // 14 bits of size, 2 of upscaling, little-endian.
+    keyFrameSize = Size(
+      width: Int(bytes[6]) | Int(bytes[7] & 0x3f) << 8, height: Int(bytes[8]) | Int(bytes[9] & 0x3f) << 8)
+  }
+}

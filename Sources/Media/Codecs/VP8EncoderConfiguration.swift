@@ -1,0 +1,74 @@
+/// How a VP8 encoder is set up. What may change while it runs has a method on `VP8Encoder`.
+public struct VP8EncoderConfiguration: Hashable, Sendable {
+  /// Pixels, even, 2...16382.
+  public var width: Int
+  public var height: Int
+  /// What the source promises; the encoder follows the capture times.
+  public var framesPerSecond: Int
+  /// Of all layers together.
+  public var bitrateKbps: Int
+  /// Encoder threads; see `defaultThreads`.
+  public var threads: Int
+  /// Negative: libvpx's fixed cpu-used, -16 (fast) ... -1. libvpx's own adaptation (positive values) aims at a share of
+  /// the frame interval too, but jumps between frames; `SpeedGovernor` steps calmly.
+  public var speed: Int
+  /// 1, or 2: base layer and discardable frames between, in turns.
+  public var temporalLayers: Int
+
+  public init(
+    width: Int, height: Int, framesPerSecond: Int = 30, bitrateKbps: Int = 1500, threads: Int = 1,
+    speed: Int = SpeedGovernor.defaultSpeed, temporalLayers: Int = 2
+  ) {
+    self.width = width
+    self.height = height
+    self.framesPerSecond = framesPerSecond
+    self.bitrateKbps = bitrateKbps
+    self.threads = threads
+    self.speed = speed
+    self.temporalLayers = temporalLayers
+  }
+
+  /// One thread up to three cores: libvpx's threads wait for one another by spinning, so as soon as capture, sound
+  /// or the network wants one of their cores, a frame takes ten times as long instead of half.
+  public static func defaultThreads(width: Int, height: Int, cores: Int) -> Int {
+    switch (width * height, cores) {
+    case (..<(1280 * 720), _), (_, ..<4): 1
+    case (..<(1920 * 1080), _), (_, ..<6): 2
+    default: 3
+    }
+  }
+}
+
+/// What stays the same for every encoder, each with its reason.
+enum VP8RateControl {
+  /// The base layer's share of the rate. Base frames are what everything else predicts from. With 60 % the test picture
+  /// loses 1.5 dB against one layer, with 75 % nothing; more leaves the frames between visibly worse.
+  static let baseLayerPercent = 75
+  /// libvpx's quantizer scale is 0...63. Below 4 the rate goes into noise that no one sees; the whole scale upwards,
+  /// because a rate that the network does not carry costs more than a soft picture.
+  static let minimumQuantizer: UInt32 = 4
+  static let maximumQuantizer: UInt32 = 63
+  /// Frames are dropped only when even the highest quantizer leaves the buffer below a tenth: never at 1.5 Mbit/s for
+  /// 720p, but below 400 kbit/s it keeps the delay bounded.
+  static let dropFrameThreshold: UInt32 = 10
+  /// The modelled decoder buffer in milliseconds: what the rate may swing. Longer ones gain 0.05 dB and queue longer.
+  static let bufferMilliseconds: UInt32 = 600
+  static let bufferInitialMilliseconds: UInt32 = 300
+  static let bufferOptimalMilliseconds: UInt32 = 400
+  /// May take back all that was overspent, and half above the target while it has savings.
+  static let undershootPercent: UInt32 = 100
+  static let overshootPercent: UInt32 = 50
+  /// A key frame may cost six frames. A smaller one only moves its cost to the next frame, where it is worth less.
+  static let maximumIntraPercent: Int32 = 600
+  /// Blocks whose residue is below this are skipped before transform; 1 as for camera pictures, not screens.
+  static let staticThreshold: Int32 = 1
+  /// Frames of both layers between two refreshes of the golden frame, the base layer's second reference. Even, so that
+  /// it always falls on a base frame.
+  static let goldenInterval = 16
+  /// How many base frames follow a key frame before the layers begin to take turns. The picture is sharp half a second
+  /// earlier than with turns from the start, and the queue behind a key frame half as long. Even, as above.
+  static let baseFramesAfterKey = 16
+  /// Frame interval beyond which a gap of the source counts as that long and no longer, as a multiple of the nominal
+  /// one: after a pause the budget of one frame must not be that of the whole pause.
+  static let mostIntervals = 4.0
+}

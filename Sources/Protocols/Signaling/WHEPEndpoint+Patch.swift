@@ -1,0 +1,36 @@
+internal import SDP
+
+// PATCH: trickled candidates and ICE restarts.
+extension WHEPEndpoint {
+  /// Candidates or a restart; what tells them apart is whether the credentials are the known ones.
+  mutating func patch(
+    _ request: WHEPRequest, _ id: WHEPSessionID, _ session: OpenSession
+  ) throws(Problem) -> WHEPEffect {
+    let text = try body(of: request, type: MediaType.trickleFragment)
+    let fragment: TrickleFragment
+    do {
+      fragment = try TrickleFragment(parsing: text)
+    } catch {
+      throw Problem(400, "malformed SDP fragment, \(error)")
+    }
+    // Section "HTTP PATCH request usage" of the draft: 428 without a tag, 412 for another ICE session's. Players send
+    // `*` with candidates, too, although it is meant for restarts; it matches whatever there is.
+    let condition = IfMatch(request.headers["If-Match"])
+    guard condition != .missing else { throw Problem(428, "send If-Match with the ETag of the session") }
+    guard condition.allows(session.entityTag) else {
+      throw Problem(412, "the ETag is that of an ICE session before the last restart")
+    }
+    guard let ufrag = fragment.ufrag, !session.remote.contains(where: { $0.ufrag == ufrag }) else {
+      if let pwd = fragment.pwd, !session.remote.contains(where: { $0.pwd == pwd }) {
+        throw Problem(400, "ice-pwd changed without ice-ufrag")
+      }
+      // 204 without an ETag, says the draft.
+      return .addCandidates(id, fragment, finish(WHEPResponse(status: 204), for: request))
+    }
+    guard let pwd = fragment.pwd else { throw Problem(400, "a new ice-ufrag needs a new ice-pwd") }
+    var session = session
+    session.restartingTo = ICEIdentity(ufrag: ufrag, pwd: pwd)
+    sessions[id] = .open(session)
+    return .restart(id, ufrag: ufrag, pwd: pwd, fragment)
+  }
+}

@@ -1,0 +1,290 @@
+"""The tests on virtual hardware: one machine, one test after the other. `run` beside this starts it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from typing import Any, Callable
+
+from machine import ADDRESS, PORT, Child, Machine, MachineError
+
+PEERS = Path(__file__).resolve().parent.parent / "Interop" / "peers"
+#: The machine runs without hardware virtualization, so it is slow; a picture that moves is proof enough.
+LEAST_FRAMES_PER_SECOND = 5
+
+
+def expect(condition: bool, text: str) -> None:
+    if not condition:
+        raise AssertionError(text)
+
+
+class Watched:
+    """What the viewer saw and heard, and the mean brightness of its last picture (0 to 255)."""
+
+    def __init__(self, result: dict[str, Any], brightness: float | None):
+        self.result = result
+        self.brightness = brightness
+
+    def __getattr__(self, name: str) -> Any:
+        return self.result[name]
+
+    def expect_picture(self) -> None:
+        expect(self.connected and not self.error, f"no connection: {self.error}")
+        expect(self.framesPerSecond >= LEAST_FRAMES_PER_SECOND, f"only {self.framesPerSecond} frames/s")
+
+    def expect_tone(self, hertz: float) -> None:
+        heard = self.audio["toneHz"]
+        expect(heard is not None and abs(heard - hertz) < 5, f"expected {hertz} Hz, heard {heard}")
+
+    def expect_silence(self) -> None:
+        expect(self.audio["packets"] > 0, "no sound packets at all")
+        expect(self.audio["toneHz"] is None, f"heard {self.audio['toneHz']} Hz")
+
+
+class Viewer:
+    """The aiortc viewer on the machine's network."""
+
+    def __init__(self, machine: Machine, child: Child):
+        self.machine, self.child = machine, child
+
+    def command(self, seconds: float, screenshot: str) -> list[str]:
+        return [
+            *("ip", "netns", "exec", self.machine.namespace, sys.executable, str(PEERS / "viewer_aiortc.py")),
+            *("--url", f"https://{ADDRESS}:{PORT}/whep", "--token", self.child.token),
+            *("--duration", str(seconds), "--screenshot", screenshot),
+        ]
+
+    def watch(self, seconds: float = 5, meanwhile: Callable[[], Any] | None = None) -> Watched:
+        with tempfile.NamedTemporaryFile(suffix=".png") as picture:
+            process = subprocess.Popen(
+                self.command(seconds, picture.name), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            )
+            try:
+                if meanwhile:
+                    time.sleep(min(3, seconds / 2))
+                    meanwhile()
+                output, errors = process.communicate(timeout=seconds + 60)
+            except BaseException:
+                process.kill()
+                raise
+            lines = output.strip().splitlines()
+            if not lines:
+                raise MachineError(f"the viewer printed nothing:\n{errors[-2000:]}")
+            return Watched(json.loads(lines[-1]), mean_brightness(picture.name))
+
+
+def mean_brightness(path: str) -> float | None:
+    import av
+
+    if Path(path).stat().st_size == 0:
+        return None
+    with av.open(path) as container:
+        for frame in container.decode(video=0):
+            return float(frame.to_ndarray(format="gray").mean())
+    return None
+
+
+def play_tone(machine: Machine, hertz: int) -> None:
+    """Plays over and over into the microphone's other end, whether the card is there or not."""
+    stop_tone(machine)
+    machine.run(
+        f"hil-sound tone /tmp/tone.wav {hertz} 20 3277\n"
+        "setsid bash -c 'while true; do aplay -q -D plughw:Loopback,1,0 /tmp/tone.wav || sleep 0.5; done'"
+        " >/dev/null 2>&1 & echo $! >/tmp/tone.pid"
+    )
+
+
+def stop_tone(machine: Machine) -> None:
+    machine.run("[ ! -e /tmp/tone.pid ] || kill -- -$(cat /tmp/tone.pid); rm -f /tmp/tone.pid", check=False)
+
+
+# --- The tests -----------------------------------------------------------------------------------------------------
+
+
+def camera_and_tone_arrive(machine: Machine) -> None:
+    """640x480 from the camera, moving, and 1 kHz from the sound card."""
+    with Child(machine) as child:
+        machine.run("hil-camera move 0")
+        play_tone(machine, 1000)
+        seen = Viewer(machine, child).watch(8)
+        seen.expect_picture()
+        expect((seen.width, seen.height) == (640, 480), f"{seen.width}x{seen.height}")
+        expect(seen.distinctPictures > 10, f"{seen.distinctPictures} different pictures")
+        seen.expect_tone(1000)
+        level = seen.audio["toneDbfs"]
+        expect(abs(level - -20) < 2, f"the tone has {level} dBFS instead of -20")
+
+
+def another_size_arrives(machine: Machine) -> None:
+    """1280x720, of which this camera makes 12.5 frames/s."""
+    with Child(machine, width=1280, height=720, framerate=30) as child:
+        seen = Viewer(machine, child).watch(6)
+        expect(seen.connected and not seen.error, f"no connection: {seen.error}")
+        expect(seen.width * 9 == seen.height * 16, f"{seen.width}x{seen.height}")
+        expect(seen.framesPerSecond >= 3, f"only {seen.framesPerSecond} frames/s")
+        expect("12.5" in child.log(), "the log does not say that the camera makes 12.5 frames/s")
+
+
+def unplugged_camera_shows_a_card_and_comes_back(machine: Machine) -> None:
+    """The picture goes on with a card that says what is missing; plugged in again the camera is back."""
+    with Child(machine) as child:
+        viewer = Viewer(machine, child)
+        before = viewer.watch(4)
+        before.expect_picture()
+        try:
+            during = viewer.watch(10, meanwhile=lambda: machine.run("hil-camera unplug"))
+            during.expect_picture()
+            expect(during.brightness < before.brightness - 10, f"no card: {during.brightness} of {before.brightness}")
+        finally:
+            machine.run("hil-camera plug")
+        time.sleep(4)
+        after = viewer.watch(4)
+        after.expect_picture()
+        expect(abs(after.brightness - before.brightness) < 10, f"not back: {after.brightness} of {before.brightness}")
+
+
+def child_without_camera_streams_sound(machine: Machine) -> None:
+    """A child that starts without any camera sends a card and sound, and takes the camera that comes later."""
+    machine.run("hil-camera unplug")
+    try:
+        with Child(machine) as child:
+            play_tone(machine, 1000)
+            viewer = Viewer(machine, child)
+            seen = viewer.watch(6)
+            expect(seen.connected and seen.framesDecoded > 0, f"no picture: {seen.error}")
+            seen.expect_tone(1000)
+            machine.run("hil-camera plug")
+            time.sleep(4)
+            later = viewer.watch(4)
+            later.expect_picture()
+            expect(later.brightness > seen.brightness + 10, "the camera was not taken")
+    finally:
+        machine.run("[ -e /dev/video0 ] || hil-camera plug")
+
+
+def unplugged_microphone_comes_back(machine: Machine) -> None:
+    with Child(machine) as child:
+        play_tone(machine, 1000)
+        viewer = Viewer(machine, child)
+        viewer.watch(4).expect_tone(1000)
+        stop_tone(machine)
+        machine.run("hil-sound unplug")
+        try:
+            without = viewer.watch(5)
+            without.expect_picture()
+        finally:
+            machine.run("hil-sound plug")
+        time.sleep(6)
+        play_tone(machine, 700)
+        viewer.watch(6).expect_tone(700)
+
+
+def broken_frames_and_faults_are_survived(machine: Machine) -> None:
+    """A damaged picture, a stream that ends with EIO and a camera that answers ENODEV: each time the picture goes on."""
+    with Child(machine) as child:
+        viewer = Viewer(machine, child)
+        for fault in ["bad-frame 0", "fatal 0", "disconnect 0"]:
+            machine.run(f"hil-camera {fault}")
+            time.sleep(4)
+            seen = viewer.watch(4)
+            seen.expect_picture()
+            expect(seen.brightness > 60, f"after {fault} there is no camera picture (brightness {seen.brightness})")
+
+
+def busy_camera_is_taken_when_it_is_free(machine: Machine) -> None:
+    machine.run(
+        "v4l2-ctl -d /dev/video0 --set-fmt-video=width=640,height=480,pixelformat=YUYV --stream-mmap"
+        " --stream-count=100000 >/dev/null 2>&1 & echo $! >/tmp/holder; sleep 2"
+    )
+    try:
+        with Child(machine) as child:
+            child.wait_for_log("in use")
+            machine.run("kill $(cat /tmp/holder); true")
+            time.sleep(7)
+            seen = Viewer(machine, child).watch(4)
+            seen.expect_picture()
+            expect(seen.brightness > 60, f"no camera picture (brightness {seen.brightness})")
+    finally:
+        machine.run("kill $(cat /tmp/holder) 2>/dev/null; true")
+
+
+def a_second_of_standstill_is_survived(machine: Machine) -> None:
+    """The process is stopped for a second: sound overruns, pictures are missed, the session goes on."""
+    with Child(machine) as child:
+        play_tone(machine, 1000)
+
+        def halt() -> None:
+            machine.run("pkill -STOP -x cradle-child; sleep 1; pkill -CONT -x cradle-child")
+
+        seen = Viewer(machine, child).watch(10, meanwhile=halt)
+        seen.expect_picture()
+        seen.expect_tone(1000)
+        expect(seen.freezeMs < 6000, f"the picture stood still for {seen.freezeMs} ms")
+
+
+def devices_are_listed(machine: Machine) -> None:
+    listing = json.loads(machine.run("./cradle-child devices --json"))
+    text = json.dumps(listing)
+    for name in ["/dev/video0", "YUYV", "Loopback"]:
+        expect(name in text, f"{name} is not in the list: {text[:500]}")
+
+
+TESTS: list[Callable[[Machine], None]] = [
+    devices_are_listed,
+    camera_and_tone_arrive,
+    another_size_arrives,
+    unplugged_camera_shows_a_card_and_comes_back,
+    child_without_camera_streams_sound,
+    unplugged_microphone_comes_back,
+    broken_frames_and_faults_are_survived,
+    busy_camera_is_taken_when_it_is_free,
+    a_second_of_standstill_is_survived,
+]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--child", type=Path, required=True)
+    parser.add_argument("--hil", type=Path, required=True)
+    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--list", action="store_true", help="name the tests and end")
+    parser.add_argument("tests", nargs="*", help="only these")
+    options = parser.parse_args()
+    known = {test.__name__: test for test in TESTS}
+    if options.list:
+        print("\n".join(known))
+        return 0
+    unknown = [name for name in options.tests if name not in known]
+    if unknown:
+        parser.error(f"no such test: {', '.join(unknown)}; --list names them")
+    chosen = [known[name] for name in options.tests] or TESTS
+    failures = 0
+    with Machine(options.hil, options.cache, options.child.resolve()) as machine:
+        for test in chosen:
+            started = time.monotonic()
+            try:
+                test(machine)
+                outcome = "passed"
+            except (AssertionError, MachineError, OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
+                failures += 1
+                outcome = f"FAILED: {error}"
+                if not isinstance(error, (AssertionError, MachineError)):
+                    traceback.print_exc()
+                log = machine.share / "child.log"
+                if log.exists():
+                    outcome += "\n  the child's last words:\n    " + "\n    ".join(log.read_text().splitlines()[-15:])
+            finally:
+                stop_tone(machine)
+            print(f"{test.__name__}: {outcome} ({time.monotonic() - started:.0f} s)", flush=True)
+    print(f"{len(chosen) - failures} of {len(chosen)} passed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+import RTP
+import RTPSending
+import TestSupport
+import Wire
+
+/// A path with one bottleneck and a queue before it, in fake time.
+struct Bottleneck {
+  var bitsPerSecond: Double
+  /// What the queue holds at most; more is lost.
+  var queueMilliseconds = 500.0
+  var delay = Duration.milliseconds(5)
+  /// Random loss, 0...1.
+  var loss = 0.0
+  /// Extra delay that reorders nothing.
+  var jitterMilliseconds = 0.0
+  /// Nothing gets through before this: a machine that does not schedule, a radio that sleeps.
+  var stalledUntil = Instant.zero
+  var isDown = false
+  private var free = Instant.zero
+  private var lastArrival = Instant.zero
+
+  init(bitsPerSecond: Double) {
+    self.bitsPerSecond = bitsPerSecond
+  }
+
+  mutating func transmit(bytes: Int, at now: Instant, random: inout SeededGenerator) -> Instant? {
+    if isDown || Double.random(in: 0..<1, using: &random) < loss { return nil }
+    let start = max(max(free, now), stalledUntil)
+    guard (start - now).inMilliseconds <= queueMilliseconds else { return nil }
+    free = start + .nanoseconds(Int64(Double(bytes + 50) * 8e9 / bitsPerSecond))
+    var arrival = free + delay
+    if jitterMilliseconds > 0 {
+      arrival += .nanoseconds(Int64(Double.random(in: 0..<jitterMilliseconds, using: &random) * 1e6))
+    }
+    lastArrival = max(lastArrival, arrival)
+    return lastArrival
+  }
+}
+
+/// A sender whose application keeps to the target, a path, and a receiver with transport-wide feedback.
+struct Call {
+  var rig: Rig
+  var link: Bottleneck
+  var now = Instant.zero
+  /// What the camera gives at most.
+  var cameraKbps = 4000.0
+  private(set) var latencies: [(at: Instant, milliseconds: Double)] = []
+  private var random = SeededGenerator(seed: 99)
+  private var handled = 0
+  private var arrivals: [(at: Instant, number: UInt16)] = []
+  private var nextNumber: UInt16?
+  private var feedbackCount: UInt8 = 0
+  private var pending: [(at: Instant, packets: [RTCPPacket])] = []
+  private var step = 0
+
+  init(rig: Rig, link: Bottleneck) {
+    self.rig = rig
+    self.link = link
+  }
+
+  var targetKbps: Int { rig.sender.targetKbps }
+
+  mutating func run(for duration: Duration, each body: (inout Call) -> Void = { _ in }) {
+    let end = now + duration
+    while now < end {
+      body(&self)
+      tick()
+      now += .milliseconds(1)
+      step += 1
+    }
+  }
+
+  private mutating func tick() {
+    if let deadline = rig.sender.nextDeadline, deadline <= now { rig.sender.handleTimeout(now: now) }
+    while let first = pending.first, first.at <= now {
+      pending.removeFirst()
+      rig.sender.handle(rtcp: first.packets, now: now)
+    }
+    if step % 20 == 0 { rig.sendAudio(at: now) }
+    if step % 33 == 0 {
+      let bytes = Int(min(cameraKbps, Double(max(50, targetKbps - 60))) * 33 / 8)
+      let count = (bytes + 1099) / 1100
+      rig.sendVideo(packets: count, size: bytes / count, at: now, isKeyFrame: step == 0)
+    }
+    rig.drain(at: now)
+    for (_, packet, bytes) in rig.packets[handled...] {
+      guard let number = packet.extensions(extensionIDs).transportSequenceNumber else { continue }
+      if nextNumber == nil { nextNumber = number }
+      guard let arrival = link.transmit(bytes: bytes.count, at: now, random: &random) else { continue }
+      arrivals.append((arrival, number))
+      latencies.append((now, (arrival - now).inMilliseconds))
+    }
+    handled = rig.packets.count
+    if step % 50 == 25 { makeFeedback() }
+  }
+
+  private mutating func makeFeedback() {
+    guard let base = nextNumber, let last = arrivals.last(where: { $0.at <= now }) else { return }
+    var times: [UInt16: Instant] = [:]
+    for arrival in arrivals where arrival.at <= now { times[arrival.number] = arrival.at }
+    arrivals.removeAll { $0.at <= now }
+    guard last.number &- base < 8192 else { return }
+    var statuses: [RTCPTransportFeedback.PacketStatus] = []
+    // The receiver's clock began somewhere else.
+    let offset: Int64 = 1_000_000_000_000
+    var reference: Int64?
+    var ticks: Int64 = 0
+    for distance in 0...last.number &- base {
+      guard let time = times[base &+ distance] else {
+        statuses.append(.notReceived)
+        continue
+      }
+      let arrival = time.nanoseconds + offset
+      if reference == nil {
+        reference = arrival / 64_000_000
+        ticks = reference! * 256
+      }
+      let tick = arrival / 250_000
+      statuses.append(.received(delta: Int16(clamping: tick - ticks)))
+      ticks = tick
+    }
+    let feedback = RTCPTransportFeedback(
+      senderSSRC: peerSSRC, mediaSSRC: videoSSRC, baseSequenceNumber: base,
+      referenceTime: UInt32(truncatingIfNeeded: reference ?? 0) & 0xff_ffff, feedbackCount: feedbackCount,
+      statuses: statuses)
+    feedbackCount &+= 1
+    nextNumber = last.number &+ 1
+    // Over the wire and back, so that writing and parsing take part.
+    guard
+      let packets = try? RTCPPacket.parse(compound: RTCPPacket.write(compound: [.transportFeedback(feedback)]))
+    else { preconditionFailure("feedback that cannot be read") }
+    pending.append((now + .milliseconds(5), packets))
+  }
+
+  /// The mean one-way delay of what was sent in the last `duration`.
+  func meanLatency(last duration: Duration) -> Double {
+    let recent = latencies.filter { now - $0.at <= duration }.map(\.milliseconds)
+    return recent.reduce(0, +) / Double(max(1, recent.count))
+  }
+}

@@ -1,0 +1,140 @@
+import RTP
+import RTPSending
+import TestSupport
+import Testing
+import Wire
+
+@Suite struct ReportTests {
+  private func senderReport(_ packets: [RTCPPacket]) -> RTCPSenderReport? {
+    guard case .senderReport(let report)? = packets.first else { return nil }
+    return report
+  }
+
+  @Test func theFirstReportFollowsTheFirstPacket() throws {
+    var rig = Rig()
+    #expect(rig.sender.nextDeadline == nil)
+    rig.sendVideo(packets: 3, at: .milliseconds(100))
+    rig.drain(at: .milliseconds(100))
+    let report = try #require(senderReport(rig.reports[0].packets))
+    #expect(rig.reports.count == 1)
+    #expect(report.ssrc == videoSSRC)
+    #expect(report.packetCount == 1 && report.octetCount == 1000)
+    #expect(report.rtpTimestamp == rig.video[0].header.timestamp)
+    #expect(report.ntpTime >> 32 == 1_700_000_000 + 2_208_988_800)
+    #expect(
+      rig.reports[0].packets[1]
+        == .sourceDescription(RTCPSourceDescription(chunks: [.init(ssrc: videoSSRC, cname: "cradle")])))
+  }
+
+  @Test func reportsComeEachSecondAtRandom() {
+    var rig = Rig()
+    rig.sendVideo(at: .zero)
+    rig.drain(at: .zero)
+    rig.run(until: .milliseconds(60_000))
+    let times = rig.reports.map(\.at)
+    let gaps = zip(times, times.dropFirst()).map { ($1 - $0).inSeconds }
+    #expect(gaps.allSatisfy { (0.5...1.5).contains($0) })
+    #expect((50...72).contains(gaps.count))
+    #expect(Set(gaps.map { Int($0 * 100) }).count > 20)
+  }
+
+  @Test func timestampsOfReportsFollowTheClockOfTheMedia() throws {
+    var rig = Rig()
+    rig.sendVideo(packets: 1, at: .milliseconds(40))
+    rig.drain(at: .milliseconds(40))
+    let base = rig.video[0].header.timestamp
+    rig.run(until: .milliseconds(4000))
+    for (at, packets) in rig.reports {
+      let report = try #require(senderReport(packets))
+      let expected = (at - .milliseconds(40)).inSeconds * 90_000
+      #expect(abs(Double(report.rtpTimestamp &- base) - expected) < 2)
+    }
+  }
+
+  @Test func soundAndPictureOfOneMomentMeetInTheReports() throws {
+    var rig = Rig()
+    rig.sendAudio(at: .milliseconds(20))
+    rig.drain(at: .milliseconds(20))
+    rig.sendVideo(packets: 1, at: .milliseconds(33))
+    rig.drain(at: .milliseconds(33))
+    let sound = try #require(senderReport(rig.reports[0].packets))
+    let picture = try #require(senderReport(rig.reports[1].packets))
+    func seconds(_ ntp: UInt64) -> Double { Double(ntp >> 32) + Double(ntp & 0xffff_ffff) / 4_294_967_296 }
+    let soundAt =
+      seconds(sound.ntpTime) + Double(Int32(bitPattern: rig.audio[0].header.timestamp &- sound.rtpTimestamp)) / 48_000
+    let pictureAt =
+      seconds(picture.ntpTime)
+      + Double(Int32(bitPattern: rig.video[0].header.timestamp &- picture.rtpTimestamp)) / 90_000
+    #expect(abs(pictureAt - soundAt - 0.013) < 0.0001)
+  }
+
+  @Test func aStepOfTheWallClockShowsInTheNextReportAndNotInTheRoundTripTime() throws {
+    var rig = Rig()
+    rig.sendVideo(packets: 1, at: .zero)
+    rig.drain(at: .zero)
+    let first = try #require(senderReport(rig.reports[0].packets))
+    rig.sender.wallClock = WallClockReference(instant: .zero, unixNanoseconds: 1_800_000_000_000_000_000)
+    let block = RTCPReportBlock(
+      ssrc: videoSSRC, fractionLost: 64, cumulativeLost: 7, jitter: 900, lastSenderReport: first.compactNTPTime,
+      delaySinceLastSenderReport: 65536 / 10)
+    rig.sender.handle(
+      rtcp: [.receiverReport(RTCPReceiverReport(ssrc: peerSSRC, reportBlocks: [block]))], now: .milliseconds(142))
+    let statistics = rig.sender.statistics()[1]
+    #expect(abs(try #require(statistics.roundTripTime) - 0.042) < 0.001)
+    #expect(statistics.roundTripTimeMeasurements == 1)
+    #expect(statistics.fractionLost == 0.25)
+    #expect(statistics.packetsLost == 7)
+    #expect(statistics.jitter == 0.01)
+    rig.run(until: .milliseconds(2000))
+    let second = try #require(senderReport(rig.reports[1].packets))
+    #expect(second.ntpTime >> 32 >= 1_800_000_000 + 2_208_988_800)
+  }
+
+  @Test func inventedReferencesMakeNoRoundTripTime() {
+    var rig = Rig()
+    rig.sendVideo(packets: 1, at: .zero)
+    rig.drain(at: .zero)
+    let blocks = [
+      RTCPReportBlock(ssrc: videoSSRC), RTCPReportBlock(ssrc: videoSSRC, lastSenderReport: 1),
+      RTCPReportBlock(ssrc: videoSSRC, lastSenderReport: .max, delaySinceLastSenderReport: .max),
+    ]
+    rig.sender.handle(
+      rtcp: [
+        .senderReport(
+          RTCPSenderReport(ssrc: 1, ntpTime: 0, rtpTimestamp: 0, packetCount: 0, octetCount: 0, reportBlocks: blocks))
+      ],
+      now: .milliseconds(10))
+    #expect(rig.sender.statistics()[1].roundTripTime == nil)
+  }
+
+  @Test func stoppingSaysGoodbyeForAllThatWasSent() {
+    var rig = Rig()
+    rig.sendAudio(at: .zero)
+    rig.sendVideo(packets: 50, at: .zero)
+    rig.drain(at: .zero)
+    let sent = rig.packets.count
+    rig.sender.stop(now: .milliseconds(5))
+    rig.drain(at: .milliseconds(5))
+    #expect(rig.packets.count == sent)
+    #expect(rig.reports.last?.packets.last == .goodbye(RTCPGoodbye(sources: [audioSSRC, videoSSRC, rtxSSRC])))
+    #expect(rig.sender.nextDeadline == nil)
+    rig.sendAudio(at: .milliseconds(20))
+    rig.sender.stop(now: .milliseconds(20))
+    rig.sender.handleTimeout(now: .milliseconds(9000))
+    #expect(rig.sender.poll(now: .milliseconds(9000)) == nil)
+  }
+
+  @Test func statisticsCountHeadersApart() {
+    var rig = Rig()
+    rig.sendVideo(packets: 4, size: 500, at: .zero, isKeyFrame: true)
+    rig.sendVideo(packets: 1, size: 100, at: .zero)
+    rig.drain(at: .zero)
+    let statistics = rig.sender.statistics()[1]
+    #expect(statistics.ssrc == videoSSRC && statistics.rtxSsrc == rtxSSRC && statistics.mid == "1")
+    #expect(statistics.packetsSent == 5)
+    #expect(statistics.bytesSent == 2100)
+    #expect(Int(statistics.headerBytesSent) == rig.packets.reduce(0) { $0 + $1.bytes.count } - 2100)
+    #expect(statistics.framesSent == 2 && statistics.keyFramesSent == 1)
+    #expect(statistics.availableOutgoingBitrate == 1_500_000)
+  }
+}
