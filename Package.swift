@@ -109,8 +109,24 @@ let checks: [Target] = [
   tests("ICETests", needs: ["Wire", "STUN", "ICE", "TestSupport"]),
   tests("SDPTests", needs: ["Wire", "SDP", "TestSupport"]),
   tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "TestSupport"]),
+  tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
+  tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
+  tests("SCTPTests", needs: ["Wire", "SCTP", "TestSupport"]),
+  tests("CodecsTests", needs: ["Wire", "Frames", "Codecs", "Picture", "Sound", "TestSupport"]),
+  tests("PictureTests", needs: ["Wire", "Frames", "Picture"]),
+  tests("SoundTests", needs: ["Wire", "Frames", "Sound"]),
+  tests("DevicesTests", needs: ["Wire", "Frames", "Codecs", "Picture", "Sound", "Devices", "TestSupport"]),
   tests("SecureTests", needs: ["Wire", "PeerConnection", "Secure", "TestSupport", "COpenSSL"]),
   tests("StorageTests", needs: ["Pairing", "Storage"]),
+  tests("ChildTests", needs: ["Child"]),
+  tests(
+    "Fuzz",
+    needs: [
+      "Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "SCTP", "Signaling", "PeerConnection", "Frames", "Codecs",
+      "Picture", "Devices", "Secure", "Storage", "TestSupport",
+    ]),
+  // Runs the real program, so that it is built with the tests.
+  tests("Interop", needs: ["cradle-child"]),
   tests("Behaviour", needs: ["Wire", "ICE", "SDP", "RTP", "SCTP", "PeerConnection", "TestSupport"]),
 ]
 

@@ -1,7 +1,7 @@
 import TestSupport
 
 /// One thing that takes bytes from a peer or a file. It may refuse them; it must not trap or hang.
-protocol FuzzBody {
+protocol FuzzBody: SendableMetatype {
   static var name: String { get }
   /// Valid inputs to begin from.
   static var seeds: [[UInt8]] { get }

@@ -1,3 +1,4 @@
+import Pairing
 import SDP
 import Signaling
 import TestSupport

@@ -28,7 +28,7 @@ final class ChildProcess {
     folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     log = folder.appending(path: "log")
-    FileManager.default.createFile(atPath: log.path, contents: nil)
+    _ = FileManager.default.createFile(atPath: log.path, contents: nil)
     let file = folder.appending(path: "child.yaml")
     try configuration.write(to: file, atomically: true, encoding: .utf8)
     process = Process()
@@ -52,7 +52,8 @@ final class ChildProcess {
       try Self.json(State.self, ["status", "--json"] + directories)
     }
     port = status.port
-    token = try Self.json(Added.self, ["token", "add", "--name", "test", "--allow", allow, "--json"] + directories).token
+    token = try Self.json(Added.self, ["token", "add", "--name", "test", "--allow", allow, "--json"] + directories)
+      .token
   }
 
   /// 640x360, so that an unoptimised build on a busy machine keeps up.
@@ -95,7 +96,7 @@ final class ChildProcess {
     process.arguments = [program] + arguments
     let output = Pipe()
     let errors = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString).err")
-    FileManager.default.createFile(atPath: errors.path, contents: nil)
+    _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
     defer { try? FileManager.default.removeItem(at: errors) }
     process.standardOutput = output
     process.standardError = try FileHandle(forWritingTo: errors)

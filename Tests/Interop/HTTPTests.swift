@@ -25,11 +25,13 @@ import Testing
     #expect(try request(child, "/nothing", token: token).status == 404)
     let none = try request(child, "/whep", sdp + ["--data", "v=0"])
     #expect(none.status == 401)
-    #expect(none.text.contains("application/problem+json") && none.text.lowercased().contains("www-authenticate: bearer"))
+    #expect(
+      none.text.contains("application/problem+json") && none.text.lowercased().contains("www-authenticate: bearer"))
     #expect(try request(child, "/whep", sdp + ["--data", "v=0"], token: "cradle_wrong").status == 401)
     #expect(try request(child, "/whep", sdp + ["--data", "nonsense"], token: token).status == 400)
     #expect(try request(child, "/whep", ["--data", "v=0"], token: token).status == 415)
-    #expect(try request(child, "/whep", sdp + ["-H", "Accept: text/html", "--data", "v=0"], token: token).status == 406)
+    #expect(
+      try request(child, "/whep", sdp + ["-H", "Accept: text/html", "--data", "v=0"], token: token).status == 406)
     #expect(try request(child, "/whep/none", ["-X", "DELETE"], token: token).status == 404)
     let large = child.folder.appending(path: "large")
     try Data(repeating: 65, count: 70_000).write(to: large)
