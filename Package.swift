@@ -83,7 +83,8 @@ let shells: [Target] = [
 
 let programs: [Target] = [
   .target(
-    name: "Web", path: "Sources/Web", resources: [.embedInCode("Pages/index.html")], swiftSettings: strict),
+    name: "Web", path: "Sources/Web", exclude: ["page.jpg"], resources: [.embedInCode("Pages/index.html")],
+    swiftSettings: strict),
   room(
     "Child", in: "Child",
     needs: [

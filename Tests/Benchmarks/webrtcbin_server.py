@@ -3,15 +3,20 @@
 
 Same pictures, size, rate, encoder settings and tone as the child's test device. Needs Debian's python3-gi,
 gir1.2-gst-plugins-bad-1.0, gstreamer1.0-plugins-{base,good,bad} and gstreamer1.0-nice (so Debian's python3).
-`--draw-only` runs the pictures into a sink, to learn what share of the processor is drawing.
+With `--live` the pictures come from another program that draws and stamps them (`cradle-benchmarks y4m - --live`), so
+that neither their drawing nor the room for them counts here. `--draw-only` runs the pictures into a sink, to learn what
+taking them in costs.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import itertools
 import json
 import re
+import shlex
+import subprocess
 import sys
 import threading
 import time
@@ -46,21 +51,55 @@ def encoder(options: argparse.Namespace) -> str:
     # deadline=1 is libvpx's real-time mode; a negative cpu-used is a fixed speed there.
     return (
         f"vp8enc deadline=1 cpu-used={options.cpu_used} end-usage=cbr target-bitrate={options.bitrate * 1000} "
-        f"lag-in-frames=0 threads={options.threads} keyframe-max-dist=3000 keyframe-mode=auto "
+        f"lag-in-frames=0 threads={options.threads} keyframe-mode=disabled max-intra-bitrate=600 "
         f"error-resilient={options.error_resilient} static-threshold={options.static_threshold} "
         f"min-quantizer={options.min_quantizer} max-quantizer={options.max_quantizer} "
-        "undershoot=100 overshoot=15 buffer-size=600 buffer-initial-size=400 buffer-optimal-size=500 "
+        "undershoot=100 overshoot=50 buffer-size=600 buffer-initial-size=300 buffer-optimal-size=400 "
+        "dropframe-threshold=10 "
         f"token-partitions={options.token_partitions}"
     )
 
 
-class Source:
-    """Pushes the stamped pictures at their rate, from a thread of its own."""
+class LiveSource:
+    """Passes on the pictures that another program draws at their rate, as Y4M."""
 
-    def __init__(self, picture: TestPicture, source: Any):
-        self.picture = picture
-        self.source = source
+    #: Linux: room in a pipe. A picture fits nearly whole, so that neither side waits for the other in small steps.
+    PIPE_BYTES = 1 << 20
+
+    def __init__(self, command: str):
+        self.process = subprocess.Popen(shlex.split(command), stdout=subprocess.PIPE)
+        self.file = self.process.stdout
+        assert self.file is not None
+        fcntl.fcntl(self.file, fcntl.F_SETPIPE_SZ, self.PIPE_BYTES)
+        header = self.file.readline().decode("ascii").split()
+        fields = {field[0]: field[1:] for field in header[1:]}
+        self.width, self.height = int(fields["W"]), int(fields["H"])
+        self.source: Any = None
         self.pushed = 0
+
+    def start(self, source: Any) -> None:
+        self.source = source
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        size = self.width * self.height * 3 // 2
+        while self.file.readline():
+            if self.source.push_buffer(Gst.Buffer.new_wrapped(self.file.read(size))) != Gst.FlowReturn.OK:
+                return
+            self.pushed += 1
+
+
+class RecordedSource:
+    """Pushes the stamped pictures of a recording at their rate, from a thread of its own."""
+
+    def __init__(self, picture: TestPicture):
+        self.picture = picture
+        self.width, self.height = picture.width, picture.height
+        self.source: Any = None
+        self.pushed = 0
+
+    def start(self, source: Any) -> None:
+        self.source = source
         threading.Thread(target=self._run, daemon=True).start()
 
     def _run(self) -> None:
@@ -199,8 +238,9 @@ class Viewer:
 
 class Server:
     def __init__(self, options: argparse.Namespace):
-        picture = TestPicture(load_pictures(options.y4m))
-        caps = f"video/x-raw,format=I420,width={picture.width},height={picture.height},framerate={FRAME_RATE}/1"
+        self.source = LiveSource(options.live) if options.live else RecordedSource(TestPicture(load_pictures(options.y4m)))
+        size = f"width={self.source.width},height={self.source.height}"
+        caps = f"video/x-raw,format=I420,{size},framerate={FRAME_RATE}/1"
         source = f"appsrc name=source is-live=true do-timestamp=true format=time max-buffers=2 leaky-type=downstream caps={caps}"
         if options.draw_only:
             description = f"{source} ! fakesink sync=false"
@@ -217,7 +257,7 @@ class Server:
         self.encoder = self.pipeline.get_by_name("encoder")
         self.viewers: set[Viewer] = set()
         self.pipeline.set_state(Gst.State.PLAYING)
-        self.source = Source(picture, self.pipeline.get_by_name("source"))
+        self.source.start(self.pipeline.get_by_name("source"))
 
     def start(self, offer: str) -> Started:
         viewer = Viewer(self, offer)
@@ -244,14 +284,15 @@ def main() -> None:
     parser.add_argument("--tls", action="store_true", help="HTTPS with a self-signed certificate")
     parser.add_argument("--token", default="")
     parser.add_argument("--y4m", help="pictures to loop; none: some made here")
+    parser.add_argument("--live", metavar="COMMAND", help="a program that writes live Y4M to its standard output")
     parser.add_argument("--draw-only", action="store_true", help="no encoder and no viewers")
-    parser.add_argument("--bitrate", type=int, default=2500, help="kbit/s")
+    parser.add_argument("--bitrate", type=int, default=1500, help="kbit/s")
     parser.add_argument("--cpu-used", type=int, default=-8)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--error-resilient", default="0", help="0, default or partitions")
     parser.add_argument("--static-threshold", type=int, default=1)
-    parser.add_argument("--min-quantizer", type=int, default=2)
-    parser.add_argument("--max-quantizer", type=int, default=56)
+    parser.add_argument("--min-quantizer", type=int, default=4)
+    parser.add_argument("--max-quantizer", type=int, default=63)
     parser.add_argument("--token-partitions", type=int, default=0, help="power of two")
     options = parser.parse_args()
     Gst.init(None)

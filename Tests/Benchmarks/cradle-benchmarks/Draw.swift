@@ -1,5 +1,6 @@
 import ArgumentParser
 import Frames
+import Picture
 import Wire
 
 /// Draws the test picture at its rate, as the child's test camera does, and says what that costs.

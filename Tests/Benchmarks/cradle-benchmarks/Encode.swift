@@ -2,6 +2,7 @@ import ArgumentParser
 import Codecs
 import Foundation
 import Frames
+import Picture
 import Wire
 
 /// Encodes the recorded test pictures with the child's VP8 encoder, flat out, and compares what a decoder makes of it.

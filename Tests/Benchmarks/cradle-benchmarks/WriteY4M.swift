@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Frames
+import Picture
 import Wire
 
 /// Writes test pictures as YUV4MPEG2: a recording for encoders that read files, or live for another program's camera.

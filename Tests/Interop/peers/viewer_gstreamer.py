@@ -32,13 +32,18 @@ LATENCY_MS = 20
 GATHERING_SECONDS = 5
 MEDIA_SECONDS = 15
 
+# webrtcbin writes a=rtcp-fb transport-cc always, but gives feedback only where this header extension is agreed.
+TRANSPORT_WIDE = (
+    "rtcp-fb-transport-cc=(boolean)true,"
+    "extmap-1=(string)http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
+)
 VIDEO_CAPS = (
     "application/x-rtp,media=video,encoding-name=VP8,payload=96,clock-rate=90000,"
-    "rtcp-fb-nack-pli=(boolean)true,rtcp-fb-ccm-fir=(boolean)true"
+    f"rtcp-fb-nack-pli=(boolean)true,rtcp-fb-ccm-fir=(boolean)true,{TRANSPORT_WIDE}"
 )
 AUDIO_CAPS = (
     "application/x-rtp,media=audio,encoding-name=OPUS,payload=111,clock-rate=48000,encoding-params=(string)2,"
-    "minptime=(string)10,useinbandfec=(string)1"
+    f"minptime=(string)10,useinbandfec=(string)1,{TRANSPORT_WIDE}"
 )
 # Nothing here waits for a clock: a picture is judged when it is decoded.
 DECODE = {
@@ -82,6 +87,7 @@ class Viewer:
         self.measuring = True
         self.channel: Any = None
         self.replies: list[Any] = []
+        self.jitter_buffers: list[Any] = []
         self.pipeline = Gst.Pipeline.new("viewer")
         self.bus = self.pipeline.get_bus()
         self.webrtc = Gst.ElementFactory.make("webrtcbin", "webrtc")
@@ -92,6 +98,7 @@ class Viewer:
         self.webrtc.connect("notify::ice-gathering-state", self.on_gathering)
         self.webrtc.connect("notify::connection-state", self.on_state)
         self.webrtc.connect("pad-added", self.on_pad)
+        self.webrtc.connect("deep-element-added", self.on_element)
         self.pipeline.add(self.webrtc)
 
     def since_post(self) -> float:
@@ -230,6 +237,11 @@ class Viewer:
         decoder.sync_state_with_parent()
         pad.link(decoder.get_static_pad("sink"))
 
+    def on_element(self, _: Any, __: Any, element: Any) -> None:
+        factory = element.get_factory()
+        if factory is not None and factory.get_name() == "rtpjitterbuffer":
+            self.jitter_buffers.append(element)
+
     def count_packet(self, *_: Any) -> Any:
         self.result["audio"]["packets"] += 1
         return Gst.PadProbeReturn.OK
@@ -284,9 +296,34 @@ class Viewer:
     # --- Afterwards ---
 
     def read_statistics(self) -> None:
+        # Of webrtcbin's own statistics 1.22 has only the pair right: it says audio of every stream, gives all streams
+        # one jitter buffer's numbers, and swaps the types of local and remote candidates.
         reply = self.call("get-stats", None)
-        for i in range(reply.n_fields()):
-            common.log(f"{reply.nth_field_name(i)}: {reply.get_value(reply.nth_field_name(i))}")
+        names = [reply.nth_field_name(index) for index in range(reply.n_fields())]
+        for name in names:
+            entry = reply.get_value(name)
+            if entry.has_name("candidate-pair"):
+                local = self.candidate(reply, entry.get_string("local-candidate-id"))
+                remote = self.candidate(reply, entry.get_string("remote-candidate-id"))
+                self.result["candidatePair"] = {"local": local, "remote": remote}
+                self.result["ipFamily"] = common.ip_family(remote["address"])
+        self.result["packetsLost"] = sum(self.counter(buffer, "num-lost") for buffer in self.jitter_buffers)
+        self.result["retransmissions"] = {
+            "asked": sum(self.counter(buffer, "rtx-count") for buffer in self.jitter_buffers),
+            "came": sum(self.counter(buffer, "rtx-success-count") for buffer in self.jitter_buffers),
+        }
+
+    @staticmethod
+    def candidate(reply: Any, name: str) -> dict[str, Any]:
+        if not reply.has_field(name):
+            return common.candidate(None, None, None)
+        entry = reply.get_value(name)
+        found = entry.get_string("address"), entry.get_uint("port")[1], entry.get_string("candidate-type")
+        return common.candidate(*found)
+
+    @staticmethod
+    def counter(buffer: Any, name: str) -> int:
+        return int(buffer.get_property("stats").get_uint64(name)[1])
 
     def save_screenshot(self) -> None:
         if self.last_sample is None:

@@ -1,0 +1,224 @@
+"""The servers that are compared, each started for a while on a free port of this machine, and the viewers for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+PEERS = HERE.parent / "Interop" / "peers"
+sys.path.insert(0, str(PEERS))
+import common  # noqa: E402
+from process_usage import cpu_seconds, resident_kb  # noqa: E402
+
+KBPS = 1500
+#: GStreamer's bindings exist for Debian's own Python only.
+SYSTEM_PYTHON = "/usr/bin/python3"
+
+
+class Problem(Exception):
+    """Something could not be measured; the text says why."""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Server:
+    """A WHEP server in a process of its own; `with` ends it."""
+
+    name = ""
+
+    def __init__(self, command: list[str], port: int, token: str = ""):
+        self.port = port
+        self.token = token
+        self.log = Path(common.temporary_directory("bench")) / "log"
+        with self.log.open("wb") as log:
+            self.process = common.start_process(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self.port}/whep"
+
+    def wait_until_listening(self, seconds: float = 30) -> None:
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                self.check()
+                if time.monotonic() > deadline:
+                    raise Problem(f"{self.name} does not listen after {seconds:.0f} s: {self.log_end()}") from None
+                time.sleep(0.05)
+
+    def log_end(self) -> str:
+        return self.log.read_text("utf-8", "replace")[-1000:].strip()
+
+    def check(self) -> None:
+        if self.process.poll() is not None:
+            raise Problem(f"{self.name} ended with {self.process.returncode}: {self.log_end()}")
+
+    def cpu_share(self, seconds: float) -> float:
+        """Processor time of all threads over a while, as a share of one core."""
+        self.check()
+        began, before = time.monotonic(), cpu_seconds(self.process.pid)
+        time.sleep(seconds)
+        self.check()
+        return (cpu_seconds(self.process.pid) - before) / (time.monotonic() - began)
+
+    def resident_mb(self) -> float:
+        """In 10^6 bytes."""
+        self.check()
+        return resident_kb(self.process.pid) * 1024 / 1e6
+
+    def close(self) -> None:
+        common.end_process(self.process)
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+class Child(Server):
+    name = "cradle-child"
+
+    def __init__(self, program: str):
+        self.program = program
+        directory = Path(common.temporary_directory("child"))
+        self.directories = ["--state-directory", str(directory / "state"), "--runtime-directory", str(directory / "run")]
+        configuration = directory / "child.yaml"
+        configuration.write_text(
+            "name: Bench\n"
+            "cameras:\n  - {id: cot, device: test, width: 1280, height: 720, framerate: 30}\n"
+            "microphone: {device: test}\nspeaker: {device: none}\n"
+            f"video: {{bitrate-kbps: [{KBPS}, {KBPS}]}}\n"
+        )
+        port = free_port()
+        command = [program, "run", "--config", str(configuration), "--listen", f"[::]:{port}", *self.directories]
+        super().__init__(command, port)
+        self.wait_until_listening()
+        self.token = self.ask("token", "add", "--name", "bench", "--allow", "view,listen")["token"]
+
+    def ask(self, *command: str) -> dict[str, Any]:
+        """Runs a command of the program against this child."""
+        deadline = time.monotonic() + 10
+        while True:
+            done = subprocess.run([self.program, *command, "--json", *self.directories], capture_output=True, text=True)
+            if done.returncode == 0:
+                return dict(json.loads(done.stdout))
+            self.check()
+            if time.monotonic() > deadline:
+                raise Problem(f"cradle-child {' '.join(command)}: {done.stderr.strip()}")
+            time.sleep(0.1)
+
+    def camera(self) -> dict[str, Any]:
+        """Of `status`: encoderSpeed, encoded, keyFrames, targetKbps and others."""
+        return dict(self.ask("status")["cameras"][0])
+
+    def encoder_speed(self) -> int:
+        return int(self.camera()["encoderSpeed"])
+
+
+class Webrtcbin(Server):
+    """GStreamer; the pictures come live from the same program code that draws them for the child."""
+
+    name = "webrtcbin"
+
+    def __init__(self, benchmarks: str, speed: int, draw_only: bool = False):
+        port = free_port()
+        live = f"{shlex.quote(os.path.abspath(benchmarks))} y4m - --live --frames 0"
+        command = [SYSTEM_PYTHON, str(HERE / "webrtcbin_server.py"), "--port", str(port), "--tls", "--live", live]
+        command += ["--bitrate", str(KBPS), f"--cpu-used={speed}", "--threads", "1"]
+        super().__init__(command + (["--draw-only"] if draw_only else []), port)
+        self.wait_until_listening()
+
+
+class AiortcSender(Server):
+    name = "aiortc"
+
+    def __init__(self, y4m: str):
+        port = free_port()
+        command = [sys.executable, str(PEERS / "whep_server_aiortc.py"), "--port", str(port), "--tls"]
+        super().__init__(command + ["--y4m", y4m, "--bitrate", str(KBPS)], port)
+        self.wait_until_listening()
+
+
+def watch(viewer: str, server: Server, seconds: float) -> dict[str, Any]:
+    """Runs one of the viewers of Tests/Interop/peers to its end; its result."""
+    script = PEERS / f"viewer_{viewer}.py"
+    if not script.exists():
+        raise Problem(f"there is no {script.name}")
+    command = [sys.executable, str(script), "--url", server.url, "--duration", str(seconds)]
+    if server.token:
+        command += ["--token", server.token]
+    program = common.start_process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        output, log = program.communicate(timeout=seconds + 60)
+    except subprocess.TimeoutExpired:
+        raise Problem(f"{script.name} did not end") from None
+    finally:
+        common.end_process(program)
+    lines = output.strip().splitlines()
+    if not lines:
+        raise Problem(f"{script.name} said nothing: {log[-400:].strip()}")
+    result = dict(json.loads(lines[-1]))
+    if result["error"] or not result["framesDecoded"]:
+        raise Problem(f"{script.name} at {server.name}: {result['error'] or 'no picture came'}")
+    return result
+
+
+class Watchers:
+    """Light viewers of one server (watchers.py); `with` ends them."""
+
+    def __init__(self, server: Server):
+        command = [sys.executable, str(HERE / "watchers.py"), "--url", server.url, "--token", server.token]
+        self.server = server
+        self.program = common.start_process(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+
+    def tell(self, command: str) -> dict[str, Any]:
+        self.program.stdin.write(command + "\n")
+        self.program.stdin.flush()
+        line = self.program.stdout.readline()
+        if not line:
+            raise Problem("the light viewers ended")
+        reply = dict(json.loads(line))
+        if "error" in reply:
+            raise Problem(f"a light viewer of {self.server.name}: {reply['error']}")
+        return reply
+
+    def grow_to(self, count: int) -> None:
+        while self.tell("report")["watching"] < count:
+            self.tell("add")
+
+    def packets(self) -> list[int]:
+        """Of pictures, received by each viewer so far."""
+        return [one.get("video", {}).get("packets", 0) for one in self.tell("report")["received"]]
+
+    def leave(self) -> None:
+        self.tell("leave")
+
+    def __enter__(self) -> "Watchers":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        try:
+            if self.program.poll() is None:
+                self.program.stdin.close()
+                self.program.wait(5)
+        except (OSError, subprocess.TimeoutExpired):
+            pass
+        common.end_process(self.program)

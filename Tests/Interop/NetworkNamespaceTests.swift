@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+/// Two hosts of the tests' own, joined by a cable: nothing leaves the machine. Needs root, as CI has.
+private final class TwoHosts {
+  let child = "cradle-c-\(UInt16.random(in: 0...UInt16.max))"
+  let parent = "cradle-p-\(UInt16.random(in: 0...UInt16.max))"
+  static let childAddress = "10.77.3.1"
+  static let childAddress6 = "fd77:3::1"
+
+  init() throws {
+    try ip("netns", "add", child)
+    try ip("netns", "add", parent)
+    try ip("link", "add", "cable", "netns", child, "type", "veth", "peer", "name", "cable", "netns", parent)
+    for (host, last) in [(child, 1), (parent, 2)] {
+      try ip("-n", host, "link", "set", "lo", "up")
+      try ip("-n", host, "addr", "add", "10.77.3.\(last)/24", "dev", "cable")
+      try ip("-n", host, "addr", "add", "fd77:3::\(last)/64", "dev", "cable", "nodad")
+      try ip("-n", host, "link", "set", "cable", "up")
+    }
+  }
+
+  deinit {
+    try? ip("netns", "delete", child)
+    try? ip("netns", "delete", parent)
+  }
+
+  func prefix(_ host: String) -> [String] { ["ip", "netns", "exec", host] }
+
+  private func ip(_ arguments: String...) throws {
+    let (_, error, status) = try ChildProcess.run("ip", arguments)
+    guard status == 0 else { throw ChildProcess.Problem(description: "ip \(arguments): \(error)") }
+  }
+}
+
+@Suite(.serialized, .enabled(if: getuid() == 0, "network namespaces need root")) struct NetworkNamespaceTests {
+  @Test(arguments: [TwoHosts.childAddress, TwoHosts.childAddress6])
+  func aViewerOnAnotherHostWatches(address: String) throws {
+    let hosts = try TwoHosts()
+    let child = try ChildProcess(prefix: hosts.prefix(hosts.child))
+    let host = address.contains(":") ? "[\(address)]" : address
+    let (result, log) = try ViewerProgram.aiortc.watch(
+      "https://\(host):\(child.port)/whep", token: child.token, prefix: hosts.prefix(hosts.parent),
+      arguments: ["--media", address.contains(":") ? "ipv6" : "ipv4"])
+    let note = Comment(rawValue: "\(result)\n\(log.suffix(1500))")
+    #expect(result.connected && result.error == nil, note)
+    #expect(result.framesDecoded >= 40 && result.picturesChanged, note)
+    #expect(abs((result.audio.toneHz ?? 0) - 1000) < 40, note)
+    #expect(result.dataChannel.pingMs != nil, note)
+    #expect(result.ipFamily == (address.contains(":") ? "IPv6" : "IPv4"), note)
+  }
+}
