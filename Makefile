@@ -9,6 +9,9 @@ STAMPS := $(BUILD)/stamps
 PYTHON ?= python3
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
+# The Swift libraries go into the program: boards need no Swift, and what it does not use takes no memory.
+RELEASE := -c release --static-swift-stdlib
+
 # What the program is built with.
 BUILD_PACKAGES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev pkg-config
 # What the tests and the demonstration watch it with.
@@ -57,11 +60,11 @@ $(STAMPS)/venv: Makefile
 	@touch $@
 
 build: setup ## builds the release programs
-	swift build -c release --product cradle-child
+	swift build $(RELEASE) --product cradle-child
 
 demo: setup-viewer ## starts a child, watches it, shows the figures and a link; Ctrl-C ends it
 	@echo "Building (the first time takes some minutes) ..."
-	@swift build -c release --product cradle-child
+	@swift build $(RELEASE) --product cradle-child
 	@$(VENV)/bin/python Tests/Interop/demo.py --child $(BUILD)/release/cradle-child
 
 test: setup-test ## runs every test that needs no special hardware
@@ -69,12 +72,12 @@ test: setup-test ## runs every test that needs no special hardware
 	swift test --skip-build
 
 test-hardware: setup-viewer ## runs the child in a virtual machine with a camera and a sound card
-	swift build -c release --product cradle-child
+	swift build $(RELEASE) --product cradle-child
 	VENV=$(VENV) Tests/Hardware/run $(BUILD)/release/cradle-child
 
 bench: setup-bench ## measures against GStreamer and libvpx, prints ratios
-	swift build -c release --product cradle-child
-	swift build -c release --product cradle-benchmarks
+	swift build $(RELEASE) --product cradle-child
+	swift build $(RELEASE) --product cradle-benchmarks
 	$(VENV)/bin/python Tests/Benchmarks/bench.py --child $(BUILD)/release/cradle-child \
 	  --benchmarks $(BUILD)/release/cradle-benchmarks
 

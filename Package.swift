@@ -96,12 +96,16 @@ let programs: [Target] = [
   .executableTarget(
     name: "cradle-child",
     dependencies: [
-      "Child", "Devices", "Server", "Storage", product("ArgumentParser", "swift-argument-parser"),
+      "Child", "Devices", "Frames", "Server", "Storage", product("ArgumentParser", "swift-argument-parser"),
       product("Logging", "swift-log"),
     ], path: "Sources/cradle-child", swiftSettings: strict),
 ]
 
 let checks: [Target] = [
+  .executableTarget(
+    name: "cradle-benchmarks",
+    dependencies: ["Wire", "Frames", "Codecs", "Picture", product("ArgumentParser", "swift-argument-parser")],
+    path: "Tests/Benchmarks/cradle-benchmarks", swiftSettings: strict),
   .target(
     name: "TestSupport", dependencies: ["Wire", "COpenSSL"], path: "Tests/TestSupport", swiftSettings: strict),
   tests("ProjectTests", needs: []),
@@ -128,7 +132,7 @@ let checks: [Target] = [
     ]),
   // Runs the real program, so that it is built with the tests.
   tests("Interop", needs: ["cradle-child"]),
-  tests("Behaviour", needs: ["Wire", "ICE", "SDP", "RTP", "SCTP", "PeerConnection", "TestSupport"]),
+  tests("Behaviour", needs: ["Wire", "ICE", "SDP", "RTP", "SCTP", "PeerConnection", "Secure", "TestSupport"]),
 ]
 
 let package = Package(

@@ -1,5 +1,4 @@
 internal import Devices
-internal import Foundation
 internal import Frames
 public import Logging
 internal import NIOCore

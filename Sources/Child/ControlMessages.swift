@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 
 /// The chat-style messages of the `control` channel. INTERFACES.md, "Data channel".
 enum ControlMessages {

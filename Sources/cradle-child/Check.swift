@@ -1,7 +1,7 @@
 import ArgumentParser
 import Child
 import Devices
-import Foundation
+import FoundationEssentials
 import Storage
 
 /// `cradle-child check`

@@ -1,5 +1,6 @@
 import Child
-import Foundation
+import FoundationEssentials
+import Glibc
 import Server
 
 /// Asks the running daemon over its socket.
@@ -46,7 +47,7 @@ enum Table {
     let widths = (0..<columns).map { column in rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0 }
     return rows.map { row in
       zip(row, widths).enumerated().map { index, cell in
-        index == row.count - 1 ? cell.0 : cell.0.padding(toLength: cell.1 + 2, withPad: " ", startingAt: 0)
+        index == row.count - 1 ? cell.0 : cell.0 + String(repeating: " ", count: cell.1 + 2 - cell.0.count)
       }.joined()
     }.joined(separator: "\n")
   }

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Child
-import Foundation
+import FoundationEssentials
 import Storage
 
 /// Where a daemon keeps its things; the same flags for `run` and for the commands that talk to it.

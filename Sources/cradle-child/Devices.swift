@@ -1,6 +1,6 @@
 import ArgumentParser
 import Devices
-import Foundation
+import FoundationEssentials
 
 /// `cradle-child devices`
 struct Devices: ParsableCommand {
@@ -32,12 +32,18 @@ struct Devices: ParsableCommand {
     }
   }
 
+  /// `30`, `12.5`, `29.97`.
+  private static func rate(_ rate: Double) -> String {
+    let hundredths = (rate * 100).rounded() / 100
+    return hundredths == hundredths.rounded() ? "\(Int(hundredths))" : "\(hundredths)"
+  }
+
   private static func lines(_ camera: CameraDescription) -> [String] {
     var lines = ["\(camera.stableDevice ?? camera.device)  \(camera.name)"]
     if camera.stableDevice != nil { lines[0] += " (\(camera.device))" }
     if let problem = camera.problem { lines.append(problem) }
     for mode in camera.modes {
-      let rates = mode.framesPerSecond.map { String(format: "%g", $0) }.joined(separator: " ")
+      let rates = mode.framesPerSecond.map { Self.rate($0) }.joined(separator: " ")
       lines.append("\(mode.format) \(mode.width)x\(mode.height)" + (rates.isEmpty ? "" : " at \(rates) frames/s"))
     }
     if !camera.otherFormats.isEmpty { lines.append("not used: " + camera.otherFormats.joined(separator: " ")) }

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Child
 import Dispatch
-import Foundation
+import Frames
+import Glibc
 import Logging
 
 /// `cradle-child run`
@@ -15,6 +16,7 @@ struct Run: AsyncParsableCommand {
   var verbose = false
 
   func run() async throws {
+    MemorySettings.apply()
     let configuration = try overrides.apply(to: directories.loadConfiguration())
     LoggingSystem.bootstrap { _ in ConsoleLog() }
     var logger = Logger(label: "cradle")

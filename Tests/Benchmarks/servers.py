@@ -6,9 +6,11 @@ import json
 import os
 import shlex
 import socket
+import ssl
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +78,28 @@ class Server:
         self.check()
         return (cpu_seconds(self.process.pid) - before) / (time.monotonic() - began)
 
+    def thread_seconds(self) -> dict[str, float]:
+        """Processor time so far by the threads' names; threads of one name together."""
+        seconds: dict[str, float] = {}
+        for task in Path(f"/proc/{self.process.pid}/task").iterdir():
+            try:
+                name = (task / "comm").read_text().strip()
+                # proc(5): nanoseconds on a processor come first.
+                spent = int((task / "schedstat").read_text().split()[0]) / 1e9
+            except OSError:
+                continue  # it ended just now
+            seconds[name] = seconds.get(name, 0) + spent
+        return seconds
+
     def resident_mb(self) -> float:
         """In 10^6 bytes."""
         self.check()
         return resident_kb(self.process.pid) * 1024 / 1e6
+
+    def anonymous_mb(self) -> float:
+        """The part of `resident_mb` that no file stands behind. proc(5), RssAnon."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("RssAnon:")[1].split()[0]) * 1024 / 1e6
 
     def close(self) -> None:
         common.end_process(self.process)
@@ -143,6 +163,14 @@ class Webrtcbin(Server):
         command += ["--bitrate", str(KBPS), f"--cpu-used={speed}", "--threads", "1"]
         super().__init__(command + (["--draw-only"] if draw_only else []), port)
         self.wait_until_listening()
+
+    def stats(self) -> dict[str, Any]:
+        """`pictures` taken in so far, `viewers`."""
+        opener = urllib.request.build_opener(
+            urllib.request.HTTPSHandler(context=ssl._create_unverified_context()), urllib.request.ProxyHandler({})
+        )
+        with opener.open(self.url.removesuffix("/whep") + "/stats", timeout=10) as response:
+            return dict(json.load(response))
 
 
 class AiortcSender(Server):

@@ -14,6 +14,7 @@ import argparse
 import fcntl
 import itertools
 import json
+import random
 import re
 import shlex
 import subprocess
@@ -137,8 +138,10 @@ class Viewer:
         links = []
         for kind in kinds:
             if kind == "video" and video is not None:
-                payloader = f"rtpvp8pay name=pay picture-id-mode=15-bit pt={video} mtu=1200"
-                caps = f"application/x-rtp,media=video,encoding-name=VP8,payload={video},clock-rate=90000"
+                # The answer names the sender's SSRC only when the caps do; with a wrong one Chromium shows no picture.
+                ssrc = random.randrange(1, 1 << 32)
+                payloader = f"rtpvp8pay name=pay picture-id-mode=15-bit pt={video} mtu=1200 ssrc={ssrc}"
+                caps = f"application/x-rtp,media=video,encoding-name=VP8,payload={video},clock-rate=90000,ssrc=(uint){ssrc}"
                 links.append((server.video_tee, payloader, caps))
             elif kind == "audio" and audio is not None:
                 payloader = f"rtpopuspay name=pay pt={audio}"

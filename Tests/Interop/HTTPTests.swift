@@ -2,149 +2,153 @@ import Foundation
 import Testing
 
 /// INTERFACES.md's HTTP and command-line behaviour, against the real program. curl is the client.
-@Suite(.serialized) struct HTTPTests {
-  private func request(
-    _ child: ChildProcess, _ path: String, _ arguments: [String] = [], token: String? = nil
-  ) throws -> (status: Int, text: String) {
-    let authorization = token.map { ["-H", "Authorization: Bearer \($0)"] } ?? []
-    let (output, _, _) = try ChildProcess.run(
-      "curl",
-      ["-sik", "--max-time", "10"] + authorization + arguments + ["https://127.0.0.1:\(child.port)\(path)"])
-    let head = output.split(separator: "\r\n").last { $0.hasPrefix("HTTP/1.1 ") && !$0.contains("100 Continue") }
-    return (head.flatMap { Int($0.split(separator: " ")[1]) } ?? 0, output)
-  }
-
-  @Test func answersAsTheErrorTableSays() throws {
-    let child = try ChildProcess()
-    let sdp = ["-H", "Content-Type: application/sdp"]
-    let token = child.token
-    #expect(try request(child, "/").text.contains("<title>Cradle</title>"))
-    #expect(try request(child, "/healthz").status == 200)
-    #expect(try request(child, "/metrics").text.contains("cradle_viewers 0"))
-    #expect(try request(child, "/nothing").status == 401)
-    #expect(try request(child, "/nothing", token: token).status == 404)
-    let none = try request(child, "/whep", sdp + ["--data", "v=0"])
-    #expect(none.status == 401)
-    #expect(
-      none.text.contains("application/problem+json") && none.text.lowercased().contains("www-authenticate: bearer"))
-    #expect(try request(child, "/whep", sdp + ["--data", "v=0"], token: "cradle_wrong").status == 401)
-    #expect(try request(child, "/whep", sdp + ["--data", "nonsense"], token: token).status == 400)
-    #expect(try request(child, "/whep", ["--data", "v=0"], token: token).status == 415)
-    #expect(
-      try request(child, "/whep", sdp + ["-H", "Accept: text/html", "--data", "v=0"], token: token).status == 406)
-    #expect(try request(child, "/whep/none", ["-X", "DELETE"], token: token).status == 404)
-    let large = child.folder.appending(path: "large")
-    try Data(repeating: 65, count: 70_000).write(to: large)
-    #expect(try request(child, "/whep", sdp + ["--data-binary", "@\(large.path)"], token: token).status == 413)
-    #expect(try request(child, "/", ["-X", "POST", "--data", "x"]).status == 405)
-    #expect(try request(child, "/healthz").status == 200)
-  }
-
-  @Test func wrongTokensAreSlowedDown() throws {
-    let child = try ChildProcess()
-    let statuses = try (0..<14).map { _ in
-      try request(child, "/whep", ["-H", "Content-Type: application/sdp", "--data", "v=0"], token: "wrong").status
+extension RealPeers {
+  @Suite struct HTTPTests {
+    private func request(
+      _ child: ChildProcess, _ path: String, _ arguments: [String] = [], token: String? = nil
+    ) throws -> (status: Int, text: String) {
+      let authorization = token.map { ["-H", "Authorization: Bearer \($0)"] } ?? []
+      let (output, _, _) = try ChildProcess.run(
+        "curl",
+        ["-sik", "--max-time", "10"] + authorization + arguments + ["https://127.0.0.1:\(child.port)\(path)"])
+      let head = output.split(separator: "\r\n").last { $0.hasPrefix("HTTP/1.1 ") && !$0.contains("100 Continue") }
+      return (head.flatMap { Int($0.split(separator: " ")[1]) } ?? 0, output)
     }
-    #expect(statuses.first == 401)
-    #expect(statuses.last == 429)
-  }
 
-  @Test func aRevokedTokenEndsItsSessionAtOnce() async throws {
-    let child = try ChildProcess()
-    let url = "https://127.0.0.1:\(child.port)/whep"
-    let token = child.token
-    async let watching = Task.detached {
-      try ViewerProgram.aiortc.watch(url, token: token, duration: 6)
-    }.value
-    let deadline = Date().addingTimeInterval(20)
-    while Date() < deadline {
-      if try child.command(["status", "--json"]).output.contains(#""state":"connected""#) { break }
-      try await Task.sleep(for: .milliseconds(200))
+    @Test func answersAsTheErrorTableSays() throws {
+      let child = try ChildProcess()
+      let sdp = ["-H", "Content-Type: application/sdp"]
+      let token = child.token
+      #expect(try request(child, "/").text.contains("<title>Cradle</title>"))
+      #expect(try request(child, "/healthz").status == 200)
+      #expect(try request(child, "/metrics").text.contains("cradle_viewers 0"))
+      #expect(try request(child, "/nothing").status == 401)
+      #expect(try request(child, "/nothing", token: token).status == 404)
+      let none = try request(child, "/whep", sdp + ["--data", "v=0"])
+      #expect(none.status == 401)
+      #expect(
+        none.text.contains("application/problem+json") && none.text.lowercased().contains("www-authenticate: bearer"))
+      #expect(try request(child, "/whep", sdp + ["--data", "v=0"], token: "cradle_wrong").status == 401)
+      #expect(try request(child, "/whep", sdp + ["--data", "nonsense"], token: token).status == 400)
+      #expect(try request(child, "/whep", ["--data", "v=0"], token: token).status == 415)
+      #expect(
+        try request(child, "/whep", sdp + ["-H", "Accept: text/html", "--data", "v=0"], token: token).status == 406)
+      #expect(try request(child, "/whep/none", ["-X", "DELETE"], token: token).status == 404)
+      let large = child.folder.appending(path: "large")
+      try Data(repeating: 65, count: 70_000).write(to: large)
+      #expect(try request(child, "/whep", sdp + ["--data-binary", "@\(large.path)"], token: token).status == 413)
+      #expect(try request(child, "/", ["-X", "POST", "--data", "x"]).status == 405)
+      #expect(try request(child, "/healthz").status == 200)
     }
-    #expect(try child.command(["token", "revoke", "test"]).status == 0)
-    #expect(try child.command(["status", "--json"]).output.contains(#""viewers":[]"#))
-    _ = try? await watching
-    let refused = try request(
-      child, "/whep", ["-H", "Content-Type: application/sdp", "--data", "v=0"], token: child.token)
-    #expect(refused.status == 401)
+
+    @Test func wrongTokensAreSlowedDown() throws {
+      let child = try ChildProcess()
+      let statuses = try (0..<14).map { _ in
+        try request(child, "/whep", ["-H", "Content-Type: application/sdp", "--data", "v=0"], token: "wrong").status
+      }
+      #expect(statuses.first == 401)
+      #expect(statuses.last == 429)
+    }
+
+    @Test func aRevokedTokenEndsItsSessionAtOnce() async throws {
+      let child = try ChildProcess()
+      let url = "https://127.0.0.1:\(child.port)/whep"
+      let token = child.token
+      async let watching = Task.detached {
+        try ViewerProgram.aiortc.watch(url, token: token, duration: 6)
+      }.value
+      let deadline = Date().addingTimeInterval(20)
+      while Date() < deadline {
+        if try child.command(["status", "--json"]).output.contains(#""state":"connected""#) { break }
+        try await Task.sleep(for: .milliseconds(200))
+      }
+      #expect(try child.command(["token", "revoke", "test"]).status == 0)
+      #expect(try child.command(["status", "--json"]).output.contains(#""viewers":[]"#))
+      _ = try? await watching
+      let refused = try request(
+        child, "/whep", ["-H", "Content-Type: application/sdp", "--data", "v=0"], token: child.token)
+      #expect(refused.status == 401)
+    }
   }
 }
 
-@Suite(.serialized) struct ProgramTests {
-  @Test func aBadConfigurationIsExplainedWithFileLineAndKey() throws {
-    let file = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString).yaml")
-    try "name: A\ncameras:\n  - {id: a, widht: 3}\n".write(to: file, atomically: true, encoding: .utf8)
-    defer { try? FileManager.default.removeItem(at: file) }
-    for command in ["run", "check"] {
-      let (_, error, status) = try ChildProcess.run(
-        ChildProcess.program.path, [command, "--config", file.path])
-      #expect(status == 2)
-      #expect(error.contains("\(file.path):3:") && error.contains("widht"), Comment(rawValue: error))
+extension RealPeers {
+  @Suite struct ProgramTests {
+    @Test func aBadConfigurationIsExplainedWithFileLineAndKey() throws {
+      let file = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString).yaml")
+      try "name: A\ncameras:\n  - {id: a, widht: 3}\n".write(to: file, atomically: true, encoding: .utf8)
+      defer { try? FileManager.default.removeItem(at: file) }
+      for command in ["run", "check"] {
+        let (_, error, status) = try ChildProcess.run(
+          ChildProcess.program.path, [command, "--config", file.path])
+        #expect(status == 2)
+        #expect(error.contains("\(file.path):3:") && error.contains("widht"), Comment(rawValue: error))
+      }
+      #expect(try ChildProcess.run(ChildProcess.program.path, ["frobnicate"]).status == 2)
+      #expect(try ChildProcess.run(ChildProcess.program.path, ["run", "--camera", "nonsense"]).status == 2)
     }
-    #expect(try ChildProcess.run(ChildProcess.program.path, ["frobnicate"]).status == 2)
-    #expect(try ChildProcess.run(ChildProcess.program.path, ["run", "--camera", "nonsense"]).status == 2)
-  }
 
-  @Test func aPortInUseAndASecondDaemonAreClearErrors() throws {
-    let child = try ChildProcess()
-    let other = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: other) }
-    let taken = try ChildProcess.run(
-      ChildProcess.program.path,
-      [
-        "run", "--camera", "test", "--microphone", "test", "--listen", "[::]:\(child.port)", "--state-directory",
-        other.path, "--runtime-directory", other.path + "-run",
-      ])
-    #expect(taken.status == 1)
-    #expect(taken.error.contains("cannot listen on [::]:\(child.port)"), Comment(rawValue: taken.error))
-    let second = try ChildProcess.run(
-      ChildProcess.program.path,
-      [
-        "run", "--camera", "test", "--microphone", "test", "--listen", "[::]:0", "--state-directory",
-        child.folder.appending(path: "state").path, "--runtime-directory", other.path + "-run",
-      ])
-    #expect(second.status == 1)
-    #expect(second.error.contains("in use by another"), Comment(rawValue: second.error))
-    #expect(child.isRunning)
-  }
+    @Test func aPortInUseAndASecondDaemonAreClearErrors() throws {
+      let child = try ChildProcess()
+      let other = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: other) }
+      let taken = try ChildProcess.run(
+        ChildProcess.program.path,
+        [
+          "run", "--camera", "test", "--microphone", "test", "--listen", "[::]:\(child.port)", "--state-directory",
+          other.path, "--runtime-directory", other.path + "-run",
+        ])
+      #expect(taken.status == 1)
+      #expect(taken.error.contains("cannot listen on [::]:\(child.port)"), Comment(rawValue: taken.error))
+      let second = try ChildProcess.run(
+        ChildProcess.program.path,
+        [
+          "run", "--camera", "test", "--microphone", "test", "--listen", "[::]:0", "--state-directory",
+          child.folder.appending(path: "state").path, "--runtime-directory", other.path + "-run",
+        ])
+      #expect(second.status == 1)
+      #expect(second.error.contains("in use by another"), Comment(rawValue: second.error))
+      #expect(child.isRunning)
+    }
 
-  @Test func aHalfWrittenTokenStoreIsKeptAndReported() throws {
-    let state = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: state) }
-    let damaged = #"{"version":1,"tokens":[{"na"#
-    let file = state.appending(path: "tokens.json")
-    try damaged.write(to: file, atomically: true, encoding: .utf8)
-    let (_, error, status) = try ChildProcess.run(
-      ChildProcess.program.path,
-      [
-        "run", "--camera", "test", "--microphone", "test", "--listen", "[::]:0", "--state-directory", state.path,
-        "--runtime-directory", state.path + "/run",
-      ])
-    #expect(status == 1)
-    #expect(error.contains("tokens.json"), Comment(rawValue: error))
-    #expect(try String(contentsOf: file, encoding: .utf8) == damaged)
-  }
+    @Test func aHalfWrittenTokenStoreIsKeptAndReported() throws {
+      let state = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: state) }
+      let damaged = #"{"version":1,"tokens":[{"na"#
+      let file = state.appending(path: "tokens.json")
+      try damaged.write(to: file, atomically: true, encoding: .utf8)
+      let (_, error, status) = try ChildProcess.run(
+        ChildProcess.program.path,
+        [
+          "run", "--camera", "test", "--microphone", "test", "--listen", "[::]:0", "--state-directory", state.path,
+          "--runtime-directory", state.path + "/run",
+        ])
+      #expect(status == 1)
+      #expect(error.contains("tokens.json"), Comment(rawValue: error))
+      #expect(try String(contentsOf: file, encoding: .utf8) == damaged)
+    }
 
-  @Test func stopsCleanlyAndKeepsItsIdentity() throws {
-    let child = try ChildProcess()
-    let identity = child.folder.appending(path: "state/identity.pem")
-    let attributes = try FileManager.default.attributesOfItem(atPath: identity.path)
-    #expect((attributes[.posixPermissions] as? Int) == 0o600)
-    #expect(child.stop() == 0)
-    #expect(!FileManager.default.fileExists(atPath: child.folder.appending(path: "run/control.sock").path))
-    let (_, error, status) = try child.command(["status"])
-    #expect(status == 1 && error.contains("does not run"))
-  }
+    @Test func stopsCleanlyAndKeepsItsIdentity() throws {
+      let child = try ChildProcess()
+      let identity = child.folder.appending(path: "state/identity.pem")
+      let attributes = try FileManager.default.attributesOfItem(atPath: identity.path)
+      #expect((attributes[.posixPermissions] as? Int) == 0o600)
+      #expect(child.stop() == 0)
+      #expect(!FileManager.default.fileExists(atPath: child.folder.appending(path: "run/control.sock").path))
+      let (_, error, status) = try child.command(["status"])
+      #expect(status == 1 && error.contains("does not run"))
+    }
 
-  @Test func tokensAreListedWithoutTheirSecretAndKeptHashed() throws {
-    let child = try ChildProcess()
-    #expect(try child.command(["token", "add", "--name", "test"]).status == 1)
-    #expect(try child.command(["token", "add", "--name", "x", "--allow", "fly"]).status == 1)
-    let list = try child.command(["token", "list", "--json"])
-    #expect(list.output.contains(#""name":"test""#) && !list.output.contains(child.token))
-    let file = try String(contentsOf: child.folder.appending(path: "state/tokens.json"), encoding: .utf8)
-    #expect(!file.contains(child.token))
-    #expect(!child.logText.contains(child.token))
+    @Test func tokensAreListedWithoutTheirSecretAndKeptHashed() throws {
+      let child = try ChildProcess()
+      #expect(try child.command(["token", "add", "--name", "test"]).status == 1)
+      #expect(try child.command(["token", "add", "--name", "x", "--allow", "fly"]).status == 1)
+      let list = try child.command(["token", "list", "--json"])
+      #expect(list.output.contains(#""name":"test""#) && !list.output.contains(child.token))
+      let file = try String(contentsOf: child.folder.appending(path: "state/tokens.json"), encoding: .utf8)
+      #expect(!file.contains(child.token))
+      #expect(!child.logText.contains(child.token))
+    }
   }
 }

@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 
 /// Names the calling thread; `name` is cut to 15 bytes. prctl(2).

@@ -56,8 +56,9 @@ public final class VideoFramePool: Sendable {
   fileprivate let strideY: Int
   fileprivate let strideUV: Int
   private let free = Mutex<FreeList>(FreeList())
-  /// A source, a mailbox, an encoder and a screenshot hold one each; more than this is given back to the system.
-  private static let mostKept = 6
+  /// A source, a mailbox and an encoder hold one each, so few are ever free at once; more than this goes back to the
+  /// system.
+  private static let mostKept = 2
 
   private struct FreeList: @unchecked Sendable {
     var blocks: [UnsafeMutableRawPointer] = []

@@ -92,10 +92,10 @@ public final class PeerConnection {
   /// Does what is due at `now`. Harmless when nothing is.
   public func handleTimeout(now: Instant) {
     guard !state.isOver else { return }
-    if let ice, ice.nextDeadline.isDue(now) { self.ice?.handleTimeout(now: now) }
-    if let dtls, dtls.nextDeadline.isDue(now) { dtls.handleTimeout(now: now) }
+    if (ice?.nextDeadline).isDue(now) { ice?.handleTimeout(now: now) }
+    if (dtls?.nextDeadline).isDue(now) { dtls?.handleTimeout(now: now) }
     if sender.nextDeadline.isDue(now) { sender.handleTimeout(now: now) }
-    if let channels, channels.nextDeadline.isDue(now) { self.channels?.handleTimeout(now: now) }
+    if (channels?.nextDeadline).isDue(now) { channels?.handleTimeout(now: now) }
     settle(now: now)
   }
 

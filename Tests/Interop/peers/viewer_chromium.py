@@ -50,7 +50,8 @@ class Chromium(browsers.Browser):
             "--disable-extensions",
             "--disable-sync",
             "--metrics-recording-only",
-            f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE *.local, EXCLUDE {host}",
+            # The rules have no way to name an IPv6 literal, which needs no resolver either.
+            *([] if ":" in host else [f"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE *.local, EXCLUDE {host}"]),
             # Watches as if somebody looked.
             "--autoplay-policy=no-user-gesture-required",
             "--disable-background-timer-throttling",

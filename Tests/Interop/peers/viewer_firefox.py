@@ -21,6 +21,8 @@ PREFERENCES: dict[str, Any] = {
     "media.peerconnection.ice.obfuscate_host_addresses": False,
     "media.autoplay.default": 0,
     "media.autoplay.blocking_policy": 0,
+    # Without an output device an audio graph does not run, so it gets one that is only a clock.
+    "media.cubeb.force_mock_context": True,
     "media.gmp-manager.updateEnabled": False,
     "media.gmp-manager.url": "",
     "media.gmp-provider.enabled": False,

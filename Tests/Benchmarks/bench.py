@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""The figures of `make bench`: the child against GStreamer's webrtcbin, libvpx alone and aiortc, on this machine, now.
+
+Test picture 1280x720 at 30 a second, 1.5 Mbit/s, loopback. Both sides take turns within one run; medians are shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from typing import Any, Callable
+
+import vpx_alone
+from figures import Figure, table
+from measures import Bench, first_picture, glass_to_glass, load, quality
+from servers import Problem, common
+
+#: In the order of the table. `load` comes before what uses the encoder's speed.
+MEASURES: dict[str, tuple[str, Callable[[Bench], list[Figure]]]] = {
+    "load": ("processor time and memory", load),
+    "first": ("from the request to the first picture", first_picture),
+    "glass": ("glass to glass", glass_to_glass),
+    "quality": ("picture quality", quality),
+}
+ORDER = ("first", "glass", "load", "quality")
+
+
+def machine() -> dict[str, Any]:
+    with open("/proc/cpuinfo") as file:
+        model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), platform.machine())
+    vpxenc = subprocess.run(["dpkg-query", "-W", "-f=${Version}", "vpx-tools"], capture_output=True, text=True).stdout
+    gstreamer = subprocess.run(["gst-inspect-1.0", "--version"], capture_output=True, text=True).stdout.splitlines()
+    return {
+        "processor": model,
+        "cores": os.cpu_count(),
+        "load": os.getloadavg()[0],
+        "libvpx": vpxenc or "unknown",
+        "gstreamer": gstreamer[0].split()[-1] if gstreamer else "unknown",
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--child", required=True, help="the cradle-child program")
+    parser.add_argument("--benchmarks", required=True, help="the cradle-benchmarks program")
+    parser.add_argument("--quick", action="store_true", help="short windows, few runs: to see that all of it works")
+    parser.add_argument("--json", metavar="FILE", help="write everything that was measured")
+    parser.add_argument("--only", metavar="NAME,...", default=",".join(ORDER), help=f"of {', '.join(ORDER)}")
+    options = parser.parse_args()
+    wanted = options.only.split(",")
+    unknown = set(wanted) - set(ORDER)
+    if unknown:
+        parser.error(f"--only: there is no {', '.join(sorted(unknown))}")
+    here = machine()
+    common.log(f"This takes about {5 if options.quick else 18} minutes, and counts for something on a quiet machine only.")
+    began = time.monotonic()
+    found: dict[str, list[Figure]] = {}
+    with tempfile.TemporaryDirectory(prefix="cradle-bench-") as directory:
+        recording = str(Path(directory) / "pictures.y4m")
+        subprocess.run([options.benchmarks, "y4m", recording, "--frames", "150" if options.quick else "300"], check=True)
+        bench = Bench(options.child, options.benchmarks, vpx_alone.Recording.open(recording), options.quick)
+        for name in (name for name in MEASURES if name in wanted):
+            title, measure = MEASURES[name]
+            common.log(f"{title} ...")
+            try:
+                found[name] = measure(bench)
+            except (Problem, RuntimeError, OSError, KeyError, ValueError, subprocess.SubprocessError) as error:
+                # One figure less is no reason to lose the others.
+                common.log(traceback.format_exc())
+                found[name] = [Figure(title, "", missing=f"{type(error).__name__}: {error}")]
+    figures = [figure for name in ORDER for figure in found.get(name, [])]
+    print(f"\n{here['processor']}, {here['cores']} cores, load {here['load']:.1f} at the start; ", end="")
+    print(f"libvpx {here['libvpx']}, GStreamer {here['gstreamer']}; {time.monotonic() - began:.0f} s")
+    if options.quick:
+        print("Quick: windows too short to hold the figures against.")
+    print(table(figures))
+    if options.json:
+        result = {"machine": here, "quick": options.quick, "figures": [figure.record() for figure in figures], "raw": bench.raw}
+        Path(options.json).write_text(json.dumps(result, indent=1))
+    return 1 if any(figure.missing for figure in figures) else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
