@@ -16,7 +16,7 @@ RELEASE := -c release --static-swift-stdlib
 BUILD_PACKAGES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev pkg-config
 # What the tests and the demonstration watch it with.
 VIEWER_PACKAGES := python3 python3-venv
-TEST_PACKAGES := $(VIEWER_PACKAGES) chromium firefox-esr iproute2 ffmpeg \
+TEST_PACKAGES := $(VIEWER_PACKAGES) curl chromium firefox-esr iproute2 ffmpeg \
   python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-tools \
   gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
 BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools

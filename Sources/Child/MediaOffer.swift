@@ -9,7 +9,8 @@ enum MediaOffer {
     RTPHeaderExtensionURI.mid, RTPHeaderExtensionURI.transportWideCC, RTPHeaderExtensionURI.absSendTime,
   ]
 
-  /// Fresh SSRCs for one viewer; nothing of a kind that it has no permission for.
+  /// Fresh SSRCs for one viewer, each track in a stream of its own: within one stream browsers hold the picture back until
+  /// the sound has caught up, and a sleeping child shows no lips to be in step with. Nothing of a kind that it has no permission for.
   static func media(for permissions: Permissions, camera: String) -> [LocalMedia] {
     var random = SystemRandomNumberGenerator()
     let cname = String(random.next(), radix: 36)
@@ -18,13 +19,13 @@ enum MediaOffer {
       media.append(
         LocalMedia(
           kind: .video, direction: .sendOnly, codecs: [.vp8, .rtx], headerExtensions: extensions,
-          ssrc: ssrc(&random), rtxSSRC: ssrc(&random), cname: cname, streamID: "cradle", trackID: camera))
+          ssrc: ssrc(&random), rtxSSRC: ssrc(&random), cname: cname, streamID: "picture", trackID: camera))
     }
     if permissions.contains(.listen) {
       media.append(
         LocalMedia(
           kind: .audio, direction: .sendOnly, codecs: [.opus], headerExtensions: extensions, ssrc: ssrc(&random),
-          cname: cname, streamID: "cradle", trackID: "microphone"))
+          cname: cname, streamID: "sound", trackID: "microphone"))
     }
     return media
   }

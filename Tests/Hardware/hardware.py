@@ -15,8 +15,8 @@ from typing import Any, Callable
 from machine import ADDRESS, PORT, Child, Machine, MachineError
 
 PEERS = Path(__file__).resolve().parent.parent / "Interop" / "peers"
-#: Without hardware virtualization the machine is some ten times slower than the board, and slower still on a busy host.
-#: How fast the child is, the benchmarks say; here a picture that goes on is proof enough.
+#: Without hardware virtualization the machine is slow, and slower still on a busy host. How fast the child is, the
+#: benchmarks say; here a picture that goes on is proof enough.
 LEAST_FRAMES_PER_SECOND = 1
 
 

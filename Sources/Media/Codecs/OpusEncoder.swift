@@ -8,6 +8,9 @@ public final class OpusEncoder {
   /// What makes the encoder spend bits on in-band error correction before the first receiver report.
   public static let defaultExpectedLossPercent = 10
 
+  /// 0...10. From 5 on the gain is hard to hear at this rate, and the highest takes a fifth of what the picture takes.
+  private static let complexity: Int32 = 5
+
   private let encoder: OpaquePointer
   /// The largest packet; at our rates they are around 100 bytes.
   private static let mostBytes = 1275
@@ -26,6 +29,7 @@ public final class OpusEncoder {
     self.encoder = encoder
     try set(OPUS_SET_INBAND_FEC_REQUEST, 1)
     try set(OPUS_SET_DTX_REQUEST, 0)
+    try set(OPUS_SET_COMPLEXITY_REQUEST, Self.complexity)
     try setBitrate(kbps: bitrateKbps)
     try setExpectedLoss(percent: expectedLossPercent)
   }
