@@ -89,7 +89,7 @@ lint: ## says what `format` would change
 
 install: ## installs the program and its configuration (PREFIX, DESTDIR)
 	@test -x $(BUILD)/release/cradle-child || { echo "Run 'make build' first (not as root)."; exit 1; }
-	install -D -m 755 $(BUILD)/release/cradle-child $(DESTDIR)$(PREFIX)/bin/cradle-child
+	install -D -s -m 755 $(BUILD)/release/cradle-child $(DESTDIR)$(PREFIX)/bin/cradle-child
 	@if [ -e $(DESTDIR)/etc/cradle/child.yaml ]; then \
 	  install -D -m 644 config/child.yaml $(DESTDIR)/etc/cradle/child.yaml.new; \
 	  echo "Kept $(DESTDIR)/etc/cradle/child.yaml; the new reference is child.yaml.new beside it."; \

@@ -123,6 +123,12 @@ let checks: [Target] = [
   tests("DevicesTests", needs: ["Wire", "Frames", "Codecs", "Picture", "Sound", "Devices", "TestSupport"]),
   tests("SecureTests", needs: ["Wire", "PeerConnection", "Secure", "TestSupport", "COpenSSL"]),
   tests("StorageTests", needs: ["Pairing", "Storage"]),
+  tests(
+    "ServerTests",
+    needs: [
+      "Wire", "SDP", "PeerConnection", "Secure", "Server", "TestSupport", product("NIOCore", nio),
+      product("NIOPosix", nio),
+    ]),
   tests("ChildTests", needs: ["Child"]),
   tests(
     "Fuzz",
