@@ -8,9 +8,12 @@ enum MediaOffer {
   private static let extensions = [
     RTPHeaderExtensionURI.mid, RTPHeaderExtensionURI.transportWideCC, RTPHeaderExtensionURI.absSendTime,
   ]
+  /// Lets us ask browsers to show pictures without smoothing: small delay counts more in a nursery than even motion.
+  private static let videoExtensions = extensions + [RTPHeaderExtensionURI.playoutDelay]
 
   /// Fresh SSRCs for one viewer, each track in a stream of its own: within one stream browsers hold the picture back until
-  /// the sound has caught up, and a sleeping child shows no lips to be in step with. Nothing of a kind that it has no permission for.
+  /// the sound has caught up, and a sleeping child shows no lips to be in step with. Nothing of a kind that the viewer has
+  /// no permission for.
   static func media(for permissions: Permissions, camera: String) -> [LocalMedia] {
     var random = SystemRandomNumberGenerator()
     let cname = String(random.next(), radix: 36)
@@ -18,7 +21,7 @@ enum MediaOffer {
     if permissions.contains(.view) {
       media.append(
         LocalMedia(
-          kind: .video, direction: .sendOnly, codecs: [.vp8, .rtx], headerExtensions: extensions,
+          kind: .video, direction: .sendOnly, codecs: [.vp8, .rtx], headerExtensions: videoExtensions,
           ssrc: ssrc(&random), rtxSSRC: ssrc(&random), cname: cname, streamID: "picture", trackID: camera))
     }
     if permissions.contains(.listen) {

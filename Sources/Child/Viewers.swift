@@ -5,6 +5,7 @@ internal import Logging
 internal import NIOCore
 internal import Pairing
 internal import PeerConnection
+internal import RTP
 internal import RTPSending
 internal import SCTP
 internal import SDP
@@ -83,7 +84,7 @@ final class Viewers: @unchecked Sendable {
     sending.startBitrateKbps = settings.startKbps
     sending.maximumBitrateKbps = settings.bitrateKbps.upperBound * 2
     return PeerConnectionConfiguration(
-      media: MediaOffer.media(for: permissions, camera: cameraID), sending: sending)
+      media: MediaOffer.media(for: permissions, camera: cameraID), sending: sending, playoutDelay: PlayoutDelay.none)
   }
 
   func add(_ viewer: Viewer) {

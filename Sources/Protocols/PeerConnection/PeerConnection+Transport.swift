@@ -167,7 +167,8 @@ extension PeerConnection {
   func addStreams(_ negotiated: NegotiatedSession) {
     for media in negotiated.media where media.direction.sends {
       let local = configuration.media[media.local]
-      sender.addStream(RTPStreamConfiguration(local: local, negotiated: media))
+      sender.addStream(
+        RTPStreamConfiguration(local: local, negotiated: media, playoutDelay: configuration.playoutDelay))
     }
   }
 

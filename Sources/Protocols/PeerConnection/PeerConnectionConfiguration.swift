@@ -1,4 +1,5 @@
 public import ICE
+public import RTP
 public import RTPSending
 public import SCTP
 public import SDP
@@ -11,6 +12,8 @@ public struct PeerConnectionConfiguration: Sendable {
   public var ice: ICEConfiguration
   public var sctp: SCTPConfiguration
   public var sending: RTPSenderConfiguration
+  /// Asked of the peer with every picture, where the playout-delay header extension was negotiated; nil: as it likes.
+  public var playoutDelay: PlayoutDelay?
   /// Candidates that may wait for their description; more are dropped, as a browser has fewer than ten.
   public var maximumWaitingCandidates = 32
   /// DTLS datagrams that may wait for a usable pair: a whole flight of a handshake.
@@ -18,12 +21,13 @@ public struct PeerConnectionConfiguration: Sendable {
 
   public init(
     media: [LocalMedia], ice: ICEConfiguration = .init(), sctp: SCTPConfiguration = .init(),
-    sending: RTPSenderConfiguration = .init()
+    sending: RTPSenderConfiguration = .init(), playoutDelay: PlayoutDelay? = nil
   ) {
     self.media = media
     self.ice = ice
     self.sctp = sctp
     self.sending = sending
+    self.playoutDelay = playoutDelay
   }
 }
 

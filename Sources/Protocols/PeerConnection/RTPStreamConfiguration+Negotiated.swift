@@ -4,7 +4,7 @@ internal import SDP
 
 extension RTPStreamConfiguration {
   /// What offer and answer agreed on, in the sender's terms.
-  init(local: LocalMedia, negotiated: NegotiatedMedia) {
+  init(local: LocalMedia, negotiated: NegotiatedMedia, playoutDelay: PlayoutDelay?) {
     let ids = negotiated.headerExtensionIDs
     let feedback = negotiated.feedback
     var rtx: (ssrc: UInt32, payloadType: UInt8)?
@@ -21,6 +21,7 @@ extension RTPStreamConfiguration {
         playoutDelay: ids[RTPHeaderExtensionURI.playoutDelay], audioLevel: nil),
       supportsNACK: feedback.contains(.nack), supportsPLI: feedback.contains(.pli),
       supportsTransportCC: feedback.contains(.transportCC), supportsREMB: feedback.contains(.remb),
-      reducedSizeRTCP: negotiated.rtcpReducedSize)
+      reducedSizeRTCP: negotiated.rtcpReducedSize,
+      playoutDelay: playoutDelay)
   }
 }
