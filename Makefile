@@ -16,14 +16,14 @@ RELEASE := -c release --static-swift-stdlib
 BUILD_PACKAGES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev pkg-config
 # What the tests and the demonstration watch it with.
 VIEWER_PACKAGES := python3 python3-venv
-TEST_PACKAGES := $(VIEWER_PACKAGES) curl chromium firefox-esr iproute2 ffmpeg \
+TEST_PACKAGES := $(VIEWER_PACKAGES) curl chromium firefox-esr iproute2 \
   python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-tools \
   gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
 BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
 VIEWER_PYTHON := aiortc aiohttp numpy websockets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-hardware bench format lint install uninstall clean
+.PHONY: help setup setup-viewer setup-test setup-bench build demo test test-hardware bench format lint install uninstall clean
 
 help: ## lists the targets
 	@echo "Cradle: a baby monitor that a family owns. Targets:"
