@@ -9,11 +9,12 @@ STAMPS := $(BUILD)/stamps
 PYTHON ?= python3
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-# The Swift libraries go into the program: boards need no Swift, and what it does not use takes no memory.
-RELEASE := -c release --static-swift-stdlib
+# The Swift libraries go into the program: boards need no Swift. Exporting no symbols lets the linker leave out what the
+# program does not use.
+RELEASE := -c release --static-swift-stdlib -Xlinker --no-export-dynamic
 
 # What the program is built with.
-BUILD_PACKAGES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev pkg-config
+BUILD_PACKAGES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev libyaml-dev pkg-config
 # What the tests and the demonstration watch it with.
 VIEWER_PACKAGES := python3 python3-venv
 TEST_PACKAGES := $(VIEWER_PACKAGES) curl chromium firefox-esr iproute2 \

@@ -57,6 +57,7 @@ let libraries: [Target] = [
   library("CYUV", pkgConfig: nil, package: "libyuv-dev"),
   library("CTurboJPEG", pkgConfig: "libturbojpeg", package: "libturbojpeg0-dev"),
   library("CALSA", pkgConfig: "alsa", package: "libasound2-dev"),
+  library("CYAML", pkgConfig: nil, package: "libyaml-dev"),
   .systemLibrary(name: "CLinux", path: "Sources/CLibraries/CLinux"),
 ]
 
@@ -78,7 +79,7 @@ let shells: [Target] = [
     ]),
   room(
     "Storage", in: "Storage",
-    needs: ["Wire", "Pairing", product("Yams", "Yams"), product("Crypto", "swift-crypto")]),
+    needs: ["Wire", "Pairing", "CYAML", product("Crypto", "swift-crypto")]),
 ]
 
 let programs: [Target] = [
@@ -153,7 +154,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: cores + libraries + shells + programs + checks
 )

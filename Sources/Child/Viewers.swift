@@ -131,7 +131,11 @@ final class Viewers: @unchecked Sendable {
     case .connected:
       let isNew = !viewer.isConnected
       table[peer]?.isConnected = true
-      if isNew, viewer.permissions.contains(.view) { pipeline(of: viewer)?.requestKeyFrameAtOnce() }
+      if isNew {
+        if viewer.permissions.contains(.view) { pipeline(of: viewer)?.requestKeyFrameAtOnce() }
+        // The handshake's code is not needed again until the next viewer comes.
+        hub.eventLoop.scheduleTask(in: .seconds(5)) { MemorySettings.releaseUnusedCode() }
+      }
       logger.info(
         "viewer is connected",
         metadata: ["viewer": "\(viewer.name)", "path": "\(hub.connection(peer)?.selectedPair?.text ?? "")"])

@@ -1,11 +1,9 @@
-internal import Yams
-
 extension ChildConfiguration {
   /// Reads a configuration file; nil when there is none. Throws everything that is wrong in it.
   public static func load(path: String) throws(ConfigurationErrors) -> ChildConfiguration? {
     let bytes: [UInt8]?
     do throws(FileError) {
-      bytes = try AtomicFile(path: path).read(maximum: YAMLBounds.maximumBytes + 1)
+      bytes = try AtomicFile(path: path).read(maximum: YAMLComposer.maximumBytes + 1)
     } catch {
       throw ConfigurationErrors(errors: [ConfigurationError(file: path, message: "\(error)")])
     }
@@ -26,59 +24,19 @@ extension ChildConfiguration {
 
   // MARK: - YAML
 
-  private static func compose(_ bytes: [UInt8], _ reader: ConfigurationReader) -> Node? {
-    if let violation = YAMLBounds.violation(in: bytes) {
-      reader.report(line: violation.line, column: violation.column, "", violation.message)
-      return nil
-    }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
-      let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }
-      reader.report(line: line.map { $0 + 1 }, column: nil, "", "is not UTF-8 text")
-      return nil
-    }
-    do {
-      // Fixed, or Yams asks the environment and prints to standard output.
-      return try Yams.compose(yaml: text, .default, .default, .utf8)
-    } catch let error as YamlError {
-      report(error, text: text, reader)
+  private static func compose(_ bytes: [UInt8], _ reader: ConfigurationReader) -> YAMLNode? {
+    do throws(YAMLError) {
+      return try YAMLComposer.compose(bytes)
     } catch {
-      reader.report(line: nil, column: nil, "", "\(error)")
-    }
-    return nil
-  }
-
-  private static func report(_ error: YamlError, text: String, _ reader: ConfigurationReader) {
-    switch error {
-    case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
-      .composer(let context, let problem, let mark, _):
-      let before = context.map { "\($0.text) (line \($0.mark.line)): " } ?? ""
       // An address is the one value here that begins with a bracket and is no list.
-      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-      let isListen = lines.indices.contains(mark.line - 1) && lines[mark.line - 1].hasPrefix("listen:")
-      let hint = isListen ? "; an address with brackets must stand in quotes" : ""
-      reader.report(line: mark.line, column: mark.column, "", "not YAML: \(before)\(problem)\(hint)")
-    case .reader(let problem, let offset, _, _):
-      let line = offset.map { text.prefix($0).count { $0.isNewline } + 1 }
-      reader.report(line: line, column: nil, "", "not YAML: \(problem)")
-    case .duplicatedKeysInMapping(let duplicates, let context):
-      let key = duplicates.first ?? ""
-      let second = secondLine(of: key, after: context.mark, text: text)
-      reader.report(
-        line: second ?? context.mark.line, column: context.mark.column, key,
-        "stands twice, first in line \(context.mark.line)")
-    default: reader.report(line: nil, column: nil, "", "\(error)")
+      let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
+      let isListen = error.mark.map {
+        lines.indices.contains($0.line - 1) && lines[$0.line - 1].starts(with: "listen:".utf8)
+      }
+      let hint = isListen == true ? "; an address with brackets must stand in quotes" : ""
+      reader.report(line: error.mark?.line, column: error.mark?.column, error.key, "\(error.message)\(hint)")
+      return nil
     }
-  }
-
-  /// Where a key stands again in the same column, as it does unless the mapping is in braces.
-  private static func secondLine(of key: String, after mark: Mark, text: String) -> Int? {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    let indentation = max(0, mark.column - 1)
-    return lines.indices.first { index in
-      index >= mark.line && lines[index].dropFirst(indentation).hasPrefix("\(key):")
-        && lines[index].prefix(indentation).allSatisfy { $0 == " " || $0 == "-" }
-    }.map { $0 + 1 }
   }
 
   // MARK: - Keys
@@ -88,7 +46,7 @@ extension ChildConfiguration {
     "ice-servers",
   ]
 
-  private static func read(_ root: Node, _ reader: ConfigurationReader) -> ChildConfiguration {
+  private static func read(_ root: YAMLNode, _ reader: ConfigurationReader) -> ChildConfiguration {
     var result = ChildConfiguration.defaults
     guard let top = reader.section(root, path: "", keys: keys) else { return result }
     result.name = top.text("name", what: "1 to 63 bytes of printable text") { name in
@@ -158,7 +116,7 @@ extension ChildConfiguration {
     return low...high
   }
 
-  private static func camera(_ node: Node, at index: Int, _ reader: ConfigurationReader) -> Camera? {
+  private static func camera(_ node: YAMLNode, at index: Int, _ reader: ConfigurationReader) -> Camera? {
     let keys = ["id", "device", "width", "height", "framerate"]
     guard let entry = reader.section(node, path: "cameras[\(index)]", keys: keys) else { return nil }
     let fallback = camera(at: index)
@@ -170,7 +128,7 @@ extension ChildConfiguration {
       framerate: entry.integer("framerate", default: fallback.framerate, in: 1...120))
   }
 
-  private static func light(_ node: Node, at index: Int, _ reader: ConfigurationReader) -> Light? {
+  private static func light(_ node: YAMLNode, at index: Int, _ reader: ConfigurationReader) -> Light? {
     guard let entry = reader.section(node, path: "lights[\(index)]", keys: ["id", "device"]) else { return nil }
     let fallback = light(at: index)
     return Light(id: id(entry) ?? fallback.id, device: entry.value("device", default: fallback.device))
@@ -190,18 +148,18 @@ extension ChildConfiguration {
   }
 
   private static func refuseDuplicates(
-    _ ids: [String], _ entries: [Node], _ list: String, _ reader: ConfigurationReader
+    _ ids: [String], _ entries: [YAMLNode], _ list: String, _ reader: ConfigurationReader
   ) {
     // An entry that was refused as a whole has no id, and then the positions do not match.
     guard ids.count == entries.count else { return }
     for (index, id) in ids.enumerated() {
       guard let first = ids[..<index].firstIndex(of: id) else { continue }
-      let node = entries[index].mapping?["id"] ?? entries[index]
+      let node = entries[index].mapping?.first { $0.key.scalar?.string == "id" }?.value ?? entries[index]
       reader.report(node, "\(list)[\(index)].id", "“\(id)” is taken by \(list)[\(first)]; ids must differ")
     }
   }
 
-  private static func iceServer(_ node: Node, at index: Int, _ reader: ConfigurationReader) -> ICEServer? {
+  private static func iceServer(_ node: YAMLNode, at index: Int, _ reader: ConfigurationReader) -> ICEServer? {
     let keys = ["urls", "username", "credential"]
     guard let entry = reader.section(node, path: "ice-servers[\(index)]", keys: keys) else { return nil }
     guard let urls = iceURLs(entry) else { return nil }

@@ -1,5 +1,3 @@
-internal import Yams
-
 /// Collects what is wrong while a configuration is read.
 final class ConfigurationReader {
   private let file: String
@@ -10,8 +8,8 @@ final class ConfigurationReader {
   }
 
   /// Notes an error at a node.
-  func report(_ node: Node?, _ key: String, _ message: String) {
-    report(line: node?.mark?.line, column: node?.mark?.column, key, message)
+  func report(_ node: YAMLNode?, _ key: String, _ message: String) {
+    report(line: node?.mark.line, column: node?.mark.column, key, message)
   }
 
   func report(line: Int?, column: Int?, _ key: String, _ message: String) {
@@ -29,12 +27,12 @@ final class ConfigurationReader {
   }
 
   /// A mapping whose keys are all among `keys`; what else stands there is noted. Nil when it is no mapping.
-  func section(_ node: Node, path: String, keys: [String]) -> ConfigurationSection? {
+  func section(_ node: YAMLNode, path: String, keys: [String]) -> ConfigurationSection? {
     guard let mapping = node.mapping else {
       report(node, path, "must be keys with values (\(keys.joined(separator: ", "))), but is \(node.kind)")
       return nil
     }
-    var values: [String: Node] = [:]
+    var values: [String: YAMLNode] = [:]
     for (key, value) in mapping {
       guard let name = key.scalar?.string else {
         report(key, path, "a key must be a word, but is \(key.kind)")
@@ -51,30 +49,12 @@ final class ConfigurationReader {
   }
 }
 
-extension Node {
-  /// What it is, in the words of a message.
-  var kind: String {
-    switch self {
-    case .scalar(let scalar): isNull ? "empty" : "“\(scalar.string.prefix(40))”"
-    case .mapping: "keys with values"
-    case .sequence: "a list"
-    case .alias: "an alias"
-    }
-  }
-
-  /// `null`, `~` or nothing, without quotes. YAML 1.2 section 10.2.1.1.
-  var isNull: Bool {
-    guard let scalar, scalar.style == .plain else { return false }
-    return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
-  }
-}
-
 /// One mapping of the file. Each accessor gives the default when the key is missing, and when its value is refused.
 struct ConfigurationSection {
   let reader: ConfigurationReader
   let path: String
-  let node: Node
-  let values: [String: Node]
+  let node: YAMLNode
+  let values: [String: YAMLNode]
 
   func path(_ key: String) -> String {
     path.isEmpty ? key : "\(path).\(key)"
@@ -134,7 +114,7 @@ struct ConfigurationSection {
   }
 
   /// The entries of a list; nil when the key is missing or refused.
-  func list(_ key: String, maximum: Int) -> [Node]? {
+  func list(_ key: String, maximum: Int) -> [YAMLNode]? {
     guard let node = values[key] else { return nil }
     guard let sequence = node.sequence else {
       reader.report(node, path(key), "must be a list ([] for none), but is \(node.kind)")
@@ -144,7 +124,7 @@ struct ConfigurationSection {
       reader.report(node, path(key), "has \(sequence.count) entries; there can be \(maximum)")
       return nil
     }
-    return Array(sequence)
+    return sequence
   }
 
   /// The mapping below a key; nil when the key is missing or refused.
@@ -153,8 +133,8 @@ struct ConfigurationSection {
   }
 
   /// Decimal digits without quotes. YAML's other spellings (0x10, 1_000, 1:30) are refused: they are accidents.
-  private static func integer(_ node: Node) -> Int? {
-    guard let scalar = node.scalar, scalar.style == .plain,
+  private static func integer(_ node: YAMLNode) -> Int? {
+    guard let scalar = node.scalar, scalar.isPlain,
       scalar.string.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: "-") }),
       scalar.string == "0" || !scalar.string.hasPrefix("0")
     else { return nil }

@@ -32,6 +32,7 @@ public final class VP8Encoder {
       context.deallocate()
       throw .setUp("VP8 encoder: \(text)")
     }
+    ClearedTokenBuffer.release(width: width, height: height)
     for (control, value) in Self.controls(for: configuration) {
       // Each of these is known to every libvpx since 1.3; a refusal leaves the library's default.
       _ = cvpx_set(context, Int32(control.rawValue), value)

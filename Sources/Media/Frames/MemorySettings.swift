@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 
 /// How the C library's allocator behaves in a daemon that runs for months on a small board. mallopt(3).
 public enum MemorySettings {
@@ -10,5 +11,14 @@ public enum MemorySettings {
     // glibc raises the threshold with the first one that is freed.
     mallopt(M_MMAP_THRESHOLD, 256 * 1024)
     mallopt(M_TRIM_THRESHOLD, 256 * 1024)
+  }
+
+  /// After a phase that will not come again soon, such as starting up: lets go of the code that only it needed. What is
+  /// used again is mapped again from the page cache, at a microsecond for 16 pages.
+  public static func releaseUnusedCode() {
+    for mapping in MemoryMapping.current() where mapping.isCode {
+      madvise(
+        UnsafeMutableRawPointer(bitPattern: mapping.addresses.lowerBound), mapping.addresses.count, MADV_DONTNEED)
+    }
   }
 }

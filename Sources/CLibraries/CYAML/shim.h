@@ -1,0 +1,4 @@
+// libyaml.
+#pragma once
+
+#include <yaml.h>

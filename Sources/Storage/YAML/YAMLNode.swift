@@ -1,0 +1,61 @@
+/// Where something stands in the text, counted from 1.
+struct YAMLMark: Hashable {
+  var line: Int
+  /// In Unicode scalars; nil for the line as a whole.
+  var column: Int?
+}
+
+/// One value of a YAML document with its place. YAML 1.1, chapter 3, without aliases and tags.
+struct YAMLNode {
+  enum Content {
+    case scalar(YAMLScalar)
+    case sequence([YAMLNode])
+    /// In the order of the text; no key stands twice.
+    case mapping([(key: YAMLNode, value: YAMLNode)])
+  }
+
+  var content: Content
+  var mark: YAMLMark
+
+  var scalar: YAMLScalar? {
+    if case .scalar(let scalar) = content { scalar } else { nil }
+  }
+
+  var sequence: [YAMLNode]? {
+    if case .sequence(let nodes) = content { nodes } else { nil }
+  }
+
+  var mapping: [(key: YAMLNode, value: YAMLNode)]? {
+    if case .mapping(let pairs) = content { pairs } else { nil }
+  }
+
+  /// `null`, `~` or nothing, without quotes. YAML 1.2 section 10.2.1.1.
+  var isNull: Bool {
+    guard let scalar, scalar.isPlain else { return false }
+    return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
+  }
+
+  /// What it is, in the words of a message.
+  var kind: String {
+    switch content {
+    case .scalar(let scalar): isNull ? "empty" : "“\(scalar.string.prefix(40))”"
+    case .mapping: "keys with values"
+    case .sequence: "a list"
+    }
+  }
+}
+
+struct YAMLScalar {
+  var string: String
+  /// Without quotes, so that it may stand for a number or for nothing.
+  var isPlain: Bool
+}
+
+/// Why a text was refused.
+struct YAMLError: Error {
+  /// Nil when no single place is to blame.
+  var mark: YAMLMark?
+  /// The dotted key it is about; empty for the file.
+  var key = ""
+  var message: String
+}
