@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Why a camera, a microphone or a file that stands in for one cannot be used, and what to do about it.
+/// Why a camera, a microphone, a speaker or a file that stands in for one cannot be used, and what to do about it.
 public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Reason: Hashable, Sendable {
     /// Nothing of that name is there.
@@ -83,34 +83,38 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
 extension DeviceError {
   /// What sort of thing was opened; decides the advice.
   enum Kind: Sendable {
-    case camera, microphone, gpio, file
+    case camera, microphone, speaker, gpio, file
+    /// A file that is written.
+    case output
 
     var adviceWhenMissing: String {
       switch self {
       case .camera: "Plug it in; `cradle-child devices` lists the cameras that are there."
       case .microphone: "Plug it in; `cradle-child devices` lists the microphones that are there."
-      case .gpio, .file: "Check the path in the configuration."
+      case .speaker: "Plug it in; `cradle-child devices` lists the speakers that are there."
+      case .gpio, .file, .output: "Check the path in the configuration."
       }
     }
 
     var adviceWhenGone: String? {
-      self == .file ? nil : "Check its cable; it is used again as soon as it is back."
+      self == .file || self == .output ? nil : "Check its cable; it is used again as soon as it is back."
     }
 
     func adviceWhenBusy(_ device: String) -> String {
       switch self {
       case .camera: "Close the other program; `fuser -v \(device)` names it."
-      case .microphone: "Close the other program; `fuser -v /dev/snd/*` names it."
-      case .gpio, .file: "Close the other program."
+      case .microphone, .speaker: "Close the other program; `fuser -v /dev/snd/*` names it."
+      case .gpio, .file, .output: "Close the other program."
       }
     }
 
     var adviceWhenRefused: String {
       switch self {
       case .camera: "Add the daemon's user to the group `video`."
-      case .microphone: "Add the daemon's user to the group `audio`."
+      case .microphone, .speaker: "Add the daemon's user to the group `audio`."
       case .gpio: "Add the daemon's user to the group `gpio`."
       case .file: "Let the daemon's user read the file."
+      case .output: "Let the daemon's user write there."
       }
     }
   }

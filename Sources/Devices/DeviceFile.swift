@@ -7,9 +7,9 @@ struct DeviceFile: ~Copyable {
   let path: String
   private let kind: DeviceError.Kind
 
-  /// Never blocks. `flags` as for open(2).
-  init(path: String, flags: Int32, kind: DeviceError.Kind) throws(DeviceError) {
-    let descriptor = open(path, flags | O_CLOEXEC | O_NONBLOCK)
+  /// Never blocks. `flags` and `mode` as for open(2).
+  init(path: String, flags: Int32, mode: mode_t = 0, kind: DeviceError.Kind) throws(DeviceError) {
+    let descriptor = open(path, flags | O_CLOEXEC | O_NONBLOCK, mode)
     guard descriptor >= 0 else {
       throw DeviceError.system(errno, device: path, operation: "open", kind: kind)
     }

@@ -65,3 +65,39 @@ public enum AudioDevice: Hashable, Sendable, CustomStringConvertible {
     }
   }
 }
+
+/// What `speaker: device:` names.
+public enum SpeakerDevice: Hashable, Sendable, CustomStringConvertible {
+  /// The system's default, else the first card that plays.
+  case auto
+  /// No speaker is wanted.
+  case off
+  /// Played in real time and thrown away.
+  case null
+  /// An ALSA PCM name, for example `hw:1,0` or `plughw:CARD=Headset`.
+  case pcm(name: String)
+  /// A WAV file that is written, from its beginning.
+  case file(path: String)
+
+  /// The configuration's spelling: `auto`, `none`, `null`, `file:` and a path; anything else is an ALSA name. Nil for nothing.
+  public init?(_ text: String) {
+    switch text {
+    case "", "file:": return nil
+    case "auto": self = .auto
+    case "none": self = .off
+    case "null": self = .null
+    case _ where text.hasPrefix("file:"): self = .file(path: String(text.dropFirst(5)))
+    default: self = .pcm(name: text)
+    }
+  }
+
+  public var description: String {
+    switch self {
+    case .auto: "auto"
+    case .off: "none"
+    case .null: "null"
+    case .pcm(let name): name
+    case .file(let path): "file:\(path)"
+    }
+  }
+}

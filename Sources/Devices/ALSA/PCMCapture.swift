@@ -146,7 +146,7 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
     return (0, "")
   }
 
-  private static func title(of pcm: OpaquePointer) -> String? {
+  static func title(of pcm: OpaquePointer) -> String? {
     var info: OpaquePointer?
     snd_pcm_info_malloc(&info)
     defer { snd_pcm_info_free(info) }
@@ -158,9 +158,12 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
   }
 
   /// A card that is not there is ENODEV or ENXIO, a name that is not configured ENOENT.
-  private static func openError(_ status: Int32, _ name: String) -> DeviceError {
+  static func openError(
+    _ status: Int32, _ name: String, kind: DeviceError.Kind = .microphone
+  ) -> DeviceError {
     let isMissing = [-ENOENT, -ENODEV, -ENXIO].contains(status)
-    return error(isMissing ? (ALSADevices.areRefused ? -EACCES : -ENOENT) : status, name, "open")
+    let number = isMissing ? (ALSADevices.areRefused ? EACCES : ENOENT) : -status
+    return DeviceError.system(number, device: name, operation: "open", kind: kind)
   }
 
   private static func error(_ status: Int32, _ name: String, _ operation: String) -> DeviceError {

@@ -120,6 +120,7 @@ extension MediaSource {
     switch info {
     case let info as VideoSourceInfo: info.device
     case let info as AudioSourceInfo: info.device
+    case let info as SpeakerInfo: info.device
     default: "device"
     }
   }

@@ -1,0 +1,188 @@
+internal import CALSA
+internal import CLinux
+internal import Frames
+internal import Glibc
+internal import Wire
+
+/// An ALSA PCM that is open for playing 48 kHz 16-bit sound; closed when its owner goes.
+struct PCMPlayback: ~Copyable, @unchecked Sendable, PlaybackPort {
+  private let pcm: OpaquePointer
+  /// The ALSA name that could be opened in the end.
+  let name: String
+  /// The card's own name for it.
+  let title: String
+  /// 1, or 2 with the same in both.
+  let channels: Int
+  let target: Int
+  private let bufferSize: Int
+
+  /// Three periods of 10 ms: one plays, one waits, one is being filled.
+  private static let periodsPerBuffer: UInt = 3
+
+  /// Tries `name` itself, mono and stereo, then through ALSA's converters.
+  static func open(_ name: String) throws(DeviceError) -> PCMPlayback {
+    calsa_silence_messages()
+    var refusal: DeviceError?
+    for channels in [1, 2] {
+      do throws(DeviceError) {
+        return try PCMPlayback(exactly: name, reportedAs: name, channels: channels)
+      } catch {
+        guard case .unsupportedFormat = error.reason else { throw error }
+        refusal = refusal ?? error
+      }
+    }
+    guard let converting = PCMCapture.convertingName(name) else {
+      throw refusal ?? DeviceError(device: name, reason: .notFound)
+    }
+    return try PCMPlayback(exactly: converting, reportedAs: name, channels: 1)
+  }
+
+  private init(exactly name: String, reportedAs asked: String, channels: Int) throws(DeviceError) {
+    var handle: OpaquePointer?
+    let status = snd_pcm_open(&handle, name, SND_PCM_STREAM_PLAYBACK, Int32(SND_PCM_NONBLOCK))
+    guard status >= 0, let handle else { throw PCMCapture.openError(status, asked, kind: .speaker) }
+    var sizes = Sizes()
+    let failure = Self.configure(handle, channels, &sizes)
+    guard failure.status >= 0 else {
+      snd_pcm_close(handle)
+      if failure.status == -EINVAL {
+        throw DeviceError(device: asked, reason: .unsupportedFormat("it refuses \(failure.operation)"))
+      }
+      throw Self.error(failure.status, asked, failure.operation)
+    }
+    pcm = handle
+    self.name = name
+    self.channels = channels
+    title = PCMCapture.title(of: handle) ?? name
+    bufferSize = Int(sizes.buffer)
+    target = sizes.target
+  }
+
+  deinit {
+    snd_pcm_drop(pcm)
+    snd_pcm_close(pcm)
+  }
+
+  func queued() throws(DeviceError) -> PlaybackQueue {
+    let room = snd_pcm_avail(pcm)
+    guard room < 0 else {
+      // The first samples start it by themselves; a card that has gone may still answer.
+      return isDisconnected ? try fail(-ENODEV) : .samples(max(0, bufferSize - Int(room)))
+    }
+    return try recover(Int32(room)) ? .interrupted : .notReady
+  }
+
+  func delay() -> Int {
+    var delay: snd_pcm_sframes_t = 0
+    return snd_pcm_delay(pcm, &delay) >= 0 ? max(0, Int(delay)) : 0
+  }
+
+  func write(_ samples: ArraySlice<Int16>) throws(DeviceError) -> PlaybackOutcome {
+    let count =
+      if channels == 1 {
+        samples.withUnsafeBufferPointer { snd_pcm_writei(pcm, $0.baseAddress, snd_pcm_uframes_t($0.count)) }
+      } else {
+        Self.doubled(samples).withUnsafeBufferPointer {
+          snd_pcm_writei(pcm, $0.baseAddress, snd_pcm_uframes_t(samples.count))
+        }
+      }
+    if count >= 0 { return .samples(min(count, samples.count)) }
+    if count == -Int(EAGAIN) { return isDisconnected ? try fail(-ENODEV) : .samples(0) }
+    return try recover(Int32(count)) ? .interrupted : .samples(0)
+  }
+
+  /// True if it is ready again, false if it is not yet; throws for everything that cannot be recovered from.
+  private func recover(_ status: Int32) throws(DeviceError) -> Bool {
+    switch status {
+    case -EPIPE: return try prepare()
+    case -ESTRPIPE:
+      // After the machine slept: drivers that cannot go on where they were begin anew.
+      switch snd_pcm_resume(pcm) {
+      case 0: return true
+      case -EAGAIN: return false
+      default: return try prepare()
+      }
+    case -EBADFD where isDisconnected: return try fail(-ENODEV)
+    default: return try fail(status)
+    }
+  }
+
+  private func prepare() throws(DeviceError) -> Bool {
+    let status = snd_pcm_prepare(pcm)
+    return status < 0 ? try fail(status) : true
+  }
+
+  private var isDisconnected: Bool { snd_pcm_state(pcm) == SND_PCM_STATE_DISCONNECTED }
+
+  private func fail<Result>(_ status: Int32) throws(DeviceError) -> Result {
+    throw Self.error(status, name, "write")
+  }
+
+  private static func doubled(_ samples: ArraySlice<Int16>) -> [Int16] {
+    var result: [Int16] = []
+    result.reserveCapacity(2 * samples.count)
+    for sample in samples {
+      result.append(sample)
+      result.append(sample)
+    }
+    return result
+  }
+
+  /// What the device made of our wishes.
+  private struct Sizes {
+    var period = snd_pcm_uframes_t(PlaybackFormat.samplesPerBlock)
+    var buffer = snd_pcm_uframes_t(PlaybackFormat.samplesPerBlock) * periodsPerBuffer
+
+    /// With a period longer than ours two of them, because samples leave the buffer a period at a time; whole blocks, at
+    /// least one, and no more than there is room for.
+    var target: Int {
+      let block = PlaybackFormat.samplesPerBlock
+      let wanted = max(block * Int(periodsPerBuffer), 2 * Int(period))
+      return max(block, min(Int(buffer), wanted) / block * block)
+    }
+  }
+
+  private static func configure(
+    _ pcm: OpaquePointer, _ channels: Int, _ sizes: inout Sizes
+  ) -> (status: Int32, operation: String) {
+    var parameters: OpaquePointer?
+    snd_pcm_hw_params_malloc(&parameters)
+    defer { snd_pcm_hw_params_free(parameters) }
+    var period = sizes.period
+    var buffer = sizes.buffer
+    let steps: [(String, () -> Int32)] = [
+      ("any format", { snd_pcm_hw_params_any(pcm, parameters) }),
+      ("interleaved samples", { snd_pcm_hw_params_set_access(pcm, parameters, SND_PCM_ACCESS_RW_INTERLEAVED) }),
+      ("16-bit samples", { snd_pcm_hw_params_set_format(pcm, parameters, SND_PCM_FORMAT_S16_LE) }),
+      (
+        channels == 1 ? "one channel" : "two channels",
+        { snd_pcm_hw_params_set_channels(pcm, parameters, UInt32(channels)) }
+      ),
+      ("48 kHz", { snd_pcm_hw_params_set_rate(pcm, parameters, UInt32(AudioFormat.sampleRate), 0) }),
+      ("periods of 10 ms", { snd_pcm_hw_params_set_period_size_near(pcm, parameters, &period, nil) }),
+      ("a buffer of 30 ms", { snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &buffer) }),
+      ("these parameters", { snd_pcm_hw_params(pcm, parameters) }),
+    ]
+    for (operation, step) in steps {
+      let status = step()
+      if status < 0 { return (status, operation) }
+    }
+    sizes.period = period
+    sizes.buffer = buffer
+    return (setStart(pcm, threshold: min(buffer, snd_pcm_uframes_t(sizes.target))), "to start by itself")
+  }
+
+  /// Playing begins when as much is there as is kept there afterwards.
+  private static func setStart(_ pcm: OpaquePointer, threshold: snd_pcm_uframes_t) -> Int32 {
+    var parameters: OpaquePointer?
+    snd_pcm_sw_params_malloc(&parameters)
+    defer { snd_pcm_sw_params_free(parameters) }
+    var status = snd_pcm_sw_params_current(pcm, parameters)
+    if status >= 0 { status = snd_pcm_sw_params_set_start_threshold(pcm, parameters, threshold) }
+    return status < 0 ? status : snd_pcm_sw_params(pcm, parameters)
+  }
+
+  private static func error(_ status: Int32, _ name: String, _ operation: String) -> DeviceError {
+    DeviceError.system(-status, device: name, operation: operation, kind: .speaker)
+  }
+}

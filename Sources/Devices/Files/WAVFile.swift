@@ -1,0 +1,72 @@
+internal import Frames
+internal import Glibc
+internal import Synchronization
+
+/// A WAV file of 48 kHz mono 16-bit samples that is written while it may be read: its header is right each second.
+final class WAVFile: Sendable {
+  private let file: DeviceFile
+  private let dataBytes = Mutex(0)
+
+  private static let headerBytes = 44
+  private static let bytesPerSecond = AudioFormat.sampleRate * 2
+  /// Sizes have 32 bits: 12 hours.
+  private static let mostDataBytes = Int(UInt32.max) - headerBytes - 1
+
+  /// Makes the file, or empties the one that is there.
+  init(path: String) throws(DeviceError) {
+    file = try DeviceFile(path: path, flags: O_WRONLY | O_CREAT, mode: 0o600, kind: .output)
+    var status = stat()
+    guard fstat(file.descriptor, &status) == 0 else { throw file.error(errno, "stat") }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw DeviceError(device: path, reason: .invalidFile("not a regular file"))
+    }
+    guard ftruncate(file.descriptor, 0) == 0 else { throw file.error(errno, "truncate") }
+    try write(Self.header(dataBytes: 0), at: 0)
+  }
+
+  func append(_ samples: [Int16]) throws(DeviceError) {
+    let before = dataBytes.withLock { $0 }
+    let count = samples.count * 2
+    guard before + count <= Self.mostDataBytes else {
+      throw DeviceError(device: file.path, reason: .invalidFile("it is full: a WAV file holds 4 GiB"))
+    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    for sample in samples {
+      bytes.append(UInt8(truncatingIfNeeded: sample))
+      bytes.append(UInt8(truncatingIfNeeded: sample >> 8))
+    }
+    try write(bytes, at: Self.headerBytes + before)
+    dataBytes.withLock { $0 = before + count }
+    if before / Self.bytesPerSecond != (before + count) / Self.bytesPerSecond { try patchHeader() }
+  }
+
+  /// Lets the header say how much there is.
+  func patchHeader() throws(DeviceError) {
+    try write(Self.header(dataBytes: dataBytes.withLock { $0 }), at: 0)
+  }
+
+  /// RIFF, "fmt " and the beginning of "data" (Multimedia Programming Interface 1.0, 1991, "WAVE").
+  static func header(dataBytes: Int) -> [UInt8] {
+    let rate = AudioFormat.sampleRate
+    return Array("RIFF".utf8) + little(dataBytes + headerBytes - 8, 4) + Array("WAVEfmt ".utf8) + little(16, 4)
+      + little(1, 2) + little(1, 2) + little(rate, 4) + little(bytesPerSecond, 4) + little(2, 2) + little(16, 2)
+      + Array("data".utf8) + little(dataBytes, 4)
+  }
+
+  private static func little(_ value: Int, _ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+  }
+
+  private func write(_ bytes: [UInt8], at offset: Int) throws(DeviceError) {
+    var done = 0
+    while done < bytes.count {
+      let written = bytes.withUnsafeBytes { buffer in
+        pwrite(file.descriptor, buffer.baseAddress! + done, buffer.count - done, off_t(offset + done))
+      }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else { throw file.error(written < 0 ? errno : ENOSPC, "write") }
+      done += written
+    }
+  }
+}

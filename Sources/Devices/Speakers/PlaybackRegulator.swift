@@ -1,0 +1,62 @@
+/// Decides how many samples more or fewer than it plays a ring takes, so that its stock stays where it should.
+///
+/// The stock goes up and down with every block of the producer's. What counts is its lowest point over a second: that
+/// much was never needed.
+struct PlaybackRegulator: Sendable {
+  let target: Int
+  private var lowest = Int.max
+  private var readsInWindow = 0
+  /// Samples per block; goes on until the stock is at its target.
+  private var step = 0
+
+  /// One second of 10 ms.
+  private static let window = 100
+  /// 1 in 480 samples is a shift of a thirtieth of a semitone; 4 are used for what would take half a minute otherwise.
+  private static let smallStep = 1
+  private static let largeStep = 4
+  private static let largeExcess = 1920
+  /// Beyond this the delay would be felt for too long: 200 ms.
+  private static let jumpExcess = 9600
+  /// The producer's blocks: 20 ms.
+  private static let producerBlock = 960
+
+  init(target: Int) {
+    self.target = target
+  }
+
+  /// Half of it is too little, one and a half times is too much, but 5 ms either way are nothing.
+  private var tolerance: Int { max(240, target / 2) }
+
+  /// The ring jumps to its newest sound beyond this.
+  var mostLevel: Int { target + Self.jumpExcess }
+  /// What a ring holds at all: half a second more.
+  var capacity: Int { mostLevel + 24_000 }
+
+  /// With that much playing begins: the target is left when the producer's next block is just about to come.
+  func startLevel(reading count: Int) -> Int { target + max(Self.producerBlock, count) }
+
+  mutating func restart() {
+    (lowest, readsInWindow, step) = (Int.max, 0, 0)
+  }
+
+  /// For the next block of `count` samples, with `level` there: positive to drop, negative to repeat.
+  mutating func step(level: Int, reading count: Int) -> Int {
+    lowest = min(lowest, level - count)
+    readsInWindow += 1
+    if readsInWindow == Self.window {
+      decide()
+      (lowest, readsInWindow) = (Int.max, 0)
+    }
+    return step
+  }
+
+  private mutating func decide() {
+    let excess = lowest - target
+    switch excess {
+    case _ where abs(excess) > Self.largeExcess: step = Self.largeStep * excess.signum()
+    case _ where abs(excess) > tolerance: step = Self.smallStep * excess.signum()
+    // Goes on until the target is reached.
+    default: step = step.signum() == excess.signum() && abs(excess) > tolerance / 4 ? step.signum() : 0
+    }
+  }
+}

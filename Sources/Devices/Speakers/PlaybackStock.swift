@@ -1,0 +1,105 @@
+internal import Sound
+
+/// The sound that waits in a ring, and how it is handed out.
+struct PlaybackStock: Sendable {
+  private var regulator: PlaybackRegulator
+  private var fifo: SampleFIFO
+  private var counts = PlaybackRing.Statistics()
+  private var last: Int16 = 0
+  private var isPlaying = false
+
+  /// From sound to silence and back over this many samples: 2.5 ms.
+  private static let fade = 120
+
+  /// `target` is in samples.
+  init(target: Int) {
+    regulator = PlaybackRegulator(target: target)
+    fifo = SampleFIFO(capacity: regulator.capacity)
+  }
+
+  var statistics: PlaybackRing.Statistics {
+    var result = counts
+    result.level = fifo.count
+    return result
+  }
+
+  mutating func write(_ samples: [Int16]) {
+    let lost = fifo.append(samples)
+    guard lost > 0 else { return }
+    counts.overruns += 1
+    counts.lostSamples += lost
+  }
+
+  mutating func clear() {
+    fifo.drop(fifo.count)
+    isPlaying = false
+    regulator.restart()
+  }
+
+  mutating func read(into samples: inout [Int16]) {
+    guard isPlaying || fifo.count >= regulator.startLevel(reading: samples.count) else {
+      fadeAway(&samples)
+      if counts.underruns > 0 { counts.silentSamples += samples.count }
+      return
+    }
+    if fifo.count > regulator.mostLevel {
+      jump(into: &samples)
+    } else if fifo.count >= samples.count {
+      follow(into: &samples)
+    } else {
+      return runDry(into: &samples)
+    }
+    if !isPlaying { Crossfade.fadeIn(&samples, 0..<min(Self.fade, samples.count)) }
+    isPlaying = true
+    last = samples.last ?? 0
+  }
+
+  /// As it is, or a few samples faster or slower.
+  private mutating func follow(into samples: inout [Int16]) {
+    let wanted = regulator.step(level: fifo.count, reading: samples.count)
+    let step = max(-samples.count / 2, min(wanted, fifo.count - samples.count))
+    fifo.read(into: &samples, from: samples.count + step)
+    if step > 0 { counts.droppedSamples += step } else { counts.repeatedSamples -= step }
+  }
+
+  /// Much too much at once, after a stall of the network or of the speaker: over to the newest sound within this block.
+  private mutating func jump(into samples: inout [Int16]) {
+    let excess = fifo.count - regulator.startLevel(reading: samples.count)
+    var new = samples
+    fifo.peek(into: &samples)
+    fifo.drop(excess)
+    fifo.peek(into: &new)
+    fifo.drop(samples.count)
+    for index in samples.indices {
+      samples[index] = Crossfade.mix(samples[index], new[index], step: index, of: samples.count)
+    }
+    counts.overruns += 1
+    counts.lostSamples += excess
+    regulator.restart()
+  }
+
+  /// What is left, down to silence. Nothing more is played until there is a stock again.
+  private mutating func runDry(into samples: inout [Int16]) {
+    let left = fifo.count
+    if left > 0 {
+      fifo.peek(into: &samples)
+      fifo.drop(left)
+      Crossfade.fadeOut(&samples, max(0, left - Self.fade)..<left)
+      last = 0
+    } else {
+      fadeAway(&samples)
+    }
+    isPlaying = false
+    regulator.restart()
+    counts.underruns += 1
+    counts.silentSamples += samples.count - left
+  }
+
+  /// Silence; where sound was cut off, its last sample is held while it fades.
+  private mutating func fadeAway(_ samples: inout [Int16]) {
+    for index in samples.indices {
+      samples[index] = index < Self.fade ? Crossfade.mix(last, 0, step: index + 1, of: Self.fade) : 0
+    }
+    last = 0
+  }
+}

@@ -1,0 +1,53 @@
+/// Where a player may begin: the clusters that start with a key frame. RFC 9559 section 5.1.5.
+struct WebMCues: Sendable {
+  private struct Entry: Sendable {
+    var milliseconds: Int64
+    /// The cluster's, in the segment.
+    var position: Int
+  }
+
+  private let track: Int
+  private var entries: [Entry] = []
+  /// Between two entries. Grows with the recording, so that a night takes no more memory than an hour.
+  private var spacing: Int64
+  private static let mostEntries = 8192
+
+  /// `spacing` is in milliseconds.
+  init(track: Int, spacing: Int64) {
+    self.track = track
+    self.spacing = spacing
+  }
+
+  var count: Int { entries.count }
+
+  mutating func add(milliseconds: Int64, position: Int) {
+    if let last = entries.last, milliseconds - last.milliseconds < spacing { return }
+    if entries.count == Self.mostEntries {
+      spacing *= 2
+      entries = stride(from: 0, to: entries.count, by: 2).map { entries[$0] }
+    }
+    entries.append(Entry(milliseconds: milliseconds, position: position))
+  }
+
+  /// Forgets what lies behind a position, for a file that was cut off there.
+  mutating func cut(at position: Int) {
+    while let last = entries.last, last.position >= position { entries.removeLast() }
+  }
+
+  /// The element.
+  func bytes() -> [UInt8] {
+    var writer = EBMLWriter()
+    writer.master(.cues) { cues in
+      for entry in entries {
+        cues.master(.cuePoint) { point in
+          point.unsigned(.cueTime, UInt64(entry.milliseconds))
+          point.master(.cueTrackPositions) { positions in
+            positions.unsigned(.cueTrack, UInt64(track))
+            positions.unsigned(.cueClusterPosition, UInt64(entry.position))
+          }
+        }
+      }
+    }
+    return writer.bytes
+  }
+}
