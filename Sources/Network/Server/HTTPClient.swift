@@ -1,0 +1,320 @@
+public import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+public import Signaling
+internal import Wire
+
+/// Asks one server over HTTP/1.1: one request at a time on one connection, which is kept for the next one and made anew
+/// when the server has closed it. No redirects, no cookies, no proxy.
+///
+/// `@unchecked Sendable` because it is confined to its event loop: every entry checks that it runs there.
+public final class HTTPClient: @unchecked Sendable {
+  /// Called once for each request, on the event loop, never from within `send`.
+  public typealias Completion = (Result<HTTPResponse, HTTPClientError>) -> Void
+
+  public struct Limits: Sendable {
+    /// The same that our server takes; an answer is near 10 KiB.
+    public var maximumBodyBytes = 64 * 1024
+    /// For name, TCP and TLS together. Three losses of a SYN in a row fit in, at 1, 2 and 4 s apart.
+    public var connectTimeout: TimeAmount = .seconds(8)
+    /// From `send` to the last byte.
+    public var requestTimeout: TimeAmount = .seconds(12)
+    /// A connection without a request. Servers close theirs after a minute or so; who closes first never writes into a
+    /// connection that is about to go.
+    public var idleTimeout: TimeAmount = .seconds(50)
+    /// Requests that wait for the one before.
+    public var maximumWaiting = 16
+
+    public init() {}
+  }
+
+  private final class Exchange {
+    let request: HTTPClientRequest
+    let completion: Completion
+    var timer: Scheduled<Void>?
+    /// It was lost on a connection that had been kept, and goes out again on a fresh one.
+    var isRepeated = false
+
+    init(_ request: HTTPClientRequest, _ completion: @escaping Completion) {
+      self.request = request
+      self.completion = completion
+    }
+  }
+
+  private enum State {
+    case disconnected
+    /// Up to TCP.
+    case connecting
+    /// TLS.
+    case handshaking(any Channel, HTTPResponseHandler)
+    /// `served` counts the responses that came over it.
+    case connected(any Channel, HTTPResponseHandler, served: Int)
+    case closed
+
+    var channel: (any Channel)? {
+      switch self {
+      case .handshaking(let channel, _), .connected(let channel, _, _): channel
+      case .disconnected, .connecting, .closed: nil
+      }
+    }
+  }
+
+  public let eventLoop: any EventLoop
+  public let origin: HTTPOrigin
+  private let limits: Limits
+  private let tls: ClientTLS?
+  private var state: State = .disconnected
+  /// Tells connections apart, so that what a given-up one says is not taken for the current one's.
+  private var generation: UInt64 = 0
+  /// In flight; only while connected.
+  private var current: Exchange?
+  private var waiting: [Exchange] = []
+  private var connectTimer: Scheduled<Void>?
+  private var idleTimer: Scheduled<Void>?
+  /// Connections made so far.
+  public private(set) var connectionCount = 0
+
+  /// - Parameter trust: for `https`; plain `http` trusts everybody between.
+  /// - Throws: `HTTPClientError.tls` when the TLS library cannot be set up.
+  public init(
+    origin: HTTPOrigin, trust: HTTPTrust, limits: Limits = Limits(), eventLoop: any EventLoop
+  ) throws(HTTPClientError) {
+    self.origin = origin
+    self.limits = limits
+    self.eventLoop = eventLoop
+    tls = origin.scheme == .https ? try ClientTLS(trust: trust) : nil
+  }
+
+  deinit {
+    state.channel?.close(promise: nil)
+  }
+
+  /// Connects ahead of the first request, whose round trips are then spared. A failure shows with the first request.
+  public func prepare() {
+    eventLoop.preconditionInEventLoop()
+    if case .disconnected = state { connect() }
+  }
+
+  /// Sends a request after those before it.
+  public func send(_ request: HTTPClientRequest, then completion: @escaping Completion) {
+    eventLoop.preconditionInEventLoop()
+    precondition(request.url.origin == origin, "a client is for one origin")
+    let exchange = Exchange(request, completion)
+    if case .closed = state { return refuse(exchange, .closed) }
+    guard waiting.count < limits.maximumWaiting else { return refuse(exchange, .tooManyRequests) }
+    let bound = NIOLoopBound(exchange, eventLoop: eventLoop)
+    exchange.timer = eventLoop.scheduleTask(in: request.timeout ?? limits.requestTimeout) { [weak self] in
+      self?.requestTimedOut(bound.value)
+    }
+    waiting.append(exchange)
+    // Not at once: what fails at once would call back from here.
+    eventLoop.execute { [weak self] in self?.advance() }
+  }
+
+  /// Ends the connection; requests that have no response yet fail with `closed`.
+  public func close() {
+    eventLoop.preconditionInEventLoop()
+    let exchanges = takeAll()
+    disconnect()
+    state = .closed
+    for exchange in exchanges { finish(exchange, .failure(.closed)) }
+  }
+
+  // MARK: - Requests
+
+  /// Sends what waits, if it can be sent.
+  private func advance() {
+    guard current == nil, let exchange = waiting.first else { return }
+    switch state {
+    case .disconnected:
+      connect()
+    case .connected(_, let handler, _):
+      // Otherwise its last word is on its way, and more follows then.
+      guard handler.isReady else { return }
+      waiting.removeFirst()
+      current = exchange
+      idleTimer?.cancel()
+      handler.send(exchange.request)
+    case .connecting, .handshaking, .closed:
+      break
+    }
+  }
+
+  private func finish(_ exchange: Exchange, _ result: Result<HTTPResponse, HTTPClientError>) {
+    exchange.timer?.cancel()
+    exchange.completion(result)
+  }
+
+  private func refuse(_ exchange: Exchange, _ error: HTTPClientError) {
+    let bound = NIOLoopBound(exchange, eventLoop: eventLoop)
+    eventLoop.execute { bound.value.completion(.failure(error)) }
+  }
+
+  private func requestTimedOut(_ exchange: Exchange) {
+    if exchange === current {
+      current = nil
+      disconnect()
+      finish(exchange, .failure(.timedOut(.responding)))
+      advance()
+    } else if let index = waiting.firstIndex(where: { $0 === exchange }) {
+      waiting.remove(at: index)
+      finish(exchange, .failure(.timedOut(current == nil ? .connecting : .responding)))
+    }
+  }
+
+  private func takeAll() -> [Exchange] {
+    defer {
+      current = nil
+      waiting = []
+    }
+    return (current.map { [$0] } ?? []) + waiting
+  }
+
+  // MARK: - The connection
+
+  private func connect() {
+    state = .connecting
+    generation += 1
+    connectionCount += 1
+    let number = generation
+    connectTimer = eventLoop.scheduleTask(in: limits.connectTimeout) { [weak self] in
+      guard let self, number == self.generation else { return }
+      self.connectionFailed(.timedOut(.connecting))
+    }
+    makeConnection().whenComplete { [weak self] result in
+      guard let self, number == self.generation else {
+        if case .success(let channel) = result { channel.close(promise: nil) }
+        return
+      }
+      switch result {
+      case .success(let channel):
+        self.connected(channel)
+      case .failure(let error):
+        self.connectionFailed(HTTPClientError(connecting: error))
+      }
+    }
+  }
+
+  private func connected(_ channel: any Channel) {
+    guard let handler = try? channel.pipeline.syncOperations.handler(type: HTTPResponseHandler.self),
+      !handler.hasEnded
+    else { return connectionFailed(.connectionLost) }
+    state = .handshaking(channel, handler)
+    if handler.isReady { ready() }
+  }
+
+  private func ready() {
+    guard case .handshaking(let channel, let handler) = state else { return }
+    connectTimer?.cancel()
+    state = .connected(channel, handler, served: 0)
+    waitIdle()
+    advance()
+  }
+
+  private func makeConnection() -> EventLoopFuture<any Channel> {
+    let (limits, tls, host) = (limits, tls, origin.host)
+    let bootstrap = ClientBootstrap(group: eventLoop)
+      .connectTimeout(limits.connectTimeout)
+      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .channelInitializer { [weak self] channel in
+        channel.eventLoop.makeCompletedFuture {
+          let pipeline = channel.pipeline.syncOperations
+          var check: CertificateCheck?
+          if let tls {
+            var name: String?
+            if case .name(let text) = host { name = text }
+            let made = try tls.makeHandler(name: name)
+            check = made.1
+            try pipeline.addHandler(made.0)
+          }
+          try pipeline.addHTTPClientHandlers()
+          try pipeline.addHandler(
+            HTTPResponseHandler(maximumBodyBytes: limits.maximumBodyBytes, check: check) { handler, event in
+              self?.receive(event, from: handler)
+            })
+        }
+      }
+    switch host {
+    case .name(let name):
+      return bootstrap.connect(host: name, port: Int(origin.port))
+    case .address(let address):
+      do {
+        return bootstrap.connect(
+          to: try SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(origin.port)))
+      } catch {
+        return eventLoop.makeFailedFuture(error)
+      }
+    }
+  }
+
+  /// Of several attempts to connect only the one that came through counts.
+  private func receive(_ event: HTTPResponseHandler.Event, from sender: HTTPResponseHandler) {
+    switch (state, event) {
+    case (.handshaking(_, let handler), .ready) where handler === sender:
+      ready()
+    case (.handshaking(_, let handler), .failed(let error, _)) where handler === sender:
+      connectionFailed(error)
+    case (.connected(let channel, let handler, let served), .response(let response, let isReusable))
+    where handler === sender:
+      let exchange = current
+      current = nil
+      if isReusable {
+        state = .connected(channel, handler, served: served + 1)
+        waitIdle()
+      } else {
+        disconnect()
+      }
+      if let exchange { finish(exchange, .success(response)) }
+      advance()
+    case (.connected(_, let handler, let served), .failed(let error, let hadBegun)) where handler === sender:
+      disconnect()
+      requestLost(error, mayRepeat: served > 0 && !hadBegun && error == .connectionLost)
+    case (.connected(_, let handler, _), .closed) where handler === sender:
+      disconnect()
+      advance()
+    default:
+      break
+    }
+  }
+
+  private func requestLost(_ error: HTTPClientError, mayRepeat: Bool) {
+    if let exchange = current {
+      current = nil
+      // RFC 9110 section 9.2.2: what may arrive twice goes out again when a kept connection turns out to be closed.
+      if mayRepeat, exchange.request.isIdempotent, !exchange.isRepeated {
+        exchange.isRepeated = true
+        waiting.insert(exchange, at: 0)
+      } else {
+        finish(exchange, .failure(error))
+      }
+    }
+    advance()
+  }
+
+  /// Nothing that waits would fare better.
+  private func connectionFailed(_ error: HTTPClientError) {
+    let exchanges = takeAll()
+    disconnect()
+    for exchange in exchanges { finish(exchange, .failure(error)) }
+    advance()
+  }
+
+  /// Leaves the connection, whatever it is at.
+  private func disconnect() {
+    connectTimer?.cancel()
+    idleTimer?.cancel()
+    generation += 1
+    let channel = state.channel
+    if case .closed = state {} else { state = .disconnected }
+    channel?.close(promise: nil)
+  }
+
+  private func waitIdle() {
+    idleTimer?.cancel()
+    let number = generation
+    idleTimer = eventLoop.scheduleTask(in: limits.idleTimeout) { [weak self] in
+      guard let self, number == self.generation, self.current == nil else { return }
+      self.disconnect()
+    }
+  }
+}

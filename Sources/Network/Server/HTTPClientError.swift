@@ -1,0 +1,117 @@
+internal import Glibc
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import NIOSSL
+
+/// Why there is no response.
+public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible {
+  public enum Phase: Hashable, Sendable {
+    /// Up to the end of the TLS handshake.
+    case connecting
+    case responding
+  }
+
+  /// Nobody listens at the port.
+  case connectionRefused
+  /// No address belongs to the name.
+  case nameNotFound(String)
+  /// No way to the host; the text is the system's.
+  case unreachable(String)
+  case timedOut(Phase)
+  /// The digest is over the certificate's DER, for a person to compare; nil when the handshake did not get to see it.
+  case certificateNotTrusted(sha256: [UInt8]?)
+  case tls(String)
+  /// The connection ended before the response did.
+  case connectionLost
+  /// The body is over this many bytes.
+  case responseTooLarge(Int)
+  /// What came is no HTTP/1.1.
+  case protocolError(String)
+  /// More requests wait than the limit allows.
+  case tooManyRequests
+  /// `close` was called.
+  case closed
+
+  public var description: String {
+    switch self {
+    case .connectionRefused: "the connection was refused; nothing listens at this port"
+    case .nameNotFound(let name): "no address belongs to the name \(name)"
+    case .unreachable(let reason): "the host cannot be reached: \(reason)"
+    case .timedOut(.connecting): "no connection in time"
+    case .timedOut(.responding): "no response in time"
+    case .certificateNotTrusted(let sha256):
+      "the server's certificate is not trusted" + (sha256.map { "; its SHA-256 is \(Self.hexadecimal($0))" } ?? "")
+    case .tls(let reason): "TLS failed: \(reason)"
+    case .connectionLost: "the connection was lost"
+    case .responseTooLarge(let limit): "the response is over \(limit) bytes"
+    case .protocolError(let reason): "the server's response is not HTTP/1.1: \(reason)"
+    case .tooManyRequests: "too many requests wait already"
+    case .closed: "the client is closed"
+    }
+  }
+
+  /// Pairs of digits with colons between, as other programs show fingerprints.
+  private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { String($0 >> 4, radix: 16, uppercase: true) + String($0 & 15, radix: 16, uppercase: true) }
+      .joined(separator: ":")
+  }
+}
+
+extension HTTPClientError {
+  /// From a failed attempt to connect.
+  init(connecting error: any Error) {
+    if let error = error as? HTTPClientError {
+      self = error
+    } else if let error = error as? NIOConnectionError {
+      self.init(error)
+    } else if let error = error as? IOError {
+      self.init(error)
+    } else if case .connectTimeout? = error as? ChannelError {
+      self = .timedOut(.connecting)
+    } else {
+      self = .unreachable("\(error)")
+    }
+  }
+
+  /// Several addresses were tried: that a port was closed says more than that another family has no route.
+  private init(_ error: NIOConnectionError) {
+    let failures = error.connectionErrors.map { HTTPClientError(connecting: $0.error) }
+    if failures.contains(.connectionRefused) {
+      self = .connectionRefused
+    } else if let first = failures.first {
+      self = first
+    } else if error.dnsAError != nil || error.dnsAAAAError != nil {
+      self = .nameNotFound(error.host)
+    } else {
+      self = .timedOut(.connecting)
+    }
+  }
+
+  private init(_ error: IOError) {
+    switch error.errnoCode {
+    case ECONNREFUSED: self = .connectionRefused
+    case ECONNRESET, EPIPE: self = .connectionLost
+    case ETIMEDOUT: self = .timedOut(.connecting)
+    default: self = .unreachable(String(cString: strerror(error.errnoCode)))
+    }
+  }
+
+  /// From an error on an open connection.
+  init(open error: any Error, check: CertificateCheck?) {
+    switch error {
+    case let error as HTTPClientError:
+      self = error
+    case let error as HTTPParserError:
+      self = error == .invalidEOFState ? .connectionLost : .protocolError("\(error)")
+    case let error as IOError:
+      self.init(error)
+    case NIOSSLError.uncleanShutdown, NIOSSLError.shutdownFailed, ChannelError.ioOnClosedChannel, ChannelError.eof:
+      self = .connectionLost
+    case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+      self = check?.explain(error) ?? .tls("\(error)")
+    default:
+      self = .protocolError("\(error)")
+    }
+  }
+}

@@ -1,0 +1,167 @@
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOTLS
+
+/// Writes one request at a time and collects its response. One for each TCP connection.
+final class HTTPResponseHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPClientResponsePart
+  typealias OutboundOut = HTTPClientRequestPart
+
+  /// What the connection has to say. After `failed` and `closed` it says nothing more.
+  enum Event {
+    /// Requests may be sent: TCP is connected and the server is trusted.
+    case ready
+    /// - Parameter isReusable: another request may be sent.
+    case response(HTTPResponse, isReusable: Bool)
+    /// - Parameter hadBegun: some of a response had come.
+    case failed(HTTPClientError, hadBegun: Bool)
+    /// While no response was waited for.
+    case closed
+  }
+
+  private enum State {
+    case handshaking
+    case idle
+    case waiting
+    case collecting(HTTPResponseHead, [UInt8])
+    /// Handed over when all that was read with it has been looked at: a server that sends more than it was asked for
+    /// must not answer the next request with it.
+    case complete(HTTPResponse, isReusable: Bool)
+    case ended
+  }
+
+  private let maximumBodyBytes: Int
+  /// Nil: plain HTTP.
+  private let check: CertificateCheck?
+  private let report: (HTTPResponseHandler, Event) -> Void
+  private var state: State = .handshaking
+  private var context: ChannelHandlerContext?
+
+  init(maximumBodyBytes: Int, check: CertificateCheck?, report: @escaping (HTTPResponseHandler, Event) -> Void) {
+    self.maximumBodyBytes = maximumBodyBytes
+    self.check = check
+    self.report = report
+  }
+
+  var isReady: Bool {
+    if case .idle = state { true } else { false }
+  }
+
+  /// Whether `failed` or `closed` has been reported.
+  var hasEnded: Bool {
+    if case .ended = state { true } else { false }
+  }
+
+  /// Only while `isReady`.
+  func send(_ request: HTTPClientRequest) {
+    guard let context, isReady else { preconditionFailure("a connection takes one request at a time") }
+    state = .waiting
+    context.write(wrapOutboundOut(.head(request.head)), promise: nil)
+    if !request.body.isEmpty {
+      let body = context.channel.allocator.buffer(bytes: request.body)
+      context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+    }
+    // A header field that HTTP has no way to write is told by the promise alone.
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    context.writeAndFlush(wrapOutboundOut(.end(nil))).whenFailure { error in
+      let (handler, context) = bound.value
+      handler.fail(HTTPClientError(open: error, check: nil), context: context)
+    }
+  }
+
+  // MARK: - The channel
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    if check == nil { becomeReady() }
+    context.fireChannelActive()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .handshakeCompleted? = event as? TLSUserEvent { becomeReady() }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  private func becomeReady() {
+    guard case .handshaking = state else { return }
+    state = .idle
+    report(self, .ready)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch (unwrapInboundIn(data), state) {
+    case (.head(let head), .waiting):
+      state = .collecting(head, [])
+    case (.body(let buffer), .collecting(let head, var body)):
+      guard body.count + buffer.readableBytes <= maximumBodyBytes else {
+        return fail(.responseTooLarge(maximumBodyBytes), context: context)
+      }
+      // Without this the array is shared, and copied with every piece.
+      state = .waiting
+      body.append(contentsOf: buffer.readableBytesView)
+      state = .collecting(head, body)
+    case (.end, .collecting(let head, let body)):
+      state = .complete(
+        HTTPResponse(status: head.status, headers: head.headers, body: body), isReusable: head.isKeepAlive)
+    case (_, .complete(let response, _)):
+      state = .complete(response, isReusable: false)
+    case (_, .ended):
+      break
+    case (_, .handshaking), (_, .idle), (_, .waiting), (_, .collecting):
+      fail(.protocolError("a response without a request"), context: context)
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    handOver(context: context)
+    context.fireChannelReadComplete()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    handOver(context: context)
+    fail(.connectionLost, context: context)
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // Trouble after a response is trouble for the next one only.
+    if case .complete(let response, _) = state { state = .complete(response, isReusable: false) }
+    handOver(context: context)
+    fail(HTTPClientError(open: error, check: check), context: context)
+  }
+
+  private func handOver(context: ChannelHandlerContext) {
+    guard case .complete(let response, let isReusable) = state else { return }
+    if isReusable, context.channel.isActive {
+      state = .idle
+      report(self, .response(response, isReusable: true))
+    } else {
+      end(context: context)
+      report(self, .response(response, isReusable: false))
+    }
+  }
+
+  private func fail(_ error: HTTPClientError, context: ChannelHandlerContext) {
+    let event: Event
+    switch state {
+    case .collecting: event = .failed(error, hadBegun: true)
+    case .handshaking, .waiting: event = .failed(error, hadBegun: false)
+    case .idle, .complete: event = .closed
+    case .ended: return
+    }
+    end(context: context)
+    report(self, event)
+  }
+
+  private func end(context: ChannelHandlerContext) {
+    state = .ended
+    context.close(promise: nil)
+  }
+}

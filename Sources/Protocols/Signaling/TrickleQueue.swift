@@ -1,0 +1,78 @@
+internal import SDP
+
+/// Our candidates that the server has still to be told of. RFC 8840 section 4.
+struct TrickleQueue: Sendable {
+  /// What a fragment repeats of the offer, so that the server knows which ICE session is meant.
+  private var header = TrickleFragment()
+  private var mid = ""
+  private var mediaLine = ""
+  private var told: Set<String> = []
+  private var waiting: [String] = []
+  private var isEndTold = false
+  private var isEndWaiting = false
+
+  /// Those of the offer count as told.
+  init(offer: SessionDescription) {
+    // RFC 9725 section 4.3.2: the fragment has the offerer-tagged section of the bundle group alone.
+    let tagged = offer.bundle?.first.flatMap(offer.media(mid:)) ?? offer.media.first
+    guard let tagged else { return }
+    header = TrickleFragment(
+      ufrag: tagged.iceUfrag, pwd: tagged.icePwd, iceOptions: tagged.iceOptions, bundle: offer.bundle ?? [])
+    mid = tagged.mid ?? ""
+    mediaLine = "\(tagged.kind.name) 9 \(tagged.transport) \(tagged.formats.joined(separator: " "))"
+    told = Set(offer.media.flatMap(\.candidates))
+    isEndTold = tagged.endOfCandidates
+  }
+
+  mutating func add(_ candidate: String) {
+    guard !isEndTold, !isEndWaiting, told.count < SDPLimits.candidates, told.insert(candidate).inserted else { return }
+    waiting.append(candidate)
+  }
+
+  mutating func end() {
+    isEndWaiting = !isEndTold
+  }
+
+  /// A new ICE session of ours: what waits for the old one is dropped.
+  mutating func restart(ufrag: String, pwd: String) {
+    header.ufrag = ufrag
+    header.pwd = pwd
+    told = []
+    waiting = []
+    isEndTold = false
+    isEndWaiting = false
+  }
+
+  /// A fragment with the first candidates of an ICE session.
+  mutating func fragment(_ candidates: [String]) -> TrickleFragment {
+    told.formUnion(candidates)
+    let first = Set(candidates)
+    let later = waiting.filter { !first.contains($0) }
+    waiting = []
+    defer {
+      if isEndWaiting { isEndTold = true }
+      isEndWaiting = false
+    }
+    return fragment(candidates + later, isEnd: isEndWaiting)
+  }
+
+  /// All that waits, once; nil if nothing does.
+  mutating func takeBatch() -> TrickleFragment? {
+    guard !waiting.isEmpty || isEndWaiting else { return nil }
+    let batch = fragment(waiting, isEnd: isEndWaiting)
+    waiting = []
+    if isEndWaiting { isEndTold = true }
+    isEndWaiting = false
+    return batch
+  }
+
+  private func fragment(_ candidates: [String], isEnd: Bool) -> TrickleFragment {
+    var fragment = header
+    fragment.sections = [
+      .init(
+        mid: mid, mediaLine: mediaLine, candidates: Array(candidates.prefix(SDPLimits.candidates)),
+        endOfCandidates: isEnd)
+    ]
+    return fragment
+  }
+}

@@ -1,0 +1,64 @@
+/// What a server said no with. RFC 9457, or what other servers write instead.
+public struct WHEPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+  public var status: Int
+  /// The kind of problem, in a few words.
+  public var title: String
+  /// The server's own words on what to do, one line without control characters; empty when it has none.
+  public var detail: String
+  /// What the server asks us to wait. RFC 9110 section 10.2.3.
+  public var retryAfter: Duration?
+
+  public init(status: Int, title: String, detail: String = "", retryAfter: Duration? = nil) {
+    self.status = status
+    self.title = title
+    self.detail = detail
+    self.retryAfter = retryAfter
+  }
+
+  /// `401 Unauthorized: the token is wrong, expired or revoked`.
+  public var description: String { "\(status) \(title)" + (detail.isEmpty ? "" : ": \(detail)") }
+}
+
+extension WHEPRefusal {
+  /// Texts are shown to people and written to logs; longer ones are cut.
+  static let longestText = 300
+
+  init(_ response: WHEPResponse) {
+    let plain = Problem(response.status, "").title
+    self.init(
+      status: response.status, title: plain, retryAfter: Self.retryAfter(response.headers.values("Retry-After").first))
+    let type = response.headers["Content-Type"]
+    let body = response.body.prefix(WHEPConfiguration.maximumBodyBytes)
+    if MediaType.matches(type, Problem.contentType) || MediaType.matches(type, "application/json") {
+      // Besides RFC 9457's names, those that other servers use.
+      let members = JSONText.strings(of: Array(body), named: ["title", "detail", "error", "message"])
+      if let title = members["title"].map(Self.shown), !title.isEmpty { self.title = title }
+      detail = Self.shown(members["detail"] ?? members["error"] ?? members["message"] ?? "")
+    } else if type == nil || MediaType.matches(type, "text/plain") {
+      detail = Self.shown(String(decoding: body, as: UTF8.self))
+    }
+  }
+
+  /// One line that a terminal can show: what a server says must not move the cursor.
+  private static func shown(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars.prefix(4 * longestText) {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator, .surrogate, .unassigned:
+        if !result.isEmpty, result.last != " " { result += " " }
+      default:
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    if result.last == " " { result.removeLast() }
+    return String(result.prefix(longestText))
+  }
+
+  /// Whole seconds. A date would need the wall clock, and nobody who serves WHEP sends one.
+  private static func retryAfter(_ text: String?) -> Duration? {
+    guard let text, (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else {
+      return nil
+    }
+    return Int64(text).map { .seconds($0) }
+  }
+}
