@@ -43,8 +43,9 @@ let cores: [Target] = [
   core("SDP", needs: ["Wire"]),
   core("RTP", needs: ["Wire"]),
   core("RTPSending", needs: ["Wire", "RTP"]),
+  core("RTPReceiving", needs: ["Wire", "RTP"]),
   core("SCTP", needs: ["Wire"]),
-  core("PeerConnection", needs: ["Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "SCTP"]),
+  core("PeerConnection", needs: ["Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP"]),
   core("Pairing"),
   core("Signaling", needs: ["Wire", "SDP", "Pairing"]),
 ]
@@ -74,8 +75,8 @@ let shells: [Target] = [
     "Server", in: "Network/Server",
     needs: [
       "Wire", "PeerConnection", "Signaling", "Secure", "SDP", "ICE",
-      product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
-      product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
+      product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
+      product("NIOWebSocket", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
     ]),
   room(
     "Storage", in: "Storage",
@@ -94,12 +95,29 @@ let programs: [Target] = [
       "Picture", "Devices", "Secure", "Server", "Storage", "Web", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
     ]),
+  room(
+    "Parent", in: "Parent",
+    needs: [
+      "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "SCTP", "PeerConnection", "Signaling", "Frames", "Codecs", "Sound",
+      "Picture", "Devices", "Secure", "Server", product("NIOCore", nio), product("NIOPosix", nio),
+      product("NIOHTTP1", nio),
+    ]),
+  // What the programs share in front of their libraries: exit status, log, tables, signals.
+  room(
+    "Commands", in: "Commands",
+    needs: [product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log")]),
   .executableTarget(
     name: "cradle-child",
     dependencies: [
-      "Child", "Devices", "Frames", "Server", "Storage", product("ArgumentParser", "swift-argument-parser"),
-      product("Logging", "swift-log"),
+      "Child", "Commands", "Devices", "Frames", "Server", "Storage",
+      product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log"),
     ], path: "Sources/cradle-child", swiftSettings: strict),
+  .executableTarget(
+    name: "cradle-parent",
+    dependencies: [
+      "Parent", "Commands", "Devices", "Frames", "Server", "Signaling", "Storage",
+      product("ArgumentParser", "swift-argument-parser"),
+    ], path: "Sources/cradle-parent", swiftSettings: strict),
 ]
 
 let checks: [Target] = [
@@ -127,19 +145,32 @@ let checks: [Target] = [
   tests(
     "ServerTests",
     needs: [
-      "Wire", "SDP", "PeerConnection", "Secure", "Server", "TestSupport", product("NIOCore", nio),
-      product("NIOPosix", nio),
+      "Wire", "SDP", "PeerConnection", "Signaling", "Secure", "Server", "TestSupport", product("NIOCore", nio),
+      product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOSSL", "swift-nio-ssl"),
     ]),
   tests("ChildTests", needs: ["Child"]),
-  tests(
-    "Fuzz",
-    needs: [
-      "Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "SCTP", "Signaling", "PeerConnection", "Frames", "Codecs",
-      "Picture", "Devices", "Secure", "Storage", "TestSupport",
-    ]),
+  tests("ParentTests", needs: ["Wire", "RTPReceiving", "Parent"]),
+  // Two peers in fake time.
+  .target(
+    name: "Simulation", dependencies: ["Wire", "SDP", "SCTP", "PeerConnection", "TestSupport"],
+    path: "Tests/Simulation", swiftSettings: strict),
+  .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
+  .target(
+    name: "FuzzBodies",
+    dependencies: [
+      "Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
+      "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "Secure", "Storage", "Simulation", "TestSupport",
+    ], path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Findings", "Runs", "cradle-fuzz", "fuzz.py"],
+    swiftSettings: strict),
+  .executableTarget(
+    name: "cradle-fuzz", dependencies: ["FuzzBodies", "CLibFuzzer"], path: "Tests/Fuzz/cradle-fuzz",
+    swiftSettings: strict),
+  .testTarget(name: "Fuzz", dependencies: ["FuzzBodies"], path: "Tests/Fuzz/Runs", swiftSettings: strict),
   // Runs the real program, so that it is built with the tests.
-  tests("Interop", needs: ["cradle-child"]),
-  tests("Behaviour", needs: ["Wire", "ICE", "SDP", "RTP", "SCTP", "PeerConnection", "Secure", "TestSupport"]),
+  tests("Interop", needs: ["cradle-child", "cradle-parent"]),
+  tests(
+    "Behaviour",
+    needs: ["Wire", "ICE", "SDP", "RTP", "SCTP", "PeerConnection", "Secure", "Simulation", "TestSupport"]),
 ]
 
 let package = Package(
@@ -147,6 +178,7 @@ let package = Package(
   products: [
     .library(name: "PeerConnection", targets: ["PeerConnection"]),
     .executable(name: "cradle-child", targets: ["cradle-child"]),
+    .executable(name: "cradle-parent", targets: ["cradle-parent"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),

@@ -91,7 +91,7 @@ extension Viewers {
     for viewer in table.values where viewer.controlChannel != nil {
       let pipeline = pipeline(of: viewer)
       let video = pipeline?.counters ?? .init()
-      let streams = hub.connection(viewer.peer)?.statistics.outboundRTP ?? []
+      let streams = hub.connection(viewer.peer)?.statistics(now: MonotonicClock.now).outboundRTP ?? []
       let sent = { (kind: RTPMediaKind) in streams.first { $0.kind == kind }?.packetsSent ?? 0 }
       tell(
         viewer, text: "heartbeat",

@@ -86,7 +86,7 @@ final class StatusReporter: Sendable {
 
   private func viewer(_ viewer: Viewer) -> StatusReport.Viewer {
     let connection = hub.connection(viewer.peer)
-    let statistics = connection?.statistics
+    let statistics = connection?.statistics(now: MonotonicClock.now)
     let streams = statistics?.outboundRTP ?? []
     return StatusReport.Viewer(
       name: viewer.name, state: connection?.state.rawValue ?? "closed", permissions: viewer.permissions.names,

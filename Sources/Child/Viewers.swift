@@ -120,7 +120,7 @@ final class Viewers: @unchecked Sendable {
       if id == viewer.controlChannel { answer(message, from: viewer) }
     case .dataChannelClosed(let id):
       if id == viewer.controlChannel { table[peer]?.controlChannel = nil }
-    case .resolve, .selectedPairChanged:
+    case .resolve, .selectedPairChanged, .videoFrame, .audio, .mediaEnded:
       break
     }
   }

@@ -1,19 +1,21 @@
 internal import Glibc
-internal import Logging
+public import Logging
 
 /// Logs one line a message to standard error: with the time on a terminal or in a file, with the journal's priority
 /// (`<6>…`, sd-daemon(3)) when systemd reads it, which adds the time itself.
-struct ConsoleLog: LogHandler {
-  var logLevel: Logger.Level = .info
-  var metadata: Logger.Metadata = [:]
+public struct ConsoleLog: LogHandler {
+  public var logLevel: Logger.Level = .info
+  public var metadata: Logger.Metadata = [:]
   private let isForJournal = getenv("JOURNAL_STREAM") != nil
 
-  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+  public init() {}
+
+  public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
     set { metadata[key] = newValue }
   }
 
-  func log(event: LogEvent) {
+  public func log(event: LogEvent) {
     let all = metadata.merging(event.metadata ?? [:]) { $1 }
     let details = all.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.quoted("\($0.value)"))" }.joined()
     let prefix = isForJournal ? "<\(Self.priority(event.level))>" : "\(Self.timeOfDay()) \(Self.word(event.level)) "

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Child
+import Commands
 
 /// The camera node.
 @main
@@ -16,24 +17,6 @@ struct CradleChild: AsyncParsableCommand {
     defaultSubcommand: Run.self)
 
   static func main() async {
-    do {
-      var command = try parseAsRoot()
-      if var asynchronous = command as? any AsyncParsableCommand {
-        try await asynchronous.run()
-      } else {
-        try command.run()
-      }
-    } catch let failure as Failure {
-      printError("cradle-child: \(failure.message)")
-      Self.exit(withError: ExitCode(failure.status))
-    } catch {
-      // The parser exits with 64 for wrong usage; the project's word for that is 2.
-      let code = exitCode(for: error)
-      let text = fullMessage(for: error)
-      if !text.isEmpty {
-        if code.isSuccess { print(text) } else { printError(text) }
-      }
-      Self.exit(withError: code == .validationFailure ? ExitCode(2) : code)
-    }
+    await Program.run(Self.self, name: "cradle-child")
   }
 }

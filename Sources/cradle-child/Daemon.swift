@@ -1,4 +1,5 @@
 import Child
+import Commands
 import FoundationEssentials
 import Glibc
 import Server
@@ -37,18 +38,5 @@ enum Daemon {
     case .failed(let path, let number):
       "the daemon did not answer (\(path)): \(String(cString: strerror(number)))"
     }
-  }
-}
-
-/// Columns for people.
-enum Table {
-  static func text(_ rows: [[String]]) -> String {
-    let columns = rows.map(\.count).max() ?? 0
-    let widths = (0..<columns).map { column in rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0 }
-    return rows.map { row in
-      zip(row, widths).enumerated().map { index, cell in
-        index == row.count - 1 ? cell.0 : cell.0 + String(repeating: " ", count: cell.1 + 2 - cell.0.count)
-      }.joined()
-    }.joined(separator: "\n")
   }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Child
-import Dispatch
+import Commands
 import Frames
 import Glibc
 import Logging
@@ -38,28 +38,5 @@ struct Run: AsyncParsableCommand {
     }
     await signals.first()
     await node.stop()
-  }
-}
-
-/// SIGTERM and SIGINT, as something to wait for. `@unchecked Sendable` because Dispatch's sources are thread-safe but not
-/// marked so on Linux.
-private final class StopSignals: @unchecked Sendable {
-  private let stream: AsyncStream<Void>
-  private let sources: [any DispatchSourceSignal]
-
-  init() {
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-    self.stream = stream
-    sources = [SIGTERM, SIGINT].map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { continuation.yield() }
-      source.resume()
-      return source
-    }
-  }
-
-  func first() async {
-    for await _ in stream { return }
   }
 }

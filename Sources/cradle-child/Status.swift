@@ -1,5 +1,6 @@
 import ArgumentParser
 import Child
+import Commands
 
 /// `cradle-child status`
 struct Status: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Child
+import Commands
 import Storage
 
 /// `cradle-child token …`

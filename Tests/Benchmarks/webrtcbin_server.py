@@ -233,6 +233,8 @@ class Viewer:
             if peer is not None:
                 pad.unlink(peer)
             tee.release_request_pad(pad)
+        # First, or removing the others waits for ever when the viewer never connected.
+        self.webrtc.set_state(Gst.State.NULL)
         for element in reversed(self.added):
             element.set_state(Gst.State.NULL)
             self.server.pipeline.remove(element)

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// Bytes that can be read anywhere: a file, or an array in tests.
-protocol RandomAccessBytes: Sendable {
+package protocol RandomAccessBytes: Sendable {
   /// How many there are.
   var count: Int { get }
   /// Copies from `offset` on; returns how many bytes were there, less than asked for at the end only.

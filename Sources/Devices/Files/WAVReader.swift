@@ -94,7 +94,7 @@ enum WAVError: Error, Hashable, Sendable {
 
 /// Reads a WAV file over and over, as 48 kHz mono. Stereo is averaged, other rates are interpolated in a straight line:
 /// good enough for a sound that stands in for a microphone.
-struct WAVReader: Sendable {
+package struct WAVReader: Sendable {
   let header: WAVHeader
   private let bytes: any RandomAccessBytes
   private let name: String
@@ -108,7 +108,7 @@ struct WAVReader: Sendable {
   private var windowStart = 0
   private static let windowFrames = 4096
 
-  init(_ bytes: any RandomAccessBytes, name: String) throws(DeviceError) {
+  package init(_ bytes: any RandomAccessBytes, name: String) throws(DeviceError) {
     self.bytes = bytes
     self.name = name
     do throws(WAVError) {
@@ -121,7 +121,7 @@ struct WAVReader: Sendable {
   }
 
   /// 20 ms.
-  mutating func nextBlock() throws(DeviceError) -> [Int16] {
+  package mutating func nextBlock() throws(DeviceError) -> [Int16] {
     var result: [Int16] = []
     result.reserveCapacity(AudioFormat.samplesPerBlock)
     for _ in 0..<AudioFormat.samplesPerBlock {

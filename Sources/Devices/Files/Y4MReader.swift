@@ -1,6 +1,6 @@
-internal import Frames
+package import Frames
 internal import Glibc
-internal import Wire
+package import Wire
 
 /// The first line of a YUV4MPEG2 file, as mjpegtools' yuv4mpeg(5) has it.
 struct Y4MHeader: Hashable, Sendable {
@@ -75,7 +75,7 @@ struct Y4MError: Error, Hashable, Sendable {
 }
 
 /// Reads a Y4M file's pictures over and over.
-struct Y4MReader: Sendable {
+package struct Y4MReader: Sendable {
   let header: Y4MHeader
   private let bytes: any RandomAccessBytes
   private let name: String
@@ -88,7 +88,7 @@ struct Y4MReader: Sendable {
   private static let mostFrameLine = 256
 
   /// Checks the header and that there is one whole picture.
-  init(_ bytes: any RandomAccessBytes, name: String) throws(DeviceError) {
+  package init(_ bytes: any RandomAccessBytes, name: String) throws(DeviceError) {
     self.bytes = bytes
     self.name = name
     let beginning = try bytes.bytes(at: 0, count: Y4MHeader.mostBytes)
@@ -107,11 +107,11 @@ struct Y4MReader: Sendable {
   }
 
   /// The size of the frames that come out: the file's, rounded down to even.
-  var width: Int { pool.width }
-  var height: Int { pool.height }
+  package var width: Int { pool.width }
+  package var height: Int { pool.height }
 
   /// The next picture; after the last whole one the first again.
-  mutating func next(captureTime: Instant, sequence: UInt64) throws(DeviceError) -> VideoFrame {
+  package mutating func next(captureTime: Instant, sequence: UInt64) throws(DeviceError) -> VideoFrame {
     var start = try pictureStart()
     if start.map({ $0 + header.frameBytes > bytes.count }) ?? true {
       offset = firstFrame

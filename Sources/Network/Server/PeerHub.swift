@@ -102,15 +102,33 @@ public final class PeerHub: @unchecked Sendable {
   public func connect(
     offer: SessionDescription, configuration: PeerConnectionConfiguration, includingLoopback: Bool
   ) throws(PeerHubError) -> (PeerID, SessionDescription) {
+    try add(configuration, includingLoopback) { (connection, now) throws(PeerConnectionError) in
+      try connection.answer(offer, now: now)
+    }
+  }
+
+  /// A new peer and our offer to it; its answer goes to `PeerConnection.accept`.
+  public func offer(
+    configuration: PeerConnectionConfiguration, wantsDataChannel: Bool, includingLoopback: Bool
+  ) throws(PeerHubError) -> (PeerID, SessionDescription) {
+    try add(configuration, includingLoopback) { (connection, now) throws(PeerConnectionError) in
+      try connection.offer(wantsDataChannel: wantsDataChannel, now: now)
+    }
+  }
+
+  private func add(
+    _ configuration: PeerConnectionConfiguration, _ includingLoopback: Bool,
+    describe: (PeerConnection, Instant) throws(PeerConnectionError) -> SessionDescription
+  ) throws(PeerHubError) -> (PeerID, SessionDescription) {
     eventLoop.preconditionInEventLoop()
     guard peers.count < limit, let socket else { throw .full }
     let connection = makeConnection(configuration)
     for ip in LocalAddresses.current(includingLoopback: includingLoopback) where socket.isIPv6 || !ip.isIPv6 {
       connection.addLocalCandidate(TransportAddress(ip: ip, port: socket.port), now: now())
     }
-    let answer: SessionDescription
+    let description: SessionDescription
     do {
-      answer = try connection.answer(offer, now: now())
+      description = try describe(connection, now())
     } catch {
       throw .refused(error)
     }
@@ -121,7 +139,7 @@ public final class PeerHub: @unchecked Sendable {
     byFragment[peer.fragment] = id
     drain(peer)
     finishTurn()
-    return (id, answer)
+    return (id, description)
   }
 
   /// The peer's connection, for questions; nil once it is gone.

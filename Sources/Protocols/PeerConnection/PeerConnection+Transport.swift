@@ -1,5 +1,6 @@
 internal import ICE
 internal import RTP
+internal import RTPReceiving
 internal import RTPSending
 internal import SCTP
 internal import SDP
@@ -15,6 +16,7 @@ extension PeerConnection {
     // What the channels wrote has become DTLS records.
     drainDTLS(now: now)
     drainSender(now: now)
+    drainReceiver(now: now)
   }
 
   private func drainICE(now: Instant) {
@@ -141,6 +143,22 @@ extension PeerConnection {
     }
   }
 
+  func drainReceiver(now: Instant) {
+    while let output = receiver.poll(now: now) {
+      switch output {
+      case .rtcp(var packet):
+        guard let srtp, (try? srtp.protectRTCP(&packet)) != nil else { continue }
+        transmitOnSelectedPair(packet)
+      case .video(let frame):
+        outputs.append(.event(.videoFrame(frame)))
+      case .audio(let audio):
+        outputs.append(.event(.audio(audio)))
+      case .goodbye(let kind):
+        outputs.append(.event(.mediaEnded(kind == .video ? .video : .audio)))
+      }
+    }
+  }
+
   /// SRTP or SRTCP from the peer, told apart by RFC 5761 section 4.
   func handleMedia(_ datagram: [UInt8], from remote: TransportAddress, now: Instant) {
     guard let srtp else { return }
@@ -149,6 +167,7 @@ extension PeerConnection {
       guard RTPDemultiplexing.isRTCP(datagram) else {
         try srtp.unprotectRTP(&packet)
         ice?.noteReceived(from: remote, now: now)
+        receiver.handle(rtp: packet, now: now)
         return
       }
       try srtp.unprotectRTCP(&packet)
@@ -162,9 +181,17 @@ extension PeerConnection {
       return
     }
     sender.handle(rtcp: packets, now: now)
+    if let time = roundTripTime { receiver.setRoundTripTime(time) }
+    receiver.handle(rtcp: packets, now: now)
   }
 
+  /// Of the selected pair, by its last consent check.
+  var roundTripTime: Duration? { ice?.statistics.first(where: \.isSelected)?.currentRoundTripTime }
+
   func addStreams(_ negotiated: NegotiatedSession) {
+    for media in negotiated.media where media.direction.receives {
+      receiver.addStream(RTPReceiveStreamConfiguration(media))
+    }
     for media in negotiated.media where media.direction.sends {
       let local = configuration.media[media.local]
       sender.addStream(

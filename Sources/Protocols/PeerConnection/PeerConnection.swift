@@ -1,5 +1,6 @@
 public import ICE
 internal import RTP
+internal import RTPReceiving
 internal import RTPSending
 public import SCTP
 public import SDP
@@ -20,6 +21,7 @@ public final class PeerConnection {
   var dtls: (any DTLSPort)?
   var srtp: (any SRTPPort)?
   var sender: RTPSender
+  var receiver: RTPReceiver
   var channels: DataChannelTransport?
 
   public internal(set) var state: PeerConnectionState = .new
@@ -55,6 +57,8 @@ public final class PeerConnection {
     self.hashes = hashes
     self.random = random
     sender = RTPSender(configuration: configuration.sending, wallClock: wallClock, random: random)
+    receiver = RTPReceiver(
+      configuration: RTPReceiverConfiguration(configuration.media.first), random: random)
     // RFC 9429 section 5.2.1: a 63-bit random session id.
     sessionID = UInt64.random(in: 0...UInt64(Int64.max), using: &self.random)
   }
@@ -95,6 +99,7 @@ public final class PeerConnection {
     if (ice?.nextDeadline).isDue(now) { ice?.handleTimeout(now: now) }
     if (dtls?.nextDeadline).isDue(now) { dtls?.handleTimeout(now: now) }
     if sender.nextDeadline.isDue(now) { sender.handleTimeout(now: now) }
+    if receiver.nextDeadline.isDue(now) { receiver.handleTimeout(now: now) }
     if (channels?.nextDeadline).isDue(now) { channels?.handleTimeout(now: now) }
     settle(now: now)
   }
@@ -102,8 +107,17 @@ public final class PeerConnection {
   /// When `handleTimeout` is due next; nil when only the peer can make something happen.
   public var nextDeadline: Instant? {
     guard !state.isOver else { return nil }
-    return [ice?.nextDeadline, dtls?.nextDeadline, srtp == nil ? nil : sender.nextDeadline, channels?.nextDeadline]
-      .compactMap { $0 }.min()
+    var next = channels?.nextDeadline
+    func note(_ deadline: Instant?) {
+      if let deadline { next = min(next ?? deadline, deadline) }
+    }
+    note(ice?.nextDeadline)
+    note(dtls?.nextDeadline)
+    if srtp != nil {
+      note(sender.nextDeadline)
+      note(receiver.nextDeadline)
+    }
+    return next
   }
 
   /// The next thing to do; nil when everything has been handed out.
@@ -150,6 +164,15 @@ public final class PeerConnection {
   func ssrc(of kind: MediaKind) -> UInt32? {
     guard let media = negotiated?.media.first(where: { $0.kind == kind && $0.direction.sends }) else { return nil }
     return configuration.media[media.local].ssrc
+  }
+
+  // MARK: Receiving
+
+  /// The decoder lost its way: asks the peer for a key frame, as often as a well-behaved receiver may (RFC 4585).
+  public func requestKeyFrame(now: Instant) {
+    guard srtp != nil else { return }
+    receiver.requestKeyFrame(now: now)
+    settle(now: now)
   }
 
   // MARK: Data channels

@@ -1,5 +1,6 @@
 public import ICE
 public import RTP
+public import RTPReceiving
 public import RTPSending
 public import SCTP
 public import SDP
@@ -52,6 +53,12 @@ public enum PeerConnectionEvent: Sendable {
   case keyFrameRequested(ssrc: UInt32)
   /// What the path to this peer is estimated to carry.
   case targetBitrateChanged(kbps: Int)
+  /// A whole picture in decoding order, as soon as it is there.
+  case videoFrame(ReceivedVideoFrame)
+  /// The sound of the next packet time, when it is to be played.
+  case audio(ReceivedAudio)
+  /// The peer said that it sends no more of this (RTCP BYE).
+  case mediaEnded(MediaKind)
   case dataChannelOpened(id: UInt16, DataChannelParameters, byPeer: Bool)
   case dataChannelMessage(id: UInt16, DataChannelMessage)
   case dataChannelClosed(id: UInt16)

@@ -1,6 +1,7 @@
 public import ICE
+public import RTPReceiving
 public import RTPSending
-internal import Wire
+public import Wire
 
 /// Counters of the datagrams below every protocol.
 struct TransportTraffic {
@@ -41,20 +42,22 @@ public struct PeerConnectionStatistics: Sendable {
   public var currentRoundTripTime: Double?
   /// RTCOutboundRtpStreamStats with RTCRemoteInboundRtpStreamStats.
   public var outboundRTP: [RTPStreamStatistics]
+  /// RTCInboundRtpStreamStats.
+  public var inboundRTP: [RTPInboundStatistics]
   /// What the path is estimated to carry, kbit/s (`availableOutgoingBitrate` / 1000).
   public var availableOutgoingKbps: Int
 }
 
 extension PeerConnection {
   /// A snapshot; costs a few copies, so once a second is fine and once a packet is not.
-  public var statistics: PeerConnectionStatistics {
+  public func statistics(now: Instant) -> PeerConnectionStatistics {
     PeerConnectionStatistics(
       packetsSent: traffic.packetsSent, bytesSent: traffic.bytesSent, packetsReceived: traffic.packetsReceived,
       bytesReceived: traffic.bytesReceived, dtlsState: dtlsState, iceState: ice?.state ?? .closed,
       selectedCandidatePair: selectedPair,
       refusedPackets: traffic.ignoredDatagrams + traffic.refusedSecurePackets + traffic.malformedRTCP,
-      currentRoundTripTime: ice?.statistics.first(where: \.isSelected)?.currentRoundTripTime?.inSeconds,
-      outboundRTP: sender.statistics(),
+      currentRoundTripTime: roundTripTime?.inSeconds,
+      outboundRTP: sender.statistics(), inboundRTP: receiver.statistics(now: now),
       availableOutgoingKbps: sender.targetKbps)
   }
 }

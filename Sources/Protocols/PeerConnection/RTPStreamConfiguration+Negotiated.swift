@@ -5,7 +5,6 @@ internal import SDP
 extension RTPStreamConfiguration {
   /// What offer and answer agreed on, in the sender's terms.
   init(local: LocalMedia, negotiated: NegotiatedMedia, playoutDelay: PlayoutDelay?) {
-    let ids = negotiated.headerExtensionIDs
     let feedback = negotiated.feedback
     var rtx: (ssrc: UInt32, payloadType: UInt8)?
     if let ssrc = local.rtxSSRC, let payloadType = negotiated.rtxPayloadType { rtx = (ssrc, payloadType) }
@@ -13,12 +12,7 @@ extension RTPStreamConfiguration {
       ssrc: local.ssrc, kind: negotiated.kind == .video ? .video : .audio, payloadType: negotiated.payloadType,
       clockRate: negotiated.codec.clockRate, rtx: rtx, cname: local.cname,
       mid: negotiated.mid.isEmpty ? nil : negotiated.mid,
-      extensionIDs: RTPExtensionIDs(
-        mid: ids[RTPHeaderExtensionURI.mid],
-        transportSequenceNumber: feedback.contains(.transportCC) ? ids[RTPHeaderExtensionURI.transportWideCC] : nil,
-        absoluteSendTime: ids[RTPHeaderExtensionURI.absSendTime],
-        absoluteCaptureTime: ids[RTPHeaderExtensionURI.absCaptureTime],
-        playoutDelay: ids[RTPHeaderExtensionURI.playoutDelay], audioLevel: nil),
+      extensionIDs: RTPExtensionIDs(negotiated),
       supportsNACK: feedback.contains(.nack), supportsPLI: feedback.contains(.pli),
       supportsTransportCC: feedback.contains(.transportCC), supportsREMB: feedback.contains(.remb),
       reducedSizeRTCP: negotiated.rtcpReducedSize,

@@ -1,0 +1,29 @@
+/// Delays of pictures, in whole milliseconds, for percentiles over any time in bounded memory.
+struct LatencyHistogram: Sendable {
+  private var counts = [UInt32](repeating: 0, count: mostMilliseconds + 1)
+  private(set) var total = 0
+  /// Longer ones count as this.
+  private static let mostMilliseconds = 4000
+
+  mutating func add(milliseconds: Int) {
+    counts[min(max(0, milliseconds), Self.mostMilliseconds)] += 1
+    total += 1
+  }
+
+  /// The smallest delay that `share` (0...1) of all pictures did not exceed; nil without pictures.
+  func percentile(_ share: Double) -> Int? {
+    guard total > 0 else { return nil }
+    let rank = max(1, Int((share * Double(total)).rounded(.up)))
+    var seen = 0
+    for (milliseconds, count) in counts.enumerated() {
+      seen += Int(count)
+      if seen >= rank { return milliseconds }
+    }
+    return Self.mostMilliseconds
+  }
+
+  mutating func reset() {
+    guard total > 0 else { return }
+    self = LatencyHistogram()
+  }
+}

@@ -1,0 +1,30 @@
+internal import PeerConnection
+internal import SDP
+
+/// What a parent offers to receive.
+enum MediaPlan {
+  /// Which section a packet is of, feedback on every packet, and when it was sent and taken.
+  private static let extensions = [
+    RTPHeaderExtensionURI.mid, RTPHeaderExtensionURI.transportWideCC, RTPHeaderExtensionURI.absSendTime,
+    RTPHeaderExtensionURI.absCaptureTime,
+  ]
+
+  static func configuration(wantsVideo: Bool, wantsAudio: Bool) -> PeerConnectionConfiguration {
+    var random = SystemRandomNumberGenerator()
+    let cname = String(random.next(), radix: 36)
+    var media: [LocalMedia] = []
+    if wantsVideo {
+      media.append(
+        LocalMedia(
+          kind: .video, direction: .receiveOnly, codecs: [.vp8, .rtx], headerExtensions: extensions,
+          ssrc: .random(in: 1...UInt32.max, using: &random), cname: cname, streamID: "-", trackID: "video"))
+    }
+    if wantsAudio {
+      media.append(
+        LocalMedia(
+          kind: .audio, direction: .receiveOnly, codecs: [.opus], headerExtensions: extensions,
+          ssrc: .random(in: 1...UInt32.max, using: &random), cname: cname, streamID: "-", trackID: "audio"))
+    }
+    return PeerConnectionConfiguration(media: media)
+  }
+}

@@ -1,0 +1,99 @@
+internal import Codecs
+internal import Frames
+internal import RTPReceiving
+internal import Synchronization
+internal import Wire
+
+/// Writes what comes in as it is into a WebM file, on a thread of its own: a slow disk never holds up the picture.
+final class Recorder: Sendable {
+  private enum Work: Sendable {
+    case video(ReceivedVideoFrame)
+    case audio([UInt8], timestamp: UInt32, playedAt: Instant, captureTime: Instant?)
+    case end
+  }
+
+  struct State: Sendable {
+    var summary = WebMSummary()
+    var error: WebMError?
+  }
+
+  private let mailbox = Mailbox<Work>(capacity: 512)
+  private let state = Mutex(State())
+  private let thread: Mutex<WorkerThread?>
+  private let writer: SingleThreadWriter
+
+  /// Confined to the recorder's thread after `init`.
+  private final class SingleThreadWriter: @unchecked Sendable {
+    let writer: WebMWriter
+    init(_ writer: WebMWriter) { self.writer = writer }
+  }
+
+  /// Makes the file. Throws `exists` and what the system says.
+  init(path: String, hasVideo: Bool, hasAudio: Bool, failed: @escaping @Sendable (WebMError) -> Void) throws(WebMError)
+  {
+    writer = SingleThreadWriter(
+      try WebMWriter(path: path, tracks: WebMTracks(hasVideo: hasVideo, audioChannels: hasAudio ? 1 : nil)) {
+        MonotonicClock.unixNanoseconds
+      })
+    thread = Mutex(nil)
+    thread.withLock { $0 = WorkerThread(name: "record") { [self] in run(failed) } }
+  }
+
+  func write(_ frame: ReceivedVideoFrame) {
+    mailbox.put(.video(frame))
+  }
+
+  /// Takes what is played at `time`.
+  func write(_ audio: ReceivedAudio, playedAt time: Instant) {
+    guard case .packet(let packet) = audio.content else { return }
+    mailbox.put(
+      .audio(packet, timestamp: audio.rtpTimestamp, playedAt: time, captureTime: audio.captureTime))
+  }
+
+  var current: State { state.withLock { $0 } }
+
+  /// Waits until everything is on the disk; what is in the file and why it ended early, if it did.
+  func finish() -> State {
+    mailbox.put(.end)
+    thread.withLock { thread in
+      thread?.join()
+      thread = nil
+    }
+    return current
+  }
+
+  private func run(_ failed: @Sendable (WebMError) -> Void) {
+    var video = RTPTimeline(clockRate: 90_000)
+    var audio = RTPTimeline(clockRate: 48_000)
+    // From the sender's clock to the picture's time here. With it the sound goes to the picture that it belongs to;
+    // before the first sender reports it lies later by its jitter buffer.
+    var senderClock: Duration?
+    do throws(WebMError) {
+      loop: while let work = mailbox.take() {
+        switch work {
+        case .video(let frame):
+          let time = video.instant(of: frame.rtpTimestamp, arrival: frame.lastArrival)
+          if senderClock == nil { senderClock = frame.captureTime.map { time - $0 } }
+          try writer.writer.write(video: frame.payload, at: time)
+        case .audio(let packet, let timestamp, let playedAt, let captureTime):
+          let time = audio.instant(of: timestamp, arrival: playedAt)
+          let inStep = senderClock.flatMap { offset in captureTime.map { $0 + offset } }
+          try writer.writer.write(audio: packet, at: inStep ?? time)
+        case .end:
+          break loop
+        }
+        state.withLock { $0.summary = writer.writer.summary }
+      }
+      let summary = try writer.writer.finish()
+      state.withLock { $0.summary = summary }
+    } catch {
+      let summary = writer.writer.summary
+      state.withLock { state in
+        state.summary = summary
+        state.error = error
+      }
+      mailbox.close()
+      failed(error)
+    }
+  }
+}

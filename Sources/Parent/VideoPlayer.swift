@@ -1,0 +1,126 @@
+internal import Codecs
+internal import Frames
+internal import Picture
+internal import RTPReceiving
+internal import Synchronization
+internal import Wire
+
+/// Received frames → VP8 decoder → newest picture, on a thread of its own.
+final class VideoPlayer: Sendable {
+  struct Counters: Sendable {
+    var framesDecoded: UInt64 = 0
+    var framesRefused: UInt64 = 0
+    var width = 0
+    var height = 0
+    var freezeCount = 0
+    var freezeDuration: Duration = .zero
+    /// Decoding and waiting for the decoder, of all frames.
+    var processing: Duration = .zero
+    var firstPicture: Instant?
+    /// Glass to glass, of the pictures that carried a timecode: since the last `takeCounters`, and since the start.
+    var recentLatency = LatencyHistogram()
+    var latency = LatencyHistogram()
+  }
+
+  private struct Shared {
+    var counters = Counters()
+    var freezes = FreezeDetector()
+  }
+
+  /// More than a second of pictures in wait means that this machine does not keep up.
+  private static let mostWaiting = 48
+
+  private let mailbox = Mailbox<ReceivedVideoFrame>(capacity: mostWaiting)
+  private let shared = Mutex(Shared())
+  /// Set when a frame had to go: nothing can be decoded until the next key frame.
+  private let isBroken = Atomic<Bool>(false)
+  private let needsKeyFrame: @Sendable () -> Void
+  private let show: @Sendable (VideoFrame) -> Void
+  private let thread = Mutex<WorkerThread?>(nil)
+
+  /// Both closures are called on the decoder's thread.
+  init(needsKeyFrame: @escaping @Sendable () -> Void, show: @escaping @Sendable (VideoFrame) -> Void) {
+    self.needsKeyFrame = needsKeyFrame
+    self.show = show
+  }
+
+  func start() {
+    thread.withLock { $0 = WorkerThread(name: "decode") { [self] in run() } }
+  }
+
+  func stop() {
+    mailbox.close()
+    thread.withLock { thread in
+      thread?.join()
+      thread = nil
+    }
+  }
+
+  func play(_ frame: ReceivedVideoFrame) {
+    if !mailbox.put(frame) { isBroken.store(true, ordering: .relaxed) }
+  }
+
+  /// The connection is gone; the next picture comes from another.
+  func pause() {
+    shared.withLock { $0.freezes.pause() }
+  }
+
+  /// `takingRecent` begins the next interval of `recentLatency`.
+  func counters(takingRecent: Bool) -> Counters {
+    shared.withLock { shared in
+      var counters = shared.counters
+      counters.freezeCount = shared.freezes.count
+      counters.freezeDuration = shared.freezes.total
+      if takingRecent { shared.counters.recentLatency.reset() }
+      return counters
+    }
+  }
+
+  private func run() {
+    var decoder = try? VP8Decoder()
+    var awaitsKeyFrame = true
+    while let frame = mailbox.take() {
+      if isBroken.exchange(false, ordering: .relaxed) { awaitsKeyFrame = true }
+      if awaitsKeyFrame, !frame.isKeyFrame {
+        needsKeyFrame()
+        continue
+      }
+      do {
+        if decoder == nil { decoder = try VP8Decoder() }
+        guard let picture = try decoder?.decode(frame.payload, captureTime: frame.lastArrival) else { continue }
+        awaitsKeyFrame = false
+        note(picture, received: frame.lastArrival)
+        show(picture)
+      } catch {
+        shared.withLock { $0.counters.framesRefused += 1 }
+        decoder = nil
+        awaitsKeyFrame = true
+        needsKeyFrame()
+      }
+    }
+  }
+
+  private func note(_ picture: VideoFrame, received: Instant) {
+    let now = MonotonicClock.now
+    let latency = Timecode32.read(picture).flatMap { Self.latency(since: $0) }
+    shared.withLock { shared in
+      shared.counters.framesDecoded += 1
+      shared.counters.width = picture.width
+      shared.counters.height = picture.height
+      shared.counters.processing += now - received
+      if shared.counters.firstPicture == nil { shared.counters.firstPicture = now }
+      shared.freezes.picture(at: now)
+      if let latency {
+        shared.counters.recentLatency.add(milliseconds: latency)
+        shared.counters.latency.add(milliseconds: latency)
+      }
+    }
+  }
+
+  /// Milliseconds since a timecode was stamped by this machine's clock, or one in step with it; nil for nonsense.
+  private static func latency(since timecode: UInt32) -> Int? {
+    let now = UInt32(truncatingIfNeeded: MonotonicClock.unixNanoseconds / 1_000_000)
+    let difference = Int(Int32(bitPattern: now &- timecode))
+    return (-50...60_000).contains(difference) ? difference : nil
+  }
+}

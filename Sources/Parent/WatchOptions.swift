@@ -1,0 +1,52 @@
+public import Devices
+public import Server
+public import Signaling
+
+/// What to watch, and what to do with it.
+public struct WatchOptions: Sendable {
+  /// The WHEP endpoint.
+  public var url: HTTPURL
+  /// Bearer token; goes to the endpoint's origin alone.
+  public var token: String?
+  public var trust: HTTPTrust
+  public var wantsVideo = true
+  public var wantsAudio = true
+  /// Where sound is played; nil: nowhere, it is decoded for its level alone.
+  public var speaker: SpeakerDevice?
+  /// A WebM file to record into; it must not exist.
+  public var recording: String?
+
+  public init(url: HTTPURL, token: String?, trust: HTTPTrust) {
+    self.url = url
+    self.token = token
+    self.trust = trust
+  }
+}
+
+/// What a person wants to know at once. The text is a whole sentence without its full stop.
+public struct WatchNotice: Sendable, Hashable {
+  public enum Kind: String, Sendable {
+    /// The link is up, or up again.
+    case connected
+    /// The link is weak or lost; it is worked on.
+    case trouble
+    case information
+  }
+
+  public var kind: Kind
+  public var text: String
+
+  public init(_ kind: Kind, _ text: String) {
+    self.kind = kind
+    self.text = text
+  }
+}
+
+/// Why watching could not begin or was given up.
+public struct WatchError: Error, CustomStringConvertible, Sendable {
+  public var description: String
+
+  public init(_ description: String) {
+    self.description = description
+  }
+}

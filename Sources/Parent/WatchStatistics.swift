@@ -1,0 +1,86 @@
+internal import FoundationEssentials
+internal import ICE
+internal import Wire
+
+/// One second of watching, as `watch --stats` prints it. INTERFACES.md, "cradle-parent".
+public struct WatchStatistics: Encodable, Sendable {
+  public enum State: String, Encodable, Sendable {
+    case connecting, connected, disconnected, reconnecting, ended
+  }
+
+  /// Percentiles in milliseconds.
+  public struct Latency: Encodable, Sendable {
+    public var p50: Int
+    public var p95: Int
+  }
+
+  public struct Candidate: Encodable, Sendable {
+    public var address: String
+    public var port: UInt16
+    /// host, srflx, prflx, relay.
+    public var type: String
+  }
+
+  public struct CandidatePair: Encodable, Sendable {
+    public var local: Candidate
+    public var remote: Candidate
+  }
+
+  /// ISO 8601, UTC.
+  public var time: String
+  public var state: State
+  /// From the beginning (the name's look-up and TLS included) to the first decoded picture.
+  public var timeToFirstFrameMs: Double?
+  public var framesDecoded: UInt64 = 0
+  /// Over the last interval.
+  public var framesPerSecond: Double = 0
+  public var width: Int?
+  public var height: Int?
+  public var videoKbps: Double = 0
+  public var audioKbps: Double = 0
+  public var packetsLost: Int64 = 0
+  /// Of those lost at first, how many a retransmission brought.
+  public var packetsRecovered: UInt64 = 0
+  public var freezeCount: Int = 0
+  public var freezeMs: Double = 0
+  public var jitterMs: Double?
+  public var roundTripMs: Double?
+  /// Glass to glass, when the picture carries a timecode.
+  public var latencyMs: Latency?
+  /// Else: half a round trip and what this side adds.
+  public var latencyEstimateMs: Double?
+  /// dB below full scale.
+  public var audioLevelDb: Double?
+  /// Share of the sound played so far that had to be made up, in percent.
+  public var concealedPercent: Double?
+  public var candidatePair: CandidatePair?
+  public var codec: String?
+  /// Name of the child, once it has said hello.
+  public var child: String?
+  /// How often the link had to be made anew.
+  public var reconnects: Int = 0
+
+  init(state: State) {
+    time = Date().formatted(.iso8601)
+    self.state = state
+  }
+
+  /// One line of JSON.
+  public var json: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(self) else { preconditionFailure("our own figures are always JSON") }
+    return String(decoding: data, as: UTF8.self)
+  }
+}
+
+extension WatchStatistics.Candidate {
+  init(_ candidate: ICECandidate) {
+    switch candidate.address {
+    case .ip(let address):
+      self.init(address: address.ip.description, port: address.port, type: candidate.type.rawValue)
+    case .name(let name, let port):
+      self.init(address: name, port: port, type: candidate.type.rawValue)
+    }
+  }
+}

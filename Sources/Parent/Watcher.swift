@@ -1,0 +1,339 @@
+internal import Codecs
+internal import Devices
+public import Frames
+internal import ICE
+internal import NIOCore
+internal import NIOPosix
+internal import PeerConnection
+internal import RTPReceiving
+internal import Secure
+internal import Server
+internal import Signaling
+internal import Synchronization
+internal import Wire
+
+/// Watches one server: receives, decodes, plays and records, and makes the link anew when it breaks.
+///
+/// `@unchecked Sendable`: what changes is confined to the event loop.
+public final class Watcher: @unchecked Sendable {
+  private let options: WatchOptions
+  private let group: MultiThreadedEventLoopGroup
+  private let loop: any EventLoop
+  private let hub: PeerHub
+  private let client: HTTPClient
+  private let video: VideoPlayer
+  private let audio: AudioPlayer
+  private let recorder: Recorder?
+  private let notice: @Sendable (WatchNotice) -> Void
+  private let ended: @Sendable (WatchError) -> Void
+
+  private var session: WatchSession?
+  private var state = WatchStatistics.State.connecting
+  private var began = MonotonicClock.now
+  private var child: String?
+  private var hasConnected = false
+  private var reconnects = 0
+  private var retry = RetryDelay()
+  private var retryTimer: Scheduled<Void>?
+  private var keyFrameTimer: RepeatedTask?
+  private var lastSample: Sample?
+  private var isStopping = false
+
+  /// What the counters were at the last `statistics()`.
+  private struct Sample {
+    var time: Instant
+    var frames: UInt64
+    var videoBytes: UInt64
+    var audioBytes: UInt64
+  }
+
+  /// While recording: what a player can seek to.
+  private static let keyFrameInterval: TimeAmount = .seconds(10)
+
+  /// Begins to watch.
+  ///
+  /// - Parameters:
+  ///   - notice: for people, on any thread.
+  ///   - show: each decoded picture, on the decoder's thread; must be short.
+  ///   - ended: watching was given up; called at most once.
+  public static func start(
+    _ options: WatchOptions, notice: @escaping @Sendable (WatchNotice) -> Void,
+    show: @escaping @Sendable (VideoFrame) -> Void = { _ in }, ended: @escaping @Sendable (WatchError) -> Void
+  ) async throws -> Watcher {
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    do {
+      let watcher = try Watcher(options, group: group, notice: notice, show: show, ended: ended)
+      try await watcher.hub.bind(ports: 0...0)
+      try await watcher.loop.submit { watcher.begin() }.get()
+      return watcher
+    } catch {
+      try? await group.shutdownGracefully()
+      throw error
+    }
+  }
+
+  private init(
+    _ options: WatchOptions, group: MultiThreadedEventLoopGroup, notice: @escaping @Sendable (WatchNotice) -> Void,
+    show: @escaping @Sendable (VideoFrame) -> Void, ended: @escaping @Sendable (WatchError) -> Void
+  ) throws {
+    self.options = options
+    self.group = group
+    self.notice = notice
+    self.ended = ended
+    loop = group.next()
+    // A key for this run alone: a token says who we are.
+    let identity = NodeIdentity.generate()
+    let transports = try OpenSSLTransports(identity: identity, certificate: NodeCertificate(identity: identity))
+    hub = PeerHub(eventLoop: loop, limit: 4, now: { MonotonicClock.now }) { configuration in
+      PeerConnection(
+        configuration: configuration, secure: transports, hashes: CryptoHashes(), random: SystemRandomNumberGenerator(),
+        wallClock: MonotonicClock.wallClockReference)
+    }
+    client = try HTTPClient(origin: options.url.origin, trust: options.trust, eventLoop: loop)
+    let request = KeyFrameRequest()
+    video = VideoPlayer(needsKeyFrame: { request.send() }, show: show)
+    audio = AudioPlayer(speaker: options.speaker) { state in
+      if case .missing(let error) = state { notice(WatchNotice(.information, "no sound: \(error)")) }
+    }
+    if let path = options.recording {
+      do {
+        recorder = try Recorder(path: path, hasVideo: options.wantsVideo, hasAudio: options.wantsAudio) { error in
+          notice(WatchNotice(.trouble, "the recording \(path) ended: \(error)"))
+        }
+      } catch {
+        throw WatchError("cannot record to \(path): \(error)")
+      }
+    } else {
+      recorder = nil
+    }
+    request.watcher = self
+  }
+
+  private func begin() {
+    hub.onEvent = { [weak self] peer, event in self?.handle(event, of: peer) }
+    video.start()
+    audio.start()
+    client.prepare()
+    began = MonotonicClock.now
+    openSession()
+    if recorder != nil, options.wantsVideo {
+      keyFrameTimer = loop.scheduleRepeatedTask(initialDelay: Self.keyFrameInterval, delay: Self.keyFrameInterval) {
+        [weak self] _ in self?.requestKeyFrame()
+      }
+    }
+  }
+
+  /// Leaves politely, lets everything go and gives the figures of the whole time. Call once.
+  public func stop() async -> WatchStatistics {
+    let last = try? await loop.submit { () -> EventLoopFuture<WatchStatistics> in
+      self.isStopping = true
+      self.retryTimer?.cancel()
+      self.keyFrameTimer?.cancel()
+      self.state = .ended
+      let statistics = self.statistics(isWhole: true)
+      guard let session = self.session else { return self.loop.makeSucceededFuture(statistics) }
+      let promise = self.loop.makePromise(of: WatchStatistics.self)
+      // A server that does not answer is not waited for.
+      let timeout = self.loop.scheduleTask(in: .seconds(1)) { promise.succeed(statistics) }
+      session.leave {
+        timeout.cancel()
+        promise.succeed(statistics)
+      }
+      return promise.futureResult
+    }.flatMap { $0 }.get()
+    await hub.shutDown()
+    try? await loop.submit { self.client.close() }.get()
+    video.stop()
+    audio.stop()
+    if let recorder {
+      let state = recorder.finish()
+      let summary = state.summary
+      notice(
+        WatchNotice(
+          .information,
+          summary.bytes == 0
+            ? "nothing was recorded"
+            : "recorded \(Self.seconds(summary.duration)) s, \(summary.videoFrames) pictures, \(summary.bytes >> 10) KiB"
+        ))
+    }
+    try? await group.shutdownGracefully()
+    return last ?? WatchStatistics(state: .ended)
+  }
+
+  private static func seconds(_ duration: Duration) -> Double { (duration.inSeconds * 10).rounded() / 10 }
+
+  // MARK: The link
+
+  private func openSession() {
+    guard !isStopping else { return }
+    do throws(WatchError) {
+      session = try WatchSession(options: options, client: client, hub: hub) { [weak self] event in
+        self?.handle(event)
+      }
+    } catch {
+      lost("\(error)", wasRefused: false)
+    }
+  }
+
+  private func handle(_ event: WatchSession.Event) {
+    switch event {
+    case .connected:
+      let isAgain = hasConnected
+      hasConnected = true
+      if state != .connected { notice(WatchNotice(.connected, isAgain ? "the link is up again" : "connected")) }
+      state = .connected
+    case .weak:
+      state = .disconnected
+      notice(WatchNotice(.trouble, "the link is weak: nothing comes through at the moment"))
+    case .waiting(let refusal, let time):
+      notice(WatchNotice(.trouble, "\(refusal); trying again in \(Self.seconds(time)) s"))
+    case .message(.hello(let name)):
+      child = name
+    case .message(.goodbye(let reason)):
+      notice(WatchNotice(.information, reason.isEmpty ? "the child says goodbye" : "goodbye: \(reason)"))
+    case .over(let reason, let wasRefused):
+      lost(reason, wasRefused: wasRefused)
+    }
+  }
+
+  private func lost(_ reason: String, wasRefused: Bool) {
+    session = nil
+    video.pause()
+    guard !isStopping else { return }
+    // Before the first success somebody sits there and can mend it; afterwards a night must go on.
+    guard hasConnected, !wasRefused else {
+      isStopping = true
+      state = .ended
+      return ended(WatchError(reason))
+    }
+    state = .reconnecting
+    reconnects += 1
+    let delay = retry.next(now: MonotonicClock.now)
+    notice(WatchNotice(.trouble, "\(reason); trying again in \(Self.seconds(delay)) s"))
+    retryTimer = loop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { [weak self] in self?.openSession() }
+  }
+
+  // MARK: Media
+
+  private func handle(_ event: PeerConnectionEvent, of peer: PeerID) {
+    switch event {
+    case .videoFrame(let frame):
+      guard peer == session?.peer else { return }
+      video.play(frame)
+      recorder?.write(frame)
+    case .audio(let sound):
+      guard peer == session?.peer else { return }
+      audio.play(sound)
+      recorder?.write(sound, playedAt: MonotonicClock.now)
+    default:
+      if peer == session?.peer { session?.handle(event) }
+    }
+  }
+
+  fileprivate func requestKeyFrame() {
+    guard let peer = session?.peer else { return }
+    hub.with(peer) { connection, now in connection.requestKeyFrame(now: now) }
+  }
+
+  fileprivate func requestKeyFrameFromAnyThread() {
+    loop.execute { self.requestKeyFrame() }
+  }
+
+  // MARK: Figures
+
+  /// The figures since the last call.
+  public func statistics() async -> WatchStatistics {
+    (try? await loop.submit { self.statistics(isWhole: false) }.get()) ?? WatchStatistics(state: .ended)
+  }
+
+  /// - Parameter isWhole: over the whole time instead of since the last call.
+  private func statistics(isWhole: Bool) -> WatchStatistics {
+    let now = MonotonicClock.now
+    var result = WatchStatistics(state: state)
+    let picture = video.counters(takingRecent: !isWhole)
+    let connection = session.flatMap { hub.connection($0.peer) }?.statistics(now: now)
+    result.reconnects = reconnects
+    result.child = child
+    result.timeToFirstFrameMs = picture.firstPicture.map { Self.tenths(($0 - began).inMilliseconds) }
+    result.framesDecoded = picture.framesDecoded
+    if picture.width > 0 {
+      result.width = picture.width
+      result.height = picture.height
+      result.codec = "VP8"
+    }
+    result.freezeCount = picture.freezeCount
+    result.freezeMs = Self.tenths(picture.freezeDuration.inMilliseconds)
+    let latency = isWhole ? picture.latency : picture.recentLatency
+    if let p50 = latency.percentile(0.5), let p95 = latency.percentile(0.95) {
+      result.latencyMs = WatchStatistics.Latency(p50: p50, p95: p95)
+    }
+    if options.wantsAudio { result.audioLevelDb = Self.tenths(audio.current.levelDb) }
+    fill(&result, from: connection, picture: picture, now: now, isWhole: isWhole)
+    return result
+  }
+
+  private func fill(
+    _ result: inout WatchStatistics, from connection: PeerConnectionStatistics?, picture: VideoPlayer.Counters,
+    now: Instant, isWhole: Bool
+  ) {
+    let streams = connection?.inboundRTP ?? []
+    let videoStream = streams.first { $0.kind == .video }
+    let audioStream = streams.first { $0.kind == .audio }
+    let sample = Sample(
+      time: now, frames: picture.framesDecoded, videoBytes: videoStream?.bytesReceived ?? 0,
+      audioBytes: audioStream?.bytesReceived ?? 0)
+    let start = Sample(time: picture.firstPicture ?? began, frames: 0, videoBytes: 0, audioBytes: 0)
+    let before = isWhole ? start : lastSample ?? start
+    if !isWhole { lastSample = sample }
+    let seconds = max(0.001, (now - before.time).inSeconds)
+    // After a reconnect the counters begin anew.
+    let rate = { (now: UInt64, before: UInt64) in Double(now >= before ? now - before : now) / seconds }
+    result.framesPerSecond = Self.tenths(rate(sample.frames, before.frames))
+    result.videoKbps = Self.tenths(rate(sample.videoBytes, before.videoBytes) * 8 / 1000)
+    result.audioKbps = Self.tenths(rate(sample.audioBytes, before.audioBytes) * 8 / 1000)
+    result.packetsLost = streams.reduce(0) { $0 + $1.packetsLost }
+    result.packetsRecovered = streams.reduce(0) { $0 + $1.retransmittedPacketsReceived }
+    result.jitterMs = (videoStream ?? audioStream).map { Self.tenths($0.jitter * 1000) }
+    if let sound = audioStream?.audio, sound.totalSamplesReceived > 0 {
+      let share = Double(sound.concealedSamples) / Double(sound.totalSamplesReceived)
+      result.concealedPercent = (share * 10_000).rounded() / 100
+    }
+    let roundTrip = connection?.currentRoundTripTime.map { $0 * 1000 }
+    result.roundTripMs = roundTrip.map(Self.tenths)
+    if result.latencyMs == nil, picture.framesDecoded > 0, let roundTrip {
+      result.latencyEstimateMs = Self.tenths(
+        roundTrip / 2 + picture.processing.inMilliseconds / Double(picture.framesDecoded))
+    }
+    if let pair = connection?.selectedCandidatePair {
+      result.candidatePair = WatchStatistics.CandidatePair(
+        local: .init(pair.local), remote: .init(pair.remote))
+    }
+  }
+
+  private static func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
+}
+
+/// From the decoder's thread to the watcher that owns the decoder.
+private final class KeyFrameRequest: @unchecked Sendable {
+  /// Set once, before the decoder starts.
+  weak var watcher: Watcher?
+
+  func send() {
+    watcher?.requestKeyFrameFromAnyThread()
+  }
+}
+
+/// How long to wait before the link is made anew: at once at first, then longer, up to ten seconds.
+struct RetryDelay: Sendable {
+  private var attempts = 0
+  private var last: Instant?
+  /// A link that held this long was a good one.
+  private static let forget: Duration = .seconds(30)
+
+  mutating func next(now: Instant) -> Duration {
+    if let last, now - last > Self.forget { attempts = 0 }
+    last = now
+    attempts += 1
+    return attempts == 1 ? .milliseconds(200) : min(.seconds(10), .milliseconds(500) * (1 << min(attempts - 2, 6)))
+  }
+}

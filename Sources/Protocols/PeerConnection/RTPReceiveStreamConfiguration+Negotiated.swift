@@ -1,0 +1,38 @@
+internal import RTP
+internal import RTPReceiving
+internal import SDP
+
+extension RTPReceiveStreamConfiguration {
+  /// What offer and answer agreed on, in the receiver's terms.
+  init(_ negotiated: NegotiatedMedia) {
+    let feedback = negotiated.feedback
+    self.init(
+      kind: negotiated.kind == .video ? .video : .audio, payloadType: negotiated.payloadType,
+      clockRate: Int(negotiated.codec.clockRate), rtxPayloadType: negotiated.rtxPayloadType,
+      redPayloadType: negotiated.redPayloadType, mid: negotiated.mid.isEmpty ? nil : negotiated.mid,
+      extensionIDs: RTPExtensionIDs(negotiated), remoteSSRCs: negotiated.remoteSSRCs,
+      supportsNACK: feedback.contains(.nack), supportsPLI: feedback.contains(.pli),
+      supportsFIR: feedback.contains(.fir), supportsTransportCC: feedback.contains(.transportCC),
+      reducedSizeRTCP: negotiated.rtcpReducedSize)
+  }
+}
+
+extension RTPReceiverConfiguration {
+  /// We report as the first of our own sources, whether it sends or not.
+  init(_ media: LocalMedia?) {
+    self.init(senderSSRC: media?.ssrc ?? 1, cname: media?.cname ?? "")
+  }
+}
+
+extension RTPExtensionIDs {
+  init(_ negotiated: NegotiatedMedia) {
+    let ids = negotiated.headerExtensionIDs
+    self.init(
+      mid: ids[RTPHeaderExtensionURI.mid],
+      transportSequenceNumber: negotiated.feedback.contains(.transportCC)
+        ? ids[RTPHeaderExtensionURI.transportWideCC] : nil,
+      absoluteSendTime: ids[RTPHeaderExtensionURI.absSendTime],
+      absoluteCaptureTime: ids[RTPHeaderExtensionURI.absCaptureTime],
+      playoutDelay: ids[RTPHeaderExtensionURI.playoutDelay], audioLevel: nil)
+  }
+}

@@ -1,0 +1,58 @@
+public import RTP
+
+/// One media section that we receive, as SDP negotiated it.
+public struct RTPReceiveStreamConfiguration: Hashable, Sendable {
+  public enum Kind: Hashable, Sendable {
+    /// Opus.
+    case audio
+    /// VP8.
+    case video
+  }
+
+  public var kind: Kind
+  /// 0...127.
+  public var payloadType: UInt8
+  /// Hz: 90000 for video, 48000 for Opus.
+  public var clockRate: Int
+  /// Of retransmissions (RFC 4588); nil when they come on the stream itself, if at all.
+  public var rtxPayloadType: UInt8?
+  /// Of redundant audio (RFC 2198).
+  public var redPayloadType: UInt8?
+  /// The value of `a=mid`.
+  public var mid: String?
+  public var extensionIDs: RTPExtensionIDs
+  /// What `a=ssrc` announced, in any order, the retransmission's included. Others are learned by the MID extension, else
+  /// by the payload type (RFC 9143 section 9.2).
+  public var remoteSSRCs: [UInt32]
+  /// `a=rtcp-fb: nack`.
+  public var supportsNACK: Bool
+  /// `a=rtcp-fb: nack pli`.
+  public var supportsPLI: Bool
+  /// `a=rtcp-fb: ccm fir`; used only where there is no PLI.
+  public var supportsFIR: Bool
+  /// `a=rtcp-fb: transport-cc`.
+  public var supportsTransportCC: Bool
+  /// `a=rtcp-rsize` (RFC 5506): feedback goes out without a report before it.
+  public var reducedSizeRTCP: Bool
+
+  public init(
+    kind: Kind, payloadType: UInt8, clockRate: Int, rtxPayloadType: UInt8? = nil, redPayloadType: UInt8? = nil,
+    mid: String? = nil, extensionIDs: RTPExtensionIDs = RTPExtensionIDs(), remoteSSRCs: [UInt32] = [],
+    supportsNACK: Bool = false, supportsPLI: Bool = false, supportsFIR: Bool = false,
+    supportsTransportCC: Bool = false, reducedSizeRTCP: Bool = false
+  ) {
+    self.kind = kind
+    self.payloadType = payloadType
+    self.clockRate = clockRate
+    self.rtxPayloadType = rtxPayloadType
+    self.redPayloadType = redPayloadType
+    self.mid = mid
+    self.extensionIDs = extensionIDs
+    self.remoteSSRCs = remoteSSRCs
+    self.supportsNACK = supportsNACK
+    self.supportsPLI = supportsPLI
+    self.supportsFIR = supportsFIR
+    self.supportsTransportCC = supportsTransportCC
+    self.reducedSizeRTCP = reducedSizeRTCP
+  }
+}

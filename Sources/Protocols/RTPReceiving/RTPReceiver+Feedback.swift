@@ -1,0 +1,86 @@
+import RTP
+import Wire
+
+// What we ask the sender for, and when it hears what became of its packets.
+extension RTPReceiver {
+  /// Packets and key frames of one stream that are to be asked for now.
+  mutating func requestWhatIsMissing(stream index: Int, now: Instant) {
+    // A peer that has sent nothing yet, or has said goodbye, cannot be named.
+    guard let mediaSSRC = streams[index].primary?.ssrc else { return }
+    let isReducedSize = streams[index].configuration.reducedSizeRTCP
+    requestKeyFrame(stream: index, mediaSSRC: mediaSSRC, now: now)
+    let lost = streams[index].nacks.takeDue(now: now)
+    guard !lost.isEmpty else { return }
+    streams[index].counters.nackCount += 1
+    let nack = RTCPNack(senderSSRC: configuration.senderSSRC, mediaSSRC: mediaSSRC, lost: lost)
+    queue(.nack(nack), isReducedSize: isReducedSize)
+  }
+
+  private mutating func requestKeyFrame(stream index: Int, mediaSSRC: UInt32, now: Instant) {
+    let isDue = streams[index].takeKeyFrameRequest(now: now)
+    guard isDue else { return }
+    let stream = streams[index].configuration
+    if stream.supportsPLI {
+      streams[index].counters.pliCount += 1
+      let indication = RTCPPictureLossIndication(senderSSRC: configuration.senderSSRC, mediaSSRC: mediaSSRC)
+      queue(.pictureLossIndication(indication), isReducedSize: stream.reducedSizeRTCP)
+    } else if stream.supportsFIR {
+      streams[index].counters.firCount += 1
+      // Each one is a command of its own: it goes out only after the last one had time to be answered.
+      let entry = RTCPFullIntraRequest.Entry(ssrc: mediaSSRC, sequenceNumber: streams[index].fullIntraRequests)
+      streams[index].fullIntraRequests &+= 1
+      let request = RTCPFullIntraRequest(senderSSRC: configuration.senderSSRC, entries: [entry])
+      queue(.fullIntraRequest(request), isReducedSize: stream.reducedSizeRTCP)
+    }
+  }
+
+  mutating func queue(_ packet: RTCPPacket, isReducedSize: Bool) {
+    if isReducedSize { reducedSizeFeedback.append(packet) } else { compoundFeedback.append(packet) }
+  }
+
+  /// Sends what came together in one call.
+  mutating func flushFeedback() {
+    if !reducedSizeFeedback.isEmpty {
+      let packets = reducedSizeFeedback
+      reducedSizeFeedback.removeAll(keepingCapacity: true)
+      send(packets, behind: [])
+    }
+    if !compoundFeedback.isEmpty {
+      let packets = compoundFeedback
+      compoundFeedback.removeAll(keepingCapacity: true)
+      // RFC 3550 section 6.1: a compound packet begins with a report, if only an empty one, and holds a CNAME. The blocks
+      // are left to the reports that go out in their own rhythm, so that each tells of a whole interval.
+      send(packets, behind: [.receiverReport(RTCPReceiverReport(ssrc: configuration.senderSSRC)), description])
+    }
+  }
+
+  /// Large packets go alone: two of them may not fit one datagram.
+  private mutating func send(_ packets: [RTCPPacket], behind head: [RTCPPacket]) {
+    let small = packets.filter { !$0.isLarge }
+    if !small.isEmpty { outputs.append(.rtcp(RTCPPacket.write(compound: head + small))) }
+    for packet in packets where packet.isLarge {
+      outputs.append(.rtcp(RTCPPacket.write(compound: head + [packet])))
+    }
+  }
+
+  var description: RTCPPacket {
+    .sourceDescription(
+      RTCPSourceDescription(chunks: [.init(ssrc: configuration.senderSSRC, cname: configuration.cname)]))
+  }
+}
+
+extension ReceiveStream {
+  mutating func takeKeyFrameRequest(now: Instant) -> Bool {
+    video?.takeKeyFrameRequest(nacks: &nacks, now: now) ?? false
+  }
+}
+
+extension RTCPPacket {
+  fileprivate var isLarge: Bool {
+    switch self {
+    case .nack(let nack): nack.items.count > 64
+    case .transportFeedback(let feedback): feedback.statuses.count > 128
+    default: false
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import RTP
+import Wire
+
+// Receiver reports: what the sender measures loss, jitter and its round-trip time by. RFC 3550 section 6.4.2.
+extension RTPReceiver {
+  /// RFC 3550 section 6.2: the first one comes sooner.
+  mutating func scheduleFirstReport(now: Instant) {
+    nextReport = now + randomInterval(of: configuration.reportInterval / 2)
+  }
+
+  mutating func queueDueReport(now: Instant) {
+    guard let due = nextReport, now >= due else { return }
+    nextReport = now + randomInterval(of: configuration.reportInterval)
+    var blocks: [RTCPReportBlock] = []
+    for index in streams.indices { blocks += streams[index].makeReportBlocks(now: now) }
+    // RC counts up to 31: further reports go with it.
+    var reports: [RTCPPacket] = []
+    repeat {
+      reports.append(
+        .receiverReport(RTCPReceiverReport(ssrc: configuration.senderSSRC, reportBlocks: Array(blocks.prefix(31)))))
+      blocks.removeFirst(min(31, blocks.count))
+    } while !blocks.isEmpty
+    outputs.append(.rtcp(RTCPPacket.write(compound: reports + [description])))
+  }
+
+  /// 0.5 to 1.5 times `interval`, so that peers do not fall into step.
+  private mutating func randomInterval(of interval: Duration) -> Duration {
+    let factor = 0.5 + Double(random.next() >> 11) / Double(1 << 53)
+    return max(.milliseconds(1), .nanoseconds(Int64(Double(interval.nanoseconds) * factor)))
+  }
+}

@@ -1,0 +1,195 @@
+public import RTP
+public import Wire
+
+/// Everything about receiving the media of one peer: loss and what is done about it, frames and sound in order, reports
+/// and feedback. RFC 3550, RFC 4585, RFC 4588.
+///
+/// No clock, no socket: after each call the owner drains `poll(now:)` until it returns nil, and calls `handleTimeout` at
+/// `nextDeadline`.
+public struct RTPReceiver: Sendable {
+  let configuration: RTPReceiverConfiguration
+  var random: any RandomNumberGenerator & Sendable
+  var streams: [ReceiveStream] = []
+  var outputs = OutputQueue<RTPReceiverOutput>()
+  /// Feedback of one call, which leaves together: with reports before it, and without.
+  var compoundFeedback: [RTCPPacket] = []
+  var reducedSizeFeedback: [RTCPPacket] = []
+  var transportFeedback: TransportFeedbackBuilder
+  var nextReport: Instant?
+  private var roundTripTime = unmeasuredRoundTripTime
+
+  /// Datagrams that were no RTP.
+  public private(set) var malformedPackets: UInt64 = 0
+  /// Packets whose source or payload type belongs to no stream.
+  public private(set) var unknownPackets: UInt64 = 0
+
+  private static let unmeasuredRoundTripTime = Duration.milliseconds(100)
+
+  /// `random` spreads the reports.
+  public init(configuration: RTPReceiverConfiguration, random: any RandomNumberGenerator & Sendable) {
+    self.configuration = configuration
+    self.random = random
+    transportFeedback = TransportFeedbackBuilder(
+      senderSSRC: configuration.senderSSRC, interval: configuration.transportFeedbackInterval)
+  }
+
+  /// Adds a media section. A peer has a handful.
+  public mutating func addStream(_ stream: RTPReceiveStreamConfiguration) {
+    streams.append(ReceiveStream(configuration: stream, limits: configuration, roundTripTime: roundTripTime))
+  }
+
+  /// Forgets all streams, so that others can be added. What was not polled yet stays.
+  public mutating func removeAll() {
+    streams = []
+    nextReport = nil
+  }
+
+  /// How long the path to the peer and back takes, as ICE or RTCP measured it. Missing packets are asked for again in
+  /// this rhythm; 100 ms until it is called.
+  public mutating func setRoundTripTime(_ time: Duration) {
+    roundTripTime = min(max(time, .milliseconds(1)), .seconds(2))
+    for index in streams.indices { streams[index].setRoundTripTime(roundTripTime) }
+  }
+
+  /// Takes a decrypted packet. What is no RTP or belongs to no stream is counted and dropped.
+  public mutating func handle(rtp bytes: [UInt8], now: Instant) {
+    guard let packet = try? RTPPacket(parsing: bytes) else {
+      malformedPackets += 1
+      return
+    }
+    guard let route = route(packet) else {
+      unknownPackets += 1
+      return
+    }
+    let index = route.stream
+    let ssrc = packet.header.ssrc
+    guard !streams[index].isRetired(ssrc, now: now) else {
+      streams[index].counters.packetsDiscarded += 1
+      return
+    }
+    if !streams[index].has(source: ssrc) {
+      for other in streams.indices where other != index { streams[other].disown(ssrc, now: now) }
+    }
+    streams[index].adopt(ssrc, role: route.role, now: now)
+    if streams[index].configuration.supportsTransportCC, let number = route.transportSequenceNumber {
+      transportFeedback.noteArrival(number, mediaSSRC: ssrc, now: now)
+    }
+    let received =
+      switch route.role {
+      case .primary: streams[index].receivePrimary(packet, byteCount: bytes.count, now: now)
+      case .rtx: streams[index].receiveRetransmission(packet, byteCount: bytes.count, now: now)
+      }
+    if let received { handOut(received, of: index) }
+    if nextReport == nil { scheduleFirstReport(now: now) }
+    requestWhatIsMissing(stream: index, now: now)
+    flushFeedback()
+  }
+
+  private mutating func handOut(_ received: VideoReception.Received, of index: Int) {
+    streams[index].counters.framesReceived += received.completedFrames
+    streams[index].counters.packetsDiscarded += received.discardedPackets
+    for taken in received.frames {
+      if taken.frame.isKeyFrame { streams[index].counters.keyFramesReceived += 1 }
+      var frame = ReceivedVideoFrame(taken)
+      frame.captureTime = streams[index].primary?.clock.captureTime(of: frame.rtpTimestamp)
+      frame.mid = streams[index].configuration.mid
+      outputs.append(.video(frame))
+    }
+  }
+
+  /// Takes parsed RTCP of the peer: sender reports, canonical names and goodbyes of the sources that we hear.
+  public mutating func handle(rtcp packets: [RTCPPacket], now: Instant) {
+    for packet in packets {
+      switch packet {
+      case .senderReport(let report):
+        for index in streams.indices { streams[index].handle(report, now: now) }
+      case .sourceDescription(let description):
+        for chunk in description.chunks {
+          for index in streams.indices { streams[index].handle(chunk) }
+        }
+      case .goodbye(let goodbye):
+        for source in goodbye.sources {
+          for index in streams.indices where streams[index].handleGoodbye(of: source, now: now) {
+            outputs.append(.goodbye(streams[index].configuration.kind))
+          }
+        }
+      case .receiverReport, .nack, .transportFeedback, .pictureLossIndication, .fullIntraRequest,
+        .receiverEstimatedMaximumBitrate:
+        break
+      }
+    }
+  }
+
+  /// The decoder cannot go on: no frame is handed out until the next key frame, which is asked for at once, unless one
+  /// was asked for just now.
+  public mutating func requestKeyFrame(now: Instant) {
+    for index in streams.indices {
+      streams[index].video?.requestKeyFrame(now: now)
+      requestWhatIsMissing(stream: index, now: now)
+    }
+    flushFeedback()
+  }
+
+  /// The next thing to do or to know; nil when there is none for now.
+  public mutating func poll(now: Instant) -> RTPReceiverOutput? {
+    if let output = outputs.popFirst() { return output }
+    for index in streams.indices {
+      guard var sound = streams[index].audio?.poll() else { continue }
+      sound.captureTime = streams[index].primary?.clock.captureTime(of: sound.rtpTimestamp)
+      streams[index].audioPosition = sound.captureTime.map { ($0, now) }
+      return .audio(sound)
+    }
+    return nil
+  }
+
+  /// Does what is due at `now`. Harmless when nothing is.
+  public mutating func handleTimeout(now: Instant) {
+    for index in streams.indices {
+      streams[index].audio?.handleTimeout(now: now)
+      requestWhatIsMissing(stream: index, now: now)
+    }
+    for feedback in transportFeedback.takeDue(now: now) {
+      let isReducedSize = streams.contains { $0.configuration.reducedSizeRTCP }
+      queue(.transportFeedback(feedback), isReducedSize: isReducedSize)
+    }
+    flushFeedback()
+    queueDueReport(now: now)
+  }
+
+  /// When `handleTimeout` is due next; nil while nothing is to be done.
+  public var nextDeadline: Instant? {
+    var next = transportFeedback.nextDeadline
+    func note(_ deadline: Instant?) {
+      if let deadline { next = min(next ?? deadline, deadline) }
+    }
+    note(nextReport)
+    for index in streams.indices {
+      note(streams[index].audio?.nextDeadline)
+      // Without a source there is nobody to be asked.
+      guard streams[index].primary != nil else { continue }
+      note(streams[index].nacks.nextDeadline)
+      note(streams[index].video?.nextDeadline(nacks: streams[index].nacks))
+    }
+    return next
+  }
+
+  /// A snapshot of all streams, in the order in which they were added.
+  public func statistics(now: Instant) -> [RTPInboundStatistics] {
+    streams.map { $0.statistics() }
+  }
+}
+
+extension ReceivedVideoFrame {
+  init(_ taken: VideoReception.Taken) {
+    let frame = taken.frame
+    self.init(
+      payload: taken.payload, rtpTimestamp: frame.timestamp, isKeyFrame: frame.isKeyFrame, pictureID: nil,
+      temporalLayer: Int(frame.temporalLayer?.index ?? 0), firstArrival: frame.firstArrival,
+      lastArrival: frame.lastArrival, captureTime: nil, mid: nil)
+    switch frame.pictureID {
+    case .short(let value): pictureID = UInt16(value)
+    case .long(let value): pictureID = value
+    case nil: break
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import RTP
+import Wire
+
+/// What the sender reports of one source tell: which moment a timestamp stands for, and what report blocks give back.
+/// RFC 3550 section 6.4.1.
+struct SenderClock: Sendable {
+  private let clockRate: Int64
+  /// A timestamp and its moment on the sender's clock.
+  private var pair: (timestamp: UInt32, time: Instant)?
+  private var lastReport: (compactNTPTime: UInt32, arrivedAt: Instant)?
+
+  init(clockRate: Int) {
+    self.clockRate = Int64(max(1, clockRate))
+  }
+
+  mutating func handle(_ report: RTCPSenderReport, now: Instant) {
+    lastReport = (report.compactNTPTime, now)
+    // Zero is what senders write who have no clock.
+    guard report.ntpTime != 0 else { return }
+    pair = (report.rtpTimestamp, Self.unixTime(ntpTime: report.ntpTime))
+  }
+
+  /// When the sample or picture with this timestamp was captured, on the sender's clock; nil before the first report.
+  func captureTime(of timestamp: UInt32) -> Instant? {
+    guard let pair else { return nil }
+    let units = Int64(Int32(bitPattern: timestamp &- pair.timestamp))
+    return pair.time + .nanoseconds(units * 1_000_000_000 / clockRate)
+  }
+
+  /// LSR and DLSR of a report block: what the sender measures its round-trip time with. Zeros before the first report.
+  func lastSenderReport(now: Instant) -> (compactNTPTime: UInt32, delay: UInt32) {
+    guard let lastReport else { return (0, 0) }
+    let nanoseconds = max(0, (now - lastReport.arrivedAt).nanoseconds)
+    let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    let delay = min(seconds, 65_535) << 16 | rest << 16 / 1_000_000_000
+    return (lastReport.compactNTPTime, UInt32(truncatingIfNeeded: delay))
+  }
+
+  /// Nanoseconds since 1970.
+  static func unixTime(ntpTime: UInt64) -> Instant {
+    // RFC 5905 section 6: with the upper bit clear the era that begins in 2036 is meant.
+    let era: Int64 = ntpTime >> 63 == 1 ? 0 : 1 << 32
+    let seconds = Int64(ntpTime >> 32) + era - 2_208_988_800
+    let nanoseconds = (ntpTime & 0xffff_ffff) * 1_000_000_000 >> 32
+    return Instant(nanoseconds: seconds * 1_000_000_000 + Int64(nanoseconds))
+  }
+}

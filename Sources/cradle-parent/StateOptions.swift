@@ -1,0 +1,39 @@
+import ArgumentParser
+import Commands
+import FoundationEssentials
+import Storage
+
+/// Where a parent keeps what it knows.
+struct StateOptions: ParsableArguments {
+  @Option(help: "Where known servers and pairs are kept. (default: $XDG_STATE_HOME/cradle, else ~/.local/state/cradle)")
+  var stateDirectory: String?
+
+  /// Made when it is missing.
+  func directory() throws -> String {
+    let environment = ProcessInfo.processInfo.environment
+    let path: String
+    if let stateDirectory {
+      path = stateDirectory
+    } else if let base = environment["XDG_STATE_HOME"], base.hasPrefix("/") {
+      path = base + "/cradle"
+    } else if let home = environment["HOME"], !home.isEmpty {
+      path = home + "/.local/state/cradle"
+    } else {
+      throw Failure.badConfiguration("there is no home directory; name one with --state-directory")
+    }
+    do {
+      try StateDirectory.makeDirectory(path)
+    } catch {
+      throw Failure.failed("\(error)")
+    }
+    return path
+  }
+
+  func knownServers() throws -> KnownServers {
+    do {
+      return try KnownServers(file: AtomicFile(path: directory() + "/known-servers.json"))
+    } catch let error as StoreError {
+      throw Failure.failed("\(error)")
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import ArgumentParser
+import Commands
+import Devices
+import Frames
+import Glibc
+import Parent
+import Server
+import Signaling
+import Storage
+import Synchronization
+import Wire
+
+/// `cradle-parent watch`
+struct Watch: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Live picture and sound of a child, or of any WHEP server.",
+    discussion: """
+      The link is made anew whenever it breaks, until Ctrl-C or the end of --duration. The certificate of a server \
+      is remembered when it is first seen, and another one is refused from then on.
+      """)
+
+  @OptionGroup var state: StateOptions
+
+  @Option(help: "The WHEP endpoint, such as https://192.168.1.20:8443/whep.")
+  var whep: String
+  @Option(help: "Bearer token for it. (default: $CRADLE_TOKEN)")
+  var token: String?
+  @Option(help: "SHA-256 of the only certificate to accept, in hexadecimal.")
+  var fingerprint: String?
+  @Flag(help: "Accept certificates of known authorities only.")
+  var verify = false
+  @Flag(help: "Watch in the terminal. (There is no window yet: this is how it is always done.)")
+  var noWindow = false
+  @Flag(help: "Sound alone.")
+  var audioOnly = false
+  @Flag(help: "No sound from the speaker; its level is still shown.")
+  var mute = false
+  @Option(help: "auto, none, null, an ALSA PCM name or file:OUT.wav.")
+  var speaker = "auto"
+  @Option(help: "Record into this WebM file; it must not exist.")
+  var record: String?
+  @Option(help: "Leave this many seconds after the link is up.")
+  var duration: Double?
+  @Flag(help: "Print one JSON object a second.")
+  var stats = false
+
+  func validate() throws {
+    if let duration, !(duration > 0 && duration < 1e8) { throw ValidationError("--duration is a number of seconds.") }
+    if fingerprint != nil, verify { throw ValidationError("--fingerprint and --verify exclude each other.") }
+  }
+
+  func run() async throws {
+    MemorySettings.apply()
+    let signals = StopSignals()
+    let screen = Screen(isLive: !stats && isatty(STDOUT_FILENO) == 1)
+    let progress = Progress()
+    let watcher: Watcher
+    do {
+      watcher = try await Watcher.start(
+        options(),
+        notice: { notice in
+          if notice.kind == .connected { progress.connected() }
+          screen.say(notice)
+        },
+        ended: { error in progress.end(error) })
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      throw Failure.failed("\(error)")
+    }
+    let stop = Task {
+      await signals.first()
+      progress.end(nil)
+    }
+    await follow(watcher, screen, progress)
+    stop.cancel()
+    let total = await watcher.stop()
+    screen.close()
+    if stats { print(total.json) }
+    if let error = progress.error { throw Failure.failed("\(error)") }
+  }
+
+  /// Shows how it goes until it is over.
+  private func follow(_ watcher: Watcher, _ screen: Screen, _ progress: Progress) async {
+    let interval: Duration = stats ? .seconds(1) : .milliseconds(250)
+    var next = ContinuousClock.now + interval
+    while !progress.isOver {
+      let limit = duration.flatMap { seconds in progress.connectedAt.map { $0 + .seconds(seconds) } }
+      if let limit, MonotonicClock.now >= limit { return }
+      // In small steps, so that the end is not waited for.
+      try? await Task.sleep(for: .milliseconds(20))
+      guard ContinuousClock.now >= next else { continue }
+      next += interval
+      guard stats || screen.isLive else { continue }
+      let statistics = await watcher.statistics()
+      if stats {
+        print(statistics.json)
+        fflush(nil)
+      } else {
+        screen.show(statistics)
+      }
+    }
+  }
+
+  private func options() throws -> WatchOptions {
+    let url: HTTPURL
+    do throws(HTTPURLError) {
+      url = try HTTPURL(whep)
+    } catch {
+      throw Failure.badConfiguration("--whep: \(error)")
+    }
+    let secret = token ?? getenv("CRADLE_TOKEN").map { String(cString: $0) }
+    var options = WatchOptions(url: url, token: secret, trust: try trust(for: url.origin))
+    options.wantsVideo = !audioOnly
+    options.recording = record
+    guard let device = Devices.SpeakerDevice(speaker) else {
+      throw Failure.badConfiguration("--speaker \(speaker): must be auto, none, null, an ALSA PCM name or file:OUT.wav")
+    }
+    options.speaker = mute || device == .off ? nil : device
+    return options
+  }
+
+  private func trust(for origin: HTTPOrigin) throws -> HTTPTrust {
+    if verify || origin.scheme == .http { return .system }
+    if let fingerprint {
+      let digits = fingerprint.filter { $0 != ":" }
+      let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap { offset in
+        UInt8(digits.dropFirst(offset).prefix(2), radix: 16)
+      }
+      guard bytes.count == 32, digits.count == 64 else {
+        throw Failure.badConfiguration("--fingerprint has 64 hexadecimal digits")
+      }
+      return .pinnedCertificate(sha256: bytes)
+    }
+    return TrustOnFirstUse(origin: origin, known: try state.knownServers()).trust
+  }
+}
+
+/// When it began and whether it is over, for the command's loop.
+private final class Progress: Sendable {
+  private struct State {
+    var connectedAt: Instant?
+    var isOver = false
+    var error: WatchError?
+  }
+
+  private let state = Mutex(State())
+
+  func connected() {
+    state.withLock { if $0.connectedAt == nil { $0.connectedAt = MonotonicClock.now } }
+  }
+
+  func end(_ error: WatchError?) {
+    state.withLock { state in
+      if !state.isOver { state.error = error }
+      state.isOver = true
+    }
+  }
+
+  var connectedAt: Instant? { state.withLock { $0.connectedAt } }
+  var isOver: Bool { state.withLock { $0.isOver } }
+  var error: WatchError? { state.withLock { $0.error } }
+}
