@@ -17,14 +17,14 @@ RELEASE := -c release --static-swift-stdlib -Xlinker --no-export-dynamic
 BUILD_PACKAGES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev libyaml-dev pkg-config
 # What the tests and the demonstration watch it with.
 VIEWER_PACKAGES := python3 python3-venv
-TEST_PACKAGES := $(VIEWER_PACKAGES) curl chromium firefox-esr iproute2 \
+TEST_PACKAGES := $(VIEWER_PACKAGES) curl ffmpeg chromium firefox-esr iproute2 \
   python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-tools \
   gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
 BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
 VIEWER_PYTHON := aiortc aiohttp numpy websockets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-viewer setup-test setup-bench build demo test test-hardware bench format lint install uninstall clean
+.PHONY: help setup setup-demo setup-viewer setup-test setup-bench build demo test test-hardware fuzz soak bench format lint install uninstall clean
 
 help: ## lists the targets
 	@echo "Cradle: a baby monitor that a family owns. Targets:"
@@ -62,11 +62,15 @@ $(STAMPS)/venv: Makefile
 
 build: setup ## builds the release programs
 	swift build $(RELEASE) --product cradle-child
+	swift build $(RELEASE) --product cradle-parent
 
-demo: setup-viewer ## starts a child, watches it, shows the figures and a link; Ctrl-C ends it
+setup-demo: setup
+	$(call need,python3)
+
+demo: setup-demo ## starts a child, watches it, shows the figures and a link; Ctrl-C ends it
 	@echo "Building (the first time takes some minutes) ..."
-	@swift build $(RELEASE) --product cradle-child
-	@$(VENV)/bin/python Tests/Interop/demo.py --child $(BUILD)/release/cradle-child
+	@$(MAKE) --no-print-directory build
+	@$(PYTHON) Tests/Interop/demo.py --child $(BUILD)/release/cradle-child --parent $(BUILD)/release/cradle-parent
 
 test: setup-test ## runs every test that needs no special hardware
 	swift build --build-tests
@@ -76,11 +80,38 @@ test-hardware: setup-viewer ## runs the child in a virtual machine with a camera
 	swift build $(RELEASE) --product cradle-child
 	VENV=$(VENV) Tests/Hardware/run $(BUILD)/release/cradle-child
 
+# AddressSanitizer comes with SwiftPM; libFuzzer without its main does not.
+FUZZ := $(BUILD)/fuzz
+SWIFT_RUNTIME = $(shell swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
+LIBFUZZER = $(SWIFT_RUNTIME)/clang/lib/linux/libclang_rt.fuzzer_no_main-$(shell uname -m).a
+SANITIZED = -c release --scratch-path $(FUZZ)/build --sanitize address \
+  -Xswiftc -sanitize-coverage=edge,indirect-calls,trace-cmp,inline-8bit-counters,pc-table \
+  -Xlinker -u -Xlinker LLVMFuzzerRunDriver -Xlinker $(LIBFUZZER) -Xlinker -lstdc++
+DURATION ?= 60
+
+fuzz: setup ## feeds mutated input to everything that reads it: DURATION=60 seconds a body, or COUNT=inputs; BODY=name
+ifdef COUNT
+	swift build -c release --product cradle-fuzz
+	$(PYTHON) Tests/Fuzz/fuzz.py --program $(BUILD)/release/cradle-fuzz --work $(FUZZ) --count $(COUNT) $(addprefix --body=,$(BODY))
+else
+	swift build $(SANITIZED) --product cradle-fuzz
+	$(PYTHON) Tests/Fuzz/fuzz.py --program $(FUZZ)/build/release/cradle-fuzz --work $(FUZZ) --duration $(DURATION) \
+	  $(addprefix --body=,$(BODY)) $(if $(SAVE),--save)
+endif
+
+CYCLES ?= 2000
+MINUTES ?= 10
+soak: setup-demo ## lets viewers come and go CYCLES times, and eight watch for MINUTES; nothing may remain
+	@$(MAKE) --no-print-directory build
+	swift build $(RELEASE) --product cradle-soak
+	$(PYTHON) Tests/Soak/soak.py --child $(BUILD)/release/cradle-child --parent $(BUILD)/release/cradle-parent \
+	  --soak $(BUILD)/release/cradle-soak --cycles $(CYCLES) --minutes $(MINUTES)
+
 bench: setup-bench ## measures against GStreamer and libvpx, prints ratios
-	swift build $(RELEASE) --product cradle-child
+	@$(MAKE) --no-print-directory build
 	swift build $(RELEASE) --product cradle-benchmarks
 	$(VENV)/bin/python Tests/Benchmarks/bench.py --child $(BUILD)/release/cradle-child \
-	  --benchmarks $(BUILD)/release/cradle-benchmarks
+	  --parent $(BUILD)/release/cradle-parent --benchmarks $(BUILD)/release/cradle-benchmarks
 
 format: ## formats the sources
 	swift format --in-place --recursive --parallel Package.swift Sources Tests
@@ -88,16 +119,18 @@ format: ## formats the sources
 lint: ## says what `format` would change
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
-install: ## installs the program and its configuration (PREFIX, DESTDIR)
+install: ## installs the programs and its configuration (PREFIX, DESTDIR)
 	@test -x $(BUILD)/release/cradle-child || { echo "Run 'make build' first (not as root)."; exit 1; }
+	@test -x $(BUILD)/release/cradle-parent || { echo "Run 'make build' first (not as root)."; exit 1; }
 	install -D -s -m 755 $(BUILD)/release/cradle-child $(DESTDIR)$(PREFIX)/bin/cradle-child
+	install -D -s -m 755 $(BUILD)/release/cradle-parent $(DESTDIR)$(PREFIX)/bin/cradle-parent
 	@if [ -e $(DESTDIR)/etc/cradle/child.yaml ]; then \
 	  install -D -m 644 config/child.yaml $(DESTDIR)/etc/cradle/child.yaml.new; \
 	  echo "Kept $(DESTDIR)/etc/cradle/child.yaml; the new reference is child.yaml.new beside it."; \
 	else install -D -m 644 config/child.yaml $(DESTDIR)/etc/cradle/child.yaml; fi
 
-uninstall: ## removes the program; state and configuration stay
-	rm -f $(DESTDIR)$(PREFIX)/bin/cradle-child
+uninstall: ## removes the programs; state and configuration stay
+	rm -f $(DESTDIR)$(PREFIX)/bin/cradle-child $(DESTDIR)$(PREFIX)/bin/cradle-parent
 
 clean: ## removes what was built
 	rm -rf $(BUILD)

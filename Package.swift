@@ -99,7 +99,7 @@ let programs: [Target] = [
     "Parent", in: "Parent",
     needs: [
       "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "SCTP", "PeerConnection", "Signaling", "Frames", "Codecs", "Sound",
-      "Picture", "Devices", "Secure", "Server", product("NIOCore", nio), product("NIOPosix", nio),
+      "Picture", "Devices", "Secure", "Server", "Storage", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
     ]),
   // What the programs share in front of their libraries: exit status, log, tables, signals.
@@ -125,6 +125,11 @@ let checks: [Target] = [
     name: "cradle-benchmarks",
     dependencies: ["Wire", "Frames", "Codecs", "Picture", product("ArgumentParser", "swift-argument-parser")],
     path: "Tests/Benchmarks/cradle-benchmarks", swiftSettings: strict),
+  .executableTarget(
+    name: "cradle-soak",
+    dependencies: [
+      "Parent", "Server", "Signaling", product("ArgumentParser", "swift-argument-parser"),
+    ], path: "Tests/Soak/cradle-soak", swiftSettings: strict),
   .target(
     name: "TestSupport", dependencies: ["Wire", "COpenSSL"], path: "Tests/TestSupport", swiftSettings: strict),
   tests("ProjectTests", needs: []),
@@ -135,6 +140,7 @@ let checks: [Target] = [
   tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "TestSupport"]),
   tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
+  tests("RTPReceivingTests", needs: ["Wire", "RTP", "RTPSending", "RTPReceiving", "TestSupport"]),
   tests("SCTPTests", needs: ["Wire", "SCTP", "TestSupport"]),
   tests("CodecsTests", needs: ["Wire", "Frames", "Codecs", "Picture", "Sound", "TestSupport"]),
   tests("PictureTests", needs: ["Wire", "Frames", "Picture"]),
@@ -159,7 +165,8 @@ let checks: [Target] = [
     name: "FuzzBodies",
     dependencies: [
       "Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
-      "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "Secure", "Storage", "Simulation", "TestSupport",
+      "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "Secure", "Storage",
+      "Child", "Simulation", "TestSupport",
     ], path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Findings", "Runs", "cradle-fuzz", "fuzz.py"],
     swiftSettings: strict),
   .executableTarget(

@@ -1,17 +1,17 @@
 internal import FoundationEssentials
 
 /// The chat-style messages of the `control` channel. INTERFACES.md, "Data channel".
-enum ControlMessages {
+package enum ControlMessages {
   /// A message larger than this is refused unread.
-  static let mostBytes = 16 * 1024
+  package static let mostBytes = 16 * 1024
 
   /// A command from a parent.
-  struct Command: Decodable {
-    var id: String?
-    var text: String
+  package struct Command: Decodable {
+    package var id: String?
+    package var text: String
   }
 
-  enum Failure: String {
+  package enum Failure: String {
     case badMessage = "bad-message"
     case unknownCommand = "unknown-command"
     case notPermitted = "not-permitted"
@@ -30,7 +30,7 @@ enum ControlMessages {
     var message: String
   }
 
-  static func parse(_ text: String) -> Command? {
+  package static func parse(_ text: String) -> Command? {
     guard text.utf8.count <= mostBytes else { return nil }
     return try? JSONDecoder().decode(Command.self, from: Data(text.utf8))
   }
@@ -39,7 +39,7 @@ enum ControlMessages {
     encodeJSON(Envelope(id: id, inReplyTo: inReplyTo, text: text, parameters: parameters))
   }
 
-  static func encodeError(id: String, inReplyTo: String?, _ failure: Failure, _ message: String) -> String {
+  package static func encodeError(id: String, inReplyTo: String?, _ failure: Failure, _ message: String) -> String {
     encode(
       id: id, inReplyTo: inReplyTo, text: "error", parameters: Problem(code: failure.rawValue, message: message))
   }

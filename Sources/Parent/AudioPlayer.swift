@@ -55,18 +55,28 @@ final class AudioPlayer: Sendable {
   private func run() {
     guard let decoder = try? OpusDecoder() else { return }
     var meter = LevelMeter()
+    var last: Int16 = 0
     while let audio = mailbox.take() {
-      let samples: [Int16]
+      var samples: [Int16]
       do {
         samples = try Self.decode(audio, decoder)
       } catch {
         counters.withLock { $0.packetsRefused += 1 }
         samples = (try? decoder.conceal(samples: Self.whole(audio.samples))) ?? []
       }
+      if audio.isAfterDiscontinuity {
+        for index in 0..<min(Self.seam, samples.count) {
+          samples[index] = Crossfade.mix(last, samples[index], step: index, of: Self.seam)
+        }
+      }
+      last = samples.last ?? 0
       if let level = meter.add(samples) { counters.withLock { $0.levelDb = level.rms } }
       if speaker != nil { ring.write(samples) }
     }
   }
+
+  /// Where time was dropped or put in, the last sample gives way to the next sound over this many: 2.5 ms.
+  private static let seam = 120
 
   private static func decode(_ audio: ReceivedAudio, _ decoder: OpusDecoder) throws(CodecError) -> [Int16] {
     switch audio.content {

@@ -15,6 +15,8 @@ public struct WatchOptions: Sendable {
   public var speaker: SpeakerDevice?
   /// A WebM file to record into; it must not exist.
   public var recording: String?
+  /// A JPEG file for the last picture, written on leaving; one that exists is replaced.
+  public var snapshot: String?
 
   public init(url: HTTPURL, token: String?, trust: HTTPTrust) {
     self.url = url

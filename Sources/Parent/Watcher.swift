@@ -24,6 +24,7 @@ public final class Watcher: @unchecked Sendable {
   private let video: VideoPlayer
   private let audio: AudioPlayer
   private let recorder: Recorder?
+  private let snapshot: Snapshot?
   private let notice: @Sendable (WatchNotice) -> Void
   private let ended: @Sendable (WatchError) -> Void
 
@@ -91,7 +92,12 @@ public final class Watcher: @unchecked Sendable {
     }
     client = try HTTPClient(origin: options.url.origin, trust: options.trust, eventLoop: loop)
     let request = KeyFrameRequest()
-    video = VideoPlayer(needsKeyFrame: { request.send() }, show: show)
+    let snapshot = options.snapshot.map(Snapshot.init)
+    self.snapshot = snapshot
+    video = VideoPlayer(needsKeyFrame: { request.send() }) { picture in
+      snapshot?.keep(picture)
+      show(picture)
+    }
     audio = AudioPlayer(speaker: options.speaker) { state in
       if case .missing(let error) = state { notice(WatchNotice(.information, "no sound: \(error)")) }
     }
@@ -123,15 +129,31 @@ public final class Watcher: @unchecked Sendable {
     }
   }
 
-  /// Leaves politely, lets everything go and gives the figures of the whole time. Call once.
-  public func stop() async -> WatchStatistics {
+  /// How a viewer goes.
+  public enum Leaving: String, Sendable, CaseIterable {
+    /// DELETE on the WHEP session: how it is meant to be.
+    case delete
+    /// The connection says goodbye (RTCP, SCTP, DTLS), but the session is not deleted, as when a browser tab closes.
+    case close
+    /// Without a word, as when the network or the power goes.
+    case vanish
+  }
+
+  /// Leaves, lets everything go and gives the figures of the whole time. Call once.
+  public func stop(_ leaving: Leaving = .delete) async -> WatchStatistics {
     let last = try? await loop.submit { () -> EventLoopFuture<WatchStatistics> in
       self.isStopping = true
       self.retryTimer?.cancel()
       self.keyFrameTimer?.cancel()
       self.state = .ended
       let statistics = self.statistics(isWhole: true)
-      guard let session = self.session else { return self.loop.makeSucceededFuture(statistics) }
+      guard let session = self.session, leaving != .vanish else {
+        return self.loop.makeSucceededFuture(statistics)
+      }
+      if leaving == .close {
+        self.hub.close(session.peer)
+        return self.loop.makeSucceededFuture(statistics)
+      }
       let promise = self.loop.makePromise(of: WatchStatistics.self)
       // A server that does not answer is not waited for.
       let timeout = self.loop.scheduleTask(in: .seconds(1)) { promise.succeed(statistics) }
@@ -141,10 +163,11 @@ public final class Watcher: @unchecked Sendable {
       }
       return promise.futureResult
     }.flatMap { $0 }.get()
-    await hub.shutDown()
+    await hub.shutDown(sayingGoodbye: leaving != .vanish)
     try? await loop.submit { self.client.close() }.get()
     video.stop()
     audio.stop()
+    if let snapshot { notice(snapshot.save()) }
     if let recorder {
       let state = recorder.finish()
       let summary = state.summary
@@ -188,7 +211,7 @@ public final class Watcher: @unchecked Sendable {
     case .waiting(let refusal, let time):
       notice(WatchNotice(.trouble, "\(refusal); trying again in \(Self.seconds(time)) s"))
     case .message(.hello(let name)):
-      child = name
+      child = name.isEmpty ? nil : name
     case .message(.goodbye(let reason)):
       notice(WatchNotice(.information, reason.isEmpty ? "the child says goodbye" : "goodbye: \(reason)"))
     case .over(let reason, let wasRefused):

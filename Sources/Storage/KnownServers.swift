@@ -1,12 +1,12 @@
 public import FoundationEssentials
 
-/// The certificate that a server showed when it was first asked. INTERFACES.md names no file for it, since pairing will
-/// stand on keys; this is for servers that are watched by URL and token.
+/// The key that a server's certificate had when it was first asked: certificates are made anew, keys stay. For servers
+/// that are watched by URL and token; paired children are known by their keys anyway.
 public struct KnownServer: Codable, Hashable, Sendable {
   /// `https://192.0.2.7:8443`.
   public let origin: String
-  /// SHA-256 of the certificate, 64 lower-case hexadecimal digits.
-  public let certificateSHA256: String
+  /// SHA-256 of its public key (SubjectPublicKeyInfo), 64 lower-case hexadecimal digits.
+  public let keySHA256: String
   public let firstSeenAt: Date
 }
 
@@ -30,14 +30,14 @@ public struct KnownServers: Sendable {
   }
 
   /// What `origin` showed when it was first asked; nil when it never was.
-  public func certificate(of origin: String) -> String? {
-    servers.first { $0.origin == origin }?.certificateSHA256
+  public func key(of origin: String) -> String? {
+    servers.first { $0.origin == origin }?.keySHA256
   }
 
   /// Remembers a server and saves the store. Throws `StoreError.file`; nothing has changed then.
-  public mutating func remember(_ origin: String, certificateSHA256: String, now: Date = Date()) throws(StoreError) {
+  public mutating func remember(_ origin: String, keySHA256: String, now: Date = Date()) throws(StoreError) {
     var changed = servers.filter { $0.origin != origin }
-    changed.append(KnownServer(origin: origin, certificateSHA256: certificateSHA256, firstSeenAt: now))
+    changed.append(KnownServer(origin: origin, keySHA256: keySHA256, firstSeenAt: now))
     changed.removeFirst(max(0, changed.count - Self.maximum))
     try store.save(Content(servers: changed))
     servers = changed

@@ -4,7 +4,7 @@ import Signaling
 import Storage
 import Synchronization
 
-/// Remembers the certificate that a server showed first, and refuses another one.
+/// Remembers the key that a server showed first, and refuses another one.
 final class TrustOnFirstUse: Sendable {
   private let origin: String
   private let known: Mutex<KnownServers>
@@ -15,23 +15,23 @@ final class TrustOnFirstUse: Sendable {
   }
 
   var trust: HTTPTrust {
-    .firstUse { [self] certificate in isTrusted(certificate) }
+    .firstUse { [self] key in isTrusted(key) }
   }
 
-  private func isTrusted(_ certificate: [UInt8]) -> Bool {
-    let fingerprint = certificate.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  private func isTrusted(_ key: [UInt8]) -> Bool {
+    let fingerprint = key.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     return known.withLock { known in
-      if let before = known.certificate(of: origin) {
+      if let before = known.key(of: origin) {
         if before != fingerprint {
           printError(
-            "\(origin) shows another certificate than before. If it was installed anew, remove its entry in "
+            "\(origin) shows another key than before. If it was installed anew, remove its entry in "
               + "known-servers.json; if not, somebody may be in between.")
         }
         return before == fingerprint
       }
-      printError("\(origin) is new here; its certificate is remembered (SHA-256 \(fingerprint)).")
+      printError("\(origin) is new here; its key is remembered (SHA-256 \(fingerprint)).")
       do throws(StoreError) {
-        try known.remember(origin, certificateSHA256: fingerprint)
+        try known.remember(origin, keySHA256: fingerprint)
       } catch {
         // It can be watched all the same; the next time it is new again.
         printError("it could not be remembered: \(error)")

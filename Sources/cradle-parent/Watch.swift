@@ -15,8 +15,8 @@ struct Watch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Live picture and sound of a child, or of any WHEP server.",
     discussion: """
-      The link is made anew whenever it breaks, until Ctrl-C or the end of --duration. The certificate of a server \
-      is remembered when it is first seen, and another one is refused from then on.
+      The link is made anew whenever it breaks, until Ctrl-C or the end of --duration. The key of a server is \
+      remembered when it is first seen, and another one is refused from then on.
       """)
 
   @OptionGroup var state: StateOptions
@@ -25,7 +25,7 @@ struct Watch: AsyncParsableCommand {
   var whep: String
   @Option(help: "Bearer token for it. (default: $CRADLE_TOKEN)")
   var token: String?
-  @Option(help: "SHA-256 of the only certificate to accept, in hexadecimal.")
+  @Option(help: "SHA-256 of the only public key to accept, 64 hexadecimal digits; a child's id is its first 16.")
   var fingerprint: String?
   @Flag(help: "Accept certificates of known authorities only.")
   var verify = false
@@ -39,6 +39,8 @@ struct Watch: AsyncParsableCommand {
   var speaker = "auto"
   @Option(help: "Record into this WebM file; it must not exist.")
   var record: String?
+  @Option(help: "Save the last picture to this JPEG file on leaving.")
+  var snapshot: String?
   @Option(help: "Leave this many seconds after the link is up.")
   var duration: Double?
   @Flag(help: "Print one JSON object a second.")
@@ -113,6 +115,7 @@ struct Watch: AsyncParsableCommand {
     var options = WatchOptions(url: url, token: secret, trust: try trust(for: url.origin))
     options.wantsVideo = !audioOnly
     options.recording = record
+    options.snapshot = snapshot
     guard let device = Devices.SpeakerDevice(speaker) else {
       throw Failure.badConfiguration("--speaker \(speaker): must be auto, none, null, an ALSA PCM name or file:OUT.wav")
     }
@@ -130,7 +133,7 @@ struct Watch: AsyncParsableCommand {
       guard bytes.count == 32, digits.count == 64 else {
         throw Failure.badConfiguration("--fingerprint has 64 hexadecimal digits")
       }
-      return .pinnedCertificate(sha256: bytes)
+      return .pinnedKey(sha256: bytes)
     }
     return TrustOnFirstUse(origin: origin, known: try state.knownServers()).trust
   }

@@ -2,6 +2,7 @@ import PeerConnection
 import RTP
 import SDP
 import Secure
+import Simulation
 import Testing
 import Wire
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The figures of `make bench`: the child against GStreamer's webrtcbin, libvpx alone and aiortc, on this machine, now.
+"""The figures of `make bench`: child and parent against GStreamer's webrtcbin, libvpx alone and aiortc, on this machine, now.
 
 Test picture 1280x720 at 30 a second, 1.5 Mbit/s, loopback. Both sides take turns within one run; medians are shown.
 """
@@ -21,6 +21,7 @@ from typing import Any, Callable
 import vpx_alone
 from figures import Figure, table
 from measures import Bench, first_picture, glass_to_glass, load, quality
+from parent_measures import parent, parent_loss
 from servers import Problem, common
 
 #: In the order of the table. `load` comes before what uses the encoder's speed.
@@ -29,8 +30,12 @@ MEASURES: dict[str, tuple[str, Callable[[Bench], list[Figure]]]] = {
     "first": ("from the request to the first picture", first_picture),
     "glass": ("glass to glass", glass_to_glass),
     "quality": ("picture quality", quality),
+    "parent": ("the parent", parent),
+    "parent-loss": ("the parent over a bad network", parent_loss),
 }
-ORDER = ("first", "glass", "load", "quality")
+ORDER = ("first", "glass", "load", "quality", "parent", "parent-loss")
+#: Minutes that each takes.
+MINUTES = {"first": 1, "glass": 5, "load": 11, "quality": 1, "parent": 10, "parent-loss": 7}
 
 
 def machine() -> dict[str, Any]:
@@ -51,6 +56,7 @@ def machine() -> dict[str, Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--child", required=True, help="the cradle-child program")
+    parser.add_argument("--parent", required=True, help="the cradle-parent program")
     parser.add_argument("--benchmarks", required=True, help="the cradle-benchmarks program")
     parser.add_argument("--quick", action="store_true", help="short windows, few runs: to see that all of it works")
     parser.add_argument("--json", metavar="FILE", help="write everything that was measured")
@@ -61,13 +67,14 @@ def main() -> int:
     if unknown:
         parser.error(f"--only: there is no {', '.join(sorted(unknown))}")
     here = machine()
-    common.log(f"This takes about {5 if options.quick else 18} minutes, and counts for something on a quiet machine only.")
+    minutes = 2 * len(wanted) if options.quick else sum(MINUTES[name] for name in wanted)
+    common.log(f"This takes about {minutes} minutes, and counts for something on a quiet machine only.")
     began = time.monotonic()
     found: dict[str, list[Figure]] = {}
     with tempfile.TemporaryDirectory(prefix="cradle-bench-") as directory:
         recording = str(Path(directory) / "pictures.y4m")
         subprocess.run([options.benchmarks, "y4m", recording, "--frames", "150" if options.quick else "300"], check=True)
-        bench = Bench(options.child, options.benchmarks, vpx_alone.Recording.open(recording), options.quick)
+        bench = Bench(options.child, options.parent, options.benchmarks, vpx_alone.Recording.open(recording), options.quick)
         for name in (name for name in MEASURES if name in wanted):
             title, measure = MEASURES[name]
             common.log(f"{title} ...")

@@ -21,6 +21,7 @@ class Bench:
     """What all measurements share."""
 
     child_program: str
+    parent_program: str
     benchmarks: str
     recording: vpx_alone.Recording
     is_quick: bool

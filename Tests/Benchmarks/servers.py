@@ -12,12 +12,13 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, Sequence
 
 HERE = Path(__file__).resolve().parent
 PEERS = HERE.parent / "Interop" / "peers"
 sys.path.insert(0, str(PEERS))
 import common  # noqa: E402
+from lossy_cable import LossyCable  # noqa: E402
 from process_usage import cpu_seconds, resident_kb  # noqa: E402
 
 KBPS = 1500
@@ -35,33 +36,16 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-class Server:
-    """A WHEP server in a process of its own; `with` ends it."""
+class Program:
+    """What is measured, in a process of its own; `with` ends it."""
 
     name = ""
 
-    def __init__(self, command: list[str], port: int, token: str = ""):
-        self.port = port
-        self.token = token
-        self.log = Path(common.temporary_directory("bench")) / "log"
-        with self.log.open("wb") as log:
-            self.process = common.start_process(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-
-    @property
-    def url(self) -> str:
-        return f"https://127.0.0.1:{self.port}/whep"
-
-    def wait_until_listening(self, seconds: float = 30) -> None:
-        deadline = time.monotonic() + seconds
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                self.check()
-                if time.monotonic() > deadline:
-                    raise Problem(f"{self.name} does not listen after {seconds:.0f} s: {self.log_end()}") from None
-                time.sleep(0.05)
+    def __init__(self, command: list[str]):
+        directory = Path(common.temporary_directory("bench"))
+        self.log, self.output = directory / "log", directory / "output"
+        with self.log.open("wb") as log, self.output.open("wb") as output:
+            self.process = common.start_process(command, stdout=output, stderr=log, stdin=subprocess.DEVNULL)
 
     def log_end(self) -> str:
         return self.log.read_text("utf-8", "replace")[-1000:].strip()
@@ -104,17 +88,45 @@ class Server:
     def close(self) -> None:
         common.end_process(self.process)
 
-    def __enter__(self) -> "Server":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: Any) -> None:
         self.close()
 
 
+class Server(Program):
+    """A WHEP server."""
+
+    host = "127.0.0.1"
+
+    def __init__(self, command: list[str], port: int, token: str = ""):
+        self.port = port
+        self.token = token
+        super().__init__(command)
+
+    @property
+    def url(self) -> str:
+        return f"https://{self.host}:{self.port}/whep"
+
+    def wait_until_listening(self, seconds: float = 30) -> None:
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                self.check()
+                if time.monotonic() > deadline:
+                    raise Problem(f"{self.name} does not listen after {seconds:.0f} s: {self.log_end()}") from None
+                time.sleep(0.05)
+
+
 class Child(Server):
     name = "cradle-child"
 
-    def __init__(self, program: str):
+    def __init__(self, program: str, cable: LossyCable | None = None):
+        """On this host, or at the near end of a cable."""
         self.program = program
         directory = Path(common.temporary_directory("child"))
         self.directories = ["--state-directory", str(directory / "state"), "--runtime-directory", str(directory / "run")]
@@ -127,8 +139,13 @@ class Child(Server):
         )
         port = free_port()
         command = [program, "run", "--config", str(configuration), "--listen", f"[::]:{port}", *self.directories]
-        super().__init__(command, port)
-        self.wait_until_listening()
+        if cable is None:
+            super().__init__(command, port)
+            self.wait_until_listening()
+        else:
+            super().__init__(cable.prefix(0) + command, port)
+            self.host = cable.address(0)
+            self.ask("status")  # until it answers
         self.token = self.ask("token", "add", "--name", "bench", "--allow", "view,listen")["token"]
 
     def ask(self, *command: str) -> dict[str, Any]:
@@ -183,12 +200,36 @@ class AiortcSender(Server):
         self.wait_until_listening()
 
 
-def watch(viewer: str, server: Server, seconds: float) -> dict[str, Any]:
+class Parent(Program):
+    """Our own viewer; it leaves by itself."""
+
+    name = "cradle-parent"
+
+    def __init__(self, program: str, child: Child, seconds: float, *arguments: str, prefix: Sequence[str] = ()):
+        self.seconds = seconds
+        state = common.temporary_directory("parent")
+        command = [program, "watch", "--whep", child.url, "--token", child.token, "--state-directory", state]
+        super().__init__([*prefix, *command, "--no-window", "--mute", "--stats", "--duration", str(seconds), *arguments])
+
+    def figures(self) -> list[dict[str, Any]]:
+        """Waits for the end. One line a second, and the last one is about the whole time."""
+        try:
+            status = self.process.wait(self.seconds + 30)
+        except subprocess.TimeoutExpired:
+            raise Problem(f"{self.name} did not end: {self.log_end()}") from None
+        lines = [dict(json.loads(line)) for line in self.output.read_text().splitlines()]
+        if status != 0 or not lines or lines[-1]["state"] != "ended" or not lines[-1]["framesDecoded"]:
+            raise Problem(f"{self.name} ended with {status}: {self.log_end()}")
+        return lines
+
+
+def watch(viewer: str, server: Server, seconds: float, *arguments: str, prefix: Sequence[str] = ()) -> dict[str, Any]:
     """Runs one of the viewers of Tests/Interop/peers to its end; its result."""
     script = PEERS / f"viewer_{viewer}.py"
     if not script.exists():
         raise Problem(f"there is no {script.name}")
-    command = [sys.executable, str(script), "--url", server.url, "--duration", str(seconds)]
+    python = SYSTEM_PYTHON if viewer == "gstreamer" else sys.executable
+    command = [*prefix, python, str(script), "--url", server.url, "--duration", str(seconds), *arguments]
     if server.token:
         command += ["--token", server.token]
     program = common.start_process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""libvpx by itself: `vpxenc` on a recording of the test pictures, set up as the child's encoder is, with one layer.
+"""libvpx by itself: `vpxenc` on a recording of the test pictures, set up as the child's encoder is, with one layer, and
+`vpxdec` on what a parent recorded.
 
 Processor time is that of the program (wait4) less what it takes to read the pictures and do nothing else. With `--paced`
 the pictures come through a pipe at their rate, as from a camera: caches and sleeping cores make encoding dearer then than
@@ -18,7 +19,9 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
+
+import webm_to_ivf
 
 #: The same as VP8RateControl in Sources/Media/Codecs/VP8EncoderConfiguration.swift, and one pass without lookahead.
 SETTINGS = (
@@ -57,8 +60,9 @@ class Recording:
         return self.width * self.height * 3 // 2 + len("FRAME\n")
 
 
-def run(command: list[str], recording: Recording, paced: bool) -> tuple[float, str]:
-    """Runs a program over the recording; its processor time in seconds and what it said on standard error."""
+def run(command: list[str], feed: Callable[[Any], None] | None) -> tuple[float, str]:
+    """Runs a program, with `feed` writing to its standard input; processor time in seconds, and its standard error."""
+    paced = feed is not None
     with tempfile.TemporaryFile() as errors:
         program = subprocess.Popen(
             command,
@@ -68,7 +72,7 @@ def run(command: list[str], recording: Recording, paced: bool) -> tuple[float, s
             pipesize=1 << 20 if paced else -1,
         )
         if paced:
-            threading.Thread(target=_feed, args=(program.stdin, recording), daemon=True).start()
+            threading.Thread(target=_feed, args=(program.stdin, feed), daemon=True).start()
         _, status, used = os.wait4(program.pid, 0)
         program.returncode = os.waitstatus_to_exitcode(status)
         errors.seek(0)
@@ -78,18 +82,46 @@ def run(command: list[str], recording: Recording, paced: bool) -> tuple[float, s
     return used.ru_utime + used.ru_stime, text
 
 
-def _feed(pipe: Any, recording: Recording) -> None:
-    started = time.monotonic()
+def _feed(pipe: Any, feed: Callable[[Any], None]) -> None:
     try:
-        with open(recording.path, "rb") as file:
-            pipe.write(file.read(recording.header_bytes))
-            for number in range(recording.frames):
-                time.sleep(max(0.0, started + number / recording.frame_rate - time.monotonic()))
-                pipe.write(file.read(recording.frame_bytes))
-                pipe.flush()
+        feed(pipe)
         pipe.close()
     except BrokenPipeError:
         pass
+
+
+def _feed_recording(pipe: Any, recording: Recording) -> None:
+    started = time.monotonic()
+    with open(recording.path, "rb") as file:
+        pipe.write(file.read(recording.header_bytes))
+        for number in range(recording.frames):
+            time.sleep(max(0.0, started + number / recording.frame_rate - time.monotonic()))
+            pipe.write(file.read(recording.frame_bytes))
+            pipe.flush()
+
+
+def feeder(recording: Recording) -> Callable[[Any], None]:
+    return lambda pipe: _feed_recording(pipe, recording)
+
+
+def decode(webm: Path, paced: bool) -> float:
+    """Milliseconds of processor time a picture that `vpxdec` needs for the VP8 frames of a recording, on one thread."""
+    frames = webm_to_ivf.vp8_frames(webm.read_bytes())
+    if not frames:
+        raise RuntimeError(f"{webm} holds no VP8")
+    header = webm_to_ivf.ivf_header(*webm_to_ivf.picture_size(frames[0]), len(frames))
+
+    def feed(pipe: Any) -> None:
+        pipe.write(header)
+        started = time.monotonic()
+        for number, frame in enumerate(frames):
+            if paced:
+                pipe.flush()
+                time.sleep(max(0.0, started + number / webm_to_ivf.FRAME_RATE - time.monotonic()))
+            pipe.write(webm_to_ivf.ivf_frame(number, frame))
+
+    seconds, _ = run(["vpxdec", "--codec=vp8", "--noblit", "--threads=1", "-"], feed)
+    return seconds * 1000 / len(frames)
 
 
 def encode(recording: Recording, speed: int, kbps: int, paced: bool = False, threads: int = 1) -> dict[str, float]:
@@ -98,7 +130,7 @@ def encode(recording: Recording, speed: int, kbps: int, paced: bool = False, thr
         command = ["vpxenc", *SETTINGS, f"--cpu-used={speed}", f"--target-bitrate={kbps}", f"--threads={threads}"]
         source = "-" if paced else recording.path
         # Measuring PSNR costs time of its own.
-        seconds, _ = run(command + ["-o", output.name, source], recording, paced)
+        seconds, _ = run(command + ["-o", output.name, source], feeder(recording) if paced else None)
         size = os.path.getsize(output.name)
     # IVF: 32 bytes at the start and 12 before each frame.
     bits = 8 * (size - 32 - 12 * recording.frames)
@@ -111,14 +143,14 @@ def encode(recording: Recording, speed: int, kbps: int, paced: bool = False, thr
 def reading(recording: Recording, paced: bool) -> float:
     """Seconds of processor time to start the program and to read the pictures: all are skipped but the last."""
     command = ["vpxenc", *SETTINGS, "--cpu-used=-16", f"--skip={recording.frames - 1}", "--limit=1", "-o", os.devnull]
-    return run(command + ["-" if paced else recording.path], recording, paced)[0]
+    return run(command + ["-" if paced else recording.path], feeder(recording) if paced else None)[0]
 
 
 def luma_psnr(recording: Recording, speed: int, kbps: int) -> dict[str, float]:
     """kbit/s that came out and the mean of the pictures' luma PSNR in decibels."""
     with tempfile.NamedTemporaryFile(suffix=".ivf") as output:
         command = ["vpxenc", *SETTINGS, f"--cpu-used={speed}", f"--target-bitrate={kbps}", "--threads=1", "--psnr"]
-        _, text = run(command + ["-o", output.name, recording.path], recording, False)
+        _, text = run(command + ["-o", output.name, recording.path], None)
         size = os.path.getsize(output.name)
     found = re.search(r"PSNR \(Overall/Avg/Y/U/V\)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)", text)
     if found is None:

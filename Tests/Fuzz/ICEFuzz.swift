@@ -8,14 +8,6 @@ import Wire
 enum ICEFuzz: FuzzBody {
   static let name = "ICE"
 
-  /// Authenticates everything alike, so that mutated messages reach the agent's inner parts.
-  private struct BlindHashes: Hashes {
-    func hmacSHA1(key: [UInt8], message: [UInt8]) -> [UInt8] { Array(repeating: 7, count: 20) }
-    func hmacSHA256(key: [UInt8], message: [UInt8]) -> [UInt8] { Array(repeating: 7, count: 32) }
-    func sha256(_ message: [UInt8]) -> [UInt8] { Array(repeating: 7, count: 32) }
-    func md5(_ message: [UInt8]) -> [UInt8] { Array(repeating: 7, count: 16) }
-  }
-
   private struct CountingGenerator: RandomNumberGenerator, Sendable {
     var value: UInt64 = 0
     mutating func next() -> UInt64 {

@@ -1,4 +1,4 @@
-@testable import Devices
+import Devices
 
 /// A WAV file that somebody put there: opened and read for a few blocks.
 enum WAVFuzz: FuzzBody {

@@ -1,7 +1,6 @@
+import Devices
 import Frames
 import Wire
-
-@testable import Devices
 
 /// A Y4M file that somebody put there: opened and read for a few pictures.
 enum Y4MFuzz: FuzzBody {

@@ -5,7 +5,7 @@ final class ChildProcess {
   let folder: URL
   let port: Int
   let token: String
-  private let process: Process
+  private var process: Process
   private let log: URL
 
   struct Problem: Error, CustomStringConvertible {
@@ -88,6 +88,20 @@ final class ChildProcess {
     process.terminate()
     process.waitUntilExit()
     return process.terminationStatus
+  }
+
+  /// Stops the program and starts it again with the same state on the same port.
+  func restart() throws {
+    let arguments = process.arguments?.map { $0 == "[::]:0" ? "[::]:\(port)" : $0 }
+    _ = stop()
+    let output = try FileHandle(forWritingTo: log)
+    output.seekToEndOfFile()
+    process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = arguments
+    process.standardError = output
+    process.standardOutput = output
+    try process.run()
   }
 
   static func run(_ program: String, _ arguments: [String]) throws -> (output: String, error: String, status: Int32) {

@@ -49,6 +49,15 @@ import Wire
     #expect(buffer.nextDeadline == .zero + .milliseconds(1060))
   }
 
+  @Test func playingDoesNotBeginWithACopy() {
+    var buffer = Self.makeBuffer()
+    buffer.insert([8, 0, 0, 0, 0, 6], sequence: 6, timestamp: 6 * 960, isRecovered: true, now: .zero)
+    #expect(buffer.nextDeadline == nil)
+    Self.insert([7], into: &buffer, at: 0)
+    #expect(Self.play(&buffer, until: 40) == [7])
+    #expect(buffer.counters.packetsDiscarded == 0)
+  }
+
   @Test func elementsTellTheirTimestampsAndLengths() {
     var call = AudioCall()
     call.run(for: .seconds(3))
@@ -99,7 +108,7 @@ import Wire
     Self.insert([1], into: &buffer, at: 0)
     Self.insert([3], into: &buffer, at: 40)
     buffer.insert(
-      [8, 0, 2, 0, 0, 0, 0, 0, 0, 0], sequence: 2, timestamp: 1920, isRecovered: true, now: .zero + .milliseconds(59))
+      [8, 0, 0, 0, 0, 2], sequence: 2, timestamp: 1920, isRecovered: true, now: .zero + .milliseconds(59))
     #expect(Self.play(&buffer, until: 80) == [1, 2, 3])
   }
 

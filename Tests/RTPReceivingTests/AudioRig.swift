@@ -32,7 +32,8 @@ struct AudioCall {
   var carriesCopies = false
   /// The sender's clock against ours: 1e-4 is 100 ppm fast.
   var drift = 0.0
-  private var sent: [Int64: Instant] = [:]
+  /// When the packets were taken, by the lower bits of their sequence numbers.
+  private var captures = Array(repeating: Instant.zero, count: 4096)
 
   // The path: each packet's delay in milliseconds, nil for a loss.
   var path: (inout SeededGenerator, Instant) -> Double? = { _, _ in 10 }
@@ -52,11 +53,12 @@ struct AudioCall {
     let configuration: UInt8 = milliseconds == 10 ? 0 : milliseconds == 20 ? 1 : milliseconds == 40 ? 2 : 3
     let frames = max(1, milliseconds / 20)
     let flags: UInt8 = hasCopy ? 1 << UInt8(7 - frames) : 0
-    return [configuration << 3, flags, 0, 0] + (0..<8).map { UInt8(truncatingIfNeeded: sequence >> ($0 * 8)) }
+    func byte(_ shift: Int64) -> UInt8 { UInt8(truncatingIfNeeded: sequence >> shift) }
+    return [configuration << 3, flags, 0, byte(24), byte(16), byte(8), byte(0)]
   }
 
   static func sequence(of payload: [UInt8]) -> Int64 {
-    payload.suffix(8).reversed().reduce(Int64(0)) { $0 << 8 | Int64($1) }
+    payload.suffix(4).reduce(0) { $0 << 8 | Int64($1) }
   }
 
   /// The sender says nothing for a while; the timestamps go on, the sequence numbers do not.
@@ -102,7 +104,7 @@ struct AudioCall {
   mutating func makePacket() -> Packet {
     let payload = Self.payload(milliseconds: packetMilliseconds, sequence: nextSequence, hasCopy: carriesCopies)
     let packet = Packet(sequence: nextSequence, timestamp: nextTimestamp, payload: payload)
-    sent[nextSequence] = nextCapture
+    captures[Int(nextSequence & 4095)] = nextCapture
     nextSequence += 1
     nextTimestamp &+= UInt32(packetMilliseconds * 48)
     nextCapture += .nanoseconds(Int64(Double(packetMilliseconds) * 1e6 / (1 + drift)))
@@ -131,8 +133,8 @@ struct AudioCall {
   mutating func drain() {
     while let element = buffer.poll() {
       var delay: Double?
-      if case .packet(let payload) = element.content, let captured = sent[Self.sequence(of: payload)] {
-        delay = (now - captured).inMilliseconds
+      if case .packet(let payload) = element.content {
+        delay = (now - captures[Int(Self.sequence(of: payload) & 4095)]).inMilliseconds
       }
       played.append(Played(element: element, at: now, delay: delay))
     }

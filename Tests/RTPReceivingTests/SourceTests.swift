@@ -143,6 +143,8 @@ import Wire
     let played = rig.sound.compactMap { element -> UInt8? in
       if case .packet(let bytes) = element.element.content { bytes[1] } else { nil }
     }
-    #expect(played == Array(0..<UInt8(played.count)) && played.count > 90)
+    // The first gaps teach the buffer how long copies take; from then on there are none.
+    #expect(played.filter { $0 >= 30 } == Array(30..<(played.last ?? 0) + 1) && played.count > 90)
+    #expect(rig.audio.audio?.concealmentEvents ?? 0 <= 3)
   }
 }

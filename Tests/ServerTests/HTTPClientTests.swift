@@ -245,7 +245,7 @@ extension Result where Failure == HTTPClientError {
 
   @Test func theOwnerSaysAtFirstUse() async throws {
     let lab = try await Lab.start()
-    let expected = lab.certificate.sha256
+    let expected = CryptoHashes().sha256(lab.identity.publicKeySPKI)
     let client = try lab.client(.firstUse { $0 == expected })
     #expect(try await client.ask(.GET, lab.url()).error == nil)
     await client.end()

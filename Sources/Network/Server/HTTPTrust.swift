@@ -11,9 +11,9 @@ public enum HTTPTrust: Sendable {
   /// Any certificate over the key with this SHA-256 over its SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7): a paired
   /// child's identity key stays when its certificate is made anew.
   case pinnedKey(sha256: [UInt8])
-  /// Whether to take the certificate with this SHA-256 is the owner's to say, at each new connection; on the event loop.
-  /// Nothing vouches for a first one: whoever stands between could show one of theirs.
-  case firstUse(check: @Sendable (_ certificateSHA256: [UInt8]) -> Bool)
+  /// Whether to take a certificate over the key with this SHA-256 (as for `pinnedKey`) is the owner's to say, at each new
+  /// connection; on the event loop. Nothing vouches for a first one: whoever stands between could show one of theirs.
+  case firstUse(check: @Sendable (_ keySHA256: [UInt8]) -> Bool)
 }
 
 /// What all connections of one client share. Making it costs, above all where it reads the system's authorities.
@@ -80,12 +80,15 @@ final class CertificateCheck {
       switch trust {
       case .system: false
       case .pinnedCertificate(let pin): sha256 == pin
-      case .pinnedKey(let pin):
-        (try? certificate.extractPublicKey().toSPKIBytes()).map { hashes.sha256($0) == pin } ?? false
-      case .firstUse(let check): check(sha256)
+      case .pinnedKey(let pin): keySHA256(of: certificate).map { $0 == pin } ?? false
+      case .firstUse(let check): keySHA256(of: certificate).map(check) ?? false
       }
     isRefused = !isAccepted
     return isAccepted
+  }
+
+  private func keySHA256(of certificate: NIOSSLCertificate) -> [UInt8]? {
+    (try? certificate.extractPublicKey().toSPKIBytes()).map { CryptoHashes().sha256($0) }
   }
 
   /// What a failed handshake means.

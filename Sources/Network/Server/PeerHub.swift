@@ -172,10 +172,12 @@ public final class PeerHub: @unchecked Sendable {
     _ = with(id) { connection, now in connection.close(now: now) }
   }
 
-  /// Ends every peer and the socket.
-  public func shutDown() async {
+  /// Ends every peer and the socket; without a goodbye, peers find out by themselves (RFC 7675).
+  public func shutDown(sayingGoodbye: Bool = true) async {
     let socket = try? await eventLoop.submit {
-      for id in self.peers.keys { self.close(id) }
+      for peer in self.peers.values {
+        if sayingGoodbye { self.close(peer.id) } else { self.forget(peer) }
+      }
       self.timer?.task.cancel()
       self.timer = nil
       return self.socket

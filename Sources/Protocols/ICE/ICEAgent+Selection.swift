@@ -95,8 +95,11 @@ extension ICEAgent {
 
   /// When checking that leads nowhere becomes failure. RFC 8863.
   var failureDeadline: Instant? {
-    guard let checkingSince else { return nil }
     let patient = lastProgressAt + configuration.failedAfter
+    guard let checkingSince else {
+      // A restart of ours that the peer has not answered: the time to do so is over some time after the old pair.
+      return generation > 0 ? patient : nil
+    }
     guard remoteCandidatesEnded, pairs.allSatisfy({ $0.isFailed || $0.isExpired || $0.generation != generation }) else {
       return patient
     }
@@ -118,7 +121,7 @@ extension ICEAgent {
       return pair.nominated && pair.generation == generation && !canImprove ? .completed : .connected
     }
     if hasLostConsent { return .failed }
-    guard remoteCredentials != nil else { return state == .new ? .new : .checking }
+    if remoteCredentials == nil, generation == 0 { return state == .new ? .new : .checking }
     if let failureDeadline, now >= failureDeadline { return .failed }
     return .checking
   }

@@ -165,6 +165,11 @@ public struct ICEAgent: Sendable {
     }
   }
 
+  /// Whether something authenticated has come from the address.
+  public func hasHeard(from remote: TransportAddress) -> Bool {
+    pairs.contains { $0.remoteAddress == remote && $0.lastHeard != nil }
+  }
+
   /// Everything that follows from a change or from the time, in the order in which one step feeds the next.
   mutating func advance(now: Instant) {
     guard state != .closed else { return }

@@ -76,15 +76,43 @@ extension PeerConnection {
   public func restartICE(
     ufrag: String, pwd: String, candidates: [String], now: Instant
   ) throws(PeerConnectionError) -> RestartedICE {
+    let ours = try renewICE(now: now)
+    takeRestart(ufrag: ufrag, pwd: pwd, candidates: candidates, now: now)
+    return ours
+  }
+
+  /// Restarts ICE from our side: what it returns goes to the peer (WHEP PATCH), whose answer goes to
+  /// `completeICERestart`. Data goes on over the old pair until a new one is found; without an answer it simply stays.
+  /// Begun once more, the restart before is void.
+  public func beginICERestart(now: Instant) throws(PeerConnectionError) -> RestartedICE {
+    let ours = try renewICE(now: now)
+    settle(now: now)
+    return ours
+  }
+
+  /// Takes the peer's answer to `beginICERestart`. Candidates may follow one by one.
+  public func completeICERestart(
+    ufrag: String, pwd: String, candidates: [String], now: Instant
+  ) throws(PeerConnectionError) {
+    guard negotiated != nil, let ice, ice.remoteCredentials == nil else {
+      throw .invalidState("no restart waits for its answer")
+    }
+    takeRestart(ufrag: ufrag, pwd: pwd, candidates: candidates, now: now)
+  }
+
+  private func renewICE(now: Instant) throws(PeerConnectionError) -> RestartedICE {
     guard negotiated != nil, ice != nil else { throw .invalidState("nothing to restart yet") }
     sessionVersion += 1
     let credentials = ice!.restart(now: now)
-    ice!.setRemoteCredentials(ICECredentials(usernameFragment: ufrag, password: pwd), now: now)
-    for candidate in candidates { take(candidate: candidate, now: now) }
-    settle(now: now)
     return RestartedICE(
       ufrag: credentials.usernameFragment, pwd: credentials.password,
-      candidates: ice?.localCandidates.map(\.attribute) ?? [])
+      candidates: ice!.localCandidates.map(\.attribute))
+  }
+
+  private func takeRestart(ufrag: String, pwd: String, candidates: [String], now: Instant) {
+    ice?.setRemoteCredentials(ICECredentials(usernameFragment: ufrag, password: pwd), now: now)
+    for candidate in candidates { take(candidate: candidate, now: now) }
+    settle(now: now)
   }
 
   private func makeAgent(role: ICERole, now: Instant) {

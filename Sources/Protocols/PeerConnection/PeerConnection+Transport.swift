@@ -25,7 +25,7 @@ extension PeerConnection {
       case .transmit(let datagram, let from, let to):
         transmit(datagram, from: from, to: to)
       case .stateChanged(let iceState):
-        iceStateChanged(iceState)
+        iceStateChanged(iceState, now: now)
       case .selectedPairChanged(let pair):
         selectedPair = pair
         outputs.append(.event(.selectedPairChanged(pair)))
@@ -36,12 +36,14 @@ extension PeerConnection {
     }
   }
 
-  private func iceStateChanged(_ iceState: ICEConnectionState) {
+  private func iceStateChanged(_ iceState: ICEConnectionState, now: Instant) {
     switch iceState {
-    case .failed: finish(.failed)
+    case .failed: finish(.failed, now: now)
     case .disconnected: setState(.disconnected)
     case .connected, .completed: setState(dtlsState == .connected ? .connected : .connecting)
-    case .new, .checking, .closed: break
+    // RFC 7675 section 5.1: without consent nothing is sent, even while a restart may still bring a new pair.
+    case .checking: selectedPair = nil
+    case .new, .closed: break
     }
   }
 
@@ -67,11 +69,11 @@ extension PeerConnection {
         channels?.handle(packet: packet, now: now)
       case .closed:
         dtlsState = .closed
-        finish(.closed)
+        finish(.closed, now: now)
       case .failed(let reason):
         dtlsState = .failed
         failureReason = reason
-        finish(.failed)
+        finish(.failed, now: now)
       }
     }
   }
@@ -83,14 +85,14 @@ extension PeerConnection {
       $0.algorithm == "sha-256" && constantTimeEqual($0.bytes, digest)
     }
     guard isSignalled else {
-      return refuse("the peer's certificate is not the one that its description names")
+      return refuse("the peer's certificate is not the one that its description names", now: now)
     }
     if !negotiated.media.isEmpty {
-      guard let keys else { return refuse("the peer negotiated no SRTP profile") }
+      guard let keys else { return refuse("the peer negotiated no SRTP profile", now: now) }
       do {
         srtp = try secure.makeSRTP(keys: keys)
       } catch {
-        return refuse("SRTP could not be set up: \(error)")
+        return refuse("SRTP could not be set up: \(error)", now: now)
       }
     }
     dtlsState = .connected
@@ -98,12 +100,12 @@ extension PeerConnection {
     channels?.connect(now: now)
   }
 
-  private func refuse(_ reason: String) {
+  private func refuse(_ reason: String, now: Instant) {
     failureReason = reason
     dtls?.close()
     while case .transmit(let datagram) = dtls?.poll() { transmitOnSelectedPair(datagram) }
     dtlsState = .failed
-    finish(.failed)
+    finish(.failed, now: now)
   }
 
   func drainChannels(now: Instant) {
@@ -131,10 +133,10 @@ extension PeerConnection {
       switch output {
       case .rtp(var packet):
         guard let srtp, (try? srtp.protectRTP(&packet)) != nil else { continue }
-        transmitOnSelectedPair(packet)
+        transmitMedia(packet)
       case .rtcp(var packet):
         guard let srtp, (try? srtp.protectRTCP(&packet)) != nil else { continue }
-        transmitOnSelectedPair(packet)
+        transmitMedia(packet)
       case .keyFrameRequested(let ssrc):
         outputs.append(.event(.keyFrameRequested(ssrc: ssrc)))
       case .targetBitrateChanged(let kbps):
@@ -148,7 +150,7 @@ extension PeerConnection {
       switch output {
       case .rtcp(var packet):
         guard let srtp, (try? srtp.protectRTCP(&packet)) != nil else { continue }
-        transmitOnSelectedPair(packet)
+        transmitMedia(packet)
       case .video(let frame):
         outputs.append(.event(.videoFrame(frame)))
       case .audio(let audio):
@@ -207,6 +209,12 @@ extension PeerConnection {
     transmit(datagram, from: pair.localAddress, to: pair.remoteAddress)
   }
 
+  /// Pictures and sound are of no use later.
+  private func transmitMedia(_ packet: [UInt8]) {
+    guard selectedPair != nil else { return }
+    transmitOnSelectedPair(packet)
+  }
+
   private func transmit(_ datagram: [UInt8], from: TransportAddress, to: TransportAddress) {
     traffic.sent(datagram.count)
     outputs.append(.transmit(datagram, from: from, to: to))
@@ -218,12 +226,18 @@ extension PeerConnection {
     outputs.append(.event(.stateChanged(new)))
   }
 
-  func finish(_ final: PeerConnectionState) {
+  /// Lets go of everything but the counters: who holds an ended connection holds next to nothing.
+  func finish(_ final: PeerConnectionState, now: Instant) {
+    guard !state.isOver else { return }
+    finalInboundStatistics = receiver.statistics(now: now)
     setState(final)
+    sender.forgetPackets()
+    receiver = RTPReceiver(configuration: RTPReceiverConfiguration(configuration.media.first), random: random)
     dtls = nil
     srtp = nil
     channels = nil
     ice = nil
     waitingDatagrams = []
+    waitingCandidates = []
   }
 }

@@ -38,6 +38,8 @@ public final class PeerConnection {
   /// Why the connection failed, for a log; nil while it has not.
   public internal(set) var failureReason: String?
   var traffic = TransportTraffic()
+  /// What was received of each track by the end.
+  var finalInboundStatistics: [RTPInboundStatistics] = []
   let sessionID: UInt64
   var sessionVersion: UInt64 = 0
 
@@ -84,7 +86,12 @@ public final class PeerConnection {
     case 0...3:
       ice?.handle(datagram: datagram, from: remote, to: local, now: now)
     case 20...63:
-      dtls?.handle(datagram: datagram, now: now)
+      // Until the keys are there anybody could say anything; whoever ICE has not heard from is nobody.
+      if dtlsState == .connecting, ice?.hasHeard(from: remote) != true {
+        traffic.ignoredDatagrams += 1
+      } else {
+        dtls?.handle(datagram: datagram, now: now)
+      }
     case 128...191:
       handleMedia(datagram, from: remote, now: now)
     default:
@@ -219,7 +226,7 @@ public final class PeerConnection {
     drainChannels(now: now)
     dtls?.close()
     drainDTLS(now: now)
-    finish(.closed)
+    finish(.closed, now: now)
   }
 }
 

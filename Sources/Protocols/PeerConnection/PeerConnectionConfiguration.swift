@@ -81,7 +81,7 @@ public enum PeerConnectionError: Error, Sendable {
   case dataChannel(DataChannelError)
 }
 
-/// Our side of ICE after a restart, for the answer to the peer.
+/// Our side of ICE after a restart, for the peer.
 public struct RestartedICE: Sendable, Hashable {
   public var ufrag: String
   public var pwd: String

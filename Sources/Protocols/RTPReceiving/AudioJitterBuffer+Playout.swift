@@ -25,7 +25,7 @@ extension AudioJitterBuffer {
   private mutating func play(at deadline: Instant) {
     guard let packet = packets.removeFirst() else { return }
     noteMissing(before: packet.sequence)
-    target.notePlayed(isLoss: packet.isRecovered, bringsRedundancy: packet.copiedSamples > 0)
+    target.notePlayed(isLoss: packet.isRecovered, bringsRedundancy: packet.copiedSamples > 0 || packet.isRecovered)
     packetSamples = packet.samples
     target.packetTime = timeline.nanoseconds(packet.samples)
     emptySamples = 0

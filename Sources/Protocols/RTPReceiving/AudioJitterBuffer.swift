@@ -71,15 +71,17 @@ package struct AudioJitterBuffer: Sendable {
   ///   - isRecovered: it came by retransmission or as a copy in another packet, so its delay tells nothing.
   package mutating func insert(_ payload: [UInt8], sequence: Int64, timestamp: UInt32, isRecovered: Bool, now: Instant)
   {
-    guard payload.count <= Self.maximumPacketBytes, let info = try? OpusPacketInfo(parsing: payload) else {
-      counters.packetsDiscarded += 1
-      return
-    }
     let mark = Int(truncatingIfNeeded: sequence) & (seen.count - 1)
     guard seen[mark] != sequence else {
       if !isRecovered { counters.duplicatePackets += 1 }
       return
     }
+    guard payload.count <= Self.maximumPacketBytes, let info = try? OpusPacketInfo(parsing: payload) else {
+      counters.packetsDiscarded += 1
+      return
+    }
+    // A beginning is timed by a packet whose delay tells something.
+    if isRecovered, nextSequence == nil { return }
     let samples = max(timeline.shortest, samplesAtClockRate(info.samplesAt48kHz))
     let media = timeline.place(
       sequence: sequence, timestamp: timestamp, samples: samples, isRecovered: isRecovered, now: now)

@@ -173,6 +173,16 @@ public struct RTPReceiver: Sendable {
     return next
   }
 
+  /// What is remembered of packets that have come or ought to: bounded, whatever the peer sends.
+  package var load: (missingPackets: Int, waitingFrames: Int, bufferedBytes: Int) {
+    streams.reduce((0, 0, 0)) { sum, stream in
+      (
+        sum.0 + stream.nacks.count, sum.1 + (stream.video?.waitingFrameCount ?? 0),
+        sum.2 + (stream.video?.bufferedBytes ?? 0)
+      )
+    }
+  }
+
   /// A snapshot of all streams, in the order in which they were added.
   public func statistics(now: Instant) -> [RTPInboundStatistics] {
     streams.map { $0.statistics() }

@@ -68,11 +68,11 @@ struct ReceiveStream: Sendable {
   private mutating func updateRecoveryTime() {
     // The way there and back, and one more try.
     let retransmission = configuration.supportsNACK ? nacks.roundTripTime + nacks.requestInterval : nil
-    audio?.setRecoveryTime(
-      switch (retransmission, redundancyTime) {
-      case (let one?, let other?): max(one, other)
-      case (let one, let other): one ?? other
-      })
+    guard let retransmission, let redundancyTime else {
+      audio?.setRecoveryTime(retransmission ?? redundancyTime)
+      return
+    }
+    audio?.setRecoveryTime(max(retransmission, redundancyTime))
   }
 
   // MARK: Sources

@@ -48,6 +48,10 @@ struct BandwidthEstimator: Sendable {
   /// Whether a queue, loss or silence was seen of late, so that bursts are better avoided.
   func isCongested(at now: Instant) -> Bool { now < congestedUntil }
 
+  mutating func forgetPackets() {
+    history.forgetPackets()
+  }
+
   mutating func noteSent(_ sequenceNumber: UInt16, bytes: Int, now: Instant) {
     history.noteSent(sequenceNumber, bytes: bytes, now: now)
     guard usesTransportFeedback, firstUnansweredAt == nil else { return }

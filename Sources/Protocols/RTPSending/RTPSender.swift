@@ -78,6 +78,15 @@ public struct RTPSender: Sendable {
     streams = []
   }
 
+  /// Lets go of all packets, sent and unsent. Nothing is sent after it; the counters stay.
+  public mutating func forgetPackets() {
+    isStopped = true
+    removeQueues()
+    outputs.removeAll()
+    for index in streams.indices { streams[index].cache = RetransmissionCache(capacity: 0) }
+    estimator.forgetPackets()
+  }
+
   private mutating func removeQueues() {
     audioQueue.removeAll()
     videoQueue.removeAll()

@@ -33,7 +33,13 @@ struct TransportHistory: Sendable {
   private var referenceTime: Int64?
   private var lastReference: UInt32 = 0
 
+  /// Nothing is noted after it.
+  mutating func forgetPackets() {
+    entries = []
+  }
+
   mutating func noteSent(_ sequenceNumber: UInt16, bytes: Int, now: Instant) {
+    guard !entries.isEmpty else { return }
     entries[Int(sequenceNumber) & (Self.capacity - 1)] = Entry(
       sentAt: now, bytes: Int32(clamping: bytes), sequenceNumber: sequenceNumber, state: .inFlight)
   }
@@ -43,6 +49,7 @@ struct TransportHistory: Sendable {
   mutating func handle(_ feedback: RTCPTransportFeedback) -> TransportFeedbackResult {
     var arrival = unwrap(referenceTime: feedback.referenceTime) &* RTCPTransportFeedback.referenceNanoseconds
     var result = TransportFeedbackResult()
+    guard !entries.isEmpty else { return result }
     var sequenceNumber = feedback.baseSequenceNumber
     for status in feedback.statuses {
       let index = Int(sequenceNumber) & (Self.capacity - 1)

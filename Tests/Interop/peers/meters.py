@@ -94,24 +94,23 @@ class PictureMeter:
         self.distinct += 1 if changed else 0
         self.width, self.height = width, height
 
-    def freezes(self, ended_ms: float | None) -> tuple[int, float]:
-        """How often and how long the picture stood still: webrtc-stats, freezeCount, over the last 30 intervals."""
+    def freezes(self, ended_ms: float | None) -> list[float]:
+        """The times for which the picture stood still: webrtc-stats, freezeCount, over the last 30 intervals."""
         times = self.times_ms + ([ended_ms] if ended_ms is not None else [])
-        count, total = 0, 0.0
+        found: list[float] = []
         recent: list[float] = []
         for before, after in zip(times, times[1:]):
             interval = after - before
             if recent:
                 mean = sum(recent) / len(recent)
                 if interval > max(3 * mean, mean + 150):
-                    count += 1
-                    total += interval
+                    found.append(interval)
             recent = (recent + [interval])[-30:]
-        return count, round(total, 1)
+        return found
 
     def report(self, result: dict[str, Any], ended_ms: float | None = None) -> None:
         times = self.times_ms
-        count, total = self.freezes(ended_ms)
+        freezes = self.freezes(ended_ms)
         elapsed = times[-1] - times[0] if len(times) > 1 else 0.0
         result.update(
             framesDecoded=max(result["framesDecoded"], len(times)),
@@ -120,8 +119,9 @@ class PictureMeter:
             height=self.height,
             picturesChanged=self.distinct > 1,
             distinctPictures=self.distinct,
-            freezeCount=count,
-            freezeMs=total,
+            freezeCount=len(freezes),
+            freezeMs=round(sum(freezes), 1),
+            longestFreezeMs=round(max(freezes, default=0.0), 1),
             latencyMs={
                 "p50": percentile(self.latencies, 0.5),
                 "p95": percentile(self.latencies, 0.95),

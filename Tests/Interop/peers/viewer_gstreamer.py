@@ -51,7 +51,7 @@ DECODE = {
     "rtpvp8depay request-keyframe=true wait-for-keyframe=true ! vp8dec ! "
     "video/x-raw,format=I420 ! appsink name=sink emit-signals=true sync=false max-buffers=0",
     "audio": "queue max-size-buffers=0 max-size-bytes=0 max-size-time=0 ! "
-    "rtpopusdepay ! opusdec plc=true use-inband-fec=true ! audioconvert ! audioresample ! "
+    "rtpopusdepay ! opusdec name=decoder plc=true use-inband-fec=true ! audioconvert ! audioresample ! "
     "audio/x-raw,format=S16LE,rate=48000,channels=1 ! appsink name=sink emit-signals=true sync=false max-buffers=0",
 }
 #: 440 Hz at -20 dBFS.
@@ -88,6 +88,7 @@ class Viewer:
         self.channel: Any = None
         self.replies: list[Any] = []
         self.jitter_buffers: list[Any] = []
+        self.sound_decoder: Any = None
         self.pipeline = Gst.Pipeline.new("viewer")
         self.bus = self.pipeline.get_bus()
         self.webrtc = Gst.ElementFactory.make("webrtcbin", "webrtc")
@@ -232,6 +233,7 @@ class Viewer:
         receive = self.receive_video if kind == "video" else self.receive_audio
         decoder.get_by_name("sink").connect("new-sample", receive)
         if kind == "audio":
+            self.sound_decoder = decoder.get_by_name("decoder")
             pad.add_probe(Gst.PadProbeType.BUFFER, self.count_packet)
         self.pipeline.add(decoder)
         decoder.sync_state_with_parent()
@@ -312,6 +314,13 @@ class Viewer:
             "asked": sum(self.counter(buffer, "rtx-count") for buffer in self.jitter_buffers),
             "came": sum(self.counter(buffer, "rtx-success-count") for buffer in self.jitter_buffers),
         }
+
+        for buffer in self.jitter_buffers:
+            caps = buffer.get_static_pad("sink").get_current_caps()
+            if caps is not None and caps.get_structure(0).get_string("media") == "audio":
+                self.result["audio"]["packetsLost"] = self.counter(buffer, "num-lost")
+        if self.sound_decoder is not None:
+            self.result["audio"]["concealedSamples"] = self.counter(self.sound_decoder, "plc-num-samples")
 
     @staticmethod
     def candidate(reply: Any, name: str) -> dict[str, Any]:

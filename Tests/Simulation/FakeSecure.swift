@@ -1,35 +1,35 @@
-import PeerConnection
-import Wire
+public import PeerConnection
+public import Wire
 
 /// A handshake and a cipher for behaviour tests: same borders and messages as DTLS and SRTP, no cryptography, no clock.
-struct FakeSecure: SecureTransports {
+public struct FakeSecure: SecureTransports {
   /// Stands for the certificate's digest.
-  var certificateSHA256: [UInt8]
+  public var certificateSHA256: [UInt8]
 
-  init(seed: UInt8) {
+  public init(seed: UInt8) {
     certificateSHA256 = [UInt8](repeating: seed, count: 32)
   }
 
-  func makeDTLS() throws -> any DTLSPort { FakeDTLS(digest: certificateSHA256) }
-  func makeSRTP(keys: SRTPKeys) throws(SRTPError) -> any SRTPPort { FakeSRTP() }
+  public func makeDTLS() throws -> any DTLSPort { FakeDTLS(digest: certificateSHA256) }
+  public func makeSRTP(keys: SRTPKeys) throws(SRTPError) -> any SRTPPort { FakeSRTP() }
 }
 
 /// Client: hello (22, 1, digest) → server: finished (22, 2, digest) → client connected, done (22, 3) → server connected.
 /// Retransmits its last flight after 100 ms, doubling.
-final class FakeDTLS: DTLSPort {
+public final class FakeDTLS: DTLSPort {
   private enum State { case idle, waiting(role: DTLSRole, flight: [UInt8]?), connected(flight: [UInt8]?), over }
 
   private let digest: [UInt8]
   private var state: State = .idle
   private var outputs: [DTLSOutput] = []
   private var timeout: Duration = .milliseconds(100)
-  private(set) var nextDeadline: Instant?
+  public private(set) var nextDeadline: Instant?
 
-  init(digest: [UInt8]) {
+  public init(digest: [UInt8]) {
     self.digest = digest
   }
 
-  func start(role: DTLSRole, now: Instant) {
+  public func start(role: DTLSRole, now: Instant) {
     guard role == .client else {
       state = .waiting(role: .server, flight: nil)
       return
@@ -38,7 +38,7 @@ final class FakeDTLS: DTLSPort {
     state = .waiting(role: .client, flight: [22, 1] + digest)
   }
 
-  func handle(datagram: [UInt8], now: Instant) {
+  public func handle(datagram: [UInt8], now: Instant) {
     switch (state, datagram.first, datagram.dropFirst().first) {
     case (.waiting(.server, nil), 22, 1):
       peer = Array(datagram.dropFirst(2))
@@ -76,41 +76,44 @@ final class FakeDTLS: DTLSPort {
     nextDeadline = now + timeout
   }
 
-  func handleTimeout(now: Instant) {
+  public func handleTimeout(now: Instant) {
     guard let deadline = nextDeadline, deadline <= now, case .waiting(_, let flight?) = state else { return }
     timeout = timeout * 2
     send(flight: flight, now: now)
   }
 
-  func send(_ message: [UInt8]) {
+  public func send(_ message: [UInt8]) {
     guard case .connected = state else { return }
     outputs.append(.transmit([23] + message))
   }
 
-  func close() {
+  public func close() {
     guard case .connected = state else { return }
     outputs.append(.transmit([21, 0]))
     state = .over
   }
 
-  func poll() -> DTLSOutput? {
+  public func poll() -> DTLSOutput? {
     outputs.isEmpty ? nil : outputs.removeFirst()
   }
 }
 
 /// Appends a four-byte tag, and refuses packets without it.
-final class FakeSRTP: SRTPPort {
-  private static let tag: [UInt8] = [0xca, 0xfe, 0xba, 0xbe]
+public final class FakeSRTP: SRTPPort {
+  /// What a protected packet ends with.
+  public static let tag: [UInt8] = [0xca, 0xfe, 0xba, 0xbe]
 
-  func protectRTP(_ packet: inout [UInt8]) { packet += Self.tag }
-  func protectRTCP(_ packet: inout [UInt8]) { packet += Self.tag }
+  public init() {}
 
-  func unprotectRTP(_ packet: inout [UInt8]) throws(SRTPError) {
+  public func protectRTP(_ packet: inout [UInt8]) { packet += Self.tag }
+  public func protectRTCP(_ packet: inout [UInt8]) { packet += Self.tag }
+
+  public func unprotectRTP(_ packet: inout [UInt8]) throws(SRTPError) {
     guard packet.suffix(4) == Self.tag[...] else { throw .authenticationFailed }
     packet.removeLast(4)
   }
 
-  func unprotectRTCP(_ packet: inout [UInt8]) throws(SRTPError) {
+  public func unprotectRTCP(_ packet: inout [UInt8]) throws(SRTPError) {
     try unprotectRTP(&packet)
   }
 }

@@ -1,0 +1,266 @@
+"""What `bench.py` measures of the parent: our own viewer beside other viewers of the same child."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import vpx_alone
+from figures import Figure, median
+from lossy_cable import LossyCable
+from measures import Bench
+from servers import Child, Parent, Problem, common, watch
+
+#: Each way, and of a round trip.
+LOSS_PERCENT = 5
+ROUND_TRIP_MS = 20
+#: What webrtcbin's jitter buffers wait when nobody says otherwise; with less than some round trips a retransmission
+#: comes too late for them.
+PATIENT_MS = 200
+#: From the start of a viewer until it is in its stride.
+SETTLE_SECONDS = 3
+
+
+@dataclass
+class Seen:
+    """One run of a viewer, ours or another."""
+
+    frames_per_second: float
+    freezes: int
+    longest_freeze_ms: float
+    p50: float | None
+    p95: float | None
+    #: Share of the sound that was made up.
+    concealed_percent: float | None
+    packets_lost: int
+
+    @classmethod
+    def ours(cls, lines: list[dict[str, Any]]) -> "Seen":
+        whole = lines[-1]
+        latency = whole.get("latencyMs", {})
+        # A second with several freezes counts as one long one.
+        longest = max(after["freezeMs"] - before["freezeMs"] for before, after in zip([{"freezeMs": 0}] + lines, lines))
+        return cls(
+            whole["framesPerSecond"], whole["freezeCount"], round(longest, 1), latency.get("p50"), latency.get("p95"),
+            whole.get("concealedPercent"), whole["packetsLost"],
+        )  # fmt: skip
+
+    @classmethod
+    def gstreamer(cls, result: dict[str, Any]) -> "Seen":
+        audio, latency = result["audio"], result["latencyMs"]
+        made_up = audio.get("concealedSamples")
+        concealed = made_up / 48000 / audio["seconds"] * 100 if made_up is not None and audio.get("seconds") else None
+        return cls(
+            result["framesPerSecond"], result["freezeCount"], result["longestFreezeMs"], latency["p50"], latency["p95"],
+            concealed, result["packetsLost"],
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        concealed = "" if self.concealed_percent is None else f", {self.concealed_percent:.2f} % of the sound made up"
+        return (
+            f"p50 {self.p50} ms, p95 {self.p95} ms, {self.frames_per_second:.1f} frames/s, {self.freezes} freezes, "
+            f"longest {self.longest_freeze_ms:.0f} ms{concealed}"
+        )
+
+
+def parent(bench: Bench) -> list[Figure]:
+    with Child(bench.child_program) as child:
+        return _first_picture(bench, child) + _watching(bench, child)
+
+
+# --- From the request to the first picture -------------------------------------------------------------------------
+
+
+def _first_picture(bench: Bench, child: Child) -> list[Figure]:
+    times: dict[str, list[float]] = {"cradle-parent": [], "gstreamer": [], "aiortc": []}
+    problems: dict[str, str] = {}
+
+    def once(viewer: str) -> float:
+        if viewer == "cradle-parent":
+            with Parent(bench.parent_program, child, 0.5) as program:
+                return float(program.figures()[-1]["timeToFirstFrameMs"])
+        return float(watch(viewer, child, 0.3)["timeToFirstFrameMs"])
+
+    for number in range(5 if bench.is_quick else 16):
+        for viewer, found in times.items():
+            try:
+                time.sleep(0.3)
+                milliseconds = once(viewer)
+            except Problem as problem:
+                problems[viewer] = str(problem)
+                common.log(f"  {problem}")
+                continue
+            if number > 0:  # the first one loads what is loaded on first use
+                found.append(milliseconds)
+                common.log(f"  {viewer}: {milliseconds:.0f} ms to the first picture")
+    ours = times["cradle-parent"]
+    if not ours:
+        raise Problem(problems.get("cradle-parent", "no run came to an end"))
+    note = f"watching one child in turns, {len(ours)} runs each, after one that does not count; TLS included; slowest {max(ours):.0f} ms"
+    note += "".join(f"; {who}: {why}" for who, why in problems.items())
+    name = "parent: request to first picture, median"
+    figures = []
+    for who, label in (("gstreamer", "webrtcbin"), ("aiortc", "aiortc")):
+        theirs = median(times[who]) if times[who] else None
+        figures.append(Figure(name, "ms", median(ours), theirs, label, "ratio", note=note, runs=times))
+        name, note = f"  against {label if who != 'gstreamer' else 'aiortc'}", ""
+    figures[0].judged("< 100 ms", lambda f: f.ours < 100)
+    return figures
+
+
+# --- Watching over loopback ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class Cost:
+    """What a minute of watching took. Times in ms of processor time a picture."""
+
+    whole: float
+    by_thread: dict[str, float]
+    paced: float
+    flat_out: float
+    resident_mb: float
+    anonymous_mb: float
+
+
+def _watching(bench: Bench, child: Child) -> list[Figure]:
+    seconds = 12 if bench.is_quick else 60
+    ours: list[Seen] = []
+    theirs: list[Seen] = []
+    costs: list[Cost] = []
+    note = f"{seconds} s each, test picture with timecode; webrtcbin watches the same child in turns, its jitter buffer at 20 ms"
+    for _ in range(bench.rounds):
+        seen, cost = _watch_and_count(bench, child, seconds)
+        ours.append(seen)
+        costs.append(cost)
+        common.log(f"  cradle-parent: {seen}")
+        threads = ", ".join(f"{name} {spent:.2f}" for name, spent in sorted(cost.by_thread.items(), key=lambda item: -item[1]))
+        common.log(f"  {cost.whole:.2f} ms a picture ({threads}), vpxdec {cost.paced:.2f} paced, {cost.flat_out:.2f} in one go")
+        common.log(f"  {cost.resident_mb:.1f} MB, {cost.anonymous_mb:.1f} MB of it not the program's files")
+        try:
+            theirs.append(Seen.gstreamer(watch("gstreamer", child, seconds)))
+            common.log(f"  webrtcbin: {theirs[-1]}")
+        except Problem as problem:
+            note += f"; webrtcbin: {problem}"
+            common.log(f"  {problem}")
+    bench.raw["parent"] = {"ours": list(map(asdict, ours)), "webrtcbin": list(map(asdict, theirs)), "costs": list(map(asdict, costs))}
+    figures = []
+    for which, most in (("p50", 35), ("p95", 60)):
+        figure = _both(f"parent: glass to glass, {which}", "ms", which, ours, theirs, median)
+        figures.append(figure.judged(f"< {most} ms", lambda f, most=most: f.ours < most))
+    figures[0].note = note
+    rate = _both("parent: frames a second, worst run", "", "frames_per_second", ours, theirs, min)
+    freezes = _both(f"parent: freezes in {seconds} s, worst run", "", "freezes", ours, theirs, max)
+    figures += [rate.judged("≥ 29.5", lambda f: f.ours >= 29.5), freezes.judged("0", lambda f: f.ours == 0)]
+    return figures + _costs(costs)
+
+
+def _watch_and_count(bench: Bench, child: Child, seconds: float) -> tuple[Seen, Cost]:
+    with Parent(bench.parent_program, child, seconds) as program:
+        time.sleep(SETTLE_SECONDS)
+        before = program.thread_seconds()
+        window = seconds - SETTLE_SECONDS - 2
+        share = program.cpu_share(window)
+        after = program.thread_seconds()
+        resident, anonymous = program.resident_mb(), program.anonymous_mb()
+        lines = program.figures()
+    seen = Seen.ours(lines)
+    rate = seen.frames_per_second
+    by_thread = {name: (spent - before.get(name, 0)) * 1000 / window / rate for name, spent in after.items()}
+    with tempfile.TemporaryDirectory(prefix="cradle-bench-") as directory:
+        file = Path(directory) / "recording.webm"
+        # Shorter than what a recording waits before it asks for a key frame: the same frames as without one.
+        with Parent(bench.parent_program, child, 9.5, "--record", str(file)) as program:
+            program.figures()
+        paced, flat_out = (vpx_alone.decode(file, is_paced) for is_paced in (True, False))
+    return seen, Cost(share * 1000 / rate, by_thread, paced, flat_out, resident, anonymous)
+
+
+def _both(name: str, unit: str, attribute: str, ours: list[Seen], theirs: list[Seen], choose: Any) -> Figure:
+    def of(runs: list[Seen]) -> float | None:
+        values = [getattr(run, attribute) for run in runs]
+        return float(choose(values)) if values and None not in values else None
+
+    figure = Figure(name, unit, of(ours), of(theirs), "webrtcbin", "ratio" if unit == "ms" else "")
+    figure.runs = [[getattr(run, attribute) for run in runs] for runs in (ours, theirs)]
+    if figure.ours is None:
+        figure.missing = "not in the parent's figures"
+    return figure
+
+
+def _costs(costs: list[Cost]) -> list[Figure]:
+    last = costs[-1]
+    threads = sorted(last.by_thread.items(), key=lambda item: -item[1])
+    note = "vpxdec --noblit with one thread on what the parent recorded; sound is decoded and metered, not played; by thread "
+    note += ", ".join(f"{name} {spent:.2f}" for name, spent in threads[:6])
+    resident = max(costs, key=lambda cost: cost.resident_mb)
+
+    def against(name: str, unit: str, reference: str, label: str, value: Any = lambda cost: cost.whole) -> Figure:
+        ratios = sorted((value(cost) / getattr(cost, reference), value(cost), getattr(cost, reference)) for cost in costs)
+        _, ours, theirs = ratios[len(ratios) // 2]
+        return Figure(name, unit, ours, theirs, label, "ratio", runs=ratios)
+
+    paced = against("parent: processor time a picture", "ms", "paced", "vpxdec, paced")
+    paced.note = note
+    return [
+        paced.judged("≤ ×1.25", lambda f: f.comparison <= 1.25),
+        against("  the same, vpxdec not paced", "ms", "flat_out", "vpxdec"),
+        against("  its thread that decodes pictures", "ms", "paced", "vpxdec, paced", lambda cost: cost.by_thread.get("decode", 0)),
+        Figure(
+            "parent: resident memory", "MB", resident.resident_mb, runs=[cost.resident_mb for cost in costs],
+            note=f"largest of the runs; {resident.anonymous_mb:.1f} MB of it is not the program's files",
+        ).judged("< 50 MB", lambda f: f.ours < 50),
+    ]  # fmt: skip
+
+
+# --- Over a bad network --------------------------------------------------------------------------------------------
+
+
+def parent_loss(bench: Bench) -> list[Figure]:
+    if os.geteuid() != 0:
+        raise Problem("two hosts in network namespaces need root")
+    seconds = 15 if bench.is_quick else 60
+    ours: list[Seen] = []
+    theirs: list[Seen] = []
+    carried: list[Any] = []
+    for number in range(bench.rounds):
+        # The same seed for both: each has the network to itself for a while.
+        for is_ours in (True, False):
+            with LossyCable(LOSS_PERCENT, ROUND_TRIP_MS / 2, seed=number + 1) as cable:
+                with Child(bench.child_program, cable) as child:
+                    if is_ours:
+                        with Parent(bench.parent_program, child, seconds, prefix=cable.prefix(1)) as program:
+                            lines = program.figures()
+                        bench.raw.setdefault("parentLossLines", []).append(lines)
+                        ours.append(Seen.ours(lines))
+                        common.log(f"  cradle-parent: {ours[-1]}")
+                    else:
+                        latency = ["--latency", str(PATIENT_MS)]
+                        result = watch("gstreamer", child, seconds, *latency, prefix=cable.prefix(1))
+                        bench.raw.setdefault("webrtcbinLoss", []).append(result)
+                        theirs.append(Seen.gstreamer(result))
+                        common.log(f"  webrtcbin: {theirs[-1]}")
+            carried.append(cable.carried)
+    bench.raw["parentLoss"] = {"ours": list(map(asdict, ours)), "webrtcbin": list(map(asdict, theirs)), "carried": carried}
+    shares = [way["lost"] / way["packets"] * 100 for ways in carried for way in ways if way["packets"]]
+    rate = _both("parent, 5 % loss: frames a second, worst run", "", "frames_per_second", ours, theirs, min)
+    rate.note = (
+        f"{LOSS_PERCENT} % lost at random each way (seen: {min(shares):.1f} to {max(shares):.1f} %), {ROUND_TRIP_MS} ms round trip, "
+        f"{seconds} s and {len(ours)} runs each; webrtcbin with retransmission, its jitter buffer at {PATIENT_MS} ms as it comes"
+    )
+    freeze = _both("  longest freeze of all runs", "ms", "longest_freeze_ms", ours, theirs, max)
+    freeze.compare = ""
+    concealed = _both("  sound made up, worst run", "%", "concealed_percent", ours, theirs, max)
+    delay = _both("  glass to glass, p50", "ms", "p50", ours, theirs, median)
+    tail = _both("  glass to glass, p95", "ms", "p95", ours, theirs, median)
+    return [
+        rate.judged("≥ 29", lambda f: f.ours >= 29),
+        freeze.judged("≤ 300 ms", lambda f: f.ours <= 300),
+        concealed.judged("< 1 %", lambda f: f.ours < 1),
+        delay,
+        tail,
+    ]

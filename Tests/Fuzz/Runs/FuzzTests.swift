@@ -1,0 +1,27 @@
+import FuzzBodies
+import Testing
+
+/// Runs every body briefly, with the same inputs each time.
+@Suite struct FuzzTests {
+  /// How many mutated inputs each body gets here; `make fuzz` is where it sees millions.
+  private static let iterations = [
+    "STUN": 5000, "RTP": 5000, "RTCP": 5000, "VP8 payload": 5000, "DCEP": 2000, "Y4M": 2000, "WAV": 2000,
+    "DTLS": 300, "configuration": 500, "JPEG": 500, "VP8": 500, "peer connection": 300,
+  ]
+
+  @Test(arguments: FuzzBodies.all.map { $0.name })
+  func survivesMutatedInput(name: String) throws {
+    let body = try #require(FuzzBodies.all.first { $0.name == name })
+    Self.run(body, Self.iterations[name] ?? 1000)
+  }
+
+  @Test(arguments: FuzzBodies.all.map { $0.name })
+  func survivesSavedInput(name: String) throws {
+    let body = try #require(FuzzBodies.all.first { $0.name == name })
+    for input in SavedInputs.findings(of: body) + SavedInputs.corpus(of: body) { body.run(input) }
+  }
+
+  private static func run<Body: FuzzBody>(_ body: Body.Type, _ iterations: Int) {
+    Fuzzer.run(body, iterations: iterations)
+  }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Parent
+import Server
+import Signaling
+import Synchronization
+
+/// Watches a child again and again, and leaves in every way: `make soak` looks at what is left behind.
+@main
+struct CradleSoak: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cradle-soak", abstract: "Connects, watches half a second, leaves; many times. For `make soak`.")
+
+  @Option(help: "The WHEP endpoint.")
+  var whep: String
+  @Option(help: "Bearer token.")
+  var token: String
+  @Option(help: "How often.")
+  var cycles = 100
+  @Option(help: "How many at a time.")
+  var parallel = 4
+  @Option(help: "Of 100 viewers, how many close without DELETE.")
+  var closing = 30
+  @Option(help: "Of 100 viewers, how many vanish. The child keeps each for 30 s, and 32 viewers at a time.")
+  var vanishing = 12
+  @Option(help: "Milliseconds to watch after the first picture.")
+  var watching = 500
+
+  func run() async throws {
+    let counts = Mutex<[String: Int]>([:])
+    let next = Atomic<Int>(0)
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<parallel {
+        group.addTask {
+          while true {
+            let number = next.wrappingAdd(1, ordering: .relaxed).oldValue
+            guard number < cycles else { return }
+            let outcome = await cycle(number)
+            counts.withLock { $0[outcome, default: 0] += 1 }
+          }
+        }
+      }
+    }
+    let result = counts.withLock { $0 }
+    print(result.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: "\n"))
+    if result.keys.contains(where: { $0.hasPrefix("failed") }) { throw ExitCode.failure }
+  }
+
+  /// One viewer, from its offer to its end; what became of it.
+  private func cycle(_ number: Int) async -> String {
+    // 37 and 100 have no common factor, so the ways are mixed and each comes as often as it should.
+    let lot = number * 37 % 100
+    let leaving: Watcher.Leaving = lot < vanishing ? .vanish : lot < vanishing + closing ? .close : .delete
+    let hasEnded = Atomic<Bool>(false)
+    let watcher: Watcher
+    do {
+      watcher = try await Watcher.start(
+        WatchOptions(url: HTTPURL(whep), token: token, trust: .firstUse { _ in true }), notice: { _ in },
+        ended: { _ in hasEnded.store(true, ordering: .relaxed) })
+    } catch {
+      return "failed to start: \(error)"
+    }
+    var hasPicture = false
+    for _ in 0..<1000 where !hasPicture {
+      try? await Task.sleep(for: .milliseconds(10))
+      hasPicture = await watcher.statistics().framesDecoded > 0
+      if hasEnded.load(ordering: .relaxed) { break }
+    }
+    if hasPicture { try? await Task.sleep(for: .milliseconds(watching)) }
+    _ = await watcher.stop(leaving)
+    return hasPicture ? leaving.rawValue : "failed: no picture"
+  }
+}
