@@ -166,7 +166,7 @@ let checks: [Target] = [
     dependencies: [
       "Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
       "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "Secure", "Storage",
-      "Child", "Simulation", "TestSupport",
+      "Child", "Parent", "Simulation", "TestSupport",
     ], path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Findings", "Runs", "cradle-fuzz", "fuzz.py"],
     swiftSettings: strict),
   .executableTarget(

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 /// What a child says unasked on the `control` channel. INTERFACES.md, "Data channel".
-enum ChildMessage: Hashable {
+package enum ChildMessage: Hashable {
   case hello(name: String)
   case goodbye(reason: String)
 
@@ -20,7 +20,7 @@ enum ChildMessage: Hashable {
   private static let mostBytes = 64 * 1024
 
   /// Nil for what is none of these.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     guard text.utf8.count <= Self.mostBytes,
       let envelope = try? JSONDecoder().decode(Envelope.self, from: Data(text.utf8))
     else { return nil }

@@ -14,7 +14,7 @@ import Wire
     let first = try firstNumbers(seed: seed)
     call.sequenceShift = 0 &- first.sequenceNumber &- 400
     call.timestampShift = 0 &- first.timestamp &- 180_000
-    call.run(for: .seconds(12)) { call in
+    call.run(for: .seconds(8)) { call in
       if call.now == .seconds(1) { call.rig.receiver.setRoundTripTime(.milliseconds(20)) }
     }
     let received = call.rig.frames.map(\.frame.payload)
@@ -28,17 +28,18 @@ import Wire
     #expect(delays[delays.count / 2] < 45 && delays[delays.count * 95 / 100] < 130)
     let statistics = call.rig.video
     let fraction = Double(statistics.packetsLost) / Double(statistics.packetsReceived)
-    #expect((0.06...0.15).contains(fraction) && statistics.duplicatePackets > 50)
-    #expect(statistics.retransmittedPacketsReceived > 100)
+    #expect((0.06...0.15).contains(fraction) && statistics.duplicatePackets > 30)
+    #expect(statistics.retransmittedPacketsReceived > 80)
     let roundTrip = try #require(call.sender.statistics()[1].roundTripTime)
     #expect((0.018...0.035).contains(roundTrip))
-    #expect(call.rig.sound.count > 550)
+    #expect(call.rig.sound.count > 400)
   }
 
   /// Sequence number and timestamp of the first video packet of a sender with this seed.
   private func firstNumbers(seed: UInt64) throws -> RTPHeader {
     var call = ReceivingCall(path: BadPath(), seed: seed)
-    call.sender.send(payloads: [[0x10, 0]], ssrc: videoSSRC, mediaTime: 0, captureTime: .zero, marksLast: true, now: .zero)
+    call.sender.send(
+      payloads: [[0x10, 0]], ssrc: videoSSRC, mediaTime: 0, captureTime: .zero, marksLast: true, now: .zero)
     while let output = call.sender.poll(now: .zero) {
       if case .rtp(let bytes) = output { return try RTPPacket(parsing: bytes).header }
     }
@@ -68,7 +69,7 @@ import Wire
 
   @Test func theSendersEstimateGrowsOnAGoodPath() {
     var call = ReceivingCall(path: BadPath())
-    call.run(for: .seconds(8))
+    call.run(for: .seconds(6))
     #expect(call.targetKbps > 2500)
     #expect(!call.rig.feedback.isEmpty)
   }
@@ -79,7 +80,7 @@ import Wire
     call.rig.receiver.setRoundTripTime(.milliseconds(120))
     call.temporalLayers = 2
     call.videoKbps = 600
-    call.run(for: .seconds(15))
+    call.run(for: .seconds(10))
     let received = call.rig.frames.map(\.frame.payload)
     let sent = call.sent.map(\.frame)
     // In order and unbroken; all of the base layer is there, and most of the upper one.

@@ -41,7 +41,9 @@ import Wire
 
   @Test func packetsMayComeInAnyOrder() {
     var rig = ReceiverRig()
-    let frames = (0..<4).map { TestFrame(number: $0, isKeyFrame: $0 == 0, packets: 5, descriptor: Self.longID(UInt16($0))) }
+    let frames = (0..<4).map {
+      TestFrame(number: $0, isKeyFrame: $0 == 0, packets: 5, descriptor: Self.longID(UInt16($0)))
+    }
     rig.send(frames[0])
     let later = frames.dropFirst().flatMap { rig.packets(of: $0) }
     for packet in later.reversed() { rig.receive(packet) }
@@ -93,7 +95,9 @@ import Wire
 
   @Test func lostPaddingDoesNotHoldAFrameThatItsPictureIDPutsNext() {
     var rig = ReceiverRig()
-    let frames = (0..<2).map { TestFrame(number: $0, isKeyFrame: $0 == 0, descriptor: Self.longID(UInt16(0x7fff + $0))) }
+    let frames = (0..<2).map {
+      TestFrame(number: $0, isKeyFrame: $0 == 0, descriptor: Self.longID(UInt16(0x7fff + $0)))
+    }
     rig.send(frames[0])
     rig.sequenceNumber &+= 3
     rig.send(frames[1])

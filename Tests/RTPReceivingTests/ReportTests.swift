@@ -9,7 +9,8 @@ import Wire
   private static func senderReport(ssrc: UInt32 = videoSSRC, unixSeconds: UInt64, timestamp: UInt32) -> RTCPPacket {
     .senderReport(
       RTCPSenderReport(
-        ssrc: ssrc, ntpTime: (unixSeconds + 2_208_988_800) << 32, rtpTimestamp: timestamp, packetCount: 1, octetCount: 1))
+        ssrc: ssrc, ntpTime: (unixSeconds + 2_208_988_800) << 32, rtpTimestamp: timestamp, packetCount: 1, octetCount: 1
+      ))
   }
 
   private static func blocks(_ rig: ReceiverRig) -> [[RTCPReportBlock]] {
@@ -30,7 +31,8 @@ import Wire
         continue
       }
       #expect(receiverReport.ssrc == ourSSRC)
-      #expect(report.packets.last == .sourceDescription(RTCPSourceDescription(chunks: [.init(ssrc: ourSSRC, cname: "us")])))
+      #expect(
+        report.packets.last == .sourceDescription(RTCPSourceDescription(chunks: [.init(ssrc: ourSSRC, cname: "us")])))
     }
     let gaps = zip(rig.reports, rig.reports.dropFirst()).map { ($1.at - $0.at).inMilliseconds }
     #expect(gaps.allSatisfy { (500...1500).contains($0) } && Set(gaps.map { Int($0) }).count > 20)
@@ -83,7 +85,8 @@ import Wire
     for number in 0..<400 {
       let late = number % 2 == 0 ? 0 : 10
       statistics.receive(
-        sequence: Int64(number), timestamp: 0xffff_0000 &+ UInt32(number) * 1800, now: .milliseconds(number * 20 + late))
+        sequence: Int64(number), timestamp: 0xffff_0000 &+ UInt32(number) * 1800, now: .milliseconds(number * 20 + late)
+      )
     }
     #expect(abs(statistics.jitterSeconds - 0.010) < 0.0001)
     #expect(statistics.lost == 0)

@@ -16,7 +16,8 @@ import Wire
     let header = RTPHeader(
       marker: true, payloadType: payloadType, sequenceNumber: sequenceNumber, timestamp: UInt32(frame.number) * 3000,
       ssrc: ssrc)
-    return RTPPacket.write(header: header, extensions: extensions, ids: negotiatedIDs, payload: frame.rtpPayload(0)).bytes
+    return RTPPacket.write(header: header, extensions: extensions, ids: negotiatedIDs, payload: frame.rtpPayload(0))
+      .bytes
   }
 
   private static func twoVideos() -> ReceiverRig {
@@ -93,6 +94,21 @@ import Wire
     rig.receive(Self.packet(ssrc: 5))
     rig.receive(Self.packet(ssrc: 6, frame: 1, isKeyFrame: false))
     #expect(rig.frames.count == 1 && rig.keyFrameRequests.count == 1)
+  }
+
+  @Test func aNewSourceWhoseKeyFrameIsUnderWayIsNotAskedForOne() {
+    var rig = ReceiverRig()
+    // The old source is asked for a key frame, in vain.
+    rig.receive(Self.packet(ssrc: 5, isKeyFrame: false))
+    rig.run(for: .milliseconds(300))
+    let asked = rig.keyFrameRequests.count
+    rig.ssrc = 6
+    let key = TestFrame(number: 1, isKeyFrame: true, packets: 10)
+    for packet in rig.packets(of: key) {
+      rig.receive(packet)
+      rig.run(for: .milliseconds(50))
+    }
+    #expect(rig.frameNumbers(among: [key]) == [1] && rig.keyFrameRequests.count == asked)
   }
 
   @Test func aSourceThatJumpsIsTakenUpAgain() {

@@ -27,11 +27,12 @@ extension ICEAgent {
   /// here for one that works: a restart may not come through when the path is gone.
   mutating func select(now: Instant) {
     let usable = pairs.indices.filter { pairs[$0].generation == generation && pairs[$0].isUsable(at: now) }
-    guard let best = usable.max(by: { rank($0, now: now) < rank($1, now: now) }) else { return }
+    guard var best = usable.max(by: { rank($0, now: now) < rank($1, now: now) }) else { return }
     if let selectedIndex, pairs[selectedIndex].generation == generation, pairs[selectedIndex].isUsable(at: now),
       rank(best, now: now) <= rank(selectedIndex, now: now)
     {
-      return
+      guard let moved = movedPair(from: selectedIndex, among: usable, now: now) else { return }
+      best = moved
     }
     guard best != selectedIndex else { return }
     selectedIndex = best
@@ -42,6 +43,14 @@ extension ICEAgent {
     previous = nil
     removePairs { [generation] in $0.generation != generation }
     if let selectedIndex { emit(.selectedPairChanged(publicPair(pairs[selectedIndex]))) }
+  }
+
+  /// A pair that the peer has nominated and speaks over, while the selected one is silent: a NAT on its side has rebound.
+  private func movedPair(from selected: Int, among usable: [Int], now: Instant) -> Int? {
+    guard !pairs[selected].isAlive(at: now, within: configuration.probeAfter) else { return nil }
+    return usable.first {
+      $0 != selected && pairs[$0].nominated && pairs[$0].isAlive(at: now, within: configuration.probeInterval)
+    }
   }
 
   private func rank(_ index: Int, now: Instant) -> (Int, Int, UInt64) {

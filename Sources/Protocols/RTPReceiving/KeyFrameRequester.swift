@@ -10,8 +10,8 @@ struct KeyFrameRequester: Sendable {
   private var mayAskAt = Instant(nanoseconds: .min)
   private var keyFrameAt: Instant?
 
-  /// A key frame that nothing goes wrong behind for this time has helped. A decoder that fails on every one must not ask
-  /// for five a second.
+  /// A key frame that nothing goes wrong behind for this time has helped. A decoder that fails on every one must not
+  /// ask for five a second.
   private static let proof = Duration.seconds(1)
 
   init(interval: Duration, maximumInterval: Duration) {
@@ -28,6 +28,11 @@ struct KeyFrameRequester: Sendable {
     self.keyFrameAt = nil
     interval = firstInterval
     if let askedAt { mayAskAt = min(mayAskAt, askedAt + firstInterval) }
+  }
+
+  /// Whether anything is wrong is to be found out anew; the requests stay as far apart as they are.
+  mutating func forgetWish() {
+    isWanted = false
   }
 
   /// A frame could be decoded.

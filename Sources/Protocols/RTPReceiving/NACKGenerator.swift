@@ -1,7 +1,7 @@
 import Wire
 
-/// Which packets of one stream are missing, and when each is to be asked for: at once, and again while it does not come.
-/// RFC 4585 section 6.2.1.
+/// Which packets of one stream are missing, and when each is to be asked for: at once, and again while it does not
+/// come. RFC 4585 section 6.2.1.
 struct NACKGenerator: Sendable {
   private struct Missing: Sendable {
     var sequence: Int64

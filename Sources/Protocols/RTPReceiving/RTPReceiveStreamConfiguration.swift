@@ -21,8 +21,8 @@ public struct RTPReceiveStreamConfiguration: Hashable, Sendable {
   /// The value of `a=mid`.
   public var mid: String?
   public var extensionIDs: RTPExtensionIDs
-  /// What `a=ssrc` announced, in any order, the retransmission's included. Others are learned by the MID extension, else
-  /// by the payload type (RFC 9143 section 9.2).
+  /// What `a=ssrc` announced, in any order, the retransmission's included. Others are learned by the MID extension,
+  /// else by the payload type (RFC 9143 section 9.2).
   public var remoteSSRCs: [UInt32]
   /// `a=rtcp-fb: nack`.
   public var supportsNACK: Bool

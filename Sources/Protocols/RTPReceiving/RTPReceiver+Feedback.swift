@@ -48,20 +48,29 @@ extension RTPReceiver {
     if !compoundFeedback.isEmpty {
       let packets = compoundFeedback
       compoundFeedback.removeAll(keepingCapacity: true)
-      // RFC 3550 section 6.1: a compound packet begins with a report, if only an empty one, and holds a CNAME. The blocks
-      // are left to the reports that go out in their own rhythm, so that each tells of a whole interval.
+      // RFC 3550 section 6.1: a compound packet begins with a report, if only an empty one, and holds a CNAME. The
+      // blocks are left to the reports that go out in their own rhythm, so that each tells of a whole interval.
       send(packets, behind: [.receiverReport(RTCPReceiverReport(ssrc: configuration.senderSSRC)), description])
     }
   }
 
-  /// Large packets go alone: two of them may not fit one datagram.
+  /// As many packets in a datagram as fit.
   private mutating func send(_ packets: [RTCPPacket], behind head: [RTCPPacket]) {
-    let small = packets.filter { !$0.isLarge }
-    if !small.isEmpty { outputs.append(.rtcp(RTCPPacket.write(compound: head + small))) }
-    for packet in packets where packet.isLarge {
-      outputs.append(.rtcp(RTCPPacket.write(compound: head + [packet])))
+    let start = head.isEmpty ? [] : RTCPPacket.write(compound: head)
+    var datagram = start
+    for packet in packets {
+      let bytes = RTCPPacket.write(compound: [packet])
+      if datagram.count > start.count, datagram.count + bytes.count > Self.maximumDatagram {
+        outputs.append(.rtcp(datagram))
+        datagram = start
+      }
+      datagram += bytes
     }
+    outputs.append(.rtcp(datagram))
   }
+
+  /// With the SRTCP index and tag and all headers, this passes every path.
+  private static let maximumDatagram = 1150
 
   var description: RTCPPacket {
     .sourceDescription(
@@ -72,15 +81,5 @@ extension RTPReceiver {
 extension ReceiveStream {
   mutating func takeKeyFrameRequest(now: Instant) -> Bool {
     video?.takeKeyFrameRequest(nacks: &nacks, now: now) ?? false
-  }
-}
-
-extension RTCPPacket {
-  fileprivate var isLarge: Bool {
-    switch self {
-    case .nack(let nack): nack.items.count > 64
-    case .transportFeedback(let feedback): feedback.statuses.count > 128
-    default: false
-    }
   }
 }

@@ -3,8 +3,8 @@ public import Wire
 extension RTPReceiver {
   /// How long to hold a video frame so that it meets the sound of the same moment; zero when it is late already, and
   /// while the peer has not told which moments belong together (sender reports of both, under one CNAME; RFC 3550
-  /// section 6.4.1). To be asked when the frame is handed out. Showing every frame at once is as right: then picture and
-  /// sound are apart by what sound is buffered.
+  /// section 6.4.1). To be asked when the frame is handed out. Showing every frame at once is as right: then picture
+  /// and sound are apart by what sound is buffered.
   ///
   /// - Parameter soundOutputDelay: from the handing out of sound to its being heard.
   /// - Returns: at most `maximumLipSyncHold`.

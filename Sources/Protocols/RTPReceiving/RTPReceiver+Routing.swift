@@ -8,8 +8,8 @@ extension RTPReceiver {
     var transportSequenceNumber: UInt16?
   }
 
-  /// Nil for a packet that belongs to none. The MID extension counts most, then a source that is known, then the payload
-  /// type where it belongs to one stream alone.
+  /// Nil for a packet that belongs to none. The MID extension counts most, then a source that is known, then the
+  /// payload type where it belongs to one stream alone.
   func route(_ packet: RTPPacket) -> Route? {
     let ssrc = packet.header.ssrc
     let known =

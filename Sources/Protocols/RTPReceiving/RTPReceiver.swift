@@ -4,8 +4,8 @@ public import Wire
 /// Everything about receiving the media of one peer: loss and what is done about it, frames and sound in order, reports
 /// and feedback. RFC 3550, RFC 4585, RFC 4588.
 ///
-/// No clock, no socket: after each call the owner drains `poll(now:)` until it returns nil, and calls `handleTimeout` at
-/// `nextDeadline`.
+/// No clock, no socket: after each call the owner drains `poll(now:)` until it returns nil, and calls `handleTimeout`
+/// at `nextDeadline`.
 public struct RTPReceiver: Sendable {
   let configuration: RTPReceiverConfiguration
   var random: any RandomNumberGenerator & Sendable
@@ -63,6 +63,9 @@ public struct RTPReceiver: Sendable {
     }
     let index = route.stream
     let ssrc = packet.header.ssrc
+    if streams[index].configuration.supportsTransportCC, let number = route.transportSequenceNumber {
+      transportFeedback.noteArrival(number, mediaSSRC: ssrc, now: now)
+    }
     guard !streams[index].isRetired(ssrc, now: now) else {
       streams[index].counters.packetsDiscarded += 1
       return
@@ -71,9 +74,6 @@ public struct RTPReceiver: Sendable {
       for other in streams.indices where other != index { streams[other].disown(ssrc, now: now) }
     }
     streams[index].adopt(ssrc, role: route.role, now: now)
-    if streams[index].configuration.supportsTransportCC, let number = route.transportSequenceNumber {
-      transportFeedback.noteArrival(number, mediaSSRC: ssrc, now: now)
-    }
     let received =
       switch route.role {
       case .primary: streams[index].receivePrimary(packet, byteCount: bytes.count, now: now)
@@ -192,14 +192,15 @@ public struct RTPReceiver: Sendable {
 extension ReceivedVideoFrame {
   init(_ taken: VideoReception.Taken) {
     let frame = taken.frame
+    let pictureID: UInt16? =
+      switch frame.pictureID {
+      case .short(let value): UInt16(value)
+      case .long(let value): value
+      case nil: nil
+      }
     self.init(
-      payload: taken.payload, rtpTimestamp: frame.timestamp, isKeyFrame: frame.isKeyFrame, pictureID: nil,
+      payload: taken.payload, rtpTimestamp: frame.timestamp, isKeyFrame: frame.isKeyFrame, pictureID: pictureID,
       temporalLayer: Int(frame.temporalLayer?.index ?? 0), firstArrival: frame.firstArrival,
-      lastArrival: frame.lastArrival, captureTime: nil, mid: nil)
-    switch frame.pictureID {
-    case .short(let value): pictureID = UInt16(value)
-    case .long(let value): pictureID = value
-    case nil: break
-    }
+      lastArrival: frame.lastArrival)
   }
 }

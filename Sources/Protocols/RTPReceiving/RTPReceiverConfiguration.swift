@@ -8,8 +8,8 @@ public struct RTPReceiverConfiguration: Hashable, Sendable {
   /// Mean interval of receiver reports; each one is drawn from 0.5 to 1.5 times it (RFC 3550 section 6.2). The sender's
   /// round-trip time is measured with them.
   public var reportInterval = Duration.seconds(1)
-  /// From the first packet that was not told of to the feedback that tells of it. Shorter finds a queue sooner, and costs
-  /// a few kbit/s.
+  /// From the first packet that was not told of to the feedback that tells of it. Shorter finds a queue sooner, and
+  /// costs a few kbit/s.
   public var transportFeedbackInterval = Duration.milliseconds(50)
 
   /// Missing packets remembered, each stream. A gap of more is an outage, which a key frame ends sooner.
@@ -29,8 +29,8 @@ public struct RTPReceiverConfiguration: Hashable, Sendable {
   public var keyFrameRequestInterval = Duration.milliseconds(200)
   public var maximumKeyFrameRequestInterval = Duration.seconds(2)
 
-  /// Video packets kept for frames that are not whole or cannot be decoded yet; rounded up to a power of two. 2048 are 4 s
-  /// of 5 Mbit/s.
+  /// Video packets kept for frames that are not whole or cannot be decoded yet; rounded up to a power of two. 2048 are
+  /// 4 s of 5 Mbit/s.
   public var maximumBufferedPackets = 2048
   /// Bytes of them, however few: a datagram may have 64 KiB.
   public var maximumBufferedBytes = 4 << 20

@@ -221,7 +221,7 @@ struct ReceiveStream: Sendable {
       counters.packetsDiscarded += 1
       return nil
     }
-    // RFC 4588 section 8.6: which of the payload types it had is not told; redundancy is not sent again.
+    // A retransmission's payload type stands for one other (RFC 4588, `apt`): the plain one.
     return deliver(
       packet.payload.dropFirst(2), isRedundant: false, sequence: sequence, header: packet.header, isRecovered: true,
       now: now)

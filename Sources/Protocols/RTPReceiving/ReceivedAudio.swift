@@ -22,7 +22,7 @@ public struct ReceivedAudio: Hashable, Sendable {
   public var samples: Int
   /// Time was dropped or put in before the first sample: a cross-fade hides the seam.
   public var isAfterDiscontinuity: Bool
-  /// When the first sample was taken; nil until a sender report told.
+  /// When the first sample was taken, on the sender's clock: nanoseconds since 1970 as its reports say; nil until one came.
   public var captureTime: Instant?
 
   public init(

@@ -18,4 +18,19 @@ public struct ReceivedVideoFrame: Hashable, Sendable {
   public var captureTime: Instant?
   /// Which media section it belongs to.
   public var mid: String?
+
+  public init(
+    payload: [UInt8], rtpTimestamp: UInt32, isKeyFrame: Bool, pictureID: UInt16? = nil, temporalLayer: Int = 0,
+    firstArrival: Instant, lastArrival: Instant, captureTime: Instant? = nil, mid: String? = nil
+  ) {
+    self.payload = payload
+    self.rtpTimestamp = rtpTimestamp
+    self.isKeyFrame = isKeyFrame
+    self.pictureID = pictureID
+    self.temporalLayer = temporalLayer
+    self.firstArrival = firstArrival
+    self.lastArrival = lastArrival
+    self.captureTime = captureTime
+    self.mid = mid
+  }
 }

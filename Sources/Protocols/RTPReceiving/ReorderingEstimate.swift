@@ -1,6 +1,7 @@
 import Wire
 
-/// How long to wait for packets out of order before asking for them again. Nothing, unless most gaps fill by themselves.
+/// How long to wait for packets out of order before asking for them again. Nothing, unless most gaps fill by
+/// themselves.
 struct ReorderingEstimate: Sendable {
   /// Of the last gaps, which share filled without being asked for, 0...1.
   private var share = 0.0

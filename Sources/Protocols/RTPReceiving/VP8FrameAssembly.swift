@@ -19,8 +19,8 @@ struct VP8Frame: Sendable {
 
 /// Puts the packets of VP8 frames together. RFC 7741 section 4.
 ///
-/// A frame goes from a packet that begins partition 0 to the one with the marker bit. Packets may come in any order; each
-/// is looked at a fixed number of times.
+/// A frame goes from a packet that begins partition 0 to the one with the marker bit. Packets may come in any order;
+/// each is looked at a fixed number of times.
 struct VP8FrameAssembly: Sendable {
   enum Insertion: Sendable {
     case stored

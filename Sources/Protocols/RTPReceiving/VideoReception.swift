@@ -1,8 +1,8 @@
 import RTP
 import Wire
 
-/// From the packets of one video stream to frames that can be decoded, each as soon as it can be. What cannot be decoded
-/// is held back: the last good picture stands, and a key frame is asked for when waiting is of no use any more.
+/// From the packets of one video stream to frames that can be decoded, each as soon as it can be. What cannot be
+/// decoded is held back: the last good picture stands, and a key frame is asked for when waiting is of no use any more.
 struct VideoReception: Sendable {
   private var assembly: VP8FrameAssembly
   private var dependencies = FrameDependencies()
@@ -89,8 +89,8 @@ struct VideoReception: Sendable {
     dependencies.awaitKeyFrame()
   }
 
-  /// Hands out the first frame that can be decoded, again and again. Those before it are passed over for good: a decoder
-  /// cannot go back.
+  /// Hands out the first frame that can be decoded, again and again. Those before it are passed over for good: a
+  /// decoder cannot go back.
   private mutating func handOut(into result: inout Received, now: Instant) {
     skipPadding()
     while let position = nextDecodable() {
@@ -146,12 +146,14 @@ struct VideoReception: Sendable {
     dependencies.awaitKeyFrame()
     waiting = []
     keyFrameStart = nil
+    // What comes next tells whether it begins with a key frame.
+    requester.forgetWish()
   }
 
   // MARK: Being stuck
 
-  /// How long a retransmission is waited for before a key frame is asked for as well: several tries, but no longer than a
-  /// stop that nobody minds. Without NACK only packets out of order are waited for.
+  /// How long a retransmission is waited for before a key frame is asked for as well: several tries, but no longer than
+  /// a stop that nobody minds. Without NACK only packets out of order are waited for.
   private func patience(_ nacks: NACKGenerator) -> Duration {
     guard usesNACK else { return Self.patienceWithoutNACK }
     return min(max(nacks.requestInterval * 6, Self.minimumPatience), Self.maximumPatience)

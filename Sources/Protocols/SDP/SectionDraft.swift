@@ -4,6 +4,8 @@ struct SectionDraft {
   var media: MediaDescription
   /// Where the section begins.
   let line: Int
+  /// Whether the formats are RTP payload types. Asked for each line, so it is found once.
+  private let isRTP: Bool
   private var direction: MediaDirection?
   private var formatMaps: [String: PayloadFormat] = [:]
   private var parameters: [String: String] = [:]
@@ -12,6 +14,7 @@ struct SectionDraft {
   init(media: MediaDescription, line: Int) {
     self.media = media
     self.line = line
+    isRTP = media.transport.contains("RTP/")
   }
 
   /// From the `m=` line. RFC 8866 section 5.14.
@@ -30,6 +33,7 @@ struct SectionDraft {
     media = MediaDescription(
       kind: MediaKind(String(words[0])), port: port, transport: String(words[2]), formats: words[3...].map(String.init))
     self.line = line.number
+    isRTP = media.transport.contains("RTP/")
   }
 
   mutating func read(_ line: SDPLine) throws(SDPError) {
@@ -39,7 +43,7 @@ struct SectionDraft {
       self.direction = direction
       return
     }
-    if ["rtpmap", "fmtp", "rtcp-fb"].contains(name), media.transport.contains("RTP/") {
+    if ["rtpmap", "fmtp", "rtcp-fb"].contains(name), isRTP {
       return try readFormat(name, value, line)
     }
     switch name {
@@ -205,7 +209,7 @@ struct SectionDraft {
     if media.fingerprints.isEmpty { media.fingerprints = session.media.fingerprints }
     media.setup = media.setup ?? session.media.setup
     media.endOfCandidates = media.endOfCandidates || session.media.endOfCandidates
-    if media.transport.contains("RTP/") {
+    if isRTP {
       if media.extensions.isEmpty { media.extensions = session.media.extensions }
       media.payloads = payloads
     }

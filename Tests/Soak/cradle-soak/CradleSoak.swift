@@ -26,36 +26,72 @@ struct CradleSoak: AsyncParsableCommand {
   var watching = 500
 
   func run() async throws {
-    let counts = Mutex<[String: Int]>([:])
-    let next = Atomic<Int>(0)
+    let plan = Plan(
+      whep: whep, token: token, cycles: cycles, closing: closing, vanishing: vanishing,
+      watching: .milliseconds(watching))
+    let tally = Tally()
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<parallel {
         group.addTask {
-          while true {
-            let number = next.wrappingAdd(1, ordering: .relaxed).oldValue
-            guard number < cycles else { return }
-            let outcome = await cycle(number)
-            counts.withLock { $0[outcome, default: 0] += 1 }
-          }
+          while let number = tally.next(below: plan.cycles) { tally.note(await plan.cycle(number)) }
         }
       }
     }
-    let result = counts.withLock { $0 }
+    let result = tally.outcomes
     print(result.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: "\n"))
     if result.keys.contains(where: { $0.hasPrefix("failed") }) { throw ExitCode.failure }
   }
+}
+
+/// Which cycle is next, and what became of those before.
+private final class Tally: Sendable {
+  private let state = Mutex<(next: Int, outcomes: [String: Int])>((0, [:]))
+
+  func next(below count: Int) -> Int? {
+    state.withLock { state in
+      guard state.next < count else { return nil }
+      defer { state.next += 1 }
+      return state.next
+    }
+  }
+
+  func note(_ outcome: String) {
+    state.withLock { $0.outcomes[outcome, default: 0] += 1 }
+  }
+
+  var outcomes: [String: Int] { state.withLock { $0.outcomes } }
+}
+
+/// Why watching was given up.
+private final class Ending: Sendable {
+  private let reason = Mutex<String?>(nil)
+
+  var text: String? { reason.withLock { $0 } }
+
+  func note(_ text: String) {
+    reason.withLock { $0 = text }
+  }
+}
+
+private struct Plan: Sendable {
+  var whep: String
+  var token: String
+  var cycles: Int
+  var closing: Int
+  var vanishing: Int
+  var watching: Duration
 
   /// One viewer, from its offer to its end; what became of it.
-  private func cycle(_ number: Int) async -> String {
+  func cycle(_ number: Int) async -> String {
     // 37 and 100 have no common factor, so the ways are mixed and each comes as often as it should.
     let lot = number * 37 % 100
     let leaving: Watcher.Leaving = lot < vanishing ? .vanish : lot < vanishing + closing ? .close : .delete
-    let hasEnded = Atomic<Bool>(false)
+    let ending = Ending()
     let watcher: Watcher
     do {
       watcher = try await Watcher.start(
         WatchOptions(url: HTTPURL(whep), token: token, trust: .firstUse { _ in true }), notice: { _ in },
-        ended: { _ in hasEnded.store(true, ordering: .relaxed) })
+        ended: { error in ending.note("\(error)") })
     } catch {
       return "failed to start: \(error)"
     }
@@ -63,10 +99,10 @@ struct CradleSoak: AsyncParsableCommand {
     for _ in 0..<1000 where !hasPicture {
       try? await Task.sleep(for: .milliseconds(10))
       hasPicture = await watcher.statistics().framesDecoded > 0
-      if hasEnded.load(ordering: .relaxed) { break }
+      if ending.text != nil { break }
     }
-    if hasPicture { try? await Task.sleep(for: .milliseconds(watching)) }
+    if hasPicture { try? await Task.sleep(for: watching) }
     _ = await watcher.stop(leaving)
-    return hasPicture ? leaving.rawValue : "failed: no picture"
+    return hasPicture ? leaving.rawValue : "failed: \(ending.text ?? "no picture")"
   }
 }
