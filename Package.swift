@@ -158,7 +158,8 @@ let checks: [Target] = [
   tests("ParentTests", needs: ["Wire", "RTPReceiving", "Parent"]),
   // Two peers in fake time.
   .target(
-    name: "Simulation", dependencies: ["Wire", "SDP", "SCTP", "PeerConnection", "TestSupport"],
+    name: "Simulation",
+    dependencies: ["Wire", "SDP", "RTP", "RTPReceiving", "SCTP", "PeerConnection", "TestSupport"],
     path: "Tests/Simulation", swiftSettings: strict),
   .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
   .target(
@@ -177,7 +178,10 @@ let checks: [Target] = [
   tests("Interop", needs: ["cradle-child", "cradle-parent"]),
   tests(
     "Behaviour",
-    needs: ["Wire", "ICE", "SDP", "RTP", "SCTP", "PeerConnection", "Secure", "Simulation", "TestSupport"]),
+    needs: [
+      "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Secure", "Simulation",
+      "TestSupport",
+    ]),
 ]
 
 let package = Package(

@@ -35,11 +35,11 @@ final class VideoPlayer: Sendable {
   /// Set when a frame had to go: nothing can be decoded until the next key frame.
   private let isBroken = Atomic<Bool>(false)
   private let needsKeyFrame: @Sendable () -> Void
-  private let show: @Sendable (VideoFrame) -> Void
+  private let show: (@Sendable (VideoFrame) -> Void)?
   private let thread = Mutex<WorkerThread?>(nil)
 
-  /// Both closures are called on the decoder's thread.
-  init(needsKeyFrame: @escaping @Sendable () -> Void, show: @escaping @Sendable (VideoFrame) -> Void) {
+  /// Both closures are called on the decoder's thread. Without `show` pictures are decoded and not copied.
+  init(needsKeyFrame: @escaping @Sendable () -> Void, show: (@Sendable (VideoFrame) -> Void)?) {
     self.needsKeyFrame = needsKeyFrame
     self.show = show
   }
@@ -87,10 +87,12 @@ final class VideoPlayer: Sendable {
       }
       do {
         if decoder == nil { decoder = try VP8Decoder() }
-        guard let picture = try decoder?.decode(frame.payload, captureTime: frame.lastArrival) else { continue }
+        let copy = try decoder?.decode(frame.payload) { picture in
+          note(picture, received: frame.lastArrival)
+          return show == nil ? nil : picture.copy(captureTime: frame.lastArrival)
+        }
         awaitsKeyFrame = false
-        note(picture, received: frame.lastArrival)
-        show(picture)
+        if let copy = copy ?? nil { show?(copy) }
       } catch {
         shared.withLock { $0.counters.framesRefused += 1 }
         decoder = nil
@@ -100,13 +102,15 @@ final class VideoPlayer: Sendable {
     }
   }
 
-  private func note(_ picture: VideoFrame, received: Instant) {
+  private func note(_ picture: borrowing DecodedPicture, received: Instant) {
     let now = MonotonicClock.now
-    let latency = Timecode32.read(picture).flatMap { Self.latency(since: $0) }
+    let (width, height) = (picture.width, picture.height)
+    let timecode = Timecode32.read(luma: picture.y, stride: picture.strideY, width: width, height: height)
+    let latency = timecode.flatMap { Self.latency(since: $0) }
     shared.withLock { shared in
       shared.counters.framesDecoded += 1
-      shared.counters.width = picture.width
-      shared.counters.height = picture.height
+      shared.counters.width = width
+      shared.counters.height = height
       shared.counters.processing += now - received
       if shared.counters.firstPicture == nil { shared.counters.firstPicture = now }
       shared.freezes.picture(at: now)

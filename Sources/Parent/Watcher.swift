@@ -55,11 +55,11 @@ public final class Watcher: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - notice: for people, on any thread.
-  ///   - show: each decoded picture, on the decoder's thread; must be short.
+  ///   - show: each decoded picture, on the decoder's thread; must be short. Nil: nobody looks.
   ///   - ended: watching was given up; called at most once.
   public static func start(
     _ options: WatchOptions, notice: @escaping @Sendable (WatchNotice) -> Void,
-    show: @escaping @Sendable (VideoFrame) -> Void = { _ in }, ended: @escaping @Sendable (WatchError) -> Void
+    show: (@Sendable (VideoFrame) -> Void)? = nil, ended: @escaping @Sendable (WatchError) -> Void
   ) async throws -> Watcher {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     do {
@@ -75,7 +75,7 @@ public final class Watcher: @unchecked Sendable {
 
   private init(
     _ options: WatchOptions, group: MultiThreadedEventLoopGroup, notice: @escaping @Sendable (WatchNotice) -> Void,
-    show: @escaping @Sendable (VideoFrame) -> Void, ended: @escaping @Sendable (WatchError) -> Void
+    show: (@Sendable (VideoFrame) -> Void)?, ended: @escaping @Sendable (WatchError) -> Void
   ) throws {
     self.options = options
     self.group = group
@@ -94,10 +94,14 @@ public final class Watcher: @unchecked Sendable {
     let request = KeyFrameRequest()
     let snapshot = options.snapshot.map(Snapshot.init)
     self.snapshot = snapshot
-    video = VideoPlayer(needsKeyFrame: { request.send() }) { picture in
-      snapshot?.keep(picture)
-      show(picture)
+    var seen = show
+    if let snapshot {
+      seen = { (picture: VideoFrame) -> Void in
+        snapshot.keep(picture)
+        if let show { show(picture) }
+      }
     }
+    video = VideoPlayer(needsKeyFrame: { request.send() }, show: seen)
     audio = AudioPlayer(speaker: options.speaker) { state in
       if case .missing(let error) = state { notice(WatchNotice(.information, "no sound: \(error)")) }
     }

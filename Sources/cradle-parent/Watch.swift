@@ -70,11 +70,13 @@ struct Watch: AsyncParsableCommand {
     } catch {
       throw Failure.failed("\(error)")
     }
+    let following = Task { await follow(watcher, screen, progress) }
+    progress.whenOver { following.cancel() }
     let stop = Task {
       await signals.first()
       progress.end(nil)
     }
-    await follow(watcher, screen, progress)
+    await following.value
     stop.cancel()
     let total = await watcher.stop()
     screen.close()
@@ -82,16 +84,21 @@ struct Watch: AsyncParsableCommand {
     if let error = progress.error { throw Failure.failed("\(error)") }
   }
 
-  /// Shows how it goes until it is over.
+  /// Shows how it goes until it is over, or the task is cancelled.
   private func follow(_ watcher: Watcher, _ screen: Screen, _ progress: Progress) async {
     let interval: Duration = stats ? .seconds(1) : .milliseconds(250)
-    var next = ContinuousClock.now + interval
-    while !progress.isOver {
-      let limit = duration.flatMap { seconds in progress.connectedAt.map { $0 + .seconds(seconds) } }
-      if let limit, MonotonicClock.now >= limit { return }
-      // In small steps, so that the end is not waited for.
-      try? await Task.sleep(for: .milliseconds(20))
-      guard ContinuousClock.now >= next else { continue }
+    var next = MonotonicClock.now + interval
+    while !Task.isCancelled {
+      // While the end is not known yet, it may come soon.
+      var wake =
+        duration == nil || progress.connectedAt != nil ? next : min(next, MonotonicClock.now + .milliseconds(100))
+      if let duration, let connectedAt = progress.connectedAt {
+        let end = connectedAt + .seconds(duration)
+        if MonotonicClock.now >= end { return }
+        wake = min(wake, end)
+      }
+      try? await Task.sleep(for: max(.zero, wake - MonotonicClock.now))
+      guard !Task.isCancelled, MonotonicClock.now >= next else { continue }
       next += interval
       guard stats || screen.isLive else { continue }
       let statistics = await watcher.statistics()
@@ -145,6 +152,7 @@ private final class Progress: Sendable {
     var connectedAt: Instant?
     var isOver = false
     var error: WatchError?
+    var over: (@Sendable () -> Void)?
   }
 
   private let state = Mutex(State())
@@ -153,14 +161,25 @@ private final class Progress: Sendable {
     state.withLock { if $0.connectedAt == nil { $0.connectedAt = MonotonicClock.now } }
   }
 
+  /// The first end counts.
   func end(_ error: WatchError?) {
-    state.withLock { state in
+    let over = state.withLock { state in
       if !state.isOver { state.error = error }
       state.isOver = true
+      return state.over
     }
+    over?()
+  }
+
+  /// Calls `body` at the end, or at once if it is over already.
+  func whenOver(_ body: @escaping @Sendable () -> Void) {
+    let isOver = state.withLock { state in
+      state.over = body
+      return state.isOver
+    }
+    if isOver { body() }
   }
 
   var connectedAt: Instant? { state.withLock { $0.connectedAt } }
-  var isOver: Bool { state.withLock { $0.isOver } }
   var error: WatchError? { state.withLock { $0.error } }
 }

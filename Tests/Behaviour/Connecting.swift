@@ -1,5 +1,6 @@
 import PeerConnection
 import RTP
+import RTPReceiving
 import Secure
 import Simulation
 import Testing
@@ -26,13 +27,13 @@ extension SimulatedPair {
 
   private func connect(streaming: Bool, link: Link) throws {
     try exchangeDescriptions()
-    try #require(run(until: { isConnected }, limit: .seconds(2)))
+    try #require(run(until: { self.isConnected }, limit: .seconds(2)))
     self.link = link
     guard streaming else { return }
     camera = TestCamera()
     microphone = TestMicrophone()
-    run(for: .seconds(2))
-    try #require(viewer.pictures.count > 50)
+    run(for: .seconds(1))
+    try #require(viewer.pictures.count > 25)
   }
 
   /// Runs until the next picture; how long that took.

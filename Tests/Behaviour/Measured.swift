@@ -1,6 +1,6 @@
-/// What a behaviour took, for `swift test` to show: run with CRADLE_MEASURED=1 in the environment.
 import Glibc
 
+/// What a behaviour took: `CRADLE_MEASURED=1 swift test --filter Behaviour` shows it.
 enum Measured {
   static func note(_ text: @autoclosure () -> String) {
     guard getenv("CRADLE_MEASURED") != nil else { return }

@@ -129,6 +129,8 @@ class Child(Server):
         """On this host, or at the near end of a cable."""
         self.program = program
         directory = Path(common.temporary_directory("child"))
+        #: Where parents remember this child: all but the first know its certificate.
+        self.known_to = str(directory / "parent")
         self.directories = ["--state-directory", str(directory / "state"), "--runtime-directory", str(directory / "run")]
         configuration = directory / "child.yaml"
         configuration.write_text(
@@ -138,13 +140,13 @@ class Child(Server):
             f"video: {{bitrate-kbps: [{KBPS}, {KBPS}]}}\n"
         )
         port = free_port()
-        command = [program, "run", "--config", str(configuration), "--listen", f"[::]:{port}", *self.directories]
+        command = [program, "run", "--config", str(configuration), *self.directories, "--listen"]
         if cable is None:
-            super().__init__(command, port)
+            super().__init__(command + [f"[::]:{port}"], port)
             self.wait_until_listening()
         else:
-            super().__init__(cable.prefix(0) + command, port)
             self.host = cable.address(0)
+            super().__init__(cable.prefix(0) + command + [f"{self.host}:{port}"], port)
             self.ask("status")  # until it answers
         self.token = self.ask("token", "add", "--name", "bench", "--allow", "view,listen")["token"]
 
@@ -207,8 +209,7 @@ class Parent(Program):
 
     def __init__(self, program: str, child: Child, seconds: float, *arguments: str, prefix: Sequence[str] = ()):
         self.seconds = seconds
-        state = common.temporary_directory("parent")
-        command = [program, "watch", "--whep", child.url, "--token", child.token, "--state-directory", state]
+        command = [program, "watch", "--whep", child.url, "--token", child.token, "--state-directory", child.known_to]
         super().__init__([*prefix, *command, "--no-window", "--mute", "--stats", "--duration", str(seconds), *arguments])
 
     def figures(self) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ enum ControlMessagesFuzz: FuzzBody {
     let read = ControlMessages.parse(answer)
     // Escapes make text up to six times as long.
     precondition(
-      read?.text == "error" || answer.utf8.count > ControlMessages.mostBytes, "an answer is a message, whatever it cites")
+      read?.text == "error" || answer.utf8.count > ControlMessages.mostBytes,
+      "an answer is a message, whatever it cites")
   }
 }

@@ -10,7 +10,7 @@ import Wire
 extension PeerConnectionFuzz {
   static let seeds: [[UInt8]] = {
     let connecting = [SimulatedPair.Side.child, .parent].map { side in
-      recorded(side, .described) { $0.leap(for: .milliseconds(200)) }
+      recorded(side, .described) { $0.run(for: .milliseconds(200)) }
     }
     let talking = [SimulatedPair.Side.child, .parent].map { side in
       recorded(side, .connected) { pair in
@@ -71,15 +71,16 @@ extension PeerConnectionFuzz {
     func arrived() -> [[UInt8]] { side == .child ? pair.arrivedAtChild : pair.arrivedAtParent }
     let before = arrived().count
     act(pair)
-    return [Beginning(side, stage, isCut: true).byte] + arrived().dropFirst(before).prefix(48).flatMap { datagram in
-      let arrival =
-        switch datagram.first ?? 0 {
-        case 23: step(.sctp, Array(datagram.dropFirst()))
-        case 128...191: step(.media, datagram.dropLast(FakeSRTP.tag.count))
-        default: step(.datagram, datagram)
-        }
-      return arrival + step(.wait, [1])
-    }
+    return [Beginning(side, stage, isCut: true).byte]
+      + arrived().dropFirst(before).prefix(48).flatMap { datagram in
+        let arrival =
+          switch datagram.first ?? 0 {
+          case 23: step(.sctp, Array(datagram.dropFirst()))
+          case 128...191: step(.media, datagram.dropLast(FakeSRTP.tag.count))
+          default: step(.datagram, datagram)
+          }
+        return arrival + step(.wait, [1])
+      }
   }
 
   private static func step(_ command: Command, _ bytes: [UInt8] = []) -> [UInt8] {

@@ -36,7 +36,8 @@ enum RTPReceivingFuzz: FuzzBody {
     ])
     return [
       picture, lossy, sound, picture + step(reports, wait: 7) + sound,
-      step(Fixture.bytes("rtp-vp8-key-frame-ffmpeg.bin"), wait: 2) + step(Fixture.bytes("rtp-opus-ffmpeg.bin"), wait: 7),
+      step(Fixture.bytes("rtp-vp8-key-frame-ffmpeg.bin"), wait: 2)
+        + step(Fixture.bytes("rtp-opus-ffmpeg.bin"), wait: 7),
     ]
   }
 

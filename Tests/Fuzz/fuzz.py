@@ -48,6 +48,7 @@ class Fuzzing:
     def __init__(self, program: Path, work: Path) -> None:
         self.program = program.resolve()
         self.work = work.resolve()
+        self.environment = os.environ | {"ASAN_OPTIONS": "detect_leaks=0", "SWIFT_BACKTRACE": "enable=no"}
 
     def bodies(self) -> list[str]:
         return subprocess.run([self.program, "list"], check=True, capture_output=True, text=True).stdout.split()
@@ -56,7 +57,7 @@ class Fuzzing:
         """The body's own inputs, those that the sources keep and what earlier runs found."""
         corpus = self.work / "corpus" / body
         corpus.mkdir(parents=True, exist_ok=True)
-        subprocess.run([self.program, "seeds", body, corpus], check=True)
+        subprocess.run([self.program, "seeds", body, corpus], check=True, env=self.environment)
         for kept in [*(FOLDER / "Corpus" / body).glob("*"), *(FOLDER / "Findings").glob(f"{body}-*.bin")]:
             shutil.copy(kept, corpus)
         return corpus
@@ -87,15 +88,17 @@ class Fuzzing:
         corpus = self.corpus(body)
         last = self.work / f"{body}.last"
         process = subprocess.run(
-            ["nice", self.program, "run", body, str(count), str(seed), last, corpus], capture_output=True, text=True)
+            ["nice", self.program, "run", body, str(count), str(seed), last, corpus],
+            env=self.environment, capture_output=True, text=True)
         if match := re.search(r"DONE (\d+) (\d+)", process.stdout):
             return Result(body, int(match[1]), int(match[1]) / max(1, int(match[2])))
         kept = last.read_bytes()
-        data = kept[8:8 + int.from_bytes(kept[:8], sys.byteorder)]
+        inputs, length = (int.from_bytes(kept[at:at + 8], sys.byteorder) for at in (0, 8))
+        data = kept[16:16 + length]
         finding = self.work / "findings" / f"{body}-crash-{hashlib.sha1(data).hexdigest()}"
         finding.parent.mkdir(parents=True, exist_ok=True)
         finding.write_bytes(data)
-        return Result(body, findings=[finding], trouble=f"ended with status {process.returncode}")
+        return Result(body, inputs, findings=[finding], trouble=f"ended with status {process.returncode}")
 
     def save(self, body: str) -> str:
         """Minimises what runs found into the folder of the sources: what reaches most with the fewest bytes."""
@@ -119,11 +122,9 @@ class Fuzzing:
         return f"{body:18} {len(list(merged.iterdir()))} inputs reach everything, {len(list(kept.iterdir()))} kept"
 
     def libfuzzer(self, body: str, *options: str | Path) -> subprocess.CompletedProcess[str]:
-        environment = os.environ | {
-            "FUZZ_BODY": body, "ASAN_OPTIONS": "detect_leaks=0", "SWIFT_BACKTRACE": "enable=no"}
         return subprocess.run(
             ["nice", self.program, "-timeout=5", "-rss_limit_mb=2048", "-detect_leaks=0", "-print_final_stats=1",
-             *options], env=environment, capture_output=True, text=True, errors="replace")
+             *options], env=self.environment | {"FUZZ_BODY": body}, capture_output=True, text=True, errors="replace")
 
 
 def main() -> int:
@@ -145,10 +146,13 @@ def main() -> int:
     seed = arguments.seed if arguments.seed is not None else random.getrandbits(32)
 
     def run(body: str) -> Result:
-        if arguments.count:
-            result = fuzzing.counted(body, arguments.count, seed)
-        else:
-            result = fuzzing.guided(body, arguments.duration)
+        try:
+            if arguments.count:
+                result = fuzzing.counted(body, arguments.count, seed)
+            else:
+                result = fuzzing.guided(body, arguments.duration)
+        except subprocess.CalledProcessError as error:
+            result = Result(body, trouble=str(error))
         print(result.line(), flush=True)
         return result
 

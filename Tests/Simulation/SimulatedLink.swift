@@ -1,4 +1,4 @@
-public import Wire
+internal import Wire
 
 extension SimulatedPair {
   /// What the way in one direction does to datagrams.

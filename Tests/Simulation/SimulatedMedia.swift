@@ -1,6 +1,7 @@
 internal import PeerConnection
 internal import RTP
 internal import RTPReceiving
+internal import SDP
 public import Wire
 
 /// Pictures whose bytes say which they are: VP8 frame headers with a number and a pattern of its own behind them.
@@ -36,7 +37,8 @@ public struct TestPicture {
   private static let pattern = (0..<70_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) }
 }
 
-/// Sends numbered pictures at a steady rate, the first of which is a key frame, and one whenever the peer asks.
+/// Sends numbered pictures at a steady rate, the first of which is a key frame, and one whenever the peer asks. They are
+/// made smaller where the path is said to carry less.
 public struct TestCamera {
   public var interval: Duration = .milliseconds(33)
   public var byteCount = 2400
@@ -44,6 +46,7 @@ public struct TestCamera {
   public var payloadSize = 1100
   /// How long the encoder takes over a key frame that was asked for; nil: for ever.
   public var keyFrameDelay: Duration? = .zero
+  private var targetKbps = Int.max
   /// When each picture was sent.
   public private(set) var sentAt: [Int: Instant] = [:]
   /// When the peer asked for a key frame.
@@ -67,6 +70,15 @@ public struct TestCamera {
     if let keyFrameDelay, keyFrameDue == nil { keyFrameDue = now + keyFrameDelay }
   }
 
+  mutating func noteTarget(kbps: Int) {
+    targetKbps = kbps
+  }
+
+  /// Nine tenths of what the path carries.
+  private var affordableByteCount: Int {
+    targetKbps > 100_000 ? .max : max(50, Int(Double(targetKbps) * 112 * interval.inSeconds))
+  }
+
   mutating func sendIfDue(to peer: PeerConnection, now: Instant) {
     guard now >= nextAt else { return }
     nextAt = now + interval
@@ -75,8 +87,9 @@ public struct TestCamera {
       keyFrameDue = nil
       keyFrames.append(nextNumber)
     }
+    let size = min(byteCount, affordableByteCount)
     let picture = TestPicture(
-      number: nextNumber, isKeyFrame: isKeyFrame, byteCount: isKeyFrame ? keyFrameByteCount : byteCount)
+      number: nextNumber, isKeyFrame: isKeyFrame, byteCount: isKeyFrame ? min(keyFrameByteCount, size * 5) : size)
     sentAt[nextNumber] = now
     nextNumber += 1
     let payloads = packetizer.packetize(picture.bytes, isKeyFrame: isKeyFrame, maximumPayloadSize: payloadSize)
@@ -107,7 +120,8 @@ public struct TestMicrophone {
     guard now >= nextAt else { return }
     nextAt = max(nextAt, now - .milliseconds(20)) + .milliseconds(20)
     peer.send(
-      [Self.packet(nextNumber)], kind: .audio, mediaTime: mediaTimeBase &+ UInt32(truncatingIfNeeded: nextNumber &* 960),
+      [Self.packet(nextNumber)], kind: .audio,
+      mediaTime: mediaTimeBase &+ UInt32(truncatingIfNeeded: nextNumber &* 960),
       captureTime: now, now: now)
     nextNumber += 1
   }

@@ -35,6 +35,10 @@ public final class SimulatedPair {
   public let childAddress = TransportAddress(ip: .v4(0xc000_0202), port: 6000)
   /// Where the parent is seen from outside; only what is sent there reaches it. Nil: there is no NAT.
   public var natMapping: TransportAddress?
+  /// The parent's machine is suspended: it sends nothing and what comes is lost.
+  public var isParentSuspended = false
+  /// Hears of every datagram that is sent, also of those that the network loses.
+  public var onSend: ((_ from: Side, _ datagram: [UInt8]) -> Void)?
   /// Take pictures and sound at the child, once they are there.
   public var camera: TestCamera?
   public var microphone: TestMicrophone?
@@ -134,7 +138,9 @@ public final class SimulatedPair {
 
   private func step(until end: Instant) {
     var next = nextArrival
-    for deadline in [parent.nextDeadline, child.nextDeadline, camera?.nextAt, microphone?.nextAt] {
+    for deadline in [
+      isParentSuspended ? nil : parent.nextDeadline, child.nextDeadline, camera?.nextAt, microphone?.nextAt,
+    ] {
       if let deadline { next = min(next, deadline) }
     }
     // Real timers are no finer.
@@ -147,7 +153,7 @@ public final class SimulatedPair {
     deliver()
     camera?.sendIfDue(to: child, now: now)
     microphone?.sendIfDue(to: child, now: now)
-    if let deadline = parent.nextDeadline, deadline <= now { parent.handleTimeout(now: now) }
+    if !isParentSuspended, let deadline = parent.nextDeadline, deadline <= now { parent.handleTimeout(now: now) }
     if let deadline = child.nextDeadline, deadline <= now { child.handleTimeout(now: now) }
     drain()
   }
@@ -162,6 +168,7 @@ public final class SimulatedPair {
         arrivedAtChild.append(item.datagram)
         child.handle(datagram: item.datagram, from: item.from, to: childAddress, now: now)
       } else if item.to == natMapping ?? parentAddress {
+        guard !isParentSuspended else { continue }
         arrivedAtParent.append(item.datagram)
         parent.handle(datagram: item.datagram, from: item.from, to: parentAddress, now: now)
       }
@@ -172,16 +179,24 @@ public final class SimulatedPair {
     while let output = parent.poll() {
       outputCount += 1
       switch output {
-      case .transmit(let datagram, _, let to): send(datagram, over: &wayToChild, natMapping ?? parentAddress, to)
+      case .transmit(let datagram, _, let to):
+        onSend?(.parent, datagram)
+        send(datagram, over: &wayToChild, natMapping ?? parentAddress, to)
       case .event(let event): take(parentEvent: event)
       }
     }
     while let output = child.poll() {
       outputCount += 1
       switch output {
-      case .transmit(let datagram, _, let to): send(datagram, over: &wayToParent, childAddress, to)
+      case .transmit(let datagram, _, let to):
+        onSend?(.child, datagram)
+        send(datagram, over: &wayToParent, childAddress, to)
       case .event(let event):
-        if case .keyFrameRequested = event { camera?.noteRequest(now: now) }
+        switch event {
+        case .keyFrameRequested: camera?.noteRequest(now: now)
+        case .targetBitrateChanged(let kbps): camera?.noteTarget(kbps: kbps)
+        default: break
+        }
         childEvents.append(event)
       }
     }

@@ -17,7 +17,8 @@ enum ClearedTokenBuffer {
     guard memory >= 0 else { return }
     defer { close(memory) }
     let size = mappedSize(width: width, height: height)
-    for mapping in MemoryMapping.current() where mapping.isPrivateMemory && mapping.addresses.count >= size {
+    for mapping in MemoryMapping.current()
+    where mapping.isPrivateMemory && (size...max(size, mostSearched)).contains(mapping.addresses.count) {
       for address in stride(
         from: mapping.addresses.lowerBound, through: mapping.addresses.upperBound - size, by: pageSize)
       where isChunk(at: address, size: size, memory) {
@@ -30,6 +31,10 @@ enum ClearedTokenBuffer {
       }
     }
   }
+
+  /// Every page of a mapping is looked at. One that is larger was reserved for something else: the shadow memory of
+  /// AddressSanitizer has terabytes.
+  private static let mostSearched = 256 << 20
 
   private static let pageSize = sysconf(Int32(_SC_PAGESIZE))
 

@@ -41,8 +41,14 @@ struct TemporalPattern {
     return Step(layer: 0, flags: flags, isLayerSync: false)
   }
 
-  /// Call for each frame that came out of the encoder, not for a dropped one: its place goes to the next frame.
+  /// Call for each frame that came out of the encoder.
   mutating func advance(isKeyFrame: Bool) {
     position = isKeyFrame ? 1 : position + 1
+  }
+
+  /// Call for each frame that the rate control dropped. The place of a base frame goes to the next frame; that of a frame
+  /// of layer 1 is given up, because its layer may stay in debt for seconds while the base layer has none.
+  mutating func skip(layer: Int) {
+    if layer > 0 { position += 1 }
   }
 }

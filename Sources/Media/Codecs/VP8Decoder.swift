@@ -32,6 +32,21 @@ public final class VP8Decoder {
   /// Throws `corrupt` for what libvpx refuses, `unsupported` for a picture that is too large; either way a key frame is
   /// needed before the next picture is right.
   public func decode(_ bytes: [UInt8], captureTime: Instant = .zero) throws(CodecError) -> VideoFrame {
+    copy(try decodeImage(bytes), captureTime: captureTime)
+  }
+
+  /// As `decode`, without a copy: `body` looks at libvpx's own picture.
+  public func decode<Result>(_ bytes: [UInt8], _ body: (borrowing DecodedPicture) -> Result) throws(CodecError)
+    -> Result
+  {
+    let image = try decodeImage(bytes)
+    return body(
+      DecodedPicture(
+        width: Int(image.pointee.d_w), height: Int(image.pointee.d_h), y: UnsafePointer(image.pointee.planes.0!),
+        strideY: Int(image.pointee.stride.0), decoder: self, image: image))
+  }
+
+  fileprivate func decodeImage(_ bytes: [UInt8]) throws(CodecError) -> UnsafeMutablePointer<vpx_image_t> {
     guard let header = VP8FrameHeader(bytes) else { throw .corrupt("a VP8 frame without a header") }
     if let size = header.keyFrameSize {
       guard size.width > 0, size.height > 0 else { throw .corrupt("an empty VP8 picture") }
@@ -43,11 +58,13 @@ public final class VP8Decoder {
       throw .corrupt(String(cString: vpx_codec_error(context)))
     }
     var iterator: vpx_codec_iter_t?
-    guard let image = vpx_codec_get_frame(context, &iterator) else { throw .corrupt("no picture in a VP8 frame") }
-    return copy(image, captureTime: captureTime)
+    guard let image = vpx_codec_get_frame(context, &iterator), image.pointee.planes.0 != nil else {
+      throw .corrupt("no picture in a VP8 frame")
+    }
+    return image
   }
 
-  private func copy(_ image: UnsafeMutablePointer<vpx_image_t>, captureTime: Instant) -> VideoFrame {
+  fileprivate func copy(_ image: UnsafeMutablePointer<vpx_image_t>, captureTime: Instant) -> VideoFrame {
     let (width, height) = (Int(image.pointee.d_w), Int(image.pointee.d_h))
     let pool = pool(width: width, height: height)
     let frame = pool.makeFrame(captureTime: captureTime, sequence: sequence)
@@ -66,6 +83,23 @@ public final class VP8Decoder {
     let made = VideoFramePool(width: width, height: height)
     pool = made
     return made
+  }
+}
+
+/// A picture that still belongs to the decoder: valid while the closure that got it runs.
+public struct DecodedPicture: ~Copyable {
+  /// Pixels, as the stream says; may be odd.
+  public let width: Int
+  public let height: Int
+  /// `height` rows of `strideY` bytes, of which `width` are picture.
+  public let y: UnsafePointer<UInt8>
+  public let strideY: Int
+  fileprivate let decoder: VP8Decoder
+  fileprivate let image: UnsafeMutablePointer<vpx_image_t>
+
+  /// To keep it.
+  public func copy(captureTime: Instant) -> VideoFrame {
+    decoder.copy(image, captureTime: captureTime)
   }
 }
 

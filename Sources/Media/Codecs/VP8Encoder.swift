@@ -13,6 +13,8 @@ public final class VP8Encoder {
   private var clock: EncoderClock
   /// The first frame is a key frame; a request stays until a key frame came out.
   private var needsKeyFrame = true
+  /// The frame before was dropped by the rate control.
+  private var wasDropped = false
 
   /// Throws `CodecError.setUp` for settings that libvpx refuses.
   public init(configuration: VP8EncoderConfiguration) throws(CodecError) {
@@ -56,12 +58,22 @@ public final class VP8Encoder {
     if pattern.layers > 1 {
       try check(cvpx_set(context, Int32(VP8E_SET_TEMPORAL_LAYER_ID.rawValue), Int32(step.layer)))
     }
+    // Never two in a row: half the rate is the least that a moving picture has.
+    if wasDropped { try setDropping(isAllowed: false) }
     var image = image(of: frame)
     let time = clock.advance(to: frame.captureTime)
     try check(
       vpx_codec_encode(
         context, &image, time.presentation, UInt(time.duration), step.flags, cvpx_deadline_realtime))
-    guard let (data, isKeyFrame) = takePacket() else { return nil }
+    guard let (data, isKeyFrame) = takePacket() else {
+      wasDropped = true
+      pattern.skip(layer: step.layer)
+      return nil
+    }
+    if wasDropped {
+      wasDropped = false
+      try setDropping(isAllowed: true)
+    }
     if isKeyFrame { needsKeyFrame = false }
     pattern.advance(isKeyFrame: isKeyFrame)
     return EncodedVideoFrame(
@@ -74,6 +86,13 @@ public final class VP8Encoder {
     guard (1...1_000_000).contains(kbps) else { throw .failed("a rate of \(kbps) kbit/s") }
     guard settings.rc_target_bitrate != UInt32(kbps) else { return }
     Self.setRate(kbps, in: &settings)
+    try check(vpx_codec_enc_config_set(context, &settings))
+  }
+
+  private func setDropping(isAllowed: Bool) throws(CodecError) {
+    settings.rc_dropframe_thresh =
+      isAllowed
+      ? VP8RateControl.dropFrameThreshold(kbps: Int(settings.rc_target_bitrate), width: width, height: height) : 0
     try check(vpx_codec_enc_config_set(context, &settings))
   }
 
@@ -138,7 +157,6 @@ public final class VP8Encoder {
     settings.g_error_resilient = configuration.temporalLayers > 1 ? UInt32(VPX_ERROR_RESILIENT_DEFAULT) : 0
     settings.rc_end_usage = VPX_CBR
     settings.rc_resize_allowed = 0
-    settings.rc_dropframe_thresh = VP8RateControl.dropFrameThreshold
     settings.rc_min_quantizer = VP8RateControl.minimumQuantizer
     settings.rc_max_quantizer = VP8RateControl.maximumQuantizer
     settings.rc_undershoot_pct = VP8RateControl.undershootPercent
@@ -162,6 +180,8 @@ public final class VP8Encoder {
   /// Layer rates are cumulative.
   private static func setRate(_ kbps: Int, in settings: inout vpx_codec_enc_cfg_t) {
     settings.rc_target_bitrate = UInt32(kbps)
+    settings.rc_dropframe_thresh = VP8RateControl.dropFrameThreshold(
+      kbps: kbps, width: Int(settings.g_w), height: Int(settings.g_h))
     guard settings.ts_number_layers == 2 else { return }
     settings.ts_target_bitrate.0 = UInt32(max(1, kbps * VP8RateControl.baseLayerPercent / 100))
     settings.ts_target_bitrate.1 = UInt32(kbps)

@@ -48,9 +48,12 @@ enum VP8RateControl {
   /// because a rate that the network does not carry costs more than a soft picture.
   static let minimumQuantizer: UInt32 = 4
   static let maximumQuantizer: UInt32 = 63
-  /// Frames are dropped only when even the highest quantizer leaves the buffer below a tenth: never at 1.5 Mbit/s for
-  /// 720p, but below 400 kbit/s it keeps the delay bounded.
-  static let dropFrameThreshold: UInt32 = 10
+  /// In percent of the buffer: below it libvpx drops frames. 0: never, which is right as long as the highest quantizer can
+  /// hold the rate: viewers who join in a row leave a debt of key frames behind, and a soft picture for a second is better
+  /// than none. Where even that quantizer is too much (below 400 kbit/s at 720p) dropping keeps the delay bounded.
+  static func dropFrameThreshold(kbps: Int, width: Int, height: Int) -> UInt32 {
+    kbps * 1280 * 720 < 400 * width * height ? 10 : 0
+  }
   /// The modelled decoder buffer in milliseconds: what the rate may swing. Longer ones gain 0.05 dB and queue longer.
   static let bufferMilliseconds: UInt32 = 600
   static let bufferInitialMilliseconds: UInt32 = 300

@@ -1,3 +1,4 @@
+internal import Dispatch
 public import PeerConnection
 
 /// DTLS by OpenSSL and SRTP by libsrtp, for all peers of one identity.
@@ -16,6 +17,7 @@ public struct OpenSSLTransports: SecureTransports {
     self.init(
       context: try DTLSContext(identity: identity, certificate: certificate), sha256: certificate.sha256,
       timing: timing)
+    DispatchQueue.global().async { SRTPSession.prepare() }
   }
 
   init(context: DTLSContext, sha256: [UInt8], timing: DTLSTiming) {

@@ -13,6 +13,12 @@ public final class SRTPSession: SRTPPort {
   private let inbound: SRTPContext
   private var remoteSources: [UInt32] = []
 
+  /// Starts the library and its self-tests, some 20 ms of processor time that the first peer would wait for otherwise.
+  /// Any thread; once is enough.
+  static func prepare() {
+    _ = SRTPContext.started
+  }
+
   /// - Throws: `SRTPError.malformed` when key and salt have not the profile's length.
   public init(keys: SRTPKeys) throws(SRTPError) {
     outbound = try SRTPContext(profile: keys.profile, key: keys.local, direction: ssrc_any_outbound)
@@ -60,7 +66,7 @@ public final class SRTPSession: SRTPPort {
 private struct SRTPContext: ~Copyable {
   let pointer: srtp_t
 
-  private static let started: srtp_err_status_t = srtp_init()
+  static let started: srtp_err_status_t = srtp_init()
 
   init(profile: SRTPProfile, key: [UInt8], direction: srtp_ssrc_type_t) throws(SRTPError) {
     guard Self.started == srtp_err_status_ok else { throw SRTPError(Self.started) }

@@ -1,3 +1,4 @@
+internal import Glibc
 public import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -37,7 +38,7 @@ public final class HTTPServer: Sendable {
     responder: @escaping HTTPResponder
   ) async throws -> HTTPServer {
     let gate = ConnectionGate(limit: limits.maximumConnections)
-    let channel = try await ServerBootstrap(group: group)
+    let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .serverChannelOption(.backlog, value: 128)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -52,8 +53,20 @@ public final class HTTPServer: Sendable {
           try pipeline.addHandler(HTTPRequestHandler(limits: limits, responder: responder))
         }
       }
-      .bind(host: host, port: port).get()
-    return HTTPServer(channel: channel)
+    return HTTPServer(channel: try await bind(bootstrap, host: host, port: port))
+  }
+
+  /// Literal addresses are not given to the resolver, which denies "::" on a host whose only IPv6 address is loopback. A
+  /// kernel without IPv6 gets 0.0.0.0 in its place.
+  private static func bind(_ bootstrap: ServerBootstrap, host: String, port: Int) async throws -> any Channel {
+    guard let address = try? SocketAddress(ipAddress: host, port: port) else {
+      return try await bootstrap.bind(host: host, port: port).get()
+    }
+    do {
+      return try await bootstrap.bind(to: address).get()
+    } catch let error as IOError where host == "::" && [EAFNOSUPPORT, EADDRNOTAVAIL].contains(error.errnoCode) {
+      return try await bootstrap.bind(to: SocketAddress(ipAddress: "0.0.0.0", port: port)).get()
+    }
   }
 
   public func stop() async {

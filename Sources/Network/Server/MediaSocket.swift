@@ -45,6 +45,8 @@ public final class MediaSocket: Sendable {
       .channelOption(.receivePacketInfo, value: true)
       // A wake-up takes what has come, up to 32 datagrams of up to 2 KiB; WebRTC's stay below 1,500 bytes.
       .channelOption(.datagramVectorReadMessageCount, value: 32)
+      // epoll tells again if there are more; asking at once for what is rarely there would double the system calls.
+      .channelOption(.maxMessagesPerRead, value: 1)
       .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 32 * 2048))
       // A key frame for several viewers is 300 KB at once.
       .channelOption(.socketOption(.so_sndbuf), value: 1 << 20)
@@ -56,7 +58,7 @@ public final class MediaSocket: Sendable {
             DatagramReceiver(port: port, receive: receive, receivedAll: receivedAll))
         }
       }
-      .bind(host: host, port: port).get()
+      .bind(to: SocketAddress(ipAddress: host, port: port)).get()
     return MediaSocket(
       channel: channel, isIPv6: host == "::", port: UInt16(truncatingIfNeeded: channel.localAddress?.port ?? 0))
   }

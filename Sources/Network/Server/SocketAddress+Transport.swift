@@ -4,18 +4,24 @@ internal import Wire
 extension SocketAddress {
   /// The typed address; IPv4-mapped IPv6 becomes IPv4. Nil for UNIX sockets.
   var transportAddress: TransportAddress? {
-    let bytes: [UInt8]
+    let ip: IPAddress
     switch self {
     case .v4(let address):
       // sockaddr_in, ip(7): family, port, then four bytes of address.
-      bytes = withUnsafeBytes(of: address.address) { Array($0[4..<8]) }
+      ip = withUnsafeBytes(of: address.address) {
+        .v4(UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
+      }
     case .v6(let address):
       // sockaddr_in6, ipv6(7): family, port, flow label, then sixteen bytes of address.
-      bytes = withUnsafeBytes(of: address.address) { Array($0[8..<24]) }
+      ip = withUnsafeBytes(of: address.address) { bytes in
+        IPAddress(
+          high: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
+          low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)))
+      }
     case .unixDomainSocket:
       return nil
     }
-    guard let ip = IPAddress(bytes: bytes), let port else { return nil }
+    guard let port else { return nil }
     return TransportAddress(ip: ip, port: UInt16(truncatingIfNeeded: port))
   }
 

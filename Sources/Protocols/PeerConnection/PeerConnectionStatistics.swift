@@ -57,7 +57,8 @@ extension PeerConnection {
       selectedCandidatePair: selectedPair,
       refusedPackets: traffic.ignoredDatagrams + traffic.refusedSecurePackets + traffic.malformedRTCP,
       currentRoundTripTime: roundTripTime?.inSeconds,
-      outboundRTP: sender.statistics(), inboundRTP: state.isOver ? finalInboundStatistics : receiver.statistics(now: now),
+      outboundRTP: sender.statistics(),
+      inboundRTP: state.isOver ? finalInboundStatistics : receiver.statistics(now: now),
       availableOutgoingKbps: sender.targetKbps)
   }
 }

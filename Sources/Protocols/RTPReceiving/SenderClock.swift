@@ -41,7 +41,7 @@ struct SenderClock: Sendable {
     // RFC 5905 section 6: with the upper bit clear the era that begins in 2036 is meant.
     let era: Int64 = ntpTime >> 63 == 1 ? 0 : 1 << 32
     let seconds = Int64(ntpTime >> 32) + era - 2_208_988_800
-    let nanoseconds = (ntpTime & 0xffff_ffff) * 1_000_000_000 >> 32
+    let nanoseconds = ((ntpTime & 0xffff_ffff) * 1_000_000_000) >> 32
     return Instant(nanoseconds: seconds * 1_000_000_000 + Int64(nanoseconds))
   }
 }

@@ -38,8 +38,8 @@ public struct WHEPEndpoint: Sendable {
   var sessions: [WHEPSessionID: Session] = [:]
   /// Wrong tokens: ten at once, then one in six seconds for each address.
   private var failures = RateLimiter<String>(burst: 10, interval: .seconds(6))
-  /// Offers: twenty at once, then one a second for each address.
-  private var creations = RateLimiter<String>(burst: 20, interval: .seconds(1))
+  /// Offers: twenty at once, then four a second for each address; each costs about two milliseconds.
+  private var creations = RateLimiter<String>(burst: 20, interval: .milliseconds(250))
 
   public init(configuration: WHEPConfiguration, random: any RandomNumberGenerator & Sendable) {
     self.configuration = configuration

@@ -11,10 +11,15 @@ public enum IPAddress: Hashable, Sendable {
     case 16:
       let high = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
       let low = bytes.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-      self = high == 0 && low >> 32 == 0xffff ? .v4(UInt32(truncatingIfNeeded: low)) : .v6(high, low)
+      self.init(high: high, low: low)
     default:
       return nil
     }
+  }
+
+  /// From the two halves of an IPv6 address; an IPv4-mapped one (RFC 4291 section 2.5.5.2) becomes IPv4.
+  public init(high: UInt64, low: UInt64) {
+    self = high == 0 && low >> 32 == 0xffff ? .v4(UInt32(truncatingIfNeeded: low)) : .v6(high, low)
   }
 
   /// 4 or 16 bytes in network order.

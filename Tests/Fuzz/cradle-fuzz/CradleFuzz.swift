@@ -46,7 +46,8 @@ enum CradleFuzz {
       let body = try body(arguments.removeFirst())
       for path in arguments { body.run([UInt8](try Data(contentsOf: URL(filePath: path)))) }
     default:
-      throw Misuse(text: "usage: cradle-fuzz list | seeds BODY FOLDER | run BODY COUNT SEED LAST [FOLDER …] | try BODY FILE …")
+      throw Misuse(
+        text: "usage: cradle-fuzz list | seeds BODY FOLDER | run BODY COUNT SEED LAST [FOLDER …] | try BODY FILE …")
     }
   }
 
@@ -60,6 +61,7 @@ enum CradleFuzz {
   private static func run<Body: FuzzBody>(
     _ body: Body.Type, _ more: [[UInt8]], _ count: Int, _ seed: UInt64, _ last: LastInput
   ) {
+    var last = last
     let start = ContinuousClock.now
     let seen = Fuzzer.run(body, more: more, iterations: count, seed: seed) { last.keep($0) }
     let seconds = (ContinuousClock.now - start) / .seconds(1)

@@ -16,8 +16,8 @@ struct CradleSoak: AsyncParsableCommand {
   var token: String
   @Option(help: "How often.")
   var cycles = 100
-  @Option(help: "How many at a time.")
-  var parallel = 4
+  @Option(help: "How many at a time. A child takes four offers a second from one address.")
+  var parallel = 3
   @Option(help: "Of 100 viewers, how many close without DELETE.")
   var closing = 30
   @Option(help: "Of 100 viewers, how many vanish. The child keeps each for 30 s, and 32 viewers at a time.")
