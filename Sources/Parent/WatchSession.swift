@@ -27,6 +27,8 @@ final class WatchSession {
   private var whep: WHEPClient
   private var timer: Scheduled<Void>?
   private var controlChannel: UInt16?
+  /// The server is on this machine.
+  private let isLocal: Bool
   private var isOver = false
   private var left: (() -> Void)?
   private let notify: (Event) -> Void
@@ -39,9 +41,11 @@ final class WatchSession {
     self.client = client
     self.notify = notify
     let configuration = MediaPlan.configuration(wantsVideo: options.wantsVideo, wantsAudio: options.wantsAudio)
-    var isLocal = false
-    if case .address(let address) = options.url.origin.host { isLocal = address.isLoopback }
-    if case .name("localhost") = options.url.origin.host { isLocal = true }
+    isLocal =
+      switch options.url.origin.host {
+      case .address(let address): address.isLoopback
+      case .name(let name): name == "localhost"
+      }
     let offer: SessionDescription
     do {
       (peer, offer) = try hub.offer(
@@ -73,6 +77,7 @@ final class WatchSession {
       notify(.connected)
     case .stateChanged(.disconnected):
       notify(.weak)
+      restartICE()
     case .stateChanged(.failed):
       end("the link is lost")
     case .stateChanged(.closed):
@@ -81,6 +86,23 @@ final class WatchSession {
       if let message = ChildMessage(text) { notify(.message(message)) }
     default:
       break
+    }
+  }
+
+  /// Something between us and the server has changed: other addresses may work. If this does not help either, consent
+  /// runs out and the whole session is made anew.
+  private func restartICE() {
+    guard whep.isOpen, let ours = try? hub.beginICERestart(peer, includingLoopback: isLocal) else { return }
+    perform(
+      whep.restartICE(
+        ufrag: ours.ufrag, pwd: ours.pwd, candidates: ours.candidates, isComplete: true, now: MonotonicClock.now))
+  }
+
+  private func completeRestart(_ theirs: WHEPRemoteICE) {
+    hub.with(peer) { connection, now in
+      // Another restart may have begun meanwhile; its answer comes too.
+      try? connection.completeICERestart(
+        ufrag: theirs.ufrag, pwd: theirs.pwd, candidates: theirs.candidates, now: now)
     }
   }
 
@@ -136,7 +158,9 @@ final class WatchSession {
       end("\(error)", wasRefused: wasRefused)
     case .closed:
       finishLeaving()
-    case .restarted, .restartFailed:
+    case .restarted(let theirs):
+      completeRestart(theirs)
+    case .restartFailed:
       break
     }
   }

@@ -119,7 +119,9 @@ final class ForeignServer {
   }
 
   deinit {
-    if process.isRunning { process.terminate() }
+    process.terminate()
+    for _ in 0..<100 where process.isRunning { usleep(50_000) }
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     process.waitUntilExit()
   }
 }

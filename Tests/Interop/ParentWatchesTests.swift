@@ -36,7 +36,9 @@ extension RealPeers {
       let server = try ForeignServer(
         script, python: script == "whep_server_gstreamer" ? "/usr/bin/python3" : nil,
         arguments: script == "sender_chromium" ? ["--size", "640x360"] : [])
-      check(try ParentProcess(server.url, token: "", arguments: ["--duration", "5"]))
+      try withExtendedLifetime(server) {
+        check(try ParentProcess(server.url, token: "", arguments: ["--duration", "5"]))
+      }
     }
 
     @Test func soundAloneComesWithoutPictures() throws {

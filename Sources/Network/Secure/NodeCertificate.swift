@@ -103,8 +103,9 @@ struct CertificateHandle: ~Copyable {
     // The last second that UTCTime can say. RFC 5280 section 4.1.2.5.
     try check(ASN1_TIME_set_string_X509(X509_getm_notAfter(pointer), "20491231235959Z") == 1, "notAfter")
     let name = X509_get_subject_name(pointer)
+    let commonName = Array("Cradle".utf8)
     try check(
-      X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, Array("Cradle".utf8), -1, -1, 0) == 1, "subject")
+      X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, commonName, Int32(commonName.count), -1, 0) == 1, "subject")
     try check(X509_set_issuer_name(pointer, name) == 1, "issuer")
     try check(X509_set_pubkey(pointer, key.pointer) == 1, "subjectPublicKeyInfo")
     var extensions: [(Int32, String)] = [

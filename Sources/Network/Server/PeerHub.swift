@@ -123,9 +123,7 @@ public final class PeerHub: @unchecked Sendable {
     eventLoop.preconditionInEventLoop()
     guard peers.count < limit, let socket else { throw .full }
     let connection = makeConnection(configuration)
-    for ip in LocalAddresses.current(includingLoopback: includingLoopback) where socket.isIPv6 || !ip.isIPv6 {
-      connection.addLocalCandidate(TransportAddress(ip: ip, port: socket.port), now: now())
-    }
+    for address in addresses(of: socket, includingLoopback) { connection.addLocalCandidate(address, now: now()) }
     let description: SessionDescription
     do {
       description = try describe(connection, now())
@@ -140,6 +138,30 @@ public final class PeerHub: @unchecked Sendable {
     drain(peer)
     finishTurn()
     return (id, description)
+  }
+
+  private func addresses(of socket: MediaSocket, _ includingLoopback: Bool) -> [TransportAddress] {
+    LocalAddresses.current(includingLoopback: includingLoopback)
+      .filter { socket.isIPv6 || !$0.isIPv6 }
+      .map { TransportAddress(ip: $0, port: socket.port) }
+  }
+
+  /// Begins an ICE restart with the addresses that this machine has by now (another Wi-Fi, a cable); what is returned goes
+  /// to the peer. Nil when the peer is gone.
+  public func beginICERestart(_ id: PeerID, includingLoopback: Bool) throws(PeerConnectionError) -> RestartedICE? {
+    eventLoop.preconditionInEventLoop()
+    guard let peer = peers[id], let socket else { return nil }
+    defer {
+      drain(peer)
+      finishTurn()
+    }
+    let known = Set(peer.connection.localAddresses)
+    for address in addresses(of: socket, includingLoopback) where !known.contains(address) {
+      peer.connection.addLocalCandidate(address, now: now())
+    }
+    let ours = try peer.connection.beginICERestart(now: now())
+    byFragment[ours.ufrag] = id
+    return ours
   }
 
   /// The peer's connection, for questions; nil once it is gone.

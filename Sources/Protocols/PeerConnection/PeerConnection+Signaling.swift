@@ -14,6 +14,9 @@ extension PeerConnection {
     }
   }
 
+  /// What `addLocalCandidate` was given so far.
+  public var localAddresses: [TransportAddress] { localCandidates }
+
   /// Takes the peer's first offer and gives the answer to send back.
   public func answer(_ offer: SessionDescription, now: Instant) throws(PeerConnectionError) -> SessionDescription {
     guard case .fresh = signaling else { throw .invalidState("an offer was taken before") }

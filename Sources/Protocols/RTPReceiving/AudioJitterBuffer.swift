@@ -72,7 +72,8 @@ package struct AudioJitterBuffer: Sendable {
   package mutating func insert(_ payload: [UInt8], sequence: Int64, timestamp: UInt32, isRecovered: Bool, now: Instant)
   {
     let mark = Int(truncatingIfNeeded: sequence) & (seen.count - 1)
-    guard seen[mark] != sequence else {
+    // A refused packet of the same mark may have taken the place of one that waits.
+    guard seen[mark] != sequence, !packets.contains(sequence) else {
       if !isRecovered { counters.duplicatePackets += 1 }
       return
     }

@@ -155,7 +155,7 @@ struct VP8FrameAssembly: Sendable {
 
   private mutating func makeRoom(for sequence: Int64, bytes: Int) -> Bool {
     guard let floor else {
-      self.floor = sequence - Self.initialReordering
+      self.floor = sequence - min(Self.initialReordering, mask)
       highest = sequence
       return true
     }

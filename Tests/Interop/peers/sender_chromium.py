@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import pathlib
+import signal
 import sys
 import threading
 from typing import Any
@@ -60,6 +61,8 @@ def main() -> int:
     # The page loads nothing, so the browser needs no host.
     parser.set_defaults(url="http://127.0.0.1", insecure=False)
     options = parser.parse_args()
+    # The browser has to go with us.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         sender = Sender(options)
         server = WhepServer(options.listen, options.port, sender.start, sender.stats, options.token)

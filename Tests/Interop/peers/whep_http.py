@@ -6,6 +6,7 @@ Standard library only. The media half is a function that takes an offer and retu
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import ssl
 import subprocess
@@ -33,6 +34,8 @@ class WhepServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, host: str, port: int, start: Start, stats: Callable[[], dict[str, Any]], token: str = ""):
+        # A program that was started from a thread may have been given that thread's mask.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGINT})
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.start_viewer = start
         self.stats = stats
