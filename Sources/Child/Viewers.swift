@@ -133,8 +133,8 @@ final class Viewers: @unchecked Sendable {
       table[peer]?.isConnected = true
       if isNew {
         if viewer.permissions.contains(.view) { pipeline(of: viewer)?.requestKeyFrameAtOnce() }
-        // The handshake's code is not needed again until the next viewer comes.
-        hub.eventLoop.scheduleTask(in: .seconds(5)) { MemorySettings.releaseUnusedCode() }
+        // The handshake is not needed again until the next viewer comes.
+        hub.eventLoop.scheduleTask(in: .seconds(5)) { MemorySettings.releaseUnused() }
       }
       logger.info(
         "viewer is connected",

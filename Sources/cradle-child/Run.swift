@@ -31,7 +31,7 @@ struct Run: AsyncParsableCommand {
     } catch {
       throw Failure.failed("\(error)")
     }
-    MemorySettings.releaseUnusedCode()
+    MemorySettings.releaseUnused()
     if isatty(STDERR_FILENO) == 1 {
       printError(
         "Open https://localhost:\(node.port)/ with a token: cradle-child token add --name me --allow view,listen")

@@ -61,7 +61,14 @@ struct Watch: AsyncParsableCommand {
       watcher = try await Watcher.start(
         options(),
         notice: { notice in
-          if notice.kind == .connected { progress.connected() }
+          if notice.kind == .connected {
+            progress.connected()
+            // What connecting needed.
+            Task {
+              try? await Task.sleep(for: .seconds(5))
+              MemorySettings.releaseUnused()
+            }
+          }
           screen.say(notice)
         },
         ended: { error in progress.end(error) })

@@ -13,9 +13,10 @@ public enum MemorySettings {
     mallopt(M_TRIM_THRESHOLD, 256 * 1024)
   }
 
-  /// After a phase that will not come again soon, such as starting up: lets go of the code that only it needed. What is
-  /// used again is mapped again from the page cache, at a microsecond for 16 pages.
-  public static func releaseUnusedCode() {
+  /// After a phase that will not come again soon, such as starting up: lets go of what it freed, and of the code that only
+  /// it needed. Code that is used again is mapped again from the page cache, at a microsecond for 16 pages.
+  public static func releaseUnused() {
+    malloc_trim(0)
     for mapping in MemoryMapping.current() where mapping.isCode {
       madvise(
         UnsafeMutableRawPointer(bitPattern: mapping.addresses.lowerBound), mapping.addresses.count, MADV_DONTNEED)
