@@ -134,7 +134,7 @@ final class Viewers: @unchecked Sendable {
       if isNew {
         if viewer.permissions.contains(.view) { pipeline(of: viewer)?.requestKeyFrameAtOnce() }
         // The handshake is not needed again until the next viewer comes.
-        hub.eventLoop.scheduleTask(in: .seconds(5)) { MemorySettings.releaseUnused() }
+        releaseUnusedSoon()
       }
       logger.info(
         "viewer is connected",
@@ -148,9 +148,14 @@ final class Viewers: @unchecked Sendable {
       updateDemand()
       updateRates()
       onEnded(viewer)
+      if table.isEmpty { releaseUnusedSoon() }
     case .new, .connecting:
       break
     }
+  }
+
+  private func releaseUnusedSoon() {
+    hub.eventLoop.scheduleTask(in: .seconds(5)) { MemorySettings.releaseUnused() }
   }
 
   func pipeline(of viewer: Viewer) -> VideoPipeline? {

@@ -129,7 +129,6 @@ extension Result where Failure == HTTPClientError {
       client.prepare()
       client.prepare()
     }.get()
-    try await Task.sleep(for: .milliseconds(100))
     _ = try await client.ask(.GET, lab.url()).get()
     #expect(try await client.connections() == 1)
     await client.end()

@@ -73,7 +73,8 @@ class Child:
         while time.monotonic() < deadline:
             status = self.status()
             if status is not None and not status["viewers"]:
-                time.sleep(1)
+                # It gives back what it freed a moment after the last one has gone.
+                time.sleep(7)
                 return self.usage()
             time.sleep(0.5)
         raise SystemExit("the child still counts viewers long after the last one has gone")

@@ -3,8 +3,13 @@ internal import Glibc
 
 /// How the C library's allocator behaves in a daemon that runs for months on a small board. mallopt(3).
 public enum MemorySettings {
+  /// The code of the program and of what it is linked with, as mapped before any thread could load or unload a library
+  /// (libsrtp's NSS does both): these addresses hold the same code as long as the program runs.
+  private static let linkedCode = MemoryMapping.current().filter(\.isCode)
+
   /// Call once, before threads start.
   public static func apply() {
+    _ = linkedCode
     // One arena for each thread would keep what each of them ever freed; ours allocate little.
     mallopt(M_ARENA_MAX, 2)
     // Pictures are a megabyte and more: always mapped, so that a camera that is gone gives its memory back. Left alone,
@@ -14,10 +19,11 @@ public enum MemorySettings {
   }
 
   /// After a phase that will not come again soon, such as starting up: lets go of what it freed, and of the code that only
-  /// it needed. Code that is used again is mapped again from the page cache, at a microsecond for 16 pages.
+  /// it needed. Code that is used again is mapped again from the page cache, at a microsecond for 16 pages. Only after
+  /// `apply`.
   public static func releaseUnused() {
     malloc_trim(0)
-    for mapping in MemoryMapping.current() where mapping.isCode {
+    for mapping in linkedCode {
       madvise(
         UnsafeMutableRawPointer(bitPattern: mapping.addresses.lowerBound), mapping.addresses.count, MADV_DONTNEED)
     }

@@ -47,12 +47,14 @@ public final class DTLSConnection: DTLSPort {
   }
 
   public func handle(datagram: [UInt8], now: Instant) {
-    guard !datagram.isEmpty else { return }
+    var datagram = datagram
     switch state {
     case .idle, .ended: return
     case .handshaking(let role, nil): state = .handshaking(role: role, giveUp: now + timing.giveUp)
-    case .handshaking, .connected: break
+    case .handshaking: break
+    case .connected: datagram = filter.admit(datagram)
     }
+    guard !datagram.isEmpty else { return }
     ssl.datagrams.incoming = datagram
     advance(now: now)
     ssl.datagrams.incoming = []
@@ -164,6 +166,12 @@ public final class DTLSConnection: DTLSPort {
     case .client: SRTPKeys(profile: profile, local: client, remote: server)
     case .server: SRTPKeys(profile: profile, local: server, remote: client)
     }
+  }
+
+  /// Of the cipher in use; both kinds that we offer.
+  private var filter: DTLSRecordFilter {
+    let cipher = SSL_CIPHER_get_cipher_nid(SSL_get_current_cipher(ssl.pointer))
+    return DTLSRecordFilter(overhead: cipher == NID_chacha20_poly1305 ? 16 : 24)
   }
 
   private func read() {
