@@ -74,7 +74,8 @@ demo: setup-demo ## starts a child, watches it, shows the figures and a link; Ct
 
 test: setup-test ## runs every test that needs no special hardware
 	swift build --build-tests
-	swift test --skip-build
+	@set -o pipefail; swift test --skip-build 2>&1 | tee $(BUILD)/test.log || \
+	  { echo "What failed:"; grep -E '✘|error:' $(BUILD)/test.log | grep -v '✘ \(Suite\|Test run\)' | tail -40; exit 1; }
 
 test-hardware: setup-viewer ## runs the child in a virtual machine with a camera and a sound card
 	swift build $(RELEASE) --product cradle-child

@@ -61,7 +61,11 @@ struct TestFrame {
 
 /// A receiver, packets for it, and what came out of it.
 struct ReceiverRig {
-  var receiver: RTPReceiver
+  private let owned: Owned<RTPReceiver>
+  var receiver: RTPReceiver {
+    _read { yield owned.value }
+    _modify { yield &owned.value }
+  }
   var now = Instant.zero
   var frames: [(at: Instant, frame: ReceivedVideoFrame)] = []
   var sound: [(at: Instant, element: ReceivedAudio)] = []
@@ -80,7 +84,7 @@ struct ReceiverRig {
   ) {
     var configuration = RTPReceiverConfiguration(senderSSRC: ourSSRC, cname: "us")
     configure(&configuration)
-    receiver = RTPReceiver(configuration: configuration, random: SeededGenerator(seed: 5))
+    owned = Owned(RTPReceiver(configuration: configuration, random: SeededGenerator(seed: 5)))
     if let audio { receiver.addStream(audio) }
     if let video { receiver.addStream(video) }
     receiver.setRoundTripTime(.milliseconds(roundTrip))

@@ -17,7 +17,11 @@ extension Instant {
 
 /// A sender with one sound and one picture stream, and what came out of it.
 struct Rig {
-  var sender: RTPSender
+  private let owned: Owned<RTPSender>
+  var sender: RTPSender {
+    _read { yield owned.value }
+    _modify { yield &owned.value }
+  }
   var packets: [(at: Instant, packet: RTPPacket, bytes: [UInt8])] = []
   var reports: [(at: Instant, packets: [RTCPPacket])] = []
   var keyFrameRequests: [Instant] = []
@@ -27,10 +31,11 @@ struct Rig {
     configuration: RTPSenderConfiguration = .init(), rtx: Bool = true, transportCC: Bool = true, remb: Bool = false,
     seed: UInt64 = 1
   ) {
-    sender = RTPSender(
-      configuration: configuration,
-      wallClock: WallClockReference(instant: .zero, unixNanoseconds: 1_700_000_000_000_000_000),
-      random: SeededGenerator(seed: seed))
+    owned = Owned(
+      RTPSender(
+        configuration: configuration,
+        wallClock: WallClockReference(instant: .zero, unixNanoseconds: 1_700_000_000_000_000_000),
+        random: SeededGenerator(seed: seed)))
     var ids = extensionIDs
     if !transportCC { ids.transportSequenceNumber = nil }
     sender.addStream(

@@ -1,27 +1,38 @@
 internal import Glibc
 
-/// One mapping of this process. proc(5), `maps`.
+/// One mapping of this process. proc(5), `smaps`.
 public struct MemoryMapping: Sendable {
   public var addresses: Range<Int>
   /// `rw-p`: what may be done, and whether it is private.
   public var permissions: String
   /// Whether a file is behind it.
   public var isFile: Bool
+  /// Bytes that are not, or no longer, what the file has.
+  public var ownBytes = 0
 
   /// Private memory of no file, to be read and written.
   public var isPrivateMemory: Bool { permissions == "rw-p" && !isFile }
-  /// Code of the program or of a library. It cannot be written, so it is what the file has.
-  public var isCode: Bool { permissions == "r-xp" && isFile }
+  /// Code and constants of the program or of a library: nothing has written there and nothing can, so it is what the
+  /// file has. (What the loader relocates and then protects has been written.)
+  public var isUnchangedFile: Bool { (permissions == "r-xp" || permissions == "r--p") && isFile && ownBytes == 0 }
+
+  private static let ownLabels: Set<Substring> = ["Private_Dirty:", "Anonymous:", "Swap:"]
 
   /// As of now; another thread may change it at any time. Empty where there is no /proc.
   public static func current() -> [MemoryMapping] {
-    guard let file = fopen("/proc/self/maps", "re") else { return [] }
+    guard let file = fopen("/proc/self/smaps", "re") else { return [] }
     defer { fclose(file) }
     var mappings: [MemoryMapping] = []
     var line = [CChar](repeating: 0, count: 512)
     while fgets(&line, Int32(line.count), file) != nil {
       let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
       let fields = text.split(separator: " ", maxSplits: 5)
+      if let label = fields.first, label.hasSuffix(":") {
+        if ownLabels.contains(label), fields.count >= 2, !mappings.isEmpty {
+          mappings[mappings.count - 1].ownBytes += (Int(fields[1]) ?? 0) * 1024
+        }
+        continue
+      }
       let ends = fields.first?.split(separator: "-").compactMap { Int($0, radix: 16) } ?? []
       guard fields.count >= 5, ends.count == 2, ends[0] < ends[1] else { continue }
       mappings.append(

@@ -6,7 +6,7 @@ public import Wire
 ///
 /// No clock, no socket: after each call the owner drains `poll(now:)` until it returns nil, and calls `handleTimeout`
 /// at `nextDeadline`.
-public struct RTPReceiver: Sendable {
+public struct RTPReceiver: ~Copyable, Sendable {
   let configuration: RTPReceiverConfiguration
   var random: any RandomNumberGenerator & Sendable
   var streams: [ReceiveStream] = []
@@ -82,6 +82,9 @@ public struct RTPReceiver: Sendable {
     if let received { handOut(received, of: index) }
     if nextReport == nil { scheduleFirstReport(now: now) }
     requestWhatIsMissing(stream: index, now: now)
+    // What is due soon needs no wake-up of its own then.
+    for index in streams.indices { streams[index].audio?.playWhatIsReady(now: now) }
+    queueTransportFeedback(now: now)
     flushFeedback()
   }
 
@@ -148,12 +151,16 @@ public struct RTPReceiver: Sendable {
       streams[index].audio?.handleTimeout(now: now)
       requestWhatIsMissing(stream: index, now: now)
     }
+    queueTransportFeedback(now: now)
+    flushFeedback()
+    queueDueReport(now: now)
+  }
+
+  private mutating func queueTransportFeedback(now: Instant) {
     for feedback in transportFeedback.takeDue(now: now) {
       let isReducedSize = streams.contains { $0.configuration.reducedSizeRTCP }
       queue(.transportFeedback(feedback), isReducedSize: isReducedSize)
     }
-    flushFeedback()
-    queueDueReport(now: now)
   }
 
   /// When `handleTimeout` is due next; nil while nothing is to be done.

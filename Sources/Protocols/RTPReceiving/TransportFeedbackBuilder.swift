@@ -14,8 +14,10 @@ struct TransportFeedbackBuilder: Sendable {
   private var mediaSSRC: UInt32 = 0
   private var feedbackCount: UInt8 = 0
   private var tooOld = 0
-  /// When feedback is due; nil while there is nothing to tell.
-  private(set) var nextDeadline: Instant?
+  /// From when on feedback leaves with the next packet that comes; nil while there is nothing to tell.
+  private var due: Instant?
+  /// When it leaves without one: so it seldom takes a wake-up of its own.
+  var nextDeadline: Instant? { due.map { $0 + interval / 2 } }
 
   private static let missing = Int64.min
   /// 4 s at 500 packets a second; a power of two.
@@ -52,13 +54,13 @@ struct TransportFeedbackBuilder: Sendable {
       next = min(next, sequence)
     }
     arrivals[index(sequence)] = now.nanoseconds
-    nextDeadline = nextDeadline ?? now + interval
+    due = due ?? now + interval
   }
 
   /// The feedback that is due at `now`; several packets when one cannot hold it.
   mutating func takeDue(now: Instant) -> [RTCPTransportFeedback] {
-    guard let due = nextDeadline, due <= now, let highest else { return [] }
-    nextDeadline = nil
+    guard let due, due <= now, let highest else { return [] }
+    self.due = nil
     var result: [RTCPTransportFeedback] = []
     while next <= highest {
       guard let feedback = build(through: highest) else { break }
@@ -74,7 +76,7 @@ struct TransportFeedbackBuilder: Sendable {
     next = sequence
     tooOld = 0
     arrivals[index(sequence)] = now.nanoseconds
-    nextDeadline = nextDeadline ?? now + interval
+    due = due ?? now + interval
   }
 
   /// As many as go into one packet from `next` on, which moves behind them. Nil when nothing came from there on.

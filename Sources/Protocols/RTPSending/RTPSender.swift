@@ -6,7 +6,7 @@ public import Wire
 ///
 /// No clock, no socket: after each call the owner drains `poll(now:)` until it returns nil, and calls `handleTimeout` at
 /// `nextDeadline`. Payloads are shared with other senders; a packet is put together when it leaves.
-public struct RTPSender: Sendable {
+public struct RTPSender: ~Copyable, Sendable {
   let configuration: RTPSenderConfiguration
   /// The wall clock for sender reports and capture times. Set it when the clock steps.
   public var wallClock: WallClockReference
@@ -189,9 +189,9 @@ public struct RTPSender: Sendable {
     func note(_ deadline: Instant?) {
       if let deadline { next = min(next ?? deadline, deadline) }
     }
-    for stream in streams {
-      note(stream.nextReport)
-      note(stream.keyFrameRequestDue)
+    for index in streams.indices {
+      note(streams[index].nextReport)
+      note(streams[index].keyFrameRequestDue)
     }
     if !audioQueue.isEmpty { note(Instant(nanoseconds: .min)) }
     if !videoQueue.isEmpty || !retransmissionQueue.isEmpty {
