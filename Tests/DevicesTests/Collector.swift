@@ -9,8 +9,8 @@ final class Collector<Element: Sendable>: Sendable {
 
   func put(_ element: Element) { mailbox.put(element) }
 
-  /// The next one; nil after two seconds without.
-  func next() -> Element? { mailbox.take(until: MonotonicClock.now + .seconds(2)) }
+  /// The next one; nil after a minute without.
+  func next() -> Element? { mailbox.take(until: MonotonicClock.now + .seconds(60)) }
 
   /// What is there already.
   func nextNow() -> Element? { mailbox.take(until: MonotonicClock.now) }
