@@ -16,7 +16,7 @@ public struct MemoryMapping: Sendable {
   /// file has. (What the loader relocates and then protects has been written.)
   public var isUnchangedFile: Bool { (permissions == "r-xp" || permissions == "r--p") && isFile && ownBytes == 0 }
 
-  private static let ownLabels: Set<Substring> = ["Private_Dirty:", "Anonymous:", "Swap:"]
+  private static let ownLabels: Set<Substring> = ["Anonymous:", "Swap:"]
 
   /// As of now; another thread may change it at any time. Empty where there is no /proc.
   public static func current() -> [MemoryMapping] {
