@@ -26,7 +26,7 @@ public struct AtomicFile: Sendable, Hashable {
 
   /// Replaces the content: temporary file beside it, sync, rename, sync of the directory.
   public func write(_ bytes: [UInt8]) throws(FileError) {
-    try write(bytes) { _ in nil }
+    try write(bytes) { Self.injectedFault?($0) }
   }
 
   /// The permission bits as they are now; nil when there is no such file.
@@ -56,6 +56,9 @@ public struct AtomicFile: Sendable, Hashable {
     /// Power goes: nothing more is done, nothing is tidied up.
     case powerCut
   }
+
+  /// For tests of what lies above a file: applies to every write within the task.
+  @TaskLocal static var injectedFault: (@Sendable (Step) -> Fault?)?
 
   /// Content is written in pieces of this many bytes.
   static let pieceSize = 4096

@@ -134,12 +134,16 @@ public enum LightDevice: ConfigurationText {
   case none
   /// Kept in memory only.
   case simulated
-  /// A line of a GPIO chip: `gpio:/dev/gpiochip0/17`.
-  case gpio(chip: String, line: UInt32)
+  /// A line of a GPIO chip by its number or its name: `gpio:/dev/gpiochip0/17`, `gpio:/dev/gpiochip0/GPIO17`.
+  /// With `:active-low` behind it the lamp shines while the line is low.
+  case gpio(chip: String, line: GPIOLine, isActiveLow: Bool)
   /// A directory below /sys/class/leds.
   case led(path: String)
 
-  public static let allowed = "none, simulated, gpio:/dev/gpiochip0/17, or led:/sys/class/leds/NAME"
+  public static let allowed =
+    "none, simulated, gpio:/dev/gpiochip0/17 (or the line's name; with :active-low behind it if the lamp shines while "
+    + "the line is low), or led:/sys/class/leds/NAME"
+  private static let activeLow = ":active-low"
 
   public init?(_ text: String) {
     switch text {
@@ -148,9 +152,12 @@ public enum LightDevice: ConfigurationText {
     default:
       if let place = text.after(prefix: "gpio:"), let slash = place.lastIndex(of: "/") {
         let chip = String(place[..<slash])
-        let digits = place[place.index(after: slash)...]
-        guard chip.hasPrefix("/"), chip.isPlainPath, digits.first != "+", let line = UInt32(digits) else { return nil }
-        self = .gpio(chip: chip, line: line)
+        let isActiveLow = place.hasSuffix(Self.activeLow)
+        let end = isActiveLow ? place.index(place.endIndex, offsetBy: -Self.activeLow.count) : place.endIndex
+        guard chip.hasPrefix("/"), chip.dropFirst().contains("/"), chip.isPlainPath, slash < end,
+          let line = GPIOLine(String(place[place.index(after: slash)..<end]))
+        else { return nil }
+        self = .gpio(chip: chip, line: line, isActiveLow: isActiveLow)
       } else if let path = text.after(prefix: "led:"), path.hasPrefix("/"), path.isPlainPath {
         self = .led(path: path)
       } else {
@@ -163,8 +170,37 @@ public enum LightDevice: ConfigurationText {
     switch self {
     case .none: "none"
     case .simulated: "simulated"
-    case .gpio(let chip, let line): "gpio:\(chip)/\(line)"
+    case .gpio(let chip, let line, let isActiveLow):
+      "gpio:\(chip)/\(line)" + (isActiveLow ? Self.activeLow : "")
     case .led(let path): "led:\(path)"
+    }
+  }
+}
+
+/// Which line of a GPIO chip a lamp hangs on.
+public enum GPIOLine: LosslessStringConvertible, Hashable, Sendable {
+  case offset(UInt32)
+  /// From the board's device tree: begins with no digit, at most 31 bytes (GPIO_MAX_NAME_SIZE of linux/gpio.h).
+  case name(String)
+
+  public init?(_ text: String) {
+    guard let first = text.unicodeScalars.first, first.isASCII else { return nil }
+    if first.properties.numericType != nil {
+      guard let offset = UInt32(text) else { return nil }
+      self = .offset(offset)
+    } else {
+      let isName =
+        (first.properties.isAlphabetic || first == "_") && text.utf8.count <= 31
+        && text.unicodeScalars.allSatisfy { $0.isPrintable && $0 != ":" && $0 != "/" }
+      guard isName else { return nil }
+      self = .name(text)
+    }
+  }
+
+  public var description: String {
+    switch self {
+    case .offset(let offset): "\(offset)"
+    case .name(let name): name
     }
   }
 }

@@ -101,7 +101,7 @@ import Testing
     #expect(configuration.speaker == .init(device: .null, maximumVolume: 35))
     #expect(
       configuration.lights == [
-        .init(id: "lamp", device: .gpio(chip: "/dev/gpiochip0", line: 17)),
+        .init(id: "lamp", device: .gpio(chip: "/dev/gpiochip0", line: .offset(17), isActiveLow: false)),
         .init(id: "light-2", device: .led(path: "/sys/class/leds/led0")),
       ])
     #expect(configuration.lullabies == "/srv/songs")
@@ -157,11 +157,18 @@ import Testing
     #expect(SpeakerDevice("null") == .null)
     #expect(SpeakerDevice("test") == nil)
     #expect(LightDevice("simulated") == .simulated)
-    for wrong in ["gpio:17", "gpio:/dev/gpiochip0", "gpio:/dev/gpiochip0/", "gpio:/dev/gpiochip0/+1", "led:led0", "on"]
-    {
+    for wrong in [
+      "gpio:17", "gpio:/dev/gpiochip0", "gpio:/dev/gpiochip0/", "gpio:/dev/gpiochip0/+1", "gpio:/dev/gpiochip0/1x",
+      "gpio:/dev/gpiochip0/:active-low", "gpio:/dev/gpiochip0/17:low", "led:led0", "on",
+    ] {
       #expect(LightDevice(wrong) == nil, "\(wrong)")
     }
-    #expect(LightDevice("gpio:/dev/gpiochip0/17")?.description == "gpio:/dev/gpiochip0/17")
+    #expect(
+      LightDevice("gpio:/dev/gpiochip0/GPIO17:active-low")
+        == .gpio(chip: "/dev/gpiochip0", line: .name("GPIO17"), isActiveLow: true))
+    for text in ["gpio:/dev/gpiochip0/17", "gpio:/dev/gpiochip0/17:active-low", "gpio:/dev/gpiochip0/PIN_7"] {
+      #expect(LightDevice(text)?.description == text)
+    }
   }
 
   // MARK: - Errors

@@ -1,0 +1,82 @@
+/// Everybody that one end is paired with, and the rules for it. A value: `PairStore` keeps it on disk.
+public struct PairBook: Hashable, Sendable {
+  public static let maximumRecords = 64
+
+  /// In the order in which they were paired.
+  public private(set) var records: [PairRecord]
+
+  /// Who is meant by a text of a person.
+  public enum Lookup: Hashable, Sendable {
+    case found(PairRecord)
+    /// Several have this name; their ids tell them apart.
+    case ambiguous([PairRecord])
+    case none
+  }
+
+  /// Whether somebody who proved a key may come in.
+  public enum Admission: Hashable, Sendable {
+    case admitted(PairRecord)
+    case expired(PairRecord)
+    case unknown
+  }
+
+  /// All places are taken by pairs that have not expired.
+  public struct Full: Error, Hashable, Sendable {}
+
+  /// From what was stored. Nil when there are too many, or two of one id.
+  public init?(records: [PairRecord] = []) {
+    guard records.count <= Self.maximumRecords, Set(records.map(\.id)).count == records.count else { return nil }
+    self.records = records
+  }
+
+  /// Adds a pair; one with the same key replaces the older. When the book is full, the one that expired first goes.
+  public mutating func add(_ record: PairRecord, date: UnixTime) throws(Full) {
+    var changed = records.filter { $0.id != record.id && $0.publicKey != record.publicKey }
+    if changed.count >= Self.maximumRecords {
+      let expired = changed.filter { $0.isExpired(at: date) }
+      guard let first = expired.min(by: { ($0.expiresAt ?? date) < ($1.expiresAt ?? date) }) else { throw Full() }
+      changed.removeAll { $0.id == first.id }
+    }
+    records = changed + [record]
+  }
+
+  /// By id, then by name, then by name in any case. Expired ones are found too: they can still be revoked.
+  public func find(_ text: String) -> Lookup {
+    if let record = records.first(where: { $0.id == text }) { return .found(record) }
+    for matches in [
+      records.filter { $0.name == text }, records.filter { $0.name.lowercased() == text.lowercased() },
+    ] where !matches.isEmpty {
+      return matches.count == 1 ? .found(matches[0]) : .ambiguous(matches)
+    }
+    return .none
+  }
+
+  /// Whether the holder of the key with this id may come in at `date`.
+  public func admission(id: String, date: UnixTime) -> Admission {
+    guard let record = records.first(where: { $0.id == id }) else { return .unknown }
+    return record.isExpired(at: date) ? .expired(record) : .admitted(record)
+  }
+
+  /// Takes a pair away; nil when there is none of this id.
+  @discardableResult
+  public mutating func revoke(id: String) -> PairRecord? {
+    records.firstIndex { $0.id == id }.map { records.remove(at: $0) }
+  }
+
+  /// Notes that the holder of the key was here, and where; false when there is no such pair.
+  @discardableResult
+  public mutating func touch(id: String, date: UnixTime, address: KnownAddress? = nil) -> Bool {
+    guard let index = records.firstIndex(where: { $0.id == id }) else { return false }
+    records[index].lastSeenAt = date
+    if let address { records[index].lastAddress = address }
+    return true
+  }
+
+  /// Calls a pair by another name, cleaned; false when there is no such pair.
+  @discardableResult
+  public mutating func rename(id: String, to name: String) -> Bool {
+    guard let index = records.firstIndex(where: { $0.id == id }) else { return false }
+    records[index].name = PairName.cleaned(name, fallback: records[index].name)
+    return true
+  }
+}

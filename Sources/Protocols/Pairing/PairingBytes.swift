@@ -1,0 +1,53 @@
+internal import Wire
+
+/// What is hashed, signed and sealed in pairing: labels and length-prefixed parts, so that no two different messages
+/// have the same bytes.
+enum PairingBytes {
+  /// Each use has a label of its own: nothing made for one purpose or role serves another.
+  static func writer(label: String) -> ByteWriter {
+    var writer = ByteWriter(reservingCapacity: 256)
+    writer.write(part: Array("Cradle pairing 1 \(label)".utf8))
+    return writer
+  }
+
+  static func label(_ text: String) -> [UInt8] { writer(label: text).bytes }
+
+  /// Binds a SPAKE2+ run to this protocol and to the parameters that the child sent.
+  static func names(salt: [UInt8], iterations: Int) -> SPAKE2PlusNames {
+    var context = writer(label: "code")
+    context.write(part: salt)
+    context.write(UInt32(clamping: iterations))
+    return SPAKE2PlusNames(context: context.bytes, prover: Array("parent".utf8), verifier: Array("child".utf8))
+  }
+
+  /// Everything that went to and fro with a code, before the introductions.
+  static func codeTranscript(
+    salt: [UInt8], iterations: Int, shareP: [UInt8], session: [UInt8], shareV: [UInt8], hashes: any Hashes
+  ) -> [UInt8] {
+    var writer = writer(label: "code transcript")
+    for part in [names(salt: salt, iterations: iterations).context, shareP, session, shareV] {
+      writer.write(part: part)
+    }
+    return hashes.sha256(writer.bytes)
+  }
+
+  /// How a parent names its link without telling it.
+  static func linkID(_ secret: PairingSecret, hashes: any Hashes) -> [UInt8] {
+    HKDF.derive(from: secret.bytes, info: label("link id"), count: PairingSize.linkID, hashes: hashes)
+  }
+}
+
+extension ByteWriter {
+  /// Two bytes of length, then the part.
+  mutating func write(part: [UInt8]) {
+    precondition(part.count <= Int(UInt16.max), "parts are short; their makers bound them")
+    write(UInt16(part.count))
+    write(contentsOf: part)
+  }
+}
+
+extension ByteReader {
+  mutating func readPart() throws(WireError) -> [UInt8] {
+    Array(try readBytes(Int(try readUInt16())))
+  }
+}

@@ -1,0 +1,63 @@
+public import Wire
+
+/// What pairing needs of a crypto library, passed in by the shell.
+public protocol PairingCrypto: P256Group {
+  var hashes: any Hashes { get }
+  /// PBKDF2 with HMAC-SHA256. RFC 8018 section 5.2.
+  func stretch(password: [UInt8], salt: [UInt8], iterations: Int, count: Int) -> [UInt8]
+  /// AES-128-GCM with a nonce of zeros: a key of 16 bytes seals one message in its life. The tag of 16 bytes follows
+  /// the ciphertext.
+  func seal(_ plaintext: [UInt8], key: [UInt8], authenticating: [UInt8]) -> [UInt8]
+  /// Nil when the tag does not fit.
+  func open(_ sealed: [UInt8], key: [UInt8], authenticating: [UInt8]) -> [UInt8]?
+  /// Whether `signature` (ECDSA with SHA-256, r and s of 32 bytes each) over `message` was made with the private half
+  /// of `publicKey`. False also when that is no DER SubjectPublicKeyInfo on P-256 in its one canonical form.
+  func isSignature(_ signature: [UInt8], over message: [UInt8], by publicKey: [UInt8]) -> Bool
+}
+
+/// One's own long-lived key.
+public protocol IdentitySigner: Sendable {
+  /// DER SubjectPublicKeyInfo, `IdentityKey.byteCount` bytes.
+  var publicKeySPKI: [UInt8] { get }
+  /// ECDSA with SHA-256: r and s, 32 bytes each.
+  func sign(_ message: [UInt8]) -> [UInt8]
+}
+
+/// Sizes and names of identity keys.
+public enum IdentityKey {
+  /// DER SubjectPublicKeyInfo of a point on P-256, uncompressed. RFC 5480.
+  public static let byteCount = 91
+  public static let signatureByteCount = 64
+
+  /// 16 lower-case hexadecimal digits: the first 8 bytes of SHA-256 over the key. INTERFACES.md, "DNS-SD".
+  public static func id(publicKeySPKI: [UInt8], hashes: any Hashes) -> String {
+    id(sha256: hashes.sha256(publicKeySPKI))
+  }
+
+  /// The same from the digest itself.
+  public static func id(sha256: some Sequence<UInt8>) -> String {
+    sha256.prefix(8).map { byte in
+      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    }.joined()
+  }
+}
+
+/// HKDF with SHA-256. RFC 5869.
+enum HKDF {
+  /// Extract and expand. An empty salt stands for 32 zeros, which HMAC pads it to anyway (section 2.2).
+  /// - Parameter count: At most 8160 bytes.
+  static func derive(
+    from secret: [UInt8], salt: [UInt8] = [], info: [UInt8], count: Int, hashes: any Hashes
+  ) -> [UInt8] {
+    let key = hashes.hmacSHA256(key: salt, message: secret)
+    var output: [UInt8] = []
+    var block: [UInt8] = []
+    var number: UInt8 = 1
+    while output.count < count {
+      block = hashes.hmacSHA256(key: key, message: block + info + [number])
+      output += block
+      number &+= 1
+    }
+    return Array(output.prefix(count))
+  }
+}

@@ -1,0 +1,178 @@
+public import Wire
+
+/// The child's whole end of pairing: the window, the invites and the runs that are under way. INTERFACES.md, "Pairing".
+///
+/// The shell hands each request to `handle`, stores the record of a `.paired` answer before it sends the reply, and logs
+/// what `poll` gives.
+public struct PairingResponder: Sendable {
+  /// What to do with a request that was not refused.
+  public enum Answer: Sendable {
+    case reply(PairingReply)
+    /// Store the record, then send the reply. Where storing fails, send an error instead: the parent has nothing yet,
+    /// and the code or link is used up all the same.
+    case paired(PairRecord, CheckWords, PairingReply)
+  }
+
+  /// What the person is shown when the window opens.
+  public struct Offer: Hashable, Sendable {
+    public let code: PairingCode
+    public let secret: PairingSecret
+    public let closesAt: Instant
+  }
+
+  /// There are as many invites as there may be.
+  public struct TooManyInvites: Error, Hashable, Sendable {}
+
+  struct Session: Sendable {
+    enum Stage: Sendable {
+      case code(SPAKE2PlusVerifier, transcript: [UInt8], PairingTerms)
+      case link(id: [UInt8], LinkProof, parentKey: [UInt8], PairingTerms)
+    }
+
+    let stage: Stage
+    let deadline: Instant
+  }
+
+  let configuration: PairingConfiguration
+  let identity: any IdentitySigner
+  let crypto: any PairingCrypto
+  /// What the child is called. May change between pairings.
+  public var name: String
+  var random: any RandomNumberGenerator & Sendable
+  var window: PairingWindow
+  var invites = PairingInvites()
+  /// By session id. Bounded: as many as there are tries of a window, and one for each link.
+  var sessions: [[UInt8]: Session] = [:]
+  private var events: [PairingEvent] = []
+
+  /// Events that nobody polls are forgotten beyond this number, oldest first.
+  static let maximumEvents = 64
+
+  public init(
+    configuration: PairingConfiguration = PairingConfiguration(), identity: any IdentitySigner, name: String,
+    crypto: any PairingCrypto, random: any RandomNumberGenerator & Sendable
+  ) {
+    precondition(PairingSize.iterations.contains(configuration.iterations), "parents accept these only")
+    self.configuration = configuration
+    self.identity = identity
+    self.name = name
+    self.crypto = crypto
+    self.random = random
+    window = PairingWindow(configuration: configuration)
+  }
+
+  /// For the `pairing` field of DNS-SD.
+  public var isOpen: Bool { window.opening != nil }
+  /// When the open window closes by itself; nil while it is closed.
+  public var closesAt: Instant? { window.opening?.closesAt }
+
+  // MARK: - The person at the child
+
+  /// Opens the window with a new code and a new link; whichever is used first closes it. One that was open closes.
+  /// Takes as long as `configuration.iterations` of PBKDF2.
+  public mutating func open(terms: PairingTerms = PairingTerms(), now: Instant) -> Offer {
+    handleTimeout(now: now)
+    close()
+    while true {
+      let code = PairingCode.random(using: &random)
+      let salt = randomBytes(PairingSize.salt, using: &random)
+      let secrets = SPAKE2PlusSecrets(
+        password: code.digits, names: PairingBytes.names(salt: salt, iterations: configuration.iterations), salt: salt,
+        iterations: configuration.iterations, crypto: crypto)
+      guard let record = SPAKE2PlusRecord(secrets, group: crypto) else { continue }
+      window.open(salt: salt, record: record, terms: terms, now: now)
+      let closesAt = now + configuration.windowDuration
+      let secret = addInvite(terms: terms, expiresAt: closesAt, belongsToWindow: true)
+      emit(.windowOpened)
+      return Offer(code: code, secret: secret, closesAt: closesAt)
+    }
+  }
+
+  /// Closes the window, its link, and the runs that stand on them.
+  public mutating func close() {
+    if window.opening != nil { closeWindow(.byHand) }
+  }
+
+  /// Makes a link for one pairing within `duration`. The window need not be open, and stays as it is.
+  public mutating func invite(
+    terms: PairingTerms, for duration: Duration, now: Instant
+  ) throws(TooManyInvites) -> PairingSecret {
+    handleTimeout(now: now)
+    guard invites.ofPeople < configuration.maximumInvites else { throw TooManyInvites() }
+    emit(.invited(terms))
+    return addInvite(terms: terms, expiresAt: now + duration, belongsToWindow: false)
+  }
+
+  /// Takes back all invites that were not used yet.
+  public mutating func revokeInvites() {
+    for (id, invite) in invites.invites where !invite.belongsToWindow { drop(link: id) }
+  }
+
+  private mutating func addInvite(terms: PairingTerms, expiresAt: Instant, belongsToWindow: Bool) -> PairingSecret {
+    let secret = PairingSecret.random(using: &random)
+    invites.add(
+      PairingInvites.Invite(secret: secret, terms: terms, expiresAt: expiresAt, belongsToWindow: belongsToWindow),
+      id: PairingBytes.linkID(secret, hashes: crypto.hashes))
+    return secret
+  }
+
+  // MARK: - Time
+
+  public var nextDeadline: Instant? {
+    var deadlines = sessions.values.map(\.deadline)
+    if let closesAt { deadlines.append(closesAt) }
+    if let next = invites.nextDeadline { deadlines.append(next) }
+    return deadlines.min()
+  }
+
+  public mutating func handleTimeout(now: Instant) {
+    for (id, session) in sessions where session.deadline <= now { fail(session: id) }
+    if let closesAt, closesAt <= now { closeWindow(.timeIsUp) }
+    for invite in invites.expire(now: now) where !invite.belongsToWindow { emit(.inviteExpired(invite.terms)) }
+  }
+
+  /// The next event for the log.
+  public mutating func poll() -> PairingEvent? {
+    events.isEmpty ? nil : events.removeFirst()
+  }
+
+  mutating func emit(_ event: PairingEvent) {
+    if events.count >= Self.maximumEvents { events.removeFirst() }
+    events.append(event)
+  }
+
+  // MARK: - Ends of runs
+
+  mutating func closeWindow(_ reason: PairingEvent.Closing) {
+    window.close()
+    invites.removeWindow()
+    sessions = sessions.filter { _, session in
+      if case .link(let id, _, _, _) = session.stage { invites[id] != nil } else { false }
+    }
+    emit(.windowClosed(reason))
+  }
+
+  /// Takes a link away with the runs that stand on it.
+  mutating func drop(link: [UInt8]) {
+    invites.remove(link)
+    sessions = sessions.filter { _, session in
+      if case .link(link, _, _, _) = session.stage { false } else { true }
+    }
+  }
+
+  /// Ends a run that did not come to its end; with a code that was a wrong try. Returns how many are left of those.
+  @discardableResult
+  mutating func fail(session: [UInt8]) -> Int? {
+    sessions[session] = nil
+    switch window.fail(session: session) {
+    case nil: return nil
+    case .triesLeft(let count):
+      emit(.wrongCode(triesLeft: count))
+      return count
+    case .closed:
+      emit(.wrongCode(triesLeft: 0))
+      closeWindow(.tooManyWrongCodes)
+      return 0
+    }
+  }
+}

@@ -1,0 +1,13 @@
+/// A point of the wall clock, for dates that outlive a process: whole seconds since 1970-01-01 UTC.
+public struct UnixTime: Comparable, Hashable, Sendable {
+  public let seconds: Int64
+
+  /// Clamped to 1970...9999, what ISO 8601 writes with four digits: a date from a peer must not make a store unreadable.
+  public init(seconds: Int64) {
+    self.seconds = min(max(seconds, 0), 253_402_300_799)
+  }
+
+  public static func < (left: UnixTime, right: UnixTime) -> Bool {
+    left.seconds < right.seconds
+  }
+}

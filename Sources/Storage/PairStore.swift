@@ -1,0 +1,157 @@
+internal import Crypto
+internal import FoundationEssentials
+public import Pairing
+internal import Wire
+
+/// Pair records on disk: `pairs.json` in the state directory, at the child with its parents, at the parent with its
+/// children. INTERFACES.md, "Files".
+///
+/// At the parent each record may have one member more, `lastAddress: {host?, addresses, port}`: in the same file, so
+/// that a child and the way to it are never stored apart.
+///
+/// A value of this type exists only after its file was read or found absent, so a damaged file is never overwritten.
+public struct PairStore: Sendable {
+  /// What the file held when it was opened, and every change since.
+  public private(set) var book: PairBook
+  /// Whether something was noted that is not on disk yet.
+  public private(set) var hasUnsavedNotes = false
+  private let store: JSONStore
+
+  private struct Content: Codable {
+    var version = 1
+    var pairs: [StoredPair]
+  }
+
+  /// Opens the store. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
+  public init(file: AtomicFile) throws(StoreError) {
+    store = JSONStore(file: file, version: 1)
+    let pairs = try store.load(Content.self)?.pairs ?? []
+    guard let book = PairBook(records: pairs.map(\.record)) else {
+      throw .damaged(
+        path: file.path, offset: nil,
+        reason: "it has one id twice, or more than \(PairBook.maximumRecords) pairs")
+    }
+    self.book = book
+  }
+
+  /// Adds a pair and saves the store; one with the same key replaces the older.
+  /// - Throws: `StoreError.full` or `.file`; nothing has changed then.
+  public mutating func add(_ record: PairRecord) throws(StoreError) {
+    var changed = book
+    do throws(PairBook.Full) {
+      try changed.add(record, date: record.createdAt)
+    } catch {
+      throw .full(maximum: PairBook.maximumRecords)
+    }
+    try save(changed)
+  }
+
+  /// Takes a pair away and saves the store. Throws `StoreError.unknownName` or `.file`; nothing has changed then.
+  @discardableResult
+  public mutating func revoke(id: String) throws(StoreError) -> PairRecord {
+    var changed = book
+    guard let record = changed.revoke(id: id) else { throw .unknownName(id) }
+    try save(changed)
+    return record
+  }
+
+  /// Takes all pairs away and saves the store.
+  public mutating func revokeAll() throws(StoreError) {
+    var changed = book
+    for record in book.records { changed.revoke(id: record.id) }
+    try save(changed)
+  }
+
+  /// Notes in memory that a pair was here, and where; `saveNotes` writes it. A child that is watched all night must not
+  /// wear out its SD card.
+  public mutating func touch(id: String, date: UnixTime, address: KnownAddress? = nil) {
+    if book.touch(id: id, date: date, address: address) { hasUnsavedNotes = true }
+  }
+
+  /// Writes what was noted, if anything was. For now and then, and for the end.
+  public mutating func saveNotes() throws(StoreError) {
+    if hasUnsavedNotes { try save(book) }
+  }
+
+  private mutating func save(_ changed: PairBook) throws(StoreError) {
+    try store.save(Content(pairs: changed.records.map(StoredPair.init(record:))))
+    book = changed
+    hasUnsavedNotes = false
+  }
+}
+
+/// A pair record as JSON: dates in ISO 8601, the key in base64url.
+private struct StoredPair: Codable {
+  let record: PairRecord
+
+  private enum CodingKeys: String, CodingKey {
+    case id, name, role, publicKey, permissions, createdAt, lastSeenAt, expiresAt, lastAddress
+  }
+
+  private struct Address: Codable {
+    var host: String?
+    var addresses: [String]
+    var port: UInt16
+  }
+
+  init(record: PairRecord) {
+    self.record = record
+  }
+
+  init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    func impossible(_ key: CodingKeys) -> DecodingError {
+      .dataCorruptedError(forKey: key, in: values, debugDescription: "impossible")
+    }
+    func date(_ key: CodingKeys) throws -> UnixTime? {
+      try values.decodeIfPresent(Date.self, forKey: key).map(UnixTime.init(date:))
+    }
+    guard let key = Base64URL.decode(try values.decode(String.self, forKey: .publicKey)),
+      key.count == IdentityKey.byteCount
+    else { throw impossible(.publicKey) }
+    let id = try values.decode(String.self, forKey: .id)
+    // The id is a digest of the key: one of the two was changed if they differ.
+    guard id == IdentityKey.id(sha256: SHA256.hash(data: key)) else { throw impossible(.id) }
+    // Edited by hand, or in letters that this program does not know yet: no reason to refuse the pair.
+    let name = PairName.cleaned(try values.decode(String.self, forKey: .name), fallback: id)
+    guard let role = PairRecord.Role(rawValue: try values.decode(String.self, forKey: .role)) else {
+      throw impossible(.role)
+    }
+    guard let permissions = Permissions(names: try values.decode([String].self, forKey: .permissions)) else {
+      throw impossible(.permissions)
+    }
+    let createdAt = UnixTime(date: try values.decode(Date.self, forKey: .createdAt))
+    let address = try values.decodeIfPresent(Address.self, forKey: .lastAddress).map { address in
+      let addresses = address.addresses.compactMap { IPAddress($0) }
+      guard addresses.count == address.addresses.count else { throw impossible(.lastAddress) }
+      return KnownAddress(host: address.host, addresses: addresses, port: address.port)
+    }
+    record = PairRecord(
+      id: id, name: name, role: role, publicKey: key, permissions: permissions, createdAt: createdAt,
+      lastSeenAt: try date(.lastSeenAt), expiresAt: try date(.expiresAt), lastAddress: address)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(record.id, forKey: .id)
+    try values.encode(record.name, forKey: .name)
+    try values.encode(record.role.rawValue, forKey: .role)
+    try values.encode(Base64URL.encode(record.publicKey), forKey: .publicKey)
+    try values.encode(record.permissions.names, forKey: .permissions)
+    try values.encode(record.createdAt.date, forKey: .createdAt)
+    try values.encodeIfPresent(record.lastSeenAt?.date, forKey: .lastSeenAt)
+    try values.encodeIfPresent(record.expiresAt?.date, forKey: .expiresAt)
+    let address = record.lastAddress.map { address in
+      Address(host: address.host, addresses: address.addresses.map(\.description), port: address.port)
+    }
+    try values.encodeIfPresent(address, forKey: .lastAddress)
+  }
+}
+
+extension UnixTime {
+  fileprivate init(date: Date) {
+    self.init(seconds: Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0)
+  }
+
+  fileprivate var date: Date { Date(timeIntervalSince1970: Double(seconds)) }
+}

@@ -1,0 +1,99 @@
+import Pairing
+import Testing
+import Wire
+
+@Suite struct PairBookTests {
+  private let now = UnixTime(seconds: 1_800_000_000)
+
+  private func record(_ number: Int, name: String? = nil, expiresAt: UnixTime? = nil) -> PairRecord {
+    PairRecord(
+      id: "id\(number)", name: name ?? "Parent \(number)", role: .parent,
+      publicKey: Array(repeating: UInt8(truncatingIfNeeded: number), count: 91), permissions: .all, createdAt: now,
+      expiresAt: expiresAt)
+  }
+
+  @Test func sameKeyReplacesTheOlderPair() throws {
+    var book = try #require(PairBook())
+    try book.add(record(1, name: "Old"), date: now)
+    try book.add(record(2), date: now)
+    try book.add(record(1, name: "New"), date: now)
+    #expect(book.records.map(\.name) == ["Parent 2", "New"])
+  }
+
+  @Test func pairsAreFoundByIdThenNameThenNameInAnyCase() throws {
+    var book = try #require(PairBook())
+    for (number, name) in ["Kitchen", "Kitchen", "nursery", "Nursery", "id1"].enumerated() {
+      try book.add(record(number + 1, name: name), date: now)
+    }
+    #expect(book.find("id1") == .found(book.records[0]))
+    #expect(book.find("Kitchen") == .ambiguous([book.records[0], book.records[1]]))
+    #expect(book.find("kitchen") == .ambiguous([book.records[0], book.records[1]]))
+    #expect(book.find("Nursery") == .found(book.records[3]))
+    #expect(book.find("NURSERY") == .ambiguous([book.records[2], book.records[3]]))
+    #expect(book.find("") == .none)
+    #expect(book.find("Kit") == .none)
+  }
+
+  @Test func expiredPairIsRefusedButListedAndRevocable() throws {
+    var book = try #require(PairBook())
+    let guest = record(1, name: "Guest", expiresAt: UnixTime(seconds: now.seconds + 60))
+    try book.add(guest, date: now)
+    #expect(book.admission(id: "id1", date: UnixTime(seconds: now.seconds + 59)) == .admitted(guest))
+    #expect(book.admission(id: "id1", date: UnixTime(seconds: now.seconds + 60)) == .expired(guest))
+    #expect(book.find("Guest") == .found(guest))
+    let revoked = [book.revoke(id: "id1"), book.revoke(id: "id1")]
+    #expect(revoked == [guest, nil])
+    #expect(book.admission(id: "id1", date: now) == .unknown)
+  }
+
+  @Test func fullBookMakesRoomFromTheExpiredOnly() throws {
+    var book = try #require(PairBook())
+    for number in 1...PairBook.maximumRecords {
+      let expiry = [10: 30, 20: 20].mapValues { UnixTime(seconds: now.seconds + $0) }[number]
+      try book.add(record(number, expiresAt: expiry), date: now)
+    }
+    #expect(throws: PairBook.Full.self) { try book.add(record(100), date: now) }
+    #expect(book.records.count == PairBook.maximumRecords)
+    // A known key needs no room.
+    try book.add(record(1, name: "Again"), date: now)
+    try book.add(record(100), date: UnixTime(seconds: now.seconds + 40))
+    #expect(book.records.count == PairBook.maximumRecords)
+    #expect(book.find("id20") == .none)
+    #expect(book.find("id10") != .none)
+  }
+
+  @Test func touchNotesTimeAndAddress() throws {
+    var book = try #require(PairBook())
+    try book.add(record(1), date: now)
+    let address = KnownAddress(host: "nursery.local", addresses: [IPAddress("192.0.2.7")!], port: 8443)
+    book.touch(id: "id1", date: now, address: address)
+    book.touch(id: "id1", date: UnixTime(seconds: now.seconds + 1))
+    #expect(book.records[0].lastSeenAt == UnixTime(seconds: now.seconds + 1))
+    #expect(book.records[0].lastAddress == address)
+    let touched = book.touch(id: "id2", date: now)
+    #expect(!touched)
+    let many = KnownAddress(host: nil, addresses: Array(repeating: IPAddress("192.0.2.7")!, count: 99), port: 1)
+    #expect(many.addresses.count == KnownAddress.maximumAddresses)
+  }
+
+  @Test func renameCleansTheName() throws {
+    var book = try #require(PairBook())
+    try book.add(record(1), date: now)
+    book.rename(id: "id1", to: "Gran\u{7} ma")
+    #expect(book.records[0].name == "Gran ma")
+    book.rename(id: "id1", to: "\n")
+    #expect(book.records[0].name == "Gran ma")
+    let renamed = book.rename(id: "id2", to: "x")
+    #expect(!renamed)
+  }
+
+  @Test func recordsThatCannotBeAreRefused() {
+    #expect(PairBook(records: [record(1), record(1)]) == nil)
+    #expect(PairBook(records: (0...PairBook.maximumRecords).map { record($0) }) == nil)
+  }
+
+  @Test func datesStayWithinWhatISO8601CanWrite() {
+    #expect(UnixTime(seconds: .max).seconds == 253_402_300_799)
+    #expect(UnixTime(seconds: .min).seconds == 0)
+  }
+}
