@@ -1,8 +1,6 @@
 public import NIOCore
 internal import NIOHTTP1
-internal import NIOPosix
 public import Signaling
-internal import Wire
 
 /// Asks one server over HTTP/1.1: one request at a time on one connection, which is kept for the next one and made anew
 /// when the server has closed it. No redirects, no cookies, no proxy.
@@ -62,7 +60,7 @@ public final class HTTPClient: @unchecked Sendable {
   public let eventLoop: any EventLoop
   public let origin: HTTPOrigin
   private let limits: Limits
-  private let tls: ClientTLS?
+  private let connector: HTTPConnector
   private var state: State = .disconnected
   /// Tells connections apart, so that what a given-up one says is not taken for the current one's.
   private var generation: UInt64 = 0
@@ -82,7 +80,8 @@ public final class HTTPClient: @unchecked Sendable {
     self.origin = origin
     self.limits = limits
     self.eventLoop = eventLoop
-    tls = origin.scheme == .https ? try ClientTLS(trust: trust) : nil
+    connector = try HTTPConnector(
+      origin: origin, trust: trust, timeout: limits.connectTimeout, eventLoop: eventLoop)
   }
 
   deinit {
@@ -212,38 +211,13 @@ public final class HTTPClient: @unchecked Sendable {
   }
 
   private func makeConnection() -> EventLoopFuture<any Channel> {
-    let (limits, tls, host) = (limits, tls, origin.host)
-    let bootstrap = ClientBootstrap(group: eventLoop)
-      .connectTimeout(limits.connectTimeout)
-      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .channelInitializer { [weak self] channel in
-        channel.eventLoop.makeCompletedFuture {
-          let pipeline = channel.pipeline.syncOperations
-          var check: CertificateCheck?
-          if let tls {
-            var name: String?
-            if case .name(let text) = host { name = text }
-            let made = try tls.makeHandler(name: name)
-            check = made.1
-            try pipeline.addHandler(made.0)
-          }
-          try pipeline.addHTTPClientHandlers()
-          try pipeline.addHandler(
-            HTTPResponseHandler(maximumBodyBytes: limits.maximumBodyBytes, check: check) { handler, event in
-              self?.receive(event, from: handler)
-            })
-        }
-      }
-    switch host {
-    case .name(let name):
-      return bootstrap.connect(host: name, port: Int(origin.port))
-    case .address(let address):
-      do {
-        return bootstrap.connect(
-          to: try SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(origin.port)))
-      } catch {
-        return eventLoop.makeFailedFuture(error)
-      }
+    let maximumBodyBytes = limits.maximumBodyBytes
+    return connector.connect { [weak self] pipeline, check in
+      try pipeline.addHTTPClientHandlers()
+      try pipeline.addHandler(
+        HTTPResponseHandler(maximumBodyBytes: maximumBodyBytes, check: check) { handler, event in
+          self?.receive(event, from: handler)
+        })
     }
   }
 

@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOWebSocket
 internal import Signaling
 
 /// Collects one request at a time, asks the responder, writes the answer. One for each TCP connection.
@@ -16,12 +17,14 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private let limits: HTTPServer.Limits
+  private let webSocket: WebSocketEndpoint?
   private let responder: HTTPResponder
   private var state: State = .idle
   private var timer: Scheduled<Void>?
 
-  init(limits: HTTPServer.Limits, responder: @escaping HTTPResponder) {
+  init(limits: HTTPServer.Limits, webSocket: WebSocketEndpoint?, responder: @escaping HTTPResponder) {
     self.limits = limits
+    self.webSocket = webSocket
     self.responder = responder
   }
 
@@ -34,6 +37,11 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   func channelInactive(context: ChannelHandlerContext) {
     timer?.cancel()
     context.fireChannelInactive()
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    // The connection has become a WebSocket, which keeps its own time.
+    timer?.cancel()
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -58,6 +66,8 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // A request for a WebSocket that cannot be one goes on as a request, and is answered as such.
+    if error is NIOWebSocketUpgradeError { return }
     if error is HTTPParserError, case .idle = state {
       let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
       write(HTTPResponse(Problem(400, "this is not HTTP/1.1")), to: head, closing: true, context: context)
@@ -72,6 +82,9 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     let request = HTTPRequest(
       method: head.method, path: String(uri.first ?? "/"), query: uri.count > 1 ? String(uri[1]) : nil,
       headers: head.headers, body: body, remoteAddress: context.remoteAddress?.transportAddress)
+    if let refusal = webSocket?.refusal(of: request) {
+      return write(refusal, to: head, closing: !head.isKeepAlive, context: context)
+    }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     responder(request).hop(to: context.eventLoop).whenComplete { result in
       let (handler, context) = bound.value

@@ -3,7 +3,6 @@ public import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 public import NIOSSL
-internal import Synchronization
 
 /// HTTPS on one TCP port: TLS, limits and time-outs; what is answered is the responder's.
 public final class HTTPServer: Sendable {
@@ -32,10 +31,11 @@ public final class HTTPServer: Sendable {
 
   /// Binds and starts to answer.
   ///
+  /// - Parameter webSocket: where WebSockets are taken, on connections whose first request asks for one.
   /// - Throws: `IOError` when the address is in use or not ours.
   public static func start(
-    host: String, port: Int, tls: NIOSSLContext, limits: Limits = .init(), on group: any EventLoopGroup,
-    responder: @escaping HTTPResponder
+    host: String, port: Int, tls: NIOSSLContext, limits: Limits = .init(), webSocket: WebSocketEndpoint? = nil,
+    on group: any EventLoopGroup, responder: @escaping HTTPResponder
   ) async throws -> HTTPServer {
     let gate = ConnectionGate(limit: limits.maximumConnections)
     let bootstrap = ServerBootstrap(group: group)
@@ -49,11 +49,24 @@ public final class HTTPServer: Sendable {
           channel.closeFuture.whenComplete { _ in gate.leave() }
           let pipeline = channel.pipeline.syncOperations
           try pipeline.addHandler(NIOSSLServerHandler(context: tls))
-          try pipeline.configureHTTPServerPipeline(withErrorHandling: false)
-          try pipeline.addHandler(HTTPRequestHandler(limits: limits, responder: responder))
+          try pipeline.configureHTTPServerPipeline(
+            withServerUpgrade: webSocket.map(upgrade(to:)), withErrorHandling: false)
+          try pipeline.addHandler(HTTPRequestHandler(limits: limits, webSocket: webSocket, responder: responder))
         }
       }
     return HTTPServer(channel: try await bind(bootstrap, host: host, port: port))
+  }
+
+  private static func upgrade(to endpoint: WebSocketEndpoint) -> NIOHTTPServerUpgradeConfiguration {
+    (
+      upgraders: [endpoint.upgrader],
+      completionHandler: { context in
+        let pipeline = context.pipeline.syncOperations
+        if let requests = try? pipeline.context(handlerType: HTTPRequestHandler.self) {
+          pipeline.removeHandler(context: requests, promise: nil)
+        }
+      }
+    )
   }
 
   /// Literal addresses are not given to the resolver, which denies "::" on a host whose only IPv6 address is loopback. A
@@ -71,27 +84,6 @@ public final class HTTPServer: Sendable {
 
   public func stop() async {
     try? await channel.close().get()
-  }
-}
-
-/// Counts open connections.
-private final class ConnectionGate: Sendable {
-  private let limit: Int
-  private let open = Atomic<Int>(0)
-
-  init(limit: Int) {
-    self.limit = limit
-  }
-
-  /// Whether one more is let in.
-  func enter() -> Bool {
-    if open.wrappingAdd(1, ordering: .relaxed).newValue <= limit { return true }
-    leave()
-    return false
-  }
-
-  func leave() {
-    open.wrappingSubtract(1, ordering: .relaxed)
   }
 }
 

@@ -34,6 +34,7 @@ public struct Problem: Error, Hashable, Sendable {
     case 413: "Content Too Large"
     case 415: "Unsupported Media Type"
     case 422: "Unprocessable Content"
+    case 426: "Upgrade Required"
     case 428: "Precondition Required"
     case 429: "Too Many Requests"
     case 431: "Request Header Fields Too Large"

@@ -1,0 +1,58 @@
+internal import NIOCore
+internal import NIOPosix
+internal import Signaling
+internal import Wire
+
+/// Makes connections to one origin, up to TCP; TLS follows within the pipeline.
+struct HTTPConnector {
+  let origin: HTTPOrigin
+  /// Nil: plain HTTP.
+  let tls: ClientTLS?
+  let timeout: TimeAmount
+  let eventLoop: any EventLoop
+
+  /// - Parameter trust: for `https`; plain `http` trusts everybody between.
+  /// - Throws: `HTTPClientError.tls` when the TLS library cannot be set up.
+  init(origin: HTTPOrigin, trust: HTTPTrust, timeout: TimeAmount, eventLoop: any EventLoop) throws(HTTPClientError) {
+    self.origin = origin
+    self.timeout = timeout
+    self.eventLoop = eventLoop
+    tls = origin.scheme == .https ? try ClientTLS(trust: trust) : nil
+  }
+
+  /// - Parameter configure: adds what comes after TLS. With several addresses of a name it is called for each attempt.
+  func connect(
+    configure: @escaping (ChannelPipeline.SynchronousOperations, CertificateCheck?) throws -> Void
+  ) -> EventLoopFuture<any Channel> {
+    let (tls, host) = (tls, origin.host)
+    let bound = NIOLoopBound(configure, eventLoop: eventLoop)
+    let bootstrap = ClientBootstrap(group: eventLoop)
+      .connectTimeout(timeout)
+      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let pipeline = channel.pipeline.syncOperations
+          var check: CertificateCheck?
+          if let tls {
+            var name: String?
+            if case .name(let text) = host { name = text }
+            let made = try tls.makeHandler(name: name)
+            check = made.1
+            try pipeline.addHandler(made.0)
+          }
+          try bound.value(pipeline, check)
+        }
+      }
+    switch host {
+    case .name(let name):
+      return bootstrap.connect(host: name, port: Int(origin.port))
+    case .address(let address):
+      do {
+        return bootstrap.connect(
+          to: try SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(origin.port)))
+      } catch {
+        return eventLoop.makeFailedFuture(error)
+      }
+    }
+  }
+}

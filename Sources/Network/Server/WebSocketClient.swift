@@ -1,0 +1,244 @@
+public import NIOCore
+internal import NIOHTTP1
+internal import NIOTLS
+internal import NIOWebSocket
+public import Signaling
+
+/// Why there is no WebSocket.
+public enum WebSocketClientError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The server cannot be reached, or not be trusted.
+  case connection(HTTPClientError)
+  /// The server answers, with this status instead of 101.
+  case refused(status: Int)
+  /// The server agrees to something else than a WebSocket. RFC 6455 section 4.1.
+  case badHandshake
+
+  public var description: String {
+    switch self {
+    case .connection(let error): "\(error)"
+    case .refused(426), .refused(404): "there is no WebSocket at this address"
+    case .refused(503): "as many connections as the server takes are open"
+    case .refused(let status): "the server refuses the WebSocket with status \(status)"
+    case .badHandshake: "the server's answer is none of a WebSocket"
+    }
+  }
+}
+
+/// One attempt to open a WebSocket. RFC 6455 section 4.1.
+///
+/// Which certificate is taken is `trust`'s matter, as for `HTTPClient`. For a paired child's room that is
+/// `.pinnedKey`, which a certificate of anybody else never passes; where the child has a certificate from elsewhere,
+/// `.firstUse { _ in true }` takes any, and is no danger to what is signed: who sits between learns who speaks with whom,
+/// and can keep them apart (see `SignedMessage`).
+///
+/// `@unchecked Sendable` because it is confined to its event loop: every entry checks that it runs there.
+public final class WebSocketClient: @unchecked Sendable {
+  /// Called once, on the event loop, never from within `connect`. It sets `onText` and `onClose` before it returns.
+  public typealias Completion = (Result<WebSocketConnection, WebSocketClientError>) -> Void
+
+  private enum State {
+    case fresh
+    case connecting(Completion)
+    /// TCP is there; TLS and the upgrade follow.
+    case asking(any Channel, WebSocketRequestHandler, Completion)
+    case done
+  }
+
+  public let eventLoop: any EventLoop
+  private let url: HTTPURL
+  private let limits: WebSocketLimits
+  private let timeout: TimeAmount
+  private let connector: HTTPConnector
+  private var state: State = .fresh
+  private var timer: Scheduled<Void>?
+
+  /// - Parameters:
+  ///   - url: `https` for `wss`, `http` for `ws`.
+  ///   - timeout: for all of it, up to the server's answer.
+  /// - Throws: `HTTPClientError.tls` when the TLS library cannot be set up.
+  public init(
+    url: HTTPURL, trust: HTTPTrust, limits: WebSocketLimits = WebSocketLimits(), timeout: TimeAmount = .seconds(8),
+    eventLoop: any EventLoop
+  ) throws(HTTPClientError) {
+    self.url = url
+    self.limits = limits
+    self.timeout = timeout
+    self.eventLoop = eventLoop
+    connector = try HTTPConnector(origin: url.origin, trust: trust, timeout: timeout, eventLoop: eventLoop)
+  }
+
+  /// Connects. Once.
+  public func connect(then completion: @escaping Completion) {
+    eventLoop.preconditionInEventLoop()
+    guard case .fresh = state else { preconditionFailure("a client is for one attempt") }
+    state = .connecting(completion)
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    timer = eventLoop.scheduleTask(in: timeout) { bound.value.finish(.connection(.timedOut(.connecting))) }
+    let (url, limits) = (url, limits)
+    connector.connect { [weak self] pipeline, check in
+      try Self.configure(pipeline, WebSocketRequestHandler(url: url, check: check), limits) { handler, result in
+        self?.receive(result, from: handler)
+      }
+    }.whenComplete { result in bound.value.connected(result) }
+  }
+
+  /// Gives the attempt up; `completion` is not called any more.
+  public func cancel() {
+    eventLoop.preconditionInEventLoop()
+    end()
+  }
+
+  private static func configure(
+    _ pipeline: ChannelPipeline.SynchronousOperations, _ request: WebSocketRequestHandler, _ limits: WebSocketLimits,
+    report: @escaping WebSocketRequestHandler.Report
+  ) throws {
+    request.report = report
+    let bound = NIOLoopBound(request, eventLoop: pipeline.eventLoop)
+    let upgrader = NIOWebSocketClientUpgrader(
+      maxFrameSize: limits.maximumMessageBytes, automaticErrorHandling: false,
+      upgradePipelineHandler: { channel, _ in
+        channel.eventLoop.makeCompletedFuture {
+          bound.value.succeed(try WebSocketConnection(channel: channel, role: .client, limits: limits))
+        }
+      })
+    // The server may send frames right behind its answer.
+    try pipeline.addHTTPClientHandlers(
+      leftOverBytesStrategy: .forwardBytes,
+      withClientUpgrade: (
+        upgraders: [upgrader],
+        completionHandler: { context in
+          let pipeline = context.pipeline.syncOperations
+          if let request = try? pipeline.context(handlerType: WebSocketRequestHandler.self) {
+            pipeline.removeHandler(context: request, promise: nil)
+          }
+        }
+      ))
+    try pipeline.addHandler(request)
+  }
+
+  /// Of several attempts to connect only the one that came through counts.
+  private func connected(_ result: Result<any Channel, any Error>) {
+    guard case .connecting(let completion) = state else {
+      if case .success(let channel) = result { channel.close(promise: nil) }
+      return
+    }
+    switch result {
+    case .failure(let error):
+      finish(.connection(HTTPClientError(connecting: error)))
+    case .success(let channel):
+      guard let handler = try? channel.pipeline.syncOperations.handler(type: WebSocketRequestHandler.self) else {
+        return finish(.connection(.connectionLost))
+      }
+      state = .asking(channel, handler, completion)
+      handler.begin()
+    }
+  }
+
+  private func receive(
+    _ result: Result<WebSocketConnection, WebSocketClientError>, from sender: WebSocketRequestHandler
+  ) {
+    guard case .asking(_, let handler, let completion) = state, handler === sender else { return }
+    switch result {
+    case .failure(let error):
+      finish(error)
+    case .success(let connection):
+      timer?.cancel()
+      state = .done
+      completion(.success(connection))
+    }
+  }
+
+  private func finish(_ error: WebSocketClientError) {
+    switch state {
+    case .connecting(let completion), .asking(_, _, let completion):
+      end()
+      completion(.failure(error))
+    case .fresh, .done: break
+    }
+  }
+
+  private func end() {
+    timer?.cancel()
+    if case .asking(let channel, _, _) = state { channel.close(promise: nil) }
+    state = .done
+  }
+}
+
+/// Asks for the upgrade once TLS stands, and hears the server's refusal. It leaves the pipeline with HTTP.
+private final class WebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPClientResponsePart
+  typealias OutboundOut = HTTPClientRequestPart
+  typealias Report = (WebSocketRequestHandler, Result<WebSocketConnection, WebSocketClientError>) -> Void
+
+  private let url: HTTPURL
+  private let check: CertificateCheck?
+  var report: Report?
+  private var context: ChannelHandlerContext?
+  private var isSecured: Bool
+  private var hasBegun = false
+  /// What failed before anybody wanted to know.
+  private var failure: WebSocketClientError?
+
+  init(url: HTTPURL, check: CertificateCheck?) {
+    self.url = url
+    self.check = check
+    isSecured = check == nil
+  }
+
+  /// This connection is the one that is used.
+  func begin() {
+    hasBegun = true
+    if let failure { report?(self, .failure(failure)) } else { ask() }
+  }
+
+  func succeed(_ connection: WebSocketConnection) {
+    report?(self, .success(connection))
+    report = nil
+  }
+
+  private func ask() {
+    guard hasBegun, isSecured, let context else { return }
+    let head = HTTPClientRequest(.GET, url).head
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+  }
+
+  private func fail(_ error: WebSocketClientError) {
+    guard failure == nil else { return }
+    failure = error
+    guard hasBegun else { return }
+    report?(self, .failure(error))
+    report = nil
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .handshakeCompleted? = event as? TLSUserEvent {
+      isSecured = true
+      ask()
+    }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard case .head(let head) = unwrapInboundIn(data) else { return }
+    fail(head.status == .switchingProtocols ? .badHandshake : .refused(status: Int(head.status.code)))
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    fail(.connection(.connectionLost))
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    fail(error is NIOHTTPClientUpgradeError ? .badHandshake : .connection(HTTPClientError(open: error, check: check)))
+    context.close(promise: nil)
+  }
+}

@@ -1,0 +1,84 @@
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOWebSocket
+internal import Signaling
+internal import Synchronization
+
+/// A path of the server where WebSockets are taken.
+public struct WebSocketEndpoint: Sendable {
+  let path: String
+  let limits: WebSocketLimits
+  let gate: ConnectionGate
+  let accept: @Sendable (WebSocketConnection) -> Void
+
+  /// - Parameters:
+  ///   - maximumConnections: at a time; others are told to come back later.
+  ///   - accept: called on the connection's event loop; sets `onText` and `onClose` before it returns.
+  public init(
+    path: String, limits: WebSocketLimits = WebSocketLimits(), maximumConnections: Int = 64,
+    accept: @escaping @Sendable (WebSocketConnection) -> Void
+  ) {
+    self.path = path
+    self.limits = limits
+    gate = ConnectionGate(limit: maximumConnections)
+    self.accept = accept
+  }
+
+  private func serves(_ uri: String) -> Bool {
+    uri.prefix { $0 != "?" } == path
+  }
+
+  /// Takes the upgrade requests for the path (RFC 6455 section 4.2). Others go on as requests.
+  var upgrader: any HTTPServerProtocolUpgrader & Sendable {
+    NIOWebSocketServerUpgrader(
+      maxFrameSize: limits.maximumMessageBytes, automaticErrorHandling: false,
+      shouldUpgrade: { channel, head in
+        guard head.method == .GET, serves(head.uri), gate.enter() else {
+          return channel.eventLoop.makeSucceededFuture(nil)
+        }
+        channel.closeFuture.whenComplete { _ in gate.leave() }
+        return channel.eventLoop.makeSucceededFuture(["Server": "Cradle"])
+      },
+      upgradePipelineHandler: { channel, _ in
+        channel.eventLoop.makeCompletedFuture {
+          accept(try WebSocketConnection(channel: channel, role: .server, limits: limits))
+        }
+      })
+  }
+
+  /// The answer to a request for the path that was not upgraded.
+  func refusal(of request: HTTPRequest) -> HTTPResponse? {
+    guard request.path == path else { return nil }
+    guard request.method == .GET else { return HTTPResponse(Problem(405, "here is a WebSocket")) }
+    if request.headers[canonicalForm: "upgrade"].contains(where: { $0.lowercased() == "websocket" }), gate.isFull {
+      return HTTPResponse(Problem(503, "as many connections as this child takes are open", retryAfter: .seconds(5)))
+    }
+    // RFC 9110 section 15.5.22.
+    var response = HTTPResponse(Problem(426, "here is a WebSocket of version 13, on a connection of its own"))
+    response.headers.add(name: "Upgrade", value: "websocket")
+    return response
+  }
+}
+
+/// Counts open connections.
+final class ConnectionGate: Sendable {
+  private let limit: Int
+  private let open = Atomic<Int>(0)
+
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  var isFull: Bool { open.load(ordering: .relaxed) >= limit }
+
+  /// Whether one more is let in.
+  func enter() -> Bool {
+    if open.wrappingAdd(1, ordering: .relaxed).newValue <= limit { return true }
+    leave()
+    return false
+  }
+
+  func leave() {
+    open.wrappingSubtract(1, ordering: .relaxed)
+  }
+}

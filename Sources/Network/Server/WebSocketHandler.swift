@@ -1,0 +1,185 @@
+internal import NIOCore
+internal import NIOWebSocket
+
+/// Frames in and out: puts fragments together, answers pings and closes, notices silence. RFC 6455 section 5.
+final class WebSocketHandler: ChannelInboundHandler {
+  typealias InboundIn = WebSocketFrame
+  typealias OutboundOut = WebSocketFrame
+
+  enum Role {
+    case server
+    case client
+  }
+
+  private enum State {
+    case open
+    /// Our close frame is out, or theirs has been answered.
+    case closing(WebSocketClosure)
+    case closed
+  }
+
+  private let role: Role
+  private let limits: WebSocketLimits
+  /// The handler keeps it while the channel lasts.
+  var connection: WebSocketConnection?
+  private var context: ChannelHandlerContext?
+  private var state: State = .open
+  /// The first fragments of a message.
+  private var fragments: (bytes: ByteBuffer, count: Int)?
+  private var unansweredPings = 0
+  private var timer: Scheduled<Void>?
+
+  init(role: Role, limits: WebSocketLimits) {
+    self.role = role
+    self.limits = limits
+  }
+
+  // MARK: - Calls
+
+  func send(_ text: String) {
+    guard case .open = state, let context else { return }
+    guard context.channel.isWritable else { return close(.tryAgainLater, reason: "messages are read too slowly") }
+    write(.text, ByteBuffer(string: text), context: context)
+  }
+
+  func close(_ code: WebSocketCloseCode, reason: String) {
+    guard case .open = state, let context else { return }
+    var payload = context.channel.allocator.buffer(capacity: 2 + reason.utf8.count)
+    payload.writeInteger(UInt16(code.rawValue))
+    payload.writeString(Self.shortened(reason))
+    write(.connectionClose, payload, context: context)
+    beginClosing(.byUs(code), context: context)
+  }
+
+  /// A control frame has 125 bytes at most, and its text is whole UTF-8.
+  private static func shortened(_ reason: String) -> String {
+    var reason = reason.prefix(123)
+    while reason.utf8.count > 123 { reason.removeLast() }
+    return String(reason)
+  }
+
+  // MARK: - The channel
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    schedulePing(context: context)
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    finish()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    finish()
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    switch error {
+    case NIOWebSocketError.invalidFrameLength: close(.messageTooLarge, reason: "")
+    case is NIOWebSocketError: close(.protocolError, reason: "")
+    default: context.close(promise: nil)
+    }
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let frame = unwrapInboundIn(data)
+    guard case .open = state else {
+      // What comes after a close frame is not looked at, the peer's answer to ours apart.
+      if case .connectionClose = frame.opcode { context.close(promise: nil) }
+      return
+    }
+    // RFC 6455 section 5.1: clients mask, servers do not. Section 5.2: no extension was agreed.
+    guard (frame.maskKey != nil) == (role == .server), !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
+      return close(.protocolError, reason: "")
+    }
+    unansweredPings = 0
+    switch frame.opcode {
+    case .text: receiveText(frame)
+    case .continuation: receiveContinuation(frame)
+    case .ping: write(.pong, frame.unmaskedData, context: context)
+    case .pong: break
+    case .connectionClose: receiveClose(frame.unmaskedData, context: context)
+    case .binary: close(.unacceptableData, reason: "only text is understood")
+    default: close(.protocolError, reason: "")
+    }
+  }
+
+  private func receiveText(_ frame: WebSocketFrame) {
+    guard fragments == nil else { return close(.protocolError, reason: "") }
+    if frame.fin { deliver(frame.unmaskedData) } else { fragments = (frame.unmaskedData, 1) }
+  }
+
+  private func receiveContinuation(_ frame: WebSocketFrame) {
+    guard var (bytes, count) = fragments else { return close(.protocolError, reason: "") }
+    // Without this the buffer is shared, and copied with every piece.
+    fragments = nil
+    var piece = frame.unmaskedData
+    guard bytes.readableBytes + piece.readableBytes <= limits.maximumMessageBytes, count < limits.maximumFragments
+    else { return close(.messageTooLarge, reason: "over \(limits.maximumMessageBytes) bytes or too many pieces") }
+    bytes.writeBuffer(&piece)
+    count += 1
+    if frame.fin { deliver(bytes) } else { fragments = (bytes, count) }
+  }
+
+  private func deliver(_ bytes: ByteBuffer) {
+    guard let text = String(validating: bytes.readableBytesView, as: UTF8.self) else {
+      return close(.invalidText, reason: "")
+    }
+    connection?.onText(text)
+  }
+
+  private func receiveClose(_ payload: ByteBuffer, context: ChannelHandlerContext) {
+    var rest = payload
+    let code = rest.readInteger(as: UInt16.self)
+    let reason = String(validating: rest.readableBytesView, as: UTF8.self) ?? ""
+    // RFC 6455 section 5.5.1: the answer repeats the code.
+    write(.connectionClose, code.map { ByteBuffer(integer: $0) } ?? ByteBuffer(), context: context)
+    beginClosing(.byPeer(code: code.map(Int.init) ?? 1005, reason: reason), context: context)
+    context.close(promise: nil)
+  }
+
+  // MARK: - What all share
+
+  private func write(_ opcode: WebSocketOpcode, _ payload: ByteBuffer, context: ChannelHandlerContext) {
+    let frame = WebSocketFrame(
+      fin: true, opcode: opcode, maskKey: role == .client ? .random() : nil, data: payload)
+    context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+  }
+
+  private func beginClosing(_ closure: WebSocketClosure, context: ChannelHandlerContext) {
+    state = .closing(closure)
+    fragments = nil
+    timer?.cancel()
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: limits.closeTimeout) {
+      bound.value.close(promise: nil)
+    }
+  }
+
+  private func schedulePing(context: ChannelHandlerContext) {
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: limits.pingInterval) {
+      let (handler, context) = bound.value
+      guard handler.unansweredPings < handler.limits.maximumUnansweredPings else { return context.close(promise: nil) }
+      handler.unansweredPings += 1
+      handler.write(.ping, ByteBuffer(), context: context)
+      handler.schedulePing(context: context)
+    }
+  }
+
+  private func finish() {
+    timer?.cancel()
+    context = nil
+    let closure: WebSocketClosure
+    switch state {
+    case .open: closure = .lost
+    case .closing(let known): closure = known
+    case .closed: return
+    }
+    state = .closed
+    let ended = connection
+    connection = nil
+    ended?.onClose(closure)
+  }
+}

@@ -1,0 +1,142 @@
+internal import Messages
+public import NIOCore
+public import Signaling
+public import Wire
+
+/// A room server whose clients come by WebSocket, and whose hosts may sit in this process.
+///
+/// `@unchecked Sendable` because it is confined to its event loop: every entry checks that it runs there.
+public final class WebSocketRooms: @unchecked Sendable {
+  private let eventLoop: any EventLoop
+  private let now: () -> Instant
+  private var rooms: RoomServer
+  private var sockets: [RoomConnectionID: WebSocketConnection] = [:]
+  private var hosts: [RoomConnectionID: (RoomReply) -> Void] = [:]
+  private var lastNumber: UInt64 = 0
+  private var timer: Scheduled<Void>?
+
+  public init(
+    limits: RoomLimits = RoomLimits(), random: any RandomNumberGenerator & Sendable, eventLoop: any EventLoop,
+    now: @escaping () -> Instant
+  ) {
+    self.eventLoop = eventLoop
+    self.now = now
+    rooms = RoomServer(limits: limits, random: random)
+  }
+
+  /// The host of a room in this process: what it says to the clients, and about them.
+  ///
+  /// Confined to the event loop, like the rooms.
+  public struct Host {
+    private let rooms: WebSocketRooms
+    private let room: String
+    private let id: RoomConnectionID
+
+    fileprivate init(rooms: WebSocketRooms, room: String, id: RoomConnectionID) {
+      self.rooms = rooms
+      self.room = room
+      self.id = id
+    }
+
+    public func send(to client: String, message: String) {
+      rooms.perform { $0.receive(.send(to: client, message: message), from: id, now: rooms.now()) }
+    }
+
+    /// This client has shown who it is; it may stay.
+    public func vouch(for client: String) {
+      rooms.perform { rooms in
+        rooms.vouch(for: client, in: room)
+        return []
+      }
+    }
+
+    /// Says why, and closes the client's connection.
+    public func dismiss(_ client: String, reason: String) {
+      rooms.perform { $0.dismiss(client, from: room, reason: reason) }
+    }
+  }
+
+  /// Opens a room that stays. `receive` gets what clients send to the host, on the event loop and never from within a
+  /// call of the host's.
+  public func open(room: String, receive: @escaping (RoomDelivery) -> Void) -> Host {
+    eventLoop.preconditionInEventLoop()
+    let id = makeID()
+    hosts[id] = { reply in
+      // Errors concern single messages of the host's to clients that have just left.
+      if case .message(let delivery) = reply { receive(delivery) }
+    }
+    rooms.open(room: room, host: id)
+    return Host(rooms: self, room: room, id: id)
+  }
+
+  /// Takes a new connection; for `WebSocketEndpoint`.
+  public func accept(_ socket: WebSocketConnection) {
+    eventLoop.preconditionInEventLoop()
+    let id = makeID()
+    sockets[id] = socket
+    socket.onText = { [weak self] text in self?.receive(text, from: id) }
+    socket.onClose = { [weak self] _ in
+      guard let self, self.sockets.removeValue(forKey: id) != nil else { return }
+      self.rooms.disconnect(id)
+    }
+    perform { $0.connect(id, now: now()) }
+  }
+
+  /// Tells all clients that the program stops.
+  public func shutDown() {
+    eventLoop.preconditionInEventLoop()
+    timer?.cancel()
+    for (id, socket) in sockets {
+      rooms.disconnect(id)
+      socket.close(.goingAway)
+    }
+    sockets = [:]
+  }
+
+  private func makeID() -> RoomConnectionID {
+    lastNumber += 1
+    return RoomConnectionID(number: lastNumber)
+  }
+
+  private func receive(_ text: String, from id: RoomConnectionID) {
+    do throws(RoomError) {
+      let request = try RoomMessages.request(text)
+      perform { $0.receive(request, from: id, now: now()) }
+    } catch {
+      // A client that does not speak the language has nothing to wait for.
+      perform { rooms in
+        rooms.disconnect(id)
+        return [.close(id, error)]
+      }
+    }
+  }
+
+  private func perform(_ call: (inout RoomServer) -> [RoomAction]) {
+    eventLoop.preconditionInEventLoop()
+    for action in call(&rooms) {
+      switch action {
+      case .send(let id, let reply):
+        if let host = hosts[id] {
+          let bound = NIOLoopBound(host, eventLoop: eventLoop)
+          eventLoop.execute { bound.value(reply) }
+        } else {
+          sockets[id]?.send(RoomMessages.text(reply))
+        }
+      case .close(let id, let error):
+        let socket = sockets.removeValue(forKey: id)
+        socket?.send(RoomMessages.text(.error(error)))
+        socket?.close(.policyViolation, reason: error.message)
+      }
+    }
+    schedule()
+  }
+
+  private func schedule() {
+    timer?.cancel()
+    timer = rooms.nextDeadline.map { deadline in
+      eventLoop.scheduleTask(in: .nanoseconds(max(0, (deadline - now()).nanoseconds))) { [weak self] in
+        self?.perform { $0.handleTimeout(now: self?.now() ?? deadline) }
+      }
+    }
+  }
+}

@@ -1,0 +1,286 @@
+public import SDP
+public import Wire
+
+/// All media sessions of a child with its paired parents: what the room delivers goes in, what to do comes out. The child
+/// is the host of its room; a room that it serves itself has it as a client without a socket.
+///
+/// An offer counts only when a paired parent whose time is not over has signed it, for this child, with the challenge that
+/// the room gave to the very client which sends it, and for a session that was never seen before. So an offer that
+/// somebody recorded cannot be played again: another registration has another challenge, and in the same one the session
+/// is known. Where the room server is not ours, and may say what it likes about challenges, the session alone counts;
+/// should so many have come since that it was forgotten, an answer is all that can be had: media goes to the key whose
+/// fingerprint the parent signed, to an ICE session that nobody but the parent's own program, long gone, can complete.
+public struct PairedChildSessions: Sendable {
+  struct Session: Sendable {
+    enum State: Sendable {
+      /// Only candidates have come so far.
+      case early(until: Instant)
+      /// The offer is with the shell.
+      case offered
+      case open
+      /// ICE restarts, and the shell has our side in hand.
+      case restarting
+    }
+
+    var state: State
+    /// Where answers go, as of the offer.
+    var client: String
+    let challenge: String
+    var revision = 0
+    var theirs = PairedCandidates()
+    /// Found before the answer.
+    var untold: [SignedMessage.Content] = []
+
+    var deadline: Instant? {
+      if case .early(let until) = state { until } else { nil }
+    }
+  }
+
+  private let envelope: SignedEnvelope
+  private let limits: PairedChildLimits
+  private var sessions: [PairedSessionID: Session] = [:]
+  private var seen: SeenSessions
+
+  public init(envelope: SignedEnvelope, limits: PairedChildLimits = PairedChildLimits()) {
+    self.envelope = envelope
+    self.limits = limits
+    seen = SeenSessions(perParent: limits.rememberedSessionsPerParent, parents: limits.rememberedParents)
+  }
+
+  /// Sessions that an offer has been accepted for.
+  public var count: Int { sessions.values.count { $0.deadline == nil } }
+
+  /// When `handleTimeout` is due: candidates have waited too long for their offer.
+  public var nextDeadline: Instant? { sessions.values.compactMap(\.deadline).min() }
+
+  public mutating func handleTimeout(now: Instant) {
+    sessions = sessions.filter { $0.value.deadline.map { $0 > now } ?? true }
+  }
+
+  // MARK: - What the room delivers
+
+  /// - Parameter pairs: the pair record of a parent as it is now; nil for who is not paired.
+  public mutating func receive(
+    _ delivery: RoomDelivery, pairs: (_ id: String) -> PairedPeer?, now: Instant
+  ) -> [PairedChildAction] {
+    handleTimeout(now: now)
+    do throws(SignalingRefusal) {
+      var sender: PairedPeer?
+      let message = try envelope.open(delivery.message) { id throws(SignalingRefusal) in
+        guard let peer = pairs(id) else { throw .notPaired(id) }
+        sender = peer
+        return peer.publicKeySPKI
+      }
+      guard let parent = sender else { throw .notPaired(message.from) }
+      if parent.isExpired {
+        return expired(message, delivery) + [.refused(client: delivery.from, .expired(parent.id))]
+      }
+      return try follow(message, of: parent, delivery, now: now)
+    } catch .notPaired(let id) {
+      return stranger(delivery) + [.refused(client: delivery.from, .notPaired(id))]
+    } catch {
+      return [.refused(client: delivery.from, error)]
+    }
+  }
+
+  private mutating func follow(
+    _ message: SignedMessage, of parent: PairedPeer, _ delivery: RoomDelivery, now: Instant
+  ) throws(SignalingRefusal) -> [PairedChildAction] {
+    let id = PairedSessionID(parent: parent.id, session: message.session)
+    if let session = sessions[id] {
+      guard message.challenge == session.challenge else { throw .wrongChallenge }
+    } else {
+      if seen.contains(id) {
+        // What was on its way when the session ended is no attack; a second offer is.
+        if case .offer = message.content { throw .replayed }
+        return []
+      }
+      guard message.challenge == delivery.challenge ?? message.challenge else { throw .wrongChallenge }
+    }
+    switch message.content {
+    case .offer(let sdp):
+      return try offered(sdp, id, parent, message, delivery, now: now)
+    case .candidate(let text, let mid):
+      return try candidate(.candidate(text, sdpMid: mid), id, message, delivery, now: now)
+    case .endOfCandidates:
+      return try candidate(.end, id, message, delivery, now: now)
+    case .restart(let text):
+      return try restart(text, id, message)
+    case .bye(let reason):
+      return bye(reason, id, message, delivery)
+    case .answer, .restarted:
+      throw .unexpected
+    }
+  }
+
+  private mutating func offered(
+    _ sdp: String, _ id: PairedSessionID, _ parent: PairedPeer, _ message: SignedMessage, _ delivery: RoomDelivery,
+    now: Instant
+  ) throws(SignalingRefusal) -> [PairedChildAction] {
+    var session = sessions[id] ?? Session(state: .early(until: now), client: "", challenge: message.challenge)
+    guard case .early = session.state else { throw .replayed }
+    guard message.revision == 0 else { throw .unexpected }
+    // From here on this offer has been seen, whatever comes of it.
+    sessions[id] = nil
+    seen.insert(id)
+    let mine = sessions.count { $0.key.parent == parent.id && $0.value.deadline == nil }
+    guard count < limits.maximumSessions, mine < limits.maximumSessionsPerParent else {
+      return [.vouch(client: delivery.from), bye(.busy, to: message, delivery.from)]
+    }
+    let description: SessionDescription
+    do throws(SignalingRefusal) {
+      description = try SessionDescription(signalled: sdp)
+    } catch {
+      return [bye(.notAcceptable, to: message, delivery.from), .refused(client: delivery.from, error)]
+    }
+    session.state = .offered
+    session.client = delivery.from
+    sessions[id] = session
+    return [
+      .vouch(client: delivery.from),
+      .offered(PairedOffer(session: id, parent: parent, description: description)),
+    ]
+  }
+
+  private mutating func candidate(
+    _ item: PairedCandidates.Item, _ id: PairedSessionID, _ message: SignedMessage, _ delivery: RoomDelivery,
+    now: Instant
+  ) throws(SignalingRefusal) -> [PairedChildAction] {
+    if sessions[id] == nil {
+      let early = sessions.count { $0.key.parent == id.parent && $0.value.deadline != nil }
+      guard early < limits.maximumEarlySessionsPerParent else { throw .tooManySessions }
+      sessions[id] = Session(
+        state: .early(until: now + limits.earlyTime), client: delivery.from, challenge: message.challenge)
+    }
+    let ready = try sessions[id]?.theirs.add(item, revision: message.revision)
+    return ready.map { [PairedChildAction($0, id)] } ?? []
+  }
+
+  private mutating func restart(
+    _ text: String, _ id: PairedSessionID, _ message: SignedMessage
+  ) throws(SignalingRefusal) -> [PairedChildAction] {
+    guard var session = sessions[id] else { throw .wrongSession }
+    switch session.state {
+    case .early, .offered: throw .unexpected
+    case .open, .restarting: break
+    }
+    // An older one is a repetition, or has been overtaken.
+    guard message.revision > session.revision else { throw .replayed }
+    let fragment = try TrickleFragment(signalled: text)
+    session.revision = message.revision
+    session.state = .restarting
+    sessions[id] = session
+    return [.restart(id, fragment)]
+  }
+
+  private mutating func bye(
+    _ reason: ByeReason, _ id: PairedSessionID, _ message: SignedMessage, _ delivery: RoomDelivery
+  ) -> [PairedChildAction] {
+    let ended = sessions.removeValue(forKey: id)
+    seen.insert(id)
+    var actions: [PairedChildAction] = ended?.deadline == nil && ended != nil ? [.ended(id, reason)] : []
+    // A recorded goodbye that a room server elsewhere plays again, long after the two were paired anew, ends nothing.
+    if reason == .notPaired, ended != nil || delivery.challenge != nil {
+      actions += endAll(of: id.parent, .notPaired)
+      actions += [bye(.left, to: message, delivery.from), .unpaired(parent: id.parent)]
+    }
+    return actions
+  }
+
+  /// The parent's time is over; its signature is good. It is told so, and what is open ends.
+  private mutating func expired(_ message: SignedMessage, _ delivery: RoomDelivery) -> [PairedChildAction] {
+    endAll(of: message.from, .expired) + [bye(.expired, to: message, delivery.from)]
+  }
+
+  /// Whoever is not paired is told so under our signature, so that a parent learns of its removal and from nobody but us.
+  /// The word is bound to the session and challenge of its own message, and of no use in another one.
+  private func stranger(_ delivery: RoomDelivery) -> [PairedChildAction] {
+    guard let claim = try? envelope.claim(delivery.message),
+      claim.challenge == delivery.challenge ?? claim.challenge
+    else { return [] }
+    switch claim.content {
+    case .offer, .restart, .bye(.notPaired): return [bye(.notPaired, to: claim, delivery.from)]
+    case .answer, .restarted, .candidate, .endOfCandidates, .bye: return []
+    }
+  }
+
+  // MARK: - Calls
+
+  /// Our answer to an offer. Candidates of the parent that came meanwhile follow from it.
+  public mutating func answer(_ id: PairedSessionID, _ answer: SessionDescription) -> [PairedChildAction] {
+    guard var session = sessions[id], case .offered = session.state else { return [] }
+    session.state = .open
+    let ready = session.theirs.begin(revision: 0)
+    let untold = session.untold
+    session.untold = []
+    sessions[id] = session
+    return [send(.answer(sdp: answer.description), id, session)] + untold.map { send($0, id, session) }
+      + ready.map { PairedChildAction($0, id) }
+  }
+
+  /// Our side of an ICE restart.
+  public mutating func restarted(_ id: PairedSessionID, _ ours: TrickleFragment) -> [PairedChildAction] {
+    guard var session = sessions[id], case .restarting = session.state else { return [] }
+    session.state = .open
+    let ready = session.theirs.begin(revision: session.revision)
+    sessions[id] = session
+    return [send(.restarted(fragment: ours.description), id, session)] + ready.map { PairedChildAction($0, id) }
+  }
+
+  /// A candidate of ours that was not in the answer (attribute text from `candidate:` on).
+  public mutating func addLocalCandidate(
+    _ id: PairedSessionID, _ candidate: String, sdpMid: String?
+  ) -> [PairedChildAction] {
+    tell(.candidate(candidate, sdpMid: sdpMid), id)
+  }
+
+  /// There will be no more candidates of ours.
+  public mutating func endOfLocalCandidates(_ id: PairedSessionID) -> [PairedChildAction] {
+    tell(.endOfCandidates, id)
+  }
+
+  /// The session is over on our side, or could not be made; the parent is told.
+  public mutating func end(_ id: PairedSessionID, _ reason: ByeReason) -> [PairedChildAction] {
+    guard let session = sessions.removeValue(forKey: id) else { return [] }
+    return [send(.bye(reason), id, session)]
+  }
+
+  /// Ends what a parent has open, as when its pair record has been removed or its time is over.
+  public mutating func endAll(of parent: String, _ reason: ByeReason) -> [PairedChildAction] {
+    var actions: [PairedChildAction] = []
+    for (id, session) in sessions where id.parent == parent {
+      sessions[id] = nil
+      seen.insert(id)
+      guard session.deadline == nil else { continue }
+      actions += [.ended(id, reason), send(.bye(reason), id, session)]
+    }
+    return actions
+  }
+
+  private mutating func tell(_ content: SignedMessage.Content, _ id: PairedSessionID) -> [PairedChildAction] {
+    guard let session = sessions[id] else { return [] }
+    switch session.state {
+    case .open, .restarting:
+      return [send(content, id, session)]
+    case .early, .offered:
+      if session.untold.count < SDPLimits.candidates { sessions[id]?.untold.append(content) }
+      return []
+    }
+  }
+
+  private func send(
+    _ content: SignedMessage.Content, _ id: PairedSessionID, _ session: Session
+  ) -> PairedChildAction {
+    let message = SignedMessage(
+      from: envelope.id, to: id.parent, session: id.session, challenge: session.challenge, revision: session.revision,
+      content: content)
+    return .send(to: session.client, message: envelope.seal(message))
+  }
+
+  private func bye(_ reason: ByeReason, to message: SignedMessage, _ client: String) -> PairedChildAction {
+    let answer = SignedMessage(
+      from: envelope.id, to: message.from, session: message.session, challenge: message.challenge,
+      content: .bye(reason))
+    return .send(to: client, message: envelope.seal(answer))
+  }
+}

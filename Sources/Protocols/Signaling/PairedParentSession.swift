@@ -1,0 +1,284 @@
+public import SDP
+public import Wire
+
+/// One media session with a paired child, as the parent: the room's replies go in, what to do comes out.
+///
+/// The order of calls: `start` (or `sayFarewell`) once, when the room can be written to; candidates as they are found;
+/// `leave` at any time. `failed` or `ended` comes once, and is the last word.
+///
+/// What the child says counts only when it is signed by the key of the pairing, for this session (128 random bits of ours)
+/// and this registration's challenge. A forged answer is refused and the true one still waited for: so a room server that
+/// lies, or a machine in the middle with a certificate of its own, keeps the two apart at most. It cannot put itself
+/// between them, because the answer that it would have to change names the DTLS key.
+public struct PairedParentSession: Sendable {
+  /// Where it stands with the child.
+  enum State: Sendable {
+    case fresh
+    case registering(Purpose, until: Instant)
+    case offering(Link, until: Instant)
+    /// - restartUntil: an ICE restart has been asked for.
+    case open(Link, restartUntil: Instant?)
+    case farewell(Link, until: Instant)
+    case ended
+  }
+
+  enum Purpose: Sendable {
+    case watch(SessionDescription)
+    case farewell(ByeReason)
+  }
+
+  struct Link: Sendable {
+    var challenge: String
+    var revision = 0
+    var theirs = PairedCandidates()
+  }
+
+  private let envelope: SignedEnvelope
+  private let child: PairedPeer
+  private let timing: PairedSessionTiming
+  private let client: String
+  private let session: String
+  private var state: State = .fresh
+  /// Ours, found before there was a challenge to sign them with.
+  private var untold: [SignedMessage.Content] = []
+  /// Of what was refused last; it says more than a time-out.
+  private var lastRefusal: SignalingRefusal?
+
+  public init(
+    envelope: SignedEnvelope, child: PairedPeer, timing: PairedSessionTiming = PairedSessionTiming(),
+    random: any RandomNumberGenerator & Sendable
+  ) {
+    var random = random
+    self.envelope = envelope
+    self.child = child
+    self.timing = timing
+    session = RandomName.make(from: &random)
+    // A name for this connection alone: several programs of one parent do not push each other out of the room, and
+    // nobody who does not see it can.
+    client = RandomName.make(from: &random)
+  }
+
+  public var isOpen: Bool {
+    if case .open = state { true } else { false }
+  }
+
+  public var hasEnded: Bool {
+    if case .ended = state { true } else { false }
+  }
+
+  /// When `handleTimeout` is due.
+  public var nextDeadline: Instant? {
+    switch state {
+    case .registering(_, let until), .offering(_, let until), .farewell(_, let until): until
+    case .open(_, let until): until
+    case .fresh, .ended: nil
+    }
+  }
+
+  // MARK: - Calls
+
+  /// Registers in the child's room, and makes the offer there.
+  public mutating func start(offer: SessionDescription, now: Instant) -> [PairedParentAction] {
+    register(.watch(offer), now: now)
+  }
+
+  /// Registers in the child's room only to tell it something: that it is not paired any more. `ended` follows when the
+  /// child knows.
+  public mutating func sayFarewell(_ reason: ByeReason, now: Instant) -> [PairedParentAction] {
+    register(.farewell(reason), now: now)
+  }
+
+  private mutating func register(_ purpose: Purpose, now: Instant) -> [PairedParentAction] {
+    guard case .fresh = state else { preconditionFailure("a session is started once") }
+    state = .registering(purpose, until: now + timing.registration)
+    return [.send(.register(room: child.id, client: client))]
+  }
+
+  /// A candidate of ours that was not in the offer (attribute text from `candidate:` on).
+  public mutating func addLocalCandidate(_ candidate: String, sdpMid: String?) -> [PairedParentAction] {
+    tell(.candidate(candidate, sdpMid: sdpMid))
+  }
+
+  /// There will be no more candidates of ours.
+  public mutating func endOfLocalCandidates() -> [PairedParentAction] {
+    tell(.endOfCandidates)
+  }
+
+  /// Asks for an ICE restart with our new credentials and candidates. Answered by `restarted` or `restartFailed`; of
+  /// several that overlap the last one only.
+  public mutating func restartICE(_ ours: TrickleFragment, now: Instant) -> [PairedParentAction] {
+    guard case .open(var link, _) = state else { return [.restartFailed] }
+    link.revision += 1
+    state = .open(link, restartUntil: now + timing.answer)
+    return [send(.restart(fragment: ours.description), link)]
+  }
+
+  /// Ends the session and tells the child so.
+  public mutating func leave() -> [PairedParentAction] {
+    defer { state = .ended }
+    switch state {
+    case .offering(let link, _), .open(let link, _): return [send(.bye(.left), link), .ended(.left)]
+    case .fresh, .registering, .farewell: return [.ended(.left)]
+    case .ended: return []
+    }
+  }
+
+  /// The connection to the room is gone. An open session goes on without it: only candidates, restarts and goodbyes go
+  /// through the room.
+  public mutating func connectionLost() -> [PairedParentAction] {
+    switch state {
+    case .registering, .offering, .farewell: fail(.connectionLost)
+    case .open(let link, .some):
+      reopen(link)
+    case .fresh, .open, .ended: []
+    }
+  }
+
+  public mutating func handleTimeout(now: Instant) -> [PairedParentAction] {
+    switch state {
+    case .registering(_, let until) where until <= now, .offering(_, let until) where until <= now,
+      .farewell(_, let until) where until <= now:
+      return fail(.timedOut(lastRefusal))
+    case .open(let link, let until?) where until <= now:
+      return reopen(link)
+    case .fresh, .registering, .offering, .open, .farewell, .ended:
+      return []
+    }
+  }
+
+  private mutating func reopen(_ link: Link) -> [PairedParentAction] {
+    state = .open(link, restartUntil: nil)
+    return [.restartFailed]
+  }
+
+  // MARK: - What the room says
+
+  public mutating func receive(_ reply: RoomReply, now: Instant) -> [PairedParentAction] {
+    switch (reply, state) {
+    case (.registered(let registration), .registering(let purpose, _)):
+      guard registration.room == child.id, registration.client == client,
+        SignedMessage.isChallenge(registration.challenge)
+      else { return fail(.room(RoomError(.badMessage, "the room's registration is another one than asked for"))) }
+      return registered(purpose, challenge: registration.challenge, now: now)
+        + registration.messages.flatMap { receive($0) }
+    case (.message(let delivery), .offering), (.message(let delivery), .open), (.message(let delivery), .farewell):
+      return receive(delivery)
+    case (.error(let error), .registering), (.error(let error), .offering), (.error(let error), .farewell):
+      return fail(.room(error))
+    case (.registered, _), (.message, _), (.error, _):
+      return []
+    }
+  }
+
+  private mutating func registered(_ purpose: Purpose, challenge: String, now: Instant) -> [PairedParentAction] {
+    let link = Link(challenge: challenge)
+    switch purpose {
+    case .watch(let offer):
+      state = .offering(link, until: now + timing.answer)
+      defer { untold = [] }
+      return [send(.offer(sdp: offer.description), link)] + untold.map { send($0, link) }
+    case .farewell(let reason):
+      state = .farewell(link, until: now + timing.answer)
+      return [send(.bye(reason), link)]
+    }
+  }
+
+  private mutating func receive(_ delivery: RoomDelivery) -> [PairedParentAction] {
+    do throws(SignalingRefusal) {
+      let message = try envelope.open(delivery.message) { id throws(SignalingRefusal) in
+        guard id == child.id else { throw .wrongSender }
+        return child.publicKeySPKI
+      }
+      guard message.session == session else { throw .wrongSession }
+      return try follow(message)
+    } catch {
+      lastRefusal = error
+      return [.refused(error)]
+    }
+  }
+
+  private mutating func follow(_ message: SignedMessage) throws(SignalingRefusal) -> [PairedParentAction] {
+    switch state {
+    case .offering(var link, let until):
+      guard message.challenge == link.challenge else { throw .wrongChallenge }
+      switch message.content {
+      case .answer(let sdp):
+        let answer = try SessionDescription(signalled: sdp)
+        let ready = link.theirs.begin(revision: 0)
+        state = .open(link, restartUntil: nil)
+        return [.answered(answer)] + ready.map(PairedParentAction.init)
+      case .bye(let reason):
+        return fail(.dismissed(reason))
+      case .candidate, .endOfCandidates:
+        // Candidates of the child that overtook its answer wait for it.
+        defer { state = .offering(link, until: until) }
+        return try receiveCandidate(message, &link)
+      case .offer, .restart, .restarted:
+        throw .unexpected
+      }
+    case .open(var link, let restartUntil):
+      guard message.challenge == link.challenge else { throw .wrongChallenge }
+      switch message.content {
+      case .restarted(let text):
+        guard restartUntil != nil, message.revision == link.revision else { throw .unexpected }
+        let fragment = try TrickleFragment(signalled: text)
+        let ready = link.theirs.begin(revision: link.revision)
+        state = .open(link, restartUntil: nil)
+        return [.restarted(fragment)] + ready.map(PairedParentAction.init)
+      case .bye(let reason):
+        state = .ended
+        return [.ended(reason)]
+      case .candidate, .endOfCandidates:
+        defer { state = .open(link, restartUntil: restartUntil) }
+        return try receiveCandidate(message, &link)
+      case .offer, .answer, .restart:
+        throw .unexpected
+      }
+    case .farewell(let link, _):
+      guard message.challenge == link.challenge else { throw .wrongChallenge }
+      guard case .bye(let reason) = message.content else { throw .unexpected }
+      state = .ended
+      return [.ended(reason)]
+    case .fresh, .registering, .ended:
+      throw .unexpected
+    }
+  }
+
+  private func receiveCandidate(
+    _ message: SignedMessage, _ link: inout Link
+  ) throws(SignalingRefusal) -> [PairedParentAction] {
+    let item: PairedCandidates.Item
+    if case .candidate(let text, let mid) = message.content {
+      item = .candidate(text, sdpMid: mid)
+    } else {
+      item = .end
+    }
+    return try link.theirs.add(item, revision: message.revision).map { [PairedParentAction($0)] } ?? []
+  }
+
+  // MARK: - What all share
+
+  private mutating func tell(_ content: SignedMessage.Content) -> [PairedParentAction] {
+    switch state {
+    case .offering(let link, _), .open(let link, _):
+      return [send(content, link)]
+    case .fresh, .registering:
+      if untold.count < SDPLimits.candidates { untold.append(content) }
+      return []
+    case .farewell, .ended:
+      return []
+    }
+  }
+
+  private func send(_ content: SignedMessage.Content, _ link: Link) -> PairedParentAction {
+    let message = SignedMessage(
+      from: envelope.id, to: child.id, session: session, challenge: link.challenge, revision: link.revision,
+      content: content)
+    return .send(.send(to: child.id, message: envelope.seal(message)))
+  }
+
+  private mutating func fail(_ error: PairedSessionError) -> [PairedParentAction] {
+    state = .ended
+    return [.failed(error)]
+  }
+}

@@ -1,0 +1,68 @@
+/// How much a child takes of its parents.
+public struct PairedChildLimits: Sendable {
+  /// As many viewers as there can be, and a few that are about to leave.
+  public var maximumSessions = 48
+  /// One person has a few devices; several programs of each share its key.
+  public var maximumSessionsPerParent = 16
+  /// Sessions of which only candidates have come.
+  public var maximumEarlySessionsPerParent = 4
+  /// How long those candidates wait for their offer.
+  public var earlyTime: Duration = .seconds(10)
+  /// Of these it is known that they have been.
+  public var rememberedSessionsPerParent = 256
+  /// As many as can be paired.
+  public var rememberedParents = 64
+
+  public init() {}
+}
+
+/// Sessions that have been, so that none is opened twice. The oldest are forgotten; a parent's many sessions make only its
+/// own forgotten.
+struct SeenSessions: Sendable {
+  private struct Memory: Sendable {
+    var names: Set<String> = []
+    /// In the order in which they came, written over in a ring.
+    var order: [String] = []
+    var next = 0
+    var lastUse: UInt64 = 0
+  }
+
+  private let perParent: Int
+  private let parents: Int
+  private var memories: [String: Memory] = [:]
+  private var uses: UInt64 = 0
+
+  init(perParent: Int, parents: Int) {
+    self.perParent = perParent
+    self.parents = parents
+  }
+
+  func contains(_ id: PairedSessionID) -> Bool {
+    memories[id.parent]?.names.contains(id.session) ?? false
+  }
+
+  mutating func insert(_ id: PairedSessionID) {
+    if memories[id.parent] == nil, memories.count >= parents,
+      let oldest = memories.min(by: { $0.value.lastUse < $1.value.lastUse })
+    {
+      memories[oldest.key] = nil
+    }
+    uses &+= 1
+    memories[id.parent, default: Memory()].lastUse = uses
+    guard memories[id.parent]?.names.insert(id.session).inserted == true, let count = memories[id.parent]?.order.count
+    else { return }
+    guard count >= perParent else {
+      memories[id.parent]?.order.append(id.session)
+      return
+    }
+    replaceOldest(of: id)
+  }
+
+  private mutating func replaceOldest(of id: PairedSessionID) {
+    guard var memory = memories[id.parent] else { return }
+    memory.names.remove(memory.order[memory.next])
+    memory.order[memory.next] = id.session
+    memory.next = (memory.next + 1) % perParent
+    memories[id.parent] = memory
+  }
+}

@@ -1,0 +1,9 @@
+internal import Wire
+
+/// Names that nobody can guess: sessions, challenges, clients of rooms.
+enum RandomName {
+  /// 128 bits in base64url, 22 characters.
+  static func make(from random: inout some RandomNumberGenerator) -> String {
+    Base64URL.encode((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+  }
+}

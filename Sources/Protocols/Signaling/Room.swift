@@ -1,0 +1,55 @@
+internal import Wire
+
+/// Who is in one room, and what waits for those who are not.
+struct Room: Sendable {
+  private struct Waiting: Sendable {
+    var delivery: RoomDelivery
+    var until: Instant
+  }
+
+  var clients: [String: RoomConnectionID] = [:]
+  private var waiting: [String: [Waiting]] = [:]
+  /// It stays when nobody is in it.
+  private let isPermanent: Bool
+
+  init(clients: [String: RoomConnectionID] = [:], isPermanent: Bool = false) {
+    self.clients = clients
+    self.isPermanent = isPermanent
+  }
+
+  var isEmpty: Bool { !isPermanent && clients.isEmpty && waiting.isEmpty }
+
+  /// When the first message has waited long enough.
+  var deadline: Instant? { waiting.values.compactMap { $0.first?.until }.min() }
+
+  /// False when too much waits already.
+  mutating func wait(_ delivery: RoomDelivery, for client: String, until: Instant, limits: RoomLimits) -> Bool {
+    let before = waiting[client]?.count ?? 0
+    guard before < limits.maximumWaitingMessages, before > 0 || waiting.count < limits.maximumAbsentClients
+    else { return false }
+    waiting[client, default: []].append(Waiting(delivery: delivery, until: until))
+    return true
+  }
+
+  /// Everything that waits for a client, in order. What has waited too long is left out, but counted in `bytes`.
+  mutating func takeWaiting(for client: String, now: Instant) -> (messages: [RoomDelivery], bytes: Int) {
+    let all = waiting.removeValue(forKey: client) ?? []
+    return (all.filter { $0.until > now }.map(\.delivery), Self.bytes(all))
+  }
+
+  /// Drops what has waited too long; how many bytes that were.
+  mutating func expire(now: Instant) -> Int {
+    var dropped = 0
+    for (client, messages) in waiting {
+      let left = messages.filter { $0.until > now }
+      guard left.count < messages.count else { continue }
+      dropped += Self.bytes(messages) - Self.bytes(left)
+      waiting[client] = left.isEmpty ? nil : left
+    }
+    return dropped
+  }
+
+  private static func bytes(_ messages: [Waiting]) -> Int {
+    messages.reduce(0) { $0 + $1.delivery.message.utf8.count }
+  }
+}

@@ -1,0 +1,242 @@
+public import Wire
+
+/// Names one connection to the room server for as long as it lasts.
+public struct RoomConnectionID: Hashable, Sendable {
+  public var number: UInt64
+
+  public init(number: UInt64) {
+    self.number = number
+  }
+}
+
+/// What the shell does next, in order.
+public enum RoomAction: Hashable, Sendable {
+  case send(RoomConnectionID, RoomReply)
+  /// Say why, and close. The connection is forgotten already.
+  case close(RoomConnectionID, RoomError)
+}
+
+/// Passes messages between the clients of rooms. It neither reads nor vouches for them; a client proves who it is to
+/// the other one, by signatures (see `SignedMessage`). What the server can do to its clients is to pass nothing on.
+///
+/// A room's host is the client with the room's own name. The child is the host of the one room that it serves itself,
+/// over a connection that exists in this process alone; its name cannot be taken from it.
+public struct RoomServer: Sendable {
+  struct Member: Sendable {
+    var room: String
+    var client: String
+    var challenge: String
+  }
+
+  enum Connection: Sendable {
+    case fresh(until: Instant)
+    /// Nobody has vouched for it yet.
+    case registered(Member, until: Instant?)
+
+    var deadline: Instant? {
+      switch self {
+      case .fresh(let until): until
+      case .registered(_, let until): until
+      }
+    }
+  }
+
+  let limits: RoomLimits
+  private var random: any RandomNumberGenerator & Sendable
+  private var rate: RateLimiter<RoomConnectionID>
+  private var connections: [RoomConnectionID: Connection] = [:]
+  /// Of hosts in this process.
+  private var permanent: Set<RoomConnectionID> = []
+  private var rooms: [String: Room] = [:]
+  private var waitingBytes = 0
+  /// Not later than anything that ends by itself.
+  public private(set) var nextDeadline: Instant?
+
+  public init(limits: RoomLimits = RoomLimits(), random: any RandomNumberGenerator & Sendable) {
+    self.limits = limits
+    self.random = random
+    rate = RateLimiter(
+      burst: limits.burst, interval: limits.messageInterval, maximumKeys: limits.maximumConnections + 1)
+  }
+
+  // MARK: - Calls
+
+  /// Opens a room that stays, with its host in this process.
+  public mutating func open(room: String, host: RoomConnectionID) {
+    precondition(Self.isName(room) && rooms[room] == nil && connections[host] == nil, "a room is opened once")
+    let member = Member(room: room, client: room, challenge: makeChallenge())
+    connections[host] = .registered(member, until: nil)
+    permanent.insert(host)
+    rooms[room] = Room(clients: [room: host], isPermanent: true)
+  }
+
+  /// A client has connected; it is closed again when there are too many.
+  public mutating func connect(_ id: RoomConnectionID, now: Instant) -> [RoomAction] {
+    guard connections.count - permanent.count < limits.maximumConnections else {
+      return [.close(id, RoomError(.full, "as many connections as this server takes are open"))]
+    }
+    let deadline = now + limits.registrationTime
+    connections[id] = .fresh(until: deadline)
+    wake(at: deadline)
+    return []
+  }
+
+  /// The connection is gone. Unknown ones are ignored.
+  public mutating func disconnect(_ id: RoomConnectionID) {
+    guard !permanent.contains(id), let connection = connections.removeValue(forKey: id) else { return }
+    rate.forgive(id)
+    guard case .registered(let member, _) = connection else { return }
+    rooms[member.room]?.clients[member.client] = nil
+    removeIfEmpty(member.room)
+  }
+
+  public mutating func receive(_ request: RoomRequest, from id: RoomConnectionID, now: Instant) -> [RoomAction] {
+    guard let connection = connections[id] else { return [] }
+    if !permanent.contains(id), case .refused = rate.admit(id, now: now) {
+      return close(id, RoomError(.tooManyMessages, "too many messages in a short time"))
+    }
+    switch (request, connection) {
+    case (.register(let room, let client), .fresh):
+      return register(id, room: room, client: client, now: now)
+    case (.register(let room, let client), .registered(let member, _))
+    where member.room == room && member.client == client && !permanent.contains(id):
+      return register(id, room: room, client: client, now: now)
+    case (.register, .registered):
+      return [.send(id, .error(RoomError(.alreadyRegistered, "a connection is for one client of one room")))]
+    case (.send, .fresh):
+      return [.send(id, .error(RoomError(.notRegistered, "register first")))]
+    case (.send(let client, let message), .registered(let member, _)):
+      return send(message, to: client, from: member, id, now: now)
+    }
+  }
+
+  /// The host knows who this client is; it may stay.
+  public mutating func vouch(for client: String, in room: String) {
+    guard let id = rooms[room]?.clients[client], case .registered(let member, .some)? = connections[id] else { return }
+    connections[id] = .registered(member, until: nil)
+  }
+
+  /// The host does not want this client.
+  public mutating func dismiss(_ client: String, from room: String, reason: String) -> [RoomAction] {
+    guard let id = rooms[room]?.clients[client], !permanent.contains(id) else { return [] }
+    return close(id, RoomError(.refused, reason))
+  }
+
+  /// Ends what has lasted too long.
+  public mutating func handleTimeout(now: Instant) -> [RoomAction] {
+    guard let due = nextDeadline, due <= now else { return [] }
+    var actions: [RoomAction] = []
+    for (id, connection) in connections {
+      guard let deadline = connection.deadline, deadline <= now else { continue }
+      if case .fresh = connection {
+        actions += close(id, RoomError(.timeout, "no registration in time"))
+      } else {
+        actions += close(id, RoomError(.timeout, "no valid offer in time"))
+      }
+    }
+    for name in rooms.keys {
+      waitingBytes -= rooms[name]?.expire(now: now) ?? 0
+      removeIfEmpty(name)
+    }
+    nextDeadline = (connections.values.compactMap(\.deadline) + rooms.values.compactMap(\.deadline)).min()
+    return actions
+  }
+
+  // MARK: - Registering
+
+  private mutating func register(
+    _ id: RoomConnectionID, room name: String, client: String, now: Instant
+  ) -> [RoomAction] {
+    guard Self.isName(name), Self.isName(client) else {
+      return [.send(id, .error(RoomError(.badName, "names are 1 to 64 letters, digits, hyphens and underscores")))]
+    }
+    var room: Room
+    if let known = rooms[name] {
+      room = known
+    } else {
+      guard limits.clientsOpenRooms else {
+        return [.send(id, .error(RoomError(.noSuchRoom, "there is no room of this name here")))]
+      }
+      guard rooms.count < limits.maximumRooms else { return close(id, RoomError(.full, "too many rooms")) }
+      room = Room()
+    }
+    var actions: [RoomAction] = []
+    if let older = room.clients[client], older != id {
+      guard !permanent.contains(older) else {
+        return [.send(id, .error(RoomError(.nameTaken, "this is the host's name")))]
+      }
+      // The older one is likely to hang on a network that its client has left.
+      actions = close(older, RoomError(.replaced, "the client has registered again"))
+    }
+    guard room.clients[client] == id || room.clients.count - actions.count < limits.maximumClientsPerRoom else {
+      return close(id, RoomError(.full, "as many clients as a room takes are here"))
+    }
+    room.clients[client] = id
+    let waiting = room.takeWaiting(for: client, now: now)
+    rooms[name] = room
+    waitingBytes -= waiting.bytes
+
+    let challenge = makeChallenge()
+    let deadline = limits.vouchingTime.map { now + $0 }
+    connections[id] = .registered(Member(room: name, client: client, challenge: challenge), until: deadline)
+    if let deadline { wake(at: deadline) }
+    var registration = RoomRegistration(
+      room: name, client: client, isInitiator: client != name, challenge: challenge)
+    var bytes = 0
+    let fitting = waiting.messages.prefix { delivery in
+      bytes += delivery.message.utf8.count
+      return bytes <= limits.maximumRegistrationBytes
+    }
+    registration.messages = Array(fitting)
+    actions.append(.send(id, .registered(registration)))
+    return actions + waiting.messages.dropFirst(fitting.count).map { .send(id, .message($0)) }
+  }
+
+  private mutating func makeChallenge() -> String {
+    RandomName.make(from: &random)
+  }
+
+  // MARK: - Sending
+
+  private mutating func send(
+    _ message: String, to client: String, from member: Member, _ id: RoomConnectionID, now: Instant
+  ) -> [RoomAction] {
+    guard Self.isName(client) else { return [.send(id, .error(RoomError(.badName, "there can be no such client")))] }
+    let bytes = message.utf8.count
+    guard bytes <= limits.maximumMessageBytes else {
+      return [.send(id, .error(RoomError(.messageTooLarge, "over \(limits.maximumMessageBytes) bytes")))]
+    }
+    let delivery = RoomDelivery(from: member.client, message: message, challenge: member.challenge)
+    if let recipient = rooms[member.room]?.clients[client] { return [.send(recipient, .message(delivery))] }
+    let (limits, deadline) = (limits, now + limits.waitingTime)
+    guard waitingBytes + bytes <= limits.maximumWaitingBytes,
+      rooms[member.room]?.wait(delivery, for: client, until: deadline, limits: limits) == true
+    else { return [.send(id, .error(RoomError(.tooManyWaiting, "the other side is not here")))] }
+    waitingBytes += bytes
+    wake(at: deadline)
+    return []
+  }
+
+  // MARK: - What all share
+
+  private mutating func close(_ id: RoomConnectionID, _ error: RoomError) -> [RoomAction] {
+    disconnect(id)
+    return [.close(id, error)]
+  }
+
+  private mutating func removeIfEmpty(_ name: String) {
+    if rooms[name]?.isEmpty == true { rooms[name] = nil }
+  }
+
+  private mutating func wake(at deadline: Instant) {
+    nextDeadline = min(nextDeadline ?? deadline, deadline)
+  }
+
+  private static func isName(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+          || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+      }
+  }
+}

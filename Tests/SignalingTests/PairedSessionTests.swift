@@ -1,0 +1,189 @@
+import Pairing
+import SDP
+import TestSupport
+import Testing
+import Wire
+
+@testable import Signaling
+
+@Suite struct PairedSessionTests {
+  private static func pairedLab(_ limits: PairedChildLimits = PairedChildLimits()) -> (SignalingLab, LabNode) {
+    var lab = SignalingLab(limits: limits)
+    let node = LabNode()
+    lab.pair(node)
+    return (lab, node)
+  }
+
+  @Test func anOfferIsAnsweredAndBothTrickle() throws {
+    var (lab, node) = Self.pairedLab()
+    var parent = LabParent(node, 1, in: &lab)
+    // Found before there is a challenge to sign it with.
+    parent.perform(parent.session.addLocalCandidate(SignalingLab.candidate, sdpMid: "0"), in: &lab)
+    parent.watch(in: &lab)
+    #expect(parent.log == [.answered(SignalingLab.answer)] && parent.session.isOpen)
+    let offer = try #require(lab.offers.first)
+    #expect(offer.description == SignalingLab.offer && offer.parent == node.peer)
+    parent.perform(parent.session.endOfLocalCandidates(), in: &lab)
+    #expect(
+      lab.childLog.suffix(2) == [
+        .addCandidate(offer.session, SignalingLab.candidate, sdpMid: "0"), .remoteCandidatesComplete(offer.session),
+      ])
+    lab.perform(lab.child.addLocalCandidate(offer.session, SignalingLab.candidate, sdpMid: nil))
+    lab.perform(lab.child.endOfLocalCandidates(offer.session))
+    parent.run(in: &lab)
+    #expect(
+      parent.log.suffix(2) == [.addCandidate(SignalingLab.candidate, sdpMid: nil), .remoteCandidatesComplete])
+    #expect(lab.refusals.isEmpty && parent.refusals.isEmpty)
+  }
+
+  @Test func aParentThatLeavesIsHeardAndSoIsAChild() throws {
+    var (lab, node) = Self.pairedLab()
+    var first = LabParent(node, 1, in: &lab)
+    var second = LabParent(node, 2, in: &lab)
+    first.watch(in: &lab)
+    second.watch(in: &lab)
+    #expect(lab.child.count == 2)
+    first.perform(first.session.leave(), in: &lab)
+    #expect(first.log.last == .ended(.left) && lab.childLog.last == .ended(lab.offers[0].session, .left))
+    lab.perform(lab.child.end(lab.offers[1].session, .goingAway))
+    second.run(in: &lab)
+    #expect(second.log.last == .ended(.goingAway) && second.session.hasEnded && lab.child.count == 0)
+    #expect(second.session.leave().isEmpty)
+  }
+
+  @Test func iceRestartsAreAgreedAndTheirCandidatesKeptApart() throws {
+    var (lab, node) = Self.pairedLab()
+    var parent = LabParent(node, 1, in: &lab)
+    parent.watch(in: &lab)
+    let session = lab.offers[0].session
+    for _ in 0..<2 { parent.perform(parent.session.restartICE(SignalingLab.fragment, now: lab.now), in: &lab) }
+    #expect(lab.childLog.suffix(2).allSatisfy { $0 == .restart(session, SignalingLab.fragment) })
+    parent.run(in: &lab)
+    // Only the answer to the last one counts.
+    #expect(parent.log.filter { $0 == .restarted(SignalingLab.fragment) }.count == 1)
+    #expect(parent.session.nextDeadline == nil)
+    let challenge = lab.heard[0].challenge!
+    for (revision, isTaken) in [(0, false), (1, false), (2, true), (2, false)] {
+      let before = lab.childLog.count
+      lab.deliver(
+        RoomDelivery(
+          from: lab.heard[0].from,
+          message: lab.sealed(
+            by: node, session: session.session, challenge: challenge, revision: revision,
+            .candidate(SignalingLab.candidate, sdpMid: nil)), challenge: challenge))
+      #expect(lab.childLog.count == before + (isTaken ? 1 : 0))
+    }
+  }
+
+  @Test func aRestartWithoutAnAnswerFailsAndTheSessionStays() {
+    var (lab, node) = Self.pairedLab()
+    var parent = LabParent(node, 1, in: &lab)
+    parent.watch(in: &lab)
+    parent.toRoom = { _ in [] }
+    parent.perform(parent.session.restartICE(SignalingLab.fragment, now: lab.now), in: &lab)
+    #expect(parent.session.handleTimeout(now: lab.now + .seconds(7)).isEmpty)
+    #expect(parent.session.handleTimeout(now: lab.now + .seconds(8)) == [.restartFailed] && parent.session.isOpen)
+    #expect(parent.session.connectionLost().isEmpty && parent.session.isOpen)
+  }
+
+  @Test func candidatesThatComeBeforeTheirDescriptionWait() throws {
+    var (lab, node) = Self.pairedLab()
+    lab.answersAtOnce = false
+    let id = lab.connect(1)
+    let challenge = lab.register(id, as: "anna")
+    let send = { (lab: inout SignalingLab, content: SignedMessage.Content) in
+      lab.request(
+        .send(to: lab.childNode.id, message: lab.sealed(by: node, challenge: challenge, content)), from: id)
+    }
+    send(&lab, .candidate(SignalingLab.candidate, sdpMid: nil))
+    #expect(lab.childLog.isEmpty && lab.child.nextDeadline != nil)
+    send(&lab, .offer(sdp: SignalingLab.offer.description))
+    send(&lab, .endOfCandidates)
+    let session = try #require(lab.offers.first).session
+    #expect(lab.childLog.count == 2)
+    lab.perform(lab.child.answer(session, SignalingLab.answer))
+    #expect(
+      lab.childLog.suffix(2) == [
+        .addCandidate(session, SignalingLab.candidate, sdpMid: nil), .remoteCandidatesComplete(session),
+      ])
+  }
+
+  @Test func theChildsEarlyCandidatesWaitForItsAnswer() throws {
+    var (lab, node) = Self.pairedLab()
+    var parent = LabParent(node, 1, in: &lab)
+    var held: [RoomReply] = []
+    parent.toParent = { reply in
+      if case .registered = reply { return [reply] }
+      held.append(reply)
+      return []
+    }
+    parent.watch(in: &lab)
+    lab.perform(lab.child.addLocalCandidate(lab.offers[0].session, SignalingLab.candidate, sdpMid: "0"))
+    parent.run(in: &lab)
+    #expect(held.count == 2)
+    for reply in held.reversed() { parent.perform(parent.session.receive(reply, now: lab.now), in: &lab) }
+    #expect(
+      parent.log == [.answered(SignalingLab.answer), .addCandidate(SignalingLab.candidate, sdpMid: "0")])
+  }
+
+  @Test func earlyCandidatesAreBoundedAndForgotten() {
+    var (lab, node) = Self.pairedLab()
+    let id = lab.connect(1)
+    let challenge = lab.register(id, as: "anna")
+    for number in 0..<200 where lab.refusals.isEmpty {
+      lab.now += .milliseconds(20)
+      lab.request(
+        .send(
+          to: lab.childNode.id,
+          message: lab.sealed(by: node, challenge: challenge, .candidate("candidate:\(number)", sdpMid: nil))),
+        from: id)
+    }
+    #expect(lab.refusals == [.tooManyCandidates])
+    lab.child.handleTimeout(now: lab.now + .seconds(10))
+    #expect(lab.child.nextDeadline == nil)
+  }
+
+  @Test func aFullChildSaysSo() {
+    var limits = PairedChildLimits()
+    limits.maximumSessionsPerParent = 1
+    var (lab, node) = Self.pairedLab(limits)
+    var first = LabParent(node, 1, in: &lab)
+    var second = LabParent(node, 2, in: &lab)
+    first.watch(in: &lab)
+    second.watch(in: &lab)
+    #expect(first.session.isOpen && second.log == [.failed(.dismissed(.busy))])
+  }
+
+  @Test func aParentThatUnpairsTellsTheChild() {
+    var (lab, node) = Self.pairedLab()
+    var watching = LabParent(node, 1, in: &lab)
+    watching.watch(in: &lab)
+    var parent = LabParent(node, 2, in: &lab)
+    parent.perform(parent.session.sayFarewell(.notPaired, now: lab.now), in: &lab)
+    parent.run(in: &lab)
+    #expect(parent.log == [.ended(.left)])
+    #expect(lab.childLog.suffix(2) == [.ended(lab.offers[0].session, .notPaired), .unpaired(parent: node.id)])
+  }
+
+  @Test func anAbsentChildIsNotWaitedForLong() {
+    var (lab, node) = Self.pairedLab()
+    var parent = LabParent(node, 1, in: &lab)
+    parent.toRoom = { _ in [] }
+    parent.watch(in: &lab)
+    #expect(parent.session.nextDeadline == lab.now + .seconds(5))
+    #expect(parent.session.handleTimeout(now: lab.now + .seconds(5)) == [.failed(.timedOut(nil))])
+    #expect(parent.session.handleTimeout(now: lab.now + .seconds(9)).isEmpty)
+  }
+
+  @Test func sessionsAreRememberedAndTheOldestForgotten() {
+    var seen = SeenSessions(perParent: 3, parents: 2)
+    let id = { (parent: String, session: Int) in PairedSessionID(parent: parent, session: "\(session)") }
+    for number in 0..<4 { seen.insert(id("a", number)) }
+    seen.insert(id("a", 3))
+    #expect(!seen.contains(id("a", 0)) && (1..<4).allSatisfy { seen.contains(id("a", $0)) })
+    seen.insert(id("b", 0))
+    seen.insert(id("a", 4))
+    seen.insert(id("c", 0))
+    #expect(!seen.contains(id("b", 0)) && seen.contains(id("a", 4)) && seen.contains(id("c", 0)))
+  }
+}
