@@ -1,0 +1,102 @@
+public import Control
+
+/// Why a parent cannot use a message.
+public enum UnreadableMessage: Error, Hashable, Sendable {
+  /// No JSON object of the right shape, or too large; in words.
+  case malformed(String)
+  /// A newer child may say more than we know. Not an error to anybody.
+  case unknown(text: String)
+  /// A reply to what nobody asked, or no longer waits for.
+  case unexpectedReply(to: String)
+}
+
+extension ControlMessage {
+  /// The longest text in a message that is shown to anybody, in scalars.
+  private static let textLength = 512
+
+  /// Reads a message of the child. Texts come fit for a terminal; members that are unknown are passed over, as a newer
+  /// child may say more.
+  ///
+  /// - Parameter expecting: which command was sent under an id; nil for none.
+  public init(json text: String, expecting: (String) -> CommandName?) throws(UnreadableMessage) {
+    let json: JSON
+    do throws(JSONError) {
+      guard text.utf8.count <= ControlLimits.messageBytes else { throw .tooLong }
+      json = try JSON(Array(text.utf8), mostBytes: ControlLimits.messageBytes)
+    } catch {
+      throw .malformed("\(error)")
+    }
+    guard let members = json.printable(scalars: Self.textLength).object, let text = members["text"]?.string else {
+      throw .malformed("no object with a \"text\"")
+    }
+    let parameters = members["parameters"] ?? .object([:])
+    let to = members["inReplyTo"]?.string
+    let content: Content
+    do {
+      if text == "error" {
+        content = .refusal(to: to, try ControlError(parameters))
+      } else if text == "ok" {
+        guard let to, let name = expecting(to) else { throw UnreadableMessage.unexpectedReply(to: to ?? "") }
+        content = .reply(to: to, try ControlReply(parameters, to: name))
+      } else if let name = PushName(rawValue: text) {
+        content = .push(try ControlPush(parameters, name))
+      } else {
+        throw UnreadableMessage.unknown(text: text)
+      }
+    } catch let error as UnreadableMessage {
+      throw error
+    } catch {
+      throw .malformed("\"\(text)\" has other parameters than it should")
+    }
+    self.init(id: members["id"]?.string ?? "", content: content)
+  }
+}
+
+extension ControlError {
+  fileprivate init(_ parameters: JSON) throws {
+    let members = try parameters.decode([String: String].self)
+    guard let code = members["code"] else { throw UnreadableMessage.malformed("an error without a code") }
+    // What a newer child calls otherwise is in the message at least.
+    self.init(Code(rawValue: code) ?? .internal, members["message"] ?? code)
+  }
+}
+
+extension ControlReply {
+  fileprivate init(_ parameters: JSON, to name: CommandName) throws {
+    func member<Document: Decodable>(_ member: ReplyMember) throws -> Document {
+      guard let json = parameters.object?[member.rawValue] else {
+        throw UnreadableMessage.malformed("\"\(name.rawValue)\" is answered without \"\(member.rawValue)\"")
+      }
+      return try json.decode()
+    }
+    switch name {
+    case .ping: self = .time(try member(.time))
+    case .statusGet: self = .status(try parameters.decode())
+    case .lightSet, .lightFlash: self = .light(try member(.light))
+    case .lullabyList: self = .tracks(try member(.tracks))
+    case .lullabyPlay, .lullabyStop, .lullabyPause, .lullabyResume, .lullabyNext, .lullabyVolume:
+      self = .lullaby(try member(.lullaby))
+    case .cameraList, .cameraSwitch: self = .cameras(try member(.cameras))
+    case .screenshotTake: self = .transfer(try parameters.decode())
+    case .talkAcquire, .talkRelease: self = .talk(try member(.talk))
+    case .eventsGet: self = .events(try member(.events))
+    case .pairingOpen: self = .pairing(try member(.pairing))
+    case .pairsList: self = .pairs(try member(.pairs))
+    case .inviteCreate: self = .invite(try member(.invite))
+    case .pairingClose, .pairRemove: self = .done
+    }
+  }
+}
+
+extension ControlPush {
+  fileprivate init(_ parameters: JSON, _ name: PushName) throws {
+    switch name {
+    case .hello: self = .hello(try parameters.decode())
+    case .state: self = .state(try parameters.decode())
+    case .event: self = .event(try parameters.decode())
+    case .heartbeat: self = .heartbeat(try parameters.decode())
+    case .level: self = .level(try parameters.decode())
+    case .goodbye: self = .goodbye(reason: parameters.object?["reason"]?.string ?? "")
+    }
+  }
+}

@@ -1,0 +1,60 @@
+internal import Control
+
+/// Reads the parameters of a command one by one, and refuses what is left: a slip of the pen does not go unnoticed.
+///
+/// Every method throws `bad-parameters` that names the parameter.
+struct ControlParameters {
+  private var members: [String: JSON]
+
+  init(_ members: [String: JSON]) {
+    self.members = members
+  }
+
+  /// After the known ones: no other may be there.
+  func finish() throws(ControlError) {
+    guard let name = members.keys.min() else { return }
+    throw .badParameter(String(name.unicodeScalars.prefix(64)), "is not a parameter of this command")
+  }
+
+  mutating func text(_ name: String, bytes: ClosedRange<Int> = ControlLimits.nameBytes) throws(ControlError) -> String?
+  {
+    guard let value = members.removeValue(forKey: name) else { return nil }
+    guard case .string(let text) = value, bytes.contains(text.utf8.count) else {
+      throw .badParameter(name, "is a text of \(bytes.lowerBound) to \(bytes.upperBound) bytes")
+    }
+    return text
+  }
+
+  mutating func integer(_ name: String, in range: ClosedRange<Int>) throws(ControlError) -> Int? {
+    guard let value = members.removeValue(forKey: name) else { return nil }
+    guard case .number(let number) = value, let integer = Int(exactly: number), range.contains(integer) else {
+      throw .badParameter(name, "is a whole number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return integer
+  }
+
+  mutating func flag(_ name: String) throws(ControlError) -> Bool? {
+    guard let value = members.removeValue(forKey: name) else { return nil }
+    guard case .bool(let flag) = value else { throw .badParameter(name, "is true or false") }
+    return flag
+  }
+
+  mutating func word<Word: RawRepresentable & CaseIterable>(_ name: String) throws(ControlError) -> Word?
+  where Word.RawValue == String {
+    guard let value = members.removeValue(forKey: name) else { return nil }
+    guard case .string(let text) = value, let word = Word(rawValue: text) else {
+      throw .badParameter(name, "is one of \(Word.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    return word
+  }
+
+  mutating func texts(_ name: String, most: Int) throws(ControlError) -> [String]? {
+    guard let value = members.removeValue(forKey: name) else { return nil }
+    guard case .array(let elements) = value, (1...most).contains(elements.count) else {
+      throw .badParameter(name, "is a list of 1 to \(most) texts")
+    }
+    let texts = elements.compactMap(\.string)
+    guard texts.count == elements.count else { throw .badParameter(name, "is a list of texts") }
+    return texts
+  }
+}

@@ -1,0 +1,193 @@
+public import Control
+internal import Pairing
+
+// Commands on the wire: `{"id":"7","text":"light.set","parameters":{"state":"on"}}`. INTERFACES.md, "Data channel".
+
+extension ControlRequest {
+  /// Reads a command strictly. Throws what to answer: `bad-message`, `unknown-command` or `bad-parameters`.
+  public init(json text: String) throws(RefusedRequest) {
+    var members = try Self.members(of: text)
+    let id = try Self.takeID(&members)
+    let text = members.removeValue(forKey: "text")?.string
+    let parameters = members.removeValue(forKey: "parameters")
+    guard let text, members.isEmpty else {
+      throw RefusedRequest(id: id, error: Self.noMessage)
+    }
+    guard let name = CommandName(rawValue: text) else {
+      let shown = String(text.unicodeScalars.prefix(64))
+      throw RefusedRequest(
+        id: id, error: ControlError(.unknownCommand, "This child does not know the command \"\(shown)\"."))
+    }
+    do throws(ControlError) {
+      let members = parameters == nil ? [:] : parameters?.object
+      guard let members else { throw .badParameter("parameters", "is an object") }
+      self.init(id: id, command: try ControlCommand(name, ControlParameters(members)))
+    } catch {
+      throw RefusedRequest(id: id, error: error)
+    }
+  }
+
+  /// The answer to a binary message, which no command is.
+  public static let binary = RefusedRequest(id: nil, error: noMessage)
+
+  private static let noMessage = ControlError(
+    .badMessage, "A message is a JSON object of \"id\", \"text\" and \"parameters\", at most 16 KiB.")
+
+  private static func members(of text: String) throws(RefusedRequest) -> [String: JSON] {
+    do throws(JSONError) {
+      // The limit comes before the copy.
+      guard text.utf8.count <= ControlLimits.messageBytes else { throw .tooLong }
+      guard let members = try JSON(Array(text.utf8), mostBytes: ControlLimits.messageBytes).object else {
+        throw .malformed(offset: 0)
+      }
+      return members
+    } catch {
+      var refusal = noMessage
+      switch error {
+      case .tooLong, .malformed: break
+      case .tooDeep: refusal.message = "The message is nested too deeply."
+      case .duplicateMember(let name):
+        refusal.message = "The message names \"\(String(name.unicodeScalars.prefix(64)))\" twice."
+      }
+      throw RefusedRequest(id: nil, error: refusal)
+    }
+  }
+
+  private static func takeID(_ members: inout [String: JSON]) throws(RefusedRequest) -> String? {
+    guard let value = members.removeValue(forKey: "id") else { return nil }
+    guard let id = value.string, id.unicodeScalars.count <= ControlLimits.idLength else {
+      throw RefusedRequest(
+        id: nil, error: ControlError(.badMessage, "\"id\" is a text of at most \(ControlLimits.idLength) characters."))
+    }
+    return id
+  }
+
+  /// JSON text for the channel.
+  public var json: String {
+    var members: [String: JSON] = ["text": .string(command.name.rawValue)]
+    if let id { members["id"] = .string(id) }
+    let parameters = command.parameters.compactMapValues(\.self)
+    if !parameters.isEmpty { members["parameters"] = .object(parameters) }
+    return JSON.text(JSON.object(members))
+  }
+}
+
+extension ControlCommand {
+  fileprivate init(_ name: CommandName, _ given: ControlParameters) throws(ControlError) {
+    var given = given
+    switch name {
+    case .ping: self = .ping
+    case .statusGet: self = .statusGet
+    case .lightSet: self = .lightSet(try LightSetting(&given))
+    case .lightFlash:
+      self = .lightFlash(
+        LightFlash(
+          id: try given.text("id"), times: try given.integer("times", in: ControlLimits.flashTimes),
+          milliseconds: try given.integer("milliseconds", in: ControlLimits.flashMilliseconds)))
+    case .lullabyList: self = .lullabyList
+    case .lullabyPlay:
+      self = .lullabyPlay(
+        LullabyRequest(
+          track: try given.text("track"), volume: try given.integer("volume", in: ControlLimits.volume),
+          seconds: try given.integer("seconds", in: ControlLimits.lullabySeconds), loop: try given.flag("loop"),
+          fadeSeconds: try given.integer("fadeSeconds", in: ControlLimits.fadeSeconds)))
+    case .lullabyStop: self = .lullabyStop
+    case .lullabyPause: self = .lullabyPause
+    case .lullabyResume: self = .lullabyResume
+    case .lullabyNext: self = .lullabyNext
+    case .lullabyVolume:
+      guard let volume = try given.integer("volume", in: ControlLimits.volume) else {
+        throw .badParameter("volume", "is missing")
+      }
+      self = .lullabyVolume(volume)
+    case .cameraList: self = .cameraList
+    case .cameraSwitch: self = .cameraSwitch(id: try given.text("id"))
+    case .screenshotTake:
+      self = .screenshotTake(
+        camera: try given.text("camera"), quality: try given.integer("quality", in: ControlLimits.quality))
+    case .talkAcquire: self = .talkAcquire(force: try given.flag("force") ?? false)
+    case .talkRelease: self = .talkRelease
+    case .eventsGet:
+      self = .eventsGet(
+        since: try given.integer("since", in: ControlLimits.sequence).map { UInt64($0) },
+        limit: try given.integer("limit", in: ControlLimits.eventLimit))
+    case .pairingOpen: self = .pairingOpen
+    case .pairingClose: self = .pairingClose
+    case .pairsList: self = .pairsList
+    case .pairRemove: self = .pairRemove(id: try given.text("id"))
+    case .inviteCreate:
+      self = .inviteCreate(
+        InviteRequest(
+          name: try given.text("name"), seconds: try given.integer("seconds", in: ControlLimits.inviteSeconds),
+          allow: try given.guestPermissions("allow")))
+    }
+    try given.finish()
+  }
+
+  /// Nil: left out.
+  fileprivate var parameters: [String: JSON?] {
+    switch self {
+    case .ping, .statusGet, .lullabyList, .lullabyStop, .lullabyPause, .lullabyResume, .lullabyNext, .cameraList,
+      .talkRelease, .pairingOpen, .pairingClose, .pairsList:
+      [:]
+    case .lightSet(let setting):
+      [
+        "id": JSON(setting.id), "state": .string(setting.state.rawValue), "brightness": JSON(setting.brightness),
+        "seconds": JSON(setting.seconds),
+      ]
+    case .lightFlash(let flash):
+      ["id": JSON(flash.id), "times": JSON(flash.times), "milliseconds": JSON(flash.milliseconds)]
+    case .lullabyPlay(let request):
+      [
+        "track": JSON(request.track), "volume": JSON(request.volume), "seconds": JSON(request.seconds),
+        "loop": request.loop.map { .bool($0) }, "fadeSeconds": JSON(request.fadeSeconds),
+      ]
+    case .lullabyVolume(let volume): ["volume": JSON(volume)]
+    case .cameraSwitch(let id), .pairRemove(let id): ["id": JSON(id)]
+    case .screenshotTake(let camera, let quality): ["camera": JSON(camera), "quality": JSON(quality)]
+    case .talkAcquire(let force): ["force": force ? .bool(true) : nil]
+    case .eventsGet(let since, let limit): ["since": since.map { .number(Double($0)) }, "limit": JSON(limit)]
+    case .inviteCreate(let request):
+      [
+        "name": JSON(request.name), "seconds": JSON(request.seconds),
+        "allow": request.allow.map { .array($0.names.map { .string($0) }) },
+      ]
+    }
+  }
+}
+
+extension LightSetting {
+  fileprivate init(_ given: inout ControlParameters) throws(ControlError) {
+    guard let state: Switch = try given.word("state") else {
+      throw .badParameter("state", "is missing; it is on, off or toggle")
+    }
+    self.init(
+      id: try given.text("id"), state: state, brightness: try given.integer("brightness", in: ControlLimits.brightness),
+      seconds: try given.integer("seconds", in: ControlLimits.lightSeconds))
+    guard state == .off else { return }
+    if brightness != nil { throw .badParameter("brightness", "makes no sense with off") }
+    if seconds != nil { throw .badParameter("seconds", "makes no sense with off") }
+  }
+}
+
+extension ControlParameters {
+  fileprivate mutating func guestPermissions(_ name: String) throws(ControlError) -> Permissions? {
+    guard let names = try texts(name, most: Permissions.allNames.count) else { return nil }
+    guard let permissions = Permissions(names: names), permissions.isSubset(of: .allowedForTokens) else {
+      throw .badParameter(name, "is a list of \(Permissions.allowedForTokens.names.joined(separator: ", "))")
+    }
+    return permissions
+  }
+}
+
+extension JSON {
+  fileprivate init?(_ text: String?) {
+    guard let text else { return nil }
+    self = .string(text)
+  }
+
+  fileprivate init?(_ integer: Int?) {
+    guard let integer else { return nil }
+    self = .number(Double(integer))
+  }
+}

@@ -1,0 +1,91 @@
+public import Pairing
+internal import Wire
+
+/// The refusals of `POST /pair` as `application/problem+json` (RFC 9457). `type` names the kind for programs; `triesLeft`
+/// and `retryAfterSeconds` are extension members (section 3.2).
+public struct PairingProblem: Hashable, Sendable {
+  public static let contentType = "application/problem+json"
+
+  public let status: Int
+  public let body: [UInt8]
+  /// For `Retry-After`; whole seconds, rounded up. RFC 9110 section 10.2.3.
+  public let retryAfterSeconds: Int?
+
+  public init(_ refusal: PairingRefusal) {
+    var members: [String: JSON] = [:]
+    var seconds: Int?
+    let kind: Kind
+    switch refusal {
+    case .windowClosed: kind = .windowClosed
+    case .unknownLink: kind = .unknownLink
+    case .unknownSession: kind = .unknownSession
+    case .wrongCode(let left):
+      kind = .wrongCode
+      members["triesLeft"] = .number(Double(left))
+    case .tooManyTries(let wait):
+      kind = .tooManyTries
+      let whole = Int(clamping: max(0, wait.nanoseconds).advanced(by: 999_999_999) / 1_000_000_000)
+      members["retryAfterSeconds"] = .number(Double(whole))
+      seconds = whole
+    case .badMessage: kind = .badMessage
+    }
+    var detail = kind.detail
+    if case .badMessage(let rule) = refusal { detail += ": \(rule)" }
+    members["type"] = .string(Self.prefix + kind.rawValue)
+    members["status"] = .number(Double(kind.status))
+    members["detail"] = .string(detail)
+    status = kind.status
+    body = Array(JSON.text(JSON.object(members)).utf8)
+    retryAfterSeconds = seconds
+  }
+
+  /// Reads what the child refused with; nil when that is none of ours, as from a proxy.
+  public static func refusal(_ body: [UInt8]) -> PairingRefusal? {
+    guard let fields = try? PairingFields(body), let type = fields.string("type"), type.hasPrefix(prefix),
+      let kind = Kind(rawValue: String(type.dropFirst(prefix.count)))
+    else { return nil }
+    switch kind {
+    case .windowClosed: return .windowClosed
+    case .unknownLink: return .unknownLink
+    case .unknownSession: return .unknownSession
+    case .wrongCode: return .wrongCode(triesLeft: (try? fields.number("triesLeft", 0...100)) ?? 0)
+    case .tooManyTries:
+      return .tooManyTries(retryAfter: .seconds((try? fields.number("retryAfterSeconds", 0...3600)) ?? 1))
+    case .badMessage:
+      return .badMessage(PairName.cleaned(fields.string("detail") ?? "", fallback: kind.detail))
+    }
+  }
+
+  private static let prefix = "urn:cradle:pairing:"
+
+  private enum Kind: String {
+    case windowClosed = "window-closed"
+    case unknownLink = "unknown-link"
+    case unknownSession = "unknown-session"
+    case wrongCode = "wrong-code"
+    case tooManyTries = "too-many-tries"
+    case badMessage = "bad-message"
+
+    /// INTERFACES.md, "On the network". No 401, which would ask for a scheme of HTTP authentication.
+    var status: Int {
+      switch self {
+      case .windowClosed: 409
+      case .unknownLink, .wrongCode: 403
+      case .unknownSession: 404
+      case .tooManyTries: 429
+      case .badMessage: 400
+      }
+    }
+
+    var detail: String {
+      switch self {
+      case .windowClosed: "pairing is closed; open it with “cradle-child pair”"
+      case .unknownLink: "this link was used, has expired or never was; ask for a new one"
+      case .unknownSession: "this pairing has ended; begin anew"
+      case .wrongCode: "the code is wrong"
+      case .tooManyTries: "too many tries; wait a little"
+      case .badMessage: "this is no pairing message"
+      }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+public import Pairing
+
+/// What a parent can ask of a child. The table of INTERFACES.md, "Data channel", and what administering takes beyond.
+public enum CommandName: String, CaseIterable, Sendable {
+  case ping
+  case statusGet = "status.get"
+  case lightSet = "light.set"
+  case lightFlash = "light.flash"
+  case lullabyList = "lullaby.list"
+  case lullabyPlay = "lullaby.play"
+  case lullabyStop = "lullaby.stop"
+  case lullabyPause = "lullaby.pause"
+  case lullabyResume = "lullaby.resume"
+  case lullabyNext = "lullaby.next"
+  case lullabyVolume = "lullaby.volume"
+  case cameraList = "camera.list"
+  case cameraSwitch = "camera.switch"
+  case screenshotTake = "screenshot.take"
+  case talkAcquire = "talk.acquire"
+  case talkRelease = "talk.release"
+  case eventsGet = "events.get"
+  /// Opens the pairing window: `pairing: {code, link, expiresAt}`.
+  case pairingOpen = "pairing.open"
+  /// Closes it: no parameters in the reply.
+  case pairingClose = "pairing.close"
+  /// `pairs: [{id, name, permissions, createdAt, lastSeenAt, expiresAt}]`.
+  case pairsList = "pairs.list"
+  /// `id?`; without it the pair of who asks, which needs no permission. No parameters in the reply; an open session of
+  /// that parent ends behind it.
+  case pairRemove = "pair.remove"
+  /// `name?`, `seconds?` (of the guest's access), `allow?` (names of permissions): `invite: {name, link, allow,
+  /// expiresAt}`.
+  case inviteCreate = "invite.create"
+}
+
+extension CommandName {
+  /// What a child with these devices carries out, for `hello`. Whether a device works at the moment is no part of it.
+  public static func capabilities(lights: Bool, speaker: Bool, cameras: Bool) -> [CommandName] {
+    allCases.filter { name in
+      switch name {
+      case .lightSet, .lightFlash: lights
+      case .lullabyList, .lullabyPlay, .lullabyStop, .lullabyPause, .lullabyResume, .lullabyNext, .lullabyVolume,
+        .talkAcquire, .talkRelease:
+        speaker
+      case .cameraList, .cameraSwitch, .screenshotTake: cameras
+      case .ping, .statusGet, .eventsGet, .pairingOpen, .pairingClose, .pairsList, .pairRemove, .inviteCreate: true
+      }
+    }
+  }
+}
+
+/// What it takes to be heard.
+public enum Requirement: Hashable, Sendable {
+  /// A session is enough.
+  case session
+  /// One of these.
+  case any(Permissions)
+  /// All of these together.
+  case all(Permissions)
+
+  public func isMet(by permissions: Permissions) -> Bool {
+    switch self {
+    case .session: true
+    case .any(let some): !permissions.isDisjoint(with: some)
+    case .all(let all): permissions.isSuperset(of: all)
+    }
+  }
+}
+
+extension ControlCommand {
+  /// Which permissions the command takes.
+  public var requirement: Requirement {
+    switch self {
+    case .ping: .session
+    case .statusGet, .eventsGet: .any([.view, .listen, .control, .admin])
+    case .cameraList: .any([.view, .control])
+    case .lightSet, .lightFlash, .cameraSwitch, .lullabyList, .lullabyPlay, .lullabyStop, .lullabyPause,
+      .lullabyResume, .lullabyNext, .lullabyVolume:
+      .all(.control)
+    // Who may not see the room live may not see it still.
+    case .screenshotTake: .all([.view, .control])
+    case .talkAcquire(let force): .all(force ? [.talk, .admin] : .talk)
+    case .talkRelease: .all(.talk)
+    // Everybody may leave.
+    case .pairRemove(let id): id == nil ? .session : .all(.admin)
+    case .pairingOpen, .pairingClose, .pairsList, .inviteCreate: .all(.admin)
+    }
+  }
+
+  /// Throws `not-permitted` unless `permissions` suffice. Asked for every command, because permissions expire within a
+  /// session.
+  public func check(_ permissions: Permissions) throws(ControlError) {
+    guard !requirement.isMet(by: permissions) else { return }
+    let needed =
+      switch requirement {
+      case .session: ""
+      case .any(let some): some.names.joined(separator: " or ")
+      case .all(let all): all.names.joined(separator: " and ")
+      }
+    throw ControlError(.notPermitted, "\"\(name.rawValue)\" needs the permission \(needed).")
+  }
+}

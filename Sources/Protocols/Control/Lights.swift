@@ -1,0 +1,64 @@
+public import Wire
+
+/// All the lights of a child. Commands find theirs by its id; without one the first is meant.
+public struct Lights: Sendable {
+  private var controllers: [LightController]
+
+  public init(_ controllers: [LightController]) {
+    self.controllers = controllers
+  }
+
+  public var isEmpty: Bool { controllers.isEmpty }
+
+  /// `light.set`; the light as it is then. Throws `bad-parameters` for an unknown id, `unavailable` when there is no
+  /// light, it does not answer, or it cannot do this.
+  public mutating func set(_ setting: LightSetting, now: Instant) throws(ControlError) -> LightDocument {
+    let index = try index(of: setting.id)
+    try controllers[index].set(setting, now: now)
+    return controllers[index].state.document(now: now)
+  }
+
+  /// `light.flash`; the same.
+  public mutating func flash(_ pattern: LightFlash, now: Instant) throws(ControlError) -> LightDocument {
+    let index = try index(of: pattern.id)
+    try controllers[index].flash(pattern, now: now)
+    return controllers[index].state.document(now: now)
+  }
+
+  /// The program ends.
+  public mutating func restore() {
+    for index in controllers.indices { controllers[index].restore() }
+  }
+
+  /// Whether the device of the light can be driven.
+  public mutating func setPresent(_ present: Bool, id: String) {
+    guard let index = controllers.firstIndex(where: { $0.id == id }) else { return }
+    controllers[index].setPresent(present)
+  }
+
+  /// The next device to drive, and its level in percent; nil when all are as they should be.
+  public mutating func poll() -> (id: String, level: Int)? {
+    for index in controllers.indices {
+      if let level = controllers[index].poll() { return (controllers[index].id, level) }
+    }
+    return nil
+  }
+
+  public var nextDeadline: Instant? { controllers.compactMap(\.nextDeadline).min() }
+
+  public mutating func handleTimeout(now: Instant) {
+    for index in controllers.indices { controllers[index].handleTimeout(now: now) }
+  }
+
+  public var states: [LightState] { controllers.map(\.state) }
+
+  private func index(of id: String?) throws(ControlError) -> Int {
+    guard !controllers.isEmpty else { throw ControlError(.unavailable, "This child has no light.") }
+    guard let id else { return 0 }
+    guard let index = controllers.firstIndex(where: { $0.id == id }) else {
+      let known = controllers.map(\.id).joined(separator: ", ")
+      throw .badParameter("id", "names no light of this child; it has \(known)")
+    }
+    return index
+  }
+}

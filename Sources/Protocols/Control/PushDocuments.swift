@@ -1,0 +1,122 @@
+/// `hello`, the first message on an open channel.
+public struct HelloDocument: Codable, Hashable, Sendable {
+  public var name: String
+  /// 16 hexadecimal digits.
+  public var id: String
+  public var version: String
+  /// The commands that this child carries out, whoever asks.
+  public var capabilities: [String]
+  /// What this session may do, by name.
+  public var permissions: [String]
+  /// Which of the state's viewers this session is.
+  public var viewer: String
+  public var state: StateDocument
+
+  public init(
+    name: String, id: String, version: String, capabilities: [String], permissions: [String], viewer: String,
+    state: StateDocument
+  ) {
+    self.name = name
+    self.id = id
+    self.version = version
+    self.capabilities = capabilities
+    self.permissions = permissions
+    self.viewer = viewer
+    self.state = state
+  }
+}
+
+/// `heartbeat`, each second. Counters never go back while the child runs, so one that stands still shows a sensor that
+/// froze.
+public struct HeartbeatDocument: Codable, Hashable, Sendable {
+  public struct Video: Codable, Hashable, Sendable {
+    public var state: DeviceState
+    public var captured: UInt64
+    public var encoded: UInt64
+    public var keyFrames: UInt64
+    /// Packets, to this viewer.
+    public var sent: UInt64
+    public var targetKbps: Int
+
+    public init(
+      state: DeviceState, captured: UInt64, encoded: UInt64, keyFrames: UInt64, sent: UInt64, targetKbps: Int
+    ) {
+      self.state = state
+      self.captured = captured
+      self.encoded = encoded
+      self.keyFrames = keyFrames
+      self.sent = sent
+      self.targetKbps = targetKbps
+    }
+  }
+
+  public struct Audio: Codable, Hashable, Sendable {
+    public var state: DeviceState
+    public var captured: UInt64
+    public var encoded: UInt64
+    /// Packets, to this viewer.
+    public var sent: UInt64
+    /// dB below full scale.
+    public var levelDb: Double
+
+    public init(state: DeviceState, captured: UInt64, encoded: UInt64, sent: UInt64, levelDb: Double) {
+      self.state = state
+      self.captured = captured
+      self.encoded = encoded
+      self.sent = sent
+      self.levelDb = levelDb
+    }
+  }
+
+  public var time: Double
+  public var uptimeSeconds: Double
+  /// Left out for who may not view.
+  public var video: Video?
+  /// Left out for who may not listen.
+  public var audio: Audio?
+
+  public init(time: Double, uptimeSeconds: Double, video: Video?, audio: Audio?) {
+    self.time = time
+    self.uptimeSeconds = uptimeSeconds
+    self.video = video
+    self.audio = audio
+  }
+}
+
+/// `level`, five times a second, for who may listen.
+public struct LevelDocument: Codable, Hashable, Sendable {
+  /// RMS, dB below full scale.
+  public var levelDb: Double
+  public var time: Double
+
+  public init(levelDb: Double, time: Double) {
+    self.levelDb = levelDb
+    self.time = time
+  }
+}
+
+/// `event`, and one of `events.get`.
+public struct EventDocument: Codable, Hashable, Sendable {
+  /// Counts up by one; `since` names the last one known.
+  public var sequence: UInt64
+  /// One of `EventKind`, or what a newer child knows.
+  public var kind: String
+  public var time: Double
+  /// Whose doing it was.
+  public var name: String?
+  /// Which light, camera or track.
+  public var id: String?
+  /// In words.
+  public var detail: String?
+
+  public init(
+    sequence: UInt64, kind: String, time: Double, name: String? = nil, id: String? = nil, detail: String? = nil
+  ) {
+    self.sequence = sequence
+    self.kind = kind
+    self.time = time
+    self.name = name
+    self.id = id
+    self.detail = detail
+  }
+}

@@ -1,0 +1,128 @@
+/// `status.get`: the members of the whole state, and beside them who the child is.
+public struct StatusDocument: Hashable, Sendable {
+  public var name: String
+  /// 16 hexadecimal digits.
+  public var id: String
+  public var version: String
+  public var time: Double
+  public var uptimeSeconds: Double
+  /// What is wrong now, in words.
+  public var alarms: [String]
+  public var state: StateDocument
+
+  public init(
+    name: String, id: String, version: String, time: Double, uptimeSeconds: Double, alarms: [String],
+    state: StateDocument
+  ) {
+    self.name = name
+    self.id = id
+    self.version = version
+    self.time = time
+    self.uptimeSeconds = uptimeSeconds
+    self.alarms = alarms
+    self.state = state
+  }
+}
+
+// The state's members stand beside the others, not below a name of their own.
+extension StatusDocument: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case name, id, version, time, uptimeSeconds, alarms
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    name = try container.decode(String.self, forKey: .name)
+    id = try container.decode(String.self, forKey: .id)
+    version = try container.decode(String.self, forKey: .version)
+    time = try container.decode(Double.self, forKey: .time)
+    uptimeSeconds = try container.decode(Double.self, forKey: .uptimeSeconds)
+    alarms = try container.decode([String].self, forKey: .alarms)
+    state = try StateDocument(from: decoder)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    try state.encode(to: encoder)
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(name, forKey: .name)
+    try container.encode(id, forKey: .id)
+    try container.encode(version, forKey: .version)
+    try container.encode(time, forKey: .time)
+    try container.encode(uptimeSeconds, forKey: .uptimeSeconds)
+    try container.encode(alarms, forKey: .alarms)
+  }
+}
+
+/// `screenshot.take`: what comes in the binary messages behind the reply.
+public struct TransferDocument: Codable, Hashable, Sendable {
+  /// Stands before each piece.
+  public var transfer: UInt32
+  /// Bytes in all.
+  public var size: Int
+  /// A media type.
+  public var type: String
+  /// Pixels.
+  public var width: Int
+  public var height: Int
+
+  public init(transfer: UInt32, size: Int, type: String, width: Int, height: Int) {
+    self.transfer = transfer
+    self.size = size
+    self.type = type
+    self.width = width
+    self.height = height
+  }
+}
+
+/// `pairing.open`
+public struct PairingDocument: Codable, Hashable, Sendable {
+  public var code: String
+  public var link: String
+  public var expiresAt: Double
+
+  public init(code: String, link: String, expiresAt: Double) {
+    self.code = code
+    self.link = link
+    self.expiresAt = expiresAt
+  }
+}
+
+/// One of `pairs.list`. Permissions by their names.
+public struct PairDocument: Codable, Hashable, Sendable {
+  public var id: String
+  public var name: String
+  public var permissions: [String]
+  public var createdAt: Double
+  /// Left out: never.
+  public var lastSeenAt: Double?
+  /// Left out: never.
+  public var expiresAt: Double?
+
+  public init(
+    id: String, name: String, permissions: [String], createdAt: Double, lastSeenAt: Double? = nil,
+    expiresAt: Double? = nil
+  ) {
+    self.id = id
+    self.name = name
+    self.permissions = permissions
+    self.createdAt = createdAt
+    self.lastSeenAt = lastSeenAt
+    self.expiresAt = expiresAt
+  }
+}
+
+/// `invite.create`
+public struct InviteDocument: Codable, Hashable, Sendable {
+  public var name: String
+  public var link: String
+  public var allow: [String]
+  /// When the guest's access ends, used or not.
+  public var expiresAt: Double
+
+  public init(name: String, link: String, allow: [String], expiresAt: Double) {
+    self.name = name
+    self.link = link
+    self.allow = allow
+    self.expiresAt = expiresAt
+  }
+}

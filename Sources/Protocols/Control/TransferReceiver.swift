@@ -1,0 +1,69 @@
+public import Wire
+
+/// Why binary messages do not make a picture.
+public enum TransferError: Error, Hashable, Sendable {
+  /// Nothing between 1 byte and `ControlLimits.transferBytes`.
+  case badSize(Int)
+  /// Too many at a time, or this number is under way.
+  case refused
+  /// A message too short for a number, or of a transfer that nobody announced.
+  case stray
+  /// More bytes than were announced; the transfer is given up.
+  case tooLong
+}
+
+/// Puts transfers together again. Bounded in number, size and time, whatever the child sends.
+public struct TransferReceiver: Sendable {
+  public struct Received: Hashable, Sendable {
+    public var document: TransferDocument
+    public var bytes: [UInt8]
+  }
+
+  /// Without a byte for so long a transfer is given up.
+  public static let patience = Duration.seconds(15)
+  private static let mostTransfers = 4
+
+  private struct Partial {
+    var document: TransferDocument
+    var bytes: [UInt8] = []
+    var deadline: Instant
+  }
+
+  private var partials: [UInt32: Partial] = [:]
+
+  public init() {}
+
+  /// A reply announced a transfer.
+  public mutating func begin(_ document: TransferDocument, now: Instant) throws(TransferError) {
+    guard (1...ControlLimits.transferBytes).contains(document.size) else { throw .badSize(document.size) }
+    guard partials[document.transfer] == nil, partials.count < Self.mostTransfers else { throw .refused }
+    partials[document.transfer] = Partial(document: document, deadline: now + Self.patience)
+  }
+
+  /// A binary message came. The transfer that it completes, if it does.
+  public mutating func receive(_ message: [UInt8], now: Instant) throws(TransferError) -> Received? {
+    var reader = ByteReader(message)
+    guard let number = try? reader.readUInt32(), var partial = partials.removeValue(forKey: number) else {
+      throw .stray
+    }
+    let piece = reader.readRest()
+    guard piece.count <= partial.document.size - partial.bytes.count else { throw .tooLong }
+    partial.bytes.append(contentsOf: piece)
+    if partial.bytes.count == partial.document.size {
+      return Received(document: partial.document, bytes: partial.bytes)
+    }
+    // An empty piece is no progress.
+    if !piece.isEmpty { partial.deadline = now + Self.patience }
+    partials[number] = partial
+    return nil
+  }
+
+  public var nextDeadline: Instant? { partials.values.lazy.map(\.deadline).min() }
+
+  /// The transfers given up now.
+  public mutating func handleTimeout(now: Instant) -> [TransferDocument] {
+    let late = partials.values.filter { $0.deadline <= now }.map(\.document)
+    for document in late { partials[document.transfer] = nil }
+    return late
+  }
+}

@@ -1,0 +1,183 @@
+import Control
+import Messages
+import Pairing
+import Testing
+
+@Suite struct ControlRequestTests {
+  private static func refusal(_ json: String) -> RefusedRequest? {
+    do throws(RefusedRequest) {
+      _ = try ControlRequest(json: json)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  static let wellFormed: [(String, ControlCommand)] = [
+    (#"{"text":"ping"}"#, .ping),
+    (#"{"text":"ping","parameters":{}}"#, .ping),
+    (#"{"text":"status.get"}"#, .statusGet),
+    (#"{"text":"light.set","parameters":{"state":"on"}}"#, .lightSet(LightSetting(state: .on))),
+    (
+      #"{"text":"light.set","parameters":{"state":"toggle","id":"ir","brightness":0,"seconds":86400}}"#,
+      .lightSet(LightSetting(id: "ir", state: .toggle, brightness: 0, seconds: 86400))
+    ),
+    (#"{"text":"light.set","parameters":{"state":"off"}}"#, .lightSet(LightSetting(state: .off))),
+    (#"{"text":"light.flash"}"#, .lightFlash(LightFlash())),
+    (
+      #"{"text":"light.flash","parameters":{"times":2,"milliseconds":2e2,"id":"a"}}"#,
+      .lightFlash(LightFlash(id: "a", times: 2, milliseconds: 200))
+    ),
+    (#"{"text":"lullaby.list"}"#, .lullabyList),
+    (#"{"text":"lullaby.play"}"#, .lullabyPlay(LullabyRequest())),
+    (
+      #"{"text":"lullaby.play","parameters":{"track":"x","volume":100,"seconds":0,"loop":true,"fadeSeconds":600}}"#,
+      .lullabyPlay(LullabyRequest(track: "x", volume: 100, seconds: 0, loop: true, fadeSeconds: 600))
+    ),
+    (#"{"text":"lullaby.stop"}"#, .lullabyStop),
+    (#"{"text":"lullaby.pause"}"#, .lullabyPause),
+    (#"{"text":"lullaby.resume"}"#, .lullabyResume),
+    (#"{"text":"lullaby.next"}"#, .lullabyNext),
+    (#"{"text":"lullaby.volume","parameters":{"volume":30}}"#, .lullabyVolume(30)),
+    (#"{"text":"camera.list"}"#, .cameraList),
+    (#"{"text":"camera.switch"}"#, .cameraSwitch(id: nil)),
+    (#"{"text":"camera.switch","parameters":{"id":"cot"}}"#, .cameraSwitch(id: "cot")),
+    (#"{"text":"screenshot.take"}"#, .screenshotTake(camera: nil, quality: nil)),
+    (
+      #"{"text":"screenshot.take","parameters":{"camera":"cot","quality":100}}"#,
+      .screenshotTake(camera: "cot", quality: 100)
+    ),
+    (#"{"text":"talk.acquire"}"#, .talkAcquire(force: false)),
+    (#"{"text":"talk.acquire","parameters":{"force":true}}"#, .talkAcquire(force: true)),
+    (#"{"text":"talk.release"}"#, .talkRelease),
+    (#"{"text":"events.get"}"#, .eventsGet(since: nil, limit: nil)),
+    (
+      #"{"text":"events.get","parameters":{"since":9007199254740992,"limit":200}}"#,
+      .eventsGet(since: 9_007_199_254_740_992, limit: 200)
+    ),
+    (#"{"text":"pairing.open"}"#, .pairingOpen),
+    (#"{"text":"pairing.close"}"#, .pairingClose),
+    (#"{"text":"pairs.list"}"#, .pairsList),
+    (#"{"text":"pair.remove"}"#, .pairRemove(id: nil)),
+    (#"{"text":"pair.remove","parameters":{"id":"00ff"}}"#, .pairRemove(id: "00ff")),
+    (#"{"text":"invite.create"}"#, .inviteCreate(InviteRequest())),
+    (
+      #"{"text":"invite.create","parameters":{"name":"Sitter","seconds":3600,"allow":["view","talk"]}}"#,
+      .inviteCreate(InviteRequest(name: "Sitter", seconds: 3600, allow: [.view, .talk]))
+    ),
+  ]
+
+  @Test(arguments: wellFormed)
+  func readsEachCommandAndWritesItAgain(json: String, command: ControlCommand) throws {
+    let request = try ControlRequest(json: json)
+    #expect(request == ControlRequest(id: nil, command: command))
+    let named = ControlRequest(id: "7 \u{1}\"ä", command: command)
+    #expect(try ControlRequest(json: named.json) == named)
+  }
+
+  @Test func everyCommandOfTheTableIsReadHere() {
+    #expect(Set(Self.wellFormed.map(\.1.name)) == Set(CommandName.allCases))
+  }
+
+  @Test func writesCommandsAsTheInterfaceSays() {
+    #expect(
+      ControlRequest(id: "7", command: .lightSet(LightSetting(state: .on))).json
+        == #"{"id":"7","parameters":{"state":"on"},"text":"light.set"}"#)
+    #expect(ControlRequest(id: nil, command: .ping).json == #"{"text":"ping"}"#)
+  }
+
+  @Test(arguments: [
+    "", "ping", "[]", "\"ping\"", "{}", "null", "7", #"{"text":3}"#, #"{"text":null}"#, #"{"id":"7"}"#,
+    #"{"text":"ping","text":"ping"}"#, #"{"text":"ping","parameters":{"a":1,"a":1}}"#, #"{"text":"ping"} x"#,
+    #"{"text":"ping","extra":1}"#, #"{"id":7,"text":"ping"}"#, #"{"id":null,"text":"ping"}"#, #"{"text":"ping""#,
+  ])
+  func whatIsNoMessageIsABadMessage(json: String) {
+    #expect(Self.refusal(json)?.error.code == .badMessage)
+  }
+
+  @Test func nestingBombsAreBadMessages() {
+    for opening in ["[", #"{"a":"#] {
+      let bomb = String(repeating: opening, count: 3000)
+      #expect(Self.refusal(#"{"text":"ping","parameters":\#(bomb)}"#)?.error.code == .badMessage)
+    }
+  }
+
+  @Test func sixteenKiBAreReadAndOneMoreIsNot() throws {
+    let frame = #"{"text":"ping"}"#
+    let full = frame + String(repeating: " ", count: ControlLimits.messageBytes - frame.utf8.count)
+    #expect(try ControlRequest(json: full).command == .ping)
+    #expect(Self.refusal(full + " ")?.error.code == .badMessage)
+    #expect(Self.refusal(String(repeating: "x", count: 1 << 20))?.error.code == .badMessage)
+  }
+
+  @Test func theIDComesBackWithEveryRefusalThatHasOne() {
+    #expect(Self.refusal(#"{"id":"7","text":"dance"}"#)?.id == "7")
+    #expect(Self.refusal(#"{"id":"7","text":"ping","parameters":[]}"#)?.id == "7")
+    #expect(Self.refusal(#"{"id":"7","text":3}"#)?.id == "7")
+    let longest = String(repeating: "ä", count: 64)
+    #expect(Self.refusal(#"{"id":"\#(longest)","text":"dance"}"#)?.id == longest)
+    let long = Self.refusal(#"{"id":"\#(longest)x","text":"ping"}"#)
+    #expect(long?.error.code == .badMessage && long?.id == nil)
+    #expect(ControlRequest.binary.error.code == .badMessage)
+  }
+
+  @Test(arguments: ["dance", "", "Ping", "light", "ping ", "light.set\u{0}"])
+  func unknownCommandsAreNamed(text: String) {
+    let refusal = Self.refusal(#"{"text":"\#(text == "light.set\u{0}" ? "light.set\\u0000" : text)"}"#)
+    #expect(refusal?.error.code == .unknownCommand)
+    #expect(refusal?.error.message.contains(text) == true)
+  }
+
+  @Test func aLongUnknownCommandIsCitedInPart() {
+    let text = String(repeating: "x", count: 9000)
+    #expect(Self.refusal(#"{"text":"\#(text)"}"#)?.error.message.utf8.count ?? 0 < 200)
+    let unknown = Self.refusal(#"{"text":"ping","parameters":{"\#(text)":1}}"#)
+    #expect(unknown?.error.code == .badParameters)
+    #expect(unknown?.error.message.utf8.count ?? 0 < 200)
+  }
+
+  @Test(arguments: [
+    ("ping", #"{"a":1}"#, "a"), ("light.set", "{}", "state"), ("light.set", #"{"state":"dim"}"#, "state"),
+    ("light.set", #"{"state":true}"#, "state"), ("light.set", #"{"state":"on","brightness":101}"#, "brightness"),
+    ("light.set", #"{"state":"on","brightness":-1}"#, "brightness"),
+    ("light.set", #"{"state":"on","brightness":50.5}"#, "brightness"),
+    ("light.set", #"{"state":"on","brightness":"50"}"#, "brightness"),
+    ("light.set", #"{"state":"on","brightness":null}"#, "brightness"),
+    ("light.set", #"{"state":"on","brightness":1e300}"#, "brightness"),
+    ("light.set", #"{"state":"on","seconds":0}"#, "seconds"),
+    ("light.set", #"{"state":"on","seconds":86401}"#, "seconds"),
+    ("light.set", #"{"state":"off","seconds":5}"#, "seconds"),
+    ("light.set", #"{"state":"off","brightness":5}"#, "brightness"),
+    ("light.set", #"{"state":"on","id":""}"#, "id"), ("light.set", #"{"state":"on","id":5}"#, "id"),
+    ("light.set", #"{"state":"on","second":5}"#, "second"),
+    ("light.flash", #"{"times":0}"#, "times"), ("light.flash", #"{"times":101}"#, "times"),
+    ("light.flash", #"{"milliseconds":199}"#, "milliseconds"), ("light.flash", #"{"state":"on"}"#, "state"),
+    ("lullaby.play", #"{"track":["a"]}"#, "track"), ("lullaby.play", #"{"volume":101}"#, "volume"),
+    ("lullaby.play", #"{"seconds":86401}"#, "seconds"), ("lullaby.play", #"{"loop":"yes"}"#, "loop"),
+    ("lullaby.play", #"{"loop":1}"#, "loop"), ("lullaby.play", #"{"fadeSeconds":-1}"#, "fadeSeconds"),
+    ("lullaby.volume", "{}", "volume"), ("lullaby.volume", #"{"volume":true}"#, "volume"),
+    ("lullaby.stop", #"{"volume":1}"#, "volume"), ("camera.switch", #"{"id":null}"#, "id"),
+    ("screenshot.take", #"{"quality":0}"#, "quality"), ("screenshot.take", #"{"camera":1}"#, "camera"),
+    ("talk.acquire", #"{"force":"true"}"#, "force"), ("talk.release", #"{"force":true}"#, "force"),
+    ("events.get", #"{"since":-1}"#, "since"), ("events.get", #"{"since":9007199254740994}"#, "since"),
+    ("events.get", #"{"limit":0}"#, "limit"), ("events.get", #"{"limit":201}"#, "limit"),
+    ("pair.remove", #"{"id":{}}"#, "id"), ("invite.create", #"{"seconds":59}"#, "seconds"),
+    ("invite.create", #"{"allow":["admin"]}"#, "allow"), ("invite.create", #"{"allow":[]}"#, "allow"),
+    ("invite.create", #"{"allow":"view"}"#, "allow"), ("invite.create", #"{"allow":["view",1]}"#, "allow"),
+    ("invite.create", #"{"allow":["fly"]}"#, "allow"), ("ping", "[]", "parameters"), ("ping", "null", "parameters"),
+  ])
+  func badParametersAreNamed(text: String, parameters: String, name: String) {
+    let refusal = Self.refusal(#"{"id":"1","text":"\#(text)","parameters":\#(parameters)}"#)
+    #expect(refusal?.error.code == .badParameters)
+    #expect(refusal?.error.message.hasPrefix("\"\(name)\" ") == true, "\(refusal?.error.message ?? "read")")
+  }
+
+  @Test func namesHaveALargestSize() throws {
+    let longest = String(repeating: "n", count: 128)
+    #expect(
+      try ControlRequest(json: #"{"text":"camera.switch","parameters":{"id":"\#(longest)"}}"#).command
+        == .cameraSwitch(id: longest))
+    let refusal = Self.refusal(#"{"text":"camera.switch","parameters":{"id":"\#(longest)n"}}"#)
+    #expect(refusal?.error.code == .badParameters)
+  }
+}

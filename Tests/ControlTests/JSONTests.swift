@@ -1,0 +1,55 @@
+import Testing
+
+@testable import Messages
+
+@Suite struct JSONTests {
+  private func read(_ text: String, deepest: Int = 16) throws(JSONError) -> JSON {
+    try JSON(Array(text.utf8), mostBytes: 100_000, deepest: deepest)
+  }
+
+  @Test func readsEveryKindOfValue() throws {
+    #expect(
+      try read(#" { "a" : [ null , true, false, -0.5e1, 12 ] , "b":{} , "c":[] }"#)
+        == .object([
+          "a": .array([.null, .bool(true), .bool(false), .number(-5), .number(12)]), "b": .object([:]), "c": .array([]),
+        ]))
+    #expect(try read(#""\"\\\/\b\f\n\r\t\u00e4\ud83d\ude00ä""#) == .string("\"\\/\u{8}\u{c}\n\r\tä😀ä"))
+  }
+
+  @Test(arguments: [
+    "", " ", "{", "[1,]", "[1 2]", #"{"a"}"#, #"{"a":1,}"#, "{a:1}", "tru", "nul", "01", "1.", ".5", "-", "1e", "+1",
+    "1e999", "NaN", "\"a", "\"\\x\"", #""\u12""#, #""\ud800""#, #""\ude00""#, #""\ud800\u0041""#, "\"\n\"", "1 1",
+    "[1]]", "'a'", "123456789012345678901234567890123",
+  ])
+  func refusesWhatIsNoJSON(text: String) {
+    #expect {
+      try read(text)
+    } throws: { error in
+      if case JSONError.malformed = error { true } else { false }
+    }
+  }
+
+  @Test func refusesIllFormedUTF8() {
+    #expect(throws: JSONError.malformed(offset: 0)) { try JSON([34, 0xff, 34], mostBytes: 9) }
+    #expect(throws: JSONError.malformed(offset: 0)) { try JSON([34, 0xc0, 0x80, 34], mostBytes: 9) }
+  }
+
+  @Test func refusesAMemberTwiceHoweverItIsWritten() {
+    #expect(throws: JSONError.duplicateMember("a")) { try read(#"{"a":1,"\u0061":2}"#) }
+    #expect(throws: JSONError.duplicateMember("a")) { try read(#"[{"b":{"a":1,"a":1}}]"#) }
+  }
+
+  @Test func nestingAndLengthAreBounded() throws {
+    _ = try read("[[[]]]", deepest: 3)
+    #expect(throws: JSONError.tooDeep) { try read("[[[[]]]]", deepest: 3) }
+    #expect(throws: JSONError.tooDeep) { try read(String(repeating: "[", count: 90_000)) }
+    #expect(throws: JSONError.tooDeep) { try read(String(repeating: #"{"a":"#, count: 9000)) }
+    #expect(throws: JSONError.tooLong) { try JSON([49, 49], mostBytes: 1) }
+  }
+
+  @Test func textsAreMadeFitForATerminal() throws {
+    let value = try read(#"{"a":["\u001b[1mred\u009b\u007f\u202e!"],"b":"abcdef"}"#)
+    #expect(value.printable(scalars: 5) == .object(["a": .array([.string("[1mre")]), "b": .string("abcde")]))
+    #expect(try read(#""\u001bx\u202e\u2066y""#).printable(scalars: 9) == .string("xy"))
+  }
+}

@@ -1,0 +1,75 @@
+import Control
+import Pairing
+import Testing
+
+@Suite struct PermissionTests {
+  /// Each command, and the sets of permissions that are just enough for it; none: a session is.
+  static let table: [(ControlCommand, [Permissions])] = [
+    (.ping, []),
+    (.statusGet, [.view, .listen, .control, .admin]),
+    (.lightSet(LightSetting(state: .on)), [.control]),
+    (.lightFlash(LightFlash()), [.control]),
+    (.lullabyList, [.control]),
+    (.lullabyPlay(LullabyRequest()), [.control]),
+    (.lullabyStop, [.control]),
+    (.lullabyPause, [.control]),
+    (.lullabyResume, [.control]),
+    (.lullabyNext, [.control]),
+    (.lullabyVolume(1), [.control]),
+    (.cameraList, [.view, .control]),
+    (.cameraSwitch(id: nil), [.control]),
+    (.screenshotTake(camera: nil, quality: nil), [[.view, .control]]),
+    (.talkAcquire(force: false), [.talk]),
+    (.talkAcquire(force: true), [[.talk, .admin]]),
+    (.talkRelease, [.talk]),
+    (.eventsGet(since: nil, limit: nil), [.view, .listen, .control, .admin]),
+    (.pairingOpen, [.admin]),
+    (.pairingClose, [.admin]),
+    (.pairsList, [.admin]),
+    (.pairRemove(id: "x"), [.admin]),
+    (.pairRemove(id: nil), []),
+    (.inviteCreate(InviteRequest()), [.admin]),
+  ]
+
+  @Test(arguments: table)
+  func eachCommandTakesItsPermissionsAndNoLess(command: ControlCommand, enough: [Permissions]) {
+    for bits in UInt8(0)..<32 {
+      let permissions = Permissions(rawValue: bits)
+      let expected = enough.isEmpty || enough.contains { permissions.isSuperset(of: $0) }
+      #expect(code { try command.check(permissions) } == (expected ? nil : .notPermitted), "\(permissions.names)")
+    }
+  }
+
+  @Test func everyCommandHasItsLine() {
+    #expect(Set(Self.table.map(\.0.name)) == Set(CommandName.allCases))
+  }
+
+  @Test func theRefusalNamesWhatIsMissing() {
+    #expect {
+      try ControlCommand.screenshotTake(camera: nil, quality: nil).check(.view)
+    } throws: { error in
+      (error as? ControlError)?.message.contains("view and control") == true
+    }
+  }
+
+  @Test func pushesHideWhatMayNotBeHeardOrSeen() {
+    let level = ControlPush.level(LevelDocument(levelDb: -20, time: 1))
+    #expect(level.visible(to: .view) == nil && level.visible(to: .listen) == level)
+    let video = HeartbeatDocument.Video(
+      state: .running, captured: 1, encoded: 1, keyFrames: 1, sent: 1, targetKbps: 1)
+    let audio = HeartbeatDocument.Audio(state: .running, captured: 1, encoded: 1, sent: 1, levelDb: -20)
+    let beat = HeartbeatDocument(time: 1, uptimeSeconds: 1, video: video, audio: audio)
+    #expect(ControlPush.heartbeat(beat).visible(to: [.view, .listen]) == .heartbeat(beat))
+    #expect(
+      ControlPush.heartbeat(beat).visible(to: .control)
+        == .heartbeat(HeartbeatDocument(time: 1, uptimeSeconds: 1, video: nil, audio: nil)))
+    #expect(ControlPush.goodbye(reason: "").visible(to: []) != nil)
+  }
+
+  @Test func capabilitiesFollowTheDevices() {
+    #expect(CommandName.capabilities(lights: true, speaker: true, cameras: true) == CommandName.allCases)
+    let bare = CommandName.capabilities(lights: false, speaker: false, cameras: false)
+    #expect(bare.contains(.ping) && bare.contains(.pairingOpen))
+    for name in [CommandName.lightSet, .lullabyPlay, .talkAcquire, .screenshotTake] { #expect(!bare.contains(name)) }
+  }
+}
