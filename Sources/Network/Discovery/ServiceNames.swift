@@ -1,0 +1,37 @@
+/// Names as they come from and go to the network. RFC 6763 section 4.1.1: one label, UTF-8.
+enum ServiceNames {
+  /// RFC 1035 section 2.3.4.
+  static let longestLabel = 63
+  static let longestHost = 255
+
+  /// A name that can be registered: cut between characters, never empty.
+  static func fitting(_ name: String) -> String {
+    var result = ""
+    for character in name where isPrintable(character.unicodeScalars) {
+      guard result.utf8.count + character.utf8.count <= longestLabel else { break }
+      result.append(character)
+    }
+    return result.isEmpty ? "Cradle" : result
+  }
+
+  /// Whether a name from the network can be shown as it is.
+  static func isInstance(_ name: String) -> Bool {
+    (1...longestLabel).contains(name.utf8.count) && isPrintable(name.unicodeScalars)
+  }
+
+  /// A host's name without the dot behind; nil for one that cannot be shown.
+  static func host(_ name: String) -> String? {
+    let name = name.hasSuffix(".") ? String(name.dropLast()) : name
+    return (1...longestHost).contains(name.utf8.count) && isPrintable(name.unicodeScalars) ? name : nil
+  }
+
+  /// No control characters, line breaks or changes of the writing direction: they would speak to the terminal.
+  private static func isPrintable(_ scalars: String.UnicodeScalarView) -> Bool {
+    scalars.allSatisfy { scalar in
+      switch scalar.value {
+      case 0..<0x20, 0x7f..<0xa0, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069, 0xfffd: false
+      default: true
+      }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// Wakes a service's thread out of poll(2).
+final class Wake: Sendable {
+  private let descriptor: Int32
+
+  init() {
+    descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+    precondition(descriptor >= 0, "the process has no file descriptor left")
+  }
+
+  deinit { close(descriptor) }
+
+  func raise() {
+    var one: UInt64 = 1
+    _ = write(descriptor, &one, 8)
+  }
+
+  /// Sleeps until it is raised, one of the references has something, or `limit` is over. Says which have.
+  func wait(for references: [ServiceReference], limit: Duration?) -> [Bool] {
+    var entries = ([descriptor] + references.map(\.descriptor)).map {
+      pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+    }
+    // Rounded up, so that nobody wakes shortly before time and finds nothing to do.
+    let milliseconds = limit.map { Int32(clamping: Int64(max(0, ($0 / .milliseconds(1)).rounded(.up)))) }
+    guard poll(&entries, nfds_t(entries.count), milliseconds ?? -1) > 0 else {
+      return references.map { _ in false }
+    }
+    var count: UInt64 = 0
+    if entries[0].revents != 0 { _ = read(descriptor, &count, 8) }
+    return entries.dropFirst().map { $0.revents != 0 }
+  }
+}
+
+/// A thread that nobody waits for: the library may block for many seconds when the daemon hangs, and stopping must not.
+enum ServiceThread {
+  /// `name` shows in `top -H` and is cut to 15 bytes.
+  static func start(name: String, _ body: @escaping @Sendable () -> Void) {
+    let context = Unmanaged.passRetained(Body(name: name, run: body))
+    var thread = pthread_t()
+    let status = pthread_create(
+      &thread, nil,
+      { argument in
+        let body = Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue()
+        clinux_set_thread_name(body.name)
+        body.run()
+        return nil
+      }, context.toOpaque())
+    precondition(status == 0, "no memory for another thread")
+    pthread_detach(thread)
+  }
+
+  private final class Body {
+    let name: String
+    let run: @Sendable () -> Void
+
+    init(name: String, run: @escaping @Sendable () -> Void) {
+      self.name = name
+      self.run = run
+    }
+  }
+}
+
+/// How long to wait after a failure: longer each time.
+struct Backoff {
+  private let first: Duration
+  private let longest: Duration
+  private var next: Duration
+
+  init(first: Duration, longest: Duration) {
+    self.first = first
+    self.longest = longest
+    next = first
+  }
+
+  mutating func take() -> Duration {
+    defer { next = min(next * 2, longest) }
+    return next
+  }
+
+  mutating func reset() {
+    next = first
+  }
+
+  /// For the daemon: a restart takes a fraction of a second, and asking costs a connection.
+  static var daemon: Backoff { Backoff(first: .milliseconds(250), longest: .seconds(10)) }
+  /// For a service that does not answer: the library has tried for five seconds by then.
+  static var service: Backoff { Backoff(first: .seconds(2), longest: .seconds(60)) }
+}
