@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Why a camera, a microphone, a speaker or a file that stands in for one cannot be used, and what to do about it.
+/// Why a camera, a microphone, a speaker, a lamp or a file that stands in for one cannot be used, and what to do about it.
 public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Reason: Hashable, Sendable {
     /// Nothing of that name is there.
@@ -16,6 +16,8 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     case silent(milliseconds: Int)
     /// A file that is not what its name says; the text says where it goes wrong.
     case invalidFile(String)
+    /// A lamp that is only on or off was asked for something between.
+    case notDimmable
     /// Any other refusal of the system: what was tried, and errno.
     case io(operation: String, errno: Int32)
   }
@@ -42,6 +44,7 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     case .disconnected: "disconnected"
     case .silent(let milliseconds): "delivered nothing for \(milliseconds) ms"
     case .invalidFile(let detail): detail
+    case .notDimmable: "can only be switched on and off"
     case .io(let operation, let number): "\(operation): \(Self.text(of: number))"
     }
   }
@@ -83,7 +86,7 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
 extension DeviceError {
   /// What sort of thing was opened; decides the advice.
   enum Kind: Sendable {
-    case camera, microphone, speaker, gpio, file
+    case camera, microphone, speaker, gpio, led, file
     /// A file that is written.
     case output
 
@@ -92,7 +95,8 @@ extension DeviceError {
       case .camera: "Plug it in; `cradle-child devices` lists the cameras that are there."
       case .microphone: "Plug it in; `cradle-child devices` lists the microphones that are there."
       case .speaker: "Plug it in; `cradle-child devices` lists the speakers that are there."
-      case .gpio, .file, .output: "Check the path in the configuration."
+      case .gpio, .led: "Check the path in the configuration; `cradle-child devices` lists what is there."
+      case .file, .output: "Check the path in the configuration."
       }
     }
 
@@ -104,7 +108,8 @@ extension DeviceError {
       switch self {
       case .camera: "Close the other program; `fuser -v \(device)` names it."
       case .microphone, .speaker: "Close the other program; `fuser -v /dev/snd/*` names it."
-      case .gpio, .file, .output: "Close the other program."
+      case .gpio: "Close the other program; `cradle-child devices` names it."
+      case .led, .file, .output: "Close the other program."
       }
     }
 
@@ -113,6 +118,7 @@ extension DeviceError {
       case .camera: "Add the daemon's user to the group `video`."
       case .microphone, .speaker: "Add the daemon's user to the group `audio`."
       case .gpio: "Add the daemon's user to the group `gpio`."
+      case .led: "Let the daemon's user write the lamp's files, with a udev rule."
       case .file: "Let the daemon's user read the file."
       case .output: "Let the daemon's user write there."
       }

@@ -54,3 +54,6 @@ static const unsigned int CLINUX_PIX_FMT_GREY = V4L2_PIX_FMT_GREY;
 // GPIO character device, version 2: linux/gpio.h.
 static const unsigned long CLINUX_GPIO_GET_CHIPINFO = GPIO_GET_CHIPINFO_IOCTL;
 static const unsigned long CLINUX_GPIO_V2_GET_LINEINFO = GPIO_V2_GET_LINEINFO_IOCTL;
+static const unsigned long CLINUX_GPIO_V2_GET_LINE = GPIO_V2_GET_LINE_IOCTL;
+static const unsigned long CLINUX_GPIO_V2_LINE_GET_VALUES = GPIO_V2_LINE_GET_VALUES_IOCTL;
+static const unsigned long CLINUX_GPIO_V2_LINE_SET_VALUES = GPIO_V2_LINE_SET_VALUES_IOCTL;

@@ -4,6 +4,8 @@
 /// much was never needed.
 struct PlaybackRegulator: Sendable {
   let target: Int
+  /// The ring jumps to its newest sound when it has so much too much.
+  private let patience: Int
   private var lowest = Int.max
   private var readsInWindow = 0
   /// Samples per block; goes on until the stock is at its target.
@@ -15,20 +17,22 @@ struct PlaybackRegulator: Sendable {
   private static let smallStep = 1
   private static let largeStep = 4
   private static let largeExcess = 1920
-  /// Beyond this the delay would be felt for too long: 200 ms.
-  private static let jumpExcess = 9600
+  /// Only an owner that is so patient gets there. A third of a semitone, for words that waited for the speaker.
+  private static let hugeStep = 10
+  private static let hugeExcess = 9600
   /// The producer's blocks: 20 ms.
   private static let producerBlock = 960
 
-  init(target: Int) {
+  init(target: Int, patience: Int) {
     self.target = target
+    self.patience = patience
   }
 
   /// Half of it is too little, one and a half times is too much, but 5 ms either way are nothing.
   private var tolerance: Int { max(240, target / 2) }
 
   /// The ring jumps to its newest sound beyond this.
-  var mostLevel: Int { target + Self.jumpExcess }
+  var mostLevel: Int { target + patience }
   /// What a ring holds at all: half a second more.
   var capacity: Int { mostLevel + 24_000 }
 
@@ -53,6 +57,7 @@ struct PlaybackRegulator: Sendable {
   private mutating func decide() {
     let excess = lowest - target
     switch excess {
+    case _ where excess > Self.hugeExcess: step = Self.hugeStep
     case _ where abs(excess) > Self.largeExcess: step = Self.largeStep * excess.signum()
     case _ where abs(excess) > tolerance: step = Self.smallStep * excess.signum()
     // Goes on until the target is reached.

@@ -25,10 +25,13 @@ public final class PlaybackRing: Sendable {
 
   private let stock: Mutex<PlaybackStock>
 
-  /// `target` is what should wait at the least, 5...200 ms: as much as the producer's blocks may be late.
-  public init(target: Duration = .milliseconds(20)) {
+  /// `target` is what should wait at the least, 5...200 ms: as much as the producer's blocks may be late. With `patience`
+  /// more than that, 50...1000 ms, the ring goes over to its newest sound.
+  public init(target: Duration = .milliseconds(20), patience: Duration = .milliseconds(200)) {
     let target = min(.milliseconds(200), max(.milliseconds(5), target))
-    stock = Mutex(PlaybackStock(target: Int(target.inMilliseconds * 48)))
+    let patience = min(.seconds(1), max(.milliseconds(50), patience))
+    stock = Mutex(
+      PlaybackStock(target: Int(target.inMilliseconds * 48), patience: Int(patience.inMilliseconds * 48)))
   }
 
   /// The producer's side: any number of samples.

@@ -11,9 +11,9 @@ struct PlaybackStock: Sendable {
   /// From sound to silence and back over this many samples: 2.5 ms.
   private static let fade = 120
 
-  /// `target` is in samples.
-  init(target: Int) {
-    regulator = PlaybackRegulator(target: target)
+  /// Both in samples.
+  init(target: Int, patience: Int) {
+    regulator = PlaybackRegulator(target: target, patience: patience)
     fifo = SampleFIFO(capacity: regulator.capacity)
   }
 

@@ -8,3 +8,14 @@ public enum Gain {
     }
   }
 }
+
+extension Gain {
+  /// From one gain to the other over the first `count` samples, in a straight line: no step, no click. Silence behind.
+  public static func ramp(_ samples: inout [Float], from start: Float, to end: Float, count: Int) {
+    let count = min(count, samples.count)
+    let step = (end - start) / Float(max(1, count))
+    for index in samples.indices {
+      samples[index] = index < count ? samples[index] * (start + step * Float(index + 1)) : 0
+    }
+  }
+}

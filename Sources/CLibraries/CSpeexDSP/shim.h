@@ -1,0 +1,6 @@
+// libspeexdsp: echo canceller, the suppressor of what it leaves, and the resampler.
+#pragma once
+
+#include <speex/speex_echo.h>
+#include <speex/speex_preprocess.h>
+#include <speex/speex_resampler.h>

@@ -1,0 +1,95 @@
+internal import Synchronization
+
+/// Keeps one lamp as bright as it was last set, also when it was unplugged in between.
+///
+/// Calls take some microseconds, with lamps on USB or I²C milliseconds, and may come from any thread.
+public final class Light: Sendable {
+  public enum State: Hashable, Sendable {
+    case ready(isDimmable: Bool)
+    /// It cannot be switched, for this reason; `refresh` tries again.
+    case missing(DeviceError)
+    case closed
+  }
+
+  private let device: LightDevice
+  private let open: @Sendable (_ percent: Int) throws(DeviceError) -> any LightPort
+  private let content = Mutex(Content())
+
+  private struct Content: Sendable {
+    var port: (any LightPort)?
+    var percent = 0
+    var isClosed = false
+  }
+
+  /// Opens nothing yet: `refresh` and `setLevel` do.
+  public convenience init(_ device: LightDevice) {
+    self.init(device) { (percent) throws(DeviceError) in
+      switch device {
+      case .simulated: SimulatedLight(percent: percent)
+      case .gpio(let chip, let line, let isActiveLow):
+        try GPIOLight(chip: chip, line: line, isActiveLow: isActiveLow, percent: percent)
+      case .led(let path): try LEDLight(path: path, percent: percent)
+      }
+    }
+  }
+
+  /// `open` gives a lamp that is set to so many percent already, so that nothing flickers.
+  init(
+    _ device: LightDevice, open: @escaping @Sendable (_ percent: Int) throws(DeviceError) -> any LightPort
+  ) {
+    self.device = device
+    self.open = open
+  }
+
+  deinit { close() }
+
+  /// 0 is off, 100 as bright as it gets; beyond counts as that.
+  ///
+  /// Throws `notDimmable` for what lies between on a lamp that is only on or off, and why the lamp cannot be switched;
+  /// it then stays, or comes back, as it was.
+  public func setLevel(_ percent: Int) throws(DeviceError) {
+    let percent = min(max(percent, 0), 100)
+    try content.withLock { (content) throws(DeviceError) in
+      guard !content.isClosed else { throw DeviceError(device: device.description, reason: .disconnected) }
+      if content.port == nil { content.port = try open(content.percent) }
+      if let port = content.port, !port.isDimmable, (1..<100).contains(percent) {
+        throw DeviceError(
+          device: device.description, reason: .notDimmable, advice: "Ask for on or off, or for 0 or 100 percent.")
+      }
+      do throws(DeviceError) {
+        try content.port?.set(percent: percent)
+      } catch {
+        guard content.port?.isThere == false else { throw error }
+        // Pulled out, and perhaps back already. The old one has to be let go first, or its line is in use.
+        content.port = nil
+        content.port = try open(percent)
+      }
+      content.percent = percent
+    }
+  }
+
+  /// Opens a lamp that is missing, with the level it had. To be called about once a second: nothing tells when a lamp
+  /// is unplugged or comes back.
+  public func refresh() -> State {
+    content.withLock { content in
+      guard !content.isClosed else { return .closed }
+      do throws(DeviceError) {
+        if content.port?.isThere != true {
+          content.port = nil
+          content.port = try open(content.percent)
+        }
+        return .ready(isDimmable: content.port?.isDimmable ?? false)
+      } catch {
+        return .missing(error)
+      }
+    }
+  }
+
+  /// Leaves the lamp as it was found, as far as the system says how; else off. Idempotent.
+  public func close() {
+    content.withLock { content in
+      try? content.port?.restore()
+      content = Content(isClosed: true)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+internal import Codecs
+public import Frames
+public import Sound
+internal import Synchronization
+
+/// Microphone thread → echo control → level → Opus, once for all listeners. For either end: what the child's room sounds
+/// like, and what the parent says.
+public final class AudioPipeline: Sendable {
+  public struct Counters: Sendable {
+    public var captured: UInt64 = 0
+    public var encoded: UInt64 = 0
+    public var encodedBytes: UInt64 = 0
+    /// RMS of the last 200 ms, dB below full scale.
+    public var levelDb: Double = -100
+  }
+
+  public enum MicrophoneState: Sendable {
+    case off
+    case opening
+    case running(AudioSourceInfo)
+    case missing(DeviceError)
+  }
+
+  private struct Shared: Sendable {
+    var microphone: MicrophoneState
+    var counters = Counters()
+  }
+
+  /// Touched by the microphone's thread alone, one source at a time.
+  private final class Worker: @unchecked Sendable {
+    var encoder: OpusEncoder?
+    var meter = LevelMeter()
+  }
+
+  public let device: AudioDevice
+  private let echo: EchoControl?
+  private let shared: Mutex<Shared>
+  private let demand = Demand()
+  private let worker = Worker()
+  private let deliver: @Sendable (EncodedAudioPacket) -> Void
+  private let microphoneChanged: @Sendable (MicrophoneState) -> Void
+  private let supervisor = Mutex<AudioSupervisor?>(nil)
+
+  /// Both closures are called on the microphone's threads. `echo` knows what a speaker in the same room plays.
+  public init(
+    device: AudioDevice, echo: EchoControl? = nil, deliver: @escaping @Sendable (EncodedAudioPacket) -> Void,
+    microphoneChanged: @escaping @Sendable (MicrophoneState) -> Void
+  ) {
+    self.device = device
+    self.echo = echo
+    self.deliver = deliver
+    self.microphoneChanged = microphoneChanged
+    shared = Mutex(Shared(microphone: device == .off ? .off : .opening))
+  }
+
+  public func start() {
+    guard device != .off else { return }
+    let new = AudioSupervisor(device)
+    supervisor.withLock { $0 = new }
+    new.start(
+      deliver: { [weak self] block in self?.captured(block) },
+      stateChanged: { [weak self] state in self?.supervisorChanged(state) })
+  }
+
+  public func stop() {
+    supervisor.withLock { supervisor in
+      defer { supervisor = nil }
+      return supervisor
+    }?.stop()
+  }
+
+  /// Whether somebody listens; otherwise only the level is taken.
+  public func setDemand(_ isWanted: Bool) {
+    demand.isWanted = isWanted
+  }
+
+  public var counters: Counters { shared.withLock { $0.counters } }
+  public var microphone: MicrophoneState { shared.withLock { $0.microphone } }
+
+  private func captured(_ recorded: AudioBlock) {
+    var block = recorded
+    echo?.clean(&block)
+    worker.meter.add(block.samples)
+    let level = worker.meter.level.rms
+    var packet: EncodedAudioPacket?
+    if demand.isWanted {
+      if worker.encoder == nil { worker.encoder = try? OpusEncoder() }
+      packet = try? worker.encoder?.encode(block)
+    }
+    shared.withLock { shared in
+      shared.counters.captured += 1
+      shared.counters.levelDb = level
+      if let packet {
+        shared.counters.encoded += 1
+        shared.counters.encodedBytes += UInt64(packet.data.count)
+      }
+    }
+    if let packet { deliver(packet) }
+  }
+
+  private func supervisorChanged(_ state: AudioSupervisor.State) {
+    let microphone: MicrophoneState
+    switch state {
+    case .running(let info): microphone = .running(info)
+    case .missing(let error): microphone = .missing(error)
+    }
+    shared.withLock { $0.microphone = microphone }
+    microphoneChanged(microphone)
+  }
+}

@@ -1,0 +1,84 @@
+import Codecs
+import Frames
+import RTPReceiving
+import Sound
+import Testing
+import Wire
+
+@testable import Devices
+
+/// The way of a voice: microphone to packets at one end, packets to the speaker's ring at the other.
+struct TalkTests {
+  @Test func wordsThatWaitedForTheSpeakerAreAllHeardAndTheDelayGoesDown() {
+    let ring = PlaybackRing(target: .milliseconds(10), patience: .milliseconds(600))
+    // Half a second before the speaker runs, a ramp, then on in real time.
+    let words = (0..<24_000).map { Int16($0) }
+    ring.write(words)
+    var heard: [Int16] = []
+    var samples = [Int16](repeating: 0, count: 480)
+    for block in 0..<3000 {
+      ring.read(into: &samples)
+      if heard.count < 24_000 { heard += samples }
+      if block % 2 == 1 { ring.write([Int16](repeating: 24_000, count: 960)) }
+    }
+    // No word is left out, only told a little faster.
+    let steps = zip(heard[480...], heard[481...]).map { Int($1) - Int($0) }
+    #expect(steps.allSatisfy { (0...2).contains($0) })
+    #expect(ring.statistics.lostSamples == 0 && ring.statistics.underruns == 0)
+    #expect(ring.statistics.level < 4800, "\(ring.statistics)")
+  }
+
+  @Test func playingBeginsWithAStockOfThirtyMilliseconds() {
+    let ring = PlaybackRing(target: .milliseconds(10), patience: .milliseconds(600))
+    var samples = [Int16](repeating: 0, count: 480)
+    ring.write([Int16](repeating: 9000, count: 960))
+    ring.read(into: &samples)
+    #expect(samples.allSatisfy { $0 == 0 })
+    ring.write([Int16](repeating: 9000, count: 960))
+    ring.read(into: &samples)
+    #expect(samples.last == 9000 && ring.statistics.level == 1440)
+  }
+
+  @Test func theMicrophoneBecomesPacketsWhenSomebodyListens() throws {
+    let packets = Collector<EncodedAudioPacket>()
+    let pipeline = AudioPipeline(device: .test, deliver: { packets.put($0) }, microphoneChanged: { _ in })
+    pipeline.start()
+    defer { pipeline.stop() }
+    while pipeline.counters.captured < 15 { MonotonicClock.sleep(until: MonotonicClock.now + .milliseconds(10)) }
+    #expect(packets.nextNow() == nil && abs(pipeline.counters.levelDb + 20) < 1)
+    pipeline.setDemand(true)
+    let first = try #require(packets.next())
+    let second = try #require(packets.next())
+    #expect(second.samplePosition == first.samplePosition + 960)
+    #expect(try OpusDecoder().decode(first.data).count == 960)
+    guard case .running = pipeline.microphone else { return #expect(Bool(false)) }
+  }
+
+  @Test func receivedSoundComesToTheRingWhateverIsLost() throws {
+    let ring = PlaybackRing()
+    let sound = ReceivedSound(ring: ring)
+    let encoder = try OpusEncoder()
+    var generator = ToneGenerator()
+    for index in 0..<12 {
+      let block = generator.makeBlock(captureTime: .zero, samplePosition: 0, unixNanoseconds: 500_000_000)
+      let packet = try encoder.encode(block).data
+      let content: ReceivedAudio.Content =
+        switch index {
+        case 3: .concealment
+        case 4: .forwardErrorCorrection(next: packet)
+        case 5: .silence
+        case 6: .packet([])
+        default: .packet(packet)
+        }
+      sound.play(
+        ReceivedAudio(
+          content: content, rtpTimestamp: UInt32(960 * index), samples: 960, isAfterDiscontinuity: index == 7))
+    }
+    sound.start()
+    while ring.statistics.level < 12 * 960 { MonotonicClock.sleep(until: MonotonicClock.now + .milliseconds(5)) }
+    sound.stop()
+    #expect(ring.statistics.level == 12 * 960)
+    #expect(sound.current.packetsRefused == 1 && sound.current.levelDb > -40)
+    sound.play(ReceivedAudio(content: .silence, rtpTimestamp: 0, samples: 960))
+  }
+}
