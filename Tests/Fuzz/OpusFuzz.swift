@@ -14,10 +14,21 @@ enum OpusFuzz: FuzzBody {
     }
   }
 
+  private static let decoder = SharedSubject<OpusDecoder>()
+
   static func run(_ input: [UInt8]) {
-    guard let decoder = try? OpusDecoder() else { return }
-    _ = try? decoder.decode(input)
-    _ = try? decoder.decodeLost(before: input)
-    _ = try? decoder.conceal()
+    decoder.use(make: { makeDecoder() }) { decoder in
+      _ = try? decoder.decode(input)
+      _ = try? decoder.decodeLost(before: input)
+      _ = try? decoder.conceal()
+    }
+  }
+
+  private static func makeDecoder() -> OpusDecoder {
+    do {
+      return try OpusDecoder()
+    } catch {
+      preconditionFailure("\(error)")
+    }
   }
 }

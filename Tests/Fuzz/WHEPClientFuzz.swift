@@ -10,6 +10,20 @@ enum WHEPClientFuzz: FuzzBody {
   static let name = "WHEP client"
 
   private static let offer = Fixture.text("offer-aiortc.sdp")
+  private static let url: HTTPURL = {
+    guard let url = try? HTTPURL("https://child:8443/whep") else { preconditionFailure("a good URL") }
+    return url
+  }()
+
+  /// A client that has sent its offer, at the beginning of time.
+  private static let started: (client: WHEPClient, shell: Shell) = {
+    guard let description = try? SessionDescription(parsing: offer) else { preconditionFailure("a good offer") }
+    var client = WHEPClient(
+      configuration: WHEPClientConfiguration(url: url, token: "secret"), random: SeededGenerator(seed: 1))
+    var shell = Shell(origin: url.origin)
+    shell.perform(client.start(offer: description, now: .zero))
+    return (client, shell)
+  }()
 
   static var seeds: [[UInt8]] {
     let fragment = "application/trickle-ice-sdpfrag"
@@ -28,13 +42,8 @@ enum WHEPClientFuzz: FuzzBody {
   }
 
   static func run(_ input: [UInt8]) {
-    guard let description = try? SessionDescription(parsing: offer), let url = try? HTTPURL("https://child:8443/whep")
-    else { preconditionFailure("a good offer and a good URL") }
     var now = Instant.zero
-    var client = WHEPClient(
-      configuration: WHEPClientConfiguration(url: url, token: "secret"), random: SeededGenerator(seed: 1))
-    var shell = Shell(origin: url.origin)
-    shell.perform(client.start(offer: description, now: now))
+    var (client, shell) = started
     for (number, block) in input.split(separator: 0, maxSplits: 16, omittingEmptySubsequences: false).enumerated() {
       if number > 0 {
         let candidate = "candidate:\(number) 1 udp 1 192.0.2.9 9 typ host"

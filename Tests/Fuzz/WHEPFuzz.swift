@@ -24,15 +24,20 @@ enum WHEPFuzz: FuzzBody {
     ].map { Array($0.utf8) }
   }
 
-  static func run(_ input: [UInt8]) {
+  /// An endpoint with one session, its path and its entity tag.
+  private static let opened: (endpoint: WHEPEndpoint, path: String, tag: String) = {
     var endpoint = WHEPEndpoint(configuration: WHEPConfiguration(), random: SeededGenerator(seed: 1))
     let first = WHEPRequest(
       method: "POST", path: "/whep", headers: ["Content-Type": "application/sdp"], body: Array(offer.utf8))
-    let opened = perform(first, on: &endpoint)
-    guard let path = opened.headers["Location"], let tag = opened.headers["ETag"] else {
+    let response = perform(first, on: &endpoint)
+    guard let path = response.headers["Location"], let tag = response.headers["ETag"] else {
       preconditionFailure("a good offer opens a session")
     }
+    return (endpoint, path, tag)
+  }()
 
+  static func run(_ input: [UInt8]) {
+    var (endpoint, path, tag) = opened
     let parts = input.split(separator: 10, maxSplits: 6, omittingEmptySubsequences: false)
     let lines = (0..<6).map { $0 < parts.count ? String(decoding: parts[$0], as: UTF8.self) : "" }
     let ownPath = lines[1] == "/whep/$" ? path : lines[1]

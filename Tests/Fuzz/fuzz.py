@@ -2,7 +2,8 @@
 """`make fuzz`: runs the fuzz bodies for long, as many at a time as there are processors, and says what they found.
 
 With --duration each body runs under libFuzzer and AddressSanitizer, which keep what reaches new code; with --count it
-runs so many mutated inputs without either, which is ten times as fast.
+runs so many mutated inputs without either, which is ten times as fast. Then some bodies use what is costly to make for
+several inputs: beside a finding there is a folder .row with the inputs up to it, for `cradle-fuzz try BODY FOLDER/*`.
 """
 
 from __future__ import annotations
@@ -92,12 +93,15 @@ class Fuzzing:
             env=self.environment, capture_output=True, text=True)
         if match := re.search(r"DONE (\d+) (\d+)", process.stdout):
             return Result(body, int(match[1]), int(match[1]) / max(1, int(match[2])))
-        kept = last.read_bytes()
-        inputs, length = (int.from_bytes(kept[at:at + 8], sys.byteorder) for at in (0, 8))
-        data = kept[16:16 + length]
-        finding = self.work / "findings" / f"{body}-crash-{hashlib.sha1(data).hexdigest()}"
-        finding.parent.mkdir(parents=True, exist_ok=True)
-        finding.write_bytes(data)
+        inputs, row = last_inputs(last.read_bytes())
+        if not row:
+            return Result(body, trouble=f"ended with status {process.returncode}")
+        finding = self.work / "findings" / f"{body}-crash-{hashlib.sha1(row[-1]).hexdigest()}"
+        before = finding.with_name(finding.name + ".row")
+        before.mkdir(parents=True, exist_ok=True)
+        finding.write_bytes(row[-1])
+        for index, data in enumerate(row):
+            (before / f"{index:02}").write_bytes(data)
         return Result(body, inputs, findings=[finding], trouble=f"ended with status {process.returncode}")
 
     def save(self, body: str) -> str:
@@ -125,6 +129,19 @@ class Fuzzing:
         return subprocess.run(
             ["nice", self.program, "-timeout=5", "-rss_limit_mb=2048", "-detect_leaks=0", "-print_final_stats=1",
              *options], env=self.environment | {"FUZZ_BODY": body}, capture_output=True, text=True, errors="replace")
+
+
+def last_inputs(kept: bytes) -> tuple[int, list[bytes]]:
+    """How many inputs there were, and the last of them in order (LastInputs.swift says how they are kept)."""
+    def number(at: int) -> int:
+        return int.from_bytes(kept[at:at + 8], sys.byteorder)
+
+    inputs, places, place_bytes = (number(at) for at in (0, 8, 16))
+    row = []
+    for index in range(max(0, inputs - places), inputs):
+        start = 24 + index % places * place_bytes
+        row.append(kept[start + 8:start + 8 + number(start)])
+    return inputs, row
 
 
 def main() -> int:

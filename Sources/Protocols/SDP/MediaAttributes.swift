@@ -42,21 +42,42 @@ public struct Fingerprint: Hashable, Sendable {
     let words = text.parts()
     guard words.count == 2 else { return nil }
     var bytes: [UInt8] = []
-    for pair in words[1].utf8.split(separator: 58, omittingEmptySubsequences: false) {
-      guard pair.count == 2, let first = pair.first, first != 43, first != 45,
-        let byte = UInt8(Substring(pair), radix: 16)
-      else { return nil }
-      bytes.append(byte)
-    }
+    var digits = words[1].utf8.makeIterator()
+    repeat {
+      guard let high = digits.next().flatMap(Self.value), let low = digits.next().flatMap(Self.value) else {
+        return nil
+      }
+      bytes.append(high << 4 | low)
+      guard let colon = digits.next() else { break }
+      guard colon == 58 else { return nil }
+    } while true
     algorithm = words[0].lowercased()
     self.bytes = bytes
   }
 
   /// The attribute value, with upper-case hex digits.
   public var text: String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    let hex = bytes.map { String(decoding: [digits[Int($0 >> 4)], digits[Int($0 & 15)]], as: UTF8.self) }
-    return algorithm + " " + hex.joined(separator: ":")
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count * 3)
+    for byte in bytes {
+      if !text.isEmpty { text.append(58) }
+      text.append(Self.digit(byte >> 4))
+      text.append(Self.digit(byte & 15))
+    }
+    return algorithm + " " + String(decoding: text, as: UTF8.self)
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? 48 + value : 55 + value
+  }
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case 48...57: digit - 48
+    case 65...70: digit - 55
+    case 97...102: digit - 87
+    default: nil
+    }
   }
 }
 

@@ -16,28 +16,46 @@ public struct SDPLine: Sendable {
     guard text.utf8.count <= SDPLimits.bytes else {
       throw SDPError(line: 1, reason: "the description is over \(SDPLimits.bytes) bytes")
     }
+    let bytes = text.utf8Span.span
     var lines: [SDPLine] = []
-    for (index, part) in text.utf8.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
-      var line = Substring(part)
-      if line.utf8.last == 13 { line = Substring(line.utf8.dropLast()) }
-      if line.isEmpty { continue }
-      let number = index + 1
-      guard line.utf8.count <= SDPLimits.lineBytes else {
+    var (number, next) = (0, 0)
+    while next < bytes.count {
+      number += 1
+      let start = next
+      var end = start
+      var isClean = true
+      while end < bytes.count, bytes[end] != 10 {
+        let isWithin = end + 1 < bytes.count && bytes[end + 1] != 10
+        if bytes[end] == 0 || bytes[end] == 13 && isWithin { isClean = false }
+        end += 1
+      }
+      next = end + 1
+      if end > start, bytes[end - 1] == 13 { end -= 1 }
+      if end == start { continue }
+      guard end - start <= SDPLimits.lineBytes else {
         throw SDPError(line: number, reason: "the line is over \(SDPLimits.lineBytes) bytes")
       }
-      guard !line.utf8.contains(where: { $0 == 0 || $0 == 13 }) else {
+      guard isClean else {
         throw SDPError(line: number, reason: "a NUL or a lone carriage return within the line")
       }
-      guard let type = line.utf8.first, (97...122).contains(type), line.utf8.dropFirst().first == 61 else {
+      guard end - start >= 2, (97...122).contains(bytes[start]), bytes[start + 1] == 61 else {
         throw SDPError(line: number, reason: "a line begins with a lower-case letter and an equals sign")
       }
-      lines.append(SDPLine(number: number, type: type, value: Substring(line.utf8.dropFirst(2))))
+      lines.append(SDPLine(number: number, type: bytes[start], value: text.slice(start + 2..<end)))
     }
     return lines
   }
 
   /// The name and value of an `a=` line; a property attribute has no value. RFC 8866 section 5.13.
   public var attribute: (name: Substring, value: Substring?) { value.cut(at: 58) }
+}
+
+extension String {
+  /// By offsets in UTF-8, at which characters have to begin.
+  fileprivate func slice(_ range: Range<Int>) -> Substring {
+    let start = utf8.index(utf8.startIndex, offsetBy: range.lowerBound)
+    return self[start..<utf8.index(start, offsetBy: range.count)]
+  }
 }
 
 extension Substring {

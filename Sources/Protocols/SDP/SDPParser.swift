@@ -84,7 +84,8 @@ private struct SDPParser {
   }
 
   private mutating func readSessionAttribute(_ line: SDPLine) throws(SDPError) {
-    let (name, value) = line.attribute
+    let (first, value) = line.attribute
+    let name = String(first)
     switch name {
     case "group":
       let words = (value ?? "").parts().map(String.init)
@@ -106,7 +107,7 @@ private struct SDPParser {
       guard description.attributes.count < SDPLimits.unknownAttributes else {
         throw SDPError(line: line.number, reason: "more than \(SDPLimits.unknownAttributes) unknown attributes")
       }
-      description.attributes.append(SDPAttribute(name: String(name), value: value.map(String.init)))
+      description.attributes.append(SDPAttribute(name: name, value: value.map(String.init)))
     }
   }
 

@@ -21,11 +21,20 @@ private struct SDPText {
   var text = ""
 
   mutating func line(_ type: String, _ value: String) {
-    text += type + "=" + value + "\r\n"
+    text += type
+    text += "="
+    text += value
+    text += "\r\n"
   }
 
   mutating func attribute(_ name: String, _ value: String? = nil) {
-    line("a", value.map { name + ":" + $0 } ?? name)
+    text += "a="
+    text += name
+    if let value {
+      text += ":"
+      text += value
+    }
+    text += "\r\n"
   }
 
   mutating func attribute(_ attribute: SDPAttribute) {

@@ -14,7 +14,7 @@ struct SectionDraft {
   init(media: MediaDescription, line: Int) {
     self.media = media
     self.line = line
-    isRTP = media.transport.contains("RTP/")
+    isRTP = media.carriesRTP
   }
 
   /// From the `m=` line. RFC 8866 section 5.14.
@@ -33,20 +33,21 @@ struct SectionDraft {
     media = MediaDescription(
       kind: MediaKind(String(words[0])), port: port, transport: String(words[2]), formats: words[3...].map(String.init))
     self.line = line.number
-    isRTP = media.transport.contains("RTP/")
+    isRTP = media.carriesRTP
   }
 
   mutating func read(_ line: SDPLine) throws(SDPError) {
-    let (name, optional) = line.attribute
+    let (first, optional) = line.attribute
+    // Comparing strings is faster than comparing parts of one.
+    let name = String(first)
     let value = (optional ?? "").trimmed
-    if let direction = MediaDirection(rawValue: String(name)), optional == nil {
+    if optional == nil, let direction = MediaDirection(rawValue: name) {
       self.direction = direction
       return
     }
-    if ["rtpmap", "fmtp", "rtcp-fb"].contains(name), isRTP {
-      return try readFormat(name, value, line)
-    }
     switch name {
+    case "rtpmap" where isRTP, "fmtp" where isRTP, "rtcp-fb" where isRTP:
+      try readFormat(name, value, line)
     case "mid", "ice-ufrag", "ice-pwd", "ice-options", "candidate", "end-of-candidates":
       try readTransport(name, value, line)
     case "fingerprint":
@@ -85,7 +86,7 @@ struct SectionDraft {
       media.maxMessageSize = size
     default:
       try check(media.attributes.count, SDPLimits.unknownAttributes, "unknown attributes", line)
-      media.attributes.append(SDPAttribute(name: String(name), value: optional.map(String.init)))
+      media.attributes.append(SDPAttribute(name: name, value: optional.map(String.init)))
     }
   }
 
@@ -93,9 +94,7 @@ struct SectionDraft {
     guard count < limit else { throw SDPError(line: line.number, reason: "more than \(limit) \(what)") }
   }
 
-  private mutating func readTransport(
-    _ name: Substring, _ value: Substring, _ line: SDPLine
-  ) throws(SDPError) {
+  private mutating func readTransport(_ name: String, _ value: Substring, _ line: SDPLine) throws(SDPError) {
     if name != "end-of-candidates", value.isEmpty {
       throw SDPError(line: line.number, reason: "\(name) has no value")
     }
@@ -123,7 +122,7 @@ struct SectionDraft {
     }
   }
 
-  private mutating func readFormat(_ name: Substring, _ value: Substring, _ line: SDPLine) throws(SDPError) {
+  private mutating func readFormat(_ name: String, _ value: Substring, _ line: SDPLine) throws(SDPError) {
     let (format, rest) = value.cut(at: 32)
     guard let rest = rest?.trimmed, !rest.isEmpty else {
       throw SDPError(line: line.number, reason: "\(name) has a format and what is said of it")
@@ -228,6 +227,11 @@ struct SectionDraft {
       return payload
     }
   }
+}
+
+extension MediaDescription {
+  /// For example `UDP/TLS/RTP/SAVPF` and `RTP/AVP`.
+  fileprivate var carriesRTP: Bool { transport[...].parts(47).contains("RTP") }
 }
 
 /// Payload types that need no `rtpmap`, as far as browsers offer them. RFC 3551 section 6.

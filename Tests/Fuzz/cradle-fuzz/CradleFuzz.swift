@@ -8,7 +8,8 @@ import FuzzBodies
 ///     cradle-fuzz seeds BODY FOLDER               writes the body's own valid inputs there
 ///     cradle-fuzz run BODY COUNT SEED LAST [FOLDER …]
 ///                                                 COUNT mutated inputs; the file LAST holds the one that is being run
-///     cradle-fuzz try BODY FILE …                 runs these inputs
+///                                                 and those before it
+///     cradle-fuzz try BODY FILE …                 runs these inputs, one after the other
 ///     FUZZ_BODY=BODY cradle-fuzz [OPTION …]       libFuzzer with its options, where it was linked
 @main
 enum CradleFuzz {
@@ -26,6 +27,7 @@ enum CradleFuzz {
       exit(LibFuzzer.run(try body(name)))
     }
     var arguments = CommandLine.arguments.dropFirst()
+    InputRow.length = LastInputs.places
     switch arguments.popFirst() {
     case "list":
       for body in FuzzBodies.all { print(body.slug) }
@@ -39,7 +41,7 @@ enum CradleFuzz {
       guard let count = Int(arguments.removeFirst()), let seed = UInt64(arguments.removeFirst()) else {
         throw Misuse(text: "COUNT and SEED are numbers")
       }
-      let last = try LastInput(path: arguments.removeFirst())
+      let last = try LastInputs(path: arguments.removeFirst())
       let more = arguments.flatMap { SavedInputs.files(in: URL(filePath: $0)) }.compactMap { try? Data(contentsOf: $0) }
       run(body, more.map { [UInt8]($0) }, count, seed, last)
     case "try" where arguments.count >= 2:
@@ -59,7 +61,7 @@ enum CradleFuzz {
   }
 
   private static func run<Body: FuzzBody>(
-    _ body: Body.Type, _ more: [[UInt8]], _ count: Int, _ seed: UInt64, _ last: LastInput
+    _ body: Body.Type, _ more: [[UInt8]], _ count: Int, _ seed: UInt64, _ last: LastInputs
   ) {
     var last = last
     let start = ContinuousClock.now
