@@ -14,10 +14,11 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 RELEASE := -c release --static-swift-stdlib -Xlinker --no-export-dynamic
 
 # What the program is built with.
-BUILD_PACKAGES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev libyaml-dev pkg-config
+BUILD_PACKAGES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev libyaml-dev \
+  libavahi-compat-libdnssd-dev libsndfile1-dev libspeexdsp-dev libqrencode-dev pkg-config
 # What the tests and the demonstration watch it with.
 VIEWER_PACKAGES := python3 python3-venv
-TEST_PACKAGES := $(VIEWER_PACKAGES) curl ffmpeg chromium firefox-esr iproute2 \
+TEST_PACKAGES := $(VIEWER_PACKAGES) curl ffmpeg chromium firefox-esr iproute2 avahi-daemon avahi-utils dbus \
   python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-tools \
   gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
 BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools

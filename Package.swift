@@ -46,7 +46,8 @@ let cores: [Target] = [
   core("RTPReceiving", needs: ["Wire", "RTP"]),
   core("SCTP", needs: ["Wire"]),
   core("PeerConnection", needs: ["Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP"]),
-  core("Pairing"),
+  core("Pairing", needs: ["Wire"]),
+  core("Control", needs: ["Wire", "Pairing"]),
   core("Signaling", needs: ["Wire", "SDP", "Pairing"]),
 ]
 
@@ -58,6 +59,10 @@ let libraries: [Target] = [
   library("CYUV", pkgConfig: nil, package: "libyuv-dev"),
   library("CTurboJPEG", pkgConfig: "libturbojpeg", package: "libturbojpeg0-dev"),
   library("CALSA", pkgConfig: "alsa", package: "libasound2-dev"),
+  library("CDNSSD", pkgConfig: nil, package: "libavahi-compat-libdnssd-dev"),
+  library("CQREncode", pkgConfig: "libqrencode", package: "libqrencode-dev"),
+  library("CSndfile", pkgConfig: nil, package: "libsndfile1-dev"),
+  library("CSpeexDSP", pkgConfig: "speexdsp", package: "libspeexdsp-dev"),
   library("CYAML", pkgConfig: nil, package: "libyaml-dev"),
   .systemLibrary(name: "CLinux", path: "Sources/CLibraries/CLinux"),
 ]
@@ -65,16 +70,23 @@ let libraries: [Target] = [
 let shells: [Target] = [
   room("Frames", in: "Media/Frames", needs: ["Wire", "CLinux"]),
   room("Codecs", in: "Media/Codecs", needs: ["Wire", "Frames", "CVPX", "COpus", "CYUV", "CTurboJPEG"]),
-  room("Sound", in: "Media/Sound", needs: ["Wire", "Frames"]),
+  room("Sound", in: "Media/Sound", needs: ["Wire", "Frames", "CSndfile", "CSpeexDSP"]),
   room("Picture", in: "Media/Picture", needs: ["Wire", "Frames"]),
-  room("Devices", in: "Devices", needs: ["Wire", "Frames", "Codecs", "Sound", "Picture", "CLinux", "CALSA"]),
+  room(
+    "Devices", in: "Devices",
+    needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Sound", "Picture", "CLinux", "CALSA"]),
   room(
     "Secure", in: "Network/Secure",
-    needs: ["Wire", "PeerConnection", "COpenSSL", "CSRTP", product("Crypto", "swift-crypto")]),
+    needs: [
+      "Wire", "PeerConnection", "Pairing", "Signaling", "COpenSSL", "CSRTP", product("Crypto", "swift-crypto"),
+    ]),
+  // The JSON of what goes over the wire, for both ends.
+  room("Messages", in: "Network/Messages", needs: ["Wire", "Pairing", "Signaling", "Control"]),
+  room("Discovery", in: "Network/Discovery", needs: ["Wire", "CDNSSD", "CLinux"]),
   room(
     "Server", in: "Network/Server",
     needs: [
-      "Wire", "PeerConnection", "Signaling", "Secure", "SDP", "ICE",
+      "Wire", "PeerConnection", "Signaling", "Messages", "Secure", "SDP", "ICE",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
       product("NIOWebSocket", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
     ]),
@@ -90,22 +102,23 @@ let programs: [Target] = [
   room(
     "Child", in: "Child",
     needs: [
-      "Wire", "ICE", "SDP", "RTP", "RTPSending", "SCTP", "PeerConnection", "Pairing", "Signaling", "Frames", "Codecs",
-      "Sound",
-      "Picture", "Devices", "Secure", "Server", "Storage", "Web", product("NIOCore", nio), product("NIOPosix", nio),
+      "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing", "Signaling",
+      "Control", "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Discovery", "Secure", "Server",
+      "Storage", "Web", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
     ]),
   room(
     "Parent", in: "Parent",
     needs: [
-      "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "SCTP", "PeerConnection", "Signaling", "Frames", "Codecs", "Sound",
-      "Picture", "Devices", "Secure", "Server", "Storage", product("NIOCore", nio), product("NIOPosix", nio),
+      "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "SCTP", "PeerConnection", "Pairing", "Signaling", "Control",
+      "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Discovery", "Secure", "Server", "Storage",
+      product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
     ]),
   // What the programs share in front of their libraries: exit status, log, tables, signals.
   room(
     "Commands", in: "Commands",
-    needs: [product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log")]),
+    needs: ["CQREncode", product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log")]),
   .executableTarget(
     name: "cradle-child",
     dependencies: [
@@ -137,24 +150,36 @@ let checks: [Target] = [
   tests("STUNTests", needs: ["Wire", "STUN", "TestSupport"]),
   tests("ICETests", needs: ["Wire", "STUN", "ICE", "TestSupport"]),
   tests("SDPTests", needs: ["Wire", "SDP", "TestSupport"]),
-  tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "TestSupport"]),
+  tests("PairingTests", needs: ["Wire", "Pairing", "Secure", "Messages", "TestSupport"]),
+  tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "Secure", "Messages", "TestSupport"]),
+  tests("ControlTests", needs: ["Wire", "Pairing", "Control", "Messages"]),
   tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
   tests("RTPReceivingTests", needs: ["Wire", "RTP", "RTPSending", "RTPReceiving", "TestSupport"]),
   tests("SCTPTests", needs: ["Wire", "SCTP", "TestSupport"]),
   tests("CodecsTests", needs: ["Wire", "Frames", "Codecs", "Picture", "Sound", "TestSupport"]),
   tests("PictureTests", needs: ["Wire", "Frames", "Picture"]),
-  tests("SoundTests", needs: ["Wire", "Frames", "Sound"]),
-  tests("DevicesTests", needs: ["Wire", "Frames", "Codecs", "Picture", "Sound", "Devices", "TestSupport"]),
-  tests("SecureTests", needs: ["Wire", "PeerConnection", "Secure", "TestSupport", "COpenSSL"]),
-  tests("StorageTests", needs: ["Pairing", "Storage"]),
+  tests("SoundTests", needs: ["Wire", "Frames", "Sound", "CSndfile", "TestSupport"]),
+  tests(
+    "DevicesTests",
+    needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Picture", "Sound", "Devices", "CLinux", "TestSupport"]),
+  tests("SecureTests", needs: ["Wire", "PeerConnection", "Pairing", "Signaling", "Secure", "TestSupport", "COpenSSL"]),
+  tests("StorageTests", needs: ["Wire", "Pairing", "Storage"]),
+  // Runs in a network namespace of its own, with an Avahi of its own.
+  .executableTarget(
+    name: "discovery-probe", dependencies: ["Discovery"], path: "Tests/DiscoveryTests/discovery-probe",
+    swiftSettings: strict),
+  .testTarget(
+    name: "DiscoveryTests", dependencies: ["Wire", "Discovery", "discovery-probe"], path: "Tests/DiscoveryTests",
+    exclude: ["discovery-probe"], swiftSettings: strict),
   tests(
     "ServerTests",
     needs: [
-      "Wire", "SDP", "PeerConnection", "Signaling", "Secure", "Server", "TestSupport", product("NIOCore", nio),
-      product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOSSL", "swift-nio-ssl"),
+      "Wire", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "Secure", "Server", "TestSupport",
+      product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
+      product("NIOSSL", "swift-nio-ssl"),
     ]),
-  tests("ChildTests", needs: ["Child"]),
+  tests("ChildTests", needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Sound", "Devices", "Child"]),
   tests("ParentTests", needs: ["Wire", "RTPReceiving", "Parent"]),
   // Two peers in fake time.
   .target(
@@ -166,7 +191,8 @@ let checks: [Target] = [
     name: "FuzzBodies",
     dependencies: [
       "Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
-      "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "Secure", "Storage",
+      "Control", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "Secure",
+      "Storage",
       "Child", "Parent", "Simulation", "TestSupport",
     ], path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Findings", "Runs", "cradle-fuzz", "fuzz.py"],
     swiftSettings: strict),

@@ -4,18 +4,24 @@ internal import NIOCore
 internal import Pairing
 internal import Server
 internal import Storage
+internal import Wire
 
 /// Carries out what the commands ask over the daemon's socket. Confined to the event loop, hence `@unchecked Sendable`.
 final class AdminCommands: @unchecked Sendable {
   private let loop: any EventLoop
   private let tokens: TokenBook
+  private let pairing: PairingService
   private let viewers: Viewers
   private let report: StatusReporter
   private let logger: Logger
 
-  init(loop: any EventLoop, tokens: TokenBook, viewers: Viewers, report: StatusReporter, logger: Logger) {
+  init(
+    loop: any EventLoop, tokens: TokenBook, pairing: PairingService, viewers: Viewers, report: StatusReporter,
+    logger: Logger
+  ) {
     self.loop = loop
     self.tokens = tokens
+    self.pairing = pairing
     self.viewers = viewers
     self.report = report
     self.logger = logger
@@ -25,6 +31,11 @@ final class AdminCommands: @unchecked Sendable {
     loop.preconditionInEventLoop()
     var response = AdminProtocol.Response()
     if let request = try? JSONDecoder().decode(AdminProtocol.Request.self, from: Data(line)) {
+      if case .pairWait = request {
+        return pairing.waitForEnd().map { outcome in
+          Array(encodeJSON(AdminProtocol.Response(result: encodeJSON(PairingEnded(outcome)))).utf8)
+        }
+      }
       do {
         response.result = try perform(request)
       } catch {
@@ -58,10 +69,64 @@ final class AdminCommands: @unchecked Sendable {
     case .tokenRevoke(let name):
       try tokens.store.revoke(name: name)
       logger.notice("token revoked", metadata: ["name": "\(name)"])
-      viewers.end { $0.name == name }
+      viewers.end { $0.pair == nil && $0.name == name }
       return encodeJSON(["revoked": name])
+    case .pairOpen:
+      return encodeJSON(opened())
+    case .pairWait:
+      preconditionFailure("answered later")
+    case .pairClose:
+      pairing.close()
+      return "{}"
+    case .pairs:
+      return encodeJSON(PairList(pairs: pairing.records.map { .init($0) }))
+    case .unpair(let parent):
+      let records = try parent.map { [try self.record($0)] } ?? pairing.records
+      for record in records { try pairing.revoke(id: record.id) }
+      return encodeJSON(PairList(pairs: records.map { .init($0) }))
     }
   }
+
+  private func opened() -> PairingOpened {
+    let (offer, time) = pairing.open()
+    return PairingOpened(
+      code: "\(offer.code)", link: "\(PairingLink(origin: report.origin, secret: offer.secret))",
+      expiresAt: Date(timeIntervalSinceNow: time.inSeconds).formatted(.iso8601))
+  }
+
+  private func record(_ text: String) throws -> PairRecord {
+    switch pairing.find(text) {
+    case .found(let record): return record
+    case .none: throw AdminError("no parent is called \"\(text)\"; `cradle-child pairs` lists them")
+    case .ambiguous(let records):
+      throw AdminError(
+        "several parents are called \"\(text)\"; name the id: \(records.map(\.id).joined(separator: ", "))")
+    }
+  }
+}
+
+extension PairingEnded {
+  init(_ outcome: PairingService.Outcome) {
+    switch outcome {
+    case .paired(let record, let words):
+      self.init(paired: Parent(id: record.id, name: record.name, words: "\(words)"), reason: nil)
+    case .closed(let reason):
+      self.init(paired: nil, reason: reason.words)
+    }
+  }
+}
+
+extension PairList.Row {
+  init(_ record: PairRecord) {
+    self.init(
+      id: record.id, name: record.name, permissions: record.permissions.names, createdAt: record.createdAt.text,
+      lastSeenAt: record.lastSeenAt?.text, expiresAt: record.expiresAt?.text)
+  }
+}
+
+extension UnixTime {
+  /// RFC 3339, UTC.
+  var text: String { Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601) }
 }
 
 /// A refusal in words.

@@ -1,13 +1,18 @@
+internal import Control
 internal import Devices
+internal import Discovery
 internal import Frames
 public import Logging
+internal import Messages
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
+internal import Pairing
 internal import PeerConnection
 internal import SDP
 internal import Secure
 internal import Server
+internal import Signaling
 public import Storage
 internal import Synchronization
 internal import Wire
@@ -46,6 +51,12 @@ public final class ChildNode: Sendable {
   /// Holds the lock on the state directory.
   private let state: StateDirectory
   private let tokens: TokenBook
+  private let pairing: PairingService
+  private let control: ControlService
+  private let sound: SoundOutput
+  private let signal: SignalService
+  private let rooms: WebSocketRooms
+  private let advertising: any Advertising
   private let logger: Logger
   /// 16 hexadecimal digits.
   public let id: String
@@ -69,7 +80,7 @@ public final class ChildNode: Sendable {
 
   private init(_ options: Options, group: MultiThreadedEventLoopGroup, logger: Logger) async throws {
     let configuration = options.configuration
-    let state = try NodeState.open(options.stateDirectory)
+    let state = try NodeFiles.open(options.stateDirectory)
     let identity = state.identity
     let tokens = TokenBook(state.tokens)
     for warning in state.directory.modeWarnings() { logger.warning("\(warning)") }
@@ -97,8 +108,11 @@ public final class ChildNode: Sendable {
         deliver: { frame in relay.video(frame, camera: index) },
         cameraChanged: { state in NodeLog.camera(camera.id, state, logger) })
     }
+    let sound = SoundOutput(
+      speaker: .init(configuration.speaker.device), maximumVolume: configuration.speaker.maximumVolume
+    ) { event in NodeLog.sound(event, logger) }
     let audio = AudioPipeline(
-      device: .init(configuration.microphone.device), deliver: { packet in relay.audio(packet) },
+      device: .init(configuration.microphone.device), echo: sound.echo, deliver: { packet in relay.audio(packet) },
       microphoneChanged: { state in NodeLog.microphone(state, logger) })
     let viewers = Viewers(
       settings: .init(
@@ -110,10 +124,37 @@ public final class ChildNode: Sendable {
     }.get()
 
     let report = StatusReporter(
-      name: name, id: identity.id, started: MonotonicClock.now, hub: hub, viewers: viewers, audio: audio)
+      name: name, id: identity.id, started: MonotonicClock.now, hub: hub, viewers: viewers, audio: audio,
+      listenHost: configuration.listen.host)
+    let primitives = PairingPrimitives()
+    let pairing = PairingService(
+      responder: PairingResponder(
+        identity: identity, name: name, crypto: primitives, random: SystemRandomNumberGenerator()),
+      store: state.pairs, loop: loop, logger: logger)
+    let signal = SignalService(
+      envelope: SignedEnvelope(
+        id: identity.id, signer: identity, verifier: primitives, format: SignedMessageJSON()),
+      viewers: viewers, pairing: pairing, logger: logger)
+    let rooms = WebSocketRooms(
+      random: SystemRandomNumberGenerator(), eventLoop: loop, now: { MonotonicClock.now })
+    let control = try await loop.submit {
+      signal.open(in: rooms, id: identity.id)
+      let control = ControlService(
+        viewers: viewers, pairing: pairing, lights: LightBoard(configuration.lights, loop: loop), sound: sound,
+        lullaby: LullabyService(
+          output: sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
+        report: report)
+      control.start()
+      pairing.onPaired = { [weak control] record in control?.note(.paired, id: record.id, detail: record.name) }
+      viewers.onSecond = { [weak signal, weak control] in
+        signal?.endExpired()
+        control?.beat()
+      }
+      return control
+    }.get()
     let routes = Routes(
-      loop: loop, hub: hub, viewers: viewers, tokens: tokens, configuration: configuration, report: report,
-      logger: logger)
+      loop: loop, hub: hub, viewers: viewers, tokens: tokens, pairing: pairing, configuration: configuration,
+      report: report, logger: logger)
     let ports = configuration.mediaPorts ?? 0...0
     do {
       try await hub.bind(ports: ports)
@@ -125,16 +166,18 @@ public final class ChildNode: Sendable {
     let http: HTTPServer
     do {
       http = try await HTTPServer.start(
-        host: configuration.listen.host, port: Int(configuration.listen.port), tls: tls, on: loop,
+        host: configuration.listen.host, port: Int(configuration.listen.port), tls: tls,
+        webSocket: WebSocketEndpoint(path: "/signal") { socket in rooms.accept(socket) }, on: loop,
         responder: { request in routes.respond(to: request) })
     } catch {
       await hub.shutDown()
       throw NodeError.cannotBind(what: "\(configuration.listen) (listen)", reason: "\(error)")
     }
     report.setPort(http.port)
-    let admin = AdminCommands(loop: loop, tokens: tokens, viewers: viewers, report: report, logger: logger)
+    let admin = AdminCommands(
+      loop: loop, tokens: tokens, pairing: pairing, viewers: viewers, report: report, logger: logger)
     do {
-      try NodeState.makeRuntimeDirectory(options.runtimeDirectory)
+      try NodeFiles.makeRuntimeDirectory(options.runtimeDirectory)
       commands = try await CommandSocket.start(
         path: options.runtimeDirectory + "/" + AdminProtocol.socketName, on: loop,
         responder: { line in admin.respond(to: line) })
@@ -154,9 +197,23 @@ public final class ChildNode: Sendable {
     id = identity.id
     self.state = state.directory
     self.tokens = tokens
+    self.pairing = pairing
+    self.control = control
+    self.sound = sound
+    self.signal = signal
+    self.rooms = rooms
+    let advertising = DNSServiceDiscovery().advertise(
+      Advertisement(
+        name: name, id: identity.id, port: UInt16(http.port), version: Self.version, pairing: .closed)
+    ) { state in NodeLog.advertising(state, logger) }
+    self.advertising = advertising
     cameras.forEach { $0.start() }
+    sound.start()
     audio.start()
-    try await loop.submit { viewers.start() }.get()
+    try await loop.submit {
+      pairing.onWindowChanged = { isOpen in advertising.setPairing(isOpen ? .open : .closed) }
+      viewers.start()
+    }.get()
     logger.info(
       "ready", metadata: ["name": "\(name)", "id": "\(id)", "https": "\(http.port)", "version": "\(Self.version)"])
   }
@@ -164,15 +221,21 @@ public final class ChildNode: Sendable {
   /// Says goodbye to every viewer, lets the devices go and ends. Call once.
   public func stop() async {
     logger.info("stopping")
-    await http.stop()
+    advertising.stop()
     try? await hub.eventLoop.submit {
+      self.control.stop()
       self.viewers.stop()
+      self.signal.stop()
+      self.rooms.shutDown()
+      self.pairing.stop()
       try? self.tokens.store.saveUses()
     }.get()
+    await http.stop()
     await hub.shutDown()
     await commands.stop()
     cameras.forEach { $0.stop() }
     audio.stop()
+    sound.stop()
     try? await group.shutdownGracefully()
   }
 }

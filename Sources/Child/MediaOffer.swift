@@ -24,10 +24,18 @@ enum MediaOffer {
           kind: .video, direction: .sendOnly, codecs: [.vp8, .rtx], headerExtensions: videoExtensions,
           ssrc: ssrc(&random), rtxSSRC: ssrc(&random), cname: cname, streamID: "picture", trackID: camera))
     }
-    if permissions.contains(.listen) {
+    // Who may talk is heard in the same section.
+    let direction: MediaDirection? =
+      switch (permissions.contains(.listen), permissions.contains(.talk)) {
+      case (true, true): .sendReceive
+      case (true, false): .sendOnly
+      case (false, true): .receiveOnly
+      case (false, false): nil
+      }
+    if let direction {
       media.append(
         LocalMedia(
-          kind: .audio, direction: .sendOnly, codecs: [.opus], headerExtensions: extensions, ssrc: ssrc(&random),
+          kind: .audio, direction: direction, codecs: [.opus], headerExtensions: extensions, ssrc: ssrc(&random),
           cname: cname, streamID: "sound", trackID: "microphone"))
     }
     return media

@@ -1,4 +1,5 @@
 internal import Devices
+internal import Discovery
 internal import Logging
 
 /// What the log says of devices that come and go.
@@ -20,6 +21,28 @@ enum NodeLog {
       }
     case .missing(let error):
       logger.warning("camera is missing; it is tried again", metadata: ["camera": "\(id)", "reason": "\(error)"])
+    }
+  }
+
+  static func sound(_ event: SoundOutput.Event, _ logger: Logger) {
+    switch event {
+    case .lullabyEnded(let track, let reason):
+      logger.info("lullaby ended", metadata: ["track": "\(track.id)", "because": "\(reason)"])
+    case .speaker(.running(let info)):
+      logger.info("speaker is running", metadata: ["device": "\(info.device)", "name": "\(info.name)"])
+    case .speaker(.missing(let error)):
+      logger.warning("speaker is missing; it is tried again", metadata: ["reason": "\(error)"])
+    case .speaker(.off), .speaker(.opening): break
+    }
+  }
+
+  static func advertising(_ state: AdvertisingState, _ logger: Logger) {
+    switch state {
+    case .advertised(let name):
+      logger.info("parents find this child in the network", metadata: ["name": "\(name)"])
+    case .waiting(let problem):
+      logger.warning(
+        "parents do not find this child by themselves; an address still works", metadata: ["reason": "\(problem)"])
     }
   }
 

@@ -10,7 +10,7 @@ internal import Storage
 internal import Web
 internal import Wire
 
-/// What HTTPS answers. Nothing but `GET /` and `GET /healthz` answers before authentication.
+/// What HTTPS answers. Nothing but `GET /`, `GET /healthz` and pairing within its window answers before authentication.
 ///
 /// `@unchecked Sendable` because it is confined to the event loop.
 final class Routes: @unchecked Sendable {
@@ -18,19 +18,21 @@ final class Routes: @unchecked Sendable {
   private let hub: PeerHub
   private let viewers: Viewers
   private let tokens: TokenBook
+  private let pairing: PairingService
   private let report: StatusReporter
   private let logger: Logger
   private var whep: WHEPEndpoint
   private var sessions: [PeerID: WHEPSessionID] = [:]
 
   init(
-    loop: any EventLoop, hub: PeerHub, viewers: Viewers, tokens: TokenBook, configuration: ChildConfiguration,
-    report: StatusReporter, logger: Logger
+    loop: any EventLoop, hub: PeerHub, viewers: Viewers, tokens: TokenBook, pairing: PairingService,
+    configuration: ChildConfiguration, report: StatusReporter, logger: Logger
   ) {
     self.loop = loop
     self.hub = hub
     self.viewers = viewers
     self.tokens = tokens
+    self.pairing = pairing
     self.report = report
     self.logger = logger
     whep = WHEPEndpoint(
@@ -41,7 +43,7 @@ final class Routes: @unchecked Sendable {
         },
         maximumSessions: ChildNode.mostViewers),
       random: SystemRandomNumberGenerator())
-    viewers.onEnded = { [weak self] viewer in self?.ended(viewer) }
+    viewers.onEnded.append { [weak self] viewer in self?.ended(viewer) }
   }
 
   func respond(to request: HTTPRequest) -> EventLoopFuture<HTTPResponse> {
@@ -61,6 +63,8 @@ final class Routes: @unchecked Sendable {
       if !request.isFromLoopback, let refusal = refusal(of: request) { return refusal }
       return HTTPResponse(
         contentType: "text/plain; version=0.0.4; charset=utf-8", text: MetricsText.make(report.report()))
+    case "/pair":
+      return pairing.respond(to: request)
     case "/", "/healthz", "/metrics":
       var response = HTTPResponse(Problem(405, "\(request.method.rawValue) means nothing here; allowed are GET, HEAD"))
       response.headers.add(name: "Allow", value: "GET, HEAD")
@@ -142,20 +146,18 @@ final class Routes: @unchecked Sendable {
   private func create(
     _ creation: WHEPCreation, name: String, isFromLoopback: Bool
   ) -> Result<SessionDescription, Problem> {
-    guard let camera = viewers.cameraIndex(creation.cameraID) else {
-      return .failure(Problem(404, "there is no camera of this name"))
+    var camera: Int?
+    if let id = creation.cameraID {
+      guard let index = viewers.cameraIndex(id) else {
+        return .failure(Problem(404, "there is no camera of this name"))
+      }
+      camera = index
     }
     do throws(PeerHubError) {
-      let (peer, answer) = try hub.connect(
-        offer: creation.offer,
-        configuration: viewers.peerConfiguration(permissions: creation.permissions, camera: camera),
-        includingLoopback: isFromLoopback)
+      let (peer, answer) = try viewers.admit(
+        creation.offer, .init(name: name, pair: nil, permissions: creation.permissions),
+        session: creation.session.description, camera: camera, includingLoopback: isFromLoopback)
       sessions[peer] = creation.session
-      viewers.add(
-        Viewer(
-          peer: peer, session: creation.session.description, name: name, permissions: creation.permissions,
-          camera: camera,
-          since: MonotonicClock.now))
       return .success(answer)
     } catch {
       switch error {
@@ -176,15 +178,10 @@ final class Routes: @unchecked Sendable {
     guard let peer = viewers.peer(ofSession: session.description) else {
       return .failure(Problem(404, "no such session; it may have ended"))
     }
-    let restarted = hub.with(peer) { connection, now in
-      try? connection.restartICE(ufrag: ufrag, pwd: pwd, candidates: fragment.candidates, now: now)
-    }
-    guard let credentials = restarted.flatMap({ $0 }) else {
+    guard let ours = viewers.restartICE(of: peer, ufrag: ufrag, pwd: pwd, candidates: fragment.candidates) else {
       return .failure(Problem(409, "this session cannot restart"))
     }
-    hub.updateFragment(of: peer)
-    return .success(
-      WHEPRestartedICE(ufrag: credentials.ufrag, pwd: credentials.pwd, candidates: credentials.candidates))
+    return .success(WHEPRestartedICE(ufrag: ours.ufrag, pwd: ours.pwd, candidates: ours.candidates))
   }
 
   private func ended(_ viewer: Viewer) {

@@ -17,10 +17,12 @@ final class StatusReporter: Sendable {
   private let hub: PeerHub
   private let viewers: Viewers
   private let audio: AudioPipeline
+  /// As configured.
+  private let listenHost: String
   private let port = Atomic<Int>(0)
 
   init(
-    name: String, id: String, started: Instant, hub: PeerHub, viewers: Viewers, audio: AudioPipeline
+    name: String, id: String, started: Instant, hub: PeerHub, viewers: Viewers, audio: AudioPipeline, listenHost: String
   ) {
     self.name = name
     self.id = id
@@ -28,10 +30,25 @@ final class StatusReporter: Sendable {
     self.hub = hub
     self.viewers = viewers
     self.audio = audio
+    self.listenHost = listenHost
   }
 
   func setPort(_ port: Int) {
     self.port.store(port, ordering: .relaxed)
+  }
+
+  /// `https://192.0.2.7:8443`: where another machine in the house reaches this one, as far as it can tell.
+  var origin: String {
+    let host: String
+    switch IPAddress(listenHost) {
+    case let address? where !address.isUnspecified: host = address.isIPv6 ? "[\(address)]" : "\(address)"
+    case nil where !listenHost.isEmpty: host = listenHost
+    default:
+      let own = LocalAddresses.current(includingLoopback: false)
+      let address = own.first { !$0.isIPv6 } ?? own.first
+      host = address.map { $0.isIPv6 ? "[\($0)]" : "\($0)" } ?? "localhost"
+    }
+    return "https://\(host):\(port.load(ordering: .relaxed))"
   }
 
   func report() -> StatusReport {
@@ -100,5 +117,4 @@ final class StatusReporter: Sendable {
   }
 }
 
-private func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
 private func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }

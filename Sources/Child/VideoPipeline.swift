@@ -63,6 +63,8 @@ final class VideoPipeline: Sendable {
   private let shared: Mutex<Shared>
   private let mailbox = Mailbox<Work>(capacity: 1)
   private let demand = Demand()
+  /// Those who wait for one picture.
+  private let stills = Mutex<[Mailbox<VideoFrame>]>([])
   private let deliver: @Sendable (EncodedVideoFrame) -> Void
   private let cameraChanged: @Sendable (CameraState) -> Void
   private let parts = Mutex<Parts>(Parts())
@@ -110,7 +112,7 @@ final class VideoPipeline: Sendable {
   ///   - capturing: somebody is here or coming: pictures are to be at hand.
   ///   - encoding: somebody's connection is up.
   func setDemand(capturing: Bool, encoding: Bool) {
-    demand.isWanted = capturing
+    stills.withLock { demand.isWanted = capturing || !$0.isEmpty }
     let newest = shared.withLock { shared -> Work? in
       let begins = encoding && !shared.isEncoding
       shared.isCapturing = capturing
@@ -133,6 +135,23 @@ final class VideoPipeline: Sendable {
     }
   }
 
+  /// The next picture as it was captured, also while nobody watches; nil when none comes in time. Blocks.
+  func takeFrame(within patience: Duration) -> VideoFrame? {
+    let still = Mailbox<VideoFrame>(capacity: 1)
+    stills.withLock { stills in
+      stills.append(still)
+      demand.isWanted = true
+    }
+    defer {
+      let isCapturing = shared.withLock { $0.isCapturing }
+      stills.withLock { stills in
+        stills.removeAll { $0 === still }
+        demand.isWanted = isCapturing || !stills.isEmpty
+      }
+    }
+    return still.take(until: MonotonicClock.now + patience)
+  }
+
   func setTarget(kbps: Int) {
     shared.withLock { $0.targetKbps = kbps }
   }
@@ -150,6 +169,7 @@ final class VideoPipeline: Sendable {
       return shared.isEncoding
     }
     if isWanted { mailbox.put(.frame(frame)) }
+    for still in stills.withLock({ $0 }) { still.put(frame) }
   }
 
   private func supervisorChanged(_ state: VideoSupervisor.State) {

@@ -5,13 +5,15 @@ internal import Wire
 /// One parent that watches, from its WHEP request to its end.
 struct Viewer: Sendable {
   let peer: PeerID
-  /// The WHEP resource.
+  /// What signalling calls it: the WHEP resource, or the paired session.
   let session: String
-  /// Who: the token's name.
+  /// Who: the token's or the pair record's name.
   let name: String
+  /// The pair record's id; nil with a token.
+  let pair: String?
   let permissions: Permissions
   /// Which of the cameras.
-  let camera: Int
+  var camera: Int
   let since: Instant
   /// The connection is up.
   var isConnected = false

@@ -10,6 +10,7 @@ internal import RTPSending
 internal import SCTP
 internal import SDP
 internal import Server
+internal import Signaling
 internal import Wire
 
 /// Everybody who watches: what they may have, what they get, what the encoder has to make for them.
@@ -32,13 +33,17 @@ final class Viewers: @unchecked Sendable {
   private let logger: Logger
   let started = MonotonicClock.now
   var table: [PeerID: Viewer] = [:]
-  var messageNumber: UInt64 = 0
-  private var heartbeat: RepeatedTask?
+  private var seconds: RepeatedTask?
   /// Called when a viewer has gone, however it went.
-  var onEnded: (Viewer) -> Void = { _ in }
+  var onEnded: [(Viewer) -> Void] = []
+  /// Called each second.
+  var onSecond: () -> Void = {}
+  /// Which camera is streamed to whoever does not choose.
+  var activeCamera = 0
 
-  /// The protocol name of INTERFACES.md; another is a channel that we do not know.
-  private static let controlProtocol = "cradle.control.v1"
+  /// What a viewer's connection tells, after what is done about it here.
+  var onEvent: (PeerConnectionEvent, Viewer) -> Void = { _, _ in }
+
   init(settings: Settings, hub: PeerHub, cameras: [VideoPipeline], audio: AudioPipeline, logger: Logger) {
     self.settings = settings
     self.hub = hub
@@ -53,16 +58,13 @@ final class Viewers: @unchecked Sendable {
   }
 
   func start() {
-    heartbeat = hub.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [weak self] _ in
-      self?.beat()
+    seconds = hub.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [weak self] _ in
+      self?.onSecond()
     }
   }
 
   func stop() {
-    heartbeat?.cancel()
-    for viewer in table.values {
-      sayGoodbye(to: viewer)
-    }
+    seconds?.cancel()
   }
 
   // MARK: Coming and going
@@ -98,6 +100,13 @@ final class Viewers: @unchecked Sendable {
     for viewer in table.values where matches(viewer) { hub.close(viewer.peer) }
   }
 
+  /// Ends a session that signalling has ended.
+  func end(_ peer: PeerID, because reason: ByeReason) {
+    guard let viewer = table[peer] else { return }
+    logger.info("session is over", metadata: ["viewer": "\(viewer.name)", "because": "\(reason.rawValue)"])
+    hub.close(peer)
+  }
+
   func peer(ofSession session: String) -> PeerID? {
     table.values.first { $0.session == session }?.peer
   }
@@ -112,17 +121,11 @@ final class Viewers: @unchecked Sendable {
     case .targetBitrateChanged(let kbps):
       table[peer]?.estimateKbps = kbps
       updateRates()
-    case .dataChannelOpened(let id, let parameters, _):
-      guard parameters.label == "control", parameters.protocolName == Self.controlProtocol else { return }
-      table[peer]?.controlChannel = id
-      sayHello(to: peer)
-    case .dataChannelMessage(let id, let message):
-      if id == viewer.controlChannel { answer(message, from: viewer) }
-    case .dataChannelClosed(let id):
-      if id == viewer.controlChannel { table[peer]?.controlChannel = nil }
-    case .resolve, .selectedPairChanged, .videoFrame, .audio, .mediaEnded:
+    case .dataChannelOpened, .dataChannelMessage, .dataChannelClosed, .resolve, .selectedPairChanged, .videoFrame,
+      .audio, .mediaEnded:
       break
     }
+    onEvent(event, viewer)
   }
 
   private func stateChanged(_ state: PeerConnectionState, of viewer: Viewer) {
@@ -147,7 +150,7 @@ final class Viewers: @unchecked Sendable {
       logger.info("viewer is gone", metadata: ["viewer": "\(viewer.name)", "how": "\(state.rawValue)"])
       updateDemand()
       updateRates()
-      onEnded(viewer)
+      for tell in onEnded { tell(viewer) }
       if table.isEmpty { releaseUnusedSoon() }
     case .new, .connecting:
       break
@@ -156,6 +159,18 @@ final class Viewers: @unchecked Sendable {
 
   private func releaseUnusedSoon() {
     hub.eventLoop.scheduleTask(in: .seconds(5)) { MemorySettings.releaseUnused() }
+  }
+
+  /// Streams another camera to whoever watches the one that is streamed now; the stream goes on.
+  func switchCamera(to index: Int) {
+    for viewer in table.values where viewer.camera == activeCamera {
+      table[viewer.peer]?.camera = index
+      table[viewer.peer]?.awaitsKeyFrame = true
+    }
+    activeCamera = index
+    updateDemand()
+    updateRates()
+    cameras[index].pipeline.requestKeyFrameAtOnce()
   }
 
   func pipeline(of viewer: Viewer) -> VideoPipeline? {

@@ -9,11 +9,11 @@ struct CradleChild: AsyncParsableCommand {
     commandName: "cradle-child",
     abstract: "The camera end of Cradle, a baby monitor that a family owns.",
     discussion: """
-      Without a command it runs the node in the foreground. `check` says whether this machine is ready, `token add` \
-      makes a token for a player or a browser.
+      Without a command it runs the node in the foreground. `check` says whether this machine is ready, `pair` \
+      lets a parent in, `token add` makes a token for a player or a browser.
       """,
     version: ChildNode.version,
-    subcommands: [Run.self, Check.self, Devices.self, Token.self, Status.self],
+    subcommands: [Run.self, Check.self, Devices.self, Pair.self, Pairs.self, Unpair.self, Token.self, Status.self],
     defaultSubcommand: Run.self)
 
   static func main() async {

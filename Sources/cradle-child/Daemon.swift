@@ -7,11 +7,14 @@ import Server
 /// Asks the running daemon over its socket.
 enum Daemon {
   /// The answer's JSON text.
-  static func ask(_ request: AdminProtocol.Request, _ directories: DirectoryOptions) throws -> String {
+  static func ask(
+    _ request: AdminProtocol.Request, _ directories: DirectoryOptions, timeoutSeconds: Int = 10
+  ) throws -> String {
     let line: [UInt8]
     do {
       line = try CommandClient.ask(
-        path: directories.runtime + "/" + AdminProtocol.socketName, line: Array(JSONEncoder().encode(request)))
+        path: directories.runtime + "/" + AdminProtocol.socketName, line: Array(JSONEncoder().encode(request)),
+        timeoutSeconds: timeoutSeconds)
     } catch let error as CommandClientError {
       throw Failure.failed(text(of: error))
     }

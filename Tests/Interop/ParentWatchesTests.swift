@@ -83,7 +83,7 @@ extension RealPeers {
 
     @Test(arguments: [
       ["--whep", "ftp://a/"], ["--whep", "https://127.0.0.1:1/", "--fingerprint", "12"],
-      ["--whep", "https://127.0.0.1:1/", "--duration", "-1"], [],
+      ["--whep", "https://127.0.0.1:1/", "--duration", "-1"], ["Nursery", "--whep", "https://127.0.0.1:1/"],
       ["--whep", "https://127.0.0.1:1/", "--speaker", "file:"],
     ])
     func wrongUsageEndsWithStatusTwo(arguments: [String]) throws {

@@ -90,8 +90,8 @@ private struct Plan: Sendable {
     let watcher: Watcher
     do {
       watcher = try await Watcher.start(
-        WatchOptions(url: HTTPURL(whep), token: token, trust: .firstUse { _ in true }), notice: { _ in },
-        ended: { error in ending.note("\(error)") })
+        WatchOptions(.whep(WHEPSource(url: HTTPURL(whep), token: token, trust: .firstUse { _ in true }))),
+        notice: { _ in }, ended: { error in ending.note("\(error)") })
     } catch {
       return "failed to start: \(error)"
     }

@@ -3,17 +3,18 @@ internal import Secure
 internal import Storage
 
 /// What the node keeps between runs, opened and locked.
-struct NodeState {
+struct NodeFiles {
   let directory: StateDirectory
   let identity: NodeIdentity
   let tokens: TokenStore
+  let pairs: PairStore
 
   /// Reads everything; makes the identity on the first start. A file that cannot be read is left as it is.
-  static func open(_ path: String) throws -> NodeState {
+  static func open(_ path: String) throws -> NodeFiles {
     let directory = try StateDirectory(path: path)
-    return NodeState(
+    return NodeFiles(
       directory: directory, identity: try loadIdentity(directory.identity),
-      tokens: try TokenStore(file: directory.tokens))
+      tokens: try TokenStore(file: directory.tokens), pairs: try PairStore(file: directory.pairs))
   }
 
   /// Open to the daemon's group, which may command it; systemd usually has made it already.

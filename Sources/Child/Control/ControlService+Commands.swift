@@ -1,0 +1,170 @@
+internal import Control
+internal import Devices
+internal import Frames
+internal import NIOCore
+internal import Pairing
+internal import Wire
+
+// What each command does.
+extension ControlService {
+  /// Nil: nothing is to be answered.
+  func perform(_ command: ControlCommand, for viewer: Viewer) throws(ControlError) -> EventLoopFuture<ControlReply>? {
+    switch command {
+    case .ping: done(.time(Self.unixTime))
+    case .statusGet: done(.status(status))
+    case .eventsGet(let since, let limit): done(.events(events.events(since: since, limit: limit)))
+    case .lightSet(let setting): try light(lights.set(setting), viewer)
+    case .lightFlash(let pattern): try light(lights.flash(pattern), viewer)
+    case .lullabyList: lullaby.list().map { .tracks($0) }
+    case .lullabyPlay(let request): noting(lullaby.play(request), viewer)
+    case .lullabyNext: noting(lullaby.next(), viewer)
+    case .lullabyStop: noting(done(try lullaby.stop()), viewer)
+    case .lullabyPause: noting(done(try lullaby.pause()), viewer)
+    case .lullabyResume: noting(done(try lullaby.resume()), viewer)
+    case .lullabyVolume(let percent): done(.lullaby(try lullaby.setVolume(percent)))
+    case .cameraList: done(.cameras(cameras))
+    case .cameraSwitch(let id): done(.cameras(try switchCamera(to: id, viewer)))
+    case .screenshotTake(let camera, let quality): try screenshot(of: camera, quality: quality, for: viewer)
+    case .talkAcquire(let force): done(.talk(try acquireFloor(for: viewer, force: force)))
+    case .talkRelease: done(.talk(releaseFloor(of: viewer)))
+    case .pairingOpen: done(.pairing(openPairing()))
+    case .pairingClose:
+      closePairing()
+    case .pairsList: done(.pairs(pairing.records.map(PairDocument.init)))
+    case .pairRemove(let id): try removePair(id, for: viewer)
+    case .inviteCreate(let request): done(.invite(try invite(request)))
+    }
+  }
+
+  private func done<Value: Sendable>(_ value: Value) -> EventLoopFuture<Value> { loop.makeSucceededFuture(value) }
+
+  private func light(_ document: LightDocument, _ viewer: Viewer) -> EventLoopFuture<ControlReply> {
+    note(.light, viewer: viewer, id: document.id, detail: document.state.rawValue)
+    return done(.light(document))
+  }
+
+  private func noting(
+    _ answer: EventLoopFuture<LullabyDocument>, _ viewer: Viewer
+  ) -> EventLoopFuture<ControlReply> {
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    return answer.map { document in
+      bound.value.note(.lullaby, viewer: viewer, id: document.track, detail: document.state.rawValue)
+      return .lullaby(document)
+    }
+  }
+
+  // MARK: Cameras
+
+  private func cameraIndex(_ id: String) throws(ControlError) -> Int {
+    guard let index = viewers.cameraIndex(id) else {
+      let known = viewers.cameras.map(\.pipeline.settings.cameraID).joined(separator: ", ")
+      throw .badParameter("id", "names no camera of this child; it has \(known)")
+    }
+    return index
+  }
+
+  private func switchCamera(to id: String?, _ viewer: Viewer) throws(ControlError) -> [CameraDocument] {
+    guard !viewers.cameras.isEmpty else { throw ControlError(.unavailable, "This child has no camera.") }
+    let index =
+      try id.map { id throws(ControlError) in try cameraIndex(id) }
+      ?? (viewers.activeCamera + 1) % viewers.cameras.count
+    if index != viewers.activeCamera {
+      viewers.switchCamera(to: index)
+      note(.cameraSwitched, viewer: viewer, id: viewers.cameras[index].pipeline.settings.cameraID)
+    }
+    return cameras
+  }
+
+  private func screenshot(
+    of camera: String?, quality: Int?, for viewer: Viewer
+  ) throws(ControlError) -> EventLoopFuture<ControlReply> {
+    guard !viewers.cameras.isEmpty else { throw ControlError(.unavailable, "This child has no camera.") }
+    let index = try camera.map { id throws(ControlError) in try cameraIndex(id) } ?? viewers.activeCamera
+    let pipeline = viewers.cameras[index].pipeline
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    return StillPictures.take(pipeline, quality: quality ?? ControlDefaults.quality, on: loop).flatMapThrowing {
+      still in
+      let document = try bound.value.begin(still, for: viewer)
+      bound.value.note(.screenshot, viewer: viewer, id: pipeline.settings.cameraID)
+      return .transfer(document)
+    }
+  }
+
+  // MARK: Talk
+
+  private func acquireFloor(for viewer: Viewer, force: Bool) throws(ControlError) -> TalkDocument {
+    switch sound.speaker {
+    case .off: throw ControlError(.unavailable, "This child has no speaker.")
+    case .missing(let error): throw ControlError(.unavailable, "The speaker is missing: \(error).")
+    case .opening, .running: break
+    }
+    let before = floor.holder
+    try floor.acquire(TalkFloor.Talker(viewer: "\(viewer.peer)", name: viewer.name), force: force)
+    if let before, before != floor.holder { sound.endTalk() }
+    if before != floor.holder { note(.talk, viewer: viewer, detail: "begins") }
+    return floor.document
+  }
+
+  private func releaseFloor(of viewer: Viewer) -> TalkDocument {
+    if floor.holder?.viewer == "\(viewer.peer)" { note(.talk, viewer: viewer, detail: "ends") }
+    floor.release(viewer: "\(viewer.peer)")
+    return floor.document
+  }
+
+  // MARK: Pairs
+
+  private func openPairing() -> PairingDocument {
+    let (offer, time) = pairing.open()
+    return PairingDocument(
+      code: "\(offer.code)", link: "\(PairingLink(origin: report.origin, secret: offer.secret))",
+      expiresAt: Self.unixTime + time.inSeconds)
+  }
+
+  private func closePairing() -> EventLoopFuture<ControlReply> {
+    pairing.close()
+    return done(.done)
+  }
+
+  /// The answer leaves before the session ends.
+  private func removePair(_ id: String?, for viewer: Viewer) throws(ControlError) -> EventLoopFuture<ControlReply> {
+    guard let id = id ?? viewer.pair else {
+      throw ControlError(.unavailable, "This session was opened with a token; there is no pair to remove.")
+    }
+    guard let record = pairing.record(id: id) else {
+      throw .badParameter("id", "names nobody who is paired; pairs.list tells who is")
+    }
+    let bound = NIOLoopBound((self, viewer), eventLoop: loop)
+    loop.scheduleTask(in: .milliseconds(id == viewer.pair ? 100 : 0)) {
+      let (control, viewer) = bound.value
+      try control.pairing.revoke(id: record.id)
+      control.note(.unpaired, viewer: viewer, id: record.id, detail: record.name)
+    }
+    return done(.done)
+  }
+
+  private func invite(_ request: InviteRequest) throws(ControlError) -> InviteDocument {
+    let seconds = request.seconds ?? ControlDefaults.inviteSeconds
+    let permissions = request.allow ?? [.view, .listen]
+    let end = UnixTime(seconds: UnixTime.now.seconds + Int64(seconds))
+    let name = request.name ?? "Guest"
+    let terms = PairingTerms(permissions: permissions, name: name, expiresAt: end)
+    let secret: PairingSecret
+    do {
+      secret = try pairing.invite(terms, for: .seconds(seconds))
+    } catch {
+      throw ControlError(.busy, "There are as many invitations as there may be; wait until some are used or over.")
+    }
+    return InviteDocument(
+      name: name, link: "\(PairingLink(origin: report.origin, secret: secret))", allow: permissions.names,
+      expiresAt: Double(end.seconds))
+  }
+}
+
+extension PairDocument {
+  init(_ record: PairRecord) {
+    self.init(
+      id: record.id, name: record.name, permissions: record.permissions.names,
+      createdAt: Double(record.createdAt.seconds), lastSeenAt: record.lastSeenAt.map { Double($0.seconds) },
+      expiresAt: record.expiresAt.map { Double($0.seconds) })
+  }
+}

@@ -1,0 +1,111 @@
+internal import Control
+internal import Devices
+internal import Frames
+internal import Pairing
+internal import PeerConnection
+internal import RTPSending
+internal import Server
+internal import Wire
+
+// What parents are told.
+extension ControlService {
+  var state: NodeState {
+    NodeState(
+      lights: lights.states, lullaby: lullaby.document, cameras: cameras, talk: floor.document,
+      viewers: viewers.table.values.sorted { $0.since < $1.since }.map(document),
+      microphone: viewers.audio.microphone.document, speaker: sound.speaker.document)
+  }
+
+  var cameras: [CameraDocument] {
+    viewers.cameras.enumerated().map { index, track in
+      let pipeline = track.pipeline
+      var document = CameraDocument(
+        id: pipeline.settings.cameraID, name: "\(pipeline.settings.device)", active: index == viewers.activeCamera,
+        state: .opening)
+      switch pipeline.camera {
+      case .opening: break
+      case .running(let info):
+        document.state = .running
+        document.name = info.name
+        document.width = info.width
+        document.height = info.height
+      case .missing(let error):
+        document.state = .missing
+        document.name = "\(error)"
+      }
+      return document
+    }
+  }
+
+  private func document(_ viewer: Viewer) -> ViewerDocument {
+    let age = (MonotonicClock.now - viewer.since).inSeconds
+    return ViewerDocument(
+      id: "\(viewer.peer)", name: viewer.name, permissions: viewer.permissions.names,
+      since: (Self.unixTime - age).rounded())
+  }
+
+  func hello(for viewer: Viewer) -> HelloDocument {
+    let hasSpeaker = if case .off = sound.speaker { false } else { true }
+    return HelloDocument(
+      name: viewers.settings.childName, id: viewers.settings.childID, version: viewers.settings.version,
+      capabilities: CommandName.capabilities(
+        lights: !lights.isEmpty, speaker: hasSpeaker, cameras: !viewers.cameras.isEmpty
+      ).map(\.rawValue), permissions: viewer.permissions.names, viewer: "\(viewer.peer)",
+      state: state.document(now: MonotonicClock.now))
+  }
+
+  var status: StatusDocument {
+    let report = report.report()
+    return StatusDocument(
+      name: report.name, id: report.id, version: report.version, time: Self.unixTime,
+      uptimeSeconds: report.uptimeSeconds, alarms: report.alarms, state: state.document(now: MonotonicClock.now))
+  }
+
+  func heartbeat(for viewer: Viewer) -> HeartbeatDocument {
+    let pipeline = viewers.pipeline(of: viewer)
+    let video = pipeline?.counters ?? .init()
+    let audio = viewers.audio.counters
+    let streams = viewers.hub.connection(viewer.peer)?.statistics(now: MonotonicClock.now).outboundRTP ?? []
+    let sent = { (kind: RTPMediaKind) in streams.first { $0.kind == kind }?.packetsSent ?? 0 }
+    return HeartbeatDocument(
+      time: Self.unixTime, uptimeSeconds: (MonotonicClock.now - viewers.started).inSeconds.rounded(.down),
+      video: .init(
+        state: pipeline?.camera.deviceState ?? .off, captured: video.captured, encoded: video.encoded,
+        keyFrames: video.keyFrames, sent: sent(.video), targetKbps: pipeline?.targetKbps ?? 0),
+      audio: .init(
+        state: viewers.audio.microphone.document.state, captured: audio.captured, encoded: audio.encoded,
+        sent: sent(.audio), levelDb: tenths(audio.levelDb)))
+  }
+}
+
+extension VideoPipeline.CameraState {
+  var deviceState: DeviceState {
+    switch self {
+    case .opening: .opening
+    case .running: .running
+    case .missing: .missing
+    }
+  }
+}
+
+extension AudioPipeline.MicrophoneState {
+  var document: DeviceDocument {
+    switch self {
+    case .off: DeviceDocument(state: .off, name: "")
+    case .opening: DeviceDocument(state: .opening, name: "")
+    case .running(let info): DeviceDocument(state: .running, name: info.name)
+    case .missing(let error): DeviceDocument(state: .missing, name: "\(error)")
+    }
+  }
+}
+
+extension SoundOutput.SpeakerState {
+  var document: DeviceDocument {
+    switch self {
+    case .off: DeviceDocument(state: .off, name: "")
+    case .opening: DeviceDocument(state: .opening, name: "")
+    case .running(let info): DeviceDocument(state: .running, name: info.name)
+    case .missing(let error): DeviceDocument(state: .missing, name: "\(error)")
+    }
+  }
+}

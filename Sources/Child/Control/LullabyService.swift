@@ -1,0 +1,116 @@
+internal import Control
+internal import Devices
+internal import NIOCore
+internal import NIOPosix
+internal import Sound
+internal import Wire
+
+/// What parents can order of the lullaby: finds tracks and plays them, whatever viewers do.
+///
+/// `@unchecked Sendable` because it is confined to the event loop.
+final class LullabyService: @unchecked Sendable {
+  private let output: SoundOutput
+  private let library: LullabyLibrary
+  private let loop: any EventLoop
+
+  init(output: SoundOutput, library: LullabyLibrary, loop: any EventLoop) {
+    self.output = output
+    self.library = library
+    self.loop = loop
+  }
+
+  var document: LullabyDocument {
+    let isGone = if case .missing = output.speaker { true } else { false }
+    return LullabyDocument(output.lullaby, waits: isGone)
+  }
+
+  func list() -> EventLoopFuture<[TrackDocument]> {
+    inBackground { library in
+      library.scan().tracks.map { TrackDocument(id: $0.id, title: $0.title, seconds: $0.seconds) }
+    }
+  }
+
+  /// Fails with `ControlError`.
+  func play(_ wanted: Control.LullabyRequest) -> EventLoopFuture<LullabyDocument> {
+    guard isConfigured else { return loop.makeFailedFuture(Self.noSpeaker) }
+    let last = output.lullaby.track
+    return inBackground { library in
+      guard let id = wanted.track else { return last ?? library.track(after: nil) }
+      guard let track = library.track(id) else {
+        throw ControlError.badParameter("track", "names no track of this child; lullaby.list tells them")
+      }
+      return track
+    }.flatMap { track in self.start(track, wanted) }
+  }
+
+  /// The track after the one that plays or played last.
+  func next() -> EventLoopFuture<LullabyDocument> {
+    guard isConfigured else { return loop.makeFailedFuture(Self.noSpeaker) }
+    let last = output.lullaby.track?.id
+    return inBackground { library in library.track(after: last) }.flatMap { track in
+      self.start(track, Control.LullabyRequest())
+    }
+  }
+
+  func stop() throws(ControlError) -> LullabyDocument { try order { output in output.stopLullaby() } }
+  func pause() throws(ControlError) -> LullabyDocument { try order { output in output.pauseLullaby() } }
+
+  func resume() throws(ControlError) -> LullabyDocument {
+    guard output.lullaby.phase != .stopped else {
+      throw ControlError(.unavailable, "Nothing is paused; lullaby.play begins a track.")
+    }
+    return try order { output in output.resumeLullaby() }
+  }
+
+  func setVolume(_ percent: Int) throws(ControlError) -> LullabyDocument {
+    try order { output in output.setVolume(percent) }
+  }
+
+  private var isConfigured: Bool { if case .off = output.speaker { false } else { true } }
+  private static let noSpeaker = ControlError(.unavailable, "This child has no speaker.")
+
+  private func order(_ body: (SoundOutput) -> LullabyState) throws(ControlError) -> LullabyDocument {
+    guard isConfigured else { throw Self.noSpeaker }
+    _ = body(output)
+    return document
+  }
+
+  private func start(_ track: LullabyTrack, _ wanted: Control.LullabyRequest) -> EventLoopFuture<LullabyDocument> {
+    var request = LullabyRequest(track: track, volume: wanted.volume)
+    request.isLooping = wanted.loop ?? false
+    if let seconds = wanted.seconds { request.timer = seconds == 0 ? LullabyRequest.longestTimer : .seconds(seconds) }
+    if let seconds = wanted.fadeSeconds { request.fade = .seconds(seconds) }
+    let promise = loop.makePromise(of: LullabyDocument.self)
+    output.play(request) { result in
+      switch result {
+      case .success(let state): promise.succeed(LullabyDocument(state, waits: false))
+      case .failure(let error): promise.fail(ControlError(.unavailable, "This track cannot be played: \(error)."))
+      }
+    }
+    return promise.futureResult
+  }
+
+  /// Folders and files are looked at beside the event loop.
+  private func inBackground<Value: Sendable>(
+    _ body: @escaping @Sendable (LullabyLibrary) throws -> Value
+  ) -> EventLoopFuture<Value> {
+    let library = library
+    return NIOThreadPool.singleton.runIfActive(eventLoop: loop) { try body(library) }
+  }
+}
+
+extension LullabyDocument {
+  /// - Parameter waits: the speaker is away.
+  init(_ state: LullabyState, waits: Bool) {
+    let word: LullabyDocument.State =
+      switch state.phase {
+      case .stopped: .stopped
+      case .playing: waits ? .waiting : .playing
+      case .paused: .paused
+      }
+    self.init(
+      state: word, track: state.track?.id, volume: state.volume,
+      positionSeconds: word == .stopped ? nil : (state.positionSeconds * 10).rounded(.down) / 10,
+      remainingSeconds: state.remainingSeconds.map { Int($0.rounded(.up)) })
+  }
+}

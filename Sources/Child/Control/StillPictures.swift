@@ -1,0 +1,38 @@
+internal import Codecs
+internal import Control
+internal import Devices
+internal import Frames
+internal import NIOCore
+internal import NIOPosix
+internal import Wire
+
+/// JPEG stills of a camera, also while nobody watches. INTERFACES.md, `screenshot.take`.
+enum StillPictures {
+  struct Still: Sendable {
+    var jpeg: [UInt8]
+    /// Pixels.
+    var width: Int
+    var height: Int
+  }
+
+  /// A camera that was asleep has to open and expose first.
+  private static let patience: Duration = .seconds(3)
+
+  /// Fails with `ControlError`.
+  static func take(_ pipeline: VideoPipeline, quality: Int, on loop: any EventLoop) -> EventLoopFuture<Still> {
+    NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
+      if case .missing(let error) = pipeline.camera {
+        throw ControlError(.unavailable, "The camera \(pipeline.settings.cameraID) is missing: \(error).")
+      }
+      guard let frame = pipeline.takeFrame(within: patience) else {
+        throw ControlError(.unavailable, "The camera \(pipeline.settings.cameraID) gives no picture.")
+      }
+      do throws(CodecError) {
+        return Still(
+          jpeg: try JPEGEncoder().encode(frame, quality: quality), width: frame.width, height: frame.height)
+      } catch {
+        throw ControlError(.internal, "The picture could not be encoded.")
+      }
+    }
+  }
+}

@@ -1,0 +1,172 @@
+internal import Frames
+internal import Glibc
+internal import Sound
+internal import Synchronization
+
+/// A sound that parents can choose.
+struct LullabyTrack: Hashable, Sendable {
+  enum Content: Hashable, Sendable {
+    case noise(NoiseGenerator.Colour)
+    case heartbeat
+    case melody(Melody)
+    case file(path: String)
+  }
+
+  /// 1...64 of a-z, 0-9 and "-"; unique in its library.
+  var id: String
+  var title: String
+  /// Nil for what never ends, and for files that do not say.
+  var seconds: Double?
+  var content: Content
+
+  /// From its beginning. Blocks while a file is opened.
+  func open() throws(SoundFileError) -> any SoundSource {
+    switch content {
+    case .noise(let colour): NoiseGenerator(colour, seed: .random(in: 0 ... .max))
+    case .heartbeat: Heartbeat()
+    case .melody(let melody): MusicBox(melody)
+    case .file(let path): try SoundFile(path: path)
+    }
+  }
+}
+
+/// The built-in sounds, and the files of the configured directory.
+final class LullabyLibrary: Sendable {
+  /// A file that looks like sound by its name but cannot be played.
+  struct Refusal: Hashable, Sendable {
+    var file: String
+    var reason: SoundFileError
+  }
+
+  /// What is beyond is not offered; the list goes out in one message of 16 KiB.
+  static let mostFiles = 100
+  private static let extensions: Set = ["wav", "flac", "ogg", "oga", "opus", "mp3"]
+  private static let longestTitle = 80
+
+  static let builtIn = [
+    LullabyTrack(id: "white-noise", title: "White noise", content: .noise(.white)),
+    LullabyTrack(id: "pink-noise", title: "Pink noise", content: .noise(.pink)),
+    LullabyTrack(id: "brown-noise", title: "Brown noise", content: .noise(.brown)),
+    LullabyTrack(id: "heartbeat", title: "Heartbeat", content: .heartbeat),
+    melody(id: "wiegenlied", title: "Brahms: Wiegenlied", .wiegenlied),
+    melody(id: "twinkle", title: "Twinkle, twinkle, little star", .maman),
+  ]
+
+  private struct Stamp: Hashable {
+    var size: Int
+    var modified: Int
+  }
+
+  private struct Known {
+    var stamp: Stamp
+    var result: Result<LullabyTrack, SoundFileError>
+  }
+
+  private let folder: String
+  /// By file name: a file is opened again only when it has changed.
+  private let known = Mutex<[String: Known]>([:])
+
+  /// `folder` need not exist.
+  init(folder: String) {
+    self.folder = folder
+  }
+
+  /// What there is now: built-in sounds first, then the files by name. Blocks: it opens files that are new.
+  func scan() -> (tracks: [LullabyTrack], refusals: [Refusal]) {
+    var tracks = Self.builtIn
+    var refusals: [Refusal] = []
+    var ids = Set(tracks.map(\.id))
+    known.withLock { known in
+      let names = fileNames().prefix(Self.mostFiles)
+      known = known.filter { names.contains($0.key) }
+      for name in names {
+        let entry = read(name, known[name])
+        known[name] = entry
+        switch entry.result {
+        case .success(var track):
+          track.id = Self.unique(track.id, among: &ids)
+          tracks.append(track)
+        case .failure(let reason):
+          refusals.append(Refusal(file: name, reason: reason))
+        }
+      }
+    }
+    return (tracks, refusals)
+  }
+
+  /// Blocks as `scan` does.
+  func track(_ id: String) -> LullabyTrack? {
+    Self.builtIn.first { $0.id == id } ?? scan().tracks.first { $0.id == id }
+  }
+
+  /// The one after it, and the first after the last. Blocks as `scan` does.
+  func track(after id: String?) -> LullabyTrack {
+    let tracks = scan().tracks
+    let index = tracks.firstIndex { $0.id == id } ?? -1
+    return tracks[(index + 1) % tracks.count]
+  }
+
+  private func read(_ name: String, _ known: Known?) -> Known {
+    let path = "\(folder)/\(name)"
+    var status = stat()
+    let isThere = stat(path, &status) == 0
+    let stamp = Stamp(size: isThere ? Int(status.st_size) : -1, modified: isThere ? status.st_mtim.tv_sec : 0)
+    if let known, known.stamp == stamp { return known }
+    do throws(SoundFileError) {
+      let file = try SoundFile(path: path)
+      let base = String(name.prefix { $0 != "." })
+      let track = LullabyTrack(
+        id: Self.id(of: base), title: Self.title(file.title, base),
+        seconds: file.length.map { Double($0) / Double(AudioFormat.sampleRate) }, content: .file(path: path))
+      return Known(stamp: stamp, result: .success(track))
+    } catch {
+      return Known(stamp: stamp, result: .failure(error))
+    }
+  }
+
+  private func fileNames() -> [String] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory), names.count < 10 * Self.mostFiles {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+      guard parts.count > 1, !parts[0].isEmpty, Self.extensions.contains(parts[parts.count - 1].lowercased()) else {
+        continue
+      }
+      names.append(name)
+    }
+    return names.sorted()
+  }
+
+  /// "Schlaf, Kindlein.mp3" → "schlaf-kindlein".
+  private static func id(of name: String) -> String {
+    let words = name.lowercased().utf8.split { !(0x61...0x7A).contains($0) && !(0x30...0x39).contains($0) }
+    let id = words.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "-").prefix(56)
+    return id.isEmpty ? "sound" : String(id)
+  }
+
+  private static func unique(_ id: String, among ids: inout Set<String>) -> String {
+    var candidate = id
+    var number = 2
+    while !ids.insert(candidate).inserted {
+      candidate = "\(id)-\(number)"
+      number += 1
+    }
+    return candidate
+  }
+
+  /// What a file calls itself may be anything; without a name of its own it has its file's.
+  private static func title(_ title: String?, _ name: String) -> String {
+    let printable = (title ?? "").unicodeScalars.filter { $0.properties.generalCategory != .control }
+    let text = String(String.UnicodeScalarView(printable)).prefix(longestTitle)
+    return text.isEmpty ? String(name.prefix(longestTitle)) : String(text)
+  }
+
+  private static func melody(id: String, title: String, _ melody: Melody) -> LullabyTrack {
+    let seconds = MusicBox(melody).length.map { Double($0) / Double(AudioFormat.sampleRate) }
+    return LullabyTrack(id: id, title: title, seconds: seconds, content: .melody(melody))
+  }
+}

@@ -1,0 +1,228 @@
+internal import Devices
+internal import Frames
+internal import RTPReceiving
+internal import Sound
+internal import Synchronization
+internal import Wire
+
+/// The child's speaker: lullaby and talk, mixed for as long as the program runs, whatever viewers do.
+///
+/// The speaker takes its sound when it needs it, and while it is missing nobody does: so a lullaby keeps its place until a
+/// speaker is back. Its timer goes by the clock.
+final class SoundOutput: Sendable {
+  enum SpeakerState: Sendable {
+    /// None is configured.
+    case off
+    case opening
+    case running(SpeakerInfo)
+    case missing(DeviceError)
+  }
+
+  enum Event: Sendable {
+    case lullabyEnded(LullabyTrack, SoundOutputMix.End)
+    case speaker(SpeakerState)
+  }
+
+  /// For the microphone in the same room.
+  let echo = EchoControl()
+  /// How little of the talker's sound waits: 10 ms, and up to a block of theirs. Words that come before the speaker runs
+  /// wait for it.
+  private let talkRing = PlaybackRing(target: .milliseconds(10), patience: .milliseconds(600))
+  private let talk: ReceivedSound
+  private let mix: Mutex<SoundOutputMix>
+  private let speakerState: Mutex<SpeakerState>
+  private let supervisor = Mutex<SpeakerSupervisor?>(nil)
+  private let device: SpeakerDevice
+  private let orders = Mailbox<Order>(capacity: 64)
+  /// How often it was stopped: what was asked for before that and is not open yet is not played.
+  private let stops = Atomic(0)
+  private let thread = Mutex<WorkerThread?>(nil)
+  private let happened: @Sendable (Event) -> Void
+
+  private struct Order: Sendable {
+    var request: LullabyRequest
+    var stops: Int
+    var answer: @Sendable (Result<LullabyState, SoundFileError>) -> Void
+  }
+
+  /// What is being read.
+  private final class Reading {
+    let number: Int
+    var source: any SoundSource
+    let isLooping: Bool
+    /// Since the beginning of the track.
+    var samples = 0
+
+    init(number: Int, source: any SoundSource, isLooping: Bool) {
+      self.number = number
+      self.source = source
+      self.isLooping = isLooping
+    }
+  }
+
+  /// Room for three wake-ups in the stock: a late one is not heard.
+  private static let refill: Duration = .milliseconds(250)
+  private static let samplesPerRead = 4800
+
+  /// `maximumVolume` in percent limits lullaby and talk. `happened` is called on threads of the output's and must not
+  /// block or call `stop`.
+  init(speaker device: SpeakerDevice, maximumVolume: Int, happened: @escaping @Sendable (Event) -> Void) {
+    self.device = device
+    self.happened = happened
+    talk = ReceivedSound(ring: talkRing)
+    mix = Mutex(SoundOutputMix(maximumVolume: maximumVolume))
+    speakerState = Mutex(device == .off ? .off : .opening)
+  }
+
+  /// Does nothing without a configured speaker.
+  func start() {
+    guard device != .off else { return }
+    talk.start()
+    thread.withLock { $0 = WorkerThread(name: "lullaby") { [self] in run() } }
+    let new = SpeakerSupervisor(device) { [weak self] (samples, heardAt) in self?.pull(&samples, heardAt) }
+    supervisor.withLock { $0 = new }
+    new.start(deliver: { _ in }, stateChanged: { [weak self] state in self?.speakerChanged(state) })
+  }
+
+  /// Waits for its threads.
+  func stop() {
+    supervisor.withLock { supervisor in
+      defer { supervisor = nil }
+      return supervisor
+    }?.stop()
+    orders.close()
+    talk.stop()
+    thread.withLock { thread in
+      thread?.join()
+      thread = nil
+    }
+  }
+
+  var speaker: SpeakerState { speakerState.withLock { $0 } }
+
+  // MARK: Lullaby
+
+  /// Opens the track and begins. `answer` is called on a thread of the output's; what played goes on if it fails.
+  func play(_ request: LullabyRequest, answer: @escaping @Sendable (Result<LullabyState, SoundFileError>) -> Void) {
+    var request = request
+    request.timer = min(LullabyRequest.longestTimer, max(.seconds(1), request.timer))
+    request.fade = min(request.timer / 2, max(.milliseconds(1), request.fade))
+    orders.put(Order(request: request, stops: stops.load(ordering: .relaxed), answer: answer))
+  }
+
+  func pauseLullaby() -> LullabyState { order { mix, _ in mix.pause() } }
+  func resumeLullaby() -> LullabyState { order { mix, _ in mix.resume() } }
+
+  /// With a short fade.
+  func stopLullaby() -> LullabyState {
+    stops.add(1, ordering: .relaxed)
+    return order { mix, now in mix.stop(now: now) }
+  }
+
+  /// Percent; what is above the configured maximum is that.
+  func setVolume(_ percent: Int) -> LullabyState { order { mix, _ in mix.setVolume(percent) } }
+
+  var lullaby: LullabyState { order { _, _ in } }
+
+  private func order(_ body: (inout SoundOutputMix, Instant) -> Void) -> LullabyState {
+    let now = MonotonicClock.now
+    return mix.withLock { mix in
+      body(&mix, now)
+      return mix.state(now: now)
+    }
+  }
+
+  // MARK: Talk
+
+  /// The talker's sound in the order of playing, as the peer connection gives it.
+  func hear(_ audio: ReceivedAudio) {
+    talk.play(audio)
+  }
+
+  /// The talker has let go or another one takes over: what waits is not played.
+  func endTalk() {
+    talkRing.clear()
+  }
+
+  var talkStatistics: (sound: ReceivedSound.Counters, ring: PlaybackRing.Statistics) {
+    (talk.current, talkRing.statistics)
+  }
+
+  // MARK: Threads
+
+  /// On the speaker's thread.
+  private func pull(_ samples: inout [Int16], _ heardAt: Instant) {
+    mix.withLock { $0.read(into: &samples, talk: talkRing, at: heardAt) }
+    if isHeard { echo.play(samples, heardAt: heardAt) }
+  }
+
+  /// Files and the null device have no room to come back from.
+  private var isHeard: Bool {
+    switch device {
+    case .auto, .pcm: true
+    case .off, .null, .file: false
+    }
+  }
+
+  private func speakerChanged(_ state: SpeakerSupervisor.State) {
+    let speaker: SpeakerState
+    switch state {
+    case .running(let info): speaker = .running(info)
+    case .missing(let error): speaker = .missing(error)
+    }
+    speakerState.withLock { $0 = speaker }
+    happened(.speaker(speaker))
+  }
+
+  /// Files are read and timers kept on a thread of their own, because the speaker's must not wait.
+  private func run() {
+    var reading: Reading?
+    while !orders.isClosed {
+      if let order = orders.take(until: nextVisit(reading)) { begin(order, &reading) }
+      if let current = reading, !refill(current) { reading = nil }
+      for (track, reason) in mix.withLock({ $0.handleTimeout(now: MonotonicClock.now) }) {
+        happened(.lullabyEnded(track, reason))
+      }
+    }
+  }
+
+  private func nextVisit(_ reading: Reading?) -> Instant? {
+    // What was read to its end still has to be heard to it.
+    let (deadline, hasVoice) = mix.withLock { ($0.deadline, $0.voice != nil) }
+    return hasVoice || reading != nil ? min(deadline ?? .distantFuture, MonotonicClock.now + Self.refill) : deadline
+  }
+
+  private func begin(_ order: Order, _ reading: inout Reading?) {
+    do throws(SoundFileError) {
+      let source = try order.request.track.open()
+      guard order.stops == stops.load(ordering: .relaxed) else { return order.answer(.success(lullaby)) }
+      let now = MonotonicClock.now
+      let (number, state) = mix.withLock { mix in (mix.play(order.request, now: now), mix.state(now: now)) }
+      reading = Reading(number: number, source: source, isLooping: order.request.isLooping)
+      order.answer(.success(state))
+    } catch {
+      order.answer(.failure(error))
+    }
+  }
+
+  /// Fills the stock up. False when there is nothing more to read.
+  private func refill(_ reading: Reading) -> Bool {
+    var samples = [Float](repeating: 0, count: Self.samplesPerRead)
+    while true {
+      guard let room = mix.withLock({ $0.room(for: reading.number) }) else { return false }
+      guard room >= samples.count else { return true }
+      let count = reading.source.read(into: &samples)
+      reading.samples += count
+      mix.withLock { $0.append(samples[..<count], to: reading.number) }
+      guard count < samples.count else { continue }
+      // What is empty has no second time.
+      guard reading.isLooping, reading.samples > 0 else {
+        mix.withLock { $0.complete(reading.number) }
+        return false
+      }
+      mix.withLock { $0.setLoopLength(reading.samples, of: reading.number) }
+      reading.samples = 0
+      reading.source.seek(to: 0)
+    }
+  }
+}

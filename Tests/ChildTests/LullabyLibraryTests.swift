@@ -1,0 +1,88 @@
+import Glibc
+import Sound
+import Testing
+
+@testable import Child
+
+@Suite final class LullabyLibraryTests {
+  private let folder = "/tmp/cradle-lullabies-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+
+  init() { mkdir(folder, 0o700) }
+
+  deinit {
+    guard let directory = opendir(folder) else { return }
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      unlink("\(folder)/\(name)")
+    }
+    closedir(directory)
+    rmdir(folder)
+  }
+
+  private func write(_ bytes: [UInt8], to name: String) {
+    let file = fopen("\(folder)/\(name)", "we")
+    fwrite(bytes, 1, bytes.count, file)
+    fclose(file)
+  }
+
+  /// Silence of so many tenths of a second at 8 kHz.
+  private func wav(tenths: Int) -> [UInt8] {
+    let size = UInt8(truncatingIfNeeded: tenths * 1600)
+    let high = UInt8(truncatingIfNeeded: tenths * 1600 / 256)
+    let header: [UInt8] =
+      Array("RIFF".utf8) + [36 &+ size, high, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 1, 0, 1, 0]
+      + [0x40, 0x1F, 0, 0, 0x80, 0x3E, 0, 0, 2, 0, 16, 0] + Array("data".utf8) + [size, high, 0, 0]
+    return header + [UInt8](repeating: 0, count: tenths * 1600)
+  }
+
+  @Test func builtInSoundsNeedNoFolder() throws {
+    let library = LullabyLibrary(folder: "/nonexistent")
+    let (tracks, refusals) = library.scan()
+    #expect(
+      tracks.map(\.id) == ["white-noise", "pink-noise", "brown-noise", "heartbeat", "wiegenlied", "twinkle"])
+    #expect(refusals.isEmpty && tracks[0].seconds == nil && (30...60).contains(tracks[4].seconds ?? 0))
+    for track in tracks {
+      var source = try track.open()
+      var samples = [Float](repeating: 0, count: 4800)
+      #expect(source.read(into: &samples) == 4800 && samples.contains { $0 != 0 }, "\(track.id)")
+    }
+  }
+
+  @Test func filesAreOfferedByNameAndBadOnesNamed() throws {
+    write(wav(tenths: 5), to: "Schlaf, Kindlein.wav")
+    write(wav(tenths: 10), to: "schlaf kindlein.WAV")
+    write(wav(tenths: 1), to: "heartbeat.wav")
+    write(Array("no sound".utf8), to: "broken.mp3")
+    write(wav(tenths: 1), to: "notes.txt")
+    write(wav(tenths: 1), to: ".hidden.wav")
+    let library = LullabyLibrary(folder: folder)
+    let (tracks, refusals) = library.scan()
+    let files = tracks.dropFirst(LullabyLibrary.builtIn.count)
+    #expect(files.map(\.id) == ["schlaf-kindlein", "heartbeat-2", "schlaf-kindlein-2"])
+    #expect(files.map(\.title) == ["Schlaf, Kindlein", "heartbeat", "schlaf kindlein"])
+    #expect(files.map(\.seconds) == [0.5, 0.1, 1])
+    #expect(refusals == [.init(file: "broken.mp3", reason: .unknownFormat)])
+    #expect(library.track("heartbeat-2")?.seconds == 0.1 && library.track("heartbeat")?.seconds == nil)
+    #expect(library.track("nothing") == nil)
+    #expect(library.track(after: "twinkle").id == "schlaf-kindlein")
+    #expect(
+      library.track(after: "schlaf-kindlein-2").id == "white-noise" && library.track(after: nil).id == "white-noise")
+  }
+
+  @Test func filesThatComeGoAndChangeAreSeen() {
+    let library = LullabyLibrary(folder: folder)
+    #expect(library.scan().tracks.count == LullabyLibrary.builtIn.count)
+    write(wav(tenths: 5), to: "a.wav")
+    #expect(library.track("a")?.seconds == 0.5)
+    write(wav(tenths: 7), to: "a.wav")
+    #expect(library.track("a")?.seconds == 0.7)
+    unlink("\(folder)/a.wav")
+    #expect(library.track("a") == nil)
+  }
+
+  @Test func namesThatHaveNoLetterOfOursGetAnId() {
+    write(wav(tenths: 1), to: "子守唄.wav")
+    let track = LullabyLibrary(folder: folder).scan().tracks.last
+    #expect(track?.id == "sound" && track?.title == "子守唄")
+  }
+}
