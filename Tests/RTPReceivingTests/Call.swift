@@ -39,11 +39,7 @@ struct BadPath {
 
 /// Our own sender and our own receiver with a path between them that is as bad in both directions.
 struct ReceivingCall {
-  private let owned: Owned<RTPSender>
-  var sender: RTPSender {
-    _read { yield owned.value }
-    _modify { yield &owned.value }
-  }
+  var sender: RTPSender
   var rig = ReceiverRig(audio: .audio())
   var path: BadPath
   var now = Instant.zero
@@ -71,10 +67,9 @@ struct ReceivingCall {
   init(path: BadPath, seed: UInt64 = 1) {
     self.path = path
     random = SeededGenerator(seed: seed)
-    owned = Owned(
-      RTPSender(
-        wallClock: WallClockReference(instant: .zero, unixNanoseconds: 1_700_000_000_000_000_000),
-        random: SeededGenerator(seed: seed)))
+    sender = RTPSender(
+      wallClock: WallClockReference(instant: .zero, unixNanoseconds: 1_700_000_000_000_000_000),
+      random: SeededGenerator(seed: seed))
     sender.addStream(
       RTPStreamConfiguration(
         ssrc: audioSSRC, kind: .audio, payloadType: 111, clockRate: 48_000, cname: "cradle", mid: "0",

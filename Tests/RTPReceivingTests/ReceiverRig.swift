@@ -61,11 +61,7 @@ struct TestFrame {
 
 /// A receiver, packets for it, and what came out of it.
 struct ReceiverRig {
-  private let owned: Owned<RTPReceiver>
-  var receiver: RTPReceiver {
-    _read { yield owned.value }
-    _modify { yield &owned.value }
-  }
+  var receiver: RTPReceiver
   var now = Instant.zero
   var frames: [(at: Instant, frame: ReceivedVideoFrame)] = []
   var sound: [(at: Instant, element: ReceivedAudio)] = []
@@ -84,7 +80,7 @@ struct ReceiverRig {
   ) {
     var configuration = RTPReceiverConfiguration(senderSSRC: ourSSRC, cname: "us")
     configure(&configuration)
-    owned = Owned(RTPReceiver(configuration: configuration, random: SeededGenerator(seed: 5)))
+    receiver = RTPReceiver(configuration: configuration, random: SeededGenerator(seed: 5))
     if let audio { receiver.addStream(audio) }
     if let video { receiver.addStream(video) }
     receiver.setRoundTripTime(.milliseconds(roundTrip))

@@ -17,11 +17,7 @@ extension Instant {
 
 /// A sender with one sound and one picture stream, and what came out of it.
 struct Rig {
-  private let owned: Owned<RTPSender>
-  var sender: RTPSender {
-    _read { yield owned.value }
-    _modify { yield &owned.value }
-  }
+  var sender: RTPSender
   var packets: [(at: Instant, packet: RTPPacket, bytes: [UInt8])] = []
   var reports: [(at: Instant, packets: [RTCPPacket])] = []
   var keyFrameRequests: [Instant] = []
@@ -31,11 +27,10 @@ struct Rig {
     configuration: RTPSenderConfiguration = .init(), rtx: Bool = true, transportCC: Bool = true, remb: Bool = false,
     seed: UInt64 = 1
   ) {
-    owned = Owned(
-      RTPSender(
-        configuration: configuration,
-        wallClock: WallClockReference(instant: .zero, unixNanoseconds: 1_700_000_000_000_000_000),
-        random: SeededGenerator(seed: seed)))
+    sender = RTPSender(
+      configuration: configuration,
+      wallClock: WallClockReference(instant: .zero, unixNanoseconds: 1_700_000_000_000_000_000),
+      random: SeededGenerator(seed: seed))
     var ids = extensionIDs
     if !transportCC { ids.transportSequenceNumber = nil }
     sender.addStream(

@@ -11,7 +11,8 @@ internal import Wire
 extension ControlService {
   var state: NodeState {
     NodeState(
-      lights: lights.states, lullaby: lullaby.document, cameras: cameras, talk: floor.document,
+      time: MonotonicClock.now, lights: lights.states, lullaby: lullaby.document, cameras: cameras,
+      talk: floor.document,
       viewers: viewers.table.values.sorted { $0.since < $1.since }.map(document),
       microphone: viewers.audio.microphone.document, speaker: sound.speaker.document)
   }
@@ -51,14 +52,14 @@ extension ControlService {
       capabilities: CommandName.capabilities(
         lights: !lights.isEmpty, speaker: hasSpeaker, cameras: !viewers.cameras.isEmpty
       ).map(\.rawValue), permissions: viewer.permissions.names, viewer: "\(viewer.peer)",
-      state: state.document(now: MonotonicClock.now))
+      state: state.document)
   }
 
   var status: StatusDocument {
     let report = report.report()
     return StatusDocument(
       name: report.name, id: report.id, version: report.version, time: Self.unixTime,
-      uptimeSeconds: report.uptimeSeconds, alarms: report.alarms, state: state.document(now: MonotonicClock.now))
+      uptimeSeconds: report.uptimeSeconds, alarms: report.alarms, state: state.document)
   }
 
   func heartbeat(for viewer: Viewer) -> HeartbeatDocument {

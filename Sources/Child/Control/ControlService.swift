@@ -165,7 +165,7 @@ final class ControlService: @unchecked Sendable {
   func tellChanges() {
     let now = state
     defer { told = now }
-    guard let told, let changes = now.changes(since: told, now: MonotonicClock.now) else { return }
+    guard let told, let changes = now.changes(since: told) else { return }
     push(.state(changes))
   }
 

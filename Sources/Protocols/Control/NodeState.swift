@@ -3,6 +3,8 @@ public import Wire
 /// Everything that `hello` and `state` tell, in terms that do not change by time passing alone: a timer that runs down
 /// is no news.
 public struct NodeState: Hashable, Sendable {
+  /// When this is how it was.
+  public var time: Instant
   public var lights: [LightState]
   public var lullaby: LullabyDocument
   public var cameras: [CameraDocument]
@@ -12,9 +14,10 @@ public struct NodeState: Hashable, Sendable {
   public var speaker: DeviceDocument
 
   public init(
-    lights: [LightState], lullaby: LullabyDocument, cameras: [CameraDocument], talk: TalkDocument,
+    time: Instant, lights: [LightState], lullaby: LullabyDocument, cameras: [CameraDocument], talk: TalkDocument,
     viewers: [ViewerDocument], microphone: DeviceDocument, speaker: DeviceDocument
   ) {
+    self.time = time
     self.lights = lights
     self.lullaby = lullaby
     self.cameras = cameras
@@ -25,19 +28,20 @@ public struct NodeState: Hashable, Sendable {
   }
 
   /// The whole.
-  public func document(now: Instant) -> StateDocument {
+  public var document: StateDocument {
     StateDocument(
-      lights: lights.map { $0.document(now: now) }, lullaby: lullaby, cameras: cameras, talk: talk,
+      lights: lights.map { $0.document(now: time) }, lullaby: lullaby, cameras: cameras, talk: talk,
       viewers: Array(viewers.prefix(ControlLimits.viewersInState)), microphone: microphone, speaker: speaker)
   }
 
   /// What is not as in `earlier`, each member whole; nil when nothing changed.
-  public func changes(since earlier: NodeState, now: Instant) -> StateDocument? {
-    let isSameLullaby = lullaby.isAs(earlier.lullaby)
+  public func changes(since earlier: NodeState) -> StateDocument? {
+    let isSameLullaby = lullaby.isAs(earlier.lullaby, after: time - earlier.time)
     var other = earlier
+    other.time = time
     if isSameLullaby { other.lullaby = lullaby }
     guard self != other else { return nil }
-    let whole = document(now: now)
+    let whole = document
     return StateDocument(
       lights: lights == earlier.lights ? nil : whole.lights,
       lullaby: isSameLullaby ? nil : whole.lullaby,
@@ -50,8 +54,15 @@ public struct NodeState: Hashable, Sendable {
 
 extension LullabyDocument {
   /// Whether nothing but time has passed.
-  func isAs(_ earlier: LullabyDocument) -> Bool {
-    (state, track, volume, loop) == (earlier.state, earlier.track, earlier.volume, earlier.loop)
-      && (remainingSeconds ?? 0) <= (earlier.remainingSeconds ?? 0)
+  func isAs(_ earlier: LullabyDocument, after time: Duration) -> Bool {
+    guard (state, track, volume, loop) == (earlier.state, earlier.track, earlier.volume, earlier.loop) else {
+      return false
+    }
+    guard let remainingSeconds, let before = earlier.remainingSeconds else {
+      return (remainingSeconds == nil) == (earlier.remainingSeconds == nil)
+    }
+    // Whole seconds on both sides. While it is paused its timer may stand still.
+    return abs(Double(before - remainingSeconds) - time.inSeconds) <= 2
+      || before == remainingSeconds && state == .paused
   }
 }

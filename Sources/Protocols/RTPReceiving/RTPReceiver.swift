@@ -6,7 +6,7 @@ public import Wire
 ///
 /// No clock, no socket: after each call the owner drains `poll(now:)` until it returns nil, and calls `handleTimeout`
 /// at `nextDeadline`.
-public struct RTPReceiver: ~Copyable, Sendable {
+public struct RTPReceiver: Sendable {
   let configuration: RTPReceiverConfiguration
   var random: any RandomNumberGenerator & Sendable
   var streams: [ReceiveStream] = []

@@ -6,7 +6,7 @@ public import Wire
 ///
 /// No clock, no socket: after each call the owner drains `poll(now:)` until it returns nil, and calls `handleTimeout` at
 /// `nextDeadline`. Payloads are shared with other senders; a packet is put together when it leaves.
-public struct RTPSender: ~Copyable, Sendable {
+public struct RTPSender: Sendable {
   let configuration: RTPSenderConfiguration
   /// The wall clock for sender reports and capture times. Set it when the clock steps.
   public var wallClock: WallClockReference
