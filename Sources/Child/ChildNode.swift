@@ -145,7 +145,6 @@ public final class ChildNode: Sendable {
           output: sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
         report: report)
       control.start()
-      pairing.onPaired = { [weak control] record in control?.note(.paired, id: record.id, detail: record.name) }
       viewers.onSecond = { [weak signal, weak control] in
         signal?.endExpired()
         control?.beat()

@@ -17,6 +17,8 @@ struct Viewer: Sendable {
   let since: Instant
   /// The connection is up.
   var isConnected = false
+  /// It gets picture or sound, and is not just here to give an order.
+  var isWatching = false
   /// Its decoder has nothing to begin from yet; anything but a key frame would be wasted on it.
   var awaitsKeyFrame = true
   /// What its path is estimated to carry.

@@ -9,7 +9,14 @@ struct CradleParent: AsyncParsableCommand {
     commandName: "cradle-parent",
     abstract: "The parents' end of Cradle, a baby monitor that a family owns.",
     version: Parent.version,
-    subcommands: [Watch.self])
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Pairing", subcommands: [Discover.self, Pair.self, Children.self, Unpair.self, Invite.self]),
+      CommandGroup(name: "Watching", subcommands: [Watch.self, Screenshot.self]),
+      CommandGroup(
+        name: "Commanding",
+        subcommands: [Light.self, Flash.self, Lullaby.self, Camera.self, Status.self, Events.self]),
+    ])
 
   static func main() async {
     await Program.run(Self.self, name: "cradle-parent")

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Commands
 import FoundationEssentials
+import Parent
 import Storage
 
 /// Where a parent keeps what it knows.
@@ -35,5 +36,18 @@ struct StateOptions: ParsableArguments {
     } catch let error as StoreError {
       throw Failure.failed("\(error)")
     }
+  }
+
+  /// The identity and the paired children.
+  func parent() throws -> ParentState {
+    do {
+      return try ParentState(path: directory())
+    } catch let error as FileError {
+      throw Failure.failed("\(error)")
+    }
+  }
+
+  func finder() throws -> ChildFinder {
+    ChildFinder(state: try parent())
   }
 }

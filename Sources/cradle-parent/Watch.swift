@@ -15,19 +15,22 @@ struct Watch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Live picture and sound of a child, or of any WHEP server.",
     discussion: """
-      The link is made anew whenever it breaks, until Ctrl-C or the end of --duration. The key of a server is \
-      remembered when it is first seen, and another one is refused from then on.
+      The link is made anew whenever it breaks, until Ctrl-C or the end of --duration. A paired child needs nothing \
+      else. The key of a WHEP server is remembered when it is first seen, and another one is refused from then on.
       """)
 
   @OptionGroup var state: StateOptions
 
-  @Option(help: "The WHEP endpoint, such as https://192.168.1.20:8443/whep.")
-  var whep: String
-  @Option(help: "Bearer token for it. (default: $CRADLE_TOKEN)")
+  @Argument(help: "The child's name, its id or host:port. (default: the only paired one)")
+  var child: String?
+  @Option(help: "Instead of a paired child: a WHEP endpoint, such as https://192.168.1.20:8443/whep.")
+  var whep: String?
+  @Option(help: "Bearer token for --whep. (default: $CRADLE_TOKEN)")
   var token: String?
-  @Option(help: "SHA-256 of the only public key to accept, 64 hexadecimal digits; a child's id is its first 16.")
+  @Option(
+    help: "With --whep: SHA-256 of the only public key to accept, 64 hexadecimal digits; a child's id is its first 16.")
   var fingerprint: String?
-  @Flag(help: "Accept certificates of known authorities only.")
+  @Flag(help: "With --whep: accept certificates of known authorities only.")
   var verify = false
   @Flag(help: "Watch in the terminal. (There is no window yet: this is how it is always done.)")
   var noWindow = false
@@ -48,6 +51,10 @@ struct Watch: AsyncParsableCommand {
 
   func validate() throws {
     if let duration, !(duration > 0 && duration < 1e8) { throw ValidationError("--duration is a number of seconds.") }
+    if whep != nil, child != nil { throw ValidationError("Name a paired child or a WHEP endpoint, not both.") }
+    if whep == nil, token != nil || fingerprint != nil || verify {
+      throw ValidationError("--token, --fingerprint and --verify are for --whep.")
+    }
     if fingerprint != nil, verify { throw ValidationError("--fingerprint and --verify exclude each other.") }
   }
 
@@ -59,7 +66,7 @@ struct Watch: AsyncParsableCommand {
     let watcher: Watcher
     do {
       watcher = try await Watcher.start(
-        options(),
+        await options(),
         notice: { notice in
           if notice.kind == .connected {
             progress.connected()
@@ -118,15 +125,8 @@ struct Watch: AsyncParsableCommand {
     }
   }
 
-  private func options() throws -> WatchOptions {
-    let url: HTTPURL
-    do throws(HTTPURLError) {
-      url = try HTTPURL(whep)
-    } catch {
-      throw Failure.badConfiguration("--whep: \(error)")
-    }
-    let secret = token ?? getenv("CRADLE_TOKEN").map { String(cString: $0) }
-    var options = WatchOptions(url: url, token: secret, trust: try trust(for: url.origin))
+  private func options() async throws -> WatchOptions {
+    var options = WatchOptions(try await source())
     options.wantsVideo = !audioOnly
     options.recording = record
     options.snapshot = snapshot
@@ -135,6 +135,18 @@ struct Watch: AsyncParsableCommand {
     }
     options.speaker = mute || device == .off ? nil : device
     return options
+  }
+
+  private func source() async throws -> WatchOptions.Source {
+    guard let whep else { return .child(try await state.finder().paired(child)) }
+    let url: HTTPURL
+    do throws(HTTPURLError) {
+      url = try HTTPURL(whep)
+    } catch {
+      throw Failure.badConfiguration("--whep: \(error)")
+    }
+    let secret = token ?? getenv("CRADLE_TOKEN").map { String(cString: $0) }
+    return .whep(WHEPSource(url: url, token: secret, trust: try trust(for: url.origin)))
   }
 
   private func trust(for origin: HTTPOrigin) throws -> HTTPTrust {
@@ -158,7 +170,7 @@ private final class Progress: Sendable {
   private struct State {
     var connectedAt: Instant?
     var isOver = false
-    var error: WatchError?
+    var error: ParentError?
     var over: (@Sendable () -> Void)?
   }
 
@@ -169,7 +181,7 @@ private final class Progress: Sendable {
   }
 
   /// The first end counts.
-  func end(_ error: WatchError?) {
+  func end(_ error: ParentError?) {
     let over = state.withLock { state in
       if !state.isOver { state.error = error }
       state.isOver = true
@@ -188,5 +200,5 @@ private final class Progress: Sendable {
   }
 
   var connectedAt: Instant? { state.withLock { $0.connectedAt } }
-  var error: WatchError? { state.withLock { $0.error } }
+  var error: ParentError? { state.withLock { $0.error } }
 }

@@ -1,5 +1,6 @@
-"""`make demo`: a child with this machine's camera and microphone (else test picture and tone), watched by a parent.
-Prints what the parent got, saves what it saw, and leaves the child running until Ctrl-C.
+"""`make demo`: a child with this machine's camera and microphone (else test picture and tone), and a parent that finds it,
+pairs with it, watches, gives orders and unpairs again. Prints how long each took, saves what was seen, and leaves the
+child running until Ctrl-C.
 
 Only the standard library here.
 """
@@ -60,11 +61,17 @@ class Child:
     def __init__(self, program: str, folder: Path):
         self.program, self.folder = program, folder
         camera, microphone = choose_devices(program)
+        configuration = folder / "child.yaml"
+        # A second camera to switch to, a light without a lamp, and a speaker that nobody hears.
+        configuration.write_text(
+            f"name: Demo\ncameras:\n  - {{id: cot, device: {camera}}}\n"
+            "  - {id: door, device: test, width: 640, height: 360}\n"
+            f"microphone: {{device: {microphone}}}\nspeaker: {{device: 'null'}}\n"
+            "lights:\n  - {id: nightlight, device: simulated}\n")
         self.directories = ["--state-directory", str(folder / "state"), "--runtime-directory", str(folder / "run")]
         self.log = open(folder / "child.log", "w+b")
         self.process = subprocess.Popen(
-            [program, "run", "--name", "Demo", "--camera", camera, "--microphone", microphone, "--listen", "[::]:0"]
-            + self.directories,
+            [program, "run", "--config", str(configuration), "--listen", "[::]:0"] + self.directories,
             stdout=self.log, stderr=self.log,
         )
 
@@ -80,6 +87,13 @@ class Child:
             time.sleep(0.05)
         raise SystemExit("The child did not get ready within 10 s.")
 
+    def open_pairing(self) -> tuple[subprocess.Popen[str], str]:
+        """The command that waits for a parent, and the code that it shows."""
+        process = subprocess.Popen(
+            [self.program, "pair", "--json"] + self.directories, stdout=subprocess.PIPE, text=True)
+        assert process.stdout
+        return process, str(json.loads(process.stdout.readline())["code"])
+
     def token(self, name: str) -> str:
         added = run_json(
             [self.program, "token", "add", "--name", name, "--allow", "view,listen", "--json"] + self.directories)
@@ -94,17 +108,44 @@ class Child:
                 self.process.kill()
 
 
-def watch(parent: str, url: str, token: str, picture: Path, state: Path) -> dict[str, Any]:
-    """The parent's figures over the whole time, which are its last line."""
-    done = subprocess.run(
-        [parent, "watch", "--whep", url, "--no-window", "--mute", "--stats", "--duration", str(WATCH_SECONDS),
-         "--snapshot", str(picture), "--state-directory", str(state)],
-        capture_output=True, text=True, env={**os.environ, "CRADLE_TOKEN": token},
-    )
-    lines = done.stdout.strip().splitlines()
-    if done.returncode != 0 or not lines:
-        raise SystemExit("The parent could not watch:\n" + done.stderr[-2000:])
-    return dict(json.loads(lines[-1]))
+class Parent:
+    """The parent's commands, each timed as a person would: from Return to the prompt."""
+
+    def __init__(self, program: str, state: Path) -> None:
+        self.program, self.state = program, state
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [self.program, *arguments, "--state-directory", str(self.state)], capture_output=True, text=True)
+
+    def step(self, title: str, *arguments: str) -> str:
+        """Does it, says how long it took and what came of it. Ends the demonstration when it fails."""
+        began = time.monotonic()
+        done = self.run(*arguments)
+        took = (time.monotonic() - began) * 1000
+        if done.returncode != 0:
+            raise SystemExit(f"{title} failed: {done.stderr.strip()}")
+        say(f"  {title:16} {took:6.0f} ms   {' · '.join(done.stdout.strip().splitlines())}")
+        return done.stdout
+
+    def find(self, name: str) -> None:
+        """By DNS-SD, where Avahi runs."""
+        began = time.monotonic()
+        done = self.run("discover", "--json", "--timeout", "2")
+        found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        if any(child.get("name") == name for child in found):
+            say(f"  {'discover':16} {(time.monotonic() - began) * 1000:6.0f} ms   found by its name, after looking for 2 s")
+        else:
+            say("  discover                   no Avahi answers here, so the child is named by its address")
+
+    def watch(self, picture: Path) -> dict[str, Any]:
+        """The figures over the whole time, which are the last line."""
+        done = self.run(
+            "watch", "--no-window", "--mute", "--stats", "--duration", str(WATCH_SECONDS), "--snapshot", str(picture))
+        lines = done.stdout.strip().splitlines()
+        if done.returncode != 0 or not lines:
+            raise SystemExit("The parent could not watch:\n" + done.stderr[-2000:])
+        return dict(json.loads(lines[-1]))
 
 
 def number(value: Any, unit: str) -> str:
@@ -142,19 +183,28 @@ def main() -> int:
         began = time.monotonic()
         status = child.wait_until_ready()
         say(f"Child:       \"{status['name']}\" ready after {(time.monotonic() - began) * 1000:.0f} ms")
-        token = child.token("demo")
-        url = f"https://localhost:{status['port']}/"
+        parent = Parent(options.parent, folder / "parent")
+        parent.find(status["name"])
+        window, code = child.open_pairing()
+        parent.step("pair", "pair", f"127.0.0.1:{status['port']}", "--code", code)
+        window.wait(10)
         say(f"Watching it for {WATCH_SECONDS} s with cradle-parent ...")
-        whep = f"https://127.0.0.1:{status['port']}/whep"
-        good = show(watch(options.parent, whep, token, picture, folder / "parent"), picture)
+        good = show(parent.watch(picture), picture)
+        parent.step("light on", "light", "on", "--for", "10m")
+        parent.step("lullaby", "lullaby", "play", "pink-noise", "--volume", "20")
+        parent.step("camera switch", "camera", "switch", "door")
+        parent.step("screenshot", "screenshot", "-o", str(picture.with_name("demo-still.jpg")))
+        parent.step("unpair", "unpair", status["name"])
+        url = f"https://localhost:{status['port']}/"
+        token = child.token("demo")
         say()
-        say(f"Open   {url}   or, from another device,   https://{own_address()}:{status['port']}/")
-        say(f"Token  {token}")
-        say("(The browser warns of the certificate: the child made it itself. Accept it for this page.)")
+        say("On two machines: `cradle-child run` and `cradle-child pair` on the one; on the other")
+        say("`cradle-parent pair --code CODE`, then `cradle-parent watch`, `cradle-parent light on` …")
+        say(f"In a browser: {url}   or, from another device,   https://{own_address()}:{status['port']}/")
+        say(f"  token {token}")
+        say("  (The browser warns of the certificate: the child made it itself. Accept it for this page.)")
         if options.once:
             return 0 if good else 1
-        say("Or in a terminal:")
-        say(f"  CRADLE_TOKEN={token} {options.parent} watch --whep {whep}")
         say("The child goes on until Ctrl-C.")
         child.process.wait()
         return 1

@@ -65,7 +65,7 @@ import Wire
     var now = Instant.zero
     var delays: [Duration] = []
     for _ in 0..<8 {
-      let next = delay.next(now: now)
+      let next = delay.next(now: now, jitter: 0)
       delays.append(next)
       now += next + .milliseconds(100)
     }
@@ -74,28 +74,15 @@ import Wire
     #expect(delays.suffix(2) == [.seconds(10), .seconds(10)])
   }
 
+  @Test func chanceTakesAtMostAQuarterOff() {
+    var delay = RetryDelay()
+    #expect(delay.next(now: .zero, jitter: 1) == .milliseconds(150))
+    #expect(delay.next(now: .zero + .seconds(1), jitter: 0.5) == .microseconds(437_500))
+  }
+
   @Test func beginsAnewAfterALinkThatHeld() {
     var delay = RetryDelay()
-    for second in 0..<5 { _ = delay.next(now: .zero + .seconds(second)) }
-    #expect(delay.next(now: .zero + .seconds(60)) == .milliseconds(200))
-  }
-}
-
-@Suite struct ChildMessageTests {
-  @Test func helloNamesTheChild() {
-    guard
-      case .hello("Nursery") = ChildMessage(#"{"id":"c1","text":"hello","parameters":{"name":"Nursery","id":"0f"}}"#)
-    else { return #expect(Bool(false), "not understood") }
-  }
-
-  @Test func namesCannotSteerTheTerminal() {
-    guard case .hello(let name) = ChildMessage(#"{"text":"hello","parameters":{"name":"\u001b[2Ja\u009bb"}}"#)
-    else { return #expect(Bool(false), "not understood") }
-    #expect(name == "[2Jab")
-  }
-
-  @Test(arguments: ["", "{}", "[]", #"{"text":1}"#, #"{"text":"heartbeat"}"#, "\u{0}"])
-  func everythingElseIsIgnored(text: String) {
-    #expect(ChildMessage(text) == nil)
+    for second in 0..<5 { _ = delay.next(now: .zero + .seconds(second), jitter: 0) }
+    #expect(delay.next(now: .zero + .seconds(60), jitter: 0) == .milliseconds(200))
   }
 }

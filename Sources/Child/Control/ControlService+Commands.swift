@@ -133,11 +133,9 @@ extension ControlService {
     guard let record = pairing.record(id: id) else {
       throw .badParameter("id", "names nobody who is paired; pairs.list tells who is")
     }
-    let bound = NIOLoopBound((self, viewer), eventLoop: loop)
+    let bound = NIOLoopBound(self, eventLoop: loop)
     loop.scheduleTask(in: .milliseconds(id == viewer.pair ? 100 : 0)) {
-      let (control, viewer) = bound.value
-      try control.pairing.revoke(id: record.id)
-      control.note(.unpaired, viewer: viewer, id: record.id, detail: record.name)
+      try bound.value.pairing.revoke(id: record.id)
     }
     return done(.done)
   }

@@ -7,6 +7,7 @@ internal import Pairing
 internal import PeerConnection
 internal import RTPReceiving
 internal import SCTP
+internal import SDP
 internal import Server
 internal import Signaling
 internal import Wire
@@ -49,6 +50,8 @@ final class ControlService: @unchecked Sendable {
   func start() {
     viewers.onEvent = { [weak self] event, viewer in self?.handle(event, of: viewer) }
     viewers.onEnded.append { [weak self] viewer in self?.ended(viewer) }
+    pairing.onRevoked.append { [weak self] record in self?.note(.unpaired, id: record.id, detail: record.name) }
+    pairing.onPaired = { [weak self] record in self?.note(.paired, id: record.id, detail: record.name) }
     lights.changed = { [weak self] in self?.tellChanges() }
     told = state
     let bound = NIOLoopBound(self, eventLoop: loop)
@@ -86,7 +89,9 @@ final class ControlService: @unchecked Sendable {
     case .audio(let audio):
       hear(audio, from: viewer)
     case .stateChanged(.connected) where !viewer.isConnected:
-      note(.viewerJoined, viewer: viewer)
+      let isWatching = viewers.hub.connection(viewer.peer)?.negotiated?.media.isEmpty == false
+      viewers.table[viewer.peer]?.isWatching = isWatching
+      if isWatching { note(.viewerJoined, viewer: viewer) }
       tellChanges()
     default:
       break
@@ -97,7 +102,7 @@ final class ControlService: @unchecked Sendable {
     transfers[viewer.peer] = nil
     if floor.holder?.viewer == "\(viewer.peer)" { sound.endTalk() }
     floor.release(viewer: "\(viewer.peer)")
-    if viewer.isConnected { note(.viewerLeft, viewer: viewer) }
+    if viewer.isWatching { note(.viewerLeft, viewer: viewer) }
     tellChanges()
   }
 
@@ -167,6 +172,19 @@ final class ControlService: @unchecked Sendable {
     defer { told = now }
     guard let told, let changes = now.changes(since: told) else { return }
     push(.state(changes))
+    for (camera, before) in zip(now.cameras, told.cameras) {
+      noteDevice(before.state, camera.state, lost: .cameraLost, back: .cameraBack, id: camera.id, camera.name)
+    }
+    noteDevice(
+      told.microphone.state, now.microphone.state, lost: .microphoneLost, back: .microphoneBack, now.microphone.name)
+    noteDevice(told.speaker.state, now.speaker.state, lost: .speakerLost, back: .speakerBack, now.speaker.name)
+  }
+
+  private func noteDevice(
+    _ before: DeviceState, _ now: DeviceState, lost: EventKind, back: EventKind, id: String? = nil, _ detail: String
+  ) {
+    if before != .missing, now == .missing { note(lost, id: id, detail: detail) }
+    if before == .missing, now == .running { note(back, id: id, detail: detail) }
   }
 
   /// Each second.

@@ -31,7 +31,7 @@ final class PairingService: @unchecked Sendable {
   var onWindowChanged: (_ isOpen: Bool) -> Void = { _ in }
   var onPaired: (PairRecord) -> Void = { _ in }
   /// The parent may not come any more; what it has open is to be ended.
-  var onRevoked: (PairRecord) -> Void = { _ in }
+  var onRevoked: [(PairRecord) -> Void] = []
 
   init(responder: PairingResponder, store: PairStore, loop: any EventLoop, logger: Logger) {
     self.responder = responder
@@ -65,7 +65,7 @@ final class PairingService: @unchecked Sendable {
   func revoke(id: String) throws {
     let record = try store.revoke(id: id)
     logger.notice("parent unpaired", metadata: ["name": "\(record.name)", "id": "\(record.id)"])
-    onRevoked(record)
+    for tell in onRevoked { tell(record) }
   }
 
   func saveNotes() {

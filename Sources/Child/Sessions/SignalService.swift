@@ -26,7 +26,7 @@ final class SignalService: @unchecked Sendable {
     self.pairing = pairing
     self.logger = logger
     viewers.onEnded.append { [weak self] viewer in self?.ended(viewer) }
-    pairing.onRevoked = { [weak self] record in self?.perform { $0.endAll(of: record.id, .notPaired) } }
+    pairing.onRevoked.append { [weak self] record in self?.perform { $0.endAll(of: record.id, .notPaired) } }
   }
 
   /// Opens the child's room.

@@ -31,6 +31,9 @@ public final class PeerHub: @unchecked Sendable {
   /// Called on the event loop; set it before `bind`.
   public var onEvent: EventHandler = { _, _ in }
   private var socket: MediaSocket?
+  private var isShutDown = false
+  /// Sound goes on after a word, and a network that is down costs little.
+  private static let reopeningDelay: TimeAmount = .milliseconds(100)
   private var peers: [PeerID: Peer] = [:]
   private var byFragment: [String: PeerID] = [:]
   private var byAddress: [TransportAddress: PeerID] = [:]
@@ -77,12 +80,39 @@ public final class PeerHub: @unchecked Sendable {
 
   /// Opens the UDP socket. Call once, before anything else.
   public func bind(ports: ClosedRange<UInt16>) async throws {
-    let socket = try await MediaSocket.bind(ports: ports, on: eventLoop) { [weak self] datagram, remote, local in
+    let socket = try await openSocket(ports: ports)
+    try await eventLoop.submit { self.use(socket) }.get()
+  }
+
+  private func openSocket(ports: ClosedRange<UInt16>) async throws -> MediaSocket {
+    try await MediaSocket.bind(ports: ports, on: eventLoop) { [weak self] datagram, remote, local in
       self?.receive(datagram, from: remote, to: local)
     } receivedAll: { [weak self] in
       self?.finishTurn()
     }
-    try await eventLoop.submit { self.socket = socket }.get()
+  }
+
+  private func use(_ socket: MediaSocket) {
+    guard !isShutDown else { return socket.channel.close(promise: nil) }
+    self.socket = socket
+    for peer in peers.values { peer.destination = nil }
+    socket.channel.closeFuture.whenComplete { [weak self] _ in self?.reopen(port: socket.port) }
+  }
+
+  /// NIO closes a UDP socket when one datagram cannot be written, as happens while an interface is down or when a peer
+  /// names an address that nothing may be sent to. The others go on as soon as there is a socket on the same port.
+  private func reopen(port: UInt16) {
+    eventLoop.scheduleTask(in: Self.reopeningDelay) { [weak self] in
+      guard let self, !self.isShutDown else { return }
+      Task {
+        do {
+          let socket = try await self.openSocket(ports: port...port)
+          self.eventLoop.execute { self.use(socket) }
+        } catch {
+          self.eventLoop.execute { self.reopen(port: port) }
+        }
+      }
+    }
   }
 
   /// The UDP port, 0 before `bind`.
@@ -197,6 +227,7 @@ public final class PeerHub: @unchecked Sendable {
   /// Ends every peer and the socket; without a goodbye, peers find out by themselves (RFC 7675).
   public func shutDown(sayingGoodbye: Bool = true) async {
     let socket = try? await eventLoop.submit {
+      self.isShutDown = true
       for peer in self.peers.values {
         if sayingGoodbye { self.close(peer.id) } else { self.forget(peer) }
       }

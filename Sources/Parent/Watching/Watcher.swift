@@ -1,40 +1,40 @@
 internal import Codecs
+internal import Control
 internal import Devices
 public import Frames
 internal import ICE
 internal import NIOCore
-internal import NIOPosix
 internal import PeerConnection
 internal import RTPReceiving
-internal import Secure
 internal import Server
-internal import Signaling
 internal import Synchronization
 internal import Wire
 
-/// Watches one server: receives, decodes, plays and records, and makes the link anew when it breaks.
+/// Watches one child or server: receives, decodes, plays and records, and makes the link anew when it breaks.
 ///
 /// `@unchecked Sendable`: what changes is confined to the event loop.
 public final class Watcher: @unchecked Sendable {
   private let options: WatchOptions
-  private let group: MultiThreadedEventLoopGroup
+  private let station: PeerStation
   private let loop: any EventLoop
   private let hub: PeerHub
-  private let client: HTTPClient
+  private let signaling: SignalingMaker
   private let video: VideoPlayer
   private let audio: AudioPlayer
   private let recorder: Recorder?
   private let snapshot: Snapshot?
   private let notice: @Sendable (WatchNotice) -> Void
-  private let ended: @Sendable (WatchError) -> Void
+  private let ended: @Sendable (ParentError) -> Void
 
-  private var session: WatchSession?
+  private var session: ChildSession?
   private var state = WatchStatistics.State.connecting
   private var began = MonotonicClock.now
   private var child: String?
   private var hasConnected = false
   private var reconnects = 0
   private var retry = RetryDelay()
+  /// Why the last attempt failed.
+  private var lastReason: String?
   private var retryTimer: Scheduled<Void>?
   private var keyFrameTimer: RepeatedTask?
   private var lastSample: Sample?
@@ -59,38 +59,31 @@ public final class Watcher: @unchecked Sendable {
   ///   - ended: watching was given up; called at most once.
   public static func start(
     _ options: WatchOptions, notice: @escaping @Sendable (WatchNotice) -> Void,
-    show: (@Sendable (VideoFrame) -> Void)? = nil, ended: @escaping @Sendable (WatchError) -> Void
+    show: (@Sendable (VideoFrame) -> Void)? = nil, ended: @escaping @Sendable (ParentError) -> Void
   ) async throws -> Watcher {
-    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let station = try await PeerStation.open(identity: SignalingMaker.identity(for: options.source))
     do {
-      let watcher = try Watcher(options, group: group, notice: notice, show: show, ended: ended)
-      try await watcher.hub.bind(ports: 0...0)
+      let watcher = try Watcher(options, station: station, notice: notice, show: show, ended: ended)
       try await watcher.loop.submit { watcher.begin() }.get()
       return watcher
     } catch {
-      try? await group.shutdownGracefully()
+      await station.shutDown(sayingGoodbye: false)
+      await station.stopLoop()
       throw error
     }
   }
 
   private init(
-    _ options: WatchOptions, group: MultiThreadedEventLoopGroup, notice: @escaping @Sendable (WatchNotice) -> Void,
-    show: (@Sendable (VideoFrame) -> Void)?, ended: @escaping @Sendable (WatchError) -> Void
+    _ options: WatchOptions, station: PeerStation, notice: @escaping @Sendable (WatchNotice) -> Void,
+    show: (@Sendable (VideoFrame) -> Void)?, ended: @escaping @Sendable (ParentError) -> Void
   ) throws {
     self.options = options
-    self.group = group
+    self.station = station
     self.notice = notice
     self.ended = ended
-    loop = group.next()
-    // A key for this run alone: a token says who we are.
-    let identity = NodeIdentity.generate()
-    let transports = try OpenSSLTransports(identity: identity, certificate: NodeCertificate(identity: identity))
-    hub = PeerHub(eventLoop: loop, limit: 4, now: { MonotonicClock.now }) { configuration in
-      PeerConnection(
-        configuration: configuration, secure: transports, hashes: CryptoHashes(), random: SystemRandomNumberGenerator(),
-        wallClock: MonotonicClock.wallClockReference)
-    }
-    client = try HTTPClient(origin: options.url.origin, trust: options.trust, eventLoop: loop)
+    loop = station.loop
+    hub = station.hub
+    signaling = try SignalingMaker(options.source, eventLoop: station.loop)
     let request = KeyFrameRequest()
     let snapshot = options.snapshot.map(Snapshot.init)
     self.snapshot = snapshot
@@ -111,7 +104,7 @@ public final class Watcher: @unchecked Sendable {
           notice(WatchNotice(.trouble, "the recording \(path) ended: \(error)"))
         }
       } catch {
-        throw WatchError("cannot record to \(path): \(error)")
+        throw ParentError("cannot record to \(path): \(error)")
       }
     } else {
       recorder = nil
@@ -123,7 +116,7 @@ public final class Watcher: @unchecked Sendable {
     hub.onEvent = { [weak self] peer, event in self?.handle(event, of: peer) }
     video.start()
     audio.start()
-    client.prepare()
+    signaling.prepare()
     began = MonotonicClock.now
     openSession()
     if recorder != nil, options.wantsVideo {
@@ -135,9 +128,9 @@ public final class Watcher: @unchecked Sendable {
 
   /// How a viewer goes.
   public enum Leaving: String, Sendable, CaseIterable {
-    /// DELETE on the WHEP session: how it is meant to be.
+    /// DELETE on the WHEP session, or a signed goodbye through the room: how it is meant to be.
     case delete
-    /// The connection says goodbye (RTCP, SCTP, DTLS), but the session is not deleted, as when a browser tab closes.
+    /// The connection says goodbye (RTCP, SCTP, DTLS), but signalling does not, as when a browser tab closes.
     case close
     /// Without a word, as when the network or the power goes.
     case vanish
@@ -155,7 +148,7 @@ public final class Watcher: @unchecked Sendable {
         return self.loop.makeSucceededFuture(statistics)
       }
       if leaving == .close {
-        self.hub.close(session.peer)
+        if let peer = session.peer { self.hub.close(peer) }
         return self.loop.makeSucceededFuture(statistics)
       }
       let promise = self.loop.makePromise(of: WatchStatistics.self)
@@ -167,8 +160,8 @@ public final class Watcher: @unchecked Sendable {
       }
       return promise.futureResult
     }.flatMap { $0 }.get()
-    await hub.shutDown(sayingGoodbye: leaving != .vanish)
-    try? await loop.submit { self.client.close() }.get()
+    await station.shutDown(sayingGoodbye: leaving != .vanish)
+    try? await loop.submit { self.signaling.close() }.get()
     video.stop()
     audio.stop()
     if let snapshot { notice(snapshot.save()) }
@@ -183,7 +176,7 @@ public final class Watcher: @unchecked Sendable {
             : "recorded \(Self.seconds(summary.duration)) s, \(summary.videoFrames) pictures, \(summary.bytes >> 10) KiB"
         ))
     }
-    try? await group.shutdownGracefully()
+    await station.stopLoop()
     return last ?? WatchStatistics(state: .ended)
   }
 
@@ -193,50 +186,57 @@ public final class Watcher: @unchecked Sendable {
 
   private func openSession() {
     guard !isStopping else { return }
-    do throws(WatchError) {
-      session = try WatchSession(options: options, client: client, hub: hub) { [weak self] event in
-        self?.handle(event)
-      }
-    } catch {
-      lost("\(error)", wasRefused: false)
+    let session = ChildSession(
+      configuration: MediaPlan.configuration(wantsVideo: options.wantsVideo, wantsAudio: options.wantsAudio),
+      hub: hub, signaling: signaling.make()
+    ) { [weak self] event in
+      self?.handle(event)
     }
+    self.session = session
+    session.start()
   }
 
-  private func handle(_ event: WatchSession.Event) {
+  private func handle(_ event: ChildSession.Event) {
     switch event {
     case .connected:
       let isAgain = hasConnected
       hasConnected = true
       if state != .connected { notice(WatchNotice(.connected, isAgain ? "the link is up again" : "connected")) }
       state = .connected
+      lastReason = nil
     case .weak:
       state = .disconnected
       notice(WatchNotice(.trouble, "the link is weak: nothing comes through at the moment"))
-    case .waiting(let refusal, let time):
-      notice(WatchNotice(.trouble, "\(refusal); trying again in \(Self.seconds(time)) s"))
-    case .message(.hello(let name)):
-      child = name.isEmpty ? nil : name
-    case .message(.goodbye(let reason)):
+    case .waiting(let reason, let time):
+      notice(WatchNotice(.trouble, "\(reason); trying again in \(Self.seconds(time)) s"))
+    case .push(.hello(let hello)):
+      child = hello.name.isEmpty ? nil : hello.name
+    case .push(.goodbye(let reason)):
       notice(WatchNotice(.information, reason.isEmpty ? "the child says goodbye" : "goodbye: \(reason)"))
-    case .over(let reason, let wasRefused):
-      lost(reason, wasRefused: wasRefused)
+    case .push(.state), .push(.event), .push(.heartbeat), .push(.level):
+      break
+    case .over(let end):
+      lost(end)
     }
   }
 
-  private func lost(_ reason: String, wasRefused: Bool) {
+  private func lost(_ end: SessionEnd) {
     session = nil
     video.pause()
     guard !isStopping else { return }
     // Before the first success somebody sits there and can mend it; afterwards a night must go on.
-    guard hasConnected, !wasRefused else {
+    guard hasConnected, case .lost(let reason) = end else {
       isStopping = true
       state = .ended
-      return ended(WatchError(reason))
+      if end == .unpaired, case .child(let child) = options.source { _ = try? child.forget() }
+      return ended(ParentError(end))
     }
     state = .reconnecting
     reconnects += 1
-    let delay = retry.next(now: MonotonicClock.now)
-    notice(WatchNotice(.trouble, "\(reason); trying again in \(Self.seconds(delay)) s"))
+    let delay = retry.next(now: MonotonicClock.now, jitter: .random(in: 0...1))
+    // A night without the child need not fill the screen.
+    if reason != lastReason { notice(WatchNotice(.trouble, "\(reason); trying again in \(Self.seconds(delay)) s")) }
+    lastReason = reason
     retryTimer = loop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { [weak self] in self?.openSession() }
   }
 
@@ -257,12 +257,12 @@ public final class Watcher: @unchecked Sendable {
     }
   }
 
-  fileprivate func requestKeyFrame() {
+  private func requestKeyFrame() {
     guard let peer = session?.peer else { return }
     hub.with(peer) { connection, now in connection.requestKeyFrame(now: now) }
   }
 
-  fileprivate func requestKeyFrameFromAnyThread() {
+  func requestKeyFrameFromAnyThread() {
     loop.execute { self.requestKeyFrame() }
   }
 
@@ -278,7 +278,7 @@ public final class Watcher: @unchecked Sendable {
     let now = MonotonicClock.now
     var result = WatchStatistics(state: state)
     let picture = video.counters(takingRecent: !isWhole)
-    let connection = session.flatMap { hub.connection($0.peer) }?.statistics(now: now)
+    let connection = session?.peer.flatMap { hub.connection($0) }?.statistics(now: now)
     result.reconnects = reconnects
     result.child = child
     result.timeToFirstFrameMs = picture.firstPicture.map { Self.tenths(($0 - began).inMilliseconds) }
@@ -338,29 +338,4 @@ public final class Watcher: @unchecked Sendable {
   }
 
   private static func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
-}
-
-/// From the decoder's thread to the watcher that owns the decoder.
-private final class KeyFrameRequest: @unchecked Sendable {
-  /// Set once, before the decoder starts.
-  weak var watcher: Watcher?
-
-  func send() {
-    watcher?.requestKeyFrameFromAnyThread()
-  }
-}
-
-/// How long to wait before the link is made anew: at once at first, then longer, up to ten seconds.
-struct RetryDelay: Sendable {
-  private var attempts = 0
-  private var last: Instant?
-  /// A link that held this long was a good one.
-  private static let forget: Duration = .seconds(30)
-
-  mutating func next(now: Instant) -> Duration {
-    if let last, now - last > Self.forget { attempts = 0 }
-    last = now
-    attempts += 1
-    return attempts == 1 ? .milliseconds(200) : min(.seconds(10), .milliseconds(500) * (1 << min(attempts - 2, 6)))
-  }
 }

@@ -2,13 +2,29 @@ public import Devices
 public import Server
 public import Signaling
 
-/// What to watch, and what to do with it.
-public struct WatchOptions: Sendable {
-  /// The WHEP endpoint.
+/// A WHEP server to watch.
+public struct WHEPSource: Sendable {
+  /// The endpoint.
   public var url: HTTPURL
   /// Bearer token; goes to the endpoint's origin alone.
   public var token: String?
   public var trust: HTTPTrust
+
+  public init(url: HTTPURL, token: String?, trust: HTTPTrust) {
+    self.url = url
+    self.token = token
+    self.trust = trust
+  }
+}
+
+/// What to watch, and what to do with it.
+public struct WatchOptions: Sendable {
+  public enum Source: Sendable {
+    case whep(WHEPSource)
+    case child(PairedChild)
+  }
+
+  public var source: Source
   public var wantsVideo = true
   public var wantsAudio = true
   /// Where sound is played; nil: nowhere, it is decoded for its level alone.
@@ -18,10 +34,8 @@ public struct WatchOptions: Sendable {
   /// A JPEG file for the last picture, written on leaving; one that exists is replaced.
   public var snapshot: String?
 
-  public init(url: HTTPURL, token: String?, trust: HTTPTrust) {
-    self.url = url
-    self.token = token
-    self.trust = trust
+  public init(_ source: Source) {
+    self.source = source
   }
 }
 
@@ -41,14 +55,5 @@ public struct WatchNotice: Sendable, Hashable {
   public init(_ kind: Kind, _ text: String) {
     self.kind = kind
     self.text = text
-  }
-}
-
-/// Why watching could not begin or was given up.
-public struct WatchError: Error, CustomStringConvertible, Sendable {
-  public var description: String
-
-  public init(_ description: String) {
-    self.description = description
   }
 }

@@ -66,12 +66,7 @@ public struct WatchStatistics: Encodable, Sendable {
   }
 
   /// One line of JSON.
-  public var json: String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(self) else { preconditionFailure("our own figures are always JSON") }
-    return String(decoding: data, as: UTF8.self)
-  }
+  public var json: String { JSONLine.text(self) }
 }
 
 extension WatchStatistics.Candidate {

@@ -1,0 +1,117 @@
+public import Control
+internal import Frames
+internal import NIOCore
+internal import Pairing
+internal import PeerConnection
+internal import Server
+
+/// A session with a paired child for commands alone: no picture, no sound.
+///
+/// `@unchecked Sendable`: what changes is confined to the event loop.
+public final class ControlSession: @unchecked Sendable {
+  public let child: PairedChild
+  /// What the child says unasked, `hello` first. Ends with the session.
+  public let pushes: AsyncStream<ControlPush>
+
+  private let station: PeerStation
+  private let session: ChildSession
+  private let said: AsyncStream<ControlPush>.Continuation
+  private var opening: EventLoopPromise<Void>?
+
+  /// For all of it. Each part has a limit of its own, which says more.
+  private static let openTimeout: TimeAmount = .seconds(20)
+  /// What is not read is lost, beginning with the oldest.
+  private static let mostPushes = 256
+
+  /// Connects to the child.
+  ///
+  /// - Throws: `ParentError`, or what the system throws.
+  public static func open(_ child: PairedChild) async throws -> ControlSession {
+    let station = try await PeerStation.open(identity: child.identity)
+    let session = ControlSession(child, station)
+    do {
+      try await session.begin().get()
+      return session
+    } catch {
+      await session.close()
+      throw error
+    }
+  }
+
+  private init(_ child: PairedChild, _ station: PeerStation) {
+    self.child = child
+    self.station = station
+    (pushes, said) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.mostPushes))
+    let relay = Relay()
+    session = ChildSession(
+      configuration: PeerConnectionConfiguration(media: []), hub: station.hub,
+      signaling: RoomSignaling(child, eventLoop: station.loop)
+    ) { event in relay.owner?.handle(event) }
+    relay.owner = self
+  }
+
+  /// From the session to its owner, which needs the session first.
+  private final class Relay {
+    weak var owner: ControlSession?
+  }
+
+  private func begin() -> EventLoopFuture<Void> {
+    station.loop.flatSubmit { [self] in
+      let promise = station.loop.makePromise(of: Void.self)
+      opening = promise
+      let limit = station.loop.scheduleTask(in: Self.openTimeout) { [self] in
+        opened(.failure(ParentError("“\(child.record.name)” does not answer in time", isFinal: false)))
+      }
+      promise.futureResult.whenComplete { _ in limit.cancel() }
+      station.hub.onEvent = { [weak self] _, event in self?.session.handle(event) }
+      session.start()
+      return promise.futureResult
+    }
+  }
+
+  private func handle(_ event: ChildSession.Event) {
+    switch event {
+    case .connected: opened(.success(()))
+    case .weak, .waiting: break
+    case .push(let push): said.yield(push)
+    case .over(let end):
+      if end == .unpaired { _ = try? child.forget() }
+      opened(.failure(ParentError(end)))
+      said.finish()
+    }
+  }
+
+  private func opened(_ result: Result<Void, any Error>) {
+    opening?.completeWith(result)
+    opening = nil
+  }
+
+  /// Has the child carry out a command. Throws `ControlFailure`.
+  public func perform(_ command: ControlCommand) async throws -> ControlReply {
+    try await station.loop.flatSubmit { [self] in
+      let promise = station.loop.makePromise(of: ControlReply.self)
+      session.control.request(command) { promise.completeWith($0.mapError { $0 }) }
+      return promise.futureResult
+    }.get()
+  }
+
+  /// A still of `camera`, else of the one that is streamed. Throws `ControlFailure`.
+  public func screenshot(camera: String? = nil, quality: Int? = nil) async throws -> TransferReceiver.Received {
+    try await station.loop.flatSubmit { [self] in
+      let promise = station.loop.makePromise(of: TransferReceiver.Received.self)
+      session.control.screenshot(camera: camera, quality: quality) { promise.completeWith($0.mapError { $0 }) }
+      return promise.futureResult
+    }.get()
+  }
+
+  /// Says goodbye. Call once, at the end.
+  public func close() async {
+    try? await station.loop.submit { [self] in
+      opened(.failure(ParentError("closed")))
+      session.leave {}
+      said.finish()
+    }.get()
+    await station.shutDown(sayingGoodbye: true)
+    await station.stopLoop()
+  }
+}

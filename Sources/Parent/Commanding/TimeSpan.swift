@@ -1,0 +1,41 @@
+/// A length of time as a person types it: `90`, `45s`, `10m`, `8h`, `2d`, `1h30m`. Without a unit it is seconds.
+public struct TimeSpan: Hashable, Sendable, LosslessStringConvertible {
+  public let seconds: Int
+
+  private static let units: [(letter: Character, seconds: Int)] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
+
+  public init?(_ text: String) {
+    guard !text.isEmpty, text.utf8.count <= 32 else { return nil }
+    var total = 0
+    var digits = ""
+    // Each unit once, the large ones first.
+    var left = Self.units[...]
+    for character in text {
+      if character.isASCII, character.isNumber {
+        digits.append(character)
+        continue
+      }
+      guard let index = left.firstIndex(where: { $0.letter == character }), let number = Int(digits),
+        let sum = Self.sum(total, number, left[index].seconds)
+      else { return nil }
+      total = sum
+      digits = ""
+      left = left[(index + 1)...]
+    }
+    if !digits.isEmpty {
+      // `1h30` could be minutes or seconds.
+      guard total == 0, left.count == Self.units.count, let number = Int(digits), let sum = Self.sum(0, number, 1)
+      else { return nil }
+      total = sum
+    }
+    seconds = total
+  }
+
+  private static func sum(_ total: Int, _ number: Int, _ unit: Int) -> Int? {
+    let (product, isTooLarge) = number.multipliedReportingOverflow(by: unit)
+    let (sum, isTooMuch) = total.addingReportingOverflow(product)
+    return isTooLarge || isTooMuch ? nil : sum
+  }
+
+  public var description: String { "\(seconds)s" }
+}

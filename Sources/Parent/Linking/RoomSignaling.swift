@@ -1,0 +1,89 @@
+internal import NIOCore
+internal import PeerConnection
+internal import SDP
+internal import Signaling
+
+/// Signalling with a paired child: no token, both sides know each other by their keys.
+final class RoomSignaling: SessionSignaling {
+  var notify: (SignalingEvent) -> Void = { _ in }
+  private var line: RoomLine?
+  private var makeOffer: ((Bool) -> SessionDescription?)?
+
+  init(_ child: PairedChild, eventLoop: any EventLoop) {
+    line = RoomLine(child, eventLoop: eventLoop) { [weak self] event in self?.handle(event) }
+  }
+
+  var canRestart: Bool { line?.isUsable ?? false }
+  var tellsReasons: Bool { canRestart }
+
+  func start(makeOffer: @escaping (_ isLocal: Bool) -> SessionDescription?) {
+    self.makeOffer = makeOffer
+    line?.open()
+  }
+
+  func restartICE(_ ours: RestartedICE) {
+    // One transport carries all sections, so that any of them can stand for it.
+    let section = TrickleFragment.Section(mid: "0", candidates: ours.candidates, endOfCandidates: true)
+    let fragment = TrickleFragment(ufrag: ours.ufrag, pwd: ours.pwd, sections: [section])
+    line?.perform { $0.restartICE(fragment, now: $1) }
+  }
+
+  func leave(then: @escaping () -> Void) {
+    notify = { _ in }
+    line?.perform { session, _ in session.leave() }
+    line?.close()
+    line = nil
+    then()
+  }
+
+  private func handle(_ event: RoomLine.Event) {
+    switch event {
+    case .connected(let isLocal):
+      guard let offer = makeOffer?(isLocal) else { return }
+      line?.perform { $0.start(offer: offer, now: $1) }
+    case .unreachable(let reason): end(.lost(reason))
+    case .action(let action): handle(action)
+    }
+  }
+
+  private func handle(_ action: PairedParentAction) {
+    switch action {
+    case .answered(let answer): notify(.answered(answer))
+    case .addCandidate(let candidate, sdpMid: _): notify(.candidates([candidate], isComplete: false))
+    case .remoteCandidatesComplete: notify(.candidates([], isComplete: true))
+    case .restarted(let theirs):
+      guard let ufrag = theirs.ufrag, let pwd = theirs.pwd else { return }
+      notify(.restarted(ufrag: ufrag, pwd: pwd, candidates: theirs.candidates))
+    case .failed(let error): end(SessionEnd(error))
+    case .ended(let reason): end(SessionEnd(reason))
+    // Forged messages change nothing; when nothing else comes, the time-out names them.
+    case .refused, .restartFailed, .send: break
+    }
+  }
+
+  private func end(_ end: SessionEnd) {
+    line?.close()
+    line = nil
+    notify(.over(end))
+  }
+}
+
+extension SessionEnd {
+  init(_ error: PairedSessionError) {
+    switch error {
+    case .dismissed(let reason): self.init(reason)
+    case .room(let error) where error.code == .noSuchRoom:
+      self = .lost("another child answers at the address where this one was")
+    case .room, .connectionLost, .timedOut: self = .lost("\(error)")
+    }
+  }
+
+  init(_ reason: ByeReason) {
+    switch reason {
+    case .notPaired: self = .unpaired
+    case .expired: self = .refused("the pairing has expired; pair again with `cradle-parent pair`")
+    case .notAcceptable: self = .refused("\(PairedSessionError.dismissed(reason))")
+    case .left, .busy, .goingAway: self = .lost("\(PairedSessionError.dismissed(reason))")
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/// Why something could not be done, in words for a person: what is wrong, and what to try.
+public struct ParentError: Error, Hashable, Sendable, CustomStringConvertible {
+  public var description: String
+  /// Trying again as it is would not help.
+  public var isFinal: Bool
+
+  public init(_ description: String, isFinal: Bool = true) {
+    self.description = description
+    self.isFinal = isFinal
+  }
+
+  init(_ end: SessionEnd) {
+    switch end {
+    case .lost: self.init(end.text, isFinal: false)
+    case .refused, .unpaired: self.init(end.text)
+    }
+  }
+}

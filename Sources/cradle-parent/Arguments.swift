@@ -1,0 +1,17 @@
+public import ArgumentParser
+public import Control
+public import Parent
+
+// What stands on the command line beside texts and numbers.
+
+extension TimeSpan: ExpressibleByArgument {}
+
+extension LightSetting.Switch: ExpressibleByArgument {}
+
+/// What an option may be.
+enum Bounds {
+  static func check(_ value: Int?, _ range: ClosedRange<Int>, _ option: String, _ unit: String = "") throws {
+    guard let value, !range.contains(value) else { return }
+    throw ValidationError("\(option) is \(range.lowerBound) to \(range.upperBound)\(unit.isEmpty ? "" : " \(unit)").")
+  }
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import Commands
+import Control
+import Frames
+import Glibc
+import Pairing
+import Parent
+import Storage
+
+/// `cradle-parent camera`
+struct Camera: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Shows the child's cameras, and switches between them.", subcommands: [List.self, Switch.self])
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Lists the cameras.")
+
+    @OptionGroup var child: ChildOptions
+    @Flag(help: "Print one JSON object {cameras: [...]}.")
+    var json = false
+
+    func run() async throws { try await child.show(.cameraList, json) }
+  }
+
+  struct Switch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Chooses the camera that all parents see.")
+
+    @Argument(help: "Which, as `camera list` names it. (default: the next one)")
+    var id: String?
+    @OptionGroup var child: ChildOptions
+    @Flag(help: "Print one JSON object {cameras: [...]}.")
+    var json = false
+
+    func run() async throws { try await child.show(.cameraSwitch(id: id), json) }
+  }
+}
+
+/// `cradle-parent screenshot`
+struct Screenshot: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Saves a still picture at the camera's own resolution.")
+
+  @Option(name: .shortAndLong, help: "The JPEG file; - for standard output. (default: CHILD-DATE-TIME.jpg)")
+  var output: String?
+  @Option(help: "Which camera. (default: the one that is streamed)")
+  var camera: String?
+  @Option(help: "1 to 100. (default: 85)")
+  var quality: Int?
+  @OptionGroup var child: ChildOptions
+  @Flag(help: "Print one JSON object {file, size, width, height}.")
+  var json = false
+
+  private struct Report: Encodable {
+    var file: String
+    var size: Int
+    var width: Int
+    var height: Int
+  }
+
+  func validate() throws {
+    try Bounds.check(quality, ControlLimits.quality, "--quality")
+    if output == "-", json { throw ValidationError("With --output - the picture itself is what is printed.") }
+  }
+
+  func run() async throws {
+    try await child.command { session in
+      let picture = try await withProgress("Taking the picture") {
+        try await session.screenshot(camera: camera, quality: quality)
+      }
+      if output == "-" { return try Self.print(picture.bytes) }
+      let file = output ?? Self.fileName(session.child.record.name)
+      // A picture of one's own child, for one's own eyes.
+      try AtomicFile(path: file).write(picture.bytes)
+      let (width, height) = (picture.document.width, picture.document.height)
+      Swift.print(
+        json
+          ? JSONLine.text(Report(file: file, size: picture.bytes.count, width: width, height: height))
+          : "Saved \(file) (\(width)x\(height), \(picture.bytes.count >> 10) KiB).")
+    }
+  }
+
+  private static func print(_ bytes: [UInt8]) throws {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+      guard count >= 0 else {
+        throw Failure.failed("cannot write to standard output: \(String(cString: strerror(errno)))")
+      }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  /// `Nursery-20261121-205207.jpg`; a name is not to lead out of this directory.
+  private static func fileName(_ name: String) -> String {
+    let plain = name.map { $0.isLetter || $0.isNumber ? $0 : "-" }
+    let time = LocalTime.compact(unixSeconds: Double(MonotonicClock.unixNanoseconds) / 1e9)
+    return "\(String(plain))-\(time).jpg"
+  }
+}

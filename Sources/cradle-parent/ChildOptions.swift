@@ -1,0 +1,63 @@
+import ArgumentParser
+import Commands
+import Glibc
+import Parent
+
+/// Which child a command is for.
+struct ChildOptions: ParsableArguments {
+  @OptionGroup var state: StateOptions
+  @Option(help: "The child's name, its id or host:port. (default: the only paired one)")
+  var child: String?
+
+  /// Connects, has `body` give its commands, and leaves.
+  func command<Result>(_ body: (ControlSession) async throws -> Result) async throws -> Result {
+    try await failing {
+      let session = try await withProgress("Connecting") {
+        try await ControlSession.open(state.finder().paired(child))
+      }
+      do {
+        let result = try await body(session)
+        await session.close()
+        return result
+      } catch {
+        await session.close()
+        throw error
+      }
+    }
+  }
+}
+
+/// Errors of the library as the command's failure.
+func failing<Result>(_ body: () async throws -> Result) async throws -> Result {
+  do {
+    return try await body()
+  } catch let failure as Failure {
+    throw failure
+  } catch {
+    throw Failure.failed("\(error)")
+  }
+}
+
+/// Says on a terminal what is being waited for when it takes longer than a second.
+func withProgress<Result>(_ text: String, _ body: () async throws -> Result) async throws -> Result {
+  guard isatty(STDERR_FILENO) == 1 else { return try await body() }
+  let saying = Task {
+    try await Task.sleep(for: .seconds(1))
+    writeToTerminal("\(text)…")
+    return ()
+  }
+  let result: Swift.Result<Result, any Error>
+  do {
+    result = .success(try await body())
+  } catch {
+    result = .failure(error)
+  }
+  saying.cancel()
+  if case .success = await saying.result { writeToTerminal("\r\u{1b}[K") }
+  return try result.get()
+}
+
+private func writeToTerminal(_ text: String) {
+  let bytes = Array(text.utf8)
+  _ = write(STDERR_FILENO, bytes, bytes.count)
+}

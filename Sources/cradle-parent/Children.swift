@@ -1,0 +1,49 @@
+import ArgumentParser
+import Commands
+import Pairing
+import Parent
+
+/// `cradle-parent children`
+struct Children: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Lists the paired children, and where each was last seen.")
+
+  @OptionGroup var state: StateOptions
+  @Flag(help: "Print one JSON object {children: [...]}.")
+  var json = false
+
+  func run() async throws {
+    let children = try await failing { try state.parent().pairs().records.map(ChildListing.init) }
+    if json { return print(JSONLine.text(["children": children])) }
+    if children.isEmpty { return print("No child is paired. Begin with: cradle-parent discover") }
+    print(Table.text([ChildListing.heading] + children.map(\.row)))
+  }
+}
+
+/// `cradle-parent unpair`
+struct Unpair: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Ends the pairing with a child, at both ends when it can be reached.")
+
+  @OptionGroup var state: StateOptions
+  @Argument(help: "The child's name, its id or host:port.")
+  var child: String
+
+  func run() async throws {
+    try await failing {
+      let paired = try await state.finder().paired(child)
+      var isTold = true
+      do {
+        try await withProgress("Telling the child") { try await Farewell.say(to: paired) }
+      } catch {
+        isTold = false
+        printError("\(error)")
+      }
+      try paired.forget()
+      print("Unpaired \(paired.record.name) (\(paired.record.id)).")
+      if !isTold {
+        print("The child could not be told and still lists this parent: on the child, cradle-child unpair removes it.")
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Commands
+import Control
+import Glibc
+import Pairing
+import Parent
+
+/// `cradle-parent invite`
+struct Invite: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Makes a one-time link for a guest: a babysitter's phone, or another parent.",
+    discussion: """
+      Whoever has the link first is let in, so give it to one person only. On another parent: cradle-parent pair \
+      --link LINK. On a phone: scan the code.
+      """)
+
+  @Option(help: "What the guest is called.")
+  var name: String?
+  @Option(name: .customLong("for"), help: "How long the guest may stay, such as 8h. (default: 8h)")
+  var duration: TimeSpan?
+  @Option(help: "What the guest may do, with commas between: view, listen, talk, control. (default: view,listen)")
+  var allow: String?
+  @OptionGroup var child: ChildOptions
+  @Flag(help: "Print one JSON object {invite: {name, link, allow, expiresAt}}.")
+  var json = false
+
+  private var permissions: Permissions? {
+    allow.flatMap { Permissions(names: $0.split(separator: ",").map(String.init)) }
+  }
+
+  func validate() throws {
+    try Bounds.check(duration?.seconds, ControlLimits.inviteSeconds, "--for", "seconds")
+    if allow != nil {
+      guard let permissions, !permissions.isEmpty, !permissions.contains(.admin) else {
+        throw ValidationError("--allow is some of view, listen, talk and control, with commas between.")
+      }
+    }
+  }
+
+  func run() async throws {
+    try await child.show(
+      .inviteCreate(InviteRequest(name: name, seconds: duration?.seconds, allow: permissions)), json)
+  }
+}

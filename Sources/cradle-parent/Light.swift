@@ -1,0 +1,54 @@
+import ArgumentParser
+import Control
+import Parent
+
+/// `cradle-parent light`
+struct Light: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Switches the child's light.")
+
+  @Argument(help: "on, off or toggle.")
+  var state: LightSetting.Switch
+  @Option(help: "Percent, for a light that can be dimmed.")
+  var brightness: Int?
+  @Option(name: .customLong("for"), help: "Goes out by itself after this long, such as 10m.")
+  var duration: TimeSpan?
+  @Option(help: "Which light. (default: the first)")
+  var id: String?
+  @OptionGroup var child: ChildOptions
+  @Flag(help: "Print one JSON object {light: {id, state, brightness, …}}.")
+  var json = false
+
+  func validate() throws {
+    try Bounds.check(brightness, ControlLimits.brightness, "--brightness", "percent")
+    try Bounds.check(duration?.seconds, ControlLimits.lightSeconds, "--for", "seconds")
+    if state == .off, brightness != nil || duration != nil {
+      throw ValidationError("--brightness and --for are for a light that is on.")
+    }
+  }
+
+  func run() async throws {
+    let setting = LightSetting(id: id, state: state, brightness: brightness, seconds: duration?.seconds)
+    try await child.show(.lightSet(setting), json)
+  }
+}
+
+/// `cradle-parent flash`
+struct Flash: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Flashes the child's light a few times.")
+
+  @Option(help: "How often. (default: 3)")
+  var times: Int?
+  @Option(help: "Which light. (default: the first)")
+  var id: String?
+  @OptionGroup var child: ChildOptions
+  @Flag(help: "Print one JSON object {light: {…}}.")
+  var json = false
+
+  func validate() throws {
+    try Bounds.check(times, ControlLimits.flashTimes, "--times", "flashes")
+  }
+
+  func run() async throws {
+    try await child.show(.lightFlash(LightFlash(id: id, times: times)), json)
+  }
+}

@@ -1,0 +1,94 @@
+import ArgumentParser
+import Control
+import Parent
+
+/// `cradle-parent lullaby`
+struct Lullaby: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Plays lullabies and sounds at the child.",
+    subcommands: [
+      Play.self, Stop.self, Pause.self, Resume.self, Next.self, Volume.self, List.self,
+    ])
+
+  struct Play: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Plays a track.")
+
+    @Argument(help: "Which, as `lullaby list` names it. (default: the last one)")
+    var track: String?
+    @Flag(inversion: .prefixedNo, help: "Begin anew at the track's end.")
+    var loop: Bool?
+    @Option(name: .customLong("for"), help: "Ends after this long, such as 30m; 0 for never. (default: 30m)")
+    var duration: TimeSpan?
+    @Option(help: "Percent.")
+    var volume: Int?
+    @Option(help: "How long before the end it begins to go quiet, such as 30s.")
+    var fade: TimeSpan?
+    @OptionGroup var options: LullabyOptions
+
+    func validate() throws {
+      try Bounds.check(duration?.seconds, ControlLimits.lullabySeconds, "--for", "seconds")
+      try Bounds.check(volume, ControlLimits.volume, "--volume", "percent")
+      try Bounds.check(fade?.seconds, ControlLimits.fadeSeconds, "--fade", "seconds")
+    }
+
+    func run() async throws {
+      try await options.show(
+        .lullabyPlay(
+          LullabyRequest(
+            track: track, volume: volume, seconds: duration?.seconds, loop: loop, fadeSeconds: fade?.seconds)))
+    }
+  }
+
+  struct Stop: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Stops it.")
+    @OptionGroup var options: LullabyOptions
+    func run() async throws { try await options.show(.lullabyStop) }
+  }
+
+  struct Pause: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Stops it where it is.")
+    @OptionGroup var options: LullabyOptions
+    func run() async throws { try await options.show(.lullabyPause) }
+  }
+
+  struct Resume: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Goes on where it was paused.")
+    @OptionGroup var options: LullabyOptions
+    func run() async throws { try await options.show(.lullabyResume) }
+  }
+
+  struct Next: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Plays the next track.")
+    @OptionGroup var options: LullabyOptions
+    func run() async throws { try await options.show(.lullabyNext) }
+  }
+
+  struct Volume: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Sets how loud it is.")
+    @Argument(help: "Percent.")
+    var percent: Int
+    @OptionGroup var options: LullabyOptions
+
+    func validate() throws {
+      try Bounds.check(percent, ControlLimits.volume, "The volume", "percent")
+    }
+
+    func run() async throws { try await options.show(.lullabyVolume(percent)) }
+  }
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Lists what can be played.")
+    @OptionGroup var options: LullabyOptions
+    func run() async throws { try await options.show(.lullabyList) }
+  }
+}
+
+struct LullabyOptions: ParsableArguments {
+  @OptionGroup var child: ChildOptions
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  func show(_ command: ControlCommand) async throws {
+    try await child.show(command, json)
+  }
+}

@@ -1,0 +1,117 @@
+import ArgumentParser
+import Commands
+import Glibc
+import Pairing
+import Parent
+
+/// `cradle-parent pair`
+struct Pair: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Pairs this parent with a child, by the code or the link that the child shows.",
+    discussion: """
+      On the child: cradle-child pair. Without a code it is asked for. Compare the words that both show: they are the \
+      same when nobody stood between.
+      """)
+
+  @OptionGroup var state: StateOptions
+  @Argument(help: "The child's name, its id or host:port. (default: the only one that takes a new parent)")
+  var child: String?
+  @Option(help: "The code that the child shows, such as 1234-5678.")
+  var code: String?
+  @Option(help: "The link that the child or another parent gave: https://HOST/#pair=SECRET.")
+  var link: String?
+  @Option(help: "What the child calls this parent. (default: this machine's name)")
+  var name: String?
+  @Flag(help: "Print one JSON object {paired: {id, name}, words, allow, expiresAt}.")
+  var json = false
+
+  private struct Report: Encodable {
+    struct Paired: Encodable {
+      var id: String
+      var name: String
+    }
+
+    var paired: Paired
+    var words: String
+    var allow: [String]
+    /// Seconds since 1970-01-01 UTC; left out for never.
+    var expiresAt: Int64?
+  }
+
+  func validate() throws {
+    if link != nil, code != nil || child != nil {
+      throw ValidationError("A link names the child and stands for the code: give it alone.")
+    }
+    if let code, PairingCode(code) == nil { throw ValidationError("A code has eight digits, such as 1234-5678.") }
+    if let link, PairingLink(link) == nil { throw ValidationError("A link is like https://HOST/#pair=SECRET.") }
+  }
+
+  func run() async throws {
+    let outcome = try await failing { try await pair(PairingCall(state: state.parent(), name: name ?? Self.hostName)) }
+    let (record, grant) = (outcome.record, outcome.grant)
+    if json {
+      return print(
+        JSONLine.text(
+          Report(
+            paired: .init(id: record.id, name: record.name), words: "\(outcome.words)", allow: grant.permissions.names,
+            expiresAt: grant.expiresAt?.seconds)))
+    }
+    print("Paired with \(record.name) (\(record.id)).")
+    print("Both screens show the same words: \(outcome.words)")
+    print("This parent may: \(grant.permissions.names.joined(separator: ", ")).")
+    if let end = grant.expiresAt { print("Until \(LocalTime.text(unixSeconds: Double(end.seconds))).") }
+  }
+
+  private func pair(_ call: PairingCall) async throws -> PairingCall.Outcome {
+    if let link = link.flatMap({ PairingLink($0) }) {
+      return try await withProgress("Pairing") { try await call.pair(link) }
+    }
+    let finder = try state.finder()
+    let addresses = try await withProgress("Looking for the child") { try await finder.addresses(child) }
+    var given = code.flatMap { PairingCode($0) }
+    while true {
+      let next = try given ?? Self.askForCode()
+      given = nil
+      do {
+        return try await pair(next, addresses, call)
+      } catch PairingError.wrongCode(let left?) where left > 0 && code == nil {
+        printError("\(PairingError.wrongCode(triesLeft: left))")
+      }
+    }
+  }
+
+  /// Waits when the child wants a rest between tries.
+  private func pair(
+    _ code: PairingCode, _ addresses: [ChildAddress], _ call: PairingCall
+  ) async throws -> PairingCall.Outcome {
+    try await withProgress("Pairing") {
+      while true {
+        do {
+          return try await call.pair(code, at: addresses)
+        } catch PairingError.refused(.tooManyTries(let wait)) where wait <= .seconds(10) {
+          try await Task.sleep(for: wait)
+        }
+      }
+    }
+  }
+
+  private static func askForCode() throws -> PairingCode {
+    guard isatty(STDIN_FILENO) == 1 else {
+      throw Failure.badConfiguration("give the code that `cradle-child pair` shows with --code")
+    }
+    while true {
+      printError("The code that the child shows:")
+      guard let line = readLine() else { throw Failure.failed("no code was given") }
+      if let code = PairingCode(line) { return code }
+      printError("A code has eight digits, such as 1234-5678.")
+    }
+  }
+
+  private static var hostName: String {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    let isKnown = bytes.withUnsafeMutableBytes { buffer in
+      buffer.bindMemory(to: CChar.self).baseAddress.map { gethostname($0, buffer.count - 1) == 0 } ?? false
+    }
+    return isKnown ? String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) : "Parent"
+  }
+}

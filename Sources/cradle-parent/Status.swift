@@ -1,0 +1,64 @@
+import ArgumentParser
+import Commands
+import Control
+import Glibc
+import Parent
+
+/// `cradle-parent status`
+struct Status: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Shows how the child is: devices, light, lullaby, viewers.")
+
+  @OptionGroup var child: ChildOptions
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  func run() async throws {
+    try await child.show(.statusGet, json)
+  }
+}
+
+/// `cradle-parent events`
+struct Events: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Shows what happened at the child.")
+
+  @Flag(help: "Go on with what happens from now on, until Ctrl-C.")
+  var follow = false
+  @Option(help: "How many of the latest. (default: 50)")
+  var limit: Int?
+  @OptionGroup var child: ChildOptions
+  @Flag(help: "Print one JSON object a line for each event.")
+  var json = false
+
+  func validate() throws {
+    try Bounds.check(limit, ControlLimits.eventLimit, "--limit", "events")
+  }
+
+  func run() async throws {
+    guard follow else { return try await child.show(.eventsGet(since: nil, limit: limit), json) }
+    let signals = StopSignals()
+    let following = Task {
+      try await failing {
+        let follower = EventFollower(try await child.state.finder().paired(child.child))
+        try await follower.follow(limit: limit ?? ControlDefaults.eventLimit) { event in
+          print(json ? JSONLine.text(event) : event.words)
+          fflush(nil)
+        } trouble: { reason in
+          printError("\(reason); connecting anew")
+        }
+      }
+    }
+    let stopping = Task {
+      await signals.first()
+      following.cancel()
+      // An attempt to connect may take longer than who has pressed Ctrl-C wants to wait.
+      try? await Task.sleep(for: .seconds(1))
+      if !Task.isCancelled { Self.exit() }
+    }
+    defer { stopping.cancel() }
+    do {
+      try await following.value
+    } catch is CancellationError {
+      return
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+/// Our child and our parent by their commands: pair once, then command and watch without a token.
+extension RealPeers {
+  @Suite struct PairedFlowTests {
+    private static let configuration = """
+      name: Nursery
+      cameras:
+        - {id: cot, device: test, width: 640, height: 360, framerate: 30}
+        - {id: door, device: test, width: 320, height: 240, framerate: 30}
+      microphone: {device: test}
+      speaker: {device: "null"}
+      lights: [{id: nightlight, device: simulated}]
+      """
+
+    private struct Opened: Decodable { var code: String, link: String }
+    private struct Pairs: Decodable {
+      struct Row: Decodable { var id: String, name: String, permissions: [String] }
+      var pairs: [Row]
+    }
+
+    /// A parent with a state of its own.
+    private final class Household {
+      let child: ChildProcess
+      let state = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
+      private var window: Process?
+
+      init() throws {
+        child = try ChildProcess(configuration: PairedFlowTests.configuration)
+      }
+
+      deinit {
+        window?.terminate()
+        try? FileManager.default.removeItem(at: state)
+      }
+
+      func parent(_ arguments: String..., state other: URL? = nil) throws -> (
+        output: String, error: String, status: Int32
+      ) {
+        try ChildProcess.run(
+          ParentProcess.program.path, arguments + ["--state-directory", (other ?? state).path])
+      }
+
+      /// Opens the window; the first line of `cradle-child pair --json`.
+      func open() throws -> Opened {
+        let process = Process()
+        process.executableURL = ChildProcess.program
+        process.arguments = ["pair", "--json", "--runtime-directory", child.folder.appending(path: "run").path]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        window = process
+        var line = Data()
+        while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data("\n".utf8) { line += byte }
+        return try JSONDecoder().decode(Opened.self, from: line)
+      }
+
+      var address: String { "127.0.0.1:\(child.port)" }
+
+      func pairs() throws -> [Pairs.Row] {
+        try JSONDecoder().decode(Pairs.self, from: Data(child.command(["pairs", "--json"]).output.utf8)).pairs
+      }
+    }
+
+    @Test func pairOnceThenCommandAndWatch() throws {
+      let house = try Household()
+      let opened = try house.open()
+      let paired = try house.parent("pair", house.address, "--code", opened.code, "--name", "Phone")
+      try #require(paired.status == 0, Comment(rawValue: paired.error))
+      #expect(try house.pairs().map(\.name) == ["Phone"])
+
+      let light = try house.parent("light", "on", "--json")
+      #expect(light.status == 0 && light.output.contains(#""state":"on""#), Comment(rawValue: "\(light)"))
+      let flash = try house.parent("flash", "--times", "1")
+      #expect(flash.status == 0, Comment(rawValue: flash.error))
+      let lullaby = try house.parent("lullaby", "play", "heartbeat", "--json")
+      #expect(lullaby.output.contains(#""state":"playing""#), Comment(rawValue: "\(lullaby)"))
+      let stopped = try house.parent("lullaby", "stop", "--json")
+      #expect(stopped.output.contains(#""state":"stopped""#), Comment(rawValue: "\(stopped)"))
+      let camera = try house.parent("camera", "switch", "door")
+      #expect(camera.status == 0, Comment(rawValue: camera.error))
+      let picture = house.child.folder.appending(path: "still.jpg")
+      let still = try house.parent("screenshot", "-o", picture.path)
+      #expect(still.status == 0, Comment(rawValue: still.error))
+      #expect(try Data(contentsOf: picture).starts(with: [0xff, 0xd8]))
+
+      let watch = try house.parent("watch", "--no-window", "--duration", "3", "--stats")
+      #expect(watch.status == 0, Comment(rawValue: watch.error))
+      #expect(watch.output.contains(#""width":320"#), Comment(rawValue: watch.output))
+
+      #expect(try house.parent("unpair", "Nursery").status == 0)
+      #expect(try house.pairs().isEmpty)
+      #expect(house.child.isRunning)
+    }
+
+    @Test func aWrongCodePairsNobody() throws {
+      let house = try Household()
+      let opened = try house.open()
+      let wrong = opened.code.first == "0" ? "1" + opened.code.dropFirst() : "0" + opened.code.dropFirst()
+      let refused = try house.parent("pair", house.address, "--code", wrong)
+      #expect(refused.status == 1 && refused.error.contains("code"), Comment(rawValue: refused.error))
+      #expect(try house.pairs().isEmpty)
+      #expect(house.child.logText.contains("wrong pairing code"))
+      #expect(!house.child.logText.contains(opened.code))
+    }
+
+    @Test func aLinkPairsAndWhoIsRevokedIsCutOff() throws {
+      let house = try Household()
+      let opened = try house.open()
+      let paired = try house.parent("pair", "--link", opened.link.replacing(/\/\/[^\/]*/, with: "//\(house.address)"))
+      try #require(paired.status == 0, Comment(rawValue: paired.error))
+      #expect(try house.child.command(["unpair", "--all"]).status == 0)
+      let refused = try house.parent("light", "on")
+      #expect(refused.status == 1, Comment(rawValue: "\(refused)"))
+      // Nobody else can either.
+      let stranger = house.child.folder.appending(path: "stranger")
+      #expect(try house.parent("light", "on", "--child", house.address, state: stranger).status == 1)
+    }
+  }
+}

@@ -1,0 +1,227 @@
+import Control
+import Frames
+import Messages
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import Pairing
+import PeerConnection
+import SCTP
+import SDP
+import Secure
+import Server
+import Signaling
+import Wire
+
+/// A child on loopback with everything but devices: pairing, its room, sessions and canned answers to commands.
+///
+/// `@unchecked Sendable`: confined to its event loop but for `start` and what hops there.
+final class FakeChild: @unchecked Sendable {
+  let identity = NodeIdentity.generate()
+  private(set) var port: UInt16 = 0
+  private let loop: any EventLoop
+  private let hub: PeerHub
+  private let rooms: WebSocketRooms
+  private var pairing: PairingResponder
+  private var pairs: PairBook
+  private var sessions: PairedChildSessions
+  private var host: WebSocketRooms.Host?
+  private var peers: [PeerID: PairedSessionID] = [:]
+  private var channels: [PeerID: UInt16] = [:]
+  private var light = LightDocument(id: "nightlight", state: .off, brightness: 80, dimmable: true)
+  private var server: HTTPServer?
+  /// A still of more than one message.
+  static let picture: [UInt8] = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+
+  /// - Parameter certificateIdentity: whose certificate HTTPS shows; the child's own unless it has one from elsewhere.
+  static func start(certificateIdentity: NodeIdentity? = nil) async throws -> FakeChild {
+    let child = try FakeChild(loop: MultiThreadedEventLoopGroup.singleton.next())
+    let shown = certificateIdentity ?? child.identity
+    let certificate = try NodeCertificate(identity: shown, addresses: [.v4(0x7f00_0001)])
+    let configuration = TLSConfiguration.makeServerConfiguration(
+      certificateChain: [.certificate(try NIOSSLCertificate(bytes: certificate.der, format: .der))],
+      privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(shown.pem.utf8), format: .pem)))
+    try await child.hub.bind(ports: 0...0)
+    try await child.loop.submit { child.open() }.get()
+    let server = try await HTTPServer.start(
+      host: "127.0.0.1", port: 0, tls: NIOSSLContext(configuration: configuration),
+      webSocket: WebSocketEndpoint(path: "/signal", accept: { socket in child.rooms.accept(socket) }), on: child.loop
+    ) { request in child.respond(request) }
+    child.server = server
+    child.port = UInt16(server.port)
+    return child
+  }
+
+  private init(loop: any EventLoop) throws {
+    self.loop = loop
+    let identity = identity
+    let transports = try OpenSSLTransports(identity: identity, certificate: NodeCertificate(identity: identity))
+    hub = PeerHub(eventLoop: loop, limit: 8, now: { MonotonicClock.now }) { configuration in
+      PeerConnection(
+        configuration: configuration, secure: transports, hashes: CryptoHashes(), random: SystemRandomNumberGenerator(),
+        wallClock: MonotonicClock.wallClockReference)
+    }
+    rooms = WebSocketRooms(random: SystemRandomNumberGenerator(), eventLoop: loop, now: { MonotonicClock.now })
+    var quick = PairingConfiguration()
+    quick.iterations = PairingSize.iterations.lowerBound
+    pairing = PairingResponder(
+      configuration: quick, identity: identity, name: "Nursery", crypto: PairingPrimitives(),
+      random: SystemRandomNumberGenerator())
+    guard let empty = PairBook() else { preconditionFailure("nobody is not too many") }
+    pairs = empty
+    sessions = PairedChildSessions(
+      envelope: SignedEnvelope(
+        id: identity.id, signer: identity, verifier: PairingPrimitives(), format: SignedMessageJSON()))
+  }
+
+  func stop() async {
+    await hub.shutDown()
+    try? await loop.submit { self.rooms.shutDown() }.get()
+    await server?.stop()
+  }
+
+  // MARK: - Pairing
+
+  func openPairing() async throws -> (code: PairingCode, link: PairingLink) {
+    try await loop.submit { [self] in
+      let offer = pairing.open(now: MonotonicClock.now)
+      return (offer.code, PairingLink(origin: "https://127.0.0.1:\(port)", secret: offer.secret))
+    }.get()
+  }
+
+  /// The parents that it is paired with.
+  func parents() async throws -> [PairRecord] {
+    try await loop.submit { self.pairs.records }.get()
+  }
+
+  /// As `cradle-child unpair` does.
+  func unpairAll() async throws {
+    try await loop.submit { [self] in
+      for record in pairs.records {
+        pairs.revoke(id: record.id)
+        perform(sessions.endAll(of: record.id, .notPaired))
+      }
+    }.get()
+  }
+
+  private func respond(_ request: HTTPRequest) -> EventLoopFuture<HTTPResponse> {
+    guard request.path == "/pair" else { return loop.makeSucceededFuture(HTTPResponse(status: .notFound)) }
+    let now = MonotonicClock.now
+    do throws(PairingRefusal) {
+      let date = UnixTime(seconds: MonotonicClock.unixNanoseconds / 1_000_000_000)
+      switch try pairing.handle(PairingMessages.request(request.body), now: now, date: date) {
+      case .reply(let reply): return succeeded(reply)
+      case .paired(let record, _, let reply):
+        try? pairs.add(record, date: date)
+        return succeeded(reply)
+      }
+    } catch {
+      let problem = PairingProblem(error)
+      return loop.makeSucceededFuture(
+        HTTPResponse(
+          status: HTTPResponseStatus(statusCode: problem.status),
+          headers: ["Content-Type": PairingProblem.contentType], body: problem.body))
+    }
+  }
+
+  private func succeeded(_ reply: PairingReply) -> EventLoopFuture<HTTPResponse> {
+    loop.makeSucceededFuture(
+      HTTPResponse(
+        status: .ok, headers: ["Content-Type": PairingMessages.contentType], body: PairingMessages.encode(reply)))
+  }
+
+  // MARK: - Sessions
+
+  private func open() {
+    hub.onEvent = { [unowned self] peer, event in handle(event, of: peer) }
+    host = rooms.open(room: identity.id) { [unowned self] delivery in
+      let pairs = pairs
+      perform(
+        sessions.receive(
+          delivery,
+          pairs: { id in
+            pairs.records.first { $0.id == id }.map {
+              PairedPeer(id: $0.id, publicKeySPKI: $0.publicKey, permissions: $0.permissions)
+            }
+          }, now: MonotonicClock.now))
+    }
+  }
+
+  private func perform(_ actions: [PairedChildAction]) {
+    for action in actions {
+      switch action {
+      case .send(let client, let message): host?.send(to: client, message: message)
+      case .vouch(let client): host?.vouch(for: client)
+      case .refused(let client, let reason): host?.dismiss(client, reason: "\(reason)")
+      case .offered(let offer): answer(offer)
+      case .ended(let session, _):
+        for (peer, known) in peers where known == session { hub.close(peer) }
+      case .unpaired(let parent): pairs.revoke(id: parent)
+      case .addCandidate, .remoteCandidatesComplete, .restart: break
+      }
+    }
+  }
+
+  private func answer(_ offer: PairedOffer) {
+    guard
+      let (peer, answer) = try? hub.connect(
+        offer: offer.description, configuration: PeerConnectionConfiguration(media: []), includingLoopback: true)
+    else { return perform(sessions.end(offer.session, .notAcceptable)) }
+    peers[peer] = offer.session
+    perform(sessions.answer(offer.session, answer))
+  }
+
+  // MARK: - Commands
+
+  private func handle(_ event: PeerConnectionEvent, of peer: PeerID) {
+    switch event {
+    case .dataChannelOpened(let id, let parameters, byPeer: true):
+      guard parameters.label == ControlLimits.channelLabel, parameters.protocolName == ControlLimits.protocolName else {
+        return
+      }
+      channels[peer] = id
+      let hello = HelloDocument(
+        name: "Nursery", id: identity.id, version: "test", capabilities: [], permissions: [], viewer: "1",
+        state: StateDocument(lights: [light]))
+      say(.push(.hello(hello)), to: peer)
+    case .dataChannelMessage(let id, .text(let text)) where id == channels[peer]:
+      if let request = try? ControlRequest(json: text), let id = request.id {
+        carryOut(request.command, id: id, peer: peer)
+      }
+    default: break
+    }
+  }
+
+  private func carryOut(_ command: ControlCommand, id: String, peer: PeerID) {
+    switch command {
+    case .lightSet(let setting):
+      guard setting.id == nil || setting.id == light.id else {
+        return say(.refusal(to: id, ControlError(.unavailable, "There is no such light.")), to: peer)
+      }
+      light.state = setting.state == .on || (setting.state == .toggle && light.state == .off) ? .on : .off
+      say(.reply(to: id, .light(light)), to: peer)
+      for other in channels.keys { say(.push(.state(StateDocument(lights: [light]))), to: other) }
+    case .screenshotTake:
+      let document = TransferDocument(
+        transfer: 7, size: Self.picture.count, type: "image/jpeg", width: 640, height: 480)
+      say(.reply(to: id, .transfer(document)), to: peer)
+      for start in stride(from: 0, to: Self.picture.count, by: 16_000) {
+        send(.binary([0, 0, 0, 7] + Self.picture[start..<min(Self.picture.count, start + 16_000)]), to: peer)
+      }
+    case .ping: say(.reply(to: id, .time(1)), to: peer)
+    // It never answers this one.
+    case .talkAcquire: break
+    default: say(.reply(to: id, .done), to: peer)
+    }
+  }
+
+  private func say(_ content: ControlMessage.Content, to peer: PeerID) {
+    send(.text(ControlMessage(id: "c1", content: content).json), to: peer)
+  }
+
+  private func send(_ message: DataChannelMessage, to peer: PeerID) {
+    guard let channel = channels[peer] else { return }
+    hub.with(peer) { connection, now in try? connection.send(message, on: channel, now: now) }
+  }
+}

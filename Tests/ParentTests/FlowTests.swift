@@ -1,0 +1,228 @@
+import Control
+import Discovery
+import Pairing
+import Secure
+import Storage
+import Testing
+import Wire
+
+@testable import Parent
+
+/// A parent with a child on loopback, over real sockets: paired, found, commanded, parted.
+@Suite(.timeLimit(.minutes(1))) struct FlowTests {
+  fileprivate struct Household {
+    let child: FakeChild
+    let parent: TemporaryState
+
+    static func paired(certificateIdentity: NodeIdentity? = nil) async throws -> Household {
+      let child = try await FakeChild.start(certificateIdentity: certificateIdentity)
+      let parent = try TemporaryState()
+      let call = PairingCall(state: parent.state, name: "Kitchen")
+      _ = try await call.pair(child.openPairing().code, at: [#require(ChildAddress("127.0.0.1:\(child.port)"))])
+      return Household(child: child, parent: parent)
+    }
+
+    /// With nobody on the network, unless told.
+    func find(_ text: String? = nil, on discovery: FakeDiscovery = FakeDiscovery(problem: .noAvahi)) async throws
+      -> PairedChild
+    {
+      try await ChildFinder(state: parent.state, discovery: discovery).paired(text)
+    }
+  }
+
+  @Test func bothEndsStoreThePair() async throws {
+    let home = try await Household.paired()
+    let record = try #require(try home.parent.state.pairs().records.first)
+    #expect(record.id == home.child.identity.id)
+    #expect(record.name == "Nursery")
+    #expect(record.lastAddress?.addresses == [.v4(0x7f00_0001)])
+    #expect(try await home.child.parents().map(\.name) == ["Kitchen"])
+    #expect(try await home.child.parents().map(\.id) == [try home.parent.state.identity().id])
+    await home.child.stop()
+  }
+
+  @Test func aLinkPairsAsWell() async throws {
+    let child = try await FakeChild.start()
+    let parent = try TemporaryState()
+    let outcome = try await PairingCall(state: parent.state, name: "Attic").pair(child.openPairing().link)
+    #expect(outcome.words.words.count == CheckWords.count)
+    #expect(try parent.state.pairs().records.count == 1)
+    await child.stop()
+  }
+
+  @Test func aWrongCodeSaysHowManyTriesAreLeft() async throws {
+    let child = try await FakeChild.start()
+    let parent = try TemporaryState()
+    let right = try await child.openPairing().code
+    let wrong = try #require(PairingCode("\(right)" == "0000-0000" ? "1111-1111" : "0000-0000"))
+    let address = try #require(ChildAddress("127.0.0.1:\(child.port)"))
+    await #expect(throws: PairingError.wrongCode(triesLeft: 2)) {
+      try await PairingCall(state: parent.state, name: "Kitchen").pair(wrong, at: [address])
+    }
+    #expect(try parent.state.pairs().records.isEmpty)
+    await child.stop()
+  }
+
+  @Test func pairingTriesTheNextAddress() async throws {
+    let child = try await FakeChild.start()
+    let parent = try TemporaryState()
+    let addresses = ["127.0.0.1:1", "127.0.0.1:\(child.port)"].compactMap { ChildAddress($0) }
+    _ = try await PairingCall(state: parent.state, name: "Kitchen").pair(child.openPairing().code, at: addresses)
+    #expect(try parent.state.pairs().records.first?.lastAddress?.port == child.port)
+    await child.stop()
+  }
+
+  @Test(arguments: [false, true])
+  func aCommandIsAnswered(isCertificateFromElsewhere: Bool) async throws {
+    let home = try await Household.paired(certificateIdentity: isCertificateFromElsewhere ? .generate() : nil)
+    let session = try await ControlSession.open(home.find())
+    guard case .light(let light) = try await session.perform(.lightSet(LightSetting(state: .on))) else {
+      return #expect(Bool(false), "another reply")
+    }
+    #expect(light.state == .on)
+    #expect(try await session.perform(.ping) == .time(1))
+    var pushes = session.pushes.makeAsyncIterator()
+    guard case .hello(let hello)? = await pushes.next() else { return #expect(Bool(false), "no hello") }
+    #expect(hello.name == "Nursery")
+    await session.close()
+    await home.child.stop()
+  }
+
+  @Test func theChildsRefusalIsTheCommandsFailure() async throws {
+    let home = try await Household.paired()
+    let session = try await ControlSession.open(home.find())
+    await #expect(throws: ControlFailure.refused(ControlError(.unavailable, "There is no such light."))) {
+      try await session.perform(.lightSet(LightSetting(id: "sun", state: .on)))
+    }
+    await session.close()
+    await home.child.stop()
+  }
+
+  @Test func aPictureOfSeveralMessagesArrivesWhole() async throws {
+    let home = try await Household.paired()
+    let session = try await ControlSession.open(home.find())
+    #expect(try await session.screenshot().bytes == FakeChild.picture)
+    await session.close()
+    await home.child.stop()
+  }
+
+  @Test func whoWaitsIsToldWhenTheSessionEnds() async throws {
+    let home = try await Household.paired()
+    let session = try await ControlSession.open(home.find())
+    let unanswered = Task { try await session.perform(.talkAcquire(force: false)) }
+    try await Task.sleep(for: .milliseconds(50))
+    await session.close()
+    await #expect(throws: ControlFailure.closed) { try await unanswered.value }
+    await home.child.stop()
+  }
+
+  @Test func theChildIsFoundWhereTheNetworkSaysAndThatIsRemembered() async throws {
+    let home = try await Household.paired()
+    let id = home.child.identity.id
+    try home.parent.state.changePairs { store in
+      store.touch(
+        id: id, date: UnixTime(seconds: 1), address: KnownAddress(host: nil, addresses: [.v4(0x7f00_0001)], port: 1))
+      try store.saveNotes()
+    }
+    let network = FakeDiscovery([.test("Nursery", id: id, addresses: ["127.0.0.1"], port: home.child.port)])
+    let session = try await ControlSession.open(home.find("nursery", on: network))
+    await session.close()
+    for _ in 0..<100 where try home.parent.state.pairs().records.first?.lastAddress?.port == 1 {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    #expect(try home.parent.state.pairs().records.first?.lastAddress?.port == home.child.port)
+    await home.child.stop()
+  }
+
+  @Test func aChildToPairWithIsFoundWithoutItsName() async throws {
+    let parent = try TemporaryState()
+    let attic = DiscoveredChild.test("Attic", id: "000000000000000a", addresses: ["192.0.2.8"])
+    let nursery = DiscoveredChild.test("Nursery", addresses: ["192.0.2.7"], pairing: .open)
+    let finder = ChildFinder(state: parent.state, discovery: FakeDiscovery([attic, nursery]))
+    #expect(try await finder.addresses(nil).map(\.description) == ["192.0.2.7:8443"])
+    #expect(try await finder.addresses("attic").map(\.description) == ["192.0.2.8:8443"])
+    #expect(try await finder.addresses("192.0.2.9:1").map(\.description) == ["192.0.2.9:1"])
+    let lonely = ChildFinder(state: parent.state, discovery: FakeDiscovery(problem: .noAvahi))
+    await #expect(throws: FindingError.nothingFound(.noAvahi)) { try await lonely.addresses(nil) }
+  }
+
+  @Test func anAddressIsEnoughToFindAPairedChild() async throws {
+    let home = try await Household.paired()
+    #expect(try await home.find("127.0.0.1:\(home.child.port)").record.id == home.child.identity.id)
+    await #expect(throws: FindingError.self) { try await home.find("127.0.0.1:1") }
+    await home.child.stop()
+  }
+
+  @Test func aChildThatCannotBeReachedIsAClearError() async throws {
+    let home = try await Household.paired()
+    await home.child.stop()
+    let found = try await home.find()
+    let error = await #expect(throws: ParentError.self) { try await ControlSession.open(found) }
+    #expect(error?.description.contains("“Nursery” cannot be reached") == true, "\(String(describing: error))")
+    #expect(error?.isFinal == false)
+  }
+
+  @Test func aFarewellEndsThePairingAtTheChild() async throws {
+    let home = try await Household.paired()
+    let found = try await home.find()
+    try await Farewell.say(to: found)
+    #expect(try found.forget())
+    #expect(try await home.child.parents().isEmpty)
+    #expect(try home.parent.state.pairs().records.isEmpty)
+    await home.child.stop()
+  }
+
+  @Test func aChildThatEndedThePairingIsForgotten() async throws {
+    let home = try await Household.paired()
+    try await home.child.unpairAll()
+    let found = try await home.find()
+    let error = await #expect(throws: ParentError.self) { try await ControlSession.open(found) }
+    #expect(error?.isFinal == true)
+    #expect(error?.description.contains("pair again") == true)
+    #expect(try home.parent.state.pairs().records.isEmpty)
+    await home.child.stop()
+  }
+
+  @Test func revokingEndsAnOpenSession() async throws {
+    let home = try await Household.paired()
+    let session = try await ControlSession.open(home.find())
+    try await home.child.unpairAll()
+    for await _ in session.pushes {}
+    await #expect(throws: ControlFailure.closed) { try await session.perform(.ping) }
+    await session.close()
+    await home.child.stop()
+  }
+}
+
+/// Why watching was given up, from whichever thread.
+private final class Ending: Sendable {
+  private let stream: AsyncStream<ParentError>
+  let tell: @Sendable (ParentError) -> Void
+
+  init() {
+    let (stream, continuation) = AsyncStream.makeStream(of: ParentError.self)
+    self.stream = stream
+    tell = { continuation.yield($0) }
+  }
+
+  func first() async -> ParentError? {
+    for await error in stream { return error }
+    return nil
+  }
+}
+
+extension FlowTests {
+  @Test func watchingEndsWhenTheChildEndsThePairing() async throws {
+    let home = try await Household.paired()
+    let ending = Ending()
+    let (connected, up) = AsyncStream.makeStream(of: Void.self)
+    let watcher = try await Watcher.start(
+      WatchOptions(.child(home.find())), notice: { if $0.kind == .connected { up.yield() } }, ended: ending.tell)
+    for await _ in connected { break }
+    try await home.child.unpairAll()
+    #expect(await ending.first()?.description.contains("pair again") == true)
+    _ = await watcher.stop()
+    #expect(try home.parent.state.pairs().records.isEmpty)
+    await home.child.stop()
+  }
+}
