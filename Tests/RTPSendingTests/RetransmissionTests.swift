@@ -1,8 +1,9 @@
 import RTP
-import RTPSending
 import TestSupport
 import Testing
 import Wire
+
+@testable import RTPSending
 
 @Suite struct RetransmissionTests {
   @Test func nackBringsThePacketOnTheRTXStream() throws {
@@ -63,6 +64,20 @@ import Wire
     rig.drain(at: .milliseconds(2000))
     rig.nack([number &+ 1], at: .milliseconds(3500))
     #expect(rig.retransmissions.count == 1)
+  }
+
+  @Test func theCacheHoldsNoPacketThatNobodyMayHaveAgain() throws {
+    var cache = RetransmissionCache(capacity: 1024)
+    for number in 0..<3000 {
+      let header = RTPHeader(
+        payloadType: 96, sequenceNumber: UInt16(truncatingIfNeeded: 65_000 + number), timestamp: 0, ssrc: videoSSRC)
+      cache.insert(
+        SentPacket(
+          header: header, extensions: RTPHeaderExtensions(), payload: [1], skippedPictures: 0,
+          sentAt: .zero + .milliseconds(number * 10)), maximumAge: .milliseconds(1500))
+      let slots = try #require(Mirror(reflecting: cache).descendant("slots") as? [SentPacket?])
+      if number.isMultiple(of: 500) { #expect(slots.compactMap(\.self).count <= 152) }
+    }
   }
 
   @Test func theCacheForgetsByCount() {

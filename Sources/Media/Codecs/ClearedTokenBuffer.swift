@@ -1,35 +1,49 @@
 internal import Frames
 internal import Glibc
 
-/// Gives back memory that libvpx clears once and then hardly uses.
+/// Gives back memory that libvpx clears once and then hardly uses, again after each key frame.
 ///
 /// The VP8 encoder keeps room for the most tokens that a picture can have, 16 bytes for each coefficient with its block's
-/// overhead (22 MB for 1280×720), and clears it, which makes every page of it resident. A live picture uses a tenth. The
-/// pages hold nothing but zeros right after the encoder was made, so letting them go changes nothing: the kernel gives
-/// zeros again for the few that are written later (madvise(2), MADV_DONTNEED on private anonymous memory).
+/// overhead (22 MB for 1280×720), and clears it, which makes every page of it resident. A key frame uses a quarter, the pictures
+/// between them a fiftieth. The pages hold nothing but zeros right after the encoder was made, and between two pictures
+/// nothing that is needed again, so letting them go changes nothing: the kernel gives zeros for those that are written
+/// later (madvise(2), MADV_DONTNEED on private anonymous memory).
 ///
 /// libvpx does not tell where the buffer is. It is found as the one chunk of just that size among the mappings of this
 /// process, and only when all of it is zero. If a later libvpx allocates otherwise, nothing is found and nothing happens.
-enum ClearedTokenBuffer {
-  /// Call on the thread that made the encoder, before its first frame.
-  static func release(width: Int, height: Int) {
+struct ClearedTokenBuffer {
+  /// Of the allocator's chunk, whose first page holds its header.
+  private let address: Int
+  private let size: Int
+
+  /// Finds the buffer and lets it go. Call on the thread that made the encoder, before its first frame. Nil when there is
+  /// no such buffer.
+  init?(width: Int, height: Int) {
     let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
-    guard memory >= 0 else { return }
+    guard memory >= 0 else { return nil }
     defer { close(memory) }
-    let size = mappedSize(width: width, height: height)
+    let size = Self.mappedSize(width: width, height: height)
     for mapping in MemoryMapping.current()
-    where mapping.isPrivateMemory && (size...max(size, mostSearched)).contains(mapping.addresses.count) {
+    where mapping.isPrivateMemory && (size...max(size, Self.mostSearched)).contains(mapping.addresses.count) {
       for address in stride(
-        from: mapping.addresses.lowerBound, through: mapping.addresses.upperBound - size, by: pageSize)
-      where isChunk(at: address, size: size, memory) {
-        // The first page holds the allocator's header.
-        guard let start = UnsafeMutableRawPointer(bitPattern: address + pageSize),
-          isCleared(start, count: size - pageSize)
+        from: mapping.addresses.lowerBound, through: mapping.addresses.upperBound - size, by: Self.pageSize)
+      where Self.isChunk(at: address, size: size, memory) {
+        guard let start = UnsafeMutableRawPointer(bitPattern: address + Self.pageSize),
+          Self.isCleared(start, count: size - Self.pageSize)
         else { continue }
-        madvise(start, size - pageSize, MADV_DONTNEED)
+        self.address = address
+        self.size = size
+        release()
         return
       }
     }
+    return nil
+  }
+
+  /// Call between two pictures, as long as the encoder has the size that it was made with.
+  func release() {
+    guard let start = UnsafeMutableRawPointer(bitPattern: address + Self.pageSize) else { return }
+    madvise(start, size - Self.pageSize, MADV_DONTNEED)
   }
 
   /// Every page of a mapping is looked at. One that is larger was reserved for something else: the shadow memory of

@@ -9,6 +9,7 @@ public final class VP8Encoder {
   public let height: Int
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
   private var settings: vpx_codec_enc_cfg_t
+  private let tokens: ClearedTokenBuffer?
   private var pattern: TemporalPattern
   private var clock: EncoderClock
   /// The first frame is a key frame; a request stays until a key frame came out.
@@ -34,7 +35,7 @@ public final class VP8Encoder {
       context.deallocate()
       throw .setUp("VP8 encoder: \(text)")
     }
-    ClearedTokenBuffer.release(width: width, height: height)
+    tokens = ClearedTokenBuffer(width: width, height: height)
     for (control, value) in Self.controls(for: configuration) {
       // Each of these is known to every libvpx since 1.3; a refusal leaves the library's default.
       _ = cvpx_set(context, Int32(control.rawValue), value)
@@ -74,7 +75,10 @@ public final class VP8Encoder {
       wasDropped = false
       try setDropping(isAllowed: true)
     }
-    if isKeyFrame { needsKeyFrame = false }
+    if isKeyFrame {
+      needsKeyFrame = false
+      tokens?.release()
+    }
     pattern.advance(isKeyFrame: isKeyFrame)
     return EncodedVideoFrame(
       data: data, captureTime: frame.captureTime, isKeyFrame: isKeyFrame, temporalLayer: step.layer,

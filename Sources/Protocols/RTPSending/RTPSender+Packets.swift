@@ -26,7 +26,7 @@ extension RTPSender {
       streams[index].cache.insert(
         SentPacket(
           header: header, extensions: extensions, payload: packet.payload, skippedPictures: packet.skippedPictures,
-          sentAt: now))
+          sentAt: now), maximumAge: self.configuration.retransmissionCacheAge)
     }
 
     streams[index].statistics.totalPacketSendDelay += max(0, (now - packet.enqueuedAt).inSeconds)

@@ -19,6 +19,10 @@ struct SentPacket: Sendable {
 struct RetransmissionCache: Sendable {
   private var slots: [SentPacket?]
   private let mask: Int
+  /// Older ones have been forgotten, or their places taken.
+  private var oldest: UInt16?
+  /// What one insertion forgets at most: more than comes in, little at once.
+  private static let forgottenAtOnce = 4
 
   /// `capacity` is rounded up to a power of two; 0 keeps nothing.
   init(capacity: Int) {
@@ -28,9 +32,21 @@ struct RetransmissionCache: Sendable {
     mask = size - 1
   }
 
-  mutating func insert(_ packet: SentPacket) {
+  /// Keeps the packet, and forgets those that nobody may have again at its time.
+  mutating func insert(_ packet: SentPacket, maximumAge: Duration) {
     guard !slots.isEmpty else { return }
-    slots[Int(packet.header.sequenceNumber) & mask] = packet
+    let newest = packet.header.sequenceNumber
+    slots[Int(newest) & mask] = packet
+    var number = oldest ?? newest
+    for _ in 0..<Self.forgottenAtOnce where number != newest {
+      let index = Int(number) & mask
+      if let kept = slots[index], kept.header.sequenceNumber == number {
+        guard packet.sentAt - kept.sentAt > maximumAge else { break }
+        slots[index] = nil
+      }
+      number &+= 1
+    }
+    oldest = number
   }
 
   /// Payload bytes of the packet, if it may be sent again now; nil otherwise.
