@@ -127,18 +127,27 @@ format: ## formats the sources
 lint: ## says what `format` would change
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
-install: ## installs the programs and its configuration (PREFIX, DESTDIR)
-	@test -x $(BUILD)/release/cradle-child || { echo "Run 'make build' first (not as root)."; exit 1; }
-	@test -x $(BUILD)/release/cradle-parent || { echo "Run 'make build' first (not as root)."; exit 1; }
-	install -D -s -m 755 $(BUILD)/release/cradle-child $(DESTDIR)$(PREFIX)/bin/cradle-child
-	install -D -s -m 755 $(BUILD)/release/cradle-parent $(DESTDIR)$(PREFIX)/bin/cradle-parent
+PROGRAMS := cradle-child cradle-parent
+# Where the shells look: $(call completion,SHELL,PROGRAM)
+completion = $(DESTDIR)$(PREFIX)/share/$(or \
+  $(and $(filter bash,$(1)),bash-completion/completions/$(2)),$(and $(filter zsh,$(1)),zsh/site-functions/_$(2)), \
+  fish/vendor_completions.d/$(2).fish)
+COMPLETIONS = $(foreach shell,bash zsh fish,$(foreach program,$(PROGRAMS),$(strip $(call completion,$(shell),$(program)))))
+
+install: ## installs the programs, completion for bash, zsh and fish, and the configuration (PREFIX, DESTDIR)
+	@for program in $(PROGRAMS); do \
+	  test -x $(BUILD)/release/$$program || { echo "Run 'make build' first (not as root)."; exit 1; }; done
+	@for program in $(PROGRAMS); do install -D -s -m 755 $(BUILD)/release/$$program $(DESTDIR)$(PREFIX)/bin/$$program; done
+	@install -d $(dir $(COMPLETIONS))
+	@$(foreach shell,bash zsh fish,$(foreach program,$(PROGRAMS), \
+	  $(BUILD)/release/$(program) --generate-completion-script $(shell) >$(call completion,$(shell),$(program)) &&)) true
 	@if [ -e $(DESTDIR)/etc/cradle/child.yaml ]; then \
 	  install -D -m 644 config/child.yaml $(DESTDIR)/etc/cradle/child.yaml.new; \
 	  echo "Kept $(DESTDIR)/etc/cradle/child.yaml; the new reference is child.yaml.new beside it."; \
 	else install -D -m 644 config/child.yaml $(DESTDIR)/etc/cradle/child.yaml; fi
 
 uninstall: ## removes the programs; state and configuration stay
-	rm -f $(DESTDIR)$(PREFIX)/bin/cradle-child $(DESTDIR)$(PREFIX)/bin/cradle-parent
+	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(COMPLETIONS)
 
 clean: ## removes what was built
 	rm -rf $(BUILD)

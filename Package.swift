@@ -136,8 +136,9 @@ let programs: [Target] = [
 let checks: [Target] = [
   .executableTarget(
     name: "cradle-benchmarks",
-    dependencies: ["Wire", "Frames", "Codecs", "Picture", product("ArgumentParser", "swift-argument-parser")],
-    path: "Tests/Benchmarks/cradle-benchmarks", swiftSettings: strict),
+    dependencies: [
+      "Wire", "Frames", "Codecs", "Picture", "Control", "Parent", product("ArgumentParser", "swift-argument-parser"),
+    ], path: "Tests/Benchmarks/cradle-benchmarks", swiftSettings: strict),
   .executableTarget(
     name: "cradle-soak",
     dependencies: [

@@ -15,7 +15,7 @@ struct CradleParent: AsyncParsableCommand {
       CommandGroup(name: "Watching", subcommands: [Watch.self, Screenshot.self]),
       CommandGroup(
         name: "Commanding",
-        subcommands: [Light.self, Flash.self, Lullaby.self, Camera.self, Status.self, Events.self]),
+        subcommands: [TalkCommand.self, Light.self, Flash.self, Lullaby.self, Camera.self, Status.self, Events.self]),
     ])
 
   static func main() async {

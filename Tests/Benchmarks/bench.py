@@ -21,6 +21,7 @@ from typing import Any, Callable
 import vpx_alone
 from figures import Figure, table
 from measures import Bench, first_picture, glass_to_glass, load, quality
+from order_measures import orders
 from parent_measures import parent, parent_loss
 from servers import Problem, common
 
@@ -32,10 +33,11 @@ MEASURES: dict[str, tuple[str, Callable[[Bench], list[Figure]]]] = {
     "quality": ("picture quality", quality),
     "parent": ("the parent", parent),
     "parent-loss": ("the parent over a bad network", parent_loss),
+    "orders": ("pairing and orders", orders),
 }
-ORDER = ("first", "glass", "load", "quality", "parent", "parent-loss")
+ORDER = ("first", "glass", "load", "quality", "parent", "parent-loss", "orders")
 #: Minutes that each takes.
-MINUTES = {"first": 1, "glass": 5, "load": 11, "quality": 1, "parent": 9, "parent-loss": 8}
+MINUTES = {"first": 1, "glass": 5, "load": 11, "quality": 1, "parent": 9, "parent-loss": 8, "orders": 1}
 
 
 def machine() -> dict[str, Any]:

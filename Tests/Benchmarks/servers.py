@@ -137,6 +137,7 @@ class Child(Server):
             "name: Bench\n"
             "cameras:\n  - {id: cot, device: test, width: 1280, height: 720, framerate: 30}\n"
             "microphone: {device: test}\nspeaker: {device: none}\n"
+            "lights: [{id: nightlight, device: simulated}]\n"
             f"video: {{bitrate-kbps: [{KBPS}, {KBPS}]}}\n"
         )
         port = free_port()

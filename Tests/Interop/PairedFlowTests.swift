@@ -26,8 +26,8 @@ extension RealPeers {
       let state = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
       private var window: Process?
 
-      init() throws {
-        child = try ChildProcess(configuration: PairedFlowTests.configuration)
+      init(configuration: String = PairedFlowTests.configuration) throws {
+        child = try ChildProcess(configuration: configuration)
       }
 
       deinit {
@@ -116,6 +116,70 @@ extension RealPeers {
       // Nobody else can either.
       let stranger = house.child.folder.appending(path: "stranger")
       #expect(try house.parent("light", "on", "--child", house.address, state: stranger).status == 1)
+    }
+
+    @Test func twentyParentsAtOnceHearOfEachOthersOrders() throws {
+      let house = try Household()
+      let states = (0..<2).map { _ in
+        FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
+      }
+      defer { for state in states { try? FileManager.default.removeItem(at: state) } }
+      for state in states {
+        let opened = try house.open()
+        try #require(try house.parent("pair", house.address, "--code", opened.code, state: state).status == 0)
+      }
+      let followers = try (0..<20).map { number in
+        let process = Process()
+        process.executableURL = ParentProcess.program
+        process.arguments = ["events", "--follow", "--json", "--state-directory", states[number % 2].path]
+        let log = house.child.folder.appending(path: "events-\(number)")
+        _ = FileManager.default.createFile(atPath: log.path, contents: nil)
+        process.standardOutput = try FileHandle(forWritingTo: log)
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return (process, log)
+      }
+      defer { for (process, _) in followers { process.terminate() } }
+      func read(_ log: URL) -> String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
+      func wait(for text: String) -> Bool {
+        for _ in 0..<600 {
+          if followers.allSatisfy({ read($0.1).contains(text) }) { return true }
+          usleep(100_000)
+        }
+        return false
+      }
+      // What happened before is told first; from then on they follow.
+      #expect(wait(for: #""kind":"paired""#))
+      #expect(try house.parent("lullaby", "play", "heartbeat", state: states[0]).status == 0)
+      #expect(wait(for: #""kind":"lullaby""#), Comment(rawValue: house.child.logText))
+    }
+
+    /// Mean square of 16-bit samples behind a WAV header, as a share of full scale.
+    private static func loudness(_ file: URL) throws -> Double {
+      let bytes = try Data(contentsOf: file).dropFirst(44)
+      var sum = 0.0
+      var count = 0
+      for index in stride(from: bytes.startIndex, to: bytes.endIndex - 1, by: 2) {
+        let sample = Double(Int16(bitPattern: UInt16(bytes[index]) | UInt16(bytes[index + 1]) << 8)) / 32768
+        sum += sample * sample
+        count += 1
+      }
+      return count == 0 ? 0 : sum / Double(count)
+    }
+
+    @Test func whatAParentSaysComesOutOfTheSpeaker() throws {
+      let played = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString).wav")
+      defer { try? FileManager.default.removeItem(at: played) }
+      let house = try Household(
+        configuration: Self.configuration.replacing("\"null\"", with: "\"file:\(played.path)\""))
+      let opened = try house.open()
+      try #require(try house.parent("pair", house.address, "--code", opened.code).status == 0)
+      let talk = try house.parent("talk", "--microphone", "test", "--duration", "3")
+      #expect(talk.status == 0, Comment(rawValue: talk.error))
+      #expect(house.child.stop() == 0)
+      // The tone has -20 dB, and the speaker's limit takes some of it.
+      let loudness = try Self.loudness(played)
+      #expect(loudness > 1e-4, "\(loudness)")
     }
   }
 }

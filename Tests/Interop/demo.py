@@ -8,7 +8,9 @@ Only the standard library here.
 from __future__ import annotations
 
 import argparse
+import array
 import json
+import math
 import os
 import shutil
 import signal
@@ -62,11 +64,12 @@ class Child:
         self.program, self.folder = program, folder
         camera, microphone = choose_devices(program)
         configuration = folder / "child.yaml"
-        # A second camera to switch to, a light without a lamp, and a speaker that nobody hears.
+        self.speaker = folder / "speaker.wav"
+        # A second camera to switch to, a light without a lamp, and a speaker that writes down what it would play.
         configuration.write_text(
             f"name: Demo\ncameras:\n  - {{id: cot, device: {camera}}}\n"
             "  - {id: door, device: test, width: 640, height: 360}\n"
-            f"microphone: {{device: {microphone}}}\nspeaker: {{device: 'null'}}\n"
+            f"microphone: {{device: {microphone}}}\nspeaker: {{device: 'file:{self.speaker}'}}\n"
             "lights:\n  - {id: nightlight, device: simulated}\n")
         self.directories = ["--state-directory", str(folder / "state"), "--runtime-directory", str(folder / "run")]
         self.log = open(folder / "child.log", "w+b")
@@ -148,6 +151,13 @@ class Parent:
         return dict(json.loads(lines[-1]))
 
 
+def loudness(sound: Path, start: int) -> float:
+    """dB below full scale of the loudest tenth of a second from a byte on, of 48 kHz mono 16-bit samples."""
+    samples = array.array("h", sound.read_bytes()[start & ~1:][: 1 << 20])
+    loudest = max((sum(s * s for s in samples[i:i + 4800]) / 4800 for i in range(0, len(samples) - 4800, 4800)), default=0)
+    return 10 * math.log10(max(loudest, 1e-3) / 32768**2)
+
+
 def number(value: Any, unit: str) -> str:
     return f"{value:.0f} {unit}" if isinstance(value, (int, float)) else "not measured"
 
@@ -194,6 +204,10 @@ def main() -> int:
         parent.step("lullaby", "lullaby", "play", "pink-noise", "--volume", "20")
         parent.step("camera switch", "camera", "switch", "door")
         parent.step("screenshot", "screenshot", "-o", str(picture.with_name("demo-still.jpg")))
+        parent.step("lullaby stop", "lullaby", "stop")
+        before = child.speaker.stat().st_size
+        parent.step("talk for 2 s", "talk", "--microphone", "test", "--duration", "2")
+        say(f"  {'':16} {'':6}      the child's speaker played {loudness(child.speaker, before + 48_000):.0f} dB at the loudest")
         parent.step("unpair", "unpair", status["name"])
         url = f"https://localhost:{status['port']}/"
         token = child.token("demo")

@@ -89,7 +89,8 @@ final class ControlService: @unchecked Sendable {
     case .audio(let audio):
       hear(audio, from: viewer)
     case .stateChanged(.connected) where !viewer.isConnected:
-      let isWatching = viewers.hub.connection(viewer.peer)?.negotiated?.media.isEmpty == false
+      let media = viewers.hub.connection(viewer.peer)?.negotiated?.media ?? []
+      let isWatching = media.contains { $0.direction.sends }
       viewers.table[viewer.peer]?.isWatching = isWatching
       if isWatching { note(.viewerJoined, viewer: viewer) }
       tellChanges()

@@ -1,11 +1,13 @@
+internal import Codecs
 public import Control
 internal import Frames
 internal import NIOCore
 internal import Pairing
 internal import PeerConnection
+internal import SDP
 internal import Server
 
-/// A session with a paired child for commands alone: no picture, no sound.
+/// A session with a paired child for commands, and to speak: it brings no picture and no sound.
 ///
 /// `@unchecked Sendable`: what changes is confined to the event loop.
 public final class ControlSession: @unchecked Sendable {
@@ -27,8 +29,13 @@ public final class ControlSession: @unchecked Sendable {
   ///
   /// - Throws: `ParentError`, or what the system throws.
   public static func open(_ child: PairedChild) async throws -> ControlSession {
+    try await open(child, speaks: false)
+  }
+
+  /// - Parameter speaks: what `say` is given goes to the child.
+  static func open(_ child: PairedChild, speaks: Bool) async throws -> ControlSession {
     let station = try await PeerStation.open(identity: child.identity)
-    let session = ControlSession(child, station)
+    let session = ControlSession(child, station, speaks)
     do {
       try await session.begin().get()
       return session
@@ -38,13 +45,13 @@ public final class ControlSession: @unchecked Sendable {
     }
   }
 
-  private init(_ child: PairedChild, _ station: PeerStation) {
+  private init(_ child: PairedChild, _ station: PeerStation, _ speaks: Bool) {
     self.child = child
     self.station = station
     (pushes, said) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.mostPushes))
     let relay = Relay()
     session = ChildSession(
-      configuration: PeerConnectionConfiguration(media: []), hub: station.hub,
+      configuration: speaks ? MediaPlan.talking : PeerConnectionConfiguration(media: []), hub: station.hub,
       signaling: RoomSignaling(child, eventLoop: station.loop)
     ) { event in relay.owner?.handle(event) }
     relay.owner = self
@@ -93,6 +100,15 @@ public final class ControlSession: @unchecked Sendable {
       session.control.request(command) { promise.completeWith($0.mapError { $0 }) }
       return promise.futureResult
     }.get()
+  }
+
+  /// Sends sound. From any thread.
+  @Sendable func say(_ packet: EncodedAudioPacket) {
+    station.loop.execute { [station] in
+      station.hub.send(
+        [packet.data], kind: .audio, mediaTime: UInt32(truncatingIfNeeded: packet.samplePosition),
+        captureTime: packet.captureTime)
+    }
   }
 
   /// A still of `camera`, else of the one that is streamed. Throws `ControlFailure`.

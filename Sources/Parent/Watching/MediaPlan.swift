@@ -1,13 +1,23 @@
 internal import PeerConnection
 internal import SDP
 
-/// What a parent offers to receive.
+/// What a parent offers to receive, and to send.
 enum MediaPlan {
   /// Which section a packet is of, feedback on every packet, and when it was sent and taken.
   private static let extensions = [
     RTPHeaderExtensionURI.mid, RTPHeaderExtensionURI.transportWideCC, RTPHeaderExtensionURI.absSendTime,
     RTPHeaderExtensionURI.absCaptureTime,
   ]
+
+  /// The parent's voice alone.
+  static var talking: PeerConnectionConfiguration {
+    var random = SystemRandomNumberGenerator()
+    let voice = LocalMedia(
+      kind: .audio, direction: .sendOnly, codecs: [.opus], headerExtensions: extensions,
+      ssrc: .random(in: 1...UInt32.max, using: &random), cname: String(random.next(), radix: 36), streamID: "voice",
+      trackID: "microphone")
+    return PeerConnectionConfiguration(media: [voice])
+  }
 
   static func configuration(wantsVideo: Bool, wantsAudio: Bool) -> PeerConnectionConfiguration {
     var random = SystemRandomNumberGenerator()

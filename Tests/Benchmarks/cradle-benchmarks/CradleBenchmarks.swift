@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// What `make bench` needs from the media rooms alone: the test pictures and the encoder, with no network around them.
+/// What `make bench` needs beside the programs: test pictures, the encoder alone, orders on an open session.
 @main
-struct CradleBenchmarks: ParsableCommand {
+struct CradleBenchmarks: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cradle-benchmarks",
     abstract: "Measures parts of Cradle by themselves; Tests/Benchmarks/bench.py puts the figures together.",
-    subcommands: [Draw.self, WriteY4M.self, Encode.self])
+    subcommands: [Draw.self, WriteY4M.self, Encode.self, Orders.self])
 }
