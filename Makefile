@@ -10,8 +10,9 @@ PYTHON ?= python3
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # The Swift libraries go into the program: boards need no Swift. Exporting no symbols lets the linker leave out what the
-# program does not use.
-RELEASE := -c release --static-swift-stdlib -Xlinker --no-export-dynamic
+# program does not use; lld packs the relocations of a static Swift (2 MB less; needs glibc 2.36, Debian 12's).
+RELEASE := -c release --static-swift-stdlib -Xlinker --no-export-dynamic -Xswiftc -use-ld=lld \
+  -Xlinker -z -Xlinker pack-relative-relocs
 
 # What the program is built with.
 BUILD_PACKAGES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev libyaml-dev \
