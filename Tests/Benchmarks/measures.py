@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
+import cores
 import vpx_alone
 from figures import Figure, median
 from servers import KBPS, AiortcSender, Child, Problem, Server, Watchers, Webrtcbin, common, watch
@@ -234,7 +235,7 @@ ENCODING_THREADS = ("encode", "picture", "sound")
 
 def load(bench: Bench) -> list[Figure]:
     gathered = Load()
-    with Child(bench.child_program) as child, Watchers(child) as watchers:
+    with cores.measured(), Child(bench.child_program) as child, Watchers(child) as watchers:
         gathered.idle.append(child.cpu_share(bench.window))
         common.log(f"  idle before any viewer: {gathered.idle[0] * 100:.2f} % of a core")
         watchers.grow_to(1)

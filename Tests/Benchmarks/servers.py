@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 PEERS = HERE.parent / "Interop" / "peers"
 sys.path.insert(0, str(PEERS))
 import common  # noqa: E402
+import cores  # noqa: E402
 from lossy_cable import LossyCable  # noqa: E402
 from process_usage import cpu_seconds, resident_kb  # noqa: E402
 
@@ -256,9 +257,10 @@ class Watchers:
     def __init__(self, server: Server):
         command = [sys.executable, str(HERE / "watchers.py"), "--url", server.url, "--token", server.token]
         self.server = server
-        self.program = common.start_process(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
+        with cores.watching():
+            self.program = common.start_process(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            )
 
     def tell(self, command: str) -> dict[str, Any]:
         self.program.stdin.write(command + "\n")

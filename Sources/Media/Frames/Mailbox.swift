@@ -10,6 +10,8 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
   private var elements: [Element] = []
   private var dropped: UInt64 = 0
   private var closed = false
+  /// Threads inside `take` that wait.
+  private var waiting = 0
 
   public init(capacity: Int) {
     precondition(capacity > 0, "a mailbox holds at least one element")
@@ -36,22 +38,28 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
   @discardableResult
   public func put(_ element: Element) -> Bool {
     pthread_mutex_lock(lock)
-    defer { pthread_mutex_unlock(lock) }
-    guard !closed else { return true }
-    let isFull = elements.count == capacity
-    if isFull {
-      elements.removeFirst()
-      dropped += 1
+    guard !closed else {
+      pthread_mutex_unlock(lock)
+      return true
     }
+    let isFull = elements.count == capacity
+    let oldest = isFull ? elements.removeFirst() : nil
+    if isFull { dropped += 1 }
     elements.append(element)
-    pthread_cond_signal(condition)
-    return !isFull
+    let isAwaited = waiting > 0
+    pthread_mutex_unlock(lock)
+    // Signalled under the lock, the other thread would wake only to wait for the lock. And what is pushed out is freed
+    // here, where nobody waits for it.
+    if isAwaited { pthread_cond_signal(condition) }
+    return withExtendedLifetime(oldest) { !isFull }
   }
 
   /// The oldest element; waits for one until `deadline` (for ever if nil). Nil at the deadline and once closed.
   public func take(until deadline: Instant? = nil) -> Element? {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
+    waiting += 1
+    defer { waiting -= 1 }
     while elements.isEmpty, !closed {
       guard let deadline else {
         pthread_cond_wait(condition, lock)

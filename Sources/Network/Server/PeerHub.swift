@@ -34,6 +34,7 @@ public final class PeerHub: @unchecked Sendable {
   private var isShutDown = false
   /// Sound goes on after a word, and a network that is down costs little.
   private static let reopeningDelay: TimeAmount = .milliseconds(100)
+  private static let timerSlack: Duration = .milliseconds(3)
   private var peers: [PeerID: Peer] = [:]
   private var byFragment: [String: PeerID] = [:]
   private var byAddress: [TransportAddress: PeerID] = [:]
@@ -340,10 +341,10 @@ public final class PeerHub: @unchecked Sendable {
     isDelivering = false
   }
 
-  /// One timer for all peers. It is moved only to an earlier time: firing early costs less than rescheduling a packet.
+  /// One timer for all peers. A little too early is left as it is; by more it would wake the thread for nothing.
   private func schedule() {
-    guard let deadline = peers.values.compactMap(\.connection.nextDeadline).min() else { return }
-    if let timer, timer.deadline <= deadline { return }
+    guard let deadline = peers.values.lazy.compactMap(\.connection.nextDeadline).min() else { return }
+    if let timer, timer.deadline <= deadline, deadline < timer.deadline + Self.timerSlack { return }
     timer?.task.cancel()
     let delay = max(.zero, deadline - now())
     let task = eventLoop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { [weak self] in

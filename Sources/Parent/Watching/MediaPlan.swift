@@ -1,4 +1,5 @@
 internal import PeerConnection
+internal import RTPReceiving
 internal import SDP
 
 /// What a parent offers to receive, and to send.
@@ -35,6 +36,8 @@ enum MediaPlan {
           kind: .audio, direction: .receiveOnly, codecs: [.opus], headerExtensions: extensions,
           ssrc: .random(in: 1...UInt32.max, using: &random), cname: cname, streamID: "-", trackID: "audio"))
     }
-    return PeerConnectionConfiguration(media: media)
+    var configuration = PeerConnectionConfiguration(media: media)
+    configuration.receivedAudio.earliness = AudioPlayer.stock
+    return configuration
   }
 }

@@ -232,7 +232,7 @@ extension PeerConnection {
     finalInboundStatistics = receiver.statistics(now: now)
     setState(final)
     sender.forgetPackets()
-    receiver = RTPReceiver(configuration: RTPReceiverConfiguration(configuration.media.first), random: random)
+    receiver = RTPReceiver(configuration: RTPReceiverConfiguration(configuration), random: random)
     dtls = nil
     srtp = nil
     channels = nil

@@ -59,8 +59,7 @@ public final class PeerConnection {
     self.hashes = hashes
     self.random = random
     sender = RTPSender(configuration: configuration.sending, wallClock: wallClock, random: random)
-    receiver = RTPReceiver(
-      configuration: RTPReceiverConfiguration(configuration.media.first), random: random)
+    receiver = RTPReceiver(configuration: RTPReceiverConfiguration(configuration), random: random)
     // RFC 9429 section 5.2.1: a 63-bit random session id.
     sessionID = UInt64.random(in: 0...UInt64(Int64.max), using: &self.random)
   }
@@ -103,29 +102,36 @@ public final class PeerConnection {
   /// Does what is due at `now`. Harmless when nothing is.
   public func handleTimeout(now: Instant) {
     guard !state.isOver else { return }
-    if (ice?.nextDeadline).isDue(now) { ice?.handleTimeout(now: now) }
+    if Self.deadline(&ice).isDue(now) { ice?.handleTimeout(now: now) }
     if (dtls?.nextDeadline).isDue(now) { dtls?.handleTimeout(now: now) }
-    if sender.nextDeadline.isDue(now) { sender.handleTimeout(now: now) }
-    if receiver.nextDeadline.isDue(now) { receiver.handleTimeout(now: now) }
-    if (channels?.nextDeadline).isDue(now) { channels?.handleTimeout(now: now) }
+    if Self.deadline(&sender).isDue(now) { sender.handleTimeout(now: now) }
+    if Self.deadline(&receiver).isDue(now) { receiver.handleTimeout(now: now) }
+    if Self.deadline(&channels).isDue(now) { channels?.handleTimeout(now: now) }
     settle(now: now)
   }
 
   /// When `handleTimeout` is due next; nil when only the peer can make something happen.
   public var nextDeadline: Instant? {
     guard !state.isOver else { return nil }
-    var next = channels?.nextDeadline
+    var next = Self.deadline(&channels)
     func note(_ deadline: Instant?) {
       if let deadline { next = min(next ?? deadline, deadline) }
     }
-    note(ice?.nextDeadline)
+    note(Self.deadline(&ice))
     note(dtls?.nextDeadline)
     if srtp != nil {
-      note(sender.nextDeadline)
-      note(receiver.nextDeadline)
+      note(Self.deadline(&sender))
+      note(Self.deadline(&receiver))
     }
     return next
   }
+
+  // Asked in place: what a class holds is copied, all its arrays retained, before it is asked by its getter, and this is
+  // asked for every packet.
+  private static func deadline(_ channels: inout DataChannelTransport?) -> Instant? { channels?.nextDeadline }
+  private static func deadline(_ agent: inout ICEAgent?) -> Instant? { agent?.nextDeadline }
+  private static func deadline(_ sender: inout RTPSender) -> Instant? { sender.nextDeadline }
+  private static func deadline(_ receiver: inout RTPReceiver) -> Instant? { receiver.nextDeadline }
 
   /// The next thing to do; nil when everything has been handed out.
   public func poll() -> PeerConnectionOutput? {

@@ -15,6 +15,8 @@ public struct PeerConnectionConfiguration: Sendable {
   public var sending: RTPSenderConfiguration
   /// Asked of the peer with every picture, where the playout-delay header extension was negotiated; nil: as it likes.
   public var playoutDelay: PlayoutDelay?
+  /// How received sound is buffered.
+  public var receivedAudio = AudioJitterBufferConfiguration()
   /// Candidates that may wait for their description; more are dropped, as a browser has fewer than ten.
   public var maximumWaitingCandidates = 32
   /// DTLS datagrams that may wait for a usable pair: a whole flight of a handshake.

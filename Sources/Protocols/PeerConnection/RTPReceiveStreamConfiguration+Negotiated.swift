@@ -19,8 +19,10 @@ extension RTPReceiveStreamConfiguration {
 
 extension RTPReceiverConfiguration {
   /// We report as the first of our own sources, whether it sends or not.
-  init(_ media: LocalMedia?) {
+  init(_ configuration: PeerConnectionConfiguration) {
+    let media = configuration.media.first
     self.init(senderSSRC: media?.ssrc ?? 1, cname: media?.cname ?? "")
+    audio = configuration.receivedAudio
   }
 }
 

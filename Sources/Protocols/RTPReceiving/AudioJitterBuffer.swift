@@ -49,8 +49,6 @@ package struct AudioJitterBuffer: Sendable {
   private var outputs = OutputQueue<ReceivedAudio>()
   private var outputCount = 0
 
-  /// Less than what a speaker has in stock.
-  private static let earliness = Duration.milliseconds(5)
   /// Nobody who is interested lets more pile up.
   private static let maximumOutputs = 512
   /// RFC 6716 section 3.2: 120 ms of 20 ms frames with 1275 bytes each, and what counts them.
@@ -200,9 +198,9 @@ package struct AudioJitterBuffer: Sendable {
     while case .playing(let deadline) = state, deadline <= now { playOut(at: deadline) }
   }
 
-  /// Makes elements that are due within a few milliseconds, as long as the packet for each is here.
+  /// Makes elements that are due soon enough, as long as the packet for each is here.
   package mutating func playWhatIsReady(now: Instant) {
-    while case .playing(let deadline) = state, deadline <= now + Self.earliness, let nextSequence,
+    while case .playing(let deadline) = state, deadline <= now + configuration.earliness, let nextSequence,
       packets.first?.sequence == nextSequence
     {
       playOut(at: deadline)

@@ -7,6 +7,9 @@ public struct AudioJitterBufferConfiguration: Hashable, Sendable {
   public var minimumDelay = Duration.milliseconds(20)
   /// A network that needs more is not waited for.
   public var maximumDelay = Duration.milliseconds(500)
+  /// So long before its turn a packet that is here is handed out, and with it no timer need run. At most what whoever
+  /// plays the sound has in stock.
+  public var earliness = Duration.milliseconds(5)
   /// Retransmissions are waited for while the delay stays below this; later than this they cost more than they bring.
   public var maximumRecoveryDelay = Duration.milliseconds(250)
   /// So much above the target is dropped at once, as after a stall; less is worn off packet by packet.

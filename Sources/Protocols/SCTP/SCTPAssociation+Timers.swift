@@ -4,8 +4,15 @@ extension SCTPAssociation {
   /// The next instant at which `handleTimeout` has something to do, after `nextPacket` was drained.
   var nextDeadline: Instant? {
     if isClosed { return nil }
-    return [timers.handshake, timers.retransmission, timers.heartbeat, reset.deadline, receiver.deadline]
-      .compactMap { $0 }.min()
+    var next = timers.handshake
+    func note(_ deadline: Instant?) {
+      if let deadline { next = min(next ?? deadline, deadline) }
+    }
+    note(timers.retransmission)
+    note(timers.heartbeat)
+    note(reset.deadline)
+    note(receiver.deadline)
+    return next
   }
 
   mutating func handleTimeout(now: Instant) {

@@ -10,7 +10,10 @@ final class AudioPlayer: Sendable {
     var underruns = 0
   }
 
-  private let ring = PlaybackRing()
+  /// What waits for the speaker, so that nothing is missed by a packet that comes so much later than the one before.
+  static let stock: Duration = .milliseconds(20)
+
+  private let ring = PlaybackRing(target: stock)
   private let sound: ReceivedSound
   private let speaker: SpeakerSupervisor?
   private let speakerChanged: @Sendable (SpeakerSupervisor.State) -> Void
