@@ -19,7 +19,9 @@ BUILD_PACKAGES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libt
   libavahi-compat-libdnssd-dev libsndfile1-dev libspeexdsp-dev libqrencode-dev pkg-config
 # What the tests and the demonstration watch it with.
 VIEWER_PACKAGES := python3 python3-venv
-TEST_PACKAGES := $(VIEWER_PACKAGES) curl ffmpeg chromium firefox-esr iproute2 avahi-daemon avahi-utils dbus \
+# What children are found with.
+FINDING_PACKAGES := avahi-daemon dbus
+TEST_PACKAGES := $(VIEWER_PACKAGES) $(FINDING_PACKAGES) curl ffmpeg chromium firefox-esr iproute2 avahi-utils \
   python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-tools \
   gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
 BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
@@ -67,7 +69,7 @@ build: setup ## builds the release programs
 	swift build $(RELEASE) --product cradle-parent
 
 setup-demo: setup
-	$(call need,python3)
+	$(call need,python3 $(FINDING_PACKAGES))
 
 demo: setup-demo ## starts a child, watches it, shows the figures and a link; Ctrl-C ends it
 	@echo "Building (the first time takes some minutes) ..."

@@ -1,4 +1,4 @@
-"""What `bench.py` measures of pairing and orders: a parent's commands as whole processes, and orders on an open session."""
+"""What `bench.py` measures of finding, pairing and orders: a parent's commands as whole processes, and an open session."""
 
 from __future__ import annotations
 
@@ -6,43 +6,27 @@ import json
 import subprocess
 import tempfile
 import time
-from pathlib import Path
 
 from figures import Figure, median
+from house_network import HouseNetwork
 from measures import Bench
+from paired_parent import PairedParent
 from servers import Child, Problem, common
 
 
 def orders(bench: Bench) -> list[Figure]:
+    return _commands(bench) + _discovery(bench)
+
+
+def _commands(bench: Bench) -> list[Figure]:
     with Child(bench.child_program) as child, tempfile.TemporaryDirectory(prefix="cradle-bench-") as folder:
-        state = str(Path(folder) / "parent")
-
-        def parent(*arguments: str) -> float:
-            """Milliseconds from the start of the process to its end."""
-            began = time.perf_counter()
-            done = subprocess.run(
-                [bench.parent_program, *arguments, "--state-directory", state], capture_output=True, text=True)
-            took = (time.perf_counter() - began) * 1000
-            if done.returncode != 0:
-                raise Problem(f"cradle-parent {' '.join(arguments)}: {done.stderr.strip()}")
-            return took
-
-        def pair() -> float:
-            window = subprocess.Popen(
-                [bench.child_program, "pair", "--json", *child.directories], stdout=subprocess.PIPE, text=True)
-            assert window.stdout
-            code = json.loads(window.stdout.readline())["code"]
-            took = parent("pair", f"127.0.0.1:{child.port}", "--code", code)
-            # The child prints who paired when it has stored it.
-            window.wait(10)
-            return took
-
+        parent = PairedParent(bench, folder)
         runs = 3 if bench.is_quick else 15
-        pairing = [pair() for _ in range(runs)]
-        switching = [parent("light", "on") for _ in range(runs + 1)][1:]
+        pairing = [parent.pair(child) for _ in range(runs)]
+        switching = [parent.run("light", "on") for _ in range(runs + 1)][1:]
         common.log(f"  pairing {median(pairing):.0f} ms, light on {median(switching):.0f} ms as a whole process")
         done = subprocess.run(
-            [bench.benchmarks, "orders", "--state", state, "--count", "50" if bench.is_quick else "500"],
+            [bench.benchmarks, "orders", "--state", parent.state, "--count", "50" if bench.is_quick else "500"],
             capture_output=True, text=True)
         if done.returncode != 0:
             raise Problem(f"cradle-benchmarks orders: {done.stderr.strip()}")
@@ -68,3 +52,27 @@ def orders(bench: Bench) -> list[Figure]:
                 note=f"{len(stills)} stills, slowest {max(stills):.0f} ms",
             ).judged("< 300 ms", lambda f: max(stills) < 300),
         ]  # fmt: skip
+
+
+def _discovery(bench: Bench) -> list[Figure]:
+    firsts, wholes = [], []
+    with HouseNetwork() as network, Child(bench.child_program, network):
+        time.sleep(3)  # it has said its name
+        for _ in range(3 if bench.is_quick else 10):
+            began = time.perf_counter()
+            look = subprocess.Popen(
+                [*network.prefix(), bench.parent_program, "discover", "--json"], stdout=subprocess.PIPE, text=True)
+            assert look.stdout
+            line = look.stdout.readline()
+            firsts.append((time.perf_counter() - began) * 1000)
+            if not line or look.wait(10) != 0:
+                raise Problem("cradle-parent discover found nothing")
+            wholes.append((time.perf_counter() - began) * 1000)
+    common.log(f"  discover: the child's line after {median(firsts):.0f} ms, the whole list after {median(wholes):.0f} ms")
+    return [
+        Figure(
+            "discover, whole process, median", "ms", median(wholes), runs=wholes,
+            note=f"the child's line after {median(firsts):.0f} ms; it looks a while longer for others; "
+            f"{len(wholes)} runs, slowest {max(wholes):.0f} ms",
+        ).judged("< 1500 ms", lambda f: max(wholes) < 1500),
+    ]  # fmt: skip

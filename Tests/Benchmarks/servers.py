@@ -19,6 +19,7 @@ PEERS = HERE.parent / "Interop" / "peers"
 sys.path.insert(0, str(PEERS))
 import common  # noqa: E402
 import cores  # noqa: E402
+from house_network import HouseNetwork  # noqa: E402
 from lossy_cable import LossyCable  # noqa: E402
 from process_usage import cpu_seconds, resident_kb  # noqa: E402
 
@@ -126,7 +127,7 @@ class Server(Program):
 class Child(Server):
     name = "cradle-child"
 
-    def __init__(self, program: str, cable: LossyCable | None = None):
+    def __init__(self, program: str, cable: LossyCable | HouseNetwork | None = None, speaker: str = "none"):
         """On this host, or at the near end of a cable."""
         self.program = program
         directory = Path(common.temporary_directory("child"))
@@ -137,7 +138,7 @@ class Child(Server):
         configuration.write_text(
             "name: Bench\n"
             "cameras:\n  - {id: cot, device: test, width: 1280, height: 720, framerate: 30}\n"
-            "microphone: {device: test}\nspeaker: {device: none}\n"
+            f"microphone: {{device: test}}\nspeaker: {{device: '{speaker}'}}\n"
             "lights: [{id: nightlight, device: simulated}]\n"
             f"video: {{bitrate-kbps: [{KBPS}, {KBPS}]}}\n"
         )

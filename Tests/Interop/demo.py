@@ -19,8 +19,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
+import avahi  # noqa: E402
 
 #: Seconds that the parent watches.
 WATCH_SECONDS = 8
@@ -131,15 +135,22 @@ class Parent:
         say(f"  {title:16} {took:6.0f} ms   {' · '.join(done.stdout.strip().splitlines())}")
         return done.stdout
 
-    def find(self, name: str) -> None:
-        """By DNS-SD, where Avahi runs."""
+    def find(self, name: str) -> bool:
+        """Whether the child is found by DNS-SD: where Avahi runs."""
         began = time.monotonic()
-        done = self.run("discover", "--json", "--timeout", "2")
-        found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        if any(child.get("name") == name for child in found):
-            say(f"  {'discover':16} {(time.monotonic() - began) * 1000:6.0f} ms   found by its name, after looking for 2 s")
+        look = subprocess.Popen(
+            [self.program, "discover", "--json", "--timeout", "5s"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            text=True)
+        assert look.stdout
+        found = next((child for child in map(json.loads, look.stdout) if child["name"] == name), None)
+        took = (time.monotonic() - began) * 1000
+        look.terminate()
+        look.wait()
+        if found:
+            say(f"  {'discover':16} {took:6.0f} ms   {found['name']} ({found['id']}) on {found['host']}:{found['port']}")
         else:
             say("  discover                   no Avahi answers here, so the child is named by its address")
+        return found is not None
 
     def watch(self, picture: Path) -> dict[str, Any]:
         """The figures over the whole time, which are the last line."""
@@ -188,15 +199,19 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="cradle-demo-"))
     picture = Path(os.path.abspath(".build")) / "demo.jpg"
     child = None
+    daemons = ExitStack()
     try:
+        if not avahi.is_running() and avahi.can_start():
+            say("Avahi:       none runs here, so one for this demonstration alone")
+            os.environ.update(daemons.enter_context(avahi.Avahi("cradle-demo")).environment)
         child = Child(options.child, folder)
         began = time.monotonic()
         status = child.wait_until_ready()
         say(f"Child:       \"{status['name']}\" ready after {(time.monotonic() - began) * 1000:.0f} ms")
         parent = Parent(options.parent, folder / "parent")
-        parent.find(status["name"])
+        is_found = parent.find(status["name"])
         window, code = child.open_pairing()
-        parent.step("pair", "pair", f"127.0.0.1:{status['port']}", "--code", code)
+        parent.step("pair", "pair", status["name"] if is_found else f"127.0.0.1:{status['port']}", "--code", code)
         window.wait(10)
         say(f"Watching it for {WATCH_SECONDS} s with cradle-parent ...")
         good = show(parent.watch(picture), picture)
@@ -228,6 +243,7 @@ def main() -> int:
     finally:
         if child:
             child.stop()
+        daemons.close()
         shutil.rmtree(folder, ignore_errors=True)
 
 
