@@ -103,7 +103,7 @@ DURATION ?= 60
 
 fuzz: setup ## feeds mutated input to everything that reads it: DURATION=60 seconds a body, or COUNT=inputs; BODY=name
 ifdef COUNT
-	swift build -c release --product cradle-fuzz
+	swift build $(RELEASE) --product cradle-fuzz
 	$(PYTHON) Tests/Fuzz/fuzz.py --program $(BUILD)/release/cradle-fuzz --work $(FUZZ) --count $(COUNT) $(addprefix --body=,$(BODY))
 else
 	swift build $(SANITIZED) --product cradle-fuzz

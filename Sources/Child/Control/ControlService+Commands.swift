@@ -93,6 +93,7 @@ extension ControlService {
   // MARK: Talk
 
   private func acquireFloor(for viewer: Viewer, force: Bool) throws(ControlError) -> TalkDocument {
+    floorAskers.insert(viewer.peer)
     switch sound.speaker {
     case .off: throw ControlError(.unavailable, "This child has no speaker.")
     case .missing(let error): throw ControlError(.unavailable, "The speaker is missing: \(error).")

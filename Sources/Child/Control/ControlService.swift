@@ -24,6 +24,8 @@ final class ControlService: @unchecked Sendable {
   let lullaby: LullabyService
   let report: StatusReporter
   var floor = TalkFloor()
+  /// Viewers that have used `talk.acquire`: what they say without it is not meant for the room.
+  var floorAskers: Set<PeerID> = []
   var events = EventLog()
   private var told: NodeState?
   private var messageNumber: UInt64 = 0
@@ -101,17 +103,18 @@ final class ControlService: @unchecked Sendable {
 
   private func ended(_ viewer: Viewer) {
     transfers[viewer.peer] = nil
+    floorAskers.remove(viewer.peer)
     if floor.holder?.viewer == "\(viewer.peer)" { sound.endTalk() }
     floor.release(viewer: "\(viewer.peer)")
     if viewer.isWatching { note(.viewerLeft, viewer: viewer) }
     tellChanges()
   }
 
-  /// Only who has the floor is heard. A player without commands gets it by speaking while it is free.
+  /// Only who has the floor is heard. A player that knows nothing of `talk.acquire` gets it by speaking while it is free.
   private func hear(_ audio: ReceivedAudio, from viewer: Viewer) {
     guard viewer.permissions.contains(.talk) else { return }
     let name = "\(viewer.peer)"
-    if floor.holder == nil, viewer.controlChannel == nil {
+    if floor.holder == nil, !floorAskers.contains(viewer.peer) {
       try? floor.acquire(TalkFloor.Talker(viewer: name, name: viewer.name), force: false)
       tellChanges()
     }
