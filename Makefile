@@ -16,7 +16,9 @@ RELEASE := -c release --static-swift-stdlib -Xlinker --no-export-dynamic -Xswift
 
 # What the program is built with.
 BUILD_PACKAGES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev libyaml-dev \
-  libavahi-compat-libdnssd-dev libsndfile1-dev libspeexdsp-dev libqrencode-dev pkg-config
+  libavahi-compat-libdnssd-dev libsndfile1-dev libspeexdsp-dev libqrencode-dev pkg-config python3
+# What packages are made and checked with.
+DEB_PACKAGES := dpkg-dev lintian
 # What the tests and the demonstration watch it with.
 VIEWER_PACKAGES := python3 python3-venv
 # What children are found with.
@@ -28,7 +30,7 @@ BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
 VIEWER_PYTHON := aiortc aiohttp numpy websockets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-viewer setup-test setup-bench build demo test test-hardware fuzz soak bench format lint install uninstall clean
+.PHONY: help setup setup-demo setup-viewer setup-test setup-bench build demo test test-hardware fuzz soak bench format lint install uninstall setup-deb deb clean
 
 help: ## lists the targets
 	@echo "Cradle: a baby monitor that a family owns. Targets:"
@@ -131,27 +133,20 @@ format: ## formats the sources
 lint: ## says what `format` would change
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
-PROGRAMS := cradle-child cradle-parent
-# Where the shells look: $(call completion,SHELL,PROGRAM)
-completion = $(DESTDIR)$(PREFIX)/share/$(or \
-  $(and $(filter bash,$(1)),bash-completion/completions/$(2)),$(and $(filter zsh,$(1)),zsh/site-functions/_$(2)), \
-  fish/vendor_completions.d/$(2).fish)
-COMPLETIONS = $(foreach shell,bash zsh fish,$(foreach program,$(PROGRAMS),$(strip $(call completion,$(shell),$(program)))))
+install: ## installs the programs, manual pages, completion, services and the configuration (PREFIX, DESTDIR)
+	@systemd/install --programs $(BUILD)/release --prefix $(PREFIX) --root "$(DESTDIR)" child parent
 
-install: ## installs the programs, completion for bash, zsh and fish, and the configuration (PREFIX, DESTDIR)
-	@for program in $(PROGRAMS); do \
-	  test -x $(BUILD)/release/$$program || { echo "Run 'make build' first (not as root)."; exit 1; }; done
-	@for program in $(PROGRAMS); do install -D -s -m 755 $(BUILD)/release/$$program $(DESTDIR)$(PREFIX)/bin/$$program; done
-	@install -d $(dir $(COMPLETIONS))
-	@$(foreach shell,bash zsh fish,$(foreach program,$(PROGRAMS), \
-	  $(BUILD)/release/$(program) --generate-completion-script $(shell) >$(call completion,$(shell),$(program)) &&)) true
-	@if [ -e $(DESTDIR)/etc/cradle/child.yaml ]; then \
-	  install -D -m 644 config/child.yaml $(DESTDIR)/etc/cradle/child.yaml.new; \
-	  echo "Kept $(DESTDIR)/etc/cradle/child.yaml; the new reference is child.yaml.new beside it."; \
-	else install -D -m 644 config/child.yaml $(DESTDIR)/etc/cradle/child.yaml; fi
+uninstall: ## removes them; state and configuration stay unless PURGE=1
+	@systemd/install --remove $(if $(filter 1,$(PURGE)),--purge) --prefix $(PREFIX) --root "$(DESTDIR)" child parent
 
-uninstall: ## removes the programs; state and configuration stay
-	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(COMPLETIONS)
+setup-deb: setup
+	$(call need,$(DEB_PACKAGES))
+
+deb: setup-deb build ## makes Debian packages of child and parent in .build/debian, for this machine's architecture
+	@rm -rf $(BUILD)/debian
+	@systemd/debian/build --programs $(BUILD)/release --output $(BUILD)/debian --checkouts $(BUILD)/checkouts
+	@lintian --fail-on error $(BUILD)/debian/*.deb
+	@ls -l --block-size=kB $(BUILD)/debian
 
 clean: ## removes what was built
 	rm -rf $(BUILD)
