@@ -20,7 +20,7 @@ internal import Wire
 /// The camera node: capture, encode, viewers, commands. One event loop; devices and encoders have threads of their own.
 public final class ChildNode: Sendable {
   /// The program's version, as `--version`, DNS-SD and `hello` give it.
-  public static let version = "0.1.0"
+  public static var version: String { productVersion }
 
   public struct Options: Sendable {
     public var configuration: ChildConfiguration

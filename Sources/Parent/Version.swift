@@ -1,2 +1,4 @@
+internal import Messages
+
 /// The program's version, as `--version` gives it; the same as the child's of one release.
-public let version = "0.1.0"
+public var version: String { productVersion }

@@ -23,7 +23,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
       "\(path) is damaged" + (offset.map { " at byte \($0)" } ?? "")
         + ": \(reason). It was left as it is; repair it, or move it away to begin anew"
     case .newerVersion(let path, let found, let supported):
-      "\(path) has version \(found), this program reads up to \(supported). It was left as it is; use a newer program"
+      "\(path) has version \(found), this program reads up to \(supported). It was left as it is; use the newer "
+        + "program that wrote it, or restore a backup of the directory"
     case .invalidName(let name): "“\(name)” cannot be a name: use 1 to 64 printable characters"
     case .duplicateName(let name): "there is a “\(name)” already; choose another name or revoke that one first"
     case .unknownName(let name): "there is no “\(name)”"

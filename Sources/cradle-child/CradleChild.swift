@@ -13,7 +13,9 @@ struct CradleChild: AsyncParsableCommand {
       lets a parent in, `token add` makes a token for a player or a browser.
       """,
     version: ChildNode.version,
-    subcommands: [Run.self, Check.self, Devices.self, Pair.self, Pairs.self, Unpair.self, Token.self, Status.self],
+    subcommands: [
+      Run.self, Check.self, Devices.self, Pair.self, Pairs.self, Unpair.self, Token.self, Status.self, Erase.self,
+    ],
     defaultSubcommand: Run.self)
 
   static func main() async {

@@ -1,0 +1,89 @@
+internal import FoundationEssentials
+internal import Glibc
+
+extension StateDirectory {
+  /// One thing that the node keeps: a file, or a folder with all that is in it.
+  public struct Kept: Hashable, Sendable, Codable {
+    /// For people: "identity", "recordings".
+    public let what: String
+    public let path: String
+    /// 1 for a file.
+    public let files: Int
+    public let bytes: Int
+  }
+
+  /// In the order in which they go. Those who may come in go first: were the power cut in between, a node with a new
+  /// identity must not know the old parents.
+  private static let kinds = [
+    ("paired parents", "pairs.json"), ("tokens", "tokens.json"), ("identity", "identity.pem"),
+    ("screenshots", "screenshots"), ("recordings", "recordings"), ("events", "events"),
+  ]
+
+  /// What `erase` would remove, leftovers of an interrupted write included; and the paths of what is there, too, but is
+  /// not the node's or not to be trusted: somebody else's file, a link to somewhere else.
+  public func contents() throws(FileError) -> (kept: [Kept], foreign: [String]) {
+    var names = Set(try Self.names(in: path))
+    names.remove("lock")
+    var kept: [Kept] = []
+    for (what, name) in Self.kinds {
+      for name in [name, ".\(name).tmp"] where names.contains(name) {
+        if let found = Self.measure("\(path)/\(name)", what) {
+          kept.append(found)
+          names.remove(name)
+        }
+      }
+    }
+    return (kept, names.sorted().map { "\(path)/\($0)" })
+  }
+
+  /// Removes what `contents` told of, and in the end the lock; the directory itself stays, and this object is of no
+  /// further use.
+  /// - Returns: What was removed.
+  /// - Throws: `FileError`; what was to come after that is still there, and a second try goes on with it.
+  public func erase() throws(FileError) -> [Kept] {
+    let kept = try contents().kept
+    for item in kept { try Self.remove(item.path) }
+    // Made anew by whoever starts next, so that it is theirs: whoever erases may be root.
+    unlink("\(path)/lock")
+    try FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY).synchronize()
+    return kept
+  }
+
+  /// Nil for what is neither a file nor a folder. A link could lead root anywhere.
+  private static func measure(_ path: String, _ what: String) -> Kept? {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: return Kept(what: what, path: path, files: 1, bytes: Int(status.st_size))
+    case S_IFDIR:
+      var files = 0
+      var bytes = 0
+      for name in (try? names(in: path)) ?? [] {
+        guard let inner = measure("\(path)/\(name)", what) else { continue }
+        files += inner.files
+        bytes += inner.bytes
+      }
+      return Kept(what: what, path: path, files: files, bytes: bytes)
+    default: return nil
+    }
+  }
+
+  private static func remove(_ path: String) throws(FileError) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { throw .last("examine", path) }
+    if status.st_mode & S_IFMT == S_IFDIR {
+      for name in try names(in: path) { try remove("\(path)/\(name)") }
+      guard rmdir(path) == 0 else { throw .last("remove", path) }
+    } else {
+      guard unlink(path) == 0 else { throw .last("remove", path) }
+    }
+  }
+
+  private static func names(in path: String) throws(FileError) -> [String] {
+    do {
+      return try FileManager.default.contentsOfDirectory(atPath: path)
+    } catch {
+      throw .last("read", path)
+    }
+  }
+}
