@@ -23,14 +23,14 @@ DEB_PACKAGES := dpkg-dev lintian
 VIEWER_PACKAGES := python3 python3-venv
 # What children are found with.
 FINDING_PACKAGES := avahi-daemon dbus
-TEST_PACKAGES := $(VIEWER_PACKAGES) $(DEB_PACKAGES) systemd $(FINDING_PACKAGES) curl ffmpeg chromium firefox-esr iproute2 avahi-utils \
-  python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-tools \
+TEST_PACKAGES := $(VIEWER_PACKAGES) $(DEB_PACKAGES) $(FINDING_PACKAGES) systemd curl ffmpeg chromium firefox-esr iproute2 \
+  avahi-utils python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-tools \
   gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
 BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
 VIEWER_PYTHON := aiortc aiohttp numpy websockets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-viewer setup-test setup-bench build demo test test-hardware fuzz soak bench format lint install uninstall setup-deb deb clean
+.PHONY: help setup setup-demo setup-viewer setup-test setup-bench build demo test test-hardware fuzz soak bench format lint install uninstall setup-deb deb test-package clean
 
 help: ## lists the targets
 	@echo "Cradle: a baby monitor that a family owns. Targets:"
@@ -147,6 +147,10 @@ deb: setup-deb build ## makes Debian packages of child and parent in .build/debi
 	@systemd/debian/build --programs $(BUILD)/release --output $(BUILD)/debian --checkouts $(BUILD)/checkouts
 	@lintian --fail-on error $(BUILD)/debian/*.deb
 	@ls -l --block-size=kB $(BUILD)/debian
+
+test-package: deb ## installs, upgrades and purges the packages in a fresh Debian
+	$(call need,debootstrap)
+	@$(SUDO) Tests/Interop/package.sh $(BUILD)/debian
 
 clean: ## removes what was built
 	rm -rf $(BUILD)

@@ -86,6 +86,7 @@ public struct AtomicFile: Sendable, Hashable {
       // What an earlier crash left. Removed rather than reused, so that nobody's open descriptor or link sees the rest.
       if unlink(temporary) != 0, errno != ENOENT { throw .last("remove", temporary) }
       let file = try FileDescriptor(opening: temporary, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+      file.belong(toOwnerOf: Self.split(path).directory)
       // open(2) takes the umask off; the mode is meant exactly.
       guard fchmod(file.number, mode) == 0 else { throw .last("set the mode of", temporary) }
       for offset in stride(from: 0, to: bytes.count, by: Self.pieceSize) {

@@ -73,6 +73,14 @@ struct FileDescriptor: ~Copyable {
     guard fsync(number) == 0 else { throw .last("sync", path) }
   }
 
+  /// What root makes in a directory of the daemon's user belongs to that user, who could not read it otherwise:
+  /// `sudo cradle-child run`, once, must not keep the service from starting ever after.
+  func belong(toOwnerOf directory: String) {
+    var status = stat()
+    guard geteuid() == 0, stat(directory, &status) == 0 else { return }
+    _ = fchown(number, status.st_uid, status.st_gid)
+  }
+
   /// The permission bits.
   func mode() throws(FileError) -> UInt32 {
     var status = stat()

@@ -45,6 +45,7 @@ public final class StateDirectory: Sendable {
       let text = (try? lock.readAll(maximum: 64)) ?? []
       throw .inUse(path: path, process: Int(String(decoding: text.prefix { $0 != 10 }, as: UTF8.self)))
     }
+    lock.belong(toOwnerOf: path)
     // The number only helps the message above; a lock without it locks as well.
     _ = ftruncate(lock.number, 0)
     try? lock.writeAll(Array("\(getpid())\n".utf8)[...])

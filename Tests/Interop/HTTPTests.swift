@@ -129,6 +129,25 @@ extension RealPeers {
       #expect(try String(contentsOf: file, encoding: .utf8) == damaged)
     }
 
+    @Test(arguments: ["pairs.json", "tokens.json"])
+    func aStoreOfANewerProgramIsKeptAndExplained(name: String) throws {
+      let state = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: state) }
+      let newer = #"{"version":2,"something":"new"}"#
+      let file = state.appending(path: name)
+      try newer.write(to: file, atomically: true, encoding: .utf8)
+      let (_, error, status) = try ChildProcess.run(
+        ChildProcess.program.path,
+        [
+          "run", "--camera", "test", "--microphone", "test", "--listen", "[::]:0", "--state-directory", state.path,
+          "--runtime-directory", state.path + "/run",
+        ])
+      #expect(status == 1)
+      #expect(error.contains("\(file.path) has version 2"), Comment(rawValue: error))
+      #expect(try String(contentsOf: file, encoding: .utf8) == newer)
+    }
+
     @Test func stopsCleanlyAndKeepsItsIdentity() throws {
       let child = try ChildProcess()
       let identity = child.folder.appending(path: "state/identity.pem")

@@ -113,13 +113,13 @@ extension RealPeers {
         let (output, error, status) = try ChildProcess.run(program, arguments)
         try #require(status == 0, "\(program) \(arguments): \(output)\(error)")
       }
-      func build(_ version: String) throws {
+      func build(_ version: String, _ packages: [String]) throws {
         try shell(
           Self.top.appending(path: "systemd/debian/build").path,
           [
             "--programs", ChildProcess.program.deletingLastPathComponent().path, "--output", root.path,
-            "--version", version, "--compression", "gzip",
-          ])
+            "--version", version, "--quick",
+          ] + packages)
       }
       func dpkg(_ arguments: [String]) throws {
         try shell(
@@ -136,7 +136,7 @@ extension RealPeers {
         "\(root.path)/\(name)_\(version)_\(architecture).deb"
       }
 
-      try build("1.0")
+      try build("1.0", ["cradle-child", "cradle-parent"])
       // Programs for tests have the path to Swift's libraries in them; those of a release have the libraries.
       try shell(
         "lintian",
@@ -154,7 +154,7 @@ extension RealPeers {
       try "name: Nursery\n".write(to: house.appending(path: "etc/cradle/child.yaml"), atomically: true, encoding: .utf8)
       // Disabled by the administrator, it stays so.
       try FileManager.default.removeItem(atPath: enabled)
-      try build("1.1")
+      try build("1.1", ["cradle-child"])
       try dpkg(["--install", package("cradle-child", "1.1")])
       #expect(try text("house/var/lib/cradle/identity.pem") == "key")
       #expect(try text("house/etc/cradle/child.yaml") == "name: Nursery\n")

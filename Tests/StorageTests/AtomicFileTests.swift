@@ -104,6 +104,19 @@ import Testing
     _ = try StateDirectory(path: directory.path)
   }
 
+  /// `sudo cradle-child run` on a machine where the service has a user of its own.
+  @Test(.enabled(if: geteuid() == 0, "giving files away needs root"))
+  func whatRootWritesBelongsToTheOwnerOfTheDirectory() throws {
+    #expect(chown(directory.path, 65534, 65534) == 0)
+    let state = try StateDirectory(path: directory.path)
+    try state.pairs.write([1])
+    for name in ["lock", "pairs.json"] {
+      var status = stat()
+      #expect(stat("\(directory.path)/\(name)", &status) == 0)
+      #expect(status.st_uid == 65534 && status.st_gid == 65534 && status.st_mode & 0o777 == 0o600, "\(name)")
+    }
+  }
+
   @Test func fileInPlaceOfTheDirectoryIsRefused() throws {
     let path = "\(directory.path)/file"
     try AtomicFile(path: path).write([])

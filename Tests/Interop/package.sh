@@ -1,0 +1,90 @@
+#!/bin/bash
+# Installs the packages in a fresh Debian (debootstrap, in a folder that goes away), upgrades, removes and purges them.
+# usage: package.sh FOLDER_WITH_PACKAGES   (as root)
+set -euo pipefail
+top=$(cd "$(dirname "$0")/../.." && pwd)
+packages=$(cd "$1" && pwd)
+suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+work=$(mktemp -d)
+root=$work/root
+trap 'rm -rf "$work"' EXIT
+
+echo "Preparing a fresh Debian $suite ..."
+debootstrap --variant=minbase "$suite" "$root" "${MIRROR:-http://deb.debian.org/debian}" >"$work/log" 2>&1 ||
+  { tail -20 "$work/log"; exit 1; }
+# An image that leaves out manual pages would hide that they are missing.
+rm -f "$root"/etc/dpkg/dpkg.cfg.d/*
+cp /etc/resolv.conf "$root/etc/"
+mkdir "$root/packages"
+cp "$packages"/cradle-{child,parent}_*.deb "$root/packages/"
+"$top/systemd/debian/build" --programs "$top/.build/release" --output "$root/packages" --quick \
+  --version "$("$top/.build/release/cradle-child" --version).1" cradle-child >/dev/null
+
+# Its own mounts and processes end with it.
+cat >"$root/steps" <<'STEPS'
+set -euo pipefail
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+step() { echo "  $*"; }
+fail() { echo "FAILED: $*" >&2; tail -20 /log >&2; exit 1; }
+mount -t proc proc /proc
+apt-get update -qq
+first=$(ls -v /packages/cradle-child_*.deb | head -1) second=$(ls -v /packages/cradle-child_*.deb | tail -1)
+
+apt-get install -y --no-install-recommends "$first" /packages/cradle-parent_*.deb >/log 2>&1 || fail "installing"
+tail -1 /log | grep -q 'sudo cradle-child pair' || fail "the last line does not say how to pair"
+step "installed; the last lines: $(tail -2 /log | tr '\n' ' ')"
+
+id cradle | grep -q audio || fail "the user is not in its groups"
+[ -L /etc/systemd/system/multi-user.target.wants/cradle-child.service ] || fail "the service is not enabled"
+systemd-analyze --man=no verify cradle-child.service || fail "systemd finds fault with the service"
+for page in man1/cradle-child.1 man1/cradle-child-run.1 man1/cradle-parent-watch.1 man5/cradle-child.yaml.5; do
+  [ -e /usr/share/man/$page.gz ] || fail "no page $page"
+done
+step "user, service and pages are there"
+
+install -d -m 700 -o cradle -g cradle /var/lib/cradle
+install -d -m 750 -o cradle -g cradle /run/cradle
+run() { setpriv --reuid=cradle --regid=cradle --init-groups cradle-child run --camera test --microphone test \
+  --speaker null --listen '[::]:0' 2>/run.log & }
+ready() {
+  for _ in $(seq 100); do cradle-child status --json 2>/dev/null | grep -o '"id":"[0-9a-f]*"' && return; sleep 0.2; done
+  cat /run.log >&2
+  fail "the child does not answer"
+}
+run
+id=$(ready)
+cradle-child token add --name test >/dev/null || fail "token"
+kill $! && wait $!
+step "runs as its user, with the libraries that the package asked for; $id"
+
+echo 'name: Nursery' >/etc/cradle/child.yaml
+apt-get install -y -o Dpkg::Options::=--force-confdef "$second" >/log 2>&1 || fail "upgrading"
+! grep -q 'cradle-child pair' /log || fail "an upgrade need not say how to pair"
+[ "$(cat /etc/cradle/child.yaml)" = 'name: Nursery' ] || fail "the configuration was not kept"
+run
+[ "$(ready)" = "$id" ] || fail "another identity after the upgrade"
+cradle-child status --json | grep -q '"name":"Nursery"' || fail "the configuration is not read"
+cradle-child token list | grep -q test || fail "the token is gone"
+kill $! && wait $!
+step "upgraded from $(basename "$first") to $(basename "$second"), with state and configuration"
+
+# As README.md describes it.
+tar -C /var/lib -czf /backup.tar.gz cradle
+cradle-child erase --yes | grep -q 'Removed identity: ' || fail "erasing"
+[ -z "$(ls -A /var/lib/cradle)" ] || fail "erasing left something"
+tar -C /var/lib -xzf /backup.tar.gz && chown -R cradle: /var/lib/cradle
+run
+[ "$(ready)" = "$id" ] || fail "another identity after restoring the backup"
+kill $! && wait $!
+step "erased and restored from a backup"
+
+apt-get remove -y cradle-child >/log 2>&1 || fail "removing"
+[ -e /var/lib/cradle/identity.pem ] && [ -e /etc/cradle/child.yaml ] || fail "removing took state or configuration"
+apt-get purge -y cradle-child cradle-parent >/log 2>&1 || fail "purging"
+left=$(find / -xdev -name '*cradle*' -not -path '/packages/*' -not -path '/proc/*' -not -path '/var/cache/*' \
+  -not -path '/var/log/*')
+[ -z "$left" ] || fail "purging left: $left"
+step "removed, then purged: nothing is left but the user"
+STEPS
+unshare --mount --pid --fork --kill-child chroot "$root" bash /steps
+echo "The packages install, upgrade and go as they should."
