@@ -180,7 +180,7 @@ let checks: [Target] = [
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
       product("NIOSSL", "swift-nio-ssl"),
     ]),
-  tests("ChildTests", needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Sound", "Devices", "Child"]),
+  tests("ChildTests", needs: ["Wire", "Control", "RTPReceiving", "Frames", "Codecs", "Sound", "Devices", "Child"]),
   tests("ParentTests", needs: ["Wire", "RTPReceiving", "Parent"]),
   // Two peers in fake time.
   .target(

@@ -28,11 +28,17 @@ public final class ChildNode: Sendable {
     public var stateDirectory: String
     /// The commands' socket; made when missing.
     public var runtimeDirectory: String
+    /// Told when the node serves, that it lives and when it stops.
+    public var serviceManager: ServiceManager?
 
-    public init(configuration: ChildConfiguration, stateDirectory: String, runtimeDirectory: String) {
+    public init(
+      configuration: ChildConfiguration, stateDirectory: String, runtimeDirectory: String,
+      serviceManager: ServiceManager? = nil
+    ) {
       self.configuration = configuration
       self.stateDirectory = stateDirectory
       self.runtimeDirectory = runtimeDirectory
+      self.serviceManager = serviceManager
     }
   }
 
@@ -57,6 +63,7 @@ public final class ChildNode: Sendable {
   private let signal: SignalService
   private let rooms: WebSocketRooms
   private let advertising: any Advertising
+  private let service: ServiceReporter?
   private let logger: Logger
   /// 16 hexadecimal digits.
   public let id: String
@@ -206,15 +213,51 @@ public final class ChildNode: Sendable {
         name: name, id: identity.id, port: UInt16(http.port), version: Self.version, pairing: .closed)
     ) { state in NodeLog.advertising(state, logger) }
     self.advertising = advertising
+    let service = options.serviceManager.map { manager in
+      ServiceReporter(manager: manager, loops: Self.watched(cameras, audio), state: { control.state }, logger: logger)
+    }
+    self.service = service
     cameras.forEach { $0.start() }
     sound.start()
     audio.start()
     try await loop.submit {
       pairing.onWindowChanged = { isOpen in advertising.setPairing(isOpen ? .open : .closed) }
       viewers.start()
+      service?.start(on: loop)
     }.get()
     logger.info(
       "ready", metadata: ["name": "\(name)", "id": "\(id)", "https": "\(http.port)", "version": "\(Self.version)"])
+  }
+
+  /// How long devices may take to be let go. They take milliseconds; one that hangs does not keep the process.
+  private static let devicePatience: Duration = .milliseconds(500)
+
+  private func stopDevices() {
+    var stops: [@Sendable () -> Void] = [{ self.audio.stop() }, { self.sound.stop() }]
+    for camera in cameras { stops.append { camera.stop() } }
+    let stopped = Mailbox<Bool>(capacity: stops.count)
+    for stop in stops {
+      _ = WorkerThread(name: "stop") {
+        stop()
+        stopped.put(true)
+      }
+    }
+    let deadline = MonotonicClock.now + Self.devicePatience
+    if !stops.allSatisfy({ _ in stopped.take(until: deadline) != nil }) {
+      logger.warning("a device hangs; it is left as it is")
+    }
+  }
+
+  /// What must not stand still.
+  private static func watched(_ cameras: [VideoPipeline], _ audio: AudioPipeline) -> [Watchdog.Loop] {
+    cameras.flatMap { camera in
+      let id = camera.settings.cameraID
+      return [
+        Watchdog.Loop(name: "camera \(id)", pulse: camera.capturePulse, patience: Watchdog.devicePatience),
+        Watchdog.Loop(
+          name: "the encoder of camera \(id)", pulse: camera.encoderPulse, patience: Watchdog.encoderPatience),
+      ]
+    } + [Watchdog.Loop(name: "the microphone", pulse: audio.pulse, patience: Watchdog.devicePatience)]
   }
 
   /// Says goodbye to every viewer, lets the devices go and ends. Call once.
@@ -222,6 +265,7 @@ public final class ChildNode: Sendable {
     logger.info("stopping")
     advertising.stop()
     try? await hub.eventLoop.submit {
+      self.service?.stop()
       self.control.stop()
       self.viewers.stop()
       self.signal.stop()
@@ -232,9 +276,7 @@ public final class ChildNode: Sendable {
     await http.stop()
     await hub.shutDown()
     await commands.stop()
-    cameras.forEach { $0.stop() }
-    audio.stop()
-    sound.stop()
+    stopDevices()
     try? await group.shutdownGracefully()
   }
 }

@@ -60,6 +60,10 @@ final class VideoPipeline: Sendable {
   private static let cardInterval: Duration = .milliseconds(200)
 
   let settings: Settings
+  /// Of the loop that takes pictures from the camera, or goes on looking for one.
+  let capturePulse = Pulse()
+  /// Of the encoder, which rests while there is nothing to encode.
+  let encoderPulse = Pulse()
   private let shared: Mutex<Shared>
   private let mailbox = Mailbox<Work>(capacity: 1)
   private let demand = Demand()
@@ -86,7 +90,7 @@ final class VideoPipeline: Sendable {
   }
 
   func start() {
-    let supervisor = VideoSupervisor(settings.device, request: settings.request, demand: demand)
+    let supervisor = VideoSupervisor(settings.device, request: settings.request, demand: demand, pulse: capturePulse)
     parts.withLock { parts in
       parts.supervisor = supervisor
       parts.thread = WorkerThread(name: "encode") { [self] in encodeUntilClosed() }
@@ -192,11 +196,14 @@ final class VideoPipeline: Sendable {
     var encoder = EncoderSlot(settings: settings)
     var card: (DeviceError, MissingCard)?
     var cardSequence: UInt64 = 0
+    defer { encoderPulse.rest() }
     while true {
       let (isEncoding, camera) = shared.withLock { ($0.isEncoding, $0.camera) }
       let missing: DeviceError? = if case .missing(let error) = camera { error } else { nil }
       let deadline = isEncoding && missing != nil ? MonotonicClock.now + Self.cardInterval : nil
+      encoderPulse.rest()
       let work = mailbox.take(until: deadline)
+      encoderPulse.beat()
       guard !mailbox.isClosed else { return }
       if case .frame(let frame) = work {
         encode(frame, with: &encoder)

@@ -6,7 +6,7 @@ public import Logging
 public struct ConsoleLog: LogHandler {
   public var logLevel: Logger.Level = .info
   public var metadata: Logger.Metadata = [:]
-  private let isForJournal = getenv("JOURNAL_STREAM") != nil
+  private let isForJournal = ConsoleLog.journalReadsStandardError
 
   public init() {}
 
@@ -20,6 +20,14 @@ public struct ConsoleLog: LogHandler {
     let details = all.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.quoted("\($0.value)"))" }.joined()
     let prefix = isForJournal ? "<\(Self.priority(event.level))>" : "\(Self.timeOfDay()) \(Self.word(event.level)) "
     printError("\(prefix)\(event.message)\(details)")
+  }
+
+  /// systemd.exec(5): JOURNAL_STREAM has device and inode of what the journal reads. A program that a service started on a
+  /// terminal inherits the variable too.
+  private static var journalReadsStandardError: Bool {
+    guard let stream = getenv("JOURNAL_STREAM") else { return false }
+    var status = stat()
+    return fstat(STDERR_FILENO, &status) == 0 && String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
   }
 
   /// syslog(3) priorities.

@@ -21,14 +21,17 @@ struct Run: AsyncParsableCommand {
     LoggingSystem.bootstrap { _ in ConsoleLog() }
     var logger = Logger(label: "cradle")
     logger.logLevel = verbose ? .debug : .info
+    let serviceManager = ServiceManager()
     let options = ChildNode.Options(
-      configuration: configuration, stateDirectory: directories.state, runtimeDirectory: directories.runtime)
+      configuration: configuration, stateDirectory: directories.state, runtimeDirectory: directories.runtime,
+      serviceManager: serviceManager)
     // Before the node starts, so that a stop that comes early is not lost.
     let signals = StopSignals()
     let node: ChildNode
     do {
       node = try await ChildNode.start(options, logger: logger)
     } catch {
+      serviceManager?.tellFailure("\(error)")
       throw Failure.failed("\(error)")
     }
     MemorySettings.releaseUnused()

@@ -162,6 +162,46 @@ struct SupervisorTests {
     #expect(MonotonicClock.now - before < .seconds(300))
   }
 
+  /// A device that is missing for hours is no loop that hangs.
+  @Test func thePulseBeatsWhileTheDeviceIsMissingAndRestsAfterwards() {
+    let pulse = Pulse()
+    let tried = Collector<Int>()
+    let supervisor = Supervisor(name: "test", timing: fast, pulse: pulse) { _ throws(DeviceError) in
+      tried.put(1)
+      throw Self.gone
+    }
+    supervisor.start(deliver: { _ in }, stateChanged: { _ in })
+    for _ in 0..<3 {
+      // Nobody beats between this and the next round.
+      pulse.beat(at: .zero)
+      while tried.nextNow() != nil {}
+      #expect(tried.next() == 1)
+      #expect(tried.next() == 1)
+      #expect(pulse.silence(at: MonotonicClock.now) < .seconds(300))
+    }
+    supervisor.stop()
+    #expect(pulse.silence(at: MonotonicClock.now + .seconds(1_000_000)) == .zero)
+  }
+
+  @Test func aDeviceThatHangsEndsThePulse() throws {
+    let pulse = Pulse()
+    let opening = Collector<Instant>()
+    let goOn = Collector<Int>()
+    let supervisor = Supervisor(name: "test", timing: fast, pulse: pulse) { _ throws(DeviceError) in
+      opening.put(MonotonicClock.now)
+      _ = goOn.next()
+      throw Self.gone
+    }
+    supervisor.start(deliver: { _ in }, stateChanged: { _ in })
+    let since = try #require(opening.next())
+    let silence = pulse.silence(at: since + .seconds(100))
+    #expect(silence >= .seconds(100))
+    #expect(pulse.silence(at: since + .seconds(200)) == silence + .seconds(100))
+    goOn.put(1)
+    goOn.put(1)
+    supervisor.stop()
+  }
+
   @Test func theTestPictureRunsUnderASupervisor() {
     let request = VideoRequest(width: 160, height: 120, framesPerSecond: 50)
     let supervisor = VideoSupervisor(.test, request: request)

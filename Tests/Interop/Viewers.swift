@@ -14,6 +14,8 @@ struct ViewerResult: Decodable {
     var hello: Hello?
     var pingMs: Double?
     var heartbeats: Int
+    /// The reason that the child gave for leaving.
+    var goodbye: String?
   }
 
   struct Latency: Decodable {

@@ -33,6 +33,8 @@ public final class AudioPipeline: Sendable {
   }
 
   public let device: AudioDevice
+  /// Of the loop that takes sound from the microphone, or goes on looking for one.
+  public let pulse = Pulse()
   private let echo: EchoControl?
   private let shared: Mutex<Shared>
   private let demand = Demand()
@@ -55,7 +57,7 @@ public final class AudioPipeline: Sendable {
 
   public func start() {
     guard device != .off else { return }
-    let new = AudioSupervisor(device)
+    let new = AudioSupervisor(device, pulse: pulse)
     supervisor.withLock { $0 = new }
     new.start(
       deliver: { [weak self] block in self?.captured(block) },

@@ -20,17 +20,21 @@ public final class DeviceSupervisor<Info: Sendable, Element: Sendable>: Sendable
   private let name: String
   private let timing: SupervisorTiming
   private let demand: Demand?
+  private let pulse: Pulse?
   private let open: Open
   private let thread = Mutex<SourceThread?>(nil)
 
   /// `name` shows in `top -H`. While `demand` says that nothing is wanted, a source may deliver nothing but its first
-  /// element without counting as failed.
+  /// element without counting as failed. `pulse` beats at least each `timing.longestRetry` while no call to the device
+  /// hangs, whether it is there or missing.
   public init(
-    name: String, timing: SupervisorTiming = SupervisorTiming(), demand: Demand? = nil, open: @escaping Open
+    name: String, timing: SupervisorTiming = SupervisorTiming(), demand: Demand? = nil, pulse: Pulse? = nil,
+    open: @escaping Open
   ) {
     self.name = name
     self.timing = timing
     self.demand = demand
+    self.pulse = pulse
     self.open = open
   }
 
@@ -45,7 +49,7 @@ public final class DeviceSupervisor<Info: Sendable, Element: Sendable>: Sendable
       guard thread == nil else { return }
       let new = SourceThread()
       let run = SupervisorRun(
-        timing: timing, demand: demand, open: open, deliver: deliver, stateChanged: stateChanged)
+        timing: timing, demand: demand, pulse: pulse, open: open, deliver: deliver, stateChanged: stateChanged)
       new.start(name: name) { run.run(until: $0) }
       thread = new
     }
@@ -82,16 +86,16 @@ public typealias VideoSupervisor = DeviceSupervisor<VideoSourceInfo, VideoFrame>
 public typealias AudioSupervisor = DeviceSupervisor<AudioSourceInfo, AudioBlock>
 
 extension DeviceSupervisor where Info == VideoSourceInfo, Element == VideoFrame {
-  public convenience init(_ device: VideoDevice, request: VideoRequest, demand: Demand? = nil) {
-    self.init(name: "camera-watch", demand: demand) { (avoiding) throws(DeviceError) in
+  public convenience init(_ device: VideoDevice, request: VideoRequest, demand: Demand? = nil, pulse: Pulse? = nil) {
+    self.init(name: "camera-watch", demand: demand, pulse: pulse) { (avoiding) throws(DeviceError) in
       try VideoSources.open(device, request: request, avoiding: avoiding, demand: demand)
     }
   }
 }
 
 extension DeviceSupervisor where Info == AudioSourceInfo, Element == AudioBlock {
-  public convenience init(_ device: AudioDevice) {
-    self.init(name: "mic-watch") { (avoiding) throws(DeviceError) in
+  public convenience init(_ device: AudioDevice, pulse: Pulse? = nil) {
+    self.init(name: "mic-watch", pulse: pulse) { (avoiding) throws(DeviceError) in
       try AudioSources.open(device, avoiding: avoiding)
     }
   }

@@ -6,6 +6,7 @@ internal import Wire
 struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
   let timing: SupervisorTiming
   let demand: Demand?
+  let pulse: Pulse?
   let open: DeviceSupervisor<Info, Element>.Open
   let deliver: @Sendable (Element) -> Void
   let stateChanged: @Sendable (DeviceSupervisor<Info, Element>.State) -> Void
@@ -15,7 +16,9 @@ struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
     var reported: DeviceError?
     var retry = timing.firstRetry
     var avoiding: Set<String> = []
+    defer { pulse?.rest() }
     while !stop.isRaised {
+      pulse?.beat()
       let failure: DeviceError
       do throws(DeviceError) {
         let source = try open(avoiding)
@@ -59,6 +62,7 @@ struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
     let slice = max(.milliseconds(1), min(.milliseconds(250), timing.silence / 8))
     var seen: UInt64 = 0
     while true {
+      pulse?.beat()
       var poll = PollSet(reading: [progress.failed.descriptor])
       if stop.wait(with: &poll, timeout: slice) { return (nil, progress.delivered > 0) }
       if let failure = progress.failure { return (failure, progress.delivered > 0) }
@@ -80,6 +84,7 @@ struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
   private func waitForRetry(_ retry: Duration, _ hotPlug: borrowing HotPlugWatch, _ stop: StopSignal) -> Bool {
     let deadline = MonotonicClock.now + retry
     while true {
+      pulse?.beat()
       let left = deadline - MonotonicClock.now
       guard left > .zero else { return false }
       var poll = PollSet(reading: [hotPlug.descriptor])

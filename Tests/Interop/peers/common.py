@@ -232,6 +232,8 @@ class ControlChannel:
             self.report["hello"] = message
         elif message.get("text") == "heartbeat":
             self.report["heartbeats"] += 1
+        elif message.get("text") == "goodbye":
+            self.report["goodbye"] = message["parameters"]["reason"]
 
 
 # --- Processes and directories -------------------------------------------------------------------------------------

@@ -1,0 +1,91 @@
+internal import Glibc
+
+/// The service manager that started this process and wants to hear how it does: systemd, or whoever else speaks
+/// sd_notify(3). One datagram a message, lines of `NAME=value`.
+public final class ServiceManager: Sendable {
+  enum Message: Hashable, Sendable {
+    /// It serves.
+    case ready
+    /// It has begun to stop.
+    case stopping
+    /// All its loops are alive.
+    case alive
+    /// One line for people, as `systemctl status` shows it.
+    case status(String)
+
+    var line: String {
+      switch self {
+      case .ready: "READY=1"
+      case .stopping: "STOPPING=1"
+      case .alive: "WATCHDOG=1"
+      // A line break would begin another assignment.
+      case .status(let text): "STATUS=" + String(text.map { $0.isNewline || $0 == "\0" ? " " : $0 })
+      }
+    }
+  }
+
+  /// Within this time it wants to hear `alive`; nil when it does not want to.
+  let watchdogLimit: Duration?
+  private let address: sockaddr_un
+  private let addressLength: socklen_t
+  private let descriptor: Int32
+
+  /// As the environment of this process names it.
+  public convenience init?() {
+    self.init { name in getenv(name).map { String(cString: $0) } }
+  }
+
+  /// Nil when nobody wants to be told (no NOTIFY_SOCKET) or the address is none of sd_notify(3).
+  init?(environment: (String) -> String?) {
+    guard let path = environment("NOTIFY_SOCKET"), let (address, length) = Self.address(path) else { return nil }
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return nil }
+    self.address = address
+    addressLength = length
+    watchdogLimit = Self.limit(environment)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Sends all in one datagram, so that they are seen together. False when it did not go out: nobody listens any more,
+  /// or whoever listens does not get round to reading. It never waits for that.
+  @discardableResult
+  func tell(_ messages: Message...) -> Bool {
+    let text = messages.map(\.line).joined(separator: "\n")
+    return withUnsafePointer(to: address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        sendto(
+          descriptor, text, text.utf8.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL), address,
+          addressLength)
+      }
+    } == text.utf8.count
+  }
+
+  /// What `systemctl status` shows of a start that failed.
+  public func tellFailure(_ reason: String) {
+    tell(.status(reason))
+  }
+
+  /// unix(7): an absolute path, or "@name" for a name in the abstract namespace, which is not terminated.
+  private static func address(_ path: String) -> (sockaddr_un, socklen_t)? {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    var bytes = Array(path.utf8)
+    guard bytes.count > 1, bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+    switch bytes[0] {
+    case UInt8(ascii: "/"): bytes.append(0)
+    case UInt8(ascii: "@"): bytes[0] = 0
+    default: return nil
+    }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    let head = MemoryLayout<sockaddr_un>.offset(of: \.sun_path)!
+    return (address, socklen_t(head + bytes.count))
+  }
+
+  /// sd_watchdog_enabled(3): microseconds, for the process that WATCHDOG_PID names.
+  private static func limit(_ environment: (String) -> String?) -> Duration? {
+    guard let microseconds = environment("WATCHDOG_USEC").flatMap({ Int64($0) }), microseconds > 0 else { return nil }
+    if let process = environment("WATCHDOG_PID"), process != "\(getpid())" { return nil }
+    return .microseconds(microseconds)
+  }
+}

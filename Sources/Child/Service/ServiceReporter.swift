@@ -1,0 +1,71 @@
+internal import Control
+internal import Frames
+internal import Logging
+internal import NIOCore
+internal import Wire
+
+/// Keeps the service manager informed: when the node serves, whom and with what, that its loops are alive, when it stops.
+///
+/// `@unchecked Sendable` because it is confined to the event loop.
+final class ServiceReporter: @unchecked Sendable {
+  private let manager: ServiceManager
+  private var watchdog: Watchdog?
+  private let state: () -> NodeState
+  private let logger: Logger
+  private var told = ""
+  private var stuck: [String] = []
+  private var timer: RepeatedTask?
+
+  /// `state` is called on the event loop.
+  init(manager: ServiceManager, loops: [Watchdog.Loop], state: @escaping () -> NodeState, logger: Logger) {
+    self.manager = manager
+    watchdog = manager.watchdogLimit.map { Watchdog(limit: $0, loops: loops) }
+    self.state = state
+    self.logger = logger
+  }
+
+  /// The node serves from now on.
+  func start(on loop: any EventLoop) {
+    told = ServiceStatus.text(state())
+    if !manager.tell(.ready, .status(told)) { logger.warning("the service manager cannot be told (NOTIFY_SOCKET)") }
+    visit()
+    let interval = min(.seconds(1), watchdog?.interval ?? .seconds(1))
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    timer = loop.scheduleRepeatedTask(
+      initialDelay: .nanoseconds(interval.nanoseconds), delay: .nanoseconds(interval.nanoseconds)
+    ) { _ in bound.value.visit() }
+  }
+
+  func stop() {
+    timer?.cancel()
+    manager.tell(.stopping, .status("Says goodbye."))
+  }
+
+  private func visit() {
+    let now = MonotonicClock.now
+    noteStuck(watchdog?.stuck(at: now) ?? [])
+    if watchdog?.isPingDue(at: now) == true { manager.tell(.alive) }
+    let text = stuck.isEmpty ? ServiceStatus.text(state()) : "Stuck: \(stuck.joined(separator: ", "))."
+    if text != told, manager.tell(.status(text)) { told = text }
+  }
+
+  private func noteStuck(_ new: [String]) {
+    for name in new where !stuck.contains(name) {
+      logger.critical("\(name) is stuck; the service manager will start the program anew")
+    }
+    for name in stuck where !new.contains(name) { logger.notice("\(name) goes on") }
+    stuck = new
+  }
+}
+
+/// The line that `systemctl status` shows: how many watch, and how each device is. No names of people: every user of the
+/// machine may read it.
+enum ServiceStatus {
+  static func text(_ state: NodeState) -> String {
+    let viewers = state.viewers.count
+    let cameras = state.cameras.map { "camera \($0.id) \($0.state)" }
+    let lights = state.document.lights?.map { "light \($0.id) \($0.state)" } ?? []
+    let devices = cameras + ["microphone \(state.microphone.state)", "speaker \(state.speaker.state)"] + lights
+    return "\(viewers) \(viewers == 1 ? "viewer" : "viewers"); \(devices.joined(separator: ", "))"
+  }
+}

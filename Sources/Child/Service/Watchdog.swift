@@ -1,0 +1,46 @@
+internal import Frames
+internal import Wire
+
+/// Decides when the service manager hears that all is well: while no loop is stuck. systemd.service(5), `WatchdogSec=`.
+///
+/// The event loop needs no pulse: it is the one that asks here, so that a stuck one says nothing.
+struct Watchdog {
+  struct Loop {
+    /// As the log calls it.
+    var name: String
+    var pulse: Pulse
+    /// How long it may be silent, as a multiple of the service manager's limit.
+    var patience: Int
+  }
+
+  /// A camera that answers to nothing may keep a thread for some of USB's timeouts of 5 s while it is tried. It is then
+  /// missing, which is no reason to take the sound away as well. A loop that is left alone this long hangs.
+  static let devicePatience = 3
+  /// A picture takes milliseconds; on a board that has no time at all, perhaps a second.
+  static let encoderPatience = 1
+
+  /// After this without a word the service manager ends the process.
+  let limit: Duration
+  let loops: [Loop]
+  private var lastPing: Instant?
+
+  init(limit: Duration, loops: [Loop]) {
+    self.limit = limit
+    self.loops = loops
+  }
+
+  /// Four times within the limit, so that one may come late.
+  var interval: Duration { limit / 4 }
+
+  func stuck(at now: Instant) -> [String] {
+    loops.filter { $0.pulse.silence(at: now) > limit * $0.patience }.map(\.name)
+  }
+
+  /// Whether to say now that all is well. Ask at least each `interval`.
+  mutating func isPingDue(at now: Instant) -> Bool {
+    // A caller that comes a little early must not turn four into two.
+    guard lastPing.map({ now - $0 >= interval * 3 / 4 }) ?? true, stuck(at: now).isEmpty else { return false }
+    lastPing = now
+    return true
+  }
+}
