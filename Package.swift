@@ -99,12 +99,14 @@ let programs: [Target] = [
   .target(
     name: "Web", path: "Sources/Web", exclude: ["page.jpg"], resources: [.embedInCode("Pages/index.html")],
     swiftSettings: strict),
+  // How a machine is, as both doctors tell it.
+  room("Health", in: "Health", needs: ["CLinux"]),
   room(
     "Child", in: "Child",
     needs: [
       "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing", "Signaling",
       "Control", "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Discovery", "Secure", "Server",
-      "Storage", "Web", product("NIOCore", nio), product("NIOPosix", nio),
+      "Storage", "Health", "Web", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
     ]),
   room(
@@ -112,23 +114,23 @@ let programs: [Target] = [
     needs: [
       "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "SCTP", "PeerConnection", "Pairing", "Signaling", "Control",
       "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Discovery", "Secure", "Server", "Storage",
-      product("NIOCore", nio), product("NIOPosix", nio),
+      "Health", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
     ]),
   // What the programs share in front of their libraries: exit status, log, tables, signals.
   room(
     "Commands", in: "Commands",
-    needs: ["CQREncode", product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log")]),
+    needs: ["Health", "CQREncode", product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log")]),
   .executableTarget(
     name: "cradle-child",
     dependencies: [
-      "Child", "Commands", "Devices", "Frames", "Server", "Storage",
+      "Child", "Commands", "Devices", "Frames", "Health", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log"),
     ], path: "Sources/cradle-child", swiftSettings: strict),
   .executableTarget(
     name: "cradle-parent",
     dependencies: [
-      "Parent", "Commands", "Devices", "Frames", "Server", "Signaling", "Storage",
+      "Parent", "Commands", "Devices", "Frames", "Health", "Server", "Signaling", "Storage",
       product("ArgumentParser", "swift-argument-parser"),
     ], path: "Sources/cradle-parent", swiftSettings: strict),
 ]
@@ -165,6 +167,7 @@ let checks: [Target] = [
     "DevicesTests",
     needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Picture", "Sound", "Devices", "CLinux", "TestSupport"]),
   tests("SecureTests", needs: ["Wire", "PeerConnection", "Pairing", "Signaling", "Secure", "TestSupport", "COpenSSL"]),
+  tests("HealthTests", needs: ["Health"]),
   tests("StorageTests", needs: ["Wire", "Pairing", "Storage"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
   .executableTarget(
@@ -180,8 +183,12 @@ let checks: [Target] = [
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
       product("NIOSSL", "swift-nio-ssl"),
     ]),
-  tests("ChildTests", needs: ["Wire", "Control", "RTPReceiving", "Frames", "Codecs", "Sound", "Devices", "Child"]),
-  tests("ParentTests", needs: ["Wire", "RTPReceiving", "Parent"]),
+  tests(
+    "ChildTests",
+    needs: [
+      "Wire", "Control", "RTPReceiving", "Frames", "Codecs", "Sound", "Devices", "Discovery", "Storage", "Health", "Child",
+    ]),
+  tests("ParentTests", needs: ["Wire", "RTPReceiving", "Health", "Parent"]),
   // Two peers in fake time.
   .target(
     name: "Simulation",

@@ -1,18 +1,12 @@
 internal import Devices
 internal import Frames
+public import Health
 internal import Secure
 public import Storage
 internal import Wire
 
 /// What `cradle-child check` finds out: everything that the configuration names is opened once.
 public enum ReadinessCheck {
-  public struct Finding: Codable, Sendable {
-    public var what: String
-    public var ok: Bool
-    /// What was found, or what is wrong and what to do.
-    public var detail: String
-  }
-
   /// A camera that shows nothing within this time is broken.
   private static let patience: Duration = .seconds(8)
 
@@ -23,32 +17,60 @@ public enum ReadinessCheck {
 
   private static func camera(_ camera: ChildConfiguration.Camera) -> Finding {
     let what = "camera \(camera.id)"
-    let request = VideoRequest(
-      width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate))
     do throws(DeviceError) {
-      let source = try VideoSources.open(.init(camera.device), request: request)
-      guard let error = firstElement(of: source) else {
-        let info = source.info
-        return Finding(
-          what: what, ok: true,
-          detail: "\(info.name) (\(info.device)), \(info.mode)"
-            + (info.differsFromRequest ? "; asked for \(camera.width)x\(camera.height) at \(camera.framerate)" : ""))
-      }
-      return Finding(what: what, ok: false, detail: "\(error)")
+      let info = try info(of: camera)
+      return Finding(
+        what, .ok, info.differsFromRequest ? "\(info.words); asked for \(camera.mode)" : info.words)
     } catch {
-      return Finding(what: what, ok: false, detail: "\(error)")
+      return Finding(what, .problem, "\(error)")
     }
   }
 
   private static func microphone(_ configured: Storage.AudioDevice) -> Finding {
-    if configured == .none { return Finding(what: "microphone", ok: true, detail: "none is wanted") }
+    if configured == .none { return Finding("microphone", .ok, "none is wanted") }
     do throws(DeviceError) {
-      let source = try AudioSources.open(.init(configured))
-      if let error = firstElement(of: source) { return Finding(what: "microphone", ok: false, detail: "\(error)") }
-      return Finding(what: "microphone", ok: true, detail: "\(source.info.name) (\(source.info.device))")
+      return Finding("microphone", .ok, try info(of: configured).words)
     } catch {
-      return Finding(what: "microphone", ok: false, detail: "\(error)")
+      return Finding("microphone", .problem, "\(error)")
     }
+  }
+
+  /// Looks without making or locking anything: the daemon may be running.
+  private static func state(_ path: String) -> Finding {
+    let what = "state directory \(path)"
+    do {
+      return Finding(what, .ok, "\(try stores(path).tokens) tokens")
+    } catch {
+      return Finding(what, .problem, "\(error)")
+    }
+  }
+
+  // MARK: For the doctor too
+
+  /// Opens the camera and waits for a picture.
+  static func info(of camera: ChildConfiguration.Camera) throws(DeviceError) -> VideoSourceInfo {
+    let request = VideoRequest(
+      width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate))
+    let source = try VideoSources.open(.init(camera.device), request: request)
+    if let error = firstElement(of: source) { throw error }
+    return source.info
+  }
+
+  /// Opens the microphone and waits for sound.
+  static func info(of microphone: Storage.AudioDevice) throws(DeviceError) -> AudioSourceInfo {
+    let source = try AudioSources.open(.init(microphone))
+    if let error = firstElement(of: source) { throw error }
+    return source.info
+  }
+
+  /// Reads what the state directory keeps: the node's id, nil before the first start, and how many tokens there are.
+  static func stores(_ path: String) throws -> (id: String?, tokens: Int) {
+    let identity = try AtomicFile(path: path + "/identity.pem").read().map { bytes in
+      try NodeIdentity(pem: String(decoding: bytes, as: UTF8.self))
+    }
+    _ = try PairStore(file: AtomicFile(path: path + "/pairs.json"))
+    let tokens = try TokenStore(file: AtomicFile(path: path + "/tokens.json"))
+    return (identity?.id, tokens.tokens.count)
   }
 
   /// Nil when something was delivered.
@@ -61,18 +83,19 @@ public enum ReadinessCheck {
     }
     return outcome
   }
+}
 
-  /// Looks without making or locking anything: the daemon may be running.
-  private static func state(_ path: String) -> Finding {
-    let what = "state directory \(path)"
-    do {
-      if let bytes = try AtomicFile(path: path + "/identity.pem").read() {
-        _ = try NodeIdentity(pem: String(decoding: bytes, as: UTF8.self))
-      }
-      let tokens = try TokenStore(file: AtomicFile(path: path + "/tokens.json"))
-      return Finding(what: what, ok: true, detail: "\(tokens.tokens.count) tokens")
-    } catch {
-      return Finding(what: what, ok: false, detail: "\(error)")
-    }
-  }
+extension VideoSourceInfo {
+  /// `Webcam (/dev/video0), 1280x720 at 30 frames/s, MJPG`
+  var words: String { "\(name) (\(device)), \(mode)" }
+}
+
+extension AudioSourceInfo {
+  /// `Webcam, USB Audio (plughw:CARD=Webcam,DEV=0)`
+  var words: String { "\(name) (\(device))" }
+}
+
+extension ChildConfiguration.Camera {
+  /// `1280x720 at 30`
+  var mode: String { "\(width)x\(height) at \(framerate)" }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Child
-import Devices
-import FoundationEssentials
+import Health
 import Storage
 
 /// `cradle-child check`
@@ -15,21 +14,18 @@ struct Check: ParsableCommand {
   @Flag(help: "Print one JSON object {ok, checks: [{what, ok, detail}]}.")
   var json = false
 
-  private struct Report: Encodable {
-    var ok: Bool
-    var checks: [ReadinessCheck.Finding]
-  }
-
   func run() throws {
     let configuration = try overrides.apply(to: directories.loadConfiguration())
     let findings = ReadinessCheck.run(configuration, stateDirectory: directories.state)
-    let isFine = findings.allSatisfy(\.ok)
+    let isFine = !findings.hasProblem
     if json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      print(String(decoding: try encoder.encode(Report(ok: isFine, checks: findings)), as: UTF8.self))
+      let checks = findings.map { finding in
+        "{\"detail\":\(Finding.quoted(finding.detail)),\"ok\":\(finding.state == .ok),"
+          + "\"what\":\(Finding.quoted(finding.what))}"
+      }
+      print("{\"checks\":[\(checks.joined(separator: ","))],\"ok\":\(isFine)}")
     } else {
-      for finding in findings { print("\(finding.ok ? "ok  " : "FAIL")  \(finding.what): \(finding.detail)") }
+      for finding in findings { print("\(finding.state == .ok ? "ok  " : "FAIL")  \(finding.what): \(finding.detail)") }
     }
     if !isFine { throw ExitCode(1) }
   }

@@ -9,12 +9,14 @@ struct CradleChild: AsyncParsableCommand {
     commandName: "cradle-child",
     abstract: "The camera end of Cradle, a baby monitor that a family owns.",
     discussion: """
-      Without a command it runs the node in the foreground. `check` says whether this machine is ready, `pair` \
+      Without a command it runs the node in the foreground. `check` says whether this machine is ready, `doctor` \
+      finds what could spoil a night, `pair` \
       lets a parent in, `token add` makes a token for a player or a browser.
       """,
     version: ChildNode.version,
     subcommands: [
-      Run.self, Check.self, Devices.self, Pair.self, Pairs.self, Unpair.self, Token.self, Status.self, Erase.self,
+      Run.self, Check.self, DoctorCommand.self, Devices.self, Pair.self, Pairs.self, Unpair.self, Token.self,
+      Status.self, Erase.self,
     ],
     defaultSubcommand: Run.self)
 

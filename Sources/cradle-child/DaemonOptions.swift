@@ -2,6 +2,7 @@ import ArgumentParser
 import Child
 import Commands
 import FoundationEssentials
+import Glibc
 import Storage
 
 /// Where a daemon keeps its things; the same flags for `run` and for the commands that talk to it.
@@ -23,6 +24,11 @@ struct DirectoryOptions: ParsableArguments {
   /// systemd gives a colon-separated list; ours is the first.
   private func environment(_ name: String) -> String? {
     ProcessInfo.processInfo.environment[name].flatMap { $0.split(separator: ":").first.map(String.init) }
+  }
+
+  /// Where the configuration comes from, for people.
+  var configurationSource: String {
+    config ?? (access(Self.defaultConfiguration, F_OK) == 0 ? Self.defaultConfiguration : "the defaults (no file)")
   }
 
   /// The configuration file's content; defaults when none was named and the default one does not exist.

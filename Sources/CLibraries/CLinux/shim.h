@@ -8,7 +8,11 @@
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <malloc.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/timex.h>
+#include <unistd.h>
 
 /// Names the calling thread; `name` is cut to 15 bytes. prctl(2).
 static inline void clinux_set_thread_name(const char *name) {
@@ -57,3 +61,33 @@ static const unsigned long CLINUX_GPIO_V2_GET_LINEINFO = GPIO_V2_GET_LINEINFO_IO
 static const unsigned long CLINUX_GPIO_V2_GET_LINE = GPIO_V2_GET_LINE_IOCTL;
 static const unsigned long CLINUX_GPIO_V2_LINE_GET_VALUES = GPIO_V2_LINE_GET_VALUES_IOCTL;
 static const unsigned long CLINUX_GPIO_V2_LINE_SET_VALUES = GPIO_V2_LINE_SET_VALUES_IOCTL;
+
+/// Whether something keeps the clock right: adjtimex(2), STA_UNSYNC. 1, 0, or a negated errno.
+static inline int clinux_clock_is_synchronized(void) {
+  struct timex state = {.modes = 0};
+  if (adjtimex(&state) < 0) return -errno;
+  return (state.status & STA_UNSYNC) == 0;
+}
+
+/// Whether a Wi-Fi interface saves power: SIOCGIWPOWER of linux/wireless.h, whose structures are written out here
+/// because that header and net/if.h exclude each other. 1, 0, or a negated errno.
+static inline int clinux_wireless_power_saving(const char *interface) {
+  struct {
+    char name[16];
+    struct {
+      int value;
+      unsigned char fixed;
+      unsigned char disabled;
+      unsigned short flags;
+    } power;
+    char rest[8];
+  } request = {.name = ""};
+  if (strlen(interface) >= sizeof request.name) return -ENODEV;
+  strcpy(request.name, interface);
+  int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return -errno;
+  int result = ioctl(descriptor, 0x8B2D, &request);
+  int number = errno;
+  close(descriptor);
+  return result < 0 ? -number : !request.power.disabled;
+}

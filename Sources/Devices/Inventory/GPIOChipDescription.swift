@@ -28,7 +28,8 @@ public struct GPIOChipDescription: Codable, Hashable, Sendable {
       .sorted().map { read("/dev/gpiochip\($0)") }
   }
 
-  private static func read(_ path: String) -> GPIOChipDescription {
+  /// Asks one chip.
+  public static func read(_ path: String) -> GPIOChipDescription {
     do throws(DeviceError) {
       let file = try DeviceFile(path: path, flags: O_RDONLY, kind: .gpio)
       var chip = gpiochip_info()

@@ -1,0 +1,53 @@
+internal import Discovery
+internal import Health
+
+/// Whether parents find the child by its name: Avahi answers, and the child is what it tells.
+enum AvahiCheck {
+  /// A record is announced within a second of its registration; a query is answered in a fraction of one.
+  private static let patience: Duration = .seconds(3)
+
+  /// - Parameter id: of the child that should be seen; nil when none runs.
+  static func run(id: String?, discovery: any Discovery = DNSServiceDiscovery()) async -> Finding {
+    let what = "Avahi"
+    let seen = await look(for: id, discovery)
+    if let problem = seen?.problem {
+      return Finding(
+        what, .warning,
+        "\(problem)".split(separator: ".").first.map(String.init).map {
+          "\($0): parents have to name the child by its address"
+        }
+          ?? "", remedy: "sudo apt install avahi-daemon && sudo systemctl enable --now avahi-daemon")
+    }
+    guard seen != nil else {
+      return Finding(what, .problem, "it does not answer in time", remedy: "sudo systemctl restart avahi-daemon")
+    }
+    guard let id else { return Finding(what, .ok, "it answers; the child is made known while it runs") }
+    if let child = seen?.children.first(where: { $0.id == id }) {
+      return Finding(what, .ok, "parents find “\(child.name)” at \(child.host), port \(child.port)")
+    }
+    return Finding(
+      what, .problem, "it answers, but the child (\(id)) is not what it tells",
+      remedy: "sudo systemctl restart avahi-daemon; journalctl -u cradle-child -u avahi-daemon -n 50")
+  }
+
+  /// The last that was seen: as soon as it is the child or a problem, else when time is over. Nil for nothing at all.
+  private static func look(for id: String?, _ discovery: any Discovery) async -> Neighbourhood? {
+    let looking = Task { () -> Neighbourhood? in
+      var last: Neighbourhood?
+      for await neighbourhood in discovery.browse() {
+        last = neighbourhood
+        if neighbourhood.problem != nil || id == nil || neighbourhood.children.contains(where: { $0.id == id }) {
+          break
+        }
+      }
+      return last
+    }
+    let limit = Task {
+      try? await Task.sleep(for: patience)
+      looking.cancel()
+    }
+    let last = await looking.value
+    limit.cancel()
+    return last
+  }
+}

@@ -1,0 +1,48 @@
+internal import Devices
+internal import Health
+internal import Storage
+
+/// Every configured camera: as the daemon says, else opened until it has shown a picture.
+enum CameraCheck {
+  static func run(
+    _ configuration: ChildConfiguration, daemon: RunningDaemon, user: String
+  ) -> [Finding] {
+    if configuration.cameras.isEmpty { return [Finding("camera", .ok, "none is configured: sound alone")] }
+    return configuration.cameras.map { camera in
+      let what = "camera \(camera.id)"
+      if let known = daemon.report?.cameras.first(where: { $0.id == camera.id }), known.device == "\(camera.device)" {
+        return finding(what, known)
+      }
+      do throws(DeviceError) {
+        let info = try ReadinessCheck.info(of: camera)
+        return finding(what, info, camera)
+      } catch {
+        return DeviceTrouble.finding(what, .problem, error, user: user)
+      }
+    }
+  }
+
+  private static func finding(
+    _ what: String, _ info: VideoSourceInfo, _ camera: ChildConfiguration.Camera
+  ) -> Finding {
+    guard info.differsFromRequest else { return Finding(what, .ok, info.words) }
+    return Finding(
+      what, .warning, "\(info.words); \(camera.mode) is configured, which it does not have",
+      remedy: "cradle-child devices   # lists its sizes and rates, for `cameras` in the configuration")
+  }
+
+  /// As the daemon, which has it open, tells.
+  static func finding(_ what: String, _ camera: StatusReport.Camera) -> Finding {
+    switch camera.state {
+    case "running":
+      let size = camera.width.flatMap { width in camera.height.map { ", \(width)x\($0)" } } ?? ""
+      let rate = camera.framesPerSecond.map { " at \($0) frames/s" } ?? ""
+      return Finding(what, .ok, "\(camera.detail)\(size)\(rate), in use by the daemon")
+    case "missing":
+      // Its own advice is part of it.
+      return Finding(what, .problem, camera.detail, remedy: "cradle-child devices")
+    default:
+      return Finding(what, .warning, "the daemon is still opening it", remedy: "cradle-child status")
+    }
+  }
+}

@@ -1,0 +1,20 @@
+internal import Devices
+internal import Health
+
+/// Why a device cannot be used, with the command that mends it or shows more.
+enum DeviceTrouble {
+  /// - Parameter user: who is to use it.
+  static func finding(_ what: String, _ state: Finding.State, _ error: DeviceError, user: String) -> Finding {
+    let isPath = error.device.hasPrefix("/")
+    let remedy =
+      switch error.reason {
+      case .permissionDenied: "sudo usermod -aG \(what.hasPrefix("camera") ? "video" : "audio") \(user)"
+      case .busy: "sudo fuser -v \(isPath ? error.device : "/dev/snd/*")"
+      case .notFound, .disconnected: "cradle-child devices   # after plugging it in"
+      case .silent, .unsupportedFormat, .invalidFile, .notDimmable, .io: error.advice ?? "sudo dmesg | tail -n 30"
+      }
+    // Where any would do, there is no name.
+    let isAny = what.hasPrefix(error.device)
+    return Finding(what, state, isAny ? error.summary : "\(error.device): \(error.summary)", remedy: remedy)
+  }
+}

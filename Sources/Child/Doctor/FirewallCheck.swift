@@ -1,0 +1,82 @@
+internal import Glibc
+internal import Health
+internal import Storage
+
+/// Whether the machine's own packet filter lets parents in. Without root its rules cannot be read, and then that is said.
+enum FirewallCheck {
+  private static let what = "firewall"
+
+  /// - Parameters:
+  ///   - port: of HTTPS.
+  ///   - mediaPorts: nil: any.
+  ///   - listing: what `nft list ruleset` prints; nil if it may not be asked, or is not there.
+  static func run(
+    port: Int, mediaPorts: ClosedRange<UInt16>?, listing: String?, files: SystemFiles
+  ) -> Finding {
+    guard let listing else {
+      return Finding(
+        what, .unknown, "its rules can be read by root alone, with nft (package nftables)",
+        remedy: "sudo cradle-child doctor")
+    }
+    // A table of the older kind is not in nft's list.
+    let isLegacy = ["/proc/net/ip_tables_names", "/proc/net/ip6_tables_names"].contains { !files.lines($0).isEmpty }
+    let filter = PacketFilter(listing)
+    var needs: [(PacketFilter.Transport, Int)] = [(.tcp, port)]
+    if let first = mediaPorts?.first { needs.append((.udp, Int(first))) }
+    for (transport, number) in needs {
+      switch filter.fate(of: transport, number) {
+      case .accepted: continue
+      case .dropped(let rule):
+        return Finding(
+          what, .problem, "it keeps parents out: port \(number)/\(transport.rawValue) is closed (\(rule))",
+          remedy: opening(transport, number, filter, files))
+      case .unclear:
+        return Finding(
+          what, .unknown, "its rules are too involved to tell whether port \(number)/\(transport.rawValue) is open",
+          remedy: "sudo nft list ruleset")
+      }
+    }
+    if isLegacy {
+      return Finding(what, .unknown, "there are rules of iptables-legacy", remedy: "sudo iptables-legacy -S INPUT")
+    }
+    if filter.inputChains.isEmpty { return Finding(what, .ok, "no rules") }
+    // A viewer's own checks open the way for the child's, but only while they go on: RFC 8445.
+    if mediaPorts == nil, filter.fate(of: .udp, anyPort) != .accepted {
+      return Finding(
+        what, .warning,
+        "port \(port)/tcp is open, but sound and picture may take any UDP port, and not all are: choose some with "
+          + "`media-ports` in the configuration and open those", remedy: opening(.udp, 50000, filter, files))
+    }
+    return Finding(what, .ok, "port \(port)/tcp is open")
+  }
+
+  /// One of those that Linux gives: /proc/sys/net/ipv4/ip_local_port_range.
+  private static let anyPort = 45678
+
+  private static func opening(
+    _ transport: PacketFilter.Transport, _ port: Int, _ filter: PacketFilter, _ files: SystemFiles
+  ) -> String {
+    let word = "\(port)/\(transport.rawValue)"
+    if files.exists("/run/firewalld") {
+      return "sudo firewall-cmd --permanent --add-port=\(word) && sudo firewall-cmd --reload"
+    }
+    if files.exists("/usr/sbin/ufw") { return "sudo ufw allow \(word)" }
+    let chain = filter.inputChains.first ?? "inet filter input"
+    return "sudo nft insert rule \(chain) \(transport.rawValue) dport \(port) accept   # and in /etc/nftables.conf"
+  }
+
+  /// What nft prints; nil when this user may not ask it, or there is no nft.
+  static func listing() -> String? {
+    guard geteuid() == 0, let pipe = popen("PATH=/usr/sbin:/sbin:$PATH nft list ruleset 2>/dev/null", "re") else {
+      return nil
+    }
+    var text = ""
+    var buffer = [UInt8](repeating: 0, count: 8192)
+    while text.utf8.count < 1 << 20 {
+      let count = fread(&buffer, 1, buffer.count, pipe)
+      if count == 0 { break }
+      text += String(decoding: buffer[..<count], as: UTF8.self)
+    }
+    return pclose(pipe) == 0 ? text : nil
+  }
+}

@@ -1,0 +1,58 @@
+internal import Devices
+internal import Health
+internal import Storage
+
+/// Every configured light, looked at without switching it: opening a lamp would.
+enum LightCheck {
+  static func run(
+    _ lights: [ChildConfiguration.Light], daemon: RunningDaemon, files: SystemFiles,
+    chip: (String) -> GPIOChipDescription = GPIOChipDescription.read
+  ) -> [Finding] {
+    let findings = lights.compactMap { light -> Finding? in
+      let what = "light \(light.id)"
+      switch light.device {
+      case .none: return nil
+      case .simulated: return Finding(what, .ok, "simulated")
+      case .gpio(let path, let line, _):
+        return finding(what, .init(line), of: chip(path), isOurs: daemon.report != nil)
+      case .led(let path): return led(what, path, files)
+      }
+    }
+    return findings.isEmpty ? [Finding("light", .ok, "none is configured")] : findings
+  }
+
+  /// - Parameter isOurs: the daemon runs, so that it should be the one who has the line.
+  static func finding(
+    _ what: String, _ wanted: Devices.GPIOLine, of chip: GPIOChipDescription, isOurs: Bool
+  ) -> Finding {
+    if let problem = chip.problem { return Finding(what, .problem, problem, remedy: "ls -l /dev/gpiochip*; id") }
+    let found = chip.lines.first { line in
+      switch wanted {
+      case .offset(let offset): line.offset == Int(offset)
+      case .name(let name): line.name == name
+      }
+    }
+    guard let found else {
+      return Finding(
+        what, .problem, "\(chip.device) (\(chip.label)) has no line \(wanted)", remedy: "cradle-child devices")
+    }
+    let place = "line \(found.offset)" + (found.name.isEmpty ? "" : " (\(found.name))") + " of \(chip.device)"
+    guard found.isUsed else {
+      return isOurs
+        ? Finding(what, .problem, "the daemon runs and does not have \(place)", remedy: "journalctl -u cradle-child")
+        : Finding(what, .ok, "\(place), free")
+    }
+    // What the daemon calls itself there: `GPIOLight`.
+    if isOurs, found.consumer == "cradle" { return Finding(what, .ok, "\(place), in use by the daemon") }
+    return Finding(
+      what, .problem, "\(place) is in use by \(found.consumer.isEmpty ? "the kernel" : found.consumer)",
+      remedy: "cradle-child devices   # shows which lines are free")
+  }
+
+  private static func led(_ what: String, _ path: String, _ files: SystemFiles) -> Finding {
+    guard let maximum = files.number("\(path)/max_brightness") else {
+      return Finding(what, .problem, "\(path): there is no such lamp", remedy: "cradle-child devices")
+    }
+    return Finding(what, .ok, "\(path), \(files.number("\(path)/brightness") ?? 0) of \(maximum)")
+  }
+}

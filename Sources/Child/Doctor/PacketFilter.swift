@@ -1,0 +1,181 @@
+/// What `nft list ruleset` prints, read just as far as to say what happens to a new connection from the house: nft(8).
+///
+/// Whatever is not understood and could decide makes the answer `unclear`; nothing is guessed.
+struct PacketFilter {
+  enum Fate: Hashable {
+    case accepted
+    /// By a chain's policy or this rule.
+    case dropped(by: String)
+    case unclear
+  }
+
+  enum Transport: String {
+    case tcp, udp
+  }
+
+  private struct Chain {
+    /// Nil for one that is only jumped to.
+    var policy: String?
+    var rules: [[Substring]] = []
+  }
+
+  /// Table (with its family) → chain.
+  private var tables: [String: [String: Chain]] = [:]
+  /// The deepest that nft lets chains call each other is 16.
+  private static let deepest = 16
+
+  /// Base chains that see what comes in for this machine.
+  var inputChains: [String] {
+    tables.flatMap { table, chains in chains.filter { $0.value.policy != nil }.map { "\(table) \($0.key)" } }.sorted()
+  }
+
+  init(_ listing: String) {
+    var table = ""
+    var chain: String?
+    var depth = 0
+    for line in listing.split(separator: "\n") {
+      let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
+      guard let first = words.first else { continue }
+      if depth == 0, first == "table" {
+        table = words.dropFirst().filter { $0 != "{" }.joined(separator: " ")
+      } else if depth == 1, first == "chain", words.count > 1 {
+        chain = String(words[1])
+        tables[table, default: [:]][String(words[1]), default: Chain()].policy = nil
+      } else if let chain, depth == 2, first != "}" {
+        if first == "type" {
+          note(hook: words, chain, table)
+        } else {
+          tables[table]?[chain]?.rules.append(words)
+        }
+      }
+      depth += line.filter { $0 == "{" }.count - line.filter { $0 == "}" }.count
+      if depth < 2 { chain = nil }
+    }
+  }
+
+  /// `type filter hook input priority filter; policy drop;`
+  private mutating func note(hook words: [Substring], _ chain: String, _ table: String) {
+    guard words.contains("filter"), let hook = words.firstIndex(of: "hook"), words.count > hook + 1,
+      words[hook + 1] == "input", !table.hasPrefix("arp"), !table.hasPrefix("bridge"), !table.hasPrefix("netdev")
+    else { return }
+    let policy = words.firstIndex(of: "policy").flatMap { words.count > $0 + 1 ? words[$0 + 1] : nil }
+    tables[table]?[chain]?.policy = policy == "drop;" ? "drop" : "accept"
+  }
+
+  /// What happens to the first packet for a port. All base chains have to let it through.
+  func fate(of transport: Transport, _ port: Int) -> Fate {
+    var isClear = true
+    for (table, chains) in tables {
+      for (name, chain) in chains {
+        guard let policy = chain.policy else { continue }
+        var isCertain = true
+        let fate = verdict(of: chain, in: chains, transport, port, deep: 0, &isCertain)
+        switch fate ?? (policy == "drop" ? .dropped(by: "policy drop of \(table) \(name)") : .accepted) {
+        case .accepted: isClear = isClear && isCertain
+        case .dropped(let rule):
+          if isCertain { return .dropped(by: rule) }
+          isClear = false
+        case .unclear: isClear = false
+        }
+      }
+    }
+    return isClear ? .accepted : .unclear
+  }
+
+  /// Nil when the chain decides nothing. `isCertain` becomes false when a rule that came first may have decided.
+  private func verdict(
+    of chain: Chain, in chains: [String: Chain], _ transport: Transport, _ port: Int, deep: Int,
+    _ isCertain: inout Bool
+  ) -> Fate? {
+    for rule in chain.rules {
+      let match = Self.match(rule, transport, port)
+      guard match != .no, let end = rule.firstIndex(where: Self.verdicts.contains) else { continue }
+      let fate: Fate?
+      switch rule[end] {
+      case "accept": fate = .accepted
+      case "drop", "reject": fate = .dropped(by: rule.joined(separator: " "))
+      case "return":
+        if match == .always { return nil }
+        isCertain = false
+        continue
+      case "queue": fate = .unclear
+      default:
+        guard deep < Self.deepest, rule.count > end + 1, let next = chains[String(rule[end + 1])] else {
+          isCertain = false
+          continue
+        }
+        fate = verdict(of: next, in: chains, transport, port, deep: deep + 1, &isCertain)
+      }
+      guard let fate else { continue }
+      if match == .always { return fate }
+      isCertain = false
+    }
+    return nil
+  }
+
+  private static let verdicts: Set<Substring> = ["accept", "drop", "reject", "return", "jump", "goto", "queue"]
+
+  private enum Match { case no, perhaps, always }
+
+  /// Whether a rule is for the first packet of a connection to `port` from another machine of the house.
+  private static func match(_ rule: [Substring], _ transport: Transport, _ port: Int) -> Match {
+    var result = Match.always
+    var index = 0
+    let next = { (offset: Int) -> Substring in index + offset < rule.count ? rule[index + offset] : "" }
+    while index < rule.count, !verdicts.contains(rule[index]) {
+      switch (rule[index], next(1)) {
+      case ("tcp", "dport"), ("udp", "dport"), ("th", "dport"):
+        if rule[index] != "th", rule[index] != transport.rawValue { return .no }
+        let values = Self.values(rule[(index + 2)...])
+        guard let isThere = contains(values.words, port) else { return .perhaps }
+        if !isThere { return .no }
+        index += 2 + values.count
+      case ("ct", "state"):
+        let values = Self.values(rule[(index + 2)...])
+        if !values.words.contains("new") { return .no }
+        index += 2 + values.count
+      case ("iif", "lo"), ("iif", "\"lo\""), ("iifname", "\"lo\""): return .no
+      case ("meta", "l4proto"), ("ip", "protocol"), ("ip6", "nexthdr"):
+        let values = Self.values(rule[(index + 2)...])
+        if values.words.contains(where: {
+          $0 == "tcp" || $0 == "udp" || $0 == "icmp" || $0 == "ipv6-icmp" || $0 == "icmpv6"
+        }),
+          !values.words.contains(Substring(transport.rawValue))
+        {
+          return .no
+        }
+        if !values.words.contains(Substring(transport.rawValue)) { result = .perhaps }
+        index += 2 + values.count
+      case ("icmp", _), ("icmpv6", _), ("igmp", _), ("sctp", _), ("esp", _), ("ah", _): return .no
+      case ("counter", "packets"): index += 5
+      case ("counter", _): index += 1
+      // What follows is said about it, and is no condition.
+      case ("log", _), ("comment", _): return result
+      default:
+        result = .perhaps
+        index += 1
+      }
+    }
+    return result
+  }
+
+  /// One value, or those of an anonymous set: `{ 22, 8443 }`; and how many words that is.
+  private static func values(_ words: ArraySlice<Substring>) -> (words: [Substring], count: Int) {
+    guard words.first == "{" else {
+      return (words.first.map { $0.split(separator: ",") } ?? [], min(1, words.count))
+    }
+    let inside = words.dropFirst().prefix { $0 != "}" }
+    return (inside.flatMap { $0.split(separator: ",") }, inside.count + 2)
+  }
+
+  /// Nil for what is no number, such as a named set.
+  private static func contains(_ values: [Substring], _ port: Int) -> Bool? {
+    var isThere = false
+    for value in values {
+      let ends = value.split(separator: "-").map { Int($0) }
+      guard let low = ends.first ?? nil, let high = ends.last ?? nil else { return nil }
+      isThere = isThere || (low...max(low, high)).contains(port)
+    }
+    return isThere
+  }
+}

@@ -1,0 +1,76 @@
+internal import Health
+internal import Storage
+
+/// Whether the daemon's user may open the devices that the configuration wants, by their owner, group and mode.
+enum PermissionCheck {
+  /// - Parameter account: whom the daemon runs as.
+  static func run(_ configuration: ChildConfiguration, account: Account, files: SystemFiles) -> Finding {
+    let what = "permissions"
+    let name = account.name(files)
+    let nodes = nodes(configuration, files)
+    var refused: [(path: String, group: String)] = []
+    for path in nodes {
+      guard let status = files.status(path), !account.mayUse(status) else { continue }
+      refused.append((path, Account.groupName(status.group, files) ?? "\(status.group)"))
+    }
+    guard let first = refused.first else {
+      return nodes.isEmpty
+        ? Finding(what, .ok, "no device that \(name) would have to open is there")
+        : Finding(what, .ok, "\(name) may open \(list(nodes))")
+    }
+    let groups = Set(refused.map(\.group)).sorted()
+    let detail = "\(name) may not open \(list(refused.map(\.path)))"
+    // The group root, and lamps, are not joined but opened by udev.
+    guard !groups.contains("root"), !first.path.hasPrefix("/sys") else {
+      return Finding(
+        what, .problem, detail,
+        remedy: "sudo udevadm trigger   # with the rules of the package; else `ls -l \(first.path)`")
+    }
+    return Finding(
+      what, .problem,
+      "\(detail): that takes the \(groups.count == 1 ? "group" : "groups") \(groups.joined(separator: ", "))",
+      remedy: "sudo usermod -aG \(groups.joined(separator: ",")) \(name) && sudo systemctl restart cradle-child")
+  }
+
+  private static func list(_ paths: [String]) -> String {
+    paths.count > 4
+      ? paths.prefix(3).joined(separator: ", ") + " and \(paths.count - 3) more" : paths.joined(separator: ", ")
+  }
+
+  /// Those that are there.
+  private static func nodes(_ configuration: ChildConfiguration, _ files: SystemFiles) -> [String] {
+    var result: [String] = []
+    let devices = files.names("/dev")
+    for camera in configuration.cameras {
+      switch camera.device {
+      case .auto: result += devices.filter { $0.hasPrefix("video") }.map { "/dev/\($0)" }
+      case .path(let path): result.append(path)
+      case .test, .file: break
+      }
+    }
+    let wantsMicrophone = configuration.microphone.device == .auto || configuration.microphone.device.isPCM
+    let wantsSpeaker = configuration.speaker.device == .auto || configuration.speaker.device.isPCM
+    if wantsMicrophone || wantsSpeaker {
+      result += files.names("/dev/snd").filter { $0.hasPrefix("pcm") || $0.hasPrefix("control") }.map {
+        "/dev/snd/\($0)"
+      }
+    }
+    for light in configuration.lights {
+      switch light.device {
+      case .gpio(let chip, _, _): result.append(chip)
+      case .led(let path): result.append("\(path)/brightness")
+      case .none, .simulated: break
+      }
+    }
+    var seen: Set<String> = []
+    return result.filter { files.exists($0) && seen.insert($0).inserted }
+  }
+}
+
+extension Storage.AudioDevice {
+  fileprivate var isPCM: Bool { if case .pcm = self { true } else { false } }
+}
+
+extension Storage.SpeakerDevice {
+  fileprivate var isPCM: Bool { if case .pcm = self { true } else { false } }
+}

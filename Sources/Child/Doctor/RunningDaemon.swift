@@ -1,0 +1,68 @@
+internal import FoundationEssentials
+internal import Health
+internal import Server
+
+/// What the daemon says of itself, for whoever looks from outside.
+public enum RunningDaemon: Sendable {
+  case running(StatusReport, process: Int?)
+  /// Nothing listens at its socket.
+  case stopped(socket: String)
+  /// It may not be asked by this user.
+  case hidden(socket: String)
+  /// It listens and gives no answer that can be read.
+  case silent(socket: String)
+
+  /// Asks over the socket in the runtime directory. Blocks, ten seconds at most.
+  ///
+  /// - Parameter stateDirectory: the lock in it names the process.
+  public static func ask(runtimeDirectory: String, stateDirectory: String) -> RunningDaemon {
+    let socket = runtimeDirectory + "/" + AdminProtocol.socketName
+    do throws(CommandClientError) {
+      let line = try CommandClient.ask(path: socket, line: Array(encodeJSON(AdminProtocol.Request.status).utf8))
+      guard let answer = try? JSONDecoder().decode(AdminProtocol.Response.self, from: Data(line)),
+        let result = answer.result,
+        let report = try? JSONDecoder().decode(StatusReport.self, from: Data(result.utf8))
+      else { return .silent(socket: socket) }
+      return .running(report, process: SystemFiles().number("\(stateDirectory)/lock"))
+    } catch {
+      switch error {
+      case .notRunning: return .stopped(socket: socket)
+      case .permissionDenied: return .hidden(socket: socket)
+      case .failed: return .silent(socket: socket)
+      }
+    }
+  }
+
+  var report: StatusReport? {
+    if case .running(let report, _) = self { report } else { nil }
+  }
+
+  var process: Int? {
+    if case .running(_, let process) = self { process } else { nil }
+  }
+
+  /// How it is with the daemon itself.
+  func finding(version: String) -> Finding {
+    let what = "daemon"
+    switch self {
+    case .running(let report, _) where report.version != version:
+      return Finding(
+        what, .warning, "it runs version \(report.version), and this program is \(version)",
+        remedy: "sudo systemctl restart cradle-child")
+    case .running(let report, _):
+      let viewers = report.viewers.count
+      return Finding(
+        what, .ok,
+        "\(report.name) runs, version \(report.version), \(viewers) \(viewers == 1 ? "viewer" : "viewers")")
+    case .stopped(let socket):
+      return Finding(
+        what, .warning, "it does not run (nothing listens at \(socket))", remedy: "sudo systemctl start cradle-child")
+    case .hidden(let socket):
+      return Finding(
+        what, .unknown, "this user may not ask it (\(socket))", remedy: "Run the doctor with sudo.")
+    case .silent(let socket):
+      return Finding(
+        what, .problem, "it listens at \(socket) and does not answer", remedy: "sudo systemctl restart cradle-child")
+    }
+  }
+}

@@ -1,0 +1,69 @@
+internal import Devices
+internal import Health
+internal import Storage
+
+/// Microphone and speaker: as the daemon says, else opened once. Nothing is played.
+enum SoundCheck {
+  static func microphone(_ device: Storage.AudioDevice, daemon: RunningDaemon, user: String) -> Finding {
+    let what = "microphone"
+    if device == .none { return Finding(what, .ok, "none is wanted") }
+    if let known = daemon.report?.microphone, known.device == "\(device)" { return finding(known) }
+    do throws(DeviceError) {
+      return Finding(what, .ok, try ReadinessCheck.info(of: device).words)
+    } catch {
+      return DeviceTrouble.finding(what, .problem, error, user: user)
+    }
+  }
+
+  /// As the daemon, which has it open, tells.
+  static func finding(_ microphone: StatusReport.Microphone) -> Finding {
+    let what = "microphone"
+    switch microphone.state {
+    case "running":
+      return Finding(what, .ok, "\(microphone.detail), level \(microphone.levelDb) dB, in use by the daemon")
+    case "missing": return Finding(what, .problem, microphone.detail, remedy: "cradle-child devices")
+    default: return Finding(what, .warning, "the daemon is still opening it", remedy: "cradle-child status")
+    }
+  }
+
+  static func speaker(
+    _ device: Storage.SpeakerDevice, daemon: RunningDaemon, user: String, files: SystemFiles
+  ) -> Finding {
+    let what = "speaker"
+    switch device {
+    case .none: return Finding(what, .ok, "none is wanted")
+    case .null: return Finding(what, .ok, "what is played goes nowhere, as configured")
+    // Opening it would empty it.
+    case .file(let path): return Finding(what, .ok, "what is played goes to \(path)")
+    case .auto, .pcm: break
+    }
+    do throws(DeviceError) {
+      let speaker = try Speakers.open(.init(device)) { _, _ in }
+      speaker.stop()
+      return Finding(what, .ok, "\(speaker.info.name) (\(speaker.info.device))")
+    } catch {
+      if error.reason == .busy, let process = daemon.process, isPlaying(process, files) {
+        return Finding(what, .ok, "in use by the daemon")
+      }
+      // A child without one still shows and tells how the room is.
+      let state: Finding.State = device == .auto && error.reason == .notFound ? .warning : .problem
+      return DeviceTrouble.finding(what, state, error, user: user)
+    }
+  }
+
+  /// Whether a thread of the process has a playback device open: /proc/asound/cardN/pcmNp/subN/status.
+  static func isPlaying(_ process: Int, _ files: SystemFiles) -> Bool {
+    let base = "/proc/asound"
+    for card in files.names(base) where card.hasPrefix("card") && card != "cards" {
+      for device in files.names("\(base)/\(card)") where device.hasPrefix("pcm") && device.hasSuffix("p") {
+        for part in files.names("\(base)/\(card)/\(device)") where part.hasPrefix("sub") {
+          for line in files.lines("\(base)/\(card)/\(device)/\(part)/status") where line.hasPrefix("owner_pid") {
+            let thread = line.split(separator: " ").last ?? ""
+            if files.exists("/proc/\(process)/task/\(thread)") { return true }
+          }
+        }
+      }
+    }
+    return false
+  }
+}

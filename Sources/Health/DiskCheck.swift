@@ -1,0 +1,60 @@
+internal import Glibc
+
+/// Room for what is kept: pairs and tokens are small, but a full disk loses the next one.
+public enum DiskCheck {
+  /// Of a file system, in bytes.
+  public struct Space: Sendable {
+    /// For users that are not root.
+    public var free: UInt64
+    public var total: UInt64
+    public var isReadOnly: Bool
+
+    public init(free: UInt64, total: UInt64, isReadOnly: Bool) {
+      self.free = free
+      self.total = total
+      self.isReadOnly = isReadOnly
+    }
+  }
+
+  /// statvfs(3) of the directory, or of the nearest one above it that exists.
+  public static func space(at path: String) -> Space? {
+    var path = path
+    var status = statvfs()
+    while statvfs(path, &status) != 0 {
+      guard errno == ENOENT, path != "/", let slash = path.lastIndex(of: "/") else { return nil }
+      path = slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+    let unit = UInt64(status.f_frsize)
+    return Space(
+      free: UInt64(status.f_bavail) * unit, total: UInt64(status.f_blocks) * unit,
+      isReadOnly: status.f_flag & UInt(ST_RDONLY) != 0)
+  }
+
+  /// Logs and updates of a small system take this within days.
+  private static let little: UInt64 = 200 << 20
+  /// What one rewrite of every store, and what systemd logs meanwhile, needs.
+  private static let tooLittle: UInt64 = 16 << 20
+
+  public static func run(path: String, space: Space?) -> Finding {
+    guard let space else {
+      return Finding("disk", .unknown, "the system does not say how much is free at \(path)", remedy: "df -h")
+    }
+    if space.isReadOnly {
+      return Finding(
+        "disk", .problem, "\(path) is on a file system that is mounted read-only; nothing can be kept",
+        remedy: "sudo mount -o remount,rw \"$(stat -c %m '\(path)')\"")
+    }
+    let text = "\(megabytes(space.free)) of \(megabytes(space.total)) free at \(path)"
+    if space.free < tooLittle {
+      return Finding("disk", .problem, "full: \(text)", remedy: "sudo journalctl --vacuum-size=50M; sudo apt clean")
+    }
+    if space.free < little {
+      return Finding("disk", .warning, text, remedy: "sudo journalctl --vacuum-size=50M; sudo apt clean")
+    }
+    return Finding("disk", .ok, text)
+  }
+
+  private static func megabytes(_ bytes: UInt64) -> String {
+    bytes >= 10 << 30 ? "\(bytes >> 30) GB" : "\(bytes >> 20) MB"
+  }
+}

@@ -1,0 +1,59 @@
+/// Who owns and who may read the directory of the identity, and the files in it: all that a thief needs is one of them.
+/// INTERFACES.md, "Files".
+public enum KeyFileCheck {
+  /// - Parameters:
+  ///   - names: the files in it that hold keys; those that are missing are passed over.
+  ///   - user: who has to own them; nil: whoever owns the directory.
+  public static func run(
+    directory: String, names: [String], user: UInt32?, files: SystemFiles
+  ) -> [Finding] {
+    guard let folder = files.status(directory) else {
+      return files.exists(directory)
+        ? [hidden(directory)] : [Finding("state directory", .ok, "\(directory) is made at the first start")]
+    }
+    let owner = user ?? folder.owner
+    var findings = [finding("state directory", directory, folder, owner, mode: "700", files)].compactMap(\.self)
+    var count = 0
+    for name in names {
+      let path = "\(directory)/\(name)"
+      guard let status = files.status(path) else {
+        // A directory that may not be searched tells nothing of what is in it.
+        if !files.mayRead(directory) { return findings + [hidden(directory)] }
+        continue
+      }
+      count += 1
+      if let finding = finding(name, path, status, owner, mode: "600", files) { findings.append(finding) }
+    }
+    guard findings.isEmpty else { return findings }
+    let name = Account.userName(owner, files)
+    return [
+      Finding(
+        "state directory", .ok,
+        "\(directory) and its \(count) key \(count == 1 ? "file belongs" : "files belong") to \(name) alone")
+    ]
+  }
+
+  private static func hidden(_ directory: String) -> Finding {
+    Finding(
+      "state directory", .unknown, "this user may not look into \(directory)", remedy: "Run the doctor with sudo.")
+  }
+
+  /// Nil when all is well.
+  private static func finding(
+    _ what: String, _ path: String, _ status: SystemFiles.Status, _ owner: UInt32, mode: String, _ files: SystemFiles
+  ) -> Finding? {
+    if status.owner != owner {
+      let name = Account.userName(owner, files)
+      return Finding(
+        what, .problem, "\(path) belongs to \(Account.userName(status.owner, files)), not to \(name)",
+        remedy: "sudo chown \(name) '\(path)'")
+    }
+    guard status.mode & 0o077 != 0 else { return nil }
+    let octal = String(status.mode, radix: 8)
+    // Names of files are no secret: a directory that others may only look into is untidy, no more.
+    let isDirectoryToRead = mode == "700" && status.mode & 0o022 == 0
+    return Finding(
+      what, isDirectoryToRead ? .warning : .problem, "others may use \(path): its mode is \(octal), not \(mode)",
+      remedy: "sudo chmod \(mode) '\(path)'")
+  }
+}

@@ -1,0 +1,24 @@
+/// Room in memory: proc_meminfo(5).
+public enum MemoryCheck {
+  // The child takes some 50 MB with a viewer, an upgrade some more beside it.
+  private static let little = 100
+  private static let tooLittle = 40
+
+  public static func run(_ files: SystemFiles) -> Finding {
+    var values: [Substring: Int] = [:]
+    for line in files.lines("/proc/meminfo") {
+      let fields = line.split(whereSeparator: { $0 == ":" || $0 == " " })
+      // In KiB.
+      if fields.count > 1, let value = Int(fields[1]) { values[fields[0]] = value >> 10 }
+    }
+    guard let total = values["MemTotal"], let available = values["MemAvailable"] else {
+      return Finding("memory", .unknown, "the system does not say how much is free", remedy: "free -m")
+    }
+    var text = "\(available) of \(total) MB available"
+    if let swap = values["SwapTotal"] {
+      text += swap == 0 ? ", no swap" : ", \(swap - (values["SwapFree"] ?? swap)) of \(swap) MB swap in use"
+    }
+    let state: Finding.State = available < tooLittle ? .problem : available < little ? .warning : .ok
+    return Finding("memory", state, text, remedy: state == .ok ? nil : "ps -eo rss,comm --sort=-rss | head")
+  }
+}

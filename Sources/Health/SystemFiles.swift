@@ -1,0 +1,87 @@
+internal import Glibc
+
+/// The files in which Linux says how the machine is: /proc, /sys, /etc. Tests put a folder in front of all paths.
+public struct SystemFiles: Sendable {
+  private let root: String
+
+  /// - Parameter root: stands in front of every path; empty for the machine's own.
+  public init(root: String = "") {
+    self.root = root
+  }
+
+  /// Whether these are the machine's own, so that what cannot be faked in a folder may be asked as well.
+  public var isReal: Bool { root.isEmpty }
+
+  /// Who owns a file and who may use it: stat(2), links followed.
+  public struct Status: Hashable, Sendable {
+    public var owner: UInt32
+    public var group: UInt32
+    /// The permission bits.
+    public var mode: UInt32
+
+    public init(owner: UInt32, group: UInt32, mode: UInt32) {
+      self.owner = owner
+      self.group = group
+      self.mode = mode
+    }
+  }
+
+  /// The content, at most 256 KiB of it; nil if it cannot be read.
+  public func text(_ path: String) -> String? {
+    guard let file = fopen(root + path, "re") else { return nil }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 8192)
+    while bytes.count < 256 * 1024 {
+      let count = fread(&buffer, 1, buffer.count, file)
+      if count == 0 { break }
+      bytes += buffer[..<count]
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The lines; empty if it cannot be read.
+  public func lines(_ path: String) -> [Substring] {
+    text(path)?.split(separator: "\n") ?? []
+  }
+
+  /// The first line; nil if there is none.
+  public func line(_ path: String) -> String? {
+    lines(path).first.map(String.init)
+  }
+
+  /// The first line as a number.
+  public func number(_ path: String) -> Int? {
+    line(path).flatMap { Int($0) }
+  }
+
+  /// The names in a directory, sorted, without those that begin with a dot; empty if it cannot be read.
+  public func names(_ path: String) -> [String] {
+    guard let directory = opendir(root + path) else { return [] }
+    defer { closedir(directory) }
+    var result: [String] = []
+    while let entry = readdir(directory), result.count < 4096 {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if !name.hasPrefix(".") { result.append(name) }
+    }
+    return result.sorted()
+  }
+
+  /// Nil, with `errno` set, if nothing is there or may be seen.
+  public func status(_ path: String) -> Status? {
+    var status = stat()
+    guard stat(root + path, &status) == 0 else { return nil }
+    return Status(owner: status.st_uid, group: status.st_gid, mode: status.st_mode & 0o7777)
+  }
+
+  public func exists(_ path: String) -> Bool {
+    access(root + path, F_OK) == 0
+  }
+
+  /// Whether this very process may.
+  public func mayRead(_ path: String) -> Bool {
+    access(root + path, R_OK) == 0
+  }
+}

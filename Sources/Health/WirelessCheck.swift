@@ -1,0 +1,68 @@
+internal import CLinux
+internal import Glibc
+
+/// Wi-Fi: power saving lets packets wait at the access point until the next beacon, which is heard as gaps.
+public enum WirelessCheck {
+  // dBm. Below the first the rate falls, below the second packets get lost: what makers of access points plan voice with
+  // is -67.
+  private static let weak = -72
+  private static let tooWeak = -82
+
+  /// One finding for each interface that is up.
+  ///
+  /// - Parameter powerSaving: of an interface; nil when the driver does not say.
+  public static func run(
+    _ files: SystemFiles, powerSaving: (String) -> Bool? = WirelessCheck.powerSaving
+  ) -> [Finding] {
+    let all = files.names("/sys/class/net").filter { name in
+      files.exists("/sys/class/net/\(name)/wireless") || files.exists("/sys/class/net/\(name)/phy80211")
+    }
+    guard !all.isEmpty else { return [Finding("Wi-Fi", .ok, "this machine has none")] }
+    let up = all.filter { files.line("/sys/class/net/\($0)/operstate") == "up" }
+    guard !up.isEmpty else { return [Finding("Wi-Fi", .ok, "not in use")] }
+    return up.flatMap { name in
+      [power(name, powerSaving(name), files)] + [signal(name, files)].compactMap(\.self)
+    }
+  }
+
+  /// SIOCGIWPOWER of the wireless extensions, which cfg80211 answers for its drivers, and which needs no privilege.
+  public static func powerSaving(_ interface: String) -> Bool? {
+    let result = clinux_wireless_power_saving(interface)
+    return result < 0 ? nil : result == 1
+  }
+
+  private static func power(_ name: String, _ isSaving: Bool?, _ files: SystemFiles) -> Finding {
+    let what = "Wi-Fi \(name)"
+    switch isSaving {
+    case false?: return Finding(what, .ok, "power saving is off")
+    case nil:
+      return Finding(
+        what, .unknown, "the driver does not say whether it saves power", remedy: "iw dev \(name) get power_save")
+    case true?:
+      let now = "sudo iw dev \(name) set power_save off"
+      // Else the next connection has it again.
+      let forGood =
+        files.exists("/run/NetworkManager")
+        ? "; sudo nmcli connection modify \"$(nmcli -g GENERAL.CONNECTION device show \(name))\" wifi.powersave 2" : ""
+      return Finding(
+        what, .warning, "power saving is on: picture and sound come in bursts, with gaps of 100 ms and more",
+        remedy: now + forGood)
+    }
+  }
+
+  /// From /proc/net/wireless: `wlan0: 0000   54.  -56.  -256 …`; nil where nothing is said.
+  private static func signal(_ name: String, _ files: SystemFiles) -> Finding? {
+    for line in files.lines("/proc/net/wireless") {
+      let fields = line.split(separator: " ")
+      guard fields.count > 3, fields[0] == "\(name):", let level = Int(fields[3].filter { $0 != "." }), level < 0 else {
+        continue
+      }
+      let what = "signal \(name)"
+      if level >= weak { return Finding(what, .ok, "\(level) dBm") }
+      return Finding(
+        what, level < tooWeak ? .problem : .warning, "weak: \(level) dBm; \(weak) or more is wanted",
+        remedy: "Move it or the access point closer, or into a line of sight.")
+    }
+    return nil
+  }
+}

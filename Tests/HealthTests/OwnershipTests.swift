@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+
+@testable import Health
+
+/// Key files and devices: who owns them, and who may use them.
+@Suite struct OwnershipTests {
+  private static let passwd = """
+    root:x:0:0:root:/root:/bin/bash
+    pi:x:1000:1000:,,,:/home/pi:/bin/bash
+    cradle:x:990:989:Cradle:/nonexistent:/usr/sbin/nologin
+
+    """
+  private static let group = """
+    root:x:0:
+    audio:x:29:pi,cradle
+    video:x:44:pi
+    cradle:x:989:
+
+    """
+  private static let names = ["identity.pem", "pairs.json", "tokens.json"]
+
+  private static func state(directory: Int = 0o700, identity: Int = 0o600) throws -> FakeRoot {
+    let root = try FakeRoot(["/etc/passwd": passwd, "/etc/group": group])
+    try root.write("/state/identity.pem", "key", mode: identity)
+    try root.write("/state/pairs.json", "{}", mode: 0o600)
+    try root.setMode("/state", directory)
+    return root
+  }
+
+  private static func check(_ root: FakeRoot, user: UInt32? = nil) -> [Finding] {
+    KeyFileCheck.run(directory: "/state", names: names, user: user, files: root.files)
+  }
+
+  @Test func aStateOfItsOwnersAloneIsFine() throws {
+    let findings = Self.check(try Self.state())
+    #expect(findings.map(\.state) == [.ok])
+    #expect(findings[0].detail.contains("its 2 key files"))
+  }
+
+  @Test func aKeyThatOthersMayReadIsAProblem() throws {
+    for mode in [0o644, 0o640, 0o620, 0o604] {
+      let findings = Self.check(try Self.state(identity: mode))
+      #expect(findings.map(\.state) == [.problem])
+      #expect(findings[0].what == "identity.pem")
+      #expect(findings[0].detail.contains(String(mode, radix: 8)))
+      #expect(findings[0].remedy == "sudo chmod 600 '/state/identity.pem'")
+    }
+  }
+
+  @Test func aDirectoryThatOthersMayWriteIsAProblemAndOneThatTheyMayReadAWarning() throws {
+    #expect(Self.check(try Self.state(directory: 0o755)).map(\.state) == [.warning])
+    #expect(Self.check(try Self.state(directory: 0o777)).map(\.state) == [.problem])
+    #expect(Self.check(try Self.state(directory: 0o777))[0].remedy == "sudo chmod 700 '/state'")
+  }
+
+  @Test func aForeignOwnerIsAProblem() throws {
+    // The files belong to whoever runs the tests; the daemon would be another.
+    let other: UInt32 = getuid() == 990 ? 1000 : 990
+    let findings = Self.check(try Self.state(), user: other)
+    #expect(findings.count == 3)
+    #expect(findings.allSatisfy { $0.state == .problem })
+    #expect(findings[1].remedy == "sudo chown \(other == 990 ? "cradle" : "pi") '/state/identity.pem'")
+  }
+
+  @Test func aDirectoryThatIsNotThereIsMadeLater() throws {
+    let findings = KeyFileCheck.run(directory: "/nothing", names: Self.names, user: nil, files: try FakeRoot().files)
+    #expect(findings.map(\.state) == [.ok])
+  }
+
+  @Test(.enabled(if: getuid() == 0, "another user's files need root"))
+  func oneForeignFileIsFoundAmongOwnOnes() throws {
+    let root = try Self.state()
+    #expect(chown(root.folder.appending(path: "/state/pairs.json").path, 1000, 1000) == 0)
+    let findings = Self.check(root)
+    #expect(findings.map(\.what) == ["pairs.json"])
+    #expect(findings[0].detail == "/state/pairs.json belongs to pi, not to root")
+  }
+
+  // MARK: Accounts
+
+  @Test func anAccountIsReadFromTheProcessThatRuns() throws {
+    let root = try FakeRoot([
+      "/etc/passwd": Self.passwd,
+      "/proc/4242/status": "Name:\tcradle-child\nUid:\t990\t990\t990\t990\nGid:\t989\t989\t989\t989\nGroups:\t29 44 997 \n",
+    ])
+    let account = try #require(Account(process: 4242, files: root.files))
+    #expect(account == Account(id: 990, groups: [989, 29, 44, 997]))
+    #expect(account.name(root.files) == "cradle")
+    #expect(Account(process: 4243, files: root.files) == nil)
+  }
+
+  @Test func anAccountIsReadFromPasswdAndGroup() throws {
+    let files = try FakeRoot(["/etc/passwd": Self.passwd, "/etc/group": Self.group])
+    #expect(Account(id: 990, files: files.files) == Account(id: 990, groups: [989, 29]))
+    #expect(Account(id: 5, files: files.files) == nil)
+    #expect(Account.userName(5, files.files) == "user 5")
+    #expect(Account.groupName(44, files.files) == "video")
+  }
+
+  @Test func ownerGroupAndOthersDecideInThisOrder() {
+    let account = Account(id: 990, groups: [44])
+    let may = { (owner: UInt32, group: UInt32, mode: UInt32) in
+      account.mayUse(.init(owner: owner, group: group, mode: mode))
+    }
+    #expect(may(0, 44, 0o660))
+    #expect(!may(0, 29, 0o660))
+    #expect(may(0, 29, 0o666))
+    #expect(!may(0, 44, 0o640))
+    // acl(5): the first entry that fits decides, even if a later one would allow more.
+    #expect(!may(990, 44, 0o060))
+    #expect(!may(0, 44, 0o606))
+    #expect(Account(id: 0, groups: []).mayUse(.init(owner: 5, group: 5, mode: 0)))
+  }
+
+  @Test func theOwnAccountIsThatOfTheSystem() {
+    #expect(Account.own.id == geteuid())
+    #expect(Account.own.groups.contains(getegid()))
+  }
+}
