@@ -147,7 +147,7 @@ let checks: [Target] = [
       "Parent", "Server", "Signaling", product("ArgumentParser", "swift-argument-parser"),
     ], path: "Tests/Soak/cradle-soak", swiftSettings: strict),
   .target(
-    name: "TestSupport", dependencies: ["Wire", "COpenSSL"], path: "Tests/TestSupport", swiftSettings: strict),
+    name: "TestSupport", dependencies: ["Wire", "Health", "COpenSSL"], path: "Tests/TestSupport", swiftSettings: strict),
   tests("ProjectTests", needs: []),
   tests("WireTests", needs: ["Wire", "TestSupport"]),
   tests("STUNTests", needs: ["Wire", "STUN", "TestSupport"]),
@@ -167,7 +167,7 @@ let checks: [Target] = [
     "DevicesTests",
     needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Picture", "Sound", "Devices", "CLinux", "TestSupport"]),
   tests("SecureTests", needs: ["Wire", "PeerConnection", "Pairing", "Signaling", "Secure", "TestSupport", "COpenSSL"]),
-  tests("HealthTests", needs: ["Health"]),
+  tests("HealthTests", needs: ["Health", "TestSupport"]),
   tests("StorageTests", needs: ["Wire", "Pairing", "Storage"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
   .executableTarget(
@@ -187,6 +187,7 @@ let checks: [Target] = [
     "ChildTests",
     needs: [
       "Wire", "Control", "RTPReceiving", "Frames", "Codecs", "Sound", "Devices", "Discovery", "Storage", "Health", "Child",
+      "TestSupport",
     ]),
   tests("ParentTests", needs: ["Wire", "RTPReceiving", "Health", "Parent"]),
   // Two peers in fake time.

@@ -27,9 +27,16 @@ public final class FindingReport {
 
   /// Shows a line that the next one replaces, on a terminal.
   public func say(_ line: String) {
-    guard isLive else { return }
-    let bytes = Array("\r\u{1b}[K\(line)".utf8)
-    _ = write(STDERR_FILENO, bytes, bytes.count)
+    progress(line)
+  }
+
+  /// The same, to be called from any thread.
+  public var progress: @Sendable (String) -> Void {
+    guard isLive else { return { _ in } }
+    return { line in
+      let bytes = Array("\r\u{1b}[K\(line)".utf8)
+      _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
   }
 
   public func found(_ finding: Finding) {

@@ -12,7 +12,7 @@ struct CradleParent: AsyncParsableCommand {
     groupedSubcommands: [
       CommandGroup(
         name: "Pairing", subcommands: [Discover.self, Pair.self, Children.self, Unpair.self, Invite.self]),
-      CommandGroup(name: "Watching", subcommands: [Watch.self, Screenshot.self]),
+      CommandGroup(name: "Watching", subcommands: [Watch.self, Screenshot.self, Doctor.self]),
       CommandGroup(
         name: "Commanding",
         subcommands: [TalkCommand.self, Light.self, Flash.self, Lullaby.self, Camera.self, Status.self, Events.self]),

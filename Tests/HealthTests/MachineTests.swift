@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Health
@@ -41,7 +42,9 @@ import Testing
 
   // MARK: Memory
 
-  private static func memory(available: Int, swap: String = "SwapTotal:      0 kB\nSwapFree:       0 kB\n") throws -> Finding {
+  private static func memory(available: Int, swap: String = "SwapTotal:      0 kB\nSwapFree:       0 kB\n") throws
+    -> Finding
+  {
     let root = try FakeRoot([
       "/proc/meminfo":
         "MemTotal:        948216 kB\nMemFree:          61234 kB\nMemAvailable:   \(available) kB\n\(swap)"

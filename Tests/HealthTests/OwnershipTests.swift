@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Health
@@ -82,7 +83,8 @@ import Testing
   @Test func anAccountIsReadFromTheProcessThatRuns() throws {
     let root = try FakeRoot([
       "/etc/passwd": Self.passwd,
-      "/proc/4242/status": "Name:\tcradle-child\nUid:\t990\t990\t990\t990\nGid:\t989\t989\t989\t989\nGroups:\t29 44 997 \n",
+      "/proc/4242/status":
+        "Name:\tcradle-child\nUid:\t990\t990\t990\t990\nGid:\t989\t989\t989\t989\nGroups:\t29 44 997 \n",
     ])
     let account = try #require(Account(process: 4242, files: root.files))
     #expect(account == Account(id: 990, groups: [989, 29, 44, 997]))

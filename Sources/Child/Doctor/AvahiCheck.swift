@@ -4,19 +4,24 @@ internal import Health
 /// Whether parents find the child by its name: Avahi answers, and the child is what it tells.
 enum AvahiCheck {
   /// A record is announced within a second of its registration; a query is answered in a fraction of one.
-  private static let patience: Duration = .seconds(3)
+  static let patience: Duration = .seconds(3)
 
   /// - Parameter id: of the child that should be seen; nil when none runs.
-  static func run(id: String?, discovery: any Discovery = DNSServiceDiscovery()) async -> Finding {
+  static func run(
+    id: String?, discovery: any Discovery = DNSServiceDiscovery(), patience: Duration = patience
+  ) async -> Finding {
     let what = "Avahi"
-    let seen = await look(for: id, discovery)
-    if let problem = seen?.problem {
+    let seen = await look(for: id, discovery, patience)
+    switch seen?.problem {
+    case .noAvahi?:
       return Finding(
-        what, .warning,
-        "\(problem)".split(separator: ".").first.map(String.init).map {
-          "\($0): parents have to name the child by its address"
-        }
-          ?? "", remedy: "sudo apt install avahi-daemon && sudo systemctl enable --now avahi-daemon")
+        what, .warning, "it does not answer, so parents have to name the child by its address",
+        remedy: "sudo apt install avahi-daemon && sudo systemctl enable --now avahi-daemon")
+    case .refused(let code)?:
+      return Finding(
+        what, .warning, "it refuses (error \(code)), so parents have to name the child by its address",
+        remedy: "journalctl -u avahi-daemon -n 50")
+    case nil: break
     }
     guard seen != nil else {
       return Finding(what, .problem, "it does not answer in time", remedy: "sudo systemctl restart avahi-daemon")
@@ -31,7 +36,9 @@ enum AvahiCheck {
   }
 
   /// The last that was seen: as soon as it is the child or a problem, else when time is over. Nil for nothing at all.
-  private static func look(for id: String?, _ discovery: any Discovery) async -> Neighbourhood? {
+  private static func look(
+    for id: String?, _ discovery: any Discovery, _ patience: Duration
+  ) async -> Neighbourhood? {
     let looking = Task { () -> Neighbourhood? in
       var last: Neighbourhood?
       for await neighbourhood in discovery.browse() {

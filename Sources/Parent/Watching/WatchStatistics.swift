@@ -38,6 +38,8 @@ public struct WatchStatistics: Encodable, Sendable {
   public var height: Int?
   public var videoKbps: Double = 0
   public var audioKbps: Double = 0
+  /// Retransmissions included.
+  public var packetsReceived: UInt64 = 0
   public var packetsLost: Int64 = 0
   /// Of those lost at first, how many a retransmission brought.
   public var packetsRecovered: UInt64 = 0

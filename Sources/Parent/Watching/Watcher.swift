@@ -318,6 +318,7 @@ public final class Watcher: @unchecked Sendable {
     result.framesPerSecond = Self.tenths(rate(sample.frames, before.frames))
     result.videoKbps = Self.tenths(rate(sample.videoBytes, before.videoBytes) * 8 / 1000)
     result.audioKbps = Self.tenths(rate(sample.audioBytes, before.audioBytes) * 8 / 1000)
+    result.packetsReceived = streams.reduce(0) { $0 + $1.packetsReceived }
     result.packetsLost = streams.reduce(0) { $0 + $1.packetsLost }
     result.packetsRecovered = streams.reduce(0) { $0 + $1.retransmittedPacketsReceived }
     result.jitterMs = (videoStream ?? audioStream).map { Self.tenths($0.jitter * 1000) }
