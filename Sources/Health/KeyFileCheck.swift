@@ -29,7 +29,8 @@ public enum KeyFileCheck {
     return [
       Finding(
         "state directory", .ok,
-        "\(directory) and its \(count) key \(count == 1 ? "file belongs" : "files belong") to \(name) alone")
+        count == 0 ? "\(directory) belongs to \(name) alone" : "\(directory) and the keys in it belong to \(name) alone"
+      )
     ]
   }
 

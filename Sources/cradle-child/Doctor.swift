@@ -28,7 +28,7 @@ struct DoctorCommand: AsyncParsableCommand {
     let doctor = Doctor(
       configuration: configuration, source: directories.configurationSource, stateDirectory: directories.state,
       daemon: .ask(runtimeDirectory: directories.runtime, stateDirectory: directories.state))
-    let report = FindingReport(labels: Doctor.labels, isJSON: json)
+    let report = FindingReport(labels: doctor.labels, isJSON: json)
     await doctor.run(looking: report.looking, found: report.found)
     report.close()
     if report.findings.hasProblem { throw ExitCode(1) }

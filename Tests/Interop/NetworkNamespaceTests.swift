@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Two hosts of the tests' own, joined by a cable: nothing leaves the machine. Needs root, as CI has.
-private final class TwoHosts {
+final class TwoHosts {
   let child = "cradle-c-\(UInt16.random(in: 0...UInt16.max))"
   let parent = "cradle-p-\(UInt16.random(in: 0...UInt16.max))"
   /// Addresses of one family only, so that nothing can take the other way.

@@ -1,17 +1,24 @@
 public import Foundation
 public import Health
+import Synchronization
 
-/// A folder that looks like a machine's /.
-public final class FakeRoot {
+/// A folder that looks like a machine's /. It stays until the tests end, because whoever got `files` may read it later.
+public struct FakeRoot: Sendable {
   public let folder = FileManager.default.temporaryDirectory.appending(path: "cradle-root-\(UUID().uuidString)")
+
+  private static let all = Mutex<[URL]>([])
+  private static let cleaning: Void = {
+    atexit { FakeRoot.all.withLock { $0 }.forEach { try? FileManager.default.removeItem(at: $0) } }
+  }()
 
   /// Path → content.
   public init(_ content: [String: String] = [:]) throws {
+    _ = Self.cleaning
+    let folder = folder
+    Self.all.withLock { $0.append(folder) }
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     for (path, text) in content { try write(path, text) }
   }
-
-  deinit { try? FileManager.default.removeItem(at: folder) }
 
   public var files: SystemFiles { SystemFiles(root: folder.path) }
 

@@ -24,7 +24,10 @@ public struct Doctor: Sendable {
   }
 
   /// What the findings will be about, roughly: for columns.
-  public static let labels = ["state directory"]
+  public var labels: [String] {
+    ["state directory"] + configuration.cameras.map { "camera \($0.id)" }
+      + configuration.lights.map { "light \($0.id)" }
+  }
 
   /// Looks, and tells what it finds one after the other.
   ///

@@ -79,7 +79,7 @@ public struct Outlook: Hashable, Sendable {
           figures.freezeCount == 0
           ? "no freeze" : "\(figures.freezeCount) freezes, \(Self.text(figures.freezeMs / 1000)) s in all"
         add(
-          "picture", Self.grade(share, Self.freezes), "\(width)x\(height), \(Self.text(rate)) a second, \(stalls)",
+          "picture", Self.grade(share, Self.freezes), "\(width)x\(height), \(Int(rate)) a second, \(stalls)",
           Self.closer)
       } else {
         add("picture", .nothing, "none came", "sudo cradle-child doctor   # on the child")

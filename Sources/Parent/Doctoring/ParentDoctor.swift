@@ -139,9 +139,9 @@ public struct ParentDoctor: Sendable {
     switch error as? FindingError {
     case .nothingPaired?:
       let seen = await discovery.resolve(within: ChildFinder.lookAround) { _ in true }
-      let place = seen.map { "“\($0.name)” is on this network" } ?? "and no child is seen on this network"
+      let place = seen.map { "“\($0.name)” is on this network" } ?? "no child is seen on this network"
       return Finding(
-        what, .problem, "no child is paired with this parent; \(place)",
+        what, .problem, "no child is paired with this parent, and \(place)",
         remedy: "cradle-parent pair --code CODE   # `sudo cradle-child pair` on the child shows it")
     case .notPaired?:
       return Finding(what, .problem, "\(error)", remedy: "cradle-parent children")
