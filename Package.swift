@@ -120,7 +120,10 @@ let programs: [Target] = [
   // What the programs share in front of their libraries: exit status, log, tables, signals.
   room(
     "Commands", in: "Commands",
-    needs: ["Health", "CQREncode", product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log")]),
+    needs: [
+      "Health", "CLinux", "CQREncode", product("ArgumentParser", "swift-argument-parser"),
+      product("Logging", "swift-log"),
+    ]),
   .executableTarget(
     name: "cradle-child",
     dependencies: [

@@ -1,6 +1,7 @@
 internal import Devices
 internal import Frames
 public import Health
+internal import Pairing
 internal import Secure
 public import Storage
 internal import Wire
@@ -39,7 +40,9 @@ public enum ReadinessCheck {
   private static func state(_ path: String) -> Finding {
     let what = "state directory \(path)"
     do {
-      return Finding(what, .ok, "\(try stores(path).tokens) tokens")
+      try StateDirectory.checkPrivacy(path)
+      let stores = try stores(path)
+      return Finding(what, .ok, "\(stores.pairs) paired parents, \(stores.tokens) tokens")
     } catch {
       return Finding(what, .problem, "\(error)")
     }
@@ -63,14 +66,14 @@ public enum ReadinessCheck {
     return source.info
   }
 
-  /// Reads what the state directory keeps: the node's id, nil before the first start, and how many tokens there are.
-  static func stores(_ path: String) throws -> (id: String?, tokens: Int) {
+  /// Reads what the state directory keeps: the node's id, nil before the first start, and how many may come in.
+  static func stores(_ path: String) throws -> (id: String?, pairs: Int, tokens: Int) {
     let identity = try AtomicFile(path: path + "/identity.pem").read().map { bytes in
       try NodeIdentity(pem: String(decoding: bytes, as: UTF8.self))
     }
-    _ = try PairStore(file: AtomicFile(path: path + "/pairs.json"))
+    let pairs = try PairStore(file: AtomicFile(path: path + "/pairs.json")).book.records
     let tokens = try TokenStore(file: AtomicFile(path: path + "/tokens.json"))
-    return (identity?.id, tokens.tokens.count)
+    return (identity?.id, pairs.count, tokens.tokens.count)
   }
 
   /// Nil when something was delivered.

@@ -48,7 +48,9 @@ final class Routes: @unchecked Sendable {
 
   func respond(to request: HTTPRequest) -> EventLoopFuture<HTTPResponse> {
     loop.preconditionInEventLoop()
-    return loop.makeSucceededFuture(answer(request))
+    var response = answer(request)
+    if case .some(.some) = token(of: request) { response.isForSomeoneKnown = true }
+    return loop.makeSucceededFuture(response)
   }
 
   private func answer(_ request: HTTPRequest) -> HTTPResponse {

@@ -5,10 +5,13 @@ public enum StateDirectoryError: Error, Hashable, Sendable, CustomStringConverti
   case file(FileError)
   /// Another daemon holds the lock; its process id when it could be read.
   case inUse(path: String, process: Int?)
+  /// Others can get at what is kept here.
+  case notPrivate(PrivateFileError)
 
   public var description: String {
     switch self {
     case .file(let error): "\(error)"
+    case .notPrivate(let error): "\(error)"
     case .inUse(let path, let process):
       "the state directory \(path) is in use by another cradle-child"
         + (process.map { " (process \($0))" } ?? "") + "; stop that one or give --state-directory"
@@ -28,11 +31,21 @@ public final class StateDirectory: Sendable {
   public let tokens: AtomicFile
   private let lock: FileDescriptor
 
-  /// Makes the directory (0700, parents too) when it is not there, and locks it.
+  /// Makes the directory (0700, parents too) when it is not there, and locks it. Files in it that others may read or
+  /// change are refused: their keys may be known, or not be ours.
   public init(path: String) throws(StateDirectoryError) {
     self.path = path
     do throws(FileError) {
       try Self.makeDirectory(path)
+    } catch {
+      throw .file(error)
+    }
+    do throws(PrivateFileError) {
+      try Self.checkPrivacy(path)
+    } catch {
+      throw .notPrivate(error)
+    }
+    do throws(FileError) {
       lock = try FileDescriptor(opening: "\(path)/lock", flags: O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
     } catch {
       throw .file(error)
@@ -58,22 +71,20 @@ public final class StateDirectory: Sendable {
     return result
   }
 
-  /// What is wider open than it should be, one sentence each: worth a warning, no reason not to start.
-  public func modeWarnings() -> [String] {
-    var warnings: [String] = []
-    if let mode = try? FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY).mode(), mode & 0o077 != 0 {
-      warnings.append("\(path) has mode \(octal(mode)) and should have 0700")
+  /// Who may get at the directory's keys, without making or locking anything.
+  public static func checkPrivacy(_ path: String) throws(PrivateFileError) {
+    let owner = try PrivateFile.checkDirectory(path)
+    for name in ["identity.pem", "pairs.json", "tokens.json"] {
+      try PrivateFile.check("\(path)/\(name)", directoryOwner: owner)
     }
-    for file in [identity, pairs, tokens] {
-      if let mode = try? file.currentMode(), mode & 0o077 != 0 {
-        warnings.append("\(file.path) has mode \(octal(mode)) and should have 0600")
-      }
-    }
-    return warnings
   }
 
-  private func octal(_ mode: UInt32) -> String {
-    "0" + String(mode, radix: 8)
+  /// What is wider open than it should be, one sentence each: worth a warning, no reason not to start.
+  public func modeWarnings() -> [String] {
+    guard let mode = try? FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY).mode(), mode & 0o077 != 0 else {
+      return []
+    }
+    return ["\(path) has mode 0\(String(mode, radix: 8)) and should have 0700"]
   }
 
   /// Like `mkdir -p` with 0700. An existing directory stays as it is.

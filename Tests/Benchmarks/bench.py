@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 import vpx_alone
+from attack_measures import attacks
 from figures import Figure, table
 from measures import Bench, first_picture, glass_to_glass, load, quality
 from order_measures import orders
@@ -36,10 +37,13 @@ MEASURES: dict[str, tuple[str, Callable[[Bench], list[Figure]]]] = {
     "parent-loss": ("the parent over a bad network", parent_loss),
     "orders": ("finding, pairing and orders", orders),
     "talk": ("talk", mouth_to_ear),
+    "attacks": ("while somebody attacks", attacks),
 }
-ORDER = ("first", "glass", "load", "quality", "parent", "parent-loss", "orders", "talk")
+ORDER = ("first", "glass", "load", "quality", "parent", "parent-loss", "orders", "talk", "attacks")
 #: Minutes that each takes.
-MINUTES = {"first": 1, "glass": 5, "load": 11, "quality": 1, "parent": 9, "parent-loss": 8, "orders": 2, "talk": 1}
+MINUTES = {
+    "first": 1, "glass": 5, "load": 11, "quality": 1, "parent": 9, "parent-loss": 8, "orders": 2, "talk": 1, "attacks": 5,
+}  # fmt: skip
 
 
 def machine() -> dict[str, Any]:

@@ -67,6 +67,18 @@ import Wire
     #expect(agent.statistics.isEmpty)
   }
 
+  @Test func neverAnswersAStrangerWithMoreThanCame() {
+    var agent = agent()
+    let id = STUNTransactionID(bytes: Array(1...12))!
+    // A header alone, and a forged address in front of it: the answer would be twice as long.
+    let short = STUNMessage(.request, transactionID: id, attributes: []).encode(hashes: hashes)
+    for datagram in [Array(short.prefix(20)), short, request([], username: "a:b", password: "wrong")] {
+      agent.handle(datagram: datagram, from: remote, to: local, now: now)
+      for case .transmit(let bytes, _, _) in drain(&agent) { #expect(bytes.count <= datagram.count) }
+    }
+    #expect(drain(&agent).isEmpty && agent.statistics.isEmpty)
+  }
+
   @Test func answersAnUnknownRequiredAttributeWith420() throws {
     var agent = agent()
     let strange = STUNAttributeType(rawValue: 0x7fff)

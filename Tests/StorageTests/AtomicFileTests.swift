@@ -88,10 +88,60 @@ import Testing
     #expect(state.modeWarnings().isEmpty)
     #expect(try state.subdirectory("screenshots") == "\(path)/screenshots")
     try state.identity.write([1])
-    chmod(state.identity.path, 0o644)
     chmod(path, 0o755)
-    #expect(state.modeWarnings().count == 2)
-    #expect(state.modeWarnings().last == "\(path)/identity.pem has mode 0644 and should have 0600")
+    #expect(state.modeWarnings() == ["\(path) has mode 0755 and should have 0700"])
+  }
+
+  private static func refusal(_ path: String) -> StateDirectoryError? {
+    do throws(StateDirectoryError) {
+      _ = try StateDirectory(path: path)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test(arguments: ["identity.pem", "pairs.json", "tokens.json"])
+  func aKeyFileThatOthersMayGetAtIsRefused(name: String) throws {
+    let path = "\(directory.path)/cradle"
+    let file = "\(path)/\(name)"
+    _ = try StateDirectory(path: path)
+    try AtomicFile(path: file).write([1])
+    #expect(Self.refusal(path) == nil)
+    for mode: UInt32 in [0o640, 0o604, 0o620, 0o644] {
+      chmod(file, mode)
+      let error = Self.refusal(path)
+      #expect(error == .notPrivate(.mode(path: file, found: mode, wanted: 0o600)))
+      #expect(error.map { "\($0)".contains("chmod 600 \(file)") } == true)
+    }
+    chmod(file, 0o400)
+    #expect(Self.refusal(path) == nil)
+    // Nothing of it was changed.
+    #expect(try AtomicFile(path: file).currentMode() == 0o400)
+    #expect(rename(file, "\(path)/elsewhere") == 0)
+    symlink("elsewhere", file)
+    #expect(Self.refusal(path) == .notPrivate(.notAFile(path: file)))
+  }
+
+  @Test(.enabled(if: geteuid() == 0)) func aKeyFileOfAnotherUserIsRefused() throws {
+    let path = "\(directory.path)/cradle"
+    let file = "\(path)/identity.pem"
+    _ = try StateDirectory(path: path)
+    try AtomicFile(path: file).write([1])
+    chown(file, 12345, 12345)
+    let error = Self.refusal(path)
+    #expect(error == .notPrivate(.owner(path: file, found: 12345, wanted: 0)))
+    #expect(error.map { "\($0)".contains("chown 0 \(file)") } == true)
+    // What root finds in the directory of the daemon's user is the daemon's.
+    chown(path, 12345, 12345)
+    #expect(Self.refusal(path) == nil)
+  }
+
+  @Test func aDirectoryThatOthersMayWriteToIsRefused() throws {
+    let path = "\(directory.path)/cradle"
+    _ = try StateDirectory(path: path)
+    chmod(path, 0o770)
+    #expect(Self.refusal(path) == .notPrivate(.mode(path: path, found: 0o770, wanted: 0o700)))
   }
 
   @Test func secondDaemonIsRefusedUntilTheFirstIsGone() throws {

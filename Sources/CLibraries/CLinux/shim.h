@@ -19,6 +19,11 @@ static inline void clinux_set_thread_name(const char *name) {
   prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
+/// No core dumps of this process, and no other program of its user may look into it. prctl(2), PR_SET_DUMPABLE.
+static inline void clinux_forbid_dumps(void) {
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
 /// ioctl(2), once more when a signal came in between. 0 or more, or a negated errno.
 static inline int clinux_ioctl(int descriptor, unsigned long request, void *argument) {
   int result;

@@ -24,6 +24,8 @@ public struct HTTPResponse: Sendable {
   public var status: HTTPResponseStatus
   public var headers: HTTPHeaders
   public var body: [UInt8]
+  /// The request came with a credential that holds. Its connection then counts as a guest's, not as a stranger's.
+  public var isForSomeoneKnown = false
 
   public init(status: HTTPResponseStatus, headers: HTTPHeaders = [:], body: [UInt8] = []) {
     self.status = status

@@ -11,20 +11,31 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   private enum State {
     case idle
     case collecting(HTTPRequestHead, [UInt8])
-    /// The answer is known before the body has ended; the rest of the body is thrown away.
-    case refusing(HTTPRequestHead)
     case answering
+    /// The last answer is out; nothing more is taken.
+    case leaving
   }
+
+  /// From the last answer to the end of the connection. What is still on its way to us is read and thrown away, because
+  /// closing over unread bytes would make the client lose the answer. RFC 9112 section 9.6.
+  private static let farewell: TimeAmount = .milliseconds(300)
 
   private let limits: HTTPServer.Limits
   private let webSocket: WebSocketEndpoint?
   private let responder: HTTPResponder
+  private let door: DoorHandler
+  private let size: RequestSizeHandler
   private var state: State = .idle
   private var timer: Scheduled<Void>?
 
-  init(limits: HTTPServer.Limits, webSocket: WebSocketEndpoint?, responder: @escaping HTTPResponder) {
+  init(
+    limits: HTTPServer.Limits, webSocket: WebSocketEndpoint?, door: DoorHandler, size: RequestSizeHandler,
+    responder: @escaping HTTPResponder
+  ) {
     self.limits = limits
     self.webSocket = webSocket
+    self.door = door
+    self.size = size
     self.responder = responder
   }
 
@@ -40,13 +51,16 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
-    // The connection has become a WebSocket, which keeps its own time.
+    // The connection has become a WebSocket, which keeps its own time and bounds.
     timer?.cancel()
+    size.isOff = true
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .head(let head):
+      guard case .idle = state else { return }
+      size.beginRequest()
       closeAfter(limits.requestTimeout, context: context)
       state = .collecting(head, [])
       let announced = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
@@ -68,16 +82,28 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // A request for a WebSocket that cannot be one goes on as a request, and is answered as such.
     if error is NIOWebSocketUpgradeError { return }
-    if error is HTTPParserError, case .idle = state {
-      let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
-      write(HTTPResponse(Problem(400, "this is not HTTP/1.1")), to: head, closing: true, context: context)
-      return
+    if let error = error as? HTTPParserError {
+      if case .idle = state {
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
+        let problem =
+          error == .headerOverflow
+          ? Problem(431, "over \(limits.maximumHeadBytes) bytes before the body, or too many fields")
+          : Problem(400, "this is not HTTP/1.1")
+        return write(HTTPResponse(problem), to: head, closing: true, context: context)
+      }
+      // The rest of what has been refused already.
+      if case .leaving = state { return }
     }
     // TLS failures, resets and time-outs: nothing more can be said on this connection.
     context.close(promise: nil)
   }
 
   private func answer(_ head: HTTPRequestHead, body: [UInt8], context: ChannelHandlerContext) {
+    if let wait = door.ask() {
+      return write(
+        HTTPResponse(Problem(429, "too many requests in a short time", retryAfter: wait)), to: head, closing: true,
+        context: context)
+    }
     let uri = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let request = HTTPRequest(
       method: head.method, path: String(uri.first ?? "/"), query: uri.count > 1 ? String(uri[1]) : nil,
@@ -90,6 +116,7 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
       let (handler, context) = bound.value
       switch result {
       case .success(let response):
+        if response.isForSomeoneKnown { handler.door.prove() }
         handler.write(response, to: head, closing: !head.isKeepAlive, context: context)
       case .failure:
         handler.write(
@@ -100,7 +127,6 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func refuse(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
-    state = .refusing(head)
     write(
       HTTPResponse(Problem(413, "over \(limits.maximumBodyBytes) bytes")), to: head, closing: true, context: context)
   }
@@ -122,12 +148,21 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
     let done = context.eventLoop.makePromise(of: Void.self)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: done)
-    if case .answering = state { state = .idle }
-    if closing {
-      let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-      done.futureResult.whenComplete { _ in bound.value.close(promise: nil) }
-    } else {
-      closeAfter(limits.idleTimeout, context: context)
+    // Also for the time that a slow reader takes for the answer.
+    closeAfter(limits.idleTimeout, context: context)
+    guard closing else {
+      state = .idle
+      return
+    }
+    state = .leaving
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    done.futureResult.whenComplete { _ in
+      let (handler, context) = bound.value
+      if response.status.code < 400 {
+        context.close(promise: nil)
+      } else {
+        handler.closeAfter(Self.farewell, context: context)
+      }
     }
   }
 

@@ -8,8 +8,11 @@ public import NIOSSL
 public final class HTTPServer: Sendable {
   /// What one client may take of us.
   public struct Limits: Sendable {
-    /// Connections at a time; a home has a handful, the rest is somebody leaning on the door.
-    public var maximumConnections = 128
+    /// Connections at a time; a home has a handful, the rest is somebody leaning on the door. Fewer where the system allows
+    /// fewer file descriptors.
+    public var maximumConnections = 256
+    /// Request line and header fields together; WHEP players send a few hundred bytes.
+    public var maximumHeadBytes = 32 * 1024
     /// INTERFACES: 413 above it. The largest offers are near 20 KiB.
     public var maximumBodyBytes = 64 * 1024
     /// From one request's first byte to its last, and for the TLS handshake.
@@ -37,21 +40,33 @@ public final class HTTPServer: Sendable {
     host: String, port: Int, tls: NIOSSLContext, limits: Limits = .init(), webSocket: WebSocketEndpoint? = nil,
     on group: any EventLoopGroup, responder: @escaping HTTPResponder
   ) async throws -> HTTPServer {
-    let gate = ConnectionGate(limit: limits.maximumConnections)
+    var table = ConnectionTable.Limits()
+    table.places = Door.places(atMost: limits.maximumConnections)
+    let door = Door(limits: table)
+    var heads = NIOHTTPDecoderLimitConfiguration()
+    heads.maxHeaderFieldSize = limits.maximumHeadBytes
+    heads.maxHeaderListSize = limits.maximumHeadBytes
+    let decoding = heads
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .serverChannelOption(.backlog, value: 128)
+      .serverChannelOption(.backlog, value: 512)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.maxMessagesPerRead, value: 4)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          guard gate.enter() else { throw TooManyConnections() }
-          channel.closeFuture.whenComplete { _ in gate.leave() }
+          let doorHandler = DoorHandler(door: door)
+          try doorHandler.enter(channel)
+          let size = RequestSizeHandler(maximumBytes: limits.maximumHeadBytes + limits.maximumBodyBytes)
           let pipeline = channel.pipeline.syncOperations
+          try pipeline.addHandler(doorHandler)
           try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+          try pipeline.addHandler(size)
           try pipeline.configureHTTPServerPipeline(
-            withServerUpgrade: webSocket.map(upgrade(to:)), withErrorHandling: false)
-          try pipeline.addHandler(HTTPRequestHandler(limits: limits, webSocket: webSocket, responder: responder))
+            withServerUpgrade: webSocket.map(upgrade(to:)), withErrorHandling: false, withEncoderConfiguration: .init(),
+            withDecoderLimitConfiguration: decoding)
+          try pipeline.addHandler(
+            HTTPRequestHandler(
+              limits: limits, webSocket: webSocket, door: doorHandler, size: size, responder: responder))
         }
       }
     return HTTPServer(channel: try await bind(bootstrap, host: host, port: port))
@@ -86,6 +101,3 @@ public final class HTTPServer: Sendable {
     try? await channel.close().get()
   }
 }
-
-/// The connection was refused because as many as the limit allows are open.
-private struct TooManyConnections: Error {}

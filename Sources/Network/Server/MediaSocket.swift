@@ -15,11 +15,15 @@ public final class MediaSocket: Sendable {
     self.port = port
   }
 
+  /// Whether a datagram is worth a closer look, by its first byte and where it comes from. Asked before anything is copied,
+  /// so that a flood of what nobody waits for costs little.
+  public typealias Filter = @Sendable (_ first: UInt8, _ from: TransportAddress) -> Bool
+
   /// Binds the first free port of the range; a range that begins with 0 lets the system choose.
   ///
   /// - Throws: the last bind error, when no port of the range is free.
   public static func bind(
-    ports: ClosedRange<UInt16>, on group: any EventLoopGroup,
+    ports: ClosedRange<UInt16>, on group: any EventLoopGroup, isWanted: @escaping Filter,
     receive: @escaping @Sendable (_ datagram: [UInt8], _ from: TransportAddress, _ to: TransportAddress) -> Void,
     receivedAll: @escaping @Sendable () -> Void
   ) async throws -> MediaSocket {
@@ -27,7 +31,7 @@ public final class MediaSocket: Sendable {
     for port in ports.lowerBound == 0 ? 0...0 : ports {
       for host in ["::", "0.0.0.0"] {
         do {
-          return try await bind(host: host, port: Int(port), group, receive, receivedAll)
+          return try await bind(host: host, port: Int(port), group, isWanted, receive, receivedAll)
         } catch {
           lastError = error
         }
@@ -37,7 +41,7 @@ public final class MediaSocket: Sendable {
   }
 
   private static func bind(
-    host: String, port: Int, _ group: any EventLoopGroup,
+    host: String, port: Int, _ group: any EventLoopGroup, _ isWanted: @escaping Filter,
     _ receive: @escaping @Sendable ([UInt8], TransportAddress, TransportAddress) -> Void,
     _ receivedAll: @escaping @Sendable () -> Void
   ) async throws -> MediaSocket {
@@ -55,7 +59,7 @@ public final class MediaSocket: Sendable {
         channel.eventLoop.makeCompletedFuture {
           let port = UInt16(truncatingIfNeeded: channel.localAddress?.port ?? 0)
           try channel.pipeline.syncOperations.addHandler(
-            DatagramReceiver(port: port, receive: receive, receivedAll: receivedAll))
+            DatagramReceiver(port: port, isWanted: isWanted, receive: receive, receivedAll: receivedAll))
         }
       }
       .bind(to: SocketAddress(ipAddress: host, port: port)).get()
@@ -73,14 +77,17 @@ private final class DatagramReceiver: ChannelInboundHandler {
   typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
   private var port: UInt16
+  private let isWanted: MediaSocket.Filter
   private let receive: @Sendable ([UInt8], TransportAddress, TransportAddress) -> Void
   private let receivedAll: @Sendable () -> Void
 
   init(
-    port: UInt16, receive: @escaping @Sendable ([UInt8], TransportAddress, TransportAddress) -> Void,
+    port: UInt16, isWanted: @escaping MediaSocket.Filter,
+    receive: @escaping @Sendable ([UInt8], TransportAddress, TransportAddress) -> Void,
     receivedAll: @escaping @Sendable () -> Void
   ) {
     self.port = port
+    self.isWanted = isWanted
     self.receive = receive
     self.receivedAll = receivedAll
   }
@@ -92,7 +99,9 @@ private final class DatagramReceiver: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let envelope = unwrapInboundIn(data)
-    guard let remote = envelope.remoteAddress.transportAddress else { return }
+    guard let remote = envelope.remoteAddress.transportAddress,
+      let first = envelope.data.getInteger(at: envelope.data.readerIndex, as: UInt8.self), isWanted(first, remote)
+    else { return }
     let destination = envelope.metadata?.packetInfo?.destinationAddress.transportAddress
     let unknown: IPAddress = remote.ip.isIPv6 ? .v6(0, 0) : .v4(0)
     let local = TransportAddress(ip: destination?.ip ?? unknown, port: port)

@@ -86,7 +86,9 @@ public final class PeerHub: @unchecked Sendable {
   }
 
   private func openSocket(ports: ClosedRange<UInt16>) async throws -> MediaSocket {
-    try await MediaSocket.bind(ports: ports, on: eventLoop) { [weak self] datagram, remote, local in
+    try await MediaSocket.bind(ports: ports, on: eventLoop) { [weak self] first, remote in
+      self?.isWanted(first, from: remote) ?? false
+    } receive: { [weak self] datagram, remote, local in
       self?.receive(datagram, from: remote, to: local)
     } receivedAll: { [weak self] in
       self?.finishTurn()
@@ -264,6 +266,13 @@ public final class PeerHub: @unchecked Sendable {
 
   // MARK: Datagrams and time
 
+  /// STUN may come from anywhere, but only while somebody is here; all else comes from where we have sent to.
+  private func isWanted(_ first: UInt8, from remote: TransportAddress) -> Bool {
+    if byAddress[remote] != nil || first < 4 && !peers.isEmpty { return true }
+    strayDatagrams &+= 1
+    return false
+  }
+
   private func receive(_ datagram: [UInt8], from remote: TransportAddress, to local: TransportAddress) {
     var isRequest = false
     let id: PeerID?
@@ -282,18 +291,24 @@ public final class PeerHub: @unchecked Sendable {
     drain(peer, authenticating: isRequest ? remote : nil)
   }
 
-  /// Writes out what a peer has to say. An answer to `authenticating` shows that the request from there was genuine.
+  /// Writes out what a peer has to say. An answer to `authenticating` shows that the request from there was genuine,
+  /// unless it is an error response, which shows nothing and is for anybody.
   private func drain(_ peer: Peer, authenticating requester: TransportAddress? = nil) {
     while let output = peer.connection.poll() {
       switch output {
       case .transmit(let datagram, _, let to):
-        if byAddress[to] == nil || to == requester { remember(to, of: peer) }
+        if byAddress[to] == nil || to == requester, !Self.isErrorResponse(datagram) { remember(to, of: peer) }
         write(datagram, to: to, of: peer)
       case .event(let event):
         events.append((peer.id, event))
       }
     }
     if peer.connection.state.isOver { forget(peer) }
+  }
+
+  /// RFC 8489 section 5: class and method are the first two bytes.
+  private static func isErrorResponse(_ datagram: [UInt8]) -> Bool {
+    datagram.count > 1 && datagram[0] == 0x01 && datagram[1] == 0x11
   }
 
   private func remember(_ address: TransportAddress, of peer: Peer) {

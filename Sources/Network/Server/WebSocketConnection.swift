@@ -9,6 +9,9 @@ public struct WebSocketLimits: Sendable {
   public var maximumFragments = 256
   /// What waits for a peer that reads too slowly.
   public var maximumUnsentBytes = 512 * 1024
+  /// Frames of any kind that may come at once, and the time for one more. An offer with its candidates is some twenty.
+  public var frameBurst = 512
+  public var frameInterval: Duration = .milliseconds(5)
   /// Routers forget a silent connection after a minute at the earliest.
   public var pingInterval: TimeAmount = .seconds(20)
   /// Pings in a row that nothing comes after.
@@ -54,17 +57,26 @@ public final class WebSocketConnection: @unchecked Sendable {
   /// Called once, on the event loop, never from within `close` or `send`.
   public var onClose: (WebSocketClosure) -> Void = { _ in }
   private let handler: WebSocketHandler
+  /// Its place at the server's door; nil on the client's side.
+  private let door: DoorHandler?
 
   /// Completes the pipeline of an upgraded channel.
   init(channel: any Channel, role: WebSocketHandler.Role, limits: WebSocketLimits) throws {
     eventLoop = channel.eventLoop
     remoteAddress = channel.remoteAddress?.transportAddress
     handler = WebSocketHandler(role: role, limits: limits)
+    door = try? channel.pipeline.syncOperations.handler(type: DoorHandler.self)
     handler.connection = self
     // Below the mark it is writable again; that matters to nobody, because a connection that was not is closed.
     let unsent = ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: limits.maximumUnsentBytes)
     try channel.syncOptions?.setOption(.writeBufferWaterMark, value: unsent)
     try channel.pipeline.syncOperations.addHandler(handler)
+  }
+
+  /// The client has shown that it may be here: its connection does not give way to strangers' any more.
+  public func vouch() {
+    eventLoop.preconditionInEventLoop()
+    door?.prove()
   }
 
   /// Sends a text message; nothing happens when the connection is closed or closing.

@@ -15,7 +15,7 @@ public struct WebSocketEndpoint: Sendable {
   ///   - maximumConnections: at a time; others are told to come back later.
   ///   - accept: called on the connection's event loop; sets `onText` and `onClose` before it returns.
   public init(
-    path: String, limits: WebSocketLimits = WebSocketLimits(), maximumConnections: Int = 64,
+    path: String, limits: WebSocketLimits = WebSocketLimits(), maximumConnections: Int = 256,
     accept: @escaping @Sendable (WebSocketConnection) -> Void
   ) {
     self.path = path

@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import NIOWebSocket
+internal import Signaling
 
 /// Frames in and out: puts fragments together, answers pings and closes, notices silence. RFC 6455 section 5.
 final class WebSocketHandler: ChannelInboundHandler {
@@ -27,11 +28,13 @@ final class WebSocketHandler: ChannelInboundHandler {
   /// The first fragments of a message.
   private var fragments: (bytes: ByteBuffer, count: Int)?
   private var unansweredPings = 0
+  private var frames: RateLimiter<Bool>
   private var timer: Scheduled<Void>?
 
   init(role: Role, limits: WebSocketLimits) {
     self.role = role
     self.limits = limits
+    frames = RateLimiter(burst: limits.frameBurst, interval: limits.frameInterval, maximumKeys: 1)
   }
 
   // MARK: - Calls
@@ -92,6 +95,11 @@ final class WebSocketHandler: ChannelInboundHandler {
     // RFC 6455 section 5.1: clients mask, servers do not. Section 5.2: no extension was agreed.
     guard (frame.maskKey != nil) == (role == .server), !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
       return close(.protocolError, reason: "")
+    }
+    // Also when all that comes is pings, each of which wants an answer; a peer that reads none of them is not answered
+    // without end.
+    guard frames.admit(true, now: Door.now) == .admitted, context.channel.isWritable else {
+      return close(.policyViolation, reason: "too many frames in a short time")
     }
     unansweredPings = 0
     switch frame.opcode {

@@ -44,8 +44,8 @@ public final class WebSocketRooms: @unchecked Sendable {
 
     /// This client has shown who it is; it may stay.
     public func vouch(for client: String) {
-      rooms.perform { rooms in
-        rooms.vouch(for: client, in: room)
+      rooms.perform { server in
+        if let id = server.vouch(for: client, in: room) { rooms.sockets[id]?.vouch() }
         return []
       }
     }
@@ -79,7 +79,7 @@ public final class WebSocketRooms: @unchecked Sendable {
       guard let self, self.sockets.removeValue(forKey: id) != nil else { return }
       self.rooms.disconnect(id)
     }
-    perform { $0.connect(id, now: now()) }
+    perform { $0.connect(id, from: socket.remoteAddress?.ip, now: now()) }
   }
 
   /// Tells all clients that the program stops.

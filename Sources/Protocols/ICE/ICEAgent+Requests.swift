@@ -16,7 +16,7 @@ extension ICEAgent {
       message.method == .binding, message.hasValidFingerprint != false
     else { return }
     switch message.messageClass {
-    case .request: handleRequest(message, from: remote, to: local, now: now)
+    case .request: handleRequest(message, bytes: datagram.count, from: remote, to: local, now: now)
     case .successResponse, .errorResponse: handleResponse(message, from: remote, to: local, now: now)
     // RFC 8445 section 11: a keepalive, without authentication; it says nothing.
     case .indication: return
@@ -25,7 +25,7 @@ extension ICEAgent {
   }
 
   private mutating func handleRequest(
-    _ request: STUNMessage, from remote: TransportAddress, to local: TransportAddress, now: Instant
+    _ request: STUNMessage, bytes: Int, from remote: TransportAddress, to local: TransportAddress, now: Instant
   ) {
     let receiver = receivingCandidate(local, remote: remote)
     let from = receiver?.base ?? local
@@ -33,13 +33,13 @@ extension ICEAgent {
     if let index = pairIndex(base: from, remote: remote), pairs[index].isExpired { return }
     // RFC 8489 section 9.1.3.
     guard let username = request.username, request.integrity != nil else {
-      respond(request.errorResponse(code: 400, reason: "Bad Request"), key: nil, from: from, to: remote)
+      refuse(request, bytes: bytes, code: 400, reason: "Bad Request", from: from, to: remote)
       return
     }
     guard let (isCurrent, credentials, fragment) = localCredentials(forUsername: username),
       request.verifyIntegrity(key: Array(credentials.password.utf8), hashes: hashes)
     else {
-      respond(request.errorResponse(code: 401, reason: "Unauthenticated"), key: nil, from: from, to: remote)
+      refuse(request, bytes: bytes, code: 401, reason: "Unauthenticated", from: from, to: remote)
       return
     }
     let key = Array(credentials.password.utf8)
@@ -90,8 +90,19 @@ extension ICEAgent {
     return (true, localCredentials, remote)
   }
 
+  /// Answers who has shown nothing, and whose address may be somebody else's: never with more bytes than came, so that
+  /// nobody can use us to flood another.
+  private mutating func refuse(
+    _ request: STUNMessage, bytes: Int, code: Int, reason: String, from local: TransportAddress,
+    to remote: TransportAddress
+  ) {
+    let response = request.errorResponse(code: code, reason: reason)
+      .encode(integrity: .messageIntegrity, hashes: hashes)
+    if response.count <= bytes { emit(.transmit(response, from: local, to: remote)) }
+  }
+
   private mutating func respond(
-    _ response: STUNMessage, key: [UInt8]?, integrity: STUNMessage.Integrity? = nil,
+    _ response: STUNMessage, key: [UInt8], integrity: STUNMessage.Integrity? = nil,
     from local: TransportAddress, to remote: TransportAddress
   ) {
     let bytes = response.encode(key: key, integrity: integrity ?? .messageIntegrity, hashes: hashes)

@@ -87,7 +87,11 @@ public struct RoomLimits: Sendable {
   public var clientsOpenRooms = false
   public var maximumRooms = 1024
   public var maximumConnections = 64
-  public var maximumClientsPerRoom = 64
+  /// Connections from one address that nobody has vouched for. A household behind one router has fewer; one more of them
+  /// ends the oldest.
+  public var maximumUnvouchedPerAddress = 16
+  /// Its host is one.
+  public var maximumClientsPerRoom = 65
   public var maximumMessageBytes = SignedMessage.maximumBytes
   /// For one client that is not there.
   public var maximumWaitingMessages = 32

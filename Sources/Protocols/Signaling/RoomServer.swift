@@ -45,6 +45,8 @@ public struct RoomServer: Sendable {
   private var random: any RandomNumberGenerator & Sendable
   private var rate: RateLimiter<RoomConnectionID>
   private var connections: [RoomConnectionID: Connection] = [:]
+  /// Where those come from that nobody has vouched for.
+  private var unvouched: [RoomConnectionID: IPAddress?] = [:]
   /// Of hosts in this process.
   private var permanent: Set<RoomConnectionID> = []
   private var rooms: [String: Room] = [:]
@@ -70,20 +72,41 @@ public struct RoomServer: Sendable {
     rooms[room] = Room(clients: [room: host], isPermanent: true)
   }
 
-  /// A client has connected; it is closed again when there are too many.
-  public mutating func connect(_ id: RoomConnectionID, now: Instant) -> [RoomAction] {
-    guard connections.count - permanent.count < limits.maximumConnections else {
-      return [.close(id, RoomError(.full, "as many connections as this server takes are open"))]
+  /// A client has connected. When there are too many, the oldest goes that nobody has vouched for, of the address that has
+  /// most of those: who fills the places loses them first, and a parent, which is vouched for within a second, is not
+  /// kept out. It is closed itself when all others are vouched for.
+  ///
+  /// - Parameter address: nil when it is not known; all such count as one.
+  public mutating func connect(_ id: RoomConnectionID, from address: IPAddress? = nil, now: Instant) -> [RoomAction] {
+    var actions: [RoomAction] = []
+    let others = Dictionary(grouping: unvouched.keys) { unvouched[$0] ?? nil }
+    if let ours = others[address], ours.count >= limits.maximumUnvouchedPerAddress {
+      actions = giveWay(ours)
+    } else if connections.count - permanent.count >= limits.maximumConnections {
+      // Hash order must not decide between addresses that have equally many.
+      let most = others.values.map(\.count).max() ?? 0
+      actions = giveWay(others.values.filter { $0.count == most }.joined())
+      guard !actions.isEmpty else {
+        return [.close(id, RoomError(.full, "as many connections as this server takes are open"))]
+      }
     }
     let deadline = now + limits.registrationTime
     connections[id] = .fresh(until: deadline)
+    unvouched[id] = .some(address)
     wake(at: deadline)
-    return []
+    return actions
+  }
+
+  /// Numbers grow, so the smallest is the oldest.
+  private mutating func giveWay(_ ids: some Sequence<RoomConnectionID>) -> [RoomAction] {
+    guard let oldest = ids.min(by: { $0.number < $1.number }) else { return [] }
+    return close(oldest, RoomError(.full, "others have come, and nobody has vouched for this client yet"))
   }
 
   /// The connection is gone. Unknown ones are ignored.
   public mutating func disconnect(_ id: RoomConnectionID) {
     guard !permanent.contains(id), let connection = connections.removeValue(forKey: id) else { return }
+    unvouched[id] = nil
     rate.forgive(id)
     guard case .registered(let member, _) = connection else { return }
     rooms[member.room]?.clients[member.client] = nil
@@ -111,9 +134,16 @@ public struct RoomServer: Sendable {
   }
 
   /// The host knows who this client is; it may stay.
-  public mutating func vouch(for client: String, in room: String) {
-    guard let id = rooms[room]?.clients[client], case .registered(let member, .some)? = connections[id] else { return }
+  ///
+  /// - Returns: its connection; nil when it is not here, or was vouched for before.
+  @discardableResult
+  public mutating func vouch(for client: String, in room: String) -> RoomConnectionID? {
+    guard let id = rooms[room]?.clients[client], case .registered(let member, .some)? = connections[id] else {
+      return nil
+    }
     connections[id] = .registered(member, until: nil)
+    unvouched[id] = nil
+    return id
   }
 
   /// The host does not want this client.
@@ -179,7 +209,8 @@ public struct RoomServer: Sendable {
     let challenge = makeChallenge()
     let deadline = limits.vouchingTime.map { now + $0 }
     connections[id] = .registered(Member(room: name, client: client, challenge: challenge), until: deadline)
-    if let deadline { wake(at: deadline) }
+    // Where no host vouches, registering is all that there is to do.
+    if let deadline { wake(at: deadline) } else { unvouched[id] = nil }
     var registration = RoomRegistration(
       room: name, client: client, isInitiator: client != name, challenge: challenge)
     var bytes = 0
@@ -208,6 +239,10 @@ public struct RoomServer: Sendable {
     }
     let delivery = RoomDelivery(from: member.client, message: message, challenge: member.challenge)
     if let recipient = rooms[member.room]?.clients[client] { return [.send(recipient, .message(delivery))] }
+    // A stranger's words are for the host, who finds out what it is; nothing is kept for others from it.
+    guard unvouched[id] == nil || client == member.room else {
+      return [.send(id, .error(RoomError(.tooManyWaiting, "the other side is not here")))]
+    }
     let (limits, deadline) = (limits, now + limits.waitingTime)
     guard waitingBytes + bytes <= limits.maximumWaitingBytes,
       rooms[member.room]?.wait(delivery, for: client, until: deadline, limits: limits) == true

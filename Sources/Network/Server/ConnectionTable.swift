@@ -1,0 +1,153 @@
+internal import Signaling
+internal import Wire
+
+/// The places at the HTTPS port: who gets one, who gives one up when all are taken, and how much may be asked without
+/// having shown a token or a pairing.
+///
+/// What decides, and why:
+/// - Nobody is shut out by places that somebody else holds: when all are taken, a stranger's goes, never one whose client
+///   has proven itself. It is the oldest of the address that has most of them, so a crowd from one address displaces
+///   itself, and a parent behind the same router still gets in: being the newest, it goes last.
+/// - Of such a crowd, connections that never said anything and those that did give way in turn, whichever are more.
+///   Otherwise either kind could be used to leave the other no time.
+/// - A place costs next to nothing; a TLS handshake and an answer cost processor time, which pictures and sound need. Those
+///   are counted, for each address and for all together: in an IPv6 network one machine has as many addresses as it
+///   likes. Addresses where somebody has proven itself before are not held up by what all the others do.
+struct ConnectionTable {
+  typealias ID = UInt64
+
+  struct Limits: Sendable {
+    var places = 256
+    /// A household that comes back after a power cut, all through one router, with some room.
+    var handshakeBurst = 100
+    var handshakeInterval: Duration = .milliseconds(50)
+    var requestBurst = 100
+    var requestInterval: Duration = .milliseconds(50)
+    /// Of all strangers together, as multiples of what one address may have.
+    var strangers = 5
+    /// Addresses that are remembered as somebody's who has proven itself.
+    var knownAddresses = 64
+  }
+
+  private enum Standing {
+    /// Connected, no more.
+    case silent
+    case speaking
+    /// Holds a token or is a paired parent.
+    case proven
+  }
+
+  private struct Place {
+    let address: IPAddress?
+    var standing: Standing
+  }
+
+  /// Tokens for each address and for all strangers.
+  private struct Allowance {
+    private var each: RateLimiter<IPAddress?>
+    private var all: RateLimiter<Bool>
+
+    init(burst: Int, interval: Duration, strangers: Int) {
+      each = RateLimiter(burst: burst, interval: interval)
+      all = RateLimiter(burst: burst * strangers, interval: interval / strangers, maximumKeys: 1)
+    }
+
+    /// The address first: what one is refused is not to be missing for the others.
+    mutating func admit(_ address: IPAddress?, isKnown: Bool, now: Instant) -> Duration? {
+      if case .refused(let wait) = each.admit(address, now: now) { return wait }
+      if !isKnown, case .refused(let wait) = all.admit(true, now: now) { return wait }
+      return nil
+    }
+  }
+
+  private let limits: Limits
+  private var places: [ID: Place] = [:]
+  /// Places without proof, by address.
+  private var strangers: [IPAddress?: Int] = [:]
+  private var handshakes: Allowance
+  private var requests: Allowance
+  /// The most recent one last.
+  private var known: [IPAddress] = []
+  private var lastID: ID = 0
+
+  init(limits: Limits = Limits()) {
+    self.limits = limits
+    handshakes = Allowance(
+      burst: limits.handshakeBurst, interval: limits.handshakeInterval, strangers: limits.strangers)
+    requests = Allowance(burst: limits.requestBurst, interval: limits.requestInterval, strangers: limits.strangers)
+  }
+
+  var count: Int { places.count }
+
+  /// A place for a new connection, and whose connection is to be closed for it. Nil when all places are held by clients
+  /// that have proven themselves.
+  mutating func enter(from address: IPAddress?) -> (id: ID, evicted: ID?)? {
+    var evicted: ID?
+    if places.count >= limits.places {
+      guard let oldest = leastWorthy() else { return nil }
+      leave(oldest)
+      evicted = oldest
+    }
+    lastID += 1
+    places[lastID] = Place(address: address, standing: .silent)
+    strangers[address, default: 0] += 1
+    return (lastID, evicted)
+  }
+
+  /// The connection's first bytes have come: a TLS handshake begins. False when there are too many.
+  mutating func greet(_ id: ID, now: Instant) -> Bool {
+    guard var place = places[id], place.standing == .silent else { return places[id] != nil }
+    guard handshakes.admit(place.address, isKnown: isKnown(place.address), now: now) == nil else { return false }
+    place.standing = .speaking
+    places[id] = place
+    return true
+  }
+
+  /// Nil when a request may be answered, else how long to wait.
+  mutating func ask(_ id: ID, now: Instant) -> Duration? {
+    guard let place = places[id], place.standing != .proven else { return nil }
+    return requests.admit(place.address, isKnown: isKnown(place.address), now: now)
+  }
+
+  /// The client has shown that it may be here.
+  mutating func prove(_ id: ID) {
+    guard var place = places[id], place.standing != .proven else { return }
+    forgetStranger(at: place.address)
+    place.standing = .proven
+    places[id] = place
+    guard let address = place.address else { return }
+    known.removeAll { $0 == address }
+    if known.count >= limits.knownAddresses { known.removeFirst() }
+    known.append(address)
+  }
+
+  /// The connection is gone. Unknown ones are ignored.
+  mutating func leave(_ id: ID) {
+    guard let place = places.removeValue(forKey: id) else { return }
+    if place.standing != .proven { forgetStranger(at: place.address) }
+  }
+
+  private func isKnown(_ address: IPAddress?) -> Bool {
+    address.map(known.contains) ?? false
+  }
+
+  private mutating func forgetStranger(at address: IPAddress?) {
+    let left = (strangers[address] ?? 1) - 1
+    strangers[address] = left > 0 ? left : nil
+  }
+
+  /// Numbers grow, so the smallest is the oldest.
+  private func leastWorthy() -> ID? {
+    guard let most = strangers.values.max() else { return nil }
+    var silent: (count: Int, oldest: ID) = (0, .max)
+    var speaking: (count: Int, oldest: ID) = (0, .max)
+    for (id, place) in places where strangers[place.address] == most {
+      switch place.standing {
+      case .silent: silent = (silent.count + 1, min(silent.oldest, id))
+      case .speaking: speaking = (speaking.count + 1, min(speaking.oldest, id))
+      case .proven: break
+      }
+    }
+    return silent.count >= speaking.count ? silent.oldest : speaking.oldest
+  }
+}

@@ -1,0 +1,158 @@
+internal import Glibc
+internal import NIOCore
+internal import NIOHTTP1
+internal import Synchronization
+internal import Wire
+
+/// Keeps the places at the HTTPS port for all event loops: `ConnectionTable` with real connections.
+final class Door: Sendable {
+  private struct State {
+    var table: ConnectionTable
+    var handlers: [ConnectionTable.ID: NIOLoopBound<DoorHandler>] = [:]
+  }
+
+  private let state: Mutex<State>
+
+  init(limits: ConnectionTable.Limits) {
+    state = Mutex(State(table: ConnectionTable(limits: limits)))
+  }
+
+  /// File descriptors for everything that is no connection of a client: devices, files, sockets, libraries.
+  private static let otherDescriptors = 96
+
+  /// As many places as there are file descriptors for: the system's refusal to accept one more closes nobody's idle one.
+  static func places(atMost wanted: Int) -> Int {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return wanted }
+    let open = Int(clamping: limit.rlim_cur)
+    return max(8, min(wanted, open - otherDescriptors))
+  }
+
+  static var now: Instant { Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
+
+  fileprivate func enter(_ handler: NIOLoopBound<DoorHandler>, from address: IPAddress?) -> ConnectionTable.ID? {
+    let (id, evicted) = state.withLock { state -> (ConnectionTable.ID?, NIOLoopBound<DoorHandler>?) in
+      guard let (id, evicted) = state.table.enter(from: address) else { return (nil, nil) }
+      let gone = evicted.flatMap { state.handlers.removeValue(forKey: $0) }
+      state.handlers[id] = handler
+      return (id, gone)
+    }
+    if let evicted { evicted.eventLoop.execute { evicted.value.close() } }
+    return id
+  }
+
+  fileprivate func leave(_ id: ConnectionTable.ID) {
+    state.withLock { state in
+      state.table.leave(id)
+      state.handlers[id] = nil
+    }
+  }
+
+  fileprivate func greet(_ id: ConnectionTable.ID) -> Bool {
+    state.withLock { $0.table.greet(id, now: Self.now) }
+  }
+
+  fileprivate func ask(_ id: ConnectionTable.ID) -> Duration? {
+    state.withLock { $0.table.ask(id, now: Self.now) }
+  }
+
+  fileprivate func prove(_ id: ConnectionTable.ID) {
+    state.withLock { $0.table.prove(id) }
+  }
+}
+
+/// One connection's place at the door. Stands next to the socket, before TLS.
+final class DoorHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let door: Door
+  private var id: ConnectionTable.ID?
+  private var context: ChannelHandlerContext?
+  private var hasSpoken = false
+
+  init(door: Door) {
+    self.door = door
+  }
+
+  /// Takes the place. Throws when there is none.
+  func enter(_ channel: any Channel) throws {
+    let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
+    guard let id = door.enter(bound, from: channel.remoteAddress?.transportAddress?.ip) else {
+      throw TooManyConnections()
+    }
+    self.id = id
+    channel.closeFuture.whenComplete { [door] _ in door.leave(id) }
+  }
+
+  /// Nil when the client's request may be answered, else how long it has to wait.
+  func ask() -> Duration? { id.flatMap(door.ask) }
+
+  /// The client has shown that it may be here.
+  func prove() {
+    if let id { door.prove(id) }
+  }
+
+  /// At once: TLS would wait for the other side's goodbye first.
+  func close() {
+    context?.close(promise: nil)
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if !hasSpoken {
+      hasSpoken = true
+      guard id.map(door.greet) ?? false else { return context.close(promise: nil) }
+    }
+    context.fireChannelRead(data)
+  }
+}
+
+/// Bounds what one request may bring before it is understood. The HTTP decoder bounds header fields, but gathers a request
+/// line until it ends. Stands between TLS and the decoder.
+final class RequestSizeHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+
+  private static let pieceBytes = 16 * 1024
+
+  private let maximumBytes: Int
+  private var bytes = 0
+  private var isOver = false
+  /// A WebSocket has bounds of its own.
+  var isOff = false
+
+  init(maximumBytes: Int) {
+    self.maximumBytes = maximumBytes
+  }
+
+  /// A request's head has come; its body is bounded where it is gathered.
+  func beginRequest() {
+    bytes = 0
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isOff else { return context.fireChannelRead(data) }
+    var rest = unwrapInboundIn(data)
+    // In pieces, because a head within them sets the count back.
+    while !isOver, let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceBytes)), piece.readableBytes > 0
+    {
+      bytes += piece.readableBytes
+      if bytes > maximumBytes {
+        isOver = true
+        context.fireErrorCaught(HTTPParserError.headerOverflow)
+      } else {
+        context.fireChannelRead(wrapInboundOut(piece))
+      }
+    }
+  }
+}
+
+/// The connection was refused because as many as the limit allows are open.
+private struct TooManyConnections: Error {}

@@ -1,0 +1,61 @@
+internal import Glibc
+
+/// Why a file with secrets is not to be trusted. The description names the command that mends it.
+public enum PrivateFileError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Others may read or change it; the permission bits as found, and what they should be.
+  case mode(path: String, found: UInt32, wanted: UInt32)
+  /// Another user owns it, and so may change it.
+  case owner(path: String, found: UInt32, wanted: UInt32)
+  /// It is a link, a device or the like: what it leads to is not ours to judge.
+  case notAFile(path: String)
+
+  public var description: String {
+    switch self {
+    case .mode(let path, let found, let wanted):
+      "\(path) has mode \(Self.octal(found)), so that others on this machine may read or change it. Mend it with: "
+        + "chmod \(String(wanted, radix: 8)) \(path)"
+    case .owner(let path, let found, let wanted):
+      "\(path) belongs to the user with number \(found), who may change it. Mend it with: chown \(wanted) \(path)"
+    case .notAFile(let path):
+      "\(path) is not a file of its own (a link or a device). Put the file itself there, with mode 0600"
+    }
+  }
+
+  private static func octal(_ mode: UInt32) -> String { "0" + String(mode, radix: 8) }
+}
+
+/// Who may get at a file with secrets.
+enum PrivateFile {
+  /// Checks a file that this program is to read; one that is not there is fine.
+  ///
+  /// It must belong to the user that runs this program, or to root. Root itself, which looks after the daemon's files
+  /// (`sudo cradle-child check`), takes those that belong to the directory's owner.
+  static func check(_ path: String, directoryOwner: UInt32) throws(PrivateFileError) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
+    let user = geteuid()
+    guard status.st_uid == user || status.st_uid == 0 || user == 0 && status.st_uid == directoryOwner else {
+      throw .owner(path: path, found: status.st_uid, wanted: user == 0 ? directoryOwner : user)
+    }
+    guard status.st_mode & 0o077 == 0 else {
+      throw .mode(path: path, found: status.st_mode & 0o7777, wanted: 0o600)
+    }
+  }
+
+  /// Checks the directory that holds them: who may write there can put other files in their place.
+  ///
+  /// - Returns: its owner's number.
+  static func checkDirectory(_ path: String) throws(PrivateFileError) -> UInt32 {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return geteuid() }
+    let user = geteuid()
+    guard status.st_uid == user || status.st_uid == 0 || user == 0 else {
+      throw .owner(path: path, found: status.st_uid, wanted: user)
+    }
+    guard status.st_mode & 0o022 == 0 else {
+      throw .mode(path: path, found: status.st_mode & 0o7777, wanted: 0o700)
+    }
+    return status.st_uid
+  }
+}
