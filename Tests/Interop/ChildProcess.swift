@@ -21,9 +21,10 @@ final class ChildProcess {
   /// - Parameters:
   ///   - prefix: a command in front, such as `ip netns exec NAME`.
   ///   - configuration: the whole file; `listen` is given by flag.
+  ///   - arguments: more of `run`.
   init(
     configuration: String = ChildProcess.testConfiguration, listen: String = "[::]:0", prefix: [String] = [],
-    allow: String = "view,listen"
+    allow: String = "view,listen", arguments: [String] = []
   ) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -37,7 +38,7 @@ final class ChildProcess {
       prefix + [
         Self.program.path, "run", "--config", file.path, "--listen", listen, "--state-directory",
         folder.appending(path: "state").path, "--runtime-directory", folder.appending(path: "run").path,
-      ]
+      ] + arguments
     let output = try FileHandle(forWritingTo: log)
     process.standardError = output
     process.standardOutput = output

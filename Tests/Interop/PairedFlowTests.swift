@@ -4,65 +4,6 @@ import Testing
 /// Our child and our parent by their commands: pair once, then command and watch without a token.
 extension RealPeers {
   @Suite struct PairedFlowTests {
-    private static let configuration = """
-      name: Nursery
-      cameras:
-        - {id: cot, device: test, width: 640, height: 360, framerate: 30}
-        - {id: door, device: test, width: 320, height: 240, framerate: 30}
-      microphone: {device: test}
-      speaker: {device: "null"}
-      lights: [{id: nightlight, device: simulated}]
-      """
-
-    private struct Opened: Decodable { var code: String, link: String }
-    private struct Pairs: Decodable {
-      struct Row: Decodable { var id: String, name: String, permissions: [String] }
-      var pairs: [Row]
-    }
-
-    /// A parent with a state of its own.
-    private final class Household {
-      let child: ChildProcess
-      let state = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
-      private var window: Process?
-
-      init(configuration: String = PairedFlowTests.configuration) throws {
-        child = try ChildProcess(configuration: configuration)
-      }
-
-      deinit {
-        window?.terminate()
-        try? FileManager.default.removeItem(at: state)
-      }
-
-      func parent(_ arguments: String..., state other: URL? = nil) throws -> (
-        output: String, error: String, status: Int32
-      ) {
-        try ChildProcess.run(
-          ParentProcess.program.path, arguments + ["--state-directory", (other ?? state).path])
-      }
-
-      /// Opens the window; the first line of `cradle-child pair --json`.
-      func open() throws -> Opened {
-        let process = Process()
-        process.executableURL = ChildProcess.program
-        process.arguments = ["pair", "--json", "--runtime-directory", child.folder.appending(path: "run").path]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        window = process
-        var line = Data()
-        while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data("\n".utf8) { line += byte }
-        return try JSONDecoder().decode(Opened.self, from: line)
-      }
-
-      var address: String { "127.0.0.1:\(child.port)" }
-
-      func pairs() throws -> [Pairs.Row] {
-        try JSONDecoder().decode(Pairs.self, from: Data(child.command(["pairs", "--json"]).output.utf8)).pairs
-      }
-    }
-
     @Test func pairOnceThenCommandAndWatch() throws {
       let house = try Household()
       let opened = try house.open()
@@ -171,7 +112,7 @@ extension RealPeers {
       let played = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString).wav")
       defer { try? FileManager.default.removeItem(at: played) }
       let house = try Household(
-        configuration: Self.configuration.replacing("\"null\"", with: "\"file:\(played.path)\""))
+        configuration: Household.configuration.replacing("\"null\"", with: "\"file:\(played.path)\""))
       let opened = try house.open()
       try #require(try house.parent("pair", house.address, "--code", opened.code).status == 0)
       let talk = try house.parent("talk", "--microphone", "test", "--duration", "3")

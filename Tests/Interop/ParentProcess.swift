@@ -34,7 +34,17 @@ final class ParentProcess {
     return ChildProcess.program.deletingLastPathComponent().appending(path: "cradle-parent")
   }
 
-  init(_ url: String, token: String, arguments: [String], prefix: [String] = []) throws {
+  /// Watches a WHEP server with a token.
+  convenience init(_ url: String, token: String, arguments: [String], prefix: [String] = []) throws {
+    try self.init(["--whep", url] + arguments, token: token, prefix: prefix)
+  }
+
+  /// Watches the child that a parent is paired with.
+  convenience init(paired state: URL, arguments: [String] = []) throws {
+    try self.init(arguments, state: state)
+  }
+
+  private init(_ arguments: [String], token: String? = nil, state: URL? = nil, prefix: [String] = []) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     output = folder.appending(path: "out")
@@ -43,10 +53,12 @@ final class ParentProcess {
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments =
       prefix + [
-        Self.program.path, "watch", "--whep", url, "--no-window", "--stats", "--speaker", "null", "--state-directory",
-        folder.appending(path: "state").path,
+        Self.program.path, "watch", "--no-window", "--stats", "--speaker", "null", "--state-directory",
+        (state ?? folder.appending(path: "state")).path,
       ] + arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(["CRADLE_TOKEN": token]) { $1 }
+    if let token {
+      process.environment = ProcessInfo.processInfo.environment.merging(["CRADLE_TOKEN": token]) { $1 }
+    }
     process.standardOutput = try FileHandle(forWritingTo: output)
     process.standardError = try FileHandle(forWritingTo: errors)
     try process.run()

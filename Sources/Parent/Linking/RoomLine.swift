@@ -22,6 +22,8 @@ final class RoomLine {
   private var connector: RoomConnector?
   private var socket: WebSocketConnection?
   private var timer: Scheduled<Void>?
+  /// Where the connection leads.
+  private var address: ChildAddress?
 
   init(_ child: PairedChild, eventLoop: any EventLoop, notify: @escaping (Event) -> Void) {
     self.child = child
@@ -44,6 +46,7 @@ final class RoomLine {
       if case .send(let request) = action {
         socket?.send(RoomMessages.text(request))
       } else {
+        if case .answered = action { noteReached() }
         notify(.action(action))
       }
     }
@@ -67,6 +70,14 @@ final class RoomLine {
     socket = nil
   }
 
+  /// The child has answered, signed: it is there. Before that anybody may be, and would be asked again and again.
+  private func noteReached() {
+    guard let address, let socket else { return }
+    let (child, remote) = (child, socket.remoteAddress?.ip)
+    // The disk may be slow, the loop may not.
+    Task { child.noteReached(at: address, remote: remote) }
+  }
+
   private func connected(_ outcome: RoomConnector.Outcome) {
     connector = nil
     switch outcome {
@@ -82,9 +93,8 @@ final class RoomLine {
         self?.socket = nil
         self?.perform { session, _ in session.connectionLost() }
       }
-      let (child, remote) = (child, socket.remoteAddress?.ip)
-      // The disk may be slow, the loop may not.
-      Task { child.noteReached(at: address, remote: remote) }
+      self.address = address
+      let remote = socket.remoteAddress?.ip
       notify(.connected(isLocal: address.isLoopback || remote?.isLoopback == true))
     }
   }

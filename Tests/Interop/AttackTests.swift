@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+/// Attacks on the child's ports by a real attacker, shortly; `bench.py --only attacks` measures what they cost.
+///
+/// Each time the viewers notice nothing, a paired parent's order is done meanwhile, and the child's memory stays bounded.
+extension RealPeers {
+  @Suite struct AttackTests {
+    /// 10^6 bytes. 256 connections with their TLS state are some 15.
+    private static let mostGrowth = 60.0
+
+    private func check(_ outcome: AttackedHouse.Outcome, location: SourceLocation = #_sourceLocation) {
+      #expect(outcome.complaints.isEmpty, "\(outcome.report)", sourceLocation: location)
+      #expect(outcome.order.status == 0, Comment(rawValue: outcome.order.error), sourceLocation: location)
+      #expect(outcome.memoryGrowth < Self.mostGrowth, "\(outcome.report)", sourceLocation: location)
+    }
+
+    @Test func silentConnectionsKeepNobodyOut() throws {
+      let house = try AttackedHouse()
+      // Once as somebody else in the network, once from where the parent is too, as behind one router.
+      for source in ["127.0.0.2", "127.0.0.1"] {
+        let outcome = try house.endure("idle", source: source)
+        check(outcome)
+        #expect(outcome.report.attempted == 5000)
+        #expect(outcome.report.answers["closed", default: 0] > 100, "\(outcome.report)")
+        #expect(outcome.mostDescriptors < 400, "\(outcome.mostDescriptors)")
+      }
+    }
+
+    /// The system refuses to accept when there is no descriptor left; the child neither ends nor turns idle ones against
+    /// a parent.
+    @Test func fewFileDescriptorsAreEnough() throws {
+      let house = try AttackedHouse(prefix: ["sh", "-c", "ulimit -n 160 && exec \"$@\"", "sh"])
+      let outcome = try house.endure("idle", count: 500)
+      check(outcome)
+      #expect(outcome.mostDescriptors <= 160)
+    }
+
+    @Test func slowRequestsAreEndedInTime() throws {
+      let outcome = try AttackedHouse().endure("slow", seconds: 14, count: 60)
+      check(outcome)
+      // 10 s for a request, and 5 s more that TLS gives its goodbye.
+      #expect(outcome.report.answers["closed", default: 0] >= 30, "\(outcome.report)")
+    }
+
+    @Test func floodsOfRequestsAndGuessesAreToldToWait() throws {
+      let house = try AttackedHouse()
+      let flood = try house.endure("requests", source: "127.0.0.3")
+      check(flood)
+      #expect(flood.report.answers["429", default: 0] > 0, "\(flood.report)")
+      #expect(flood.report.retryAfter == flood.report.answers["429"])
+      let guesses = try house.endure("pairing", source: "127.0.0.4")
+      check(guesses)
+      #expect(guesses.report.guesses == 0 && guesses.report.answers["429", default: 0] > 0, "\(guesses.report)")
+      #expect(guesses.report.answers["409", default: 0] > 0, "\(guesses.report)")
+      let handshakes = try house.endure("handshakes", source: "127.0.0.5")
+      check(handshakes)
+    }
+
+    @Test func anOpenWindowTakesThreeGuessesWhateverComes() throws {
+      let house = try AttackedHouse()
+      let opened = try house.house.open()
+      let outcome = try house.endure("pairing", seconds: 12)
+      check(outcome)
+      #expect((1...3).contains(try #require(outcome.report.guesses)), "\(outcome.report)")
+      #expect(try house.house.pairs().count == 1)
+      #expect(!house.house.child.logText.contains(opened.code))
+    }
+
+    @Test func whatIsTooLargeIsRefusedWithItsCode() throws {
+      let outcome = try AttackedHouse().endure("large", count: 20)
+      check(outcome)
+      let forms = try #require(outcome.report.byForm)
+      for name in ["field", "fields", "line"] { #expect(forms[name] == ["431"], "\(name): \(forms)") }
+      for name in ["body", "chunks"] { #expect(forms[name] == ["413"], "\(name): \(forms)") }
+    }
+
+    @Test func whoFillsTheRoomKeepsNoParentOut() throws {
+      let outcome = try AttackedHouse().endure("places", seconds: 6)
+      check(outcome)
+      #expect(outcome.report.answers.values.reduce(0, +) > 0, "\(outcome.report)")
+    }
+
+    @Test func webSocketFloodsAreClosedWithTheirCode() throws {
+      let outcome = try AttackedHouse().endure("frames", count: 8)
+      check(outcome)
+      let codes = [
+        "pings": "1008", "messages": "1008", "sends-to-others": "1008", "unending": "1009", "oversized": "1009",
+        "binary": "1003", "nonsense": "1008", "broken-text": "1007",
+      ]
+      #expect(outcome.report.byForm == codes.mapValues { [$0] })
+    }
+
+    @Test func floodsOfDatagramsAreDroppedUnanswered() throws {
+      // As many as an unoptimised build on a busy machine can look at.
+      let outcome = try AttackedHouse().endure("udp", count: 20_000)
+      check(outcome)
+      #expect(outcome.report.attempted > 1000 && outcome.report.received == 0, "\(outcome.report)")
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+/// Where secrets must not show, and what nobody can do over the network.
+extension RealPeers {
+  @Suite struct SecretsTests {
+    @Test func theLogTellsNoSecret() throws {
+      let house = try Household(arguments: ["--verbose"])
+      let opened = try house.pair()
+      #expect(try house.parent("light", "on").status == 0)
+      let watch = try house.parent("watch", "--no-window", "--duration", "2", "--speaker", "null")
+      #expect(watch.status == 0, Comment(rawValue: watch.error))
+      let wrong = try ChildProcess.run(
+        "curl", ["-sk", "-H", "Authorization: Bearer cradle_guessed", "https://\(house.address)/whep"])
+      #expect(wrong.status == 0)
+      let link = try house.open().link
+      #expect(try house.child.command(["unpair", "--all"]).status == 0)
+      #expect(house.child.stop() == 0)
+      let identity = try String(contentsOf: house.child.folder.appending(path: "state/identity.pem"), encoding: .utf8)
+      let key = identity.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
+      let log = house.child.logText
+      #expect(log.contains("paired") && log.contains("unpaired"))
+      let secret = try #require(link.split(separator: "=").last)
+      let secrets = [
+        house.child.token, "cradle_guessed", opened.code, opened.code.replacing("-", with: ""), String(secret),
+        String(opened.link.split(separator: "=").last ?? ""), String(key.prefix(40)), String(key.suffix(40)),
+        "PRIVATE KEY",
+      ]
+      for secret in secrets { #expect(!log.contains(secret), "\(log)") }
+    }
+
+    /// A crash leaves no memory behind, even where the system would keep all of it.
+    @Test func aCrashLeavesNoCoreDump() throws {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let house = try Household(prefix: ["sh", "-c", "ulimit -c unlimited && cd \(folder.path) && exec \"$@\"", "sh"])
+      let limits = try String(
+        contentsOfFile: "/proc/\(house.child.processIdentifier)/limits", encoding: .utf8)
+      let core = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
+      #expect(core.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"], "\(core)")
+      kill(house.child.processIdentifier, SIGABRT)
+      // proc(5): it has ended, whoever has noticed.
+      let stat = "/proc/\(house.child.processIdentifier)/stat"
+      var isOver = false
+      for _ in 0..<200 where !isOver {
+        usleep(50_000)
+        isOver = (try? String(contentsOfFile: stat, encoding: .utf8)).map { $0.contains(") Z ") } ?? true
+      }
+      #expect(isOver)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    @Test(arguments: ["identity.pem", "tokens.json"])
+    func aKeyFileThatOthersMayReadIsRefusedAtTheStart(name: String) throws {
+      let child = try ChildProcess()
+      let file = child.folder.appending(path: "state/\(name)").path
+      #expect(child.stop() == 0)
+      let before = try Data(contentsOf: URL(filePath: file))
+      #expect(chmod(file, 0o644) == 0)
+      for command in ["run", "check"] {
+        let (output, error, status) = try child.command([
+          command, "--camera", "test", "--microphone", "test", "--listen", "127.0.0.1:0",
+        ])
+        #expect(status == 1)
+        let said = output + error
+        #expect(said.contains("\(file) has mode 0644") && said.contains("chmod 600 \(file)"), Comment(rawValue: said))
+      }
+      #expect(try Data(contentsOf: URL(filePath: file)) == before)
+    }
+
+    /// No path takes orders or settings, with a token of all permissions or without one.
+    @Test func nothingIsChangedOverHTTP() throws {
+      let child = try ChildProcess(allow: "view,listen,talk,control")
+      let configuration = child.folder.appending(path: "child.yaml")
+      let files = [configuration, child.folder.appending(path: "state/identity.pem")]
+      let before = try files.map { try Data(contentsOf: $0) }
+      let paths = [
+        "/config", "/child.yaml", "/token", "/pairs", "/status", "/light", "/admin", "/whep/..", "/../etc/passwd",
+      ]
+      for token in [nil, child.token] {
+        let authorization = token.map { ["-H", "Authorization: Bearer \($0)"] } ?? []
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
+          let (output, _, _) = try ChildProcess.run(
+            "curl",
+            ["-sk", "--path-as-is", "-w", "%{http_code}\n", "-X", method, "-d", "name: Other"] + authorization
+              + paths.flatMap { ["-o", "/dev/null", "https://127.0.0.1:\(child.port)\($0)"] })
+          let statuses = Set(output.split(separator: "\n"))
+          #expect(statuses.isSubset(of: token == nil ? ["401"] : ["404", "405"]), "\(method): \(output)")
+        }
+      }
+      #expect(try files.map { try Data(contentsOf: $0) } == before)
+    }
+  }
+}
