@@ -91,12 +91,9 @@ final class Routes: @unchecked Sendable {
 
   // MARK: Who asks
 
-  /// RFC 6750 section 2.1.
   private func token(of request: HTTPRequest) -> TokenRecord?? {
     guard let value = request.headers.first(name: "Authorization") else { return .none }
-    let words = value.split(separator: " ", maxSplits: 1)
-    guard words.count == 2, words[0].lowercased() == "bearer" else { return .some(nil) }
-    return .some(tokens.store.verify(String(words[1])))
+    return .some(AccessToken.read(fromAuthorization: value).flatMap { tokens.store.verify($0) })
   }
 
   private func refusal(of request: HTTPRequest) -> HTTPResponse? {
