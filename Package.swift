@@ -189,7 +189,8 @@ let checks: [Target] = [
   tests(
     "ChildTests",
     needs: [
-      "Wire", "Control", "RTPReceiving", "Frames", "Codecs", "Sound", "Devices", "Discovery", "Storage", "Health", "Child",
+      "Wire", "Control", "RTPReceiving", "Frames", "Codecs", "Sound", "Devices", "Discovery", "Storage", "Health",
+      "Child",
       "TestSupport",
     ]),
   tests("ParentTests", needs: ["Wire", "RTPReceiving", "Health", "Parent"]),
