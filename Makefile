@@ -90,9 +90,9 @@ test: setup-test ## runs every test that needs no special hardware
 	@$(call run-tests,--skip RealPeers)
 	@$(call run-tests,--filter RealPeers)
 
-test-hardware: setup-viewer ## runs the child in a virtual machine with a camera and a sound card
-	swift build $(RELEASE) --product cradle-child
-	VENV=$(VENV) Tests/Hardware/run $(BUILD)/release/cradle-child
+test-hardware: setup-viewer deb ## runs child and package in a virtual machine with a camera and a sound card
+	VENV=$(VENV) Tests/Hardware/run $(BUILD)/release/cradle-child $(BUILD)/release/cradle-parent \
+	  $(BUILD)/debian/cradle-child_*.deb
 
 # AddressSanitizer comes with SwiftPM; libFuzzer without its main does not.
 FUZZ := $(BUILD)/fuzz

@@ -12,6 +12,9 @@ import traceback
 from pathlib import Path
 from typing import Any, Callable
 
+import installed
+from household import Household
+from installed import Installed
 from machine import ADDRESS, PORT, Child, Machine, MachineError
 
 PEERS = Path(__file__).resolve().parent.parent / "Interop" / "peers"
@@ -258,39 +261,61 @@ TESTS: list[Callable[[Machine], None]] = [
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--child", type=Path, required=True)
+    parser.add_argument("--parent", type=Path, required=True)
+    parser.add_argument("--package", type=Path, required=True, help="the child's Debian package")
     parser.add_argument("--hil", type=Path, required=True)
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--list", action="store_true", help="name the tests and end")
-    parser.add_argument("tests", nargs="*", help="only these")
+    parser.add_argument("tests", nargs="*", help="only these, and what they need")
     options = parser.parse_args()
-    known = {test.__name__: test for test in TESTS}
+    known = {test.__name__: test for test in [*TESTS, *installed.TESTS]}
     if options.list:
         print("\n".join(known))
         return 0
     unknown = [name for name in options.tests if name not in known]
     if unknown:
         parser.error(f"no such test: {', '.join(unknown)}; --list names them")
-    chosen = [known[name] for name in options.tests] or TESTS
-    failures = 0
-    with Machine(options.hil, options.cache, options.child.resolve()) as machine:
-        for test in chosen:
-            started = time.monotonic()
-            try:
-                test(machine)
-                outcome = "passed"
-            except (AssertionError, MachineError, OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
-                failures += 1
-                outcome = f"FAILED: {error}"
-                if not isinstance(error, (AssertionError, MachineError)):
-                    traceback.print_exc()
-                log = machine.share / "child.log"
-                if log.exists():
-                    outcome += "\n  the child's last words:\n    " + "\n    ".join(log.read_text().splitlines()[-15:])
-            finally:
+    chosen = {known[name] for name in options.tests} or set(known.values())
+    outcomes: list[bool] = []
+    with Machine(options.hil, options.cache, options.child.resolve(), options.package) as machine:
+        for test in TESTS:
+            if test in chosen:
+                outcomes.append(passes(test.__name__, lambda: test(machine), lambda: program_log(machine)))
                 stop_tone(machine)
-            print(f"{test.__name__}: {outcome} ({time.monotonic() - started:.0f} s)", flush=True)
-    print(f"{len(chosen) - failures} of {len(chosen)} passed")
-    return 1 if failures else 0
+        if not chosen.isdisjoint(installed.TESTS):
+            chosen.update(installed.FIRST)
+            with Household(machine, options.parent.resolve()) as home:
+                child = Installed(machine, home)
+                for test in installed.TESTS:
+                    if test in chosen:
+                        outcomes.append(passes(test.__name__, lambda: test(child), child.journal))
+    print(f"{sum(outcomes)} of {len(outcomes)} passed")
+    return 0 if all(outcomes) else 1
+
+
+def program_log(machine: Machine) -> str:
+    log = machine.share / "child.log"
+    return log.read_text(errors="replace") if log.exists() else ""
+
+
+def passes(name: str, test: Callable[[], None], log: Callable[[], str]) -> bool:
+    started = time.monotonic()
+    error: Exception | None = None
+    try:
+        test()
+    except (AssertionError, MachineError, OSError, LookupError, ValueError, subprocess.SubprocessError) as caught:
+        error = caught
+        if not isinstance(error, (AssertionError, MachineError)):
+            traceback.print_exc()
+    outcome = "passed" if error is None else f"FAILED: {error}"
+    print(f"{name}: {outcome} ({time.monotonic() - started:.0f} s)", flush=True)
+    if error is not None:
+        try:
+            words = log().splitlines()[-15:]
+        except MachineError as silent:
+            words = [str(silent)]
+        print("  the child's last words:\n    " + "\n    ".join(words), flush=True)
+    return error is None
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ class MachineError(Exception):
 class Machine:
     """Boots on entry, ends on exit. Commands run in it one at a time, as root."""
 
-    def __init__(self, hil: Path, cache: Path, child: Path, cameras: int = 1):
+    def __init__(self, hil: Path, cache: Path, child: Path, package: Path, cameras: int = 1):
         self.hil, self.cache, self.cameras = hil, cache, cameras
         self.namespace = f"cradle{os.getpid()}"
         self.share = Path(tempfile.mkdtemp(prefix="cradle-hardware-"))
@@ -33,6 +33,7 @@ class Machine:
         self.count = 0
         self.process: subprocess.Popen[bytes] | None = None
         self._stage(child)
+        shutil.copy(package, self.share / "cradle-child.deb")
 
     def _stage(self, child: Path) -> None:
         self.control.mkdir()
@@ -47,15 +48,28 @@ class Machine:
                 shutil.copy(path, self.share / "lib" / name)
 
     def __enter__(self) -> "Machine":
-        self.console = open(self.share / "machine.log", "wb")
+        self.boot()
+        return self
+
+    def boot(self) -> None:
+        self.count = 0
+        for left in self.control.iterdir():
+            left.unlink()
+        self.console = open(self.share / "machine.log", "ab")
         self.process = subprocess.Popen(
             [str(self.hil / "run-vm"), "--lan", self.namespace, "--ip", ADDRESS, "--cameras", str(self.cameras)]
-            + ["--timeout", "1800", "--share", str(self.share), str(self.cache), "--", "bash", "guest"],
+            + ["--timeout", "3600", "--share", str(self.share), str(self.cache), "--", "bash", "guest"],
             stdout=self.console,
             stderr=subprocess.STDOUT,
         )
         self._wait_for(self.control / "ready", 180)
-        return self
+
+    def cut_power(self) -> None:
+        """No word to the guest. What it wrote outside its share is gone."""
+        assert self.process is not None
+        self.process.terminate()
+        self.process.wait(30)
+        self.console.close()
 
     def __exit__(self, *_: Any) -> None:
         (self.control / "end").touch()
