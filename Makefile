@@ -91,8 +91,7 @@ test: setup-test ## runs every test that needs no special hardware
 	@$(call run-tests,--filter RealPeers)
 
 test-hardware: setup-viewer deb ## runs child and package in a virtual machine with a camera and a sound card
-	VENV=$(VENV) Tests/Hardware/run $(BUILD)/release/cradle-child $(BUILD)/release/cradle-parent \
-	  $(BUILD)/debian/cradle-child_*.deb
+	VENV=$(VENV) Tests/Hardware/run $(BUILD)/release $(BUILD)/debian
 
 # AddressSanitizer comes with SwiftPM; libFuzzer without its main does not.
 FUZZ := $(BUILD)/fuzz

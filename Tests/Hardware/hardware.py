@@ -262,7 +262,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--child", type=Path, required=True)
     parser.add_argument("--parent", type=Path, required=True)
-    parser.add_argument("--package", type=Path, required=True, help="the child's Debian package")
+    parser.add_argument("--packages", type=Path, required=True, help="the directory with the Debian packages")
     parser.add_argument("--hil", type=Path, required=True)
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--list", action="store_true", help="name the tests and end")
@@ -277,7 +277,7 @@ def main() -> int:
         parser.error(f"no such test: {', '.join(unknown)}; --list names them")
     chosen = {known[name] for name in options.tests} or set(known.values())
     outcomes: list[bool] = []
-    with Machine(options.hil, options.cache, options.child.resolve(), options.package) as machine:
+    with Machine(options.hil, options.cache, options.child.resolve(), options.packages) as machine:
         for test in TESTS:
             if test in chosen:
                 outcomes.append(passes(test.__name__, lambda: test(machine), lambda: program_log(machine)))

@@ -57,6 +57,12 @@ class Installed:
         (self.machine.share / "installed.yaml").write_text(text)
         self.run("cat /mnt/host/installed.yaml >/etc/cradle/child.yaml")
 
+    def pairing_code(self) -> str:
+        """Opens the window; what the machine shows to whoever stands before it."""
+        self.run("rm -f /run/pair.out; setsid cradle-child pair --json >/run/pair.out 2>&1 </dev/null &")
+        self.wait_for("a code", lambda: "code" in self.run("cat /run/pair.out", check=False))
+        return str(json.loads(self.run("head -1 /run/pair.out"))["code"])
+
     def property(self, name: str) -> str:
         return self.run(f"systemctl show -P {name} cradle-child").strip()
 
@@ -137,9 +143,7 @@ def process_has_no_privileges(child: Installed) -> None:
 
 
 def pairs_by_the_code_that_the_machine_shows(child: Installed) -> None:
-    child.run("setsid cradle-child pair --json >/run/pair.out 2>&1 </dev/null &")
-    child.wait_for("a code", lambda: "code" in child.run("cat /run/pair.out"))
-    code = json.loads(child.run("head -1 /run/pair.out"))["code"]
+    code = child.pairing_code()
     paired = child.home.json("pair", NAME, "--code", code, "--name", "Sofa")
     expect(paired["paired"]["id"] == child.id, f"{paired}")
     names = [pair["name"] for pair in json.loads(child.run("cradle-child pairs --json"))["pairs"]]
@@ -238,7 +242,10 @@ def killed_it_comes_back(child: Installed) -> None:
         child.wait_until_active(since=before)
         expect(child.property("NRestarts") != "0", "systemd did not count a restart")
         child.expect_commandable()
-    expect(child.run("ls /var/lib/systemd/coredump /var/crash 2>/dev/null", check=False).strip() == "", "a core dump")
+    dumps = child.run(
+        "find / /var/lib/systemd/coredump /var/crash /var/lib/cradle -maxdepth 1 -type f -name 'core*'", check=False
+    )
+    expect("core" not in re.sub(r"^find: .*$", "", dumps, flags=re.MULTILINE), f"a core dump: {dumps}")
 
 
 def standing_still_it_is_started_anew(child: Installed) -> None:
@@ -251,6 +258,38 @@ def standing_still_it_is_started_anew(child: Installed) -> None:
     child.wait_until_active(since=before)
     expect("atchdog" in child.run("journalctl -u cradle-child --no-pager -o cat | tail -40"), child.journal())
     child.expect_commandable()
+
+
+def parent_listens_as_a_service_of_its_user(child: Installed) -> None:
+    """A second parent, on the same machine for want of another: it listens without a display, and comes back."""
+    child.run("dpkg -i /mnt/host/cradle-parent.deb && useradd -m -G audio sofa && loginctl enable-linger sofa")
+    as_sofa = "runuser -u sofa -- env XDG_RUNTIME_DIR=/run/user/$(id -u sofa)"
+    child.wait_for(
+        "the user's manager",
+        lambda: "running" in child.run(f"{as_sofa} systemctl --user is-system-running", check=False),
+    )
+    code = child.pairing_code()
+    child.run(f"{as_sofa} cradle-parent pair 127.0.0.1:{PORT} --code {code} --name Night")
+    unit = child.run(f"systemd-escape --template=cradle-parent@.service '{NAME}'").strip()
+    child.run(f"{as_sofa} systemctl --user enable --now '{unit}'")
+
+    def listens() -> bool:
+        return any(
+            viewer["name"] == "Night" and viewer["state"] == "connected" for viewer in child.status()["viewers"]
+        )
+
+    child.wait_for("the parent that listens", listens)
+    process = child.run(f"{as_sofa} systemctl --user show -P MainPID '{unit}'").strip()
+    child.run(f"kill -KILL {process}")
+    child.wait_for(
+        "another process of the parent's",
+        lambda: child.run(f"{as_sofa} systemctl --user show -P MainPID '{unit}'").strip() not in (process, "0"),
+    )
+    child.wait_for("the parent that listens again", listens)
+    child.run("systemctl restart cradle-child")
+    child.wait_for("the parent after the child's restart", listens)
+    child.run(f"{as_sofa} systemctl --user disable --now '{unit}'")
+    child.run("cradle-child unpair Night")
 
 
 def stopped_it_stays_stopped(child: Installed) -> None:
@@ -296,6 +335,7 @@ TESTS: list[Callable[[Installed], None]] = [
     start_and_stop_are_quick,
     killed_it_comes_back,
     standing_still_it_is_started_anew,
+    parent_listens_as_a_service_of_its_user,
     stopped_it_stays_stopped,
     power_cut_changes_nothing,
 ]

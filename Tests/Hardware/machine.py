@@ -25,7 +25,7 @@ class MachineError(Exception):
 class Machine:
     """Boots on entry, ends on exit. Commands run in it one at a time, as root."""
 
-    def __init__(self, hil: Path, cache: Path, child: Path, package: Path, cameras: int = 1):
+    def __init__(self, hil: Path, cache: Path, child: Path, packages: Path, cameras: int = 1):
         self.hil, self.cache, self.cameras = hil, cache, cameras
         self.namespace = f"cradle{os.getpid()}"
         self.share = Path(tempfile.mkdtemp(prefix="cradle-hardware-"))
@@ -33,7 +33,9 @@ class Machine:
         self.count = 0
         self.process: subprocess.Popen[bytes] | None = None
         self._stage(child)
-        shutil.copy(package, self.share / "cradle-child.deb")
+        for name in ["cradle-child", "cradle-parent"]:
+            (package,) = packages.glob(f"{name}_*.deb")
+            shutil.copy(package, self.share / f"{name}.deb")
 
     def _stage(self, child: Path) -> None:
         self.control.mkdir()
