@@ -15,9 +15,9 @@ debootstrap --variant=minbase "$suite" "$root" "${MIRROR:-http://deb.debian.org/
 # An image that leaves out manual pages would hide that they are missing.
 rm -f "$root"/etc/dpkg/dpkg.cfg.d/*
 cp /etc/resolv.conf "$root/etc/"
-mkdir "$root/packages"
+mkdir -p "$root/packages/newer"
 cp "$packages"/cradle-{child,parent}_*.deb "$root/packages/"
-"$top/systemd/debian/build" --programs "$top/.build/release" --output "$root/packages" --quick \
+"$top/systemd/debian/build" --programs "$top/.build/release" --output "$root/packages/newer" --quick \
   --version "$("$top/.build/release/cradle-child" --version).1" cradle-child >/dev/null
 
 # Its own mounts and processes end with it.
@@ -28,7 +28,7 @@ step() { echo "  $*"; }
 fail() { echo "FAILED: $*" >&2; tail -20 /log >&2; exit 1; }
 mount -t proc proc /proc
 apt-get update -qq
-first=$(ls -v /packages/cradle-child_*.deb | head -1) second=$(ls -v /packages/cradle-child_*.deb | tail -1)
+first=$(echo /packages/cradle-child_*.deb) second=$(echo /packages/newer/*.deb)
 
 apt-get install -y --no-install-recommends "$first" /packages/cradle-parent_*.deb >/log 2>&1 || fail "installing"
 tail -1 /log | grep -q 'sudo cradle-child pair' || fail "the last line does not say how to pair"
@@ -53,7 +53,7 @@ ready() {
 }
 run
 id=$(ready)
-cradle-child token add --name test >/dev/null || fail "token"
+cradle-child token add --name test >/dev/null 2>&1 || fail "token"
 kill $! && wait $!
 step "runs as its user, with the libraries that the package asked for; $id"
 
@@ -82,7 +82,7 @@ apt-get remove -y cradle-child >/log 2>&1 || fail "removing"
 [ -e /var/lib/cradle/identity.pem ] && [ -e /etc/cradle/child.yaml ] || fail "removing took state or configuration"
 apt-get purge -y cradle-child cradle-parent >/log 2>&1 || fail "purging"
 left=$(find / -xdev -name '*cradle*' -not -path '/packages/*' -not -path '/proc/*' -not -path '/var/cache/*' \
-  -not -path '/var/log/*')
+  -not -path '/var/log/*' -not -path '/run/*')
 [ -z "$left" ] || fail "purging left: $left"
 step "removed, then purged: nothing is left but the user"
 STEPS
