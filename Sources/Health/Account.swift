@@ -21,8 +21,7 @@ public struct Account: Hashable, Sendable {
   public init?(process: Int, files: SystemFiles) {
     var id: UInt32?
     var groups: Set<UInt32> = []
-    for line in files.lines("/proc/\(process)/status") {
-      let fields = line.split(whereSeparator: \.isWhitespace)
+    for fields in files.words("/proc/\(process)/status") {
       // Real, effective, saved, file system.
       if fields.first == "Uid:", fields.count > 2 { id = UInt32(fields[2]) }
       if fields.first == "Gid:" || fields.first == "Groups:" {

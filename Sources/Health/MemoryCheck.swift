@@ -6,8 +6,7 @@ public enum MemoryCheck {
 
   public static func run(_ files: SystemFiles) -> Finding {
     var values: [Substring: Int] = [:]
-    for line in files.lines("/proc/meminfo") {
-      let fields = line.split(whereSeparator: { $0 == ":" || $0 == " " })
+    for fields in files.words("/proc/meminfo", further: ":") {
       // In KiB.
       if fields.count > 1, let value = Int(fields[1]) { values[fields[0]] = value >> 10 }
     }

@@ -45,6 +45,11 @@ public struct SystemFiles: Sendable {
     text(path)?.split(separator: "\n") ?? []
   }
 
+  /// The lines, each in the words between its spaces, tabs and `further` characters.
+  public func words(_ path: String, further: Character = " ") -> [[Substring]] {
+    lines(path).map { $0.split { $0 == " " || $0 == "\t" || $0 == further } }
+  }
+
   /// The first line; nil if there is none.
   public func line(_ path: String) -> String? {
     lines(path).first.map(String.init)

@@ -52,8 +52,7 @@ public enum WirelessCheck {
 
   /// From /proc/net/wireless: `wlan0: 0000   54.  -56.  -256 …`; nil where nothing is said.
   private static func signal(_ name: String, _ files: SystemFiles) -> Finding? {
-    for line in files.lines("/proc/net/wireless") {
-      let fields = line.split(separator: " ")
+    for fields in files.words("/proc/net/wireless") {
       guard fields.count > 3, fields[0] == "\(name):", let level = Int(fields[3].filter { $0 != "." }), level < 0 else {
         continue
       }

@@ -79,15 +79,22 @@ import Testing
 
   @Test func troubleNamesTheCommand() {
     let remedy = { (what: String, device: String, reason: DeviceError.Reason) in
-      DeviceTrouble.finding(what, .problem, DeviceError(device: device, reason: reason), user: "cradle").remedy
+      DeviceTrouble.finding(
+        what, .problem, DeviceError(device: device, reason: reason), daemon: Self.stopped, user: "cradle"
+      ).remedy
     }
     #expect(remedy("camera cot", "/dev/video0", .permissionDenied) == "sudo usermod -aG video cradle")
     #expect(remedy("speaker", "plughw:1", .permissionDenied) == "sudo usermod -aG audio cradle")
     #expect(remedy("camera cot", "/dev/video0", .busy) == "sudo fuser -v /dev/video0")
     #expect(remedy("microphone", "plughw:1", .busy) == "sudo fuser -v /dev/snd/*")
     let any = DeviceTrouble.finding(
-      "camera cot", .problem, DeviceError(device: "camera", reason: .notFound), user: "cradle")
+      "camera cot", .problem, DeviceError(device: "camera", reason: .notFound), daemon: Self.stopped, user: "cradle")
     #expect(any.detail == "not found")
+    // Whether it is the daemon that has it, only root may ask.
+    let busy = DeviceTrouble.finding(
+      "camera cot", .problem, DeviceError(device: "/dev/video0", reason: .busy), daemon: .hidden(socket: "x"),
+      user: "pi")
+    #expect(busy.state == .unknown)
   }
 
   @Test func aFileThatStandsInForASpeakerIsNotEmptied() throws {

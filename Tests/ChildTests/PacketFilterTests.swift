@@ -36,6 +36,9 @@ import Testing
       ("ip saddr 192.168.1.0/24 tcp dport 8443 accept", "unclear"), ("iifname \"eth0\" accept", "unclear"),
       ("tcp dport @doors accept", "unclear"), ("ip saddr 10.0.0.0/8 accept\ntcp dport 8443 accept", "unclear"),
       ("ip saddr 10.0.0.0/8 tcp dport 22 accept", "closed"), ("log prefix \"in: \" accept", "open"),
+      ("ct state != established accept", "unclear"), ("ct state new,untracked accept", "open"),
+      ("ct state vmap { established : accept, related : accept, invalid : drop }", "closed"),
+      ("tcp dport vmap { 22 : accept, 8443 : accept }", "unclear"),
     ])
   func rulesAreFollowedInTheirOrder(rules: String, fate: String) {
     let filter = PacketFilter(Self.input(Self.usual + "\n" + rules))

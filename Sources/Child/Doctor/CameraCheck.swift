@@ -17,7 +17,7 @@ enum CameraCheck {
         let info = try ReadinessCheck.info(of: camera)
         return finding(what, info, camera)
       } catch {
-        return DeviceTrouble.finding(what, .problem, error, user: user)
+        return DeviceTrouble.finding(what, .problem, error, daemon: daemon, user: user)
       }
     }
   }

@@ -3,8 +3,17 @@ internal import Health
 
 /// Why a device cannot be used, with the command that mends it or shows more.
 enum DeviceTrouble {
-  /// - Parameter user: who is to use it.
-  static func finding(_ what: String, _ state: Finding.State, _ error: DeviceError, user: String) -> Finding {
+  /// - Parameters:
+  ///   - daemon: has the devices open while it runs.
+  ///   - user: who is to use it.
+  static func finding(
+    _ what: String, _ state: Finding.State, _ error: DeviceError, daemon: RunningDaemon, user: String
+  ) -> Finding {
+    if error.reason == .busy, case .hidden = daemon {
+      return Finding(
+        what, .unknown, "\(error.device) is in use; whether by the daemon may not be asked",
+        remedy: "sudo cradle-child doctor")
+    }
     let isPath = error.device.hasPrefix("/")
     let remedy =
       switch error.reason {

@@ -24,7 +24,8 @@ struct PacketFilter {
   /// The deepest that nft lets chains call each other is 16.
   private static let deepest = 16
 
-  /// Base chains that see what comes in for this machine.
+  /// Base chains that see what comes in for this machine by IPv4, which every home has; IPv6 alone being closed keeps
+  /// nobody out.
   var inputChains: [String] {
     tables.flatMap { table, chains in chains.filter { $0.value.policy != nil }.map { "\(table) \($0.key)" } }.sorted()
   }
@@ -56,7 +57,7 @@ struct PacketFilter {
   /// `type filter hook input priority filter; policy drop;`
   private mutating func note(hook words: [Substring], _ chain: String, _ table: String) {
     guard words.contains("filter"), let hook = words.firstIndex(of: "hook"), words.count > hook + 1,
-      words[hook + 1] == "input", !table.hasPrefix("arp"), !table.hasPrefix("bridge"), !table.hasPrefix("netdev")
+      words[hook + 1] == "input", table.hasPrefix("ip ") || table.hasPrefix("inet ")
     else { return }
     let policy = words.firstIndex(of: "policy").flatMap { words.count > $0 + 1 ? words[$0 + 1] : nil }
     tables[table]?[chain]?.policy = policy == "drop;" ? "drop" : "accept"
@@ -132,7 +133,11 @@ struct PacketFilter {
         index += 2 + values.count
       case ("ct", "state"):
         let values = Self.values(rule[(index + 2)...])
-        if !values.words.contains("new") { return .no }
+        if values.words == ["!="] {
+          result = .perhaps
+        } else if !values.words.contains("new") {
+          return .no
+        }
         index += 2 + values.count
       case ("iif", "lo"), ("iif", "\"lo\""), ("iifname", "\"lo\""): return .no
       case ("meta", "l4proto"), ("ip", "protocol"), ("ip6", "nexthdr"):

@@ -49,9 +49,8 @@ enum PortCheck {
   /// Whose socket is bound to a port, whatever its address; nil when there is none.
   static func owner(of port: Int, _ tables: [String], state: String?, _ files: SystemFiles) -> UInt32? {
     for table in tables {
-      for line in files.lines(table).dropFirst() {
+      for fields in files.words(table) {
         // sl, local_address, rem_address, st, queues, timer, retransmits, uid.
-        let fields = line.split(separator: " ")
         guard fields.count > 7, let colon = fields[1].lastIndex(of: ":"),
           Int(fields[1][fields[1].index(after: colon)...], radix: 16) == port, state == nil || fields[3] == state!
         else { continue }

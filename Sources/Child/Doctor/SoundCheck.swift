@@ -11,7 +11,7 @@ enum SoundCheck {
     do throws(DeviceError) {
       return Finding(what, .ok, try ReadinessCheck.info(of: device).words)
     } catch {
-      return DeviceTrouble.finding(what, .problem, error, user: user)
+      return DeviceTrouble.finding(what, .problem, error, daemon: daemon, user: user)
     }
   }
 
@@ -47,7 +47,7 @@ enum SoundCheck {
       }
       // A child without one still shows and tells how the room is.
       let state: Finding.State = device == .auto && error.reason == .notFound ? .warning : .problem
-      return DeviceTrouble.finding(what, state, error, user: user)
+      return DeviceTrouble.finding(what, state, error, daemon: daemon, user: user)
     }
   }
 
@@ -57,9 +57,8 @@ enum SoundCheck {
     for card in files.names(base) where card.hasPrefix("card") && card != "cards" {
       for device in files.names("\(base)/\(card)") where device.hasPrefix("pcm") && device.hasSuffix("p") {
         for part in files.names("\(base)/\(card)/\(device)") where part.hasPrefix("sub") {
-          for line in files.lines("\(base)/\(card)/\(device)/\(part)/status") where line.hasPrefix("owner_pid") {
-            let thread = line.split(separator: " ").last ?? ""
-            if files.exists("/proc/\(process)/task/\(thread)") { return true }
+          for words in files.words("\(base)/\(card)/\(device)/\(part)/status") where words.first == "owner_pid" {
+            if files.exists("/proc/\(process)/task/\(words.last ?? "")") { return true }
           }
         }
       }
