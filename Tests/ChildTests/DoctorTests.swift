@@ -54,7 +54,7 @@ import Testing
 
   @Test func theDaemonIsAskedForWhatItHasOpen() {
     let cameras = { (daemon: RunningDaemon) in CameraCheck.run(.defaults, daemon: daemon, user: "cradle") }
-    #expect(cameras(Self.running())[0].detail == "Webcam, 1280x720 at 30.0 frames/s, in use by the daemon")
+    #expect(cameras(Self.running())[0].detail == "Webcam, 1280x720 at 30 frames/s, in use by the daemon")
     #expect(cameras(Self.running())[0].state == .ok)
     let missing = cameras(Self.running(camera: "missing", detail: "camera: not found"))
     #expect(missing[0].state == .problem)
@@ -263,7 +263,15 @@ import Testing
     #expect(state(nil) == .problem)
     let slow = EncoderCheck.finding(camera, .init(framesPerSecond: 22.7, setting: -10), viewers: 1)
     #expect(slow.detail.hasPrefix("too slow: 1280x720 at 22 frames/s (speed -10); 30 are configured"))
-    #expect(slow.remedy?.contains("width: 640, height: 360") == true)
+    #expect(slow.remedy == "In the configuration, for camera cot: width: 640, height: 360")
+    var small = camera
+    (small.width, small.height) = (640, 360)
+    let remedy = { (camera: ChildConfiguration.Camera, rate: Double) in
+      EncoderCheck.finding(camera, .init(framesPerSecond: rate, setting: -10), viewers: 0).remedy
+    }
+    #expect(remedy(small, 26) == "In the configuration, for camera cot: framerate: 15")
+    #expect(remedy(camera, 5) == "In the configuration, for camera cot: width: 640, height: 360, framerate: 12")
+    #expect(remedy(small, 1) == "In the configuration, for camera cot: framerate: 5")
   }
 
   @Test func eachConfiguredPictureIsReallyEncodedOnce() throws {

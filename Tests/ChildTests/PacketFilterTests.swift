@@ -97,13 +97,16 @@ import Testing
     _ listing: String?, media: ClosedRange<UInt16>? = nil, _ content: [String: String] = [:]
   ) throws -> Finding {
     let root = try FakeRoot(content)
-    return FirewallCheck.run(port: 8443, mediaPorts: media, listing: listing, files: root.files)
+    return FirewallCheck.run(port: 8443, mediaPorts: media, listing: listing, isRoot: false, files: root.files)
   }
 
   @Test func whatMayNotBeReadIsNotGuessed() throws {
     let finding = try Self.check(nil)
     #expect(finding.state == .unknown)
     #expect(finding.remedy == "sudo cradle-child doctor")
+    let root = FirewallCheck.run(port: 8443, mediaPorts: nil, listing: nil, isRoot: true, files: try FakeRoot().files)
+    #expect(root.state == .unknown)
+    #expect(root.remedy?.hasPrefix("sudo apt install nftables") == true)
     #expect(try Self.check("", ["/proc/net/ip_tables_names": "filter\n"]).state == .unknown)
     #expect(try Self.check(Self.input("ip saddr 10.0.0.0/8 accept")).state == .unknown)
   }

@@ -38,7 +38,7 @@ import Testing
   /// Layers: programs, then Child and Parent, then Devices, Network and Storage with Media, then the cores.
   @Test func arrowsPointDown() throws {
     let child: Set = ["Child", "Parent", "cradle_child", "ArgumentParser"]
-    for folder in ["Media", "Devices", "Network", "Storage"] {
+    for folder in ["Media", "Devices", "Network", "Storage", "Health"] {
       for file in Self.swiftFiles(below: "Sources/\(folder)") {
         #expect(child.isDisjoint(with: try Self.imports(of: file)), "\(file.lastPathComponent)")
       }

@@ -39,25 +39,37 @@ enum EncoderCheck {
   static func finding(_ camera: ChildConfiguration.Camera, _ speed: Speed?, viewers: Int) -> Finding {
     let what = "encoder"
     guard let speed else {
-      return Finding(what, .problem, "\(camera.width)x\(camera.height) cannot be encoded", remedy: smaller(camera))
+      return Finding(
+        what, .problem, "\(camera.width)x\(camera.height) cannot be encoded",
+        remedy: "Choose another size in the configuration: 640x360, for example.")
     }
     var text =
-      "\(camera.width)x\(camera.height) at \(Int(speed.framesPerSecond)) frames/s (speed \(speed.setting)); "
+      "\(camera.width)x\(camera.height) at \(rate(speed.framesPerSecond)) frames/s (speed \(speed.setting)); "
       + "\(camera.framerate) are configured"
     if viewers > 0 { text += ", and the daemon encodes beside it for whoever watches now" }
     let wanted = Double(camera.framerate)
-    if speed.framesPerSecond < wanted { return Finding(what, .problem, "too slow: \(text)", remedy: smaller(camera)) }
+    if speed.framesPerSecond < wanted {
+      return Finding(what, .problem, "too slow: \(text)", remedy: smaller(camera, speed.framesPerSecond))
+    }
     if speed.framesPerSecond < wanted * room {
-      return Finding(what, .warning, "just fast enough: \(text)", remedy: smaller(camera))
+      return Finding(what, .warning, "just fast enough: \(text)", remedy: smaller(camera, speed.framesPerSecond))
     }
     return Finding(what, .ok, text)
   }
 
-  private static func smaller(_ camera: ChildConfiguration.Camera) -> String {
-    let advice =
-      camera.width * camera.height > 640 * 360
-      ? "width: 640, height: 360" : "framerate: \(max(5, camera.framerate / 2))"
-    return "In the configuration, for camera \(camera.id): \(advice)"
+  /// `117`, and `2.3` where a tenth matters.
+  private static func rate(_ value: Double) -> String {
+    value >= 10 ? "\(Int(value))" : "\((value * 10).rounded() / 10)"
+  }
+
+  /// Another size or rate that leaves room, going by what was measured: time goes with the number of pixels.
+  private static func smaller(_ camera: ChildConfiguration.Camera, _ speed: Double) -> String {
+    let area = Double(camera.width * camera.height) / (640 * 360)
+    let affordable = speed * max(1, area) / room
+    var parts: [String] = []
+    if area > 1 { parts.append("width: 640, height: 360") }
+    if affordable < Double(camera.framerate) { parts.append("framerate: \(max(5, Int(affordable)))") }
+    return "In the configuration, for camera \(camera.id): \(parts.joined(separator: ", "))"
   }
 
   /// Nil when the encoder refuses.
@@ -70,26 +82,21 @@ enum EncoderCheck {
           width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate)), startKbps: kbps))
     let interval = Duration.seconds(1) / camera.framerate
     let began = MonotonicClock.now
-    var captureTime = began
-    var time = Duration.zero
-    var count = 0
-    for number in 0..<(settling + measured) {
-      captureTime = captureTime + interval
+    var times: [Duration] = []
+    while times.count < settling + measured, times.count < 2 || MonotonicClock.now - began < patience {
       let frame = picture.draw(
-        captureTime: captureTime, sequence: UInt64(number), unixNanoseconds: Int64(number) * 33_000_000)
+        captureTime: began + interval * times.count, sequence: UInt64(times.count),
+        unixNanoseconds: interval.nanoseconds * Int64(times.count))
       let start = MonotonicClock.now
       let encoded = slot.encode(frame, kbps: kbps, forceKeyFrame: false)
       let took = MonotonicClock.now - start
-      if number == 0, encoded == nil { return nil }
+      if times.isEmpty, encoded == nil { return nil }
       slot.note(encodeTime: took)
-      // On a slow machine the first pictures have to do, but for the key frame.
-      let isLate = MonotonicClock.now - began > patience
-      if number >= settling || isLate && count == 0 {
-        time += took
-        count += 1
-      }
-      if isLate { break }
+      times.append(took)
     }
-    return Speed(framesPerSecond: Double(count) / max(time.inSeconds, 1e-6), setting: slot.speed)
+    // The first is a key frame; where time ran out, the later half has to do.
+    let last = times.suffix(min(measured, times.count / 2))
+    let mean = last.reduce(.zero, +) / last.count
+    return Speed(framesPerSecond: 1 / max(mean.inSeconds, 1e-6), setting: slot.speed)
   }
 }

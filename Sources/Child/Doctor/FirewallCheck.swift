@@ -10,13 +10,16 @@ enum FirewallCheck {
   ///   - port: of HTTPS.
   ///   - mediaPorts: nil: any.
   ///   - listing: what `nft list ruleset` prints; nil if it may not be asked, or is not there.
+  ///   - isRoot: who asks may see everything.
   static func run(
-    port: Int, mediaPorts: ClosedRange<UInt16>?, listing: String?, files: SystemFiles
+    port: Int, mediaPorts: ClosedRange<UInt16>?, listing: String?, isRoot: Bool = geteuid() == 0, files: SystemFiles
   ) -> Finding {
     guard let listing else {
-      return Finding(
-        what, .unknown, "its rules can be read by root alone, with nft (package nftables)",
-        remedy: "sudo cradle-child doctor")
+      return isRoot
+        ? Finding(
+          what, .unknown, "there is no nft, which would tell its rules",
+          remedy: "sudo apt install nftables   # then ask again")
+        : Finding(what, .unknown, "its rules can be read by root alone", remedy: "sudo cradle-child doctor")
     }
     // A table of the older kind is not in nft's list.
     let isLegacy = ["/proc/net/ip_tables_names", "/proc/net/ip6_tables_names"].contains { !files.lines($0).isEmpty }

@@ -43,7 +43,7 @@ enum LightCheck {
         : Finding(what, .ok, "\(place), free")
     }
     // What the daemon calls itself there: `GPIOLight`.
-    if isOurs, found.consumer == "cradle" { return Finding(what, .ok, "\(place), in use by the daemon") }
+    if found.consumer == "cradle" { return Finding(what, .ok, "\(place), in use by the daemon") }
     return Finding(
       what, .problem, "\(place) is in use by \(found.consumer.isEmpty ? "the kernel" : found.consumer)",
       remedy: "cradle-child devices   # shows which lines are free")

@@ -10,8 +10,9 @@ struct LinkProbe {
 
   /// Ten a second would show no more: Wi-Fi's beacons, for which a sleeping radio waits, come ten times a second.
   private static let pingInterval: Duration = .milliseconds(200)
-  /// Until sound and picture are up, once the child answers orders.
-  private static let patience: Duration = .seconds(10)
+  /// Until sound and picture are up, once the child answers orders: on a lossy link the handshake is repeated after 1, 2,
+  /// 4 and 8 s (RFC 6347 section 4.2.4.1).
+  private static let patience: Duration = .seconds(20)
 
   private enum Event: Sendable {
     case connected
