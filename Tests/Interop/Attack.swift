@@ -98,7 +98,7 @@ final class AttackedHouse {
     if after?.reconnects != 0 { found.append("\(name): had to connect again") }
     if let line = during.first(where: { $0.state != "connected" }) { found.append("\(name): \(line.state)") }
     let standing = during.split { $0.framesPerSecond > 0 }.map(\.count).max() ?? 0
-    if standing > 5 { found.append("\(name): the picture stood still for \(standing) s") }
+    if standing > 15 { found.append("\(name): the picture stood still for \(standing) s") }
     return found
   }
 

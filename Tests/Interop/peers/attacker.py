@@ -370,7 +370,7 @@ def frames(target: Target) -> Result:
             if connection is None:
                 continue
             attempted += 1
-            connection.settimeout(0.2)
+            connection.settimeout(2)
             data = b""
             try:
                 connection.sendall(register(target, f"x{attempted}"))
@@ -384,7 +384,8 @@ def frames(target: Target) -> Result:
                         break
             except OSError:
                 pass
-            if b"\x88" not in data[-200:]:
+            # A frame's head and its payload come one after the other.
+            if close_code(data) == "closed":
                 data += read_rest(connection, 1)
             code = close_code(data)
             target.answers[code] += 1

@@ -1,0 +1,125 @@
+import Foundation
+import Testing
+
+/// Errors of the control channel over a real one. aiortc is the client, with a token.
+extension RealPeers {
+  @Suite struct ControlChannelTests {
+    private struct Answer: Decodable, Equatable, CustomStringConvertible {
+      var inReplyTo: String?
+      var text: String
+      var code: String?
+
+      static func ok(_ id: String) -> Answer { Answer(inReplyTo: id, text: "ok") }
+      static func error(_ id: String?, _ code: String) -> Answer { Answer(inReplyTo: id, text: "error", code: code) }
+
+      var description: String { "\(text) \(code ?? "") to \(inReplyTo ?? "nobody")" }
+    }
+
+    /// - Parameter messages: JSON; see control_talk.py.
+    private func talk(
+      _ child: ChildProcess, _ messages: [String: String], token: String? = nil
+    ) throws -> [String: [Answer]?] {
+      let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+      let process = Process()
+      process.executableURL = root.appending(path: ".build/venv/bin/python")
+      process.arguments = [
+        root.appending(path: "Tests/Interop/peers/control_talk.py").path, "--url",
+        "https://127.0.0.1:\(child.port)/whep", "--token", token ?? child.token,
+      ]
+      let (input, output) = (Pipe(), Pipe())
+      process.standardInput = input
+      process.standardOutput = output
+      try process.run()
+      let text = "{" + messages.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "}"
+      try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+      try input.fileHandleForWriting.close()
+      let answer = output.fileHandleForReading.readDataToEndOfFile()
+      process.waitUntilExit()
+      return try JSONDecoder().decode([String: [Answer]?].self, from: answer)
+    }
+
+    private static func quoted(_ messages: String...) -> String {
+      let encoder = JSONEncoder()
+      return "["
+        + messages.map { String(decoding: (try? encoder.encode($0)) ?? Data(), as: UTF8.self) }.joined(separator: ",")
+        + "]"
+    }
+
+    @Test func everyErrorHasItsCode() throws {
+      let child = try ChildProcess(
+        configuration: Household.configuration.replacing("\"null\"", with: "none"), allow: "view,listen,control")
+      let ping = #"{\"id\":\"1\",\"text\":\"ping\"}"#
+      let found = try talk(
+        child,
+        [
+          "no JSON": Self.quoted("nonsense", "", "[1]", "\"text\""),
+          "no command": Self.quoted(#"{"id":"1"}"#, #"{"id":7,"text":"ping"}"#),
+          "unknown": Self.quoted(#"{"id":"1","text":"rocket.launch"}"#, #"{"inReplyTo":"c1","text":"ok"}"#),
+          "parameters": Self.quoted(#"{"id":"1","text":"light.set","parameters":{"state":"maybe"}}"#),
+          "unavailable": Self.quoted(#"{"id":"1","text":"lullaby.play","parameters":{}}"#),
+          "not permitted": Self.quoted(#"{"id":"1","text":"pairs.list"}"#, #"{"id":"2","text":"talk.acquire"}"#),
+          "twice": Self.quoted(#"{"id":"1","text":"ping"}"#, #"{"id":"1","text":"ping"}"#),
+          "no id": Self.quoted(#"{"text":"ping"}"#),
+          "longest": #"[{"pad":"\#(ping)","to":16384}]"#,
+          "too long": #"[{"pad":"\#(ping)","to":16385},{"pad":"\#(ping)","to":60000}]"#,
+          "binary": #"[{"binary":100}]"#,
+        ])
+      #expect(found["no JSON"] == Array(repeating: .error(nil, "bad-message"), count: 4))
+      #expect(found["no command"]??.map(\.code) == ["bad-message", "bad-message"])
+      #expect(found["unknown"] == [.error("1", "unknown-command"), .error(nil, "bad-message")])
+      #expect(found["parameters"] == [.error("1", "bad-parameters")])
+      #expect(found["unavailable"] == [.error("1", "unavailable")])
+      #expect(found["not permitted"] == [.error("1", "not-permitted"), .error("2", "not-permitted")])
+      #expect(found["twice"] == [.ok("1"), .ok("1")])
+      #expect(found["no id"] == [])
+      #expect(found["longest"] == [.ok("1")])
+      #expect(found["too long"]??.map(\.code) == ["bad-message", "bad-message"])
+      #expect(found["binary"] == [.error(nil, "bad-message")])
+      #expect(child.isRunning)
+    }
+
+    @Test func theFloorIsBusyWhileAnotherSpeaks() throws {
+      struct Added: Decodable { var token: String }
+      let house = try Household()
+      try house.pair()
+      let added = try house.child.command(["token", "add", "--name", "other", "--allow", "view,talk", "--json"])
+      let token = try JSONDecoder().decode(Added.self, from: Data(added.output.utf8)).token
+      let speaker = Process()
+      speaker.executableURL = ParentProcess.program
+      speaker.arguments = ["talk", "--microphone", "test", "--duration", "60", "--state-directory", house.state.path]
+      speaker.standardError = FileHandle.nullDevice
+      try speaker.run()
+      defer { speaker.terminate() }
+      // It takes a while to begin.
+      var found: [String: [Answer]?] = [:]
+      for _ in 0..<10 where found["talk"] != [.error("1", "busy")] {
+        found = try talk(
+          house.child,
+          ["talk": Self.quoted(#"{"id":"1","text":"talk.acquire"}"#), "x": Self.quoted(#"{"text":"talk.release"}"#)],
+          token: token)
+      }
+      #expect(found["talk"] == [.error("1", "busy")], "\(found)")
+    }
+
+    @Test func whoMayOnlyWatchOrdersNothing() throws {
+      let child = try ChildProcess(configuration: Household.configuration, allow: "view")
+      let orders = [
+        #"{"id":"1","text":"light.set","parameters":{"state":"on"}}"#, #"{"id":"1","text":"light.flash"}"#,
+        #"{"id":"1","text":"lullaby.play"}"#, #"{"id":"1","text":"lullaby.stop"}"#,
+        #"{"id":"1","text":"camera.switch","parameters":{"id":"door"}}"#, #"{"id":"1","text":"talk.acquire"}"#,
+        #"{"id":"1","text":"pairing.open"}"#, #"{"id":"1","text":"pairs.list"}"#,
+        #"{"id":"1","text":"invite.create"}"#, #"{"id":"1","text":"pair.remove","parameters":{"id":"0"}}"#,
+      ]
+      let found = try talk(
+        child, Dictionary(uniqueKeysWithValues: orders.enumerated().map { ("order \($0)", Self.quoted($1)) }))
+      for (number, order) in orders.enumerated() {
+        let codes = found["order \(number)"]??.map(\.code)
+        // What is wrong with the parameters may be said first; nothing is done either way.
+        #expect(codes == ["not-permitted"] || codes == ["bad-parameters"], "\(order): \(found)")
+      }
+      let status = try child.command(["status", "--json"]).output
+      #expect(!status.contains(#""state":"on""#), Comment(rawValue: status))
+    }
+  }
+}
