@@ -16,7 +16,7 @@ struct Run: AsyncParsableCommand {
   var verbose = false
 
   func run() async throws {
-    ProcessProtection.apply()
+    try ProcessProtection.apply()
     MemorySettings.apply()
     let configuration = try overrides.apply(to: directories.loadConfiguration())
     LoggingSystem.bootstrap { _ in ConsoleLog() }

@@ -27,13 +27,18 @@ extension RealPeers {
       }
     }
 
-    /// The system refuses to accept when there is no descriptor left; the child neither ends nor turns idle ones against
-    /// a parent.
+    /// Places fit the system's limit, so that neither a parent nor a device goes without a descriptor.
     @Test func fewFileDescriptorsAreEnough() throws {
       let house = try AttackedHouse(prefix: ["sh", "-c", "ulimit -n 160 && exec \"$@\"", "sh"])
       let outcome = try house.endure("idle", count: 500)
       check(outcome)
       #expect(outcome.mostDescriptors <= 160)
+    }
+
+    @Test func tooFewFileDescriptorsAreSaidAtTheStart() throws {
+      let (_, error, status) = try ChildProcess.run(
+        "sh", ["-c", "ulimit -n 60 && exec \"$@\"", "sh", ChildProcess.program.path, "run", "--camera", "test"])
+      #expect(status == 1 && error.contains("ulimit -n"), Comment(rawValue: error))
     }
 
     @Test func slowRequestsAreEndedInTime() throws {

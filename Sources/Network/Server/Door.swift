@@ -20,7 +20,8 @@ final class Door: Sendable {
   /// File descriptors for everything that is no connection of a client: devices, files, sockets, libraries.
   private static let otherDescriptors = 96
 
-  /// As many places as there are file descriptors for: the system's refusal to accept one more closes nobody's idle one.
+  /// As many places as there are file descriptors for. Once the system refuses to accept one more, nobody gives way; and
+  /// devices that come back want descriptors too.
   static func places(atMost wanted: Int) -> Int {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return wanted }

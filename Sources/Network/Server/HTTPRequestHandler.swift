@@ -146,15 +146,13 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
       context.write(
         wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: response.body)))), promise: nil)
     }
-    let done = context.eventLoop.makePromise(of: Void.self)
-    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: done)
     // Also for the time that a slow reader takes for the answer.
     closeAfter(limits.idleTimeout, context: context)
-    guard closing else {
-      state = .idle
-      return
-    }
-    state = .leaving
+    // Before the end is written: the next request may come from within that.
+    state = closing ? .leaving : .idle
+    let done = context.eventLoop.makePromise(of: Void.self)
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: done)
+    guard closing else { return }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     done.futureResult.whenComplete { _ in
       let (handler, context) = bound.value
