@@ -3,9 +3,10 @@ internal import Glibc
 /// A user of the machine and the groups that count for what it may open.
 public struct Account: Hashable, Sendable {
   public var id: UInt32
-  public var groups: Set<UInt32>
+  /// In no order.
+  public var groups: [UInt32]
 
-  public init(id: UInt32, groups: Set<UInt32>) {
+  public init(id: UInt32, groups: [UInt32]) {
     self.id = id
     self.groups = groups
   }
@@ -14,18 +15,18 @@ public struct Account: Hashable, Sendable {
   public static var own: Account {
     var groups = [gid_t](repeating: 0, count: 256)
     let count = max(0, Int(getgroups(256, &groups)))
-    return Account(id: geteuid(), groups: Set(groups[..<count] + [getegid()]))
+    return Account(id: geteuid(), groups: groups[..<count] + [getegid()])
   }
 
   /// Of a running process, by proc_pid_status(5); nil when there is none.
   public init?(process: Int, files: SystemFiles) {
     var id: UInt32?
-    var groups: Set<UInt32> = []
+    var groups: [UInt32] = []
     for fields in files.words("/proc/\(process)/status") {
       // Real, effective, saved, file system.
       if fields.first == "Uid:", fields.count > 2 { id = UInt32(fields[2]) }
       if fields.first == "Gid:" || fields.first == "Groups:" {
-        groups.formUnion(fields.dropFirst().compactMap { UInt32($0) })
+        groups += fields.dropFirst().compactMap { UInt32($0) }
       }
     }
     guard let id else { return nil }
@@ -42,7 +43,7 @@ public struct Account: Hashable, Sendable {
       guard fields.count > 3, fields[3].split(separator: ",").contains(entry[0]) else { return nil }
       return UInt32(fields[2])
     }
-    self.init(id: id, groups: Set(others + [main]))
+    self.init(id: id, groups: others + [main])
   }
 
   /// What people call it.

@@ -5,17 +5,18 @@ public enum MemoryCheck {
   private static let tooLittle = 40
 
   public static func run(_ files: SystemFiles) -> Finding {
-    var values: [Substring: Int] = [:]
+    var values: [(name: Substring, megabytes: Int)] = []
     for fields in files.words("/proc/meminfo", further: ":") {
       // In KiB.
-      if fields.count > 1, let value = Int(fields[1]) { values[fields[0]] = value >> 10 }
+      if fields.count > 1, let value = Int(fields[1]) { values.append((fields[0], value >> 10)) }
     }
-    guard let total = values["MemTotal"], let available = values["MemAvailable"] else {
+    let value = { (name: Substring) in values.first { $0.name == name }?.megabytes }
+    guard let total = value("MemTotal"), let available = value("MemAvailable") else {
       return Finding("memory", .unknown, "the system does not say how much is free", remedy: "free -m")
     }
     var text = "\(available) of \(total) MB available"
-    if let swap = values["SwapTotal"] {
-      text += swap == 0 ? ", no swap" : ", \(swap - (values["SwapFree"] ?? swap)) of \(swap) MB swap in use"
+    if let swap = value("SwapTotal") {
+      text += swap == 0 ? ", no swap" : ", \(swap - (value("SwapFree") ?? swap)) of \(swap) MB swap in use"
     }
     let state: Finding.State = available < tooLittle ? .problem : available < little ? .warning : .ok
     return Finding("memory", state, text, remedy: state == .ok ? nil : "ps -eo rss,comm --sort=-rss | head")

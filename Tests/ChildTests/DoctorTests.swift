@@ -159,7 +159,7 @@ import Testing
     for path in ["/dev/video0", "/dev/snd/controlC0"] { try root.setMode(path, 0o660) }
     let group = getgid()
     try root.write("/etc/group", "video:x:\(group):\n")
-    let run = { (groups: Set<UInt32>) in
+    let run = { (groups: [UInt32]) in
       PermissionCheck.run(.defaults, account: Account(id: 4990, groups: groups), files: root.files)
     }
     #expect(run([group]).state == .ok)

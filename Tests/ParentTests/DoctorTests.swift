@@ -103,6 +103,11 @@ import Wire
     #expect(spikes.state == .problem)
     #expect(spikes.remedy?.contains("power saving") == true)
     #expect(Self.outlook(Self.steady, Self.watched(), unanswered: 20).grade == .poor)
+    // Where packets get lost, orders are late because they are sent again.
+    let lossy = Self.outlook(
+      Self.steady.enumerated().map { $0.offset % 5 == 0 ? 1000 : $0.element }, Self.watched(received: 900, lost: 100))
+    #expect(lossy.findings.first { $0.what == "spikes" }?.remedy?.contains("closer") == true)
+    #expect(lossy.words.contains("about 0.1 s behind"))
     // One is nothing.
     #expect(Self.outlook(Self.steady + [300], Self.watched()).grade == .good)
   }

@@ -25,8 +25,11 @@ enum EncoderCheck {
 
   /// One finding for each size and rate that is configured.
   static func run(_ configuration: ChildConfiguration, daemon: RunningDaemon) -> [Finding] {
-    var seen: Set<String> = []
-    return configuration.cameras.filter { seen.insert($0.mode).inserted }.map { camera in
+    var cameras: [ChildConfiguration.Camera] = []
+    for camera in configuration.cameras where !cameras.contains(where: { $0.mode == camera.mode }) {
+      cameras.append(camera)
+    }
+    return cameras.map { camera in
       finding(camera, measure(camera, kbps: kbps(configuration)), viewers: daemon.report?.viewers.count ?? 0)
     }
   }

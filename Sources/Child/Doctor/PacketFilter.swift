@@ -14,70 +14,66 @@ struct PacketFilter {
   }
 
   private struct Chain {
+    /// With its family: `inet filter`.
+    var table: String
+    var name: String
     /// Nil for one that is only jumped to.
     var policy: String?
     var rules: [[Substring]] = []
   }
 
-  /// Table (with its family) → chain.
-  private var tables: [String: [String: Chain]] = [:]
+  private var chains: [Chain] = []
   /// The deepest that nft lets chains call each other is 16.
   private static let deepest = 16
 
   /// Base chains that see what comes in for this machine by IPv4, which every home has; IPv6 alone being closed keeps
   /// nobody out.
   var inputChains: [String] {
-    tables.flatMap { table, chains in chains.filter { $0.value.policy != nil }.map { "\(table) \($0.key)" } }.sorted()
+    chains.filter { $0.policy != nil }.map { "\($0.table) \($0.name)" }
   }
 
   init(_ listing: String) {
     var table = ""
-    var chain: String?
     var depth = 0
     for line in listing.split(separator: "\n") {
-      let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
+      let words = line.split { $0 == " " || $0 == "\t" }
       guard let first = words.first else { continue }
       if depth == 0, first == "table" {
         table = words.dropFirst().filter { $0 != "{" }.joined(separator: " ")
       } else if depth == 1, first == "chain", words.count > 1 {
-        chain = String(words[1])
-        tables[table, default: [:]][String(words[1]), default: Chain()].policy = nil
-      } else if let chain, depth == 2, first != "}" {
+        chains.append(Chain(table: table, name: String(words[1])))
+      } else if depth == 2, first != "}", !chains.isEmpty {
         if first == "type" {
-          note(hook: words, chain, table)
+          chains[chains.count - 1].policy = Self.policy(words, of: table)
         } else {
-          tables[table]?[chain]?.rules.append(words)
+          chains[chains.count - 1].rules.append(words)
         }
       }
-      depth += line.filter { $0 == "{" }.count - line.filter { $0 == "}" }.count
-      if depth < 2 { chain = nil }
+      for character in line { depth += character == "{" ? 1 : character == "}" ? -1 : 0 }
     }
   }
 
-  /// `type filter hook input priority filter; policy drop;`
-  private mutating func note(hook words: [Substring], _ chain: String, _ table: String) {
-    guard words.contains("filter"), let hook = words.firstIndex(of: "hook"), words.count > hook + 1,
-      words[hook + 1] == "input", table.hasPrefix("ip ") || table.hasPrefix("inet ")
-    else { return }
-    let policy = words.firstIndex(of: "policy").flatMap { words.count > $0 + 1 ? words[$0 + 1] : nil }
-    tables[table]?[chain]?.policy = policy == "drop;" ? "drop" : "accept"
+  /// `type filter hook input priority filter; policy drop;`. Nil for a chain that does not see what comes in.
+  private static func policy(_ words: [Substring], of table: String) -> String? {
+    guard words.contains("filter"), words.contains("input"), table.hasPrefix("ip ") || table.hasPrefix("inet ") else {
+      return nil
+    }
+    return words.last == "drop;" ? "drop" : "accept"
   }
 
   /// What happens to the first packet for a port. All base chains have to let it through.
   func fate(of transport: Transport, _ port: Int) -> Fate {
     var isClear = true
-    for (table, chains) in tables {
-      for (name, chain) in chains {
-        guard let policy = chain.policy else { continue }
-        var isCertain = true
-        let fate = verdict(of: chain, in: chains, transport, port, deep: 0, &isCertain)
-        switch fate ?? (policy == "drop" ? .dropped(by: "policy drop of \(table) \(name)") : .accepted) {
-        case .accepted: isClear = isClear && isCertain
-        case .dropped(let rule):
-          if isCertain { return .dropped(by: rule) }
-          isClear = false
-        case .unclear: isClear = false
-        }
+    for chain in chains {
+      guard let policy = chain.policy else { continue }
+      var isCertain = true
+      let fate = verdict(of: chain, transport, port, deep: 0, &isCertain)
+      switch fate ?? (policy == "drop" ? .dropped(by: "policy drop of \(chain.table) \(chain.name)") : .accepted) {
+      case .accepted: isClear = isClear && isCertain
+      case .dropped(let rule):
+        if isCertain { return .dropped(by: rule) }
+        isClear = false
+      case .unclear: isClear = false
       }
     }
     return isClear ? .accepted : .unclear
@@ -85,8 +81,7 @@ struct PacketFilter {
 
   /// Nil when the chain decides nothing. `isCertain` becomes false when a rule that came first may have decided.
   private func verdict(
-    of chain: Chain, in chains: [String: Chain], _ transport: Transport, _ port: Int, deep: Int,
-    _ isCertain: inout Bool
+    of chain: Chain, _ transport: Transport, _ port: Int, deep: Int, _ isCertain: inout Bool
   ) -> Fate? {
     for rule in chain.rules {
       let match = Self.match(rule, transport, port)
@@ -101,11 +96,13 @@ struct PacketFilter {
         continue
       case "queue": fate = .unclear
       default:
-        guard deep < Self.deepest, rule.count > end + 1, let next = chains[String(rule[end + 1])] else {
+        guard deep < Self.deepest, rule.count > end + 1,
+          let next = chains.first(where: { $0.table == chain.table && $0.name == rule[end + 1] })
+        else {
           isCertain = false
           continue
         }
-        fate = verdict(of: next, in: chains, transport, port, deep: deep + 1, &isCertain)
+        fate = verdict(of: next, transport, port, deep: deep + 1, &isCertain)
       }
       guard let fate else { continue }
       if match == .always { return fate }
@@ -114,7 +111,7 @@ struct PacketFilter {
     return nil
   }
 
-  private static let verdicts: Set<Substring> = ["accept", "drop", "reject", "return", "jump", "goto", "queue"]
+  private static let verdicts: [Substring] = ["accept", "drop", "reject", "return", "jump", "goto", "queue"]
 
   private enum Match { case no, perhaps, always }
 

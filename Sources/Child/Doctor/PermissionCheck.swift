@@ -18,7 +18,8 @@ enum PermissionCheck {
         ? Finding(what, .ok, "no device that \(name) would have to open is there")
         : Finding(what, .ok, "\(name) may open \(list(nodes))")
     }
-    let groups = Set(refused.map(\.group)).sorted()
+    var groups: [String] = []
+    for (_, group) in refused where !groups.contains(group) { groups.append(group) }
     let detail = "\(name) may not open \(list(refused.map(\.path)))"
     // The group root, and lamps, are not joined but opened by udev.
     guard !groups.contains("root"), !first.path.hasPrefix("/sys") else {
@@ -62,8 +63,9 @@ enum PermissionCheck {
       case .none, .simulated: break
       }
     }
-    var seen: Set<String> = []
-    return result.filter { files.exists($0) && seen.insert($0).inserted }
+    var there: [String] = []
+    for path in result where files.exists(path) && !there.contains(path) { there.append(path) }
+    return there
   }
 }
 

@@ -82,12 +82,17 @@ public struct LinkFigures: Encodable, Hashable, Sendable {
     behindMs = behind(watched)
   }
 
-  /// Half of a bad round trip, what decoding took, and two pictures' time: one for the camera to read the picture out,
-  /// one for encoding and for the screen. An estimate: only a picture that carries the time tells exactly.
+  /// The way here, what decoding took, and two pictures' time: one for the camera to read the picture out, one for
+  /// encoding and for the screen. An estimate: only a picture that carries the time tells exactly.
+  ///
+  /// The way is half of a bad round trip. Where packets get lost the pings that were sent again spoil that; there it is
+  /// half a usual one and the whole one that it takes to have a packet sent again.
   private func behind(_ watched: WatchStatistics) -> Double? {
     guard watched.framesPerSecond > 0, let roundTripMs else { return nil }
     let processing = max(0, (watched.latencyEstimateMs ?? 0) - (watched.roundTripMs ?? 0) / 2)
-    return Self.tenths(roundTripMs.p95 / 2 + processing + 2 * 1000 / watched.framesPerSecond)
+    let isLossy = (lostPercent ?? 0) > Outlook.loss.good
+    let way = isLossy ? roundTripMs.p50 * 1.5 : roundTripMs.p95 / 2
+    return Self.tenths(way + processing + 2 * 1000 / watched.framesPerSecond)
   }
 
   private static func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }

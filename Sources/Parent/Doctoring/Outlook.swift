@@ -62,7 +62,9 @@ public struct Outlook: Hashable, Sendable {
       let share = Double(figures.spikes + figures.unanswered) / Double(max(1, figures.pings + figures.unanswered))
       var text = figures.spikes == 0 ? "none" : "\(figures.spikes) of \(figures.pings) answers came 150 ms late or more"
       if figures.unanswered > 0 { text += ", \(figures.unanswered) did not come" }
-      add("spikes", Self.grade(share, Self.spikes), text, Self.powerSaving)
+      // What was lost comes late, because orders are sent again; else it is radios that sleep.
+      let isLossy = (figures.lostPercent ?? 0) > Self.loss.good
+      add("spikes", Self.grade(share, Self.spikes), text, isLossy ? Self.closer : Self.powerSaving)
     } else {
       add("round trip", .nothing, "the child answered no ping", Self.closer)
     }
