@@ -10,8 +10,7 @@ struct CradleChild: AsyncParsableCommand {
     abstract: "The camera end of Cradle, a baby monitor that a family owns.",
     discussion: """
       Without a command it runs the node in the foreground. `check` says whether this machine is ready, `doctor` \
-      finds what could spoil a night, `pair` \
-      lets a parent in, `token add` makes a token for a player or a browser.
+      finds what could spoil a night, `pair` lets a parent in, `token add` makes a token for a player or a browser.
       """,
     version: ChildNode.version,
     subcommands: [
