@@ -11,6 +11,7 @@ enum NodeTLS {
     do {
       var configuration: TLSConfiguration
       if let files {
+        try PrivateFileError.checkSharedKey(files.key)
         configuration = TLSConfiguration.makeServerConfiguration(
           certificateChain: try NIOSSLCertificate.fromPEMFile(files.certificate).map { .certificate($0) },
           privateKey: .privateKey(try NIOSSLPrivateKey(file: files.key, format: .pem)))

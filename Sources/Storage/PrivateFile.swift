@@ -21,6 +21,14 @@ public enum PrivateFileError: Error, Hashable, Sendable, CustomStringConvertible
     }
   }
 
+  /// Checks a private key that the family keeps elsewhere and may share with a group of this machine, as web servers do. A
+  /// link to it is followed; one that is not there is for its reader to say.
+  public static func checkSharedKey(_ path: String) throws(PrivateFileError) {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & 0o027 != 0 else { return }
+    throw .mode(path: path, found: status.st_mode & 0o7777, wanted: 0o640)
+  }
+
   private static func octal(_ mode: UInt32) -> String { "0" + String(mode, radix: 8) }
 }
 

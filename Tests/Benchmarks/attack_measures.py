@@ -21,6 +21,7 @@ from servers import PEERS, Child, Parent, Problem, Program, common
 
 #: What attacker.py does, for the table.
 ATTACKS = {
+    "none": "no attack, for comparison",
     "idle": "5,000 silent TCP connections",
     "slow": "requests a byte at a time (slowloris)",
     "requests": "50,000 requests",

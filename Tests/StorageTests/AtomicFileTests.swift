@@ -137,6 +137,22 @@ import Testing
     #expect(Self.refusal(path) == nil)
   }
 
+  @Test func aCertificatesKeyMayBeAGroupsButNotEverybodys() throws {
+    let file = "\(directory.path)/key.pem"
+    try AtomicFile(path: file).write([1])
+    symlink("key.pem", "\(directory.path)/link.pem")
+    for mode: UInt32 in [0o600, 0o640, 0o400] {
+      chmod(file, mode)
+      try PrivateFileError.checkSharedKey("\(directory.path)/link.pem")
+    }
+    for mode: UInt32 in [0o644, 0o660] {
+      chmod(file, mode)
+      #expect(throws: PrivateFileError.mode(path: file, found: mode, wanted: 0o640)) {
+        try PrivateFileError.checkSharedKey(file)
+      }
+    }
+  }
+
   @Test func aDirectoryThatOthersMayWriteToIsRefused() throws {
     let path = "\(directory.path)/cradle"
     _ = try StateDirectory(path: path)

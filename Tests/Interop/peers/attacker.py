@@ -101,6 +101,12 @@ def read_response(connection: ssl.SSLSocket) -> bytes:
     return data
 
 
+def none(target: Target) -> Result:
+    """Nothing at all: what is measured meanwhile is the machine's own."""
+    time.sleep(target.seconds)
+    return {"attempted": 0}
+
+
 def idle(target: Target) -> Result:
     """TCP connections that say nothing, opened as fast as they come and held."""
     poll = select.poll()
@@ -478,7 +484,7 @@ def udp(target: Target) -> Result:
 
 
 ATTACKS: dict[str, Callable[[Target], Result]] = {
-    "idle": idle, "slow": slow, "requests": requests, "large": large, "handshakes": handshakes, "places": places,
+    "none": none, "idle": idle, "slow": slow, "requests": requests, "large": large, "handshakes": handshakes, "places": places,
     "frames": frames, "pairing": pairing, "udp": udp,
 }  # fmt: skip
 #: How much of it: connections, requests, or datagrams a second, by attack.
