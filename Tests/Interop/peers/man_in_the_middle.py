@@ -134,14 +134,13 @@ class Middle:
     async def handle(self, parent: ServerConnection) -> None:
         child = self.upstream = await connect(self.url, ssl=self.trusting)
         self.late = []
-        gone = asyncio.Event()
 
         async def forward() -> None:
             async for text in child:
-                if gone.is_set():
-                    self.late.append(str(text))
-                else:
+                try:
                     await parent.send(self.from_child(str(text)))
+                except ConnectionClosed:
+                    self.late.append(str(text))
 
         forwarding = asyncio.ensure_future(forward())
         try:
@@ -149,7 +148,6 @@ class Middle:
                 await child.send(self.from_parent(str(text)))
         except ConnectionClosed:
             pass
-        gone.set()
         # The connection to the child stays, for what may be done with it.
         await asyncio.wait([forwarding], timeout=30)
         await child.close()
