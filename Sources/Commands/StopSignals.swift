@@ -10,8 +10,9 @@ public final class StopSignals: @unchecked Sendable {
   public init() {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
     self.stream = stream
+    // Not ignored until then, as one does elsewhere: Dispatch takes the signal over some time after `resume` (on Linux it
+    // needs no more than that), and one that came in between would be lost. Now it ends the program, which is what it asks.
     sources = [SIGTERM, SIGINT].map { number in
-      signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { continuation.yield() }
       source.resume()

@@ -148,6 +148,31 @@ extension RealPeers {
       #expect(try String(contentsOf: file, encoding: .utf8) == newer)
     }
 
+    /// Also while it is starting: before it listens for signals, while it begins to, and right after.
+    @Test func aStopAtAnyMomentIsNotLost() throws {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: folder) }
+      for milliseconds in stride(from: 0, to: 400, by: 20) {
+        let process = Process()
+        process.executableURL = ChildProcess.program
+        process.arguments = [
+          "run", "--camera", "test", "--microphone", "none", "--speaker", "none", "--listen", "127.0.0.1:0",
+          "--state-directory", folder.path, "--runtime-directory", folder.path + "/run",
+        ]
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        usleep(UInt32(milliseconds) * 1000)
+        process.terminate()
+        let deadline = Date().addingTimeInterval(30)
+        while process.isRunning, Date() < deadline { usleep(10_000) }
+        guard !process.isRunning else {
+          kill(process.processIdentifier, SIGKILL)
+          Issue.record("SIGTERM after \(milliseconds) ms was lost")
+          return
+        }
+      }
+    }
+
     @Test func stopsCleanlyAndKeepsItsIdentity() throws {
       let child = try ChildProcess()
       let identity = child.folder.appending(path: "state/identity.pem")
