@@ -15,7 +15,7 @@ from typing import Any, Callable
 import installed
 from household import Household
 from installed import Installed
-from machine import ADDRESS, PORT, Child, Machine, MachineError
+from machine import ADDRESS, PORT, Child, Machine, MachineError, play_tone, stop_tone
 
 PEERS = Path(__file__).resolve().parent.parent / "Interop" / "peers"
 #: Without hardware virtualization the machine is slow, and slower still on a busy host. How fast the child is, the
@@ -99,20 +99,6 @@ def mean_brightness(path: str) -> float | None:
         for frame in container.decode(video=0):
             return float(frame.to_ndarray(format="gray").mean())
     return None
-
-
-def play_tone(machine: Machine, hertz: int) -> None:
-    """Plays over and over into the microphone's other end, whether the card is there or not."""
-    stop_tone(machine)
-    machine.run(
-        f"hil-sound tone /tmp/tone.wav {hertz} 20 3277\n"
-        "setsid bash -c 'while true; do aplay -q -D plughw:Loopback,1,0 /tmp/tone.wav || sleep 0.5; done'"
-        " >/dev/null 2>&1 & echo $! >/tmp/tone.pid"
-    )
-
-
-def stop_tone(machine: Machine) -> None:
-    machine.run("[ ! -e /tmp/tone.pid ] || kill -- -$(cat /tmp/tone.pid); rm -f /tmp/tone.pid", check=False)
 
 
 # --- The tests -----------------------------------------------------------------------------------------------------

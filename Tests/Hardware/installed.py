@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 from household import Household
-from machine import PORT, Machine
+from machine import PORT, Machine, play_tone, stop_tone
 
 NAME = "Hardware test"
 LINE = 3
@@ -154,21 +154,16 @@ def pairs_by_the_code_that_the_machine_shows(child: Installed) -> None:
 
 def camera_and_tone_are_watched(child: Installed) -> None:
     child.run("hil-camera move 0")
-    child.run(
-        "hil-sound tone /tmp/tone.wav 1000 60 3277\n"
-        "setsid aplay -q -D plughw:Loopback,1,0 /tmp/tone.wav >/dev/null 2>&1 </dev/null & echo $! >/tmp/tone.pid"
-    )
+    play_tone(child.machine, 1000)
     try:
-        last = child.watch(8)[-1]
+        rows = child.watch(10)
     finally:
-        child.run("kill $(cat /tmp/tone.pid) 2>/dev/null; true")
-    print(
-        f"  {last['width']}x{last['height']}, {last['framesPerSecond']} frames/s, sound {last['audioLevelDb']} dB",
-        flush=True,
-    )
+        stop_tone(child.machine)
+    last, levels = rows[-1], [row["audioLevelDb"] for row in rows]
+    print(f"  {last['width']}x{last['height']}, {last['framesPerSecond']} frames/s, sound {levels} dB", flush=True)
     expect((last["width"], last["height"]) == (640, 480), f"{last['width']}x{last['height']}")
-    # The tone has a peak of -20 dB, and so a level of -23.
-    expect(abs(last["audioLevelDb"] - -23) < 3, f"the tone has {last['audioLevelDb']} dB")
+    # The tone has a peak of -20 dB, and so a level of -23. A translated processor that is busy leaves gaps in it.
+    expect(any(abs(level - -23) < 3 for level in levels), f"no tone: {levels} dB")
 
 
 def light_is_switched(child: Installed) -> None:

@@ -167,3 +167,17 @@ class Child:
             if time.monotonic() > deadline:
                 raise MachineError(f"the child's log does not say {pattern!r}:\n{self.log()[-2000:]}")
             time.sleep(0.1)
+
+
+def play_tone(machine: Machine, hertz: int) -> None:
+    """Plays over and over into the microphone's other end, whether the card is there or not."""
+    stop_tone(machine)
+    machine.run(
+        f"hil-sound tone /tmp/tone.wav {hertz} 20 3277\n"
+        "setsid bash -c 'while true; do aplay -q -D plughw:Loopback,1,0 /tmp/tone.wav || sleep 0.5; done'"
+        " >/dev/null 2>&1 & echo $! >/tmp/tone.pid"
+    )
+
+
+def stop_tone(machine: Machine) -> None:
+    machine.run("[ ! -e /tmp/tone.pid ] || kill -- -$(cat /tmp/tone.pid); rm -f /tmp/tone.pid", check=False)
