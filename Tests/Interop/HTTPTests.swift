@@ -137,6 +137,7 @@ extension RealPeers {
       let newer = #"{"version":2,"something":"new"}"#
       let file = state.appending(path: name)
       try newer.write(to: file, atomically: true, encoding: .utf8)
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
       let (_, error, status) = try ChildProcess.run(
         ChildProcess.program.path,
         [
