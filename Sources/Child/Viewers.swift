@@ -34,6 +34,8 @@ final class Viewers: @unchecked Sendable {
   let started = MonotonicClock.now
   var table: [PeerID: Viewer] = [:]
   private var seconds: RepeatedTask?
+  private var releases: RepeatedTask?
+  private static let releaseInterval: TimeAmount = .seconds(30)
   /// Called when a viewer has gone, however it went.
   var onEnded: [(Viewer) -> Void] = []
   /// Called each second.
@@ -61,10 +63,16 @@ final class Viewers: @unchecked Sendable {
     seconds = hub.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [weak self] _ in
       self?.onSecond()
     }
+    // What only a command or a viewer that came and went needed.
+    let interval = Self.releaseInterval
+    releases = hub.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
+      MemorySettings.releaseUnused()
+    }
   }
 
   func stop() {
     seconds?.cancel()
+    releases?.cancel()
   }
 
   // MARK: Coming and going
