@@ -21,10 +21,10 @@ import Wire
   /// A UDP socket of somebody else's on this machine.
   private final class Stranger {
     private let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
-    private let port: UInt16
+    private let child: SocketAddress
 
-    init(to port: UInt16) {
-      self.port = port
+    init(to port: UInt16) throws {
+      child = try SocketAddress(ipAddress: "127.0.0.1", port: Int(port))
       var time = timeval(tv_sec: 5, tv_usec: 0)
       setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     }
@@ -32,14 +32,8 @@ import Wire
     deinit { close(descriptor) }
 
     func send(_ bytes: [UInt8]) -> Int {
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_port = port.bigEndian
-      address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-      return withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          sendto(descriptor, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
+      child.withSockAddr { address, size in
+        sendto(descriptor, bytes, bytes.count, 0, address, socklen_t(size))
       }
     }
 
@@ -78,7 +72,7 @@ import Wire
     }.get()
     let check = Self.forgedCheck(fragment)
     let (refusal, strays) = try await NIOThreadPool.singleton.runIfActive {
-      let stranger = Stranger(to: port)
+      let stranger = try Stranger(to: port)
       #expect(stranger.send(check) == check.count)
       let refusal = stranger.receive()
       // Looks like media; from a peer's address it would go to the peer.
