@@ -92,7 +92,7 @@ let shells: [Target] = [
     ]),
   room(
     "Storage", in: "Storage",
-    needs: ["Wire", "Pairing", "CYAML", product("Crypto", "swift-crypto")]),
+    needs: ["Wire", "Pairing", "Control", "CYAML", product("Crypto", "swift-crypto")]),
 ]
 
 let programs: [Target] = [
@@ -171,7 +171,7 @@ let checks: [Target] = [
     needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Picture", "Sound", "Devices", "CLinux", "TestSupport"]),
   tests("SecureTests", needs: ["Wire", "PeerConnection", "Pairing", "Signaling", "Secure", "TestSupport", "COpenSSL"]),
   tests("HealthTests", needs: ["Health", "TestSupport"]),
-  tests("StorageTests", needs: ["Wire", "Pairing", "Storage"]),
+  tests("StorageTests", needs: ["Wire", "Pairing", "Control", "Storage"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
   .executableTarget(
     name: "discovery-probe", dependencies: ["Discovery"], path: "Tests/DiscoveryTests/discovery-probe",
@@ -214,7 +214,7 @@ let checks: [Target] = [
     swiftSettings: strict),
   .testTarget(name: "Fuzz", dependencies: ["FuzzBodies"], path: "Tests/Fuzz/Runs", swiftSettings: strict),
   // Runs the real program, so that it is built with the tests.
-  tests("Interop", needs: ["cradle-child", "cradle-parent"]),
+  tests("Interop", needs: ["Control", "Parent", "cradle-child", "cradle-parent"]),
   tests(
     "Behaviour",
     needs: [

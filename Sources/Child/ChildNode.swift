@@ -150,7 +150,7 @@ public final class ChildNode: Sendable {
         viewers: viewers, pairing: pairing, lights: LightBoard(configuration.lights, loop: loop), sound: sound,
         lullaby: LullabyService(
           output: sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
-        report: report)
+        report: report, events: KeptEvents(in: state.directory, logger: logger))
       control.start()
       viewers.onSecond = { [weak signal, weak control] in
         signal?.endExpired()
@@ -221,7 +221,7 @@ public final class ChildNode: Sendable {
     sound.start()
     audio.start()
     try await loop.submit {
-      pairing.onWindowChanged = { isOpen in advertising.setPairing(isOpen ? .open : .closed) }
+      pairing.onWindow.append { closing in advertising.setPairing(closing == nil ? .open : .closed) }
       viewers.start()
       service?.start(on: loop)
     }.get()
@@ -268,6 +268,7 @@ public final class ChildNode: Sendable {
       self.service?.stop()
       self.control.stop()
       self.viewers.stop()
+      self.control.events.saveNow()
       self.signal.stop()
       self.rooms.shutDown()
       self.pairing.stop()

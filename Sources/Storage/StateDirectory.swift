@@ -71,6 +71,9 @@ public final class StateDirectory: Sendable {
     return result
   }
 
+  /// `events/events.json`, 0600; makes its folder.
+  public func events() throws(FileError) -> AtomicFile { AtomicFile(path: try subdirectory("events") + "/events.json") }
+
   /// Who may get at the directory's keys, without making or locking anything.
   public static func checkPrivacy(_ path: String) throws(PrivateFileError) {
     let owner = try PrivateFile.checkDirectory(path)

@@ -91,7 +91,7 @@ final class ChildProcess {
     return process.terminationStatus
   }
 
-  /// Stops the program and starts it again with the same state on the same port.
+  /// Stops the program and starts it again with the same state on the same port, until it listens.
   func restart() throws {
     let arguments = process.arguments?.map { $0 == "[::]:0" ? "[::]:\(port)" : $0 }
     _ = stop()
@@ -103,6 +103,9 @@ final class ChildProcess {
     process.standardError = output
     process.standardOutput = output
     try process.run()
+    try Self.retry(process, log) {
+      guard try command(["status"]).status == 0 else { throw Problem(description: "no status") }
+    }
   }
 
   static func run(_ program: String, _ arguments: [String]) throws -> (output: String, error: String, status: Int32) {

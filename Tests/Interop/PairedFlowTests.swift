@@ -1,4 +1,6 @@
+import Control
 import Foundation
+import Parent
 import Testing
 
 /// Our child and our parent by their commands: pair once, then command and watch without a token.
@@ -57,6 +59,47 @@ extension RealPeers {
       // Nobody else can either.
       let stranger = house.child.folder.appending(path: "stranger")
       #expect(try house.parent("light", "on", "--child", house.address, state: stranger).status == 1)
+    }
+
+    @Test func whatHappenedIsKnownAfterARestart() throws {
+      struct Event: Decodable { var sequence: Int, kind: String, detail: String? }
+      let house = try Household()
+      try house.pair()
+      func events() throws -> [Event] {
+        let said = try house.parent("events", "--json")
+        guard said.status == 0 else { throw ChildProcess.Problem(description: said.error) }
+        return try said.output.split(separator: "\n").map { try JSONDecoder().decode(Event.self, from: Data($0.utf8)) }
+      }
+      #expect(try house.parent("light", "on").status == 0)
+      let before = try events()
+      #expect(before.contains { $0.kind == "pairing-opened" } && before.contains { $0.kind == "pairing-closed" })
+      #expect(before.contains { $0.kind == "light" && $0.detail == "on" })
+      try house.child.restart()
+      let after = try events()
+      #expect(after.prefix(before.count).map(\.sequence) == before.map(\.sequence))
+      #expect(after.count > before.count && after.last?.kind == "restart")
+    }
+
+    @Test func whatCannotBeStoredIsAnErrorOfTheChildAndChangesNothing() async throws {
+      let house = try Household()
+      try house.pair()
+      let finder = ChildFinder(state: try ParentState(path: house.state.path))
+      let session = try await ControlSession.open(finder.paired(nil))
+      let folder = house.child.folder.appending(path: "state")
+      let away = house.child.folder.appending(path: "away")
+      try FileManager.default.moveItem(at: folder, to: away)
+      do {
+        _ = try await session.perform(.pairRemove(id: nil))
+        Issue.record("a pair was removed that is still stored")
+      } catch ControlFailure.refused(let error) {
+        #expect(error.code == .internal)
+      }
+      try FileManager.default.moveItem(at: away, to: folder)
+      #expect(try house.pairs().count == 1)
+      // The session goes on, and now it can be stored.
+      _ = try await session.perform(.pairRemove(id: nil))
+      #expect(try house.pairs().isEmpty)
+      await session.close()
     }
 
     @Test func twentyParentsAtOnceHearOfEachOthersOrders() throws {

@@ -3,6 +3,7 @@ internal import Devices
 internal import Frames
 internal import NIOCore
 internal import Pairing
+internal import Storage
 internal import Wire
 
 // What each command does.
@@ -134,9 +135,10 @@ extension ControlService {
     guard let record = pairing.record(id: id) else {
       throw .badParameter("id", "names nobody who is paired; pairs.list tells who is")
     }
-    let bound = NIOLoopBound(self, eventLoop: loop)
-    loop.scheduleTask(in: .milliseconds(id == viewer.pair ? 100 : 0)) {
-      try bound.value.pairing.revoke(id: record.id)
+    do throws(StoreError) {
+      try pairing.revoke(id: record.id, endingSessionsAfter: id == viewer.pair ? .milliseconds(100) : nil)
+    } catch {
+      throw ControlError(.internal, "The child could not store it, so nothing has changed: \(error).")
     }
     return done(.done)
   }

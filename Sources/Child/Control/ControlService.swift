@@ -26,7 +26,7 @@ final class ControlService: @unchecked Sendable {
   var floor = TalkFloor()
   /// Viewers that have used `talk.acquire`: what they say without it is not meant for the room.
   var floorAskers: Set<PeerID> = []
-  var events = EventLog()
+  let events: KeptEvents
   private var told: NodeState?
   private var messageNumber: UInt64 = 0
   private var transferNumber: UInt32 = 0
@@ -38,7 +38,7 @@ final class ControlService: @unchecked Sendable {
 
   init(
     viewers: Viewers, pairing: PairingService, lights: LightBoard, sound: SoundOutput, lullaby: LullabyService,
-    report: StatusReporter
+    report: StatusReporter, events: KeptEvents
   ) {
     self.viewers = viewers
     self.pairing = pairing
@@ -46,6 +46,7 @@ final class ControlService: @unchecked Sendable {
     self.sound = sound
     self.lullaby = lullaby
     self.report = report
+    self.events = events
   }
 
   /// Takes its place behind the viewers.
@@ -53,6 +54,9 @@ final class ControlService: @unchecked Sendable {
     viewers.onEvent = { [weak self] event, viewer in self?.handle(event, of: viewer) }
     viewers.onEnded.append { [weak self] viewer in self?.ended(viewer) }
     pairing.onRevoked.append { [weak self] record in self?.note(.unpaired, id: record.id, detail: record.name) }
+    pairing.onWindow.append { [weak self] closing in
+      self?.note(closing == nil ? .pairingOpened : .pairingClosed, detail: closing?.words)
+    }
     pairing.onPaired = { [weak self] record in self?.note(.paired, id: record.id, detail: record.name) }
     lights.changed = { [weak self] in self?.tellChanges() }
     told = state
@@ -195,6 +199,7 @@ final class ControlService: @unchecked Sendable {
   func beat() {
     lights.refresh()
     tellChanges()
+    events.saveWhenDue(on: loop)
     for viewer in viewers.table.values where viewer.controlChannel != nil {
       send(.push(.heartbeat(heartbeat(for: viewer))), to: viewer.peer)
     }

@@ -27,8 +27,8 @@ final class PairingService: @unchecked Sendable {
   /// Of whoever waits for the window to close.
   private var waiting: EventLoopPromise<Outcome>?
 
-  /// The window was opened or closed.
-  var onWindowChanged: (_ isOpen: Bool) -> Void = { _ in }
+  /// The window was closed and why, or with nil: it was opened.
+  var onWindow: [(PairingEvent.Closing?) -> Void] = []
   var onPaired: (PairRecord) -> Void = { _ in }
   /// The parent may not come any more; what it has open is to be ended.
   var onRevoked: [(PairRecord) -> Void] = []
@@ -62,9 +62,17 @@ final class PairingService: @unchecked Sendable {
   func touch(id: String) { store.touch(id: id, date: .now) }
 
   /// Throws `StoreError`; nothing has changed then.
-  func revoke(id: String) throws {
+  ///
+  /// - Parameter delay: how long its open sessions stay, for an answer to leave; nothing is allowed in them any more.
+  func revoke(id: String, endingSessionsAfter delay: TimeAmount? = nil) throws(StoreError) {
     let record = try store.revoke(id: id)
     logger.notice("parent unpaired", metadata: ["name": "\(record.name)", "id": "\(record.id)"])
+    guard let delay else { return tellRevoked(record) }
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    loop.scheduleTask(in: delay) { bound.value.tellRevoked(record) }
+  }
+
+  private func tellRevoked(_ record: PairRecord) {
     for tell in onRevoked { tell(record) }
   }
 
@@ -184,10 +192,10 @@ final class PairingService: @unchecked Sendable {
     switch event {
     case .windowOpened:
       logger.notice("pairing is open")
-      onWindowChanged(true)
+      for tell in onWindow { tell(nil) }
     case .windowClosed(let reason):
       logger.notice("pairing is closed", metadata: ["because": "\(reason.words)"])
-      onWindowChanged(false)
+      for tell in onWindow { tell(reason) }
       waiting?.succeed(.closed(reason))
       waiting = nil
     case .wrongCode(let left):

@@ -60,6 +60,9 @@ public struct EventLog: Sendable {
     return event
   }
 
+  /// What a restart keeps, oldest first.
+  public var all: [EventDocument] { Array(events.suffix(capacity)) }
+
   /// `events.get`, oldest first: after `since` the first `limit`, so that asking on from the last one brings all;
   /// without it the latest. A `since` that never was comes from before a log was lost, and counts as none.
   public func events(since: UInt64?, limit: Int?) -> [EventDocument] {

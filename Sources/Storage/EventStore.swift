@@ -1,0 +1,55 @@
+public import Control
+internal import Glibc
+
+/// What happened, kept over restarts: `events/events.json` in the state directory, oldest first, each event as
+/// `events.get` tells it. INTERFACES.md, "Files".
+///
+/// Unlike the other stores a damaged one stops nothing: nobody's night depends on the diary. It is moved aside.
+public struct EventStore: Sendable {
+  private let store: JSONStore
+
+  private struct Content: Codable {
+    var version = 1
+    var events: [EventDocument]
+  }
+
+  /// - Parameter file: in the state directory's `events`.
+  public init(file: AtomicFile) {
+    store = JSONStore(file: file, version: 1)
+  }
+
+  /// What an earlier run kept. A file that cannot be understood is renamed, never overwritten.
+  ///
+  /// - Returns: `trouble` says where it is now.
+  /// - Throws: `FileError` when it cannot be read or renamed; it must not be written then.
+  public func load() throws(FileError) -> (events: [EventDocument], trouble: StoreError?) {
+    do throws(StoreError) {
+      return (try store.load(Content.self)?.events ?? [], nil)
+    } catch {
+      if case .file(let error) = error { throw error }
+      var aside = "\(store.file.path).unreadable"
+      var number = 1
+      while access(aside, F_OK) == 0 {
+        number += 1
+        aside = "\(store.file.path).unreadable-\(number)"
+      }
+      guard rename(store.file.path, aside) == 0 else { throw .last("rename", store.file.path) }
+      return ([], error.moved(to: aside))
+    }
+  }
+
+  /// Replaces what is kept. Throws `StoreError.file`; the old content is still there then.
+  public func save(_ events: [EventDocument]) throws(StoreError) {
+    try store.save(Content(events: events))
+  }
+}
+
+extension StoreError {
+  fileprivate func moved(to path: String) -> StoreError {
+    switch self {
+    case .damaged(_, let offset, let reason): .damaged(path: path, offset: offset, reason: reason)
+    case .newerVersion(_, let found, let supported): .newerVersion(path: path, found: found, supported: supported)
+    default: self
+    }
+  }
+}
