@@ -32,8 +32,12 @@ func library(_ name: String, pkgConfig: String?, package: String) -> Target {
     name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
-func tests(_ name: String, needs: [Target.Dependency], resources: [Resource]? = nil) -> Target {
-  .testTarget(name: name, dependencies: needs, path: "Tests/\(name)", resources: resources, swiftSettings: strict)
+func tests(
+  _ name: String, needs: [Target.Dependency], exclude: [String] = [], resources: [Resource]? = nil
+) -> Target {
+  .testTarget(
+    name: name, dependencies: needs, path: "Tests/\(name)", exclude: exclude, resources: resources,
+    swiftSettings: strict)
 }
 
 let cores: [Target] = [
@@ -214,7 +218,9 @@ let checks: [Target] = [
     swiftSettings: strict),
   .testTarget(name: "Fuzz", dependencies: ["FuzzBodies"], path: "Tests/Fuzz/Runs", swiftSettings: strict),
   // Runs the real program, so that it is built with the tests.
-  tests("Interop", needs: ["Control", "Parent", "cradle-child", "cradle-parent"]),
+  tests(
+    "Interop", needs: ["Control", "Parent", "cradle-child", "cradle-parent"],
+    exclude: ["peers", "demo.py", "package.sh"]),
   tests(
     "Behaviour",
     needs: [

@@ -8,18 +8,27 @@ enum NodeTLS {
   static func context(
     _ files: ChildConfiguration.TLSFiles?, identity: NodeIdentity, certificate: NodeCertificate
   ) throws(NodeError) -> NIOSSLContext {
+    if let files { return try context(files) }
+    return try context {
+      TLSConfiguration.makeServerConfiguration(
+        certificateChain: [.certificate(try NIOSSLCertificate(bytes: certificate.der, format: .der))],
+        privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.pem.utf8), format: .pem)))
+    }
+  }
+
+  /// Over the family's own files. Refuses a key that others can read, and one that is not the certificate's.
+  static func context(_ files: ChildConfiguration.TLSFiles) throws(NodeError) -> NIOSSLContext {
+    try context {
+      try PrivateFileError.checkSharedKey(files.key)
+      return TLSConfiguration.makeServerConfiguration(
+        certificateChain: try NIOSSLCertificate.fromPEMFile(files.certificate).map { .certificate($0) },
+        privateKey: .privateKey(try NIOSSLPrivateKey(file: files.key, format: .pem)))
+    }
+  }
+
+  private static func context(_ make: () throws -> TLSConfiguration) throws(NodeError) -> NIOSSLContext {
     do {
-      var configuration: TLSConfiguration
-      if let files {
-        try PrivateFileError.checkSharedKey(files.key)
-        configuration = TLSConfiguration.makeServerConfiguration(
-          certificateChain: try NIOSSLCertificate.fromPEMFile(files.certificate).map { .certificate($0) },
-          privateKey: .privateKey(try NIOSSLPrivateKey(file: files.key, format: .pem)))
-      } else {
-        configuration = TLSConfiguration.makeServerConfiguration(
-          certificateChain: [.certificate(try NIOSSLCertificate(bytes: certificate.der, format: .der))],
-          privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.pem.utf8), format: .pem)))
-      }
+      var configuration = try make()
       configuration.minimumTLSVersion = .tlsv12
       return try NIOSSLContext(configuration: configuration)
     } catch {

@@ -14,6 +14,17 @@ public enum ReadinessCheck {
   /// Opens devices, so the daemon must not hold them; a busy one is reported as such.
   public static func run(_ configuration: ChildConfiguration, stateDirectory: String) -> [Finding] {
     configuration.cameras.map(camera) + [microphone(configuration.microphone.device)] + [state(stateDirectory)]
+      + [configuration.tls.map(certificate)].compactMap(\.self)
+  }
+
+  private static func certificate(_ files: ChildConfiguration.TLSFiles) -> Finding {
+    let what = "certificate \(files.certificate)"
+    do {
+      _ = try NodeTLS.context(files)
+      return Finding(what, .ok, "it goes with its key \(files.key)")
+    } catch {
+      return Finding(what, .problem, "\(error)")
+    }
   }
 
   private static func camera(_ camera: ChildConfiguration.Camera) -> Finding {

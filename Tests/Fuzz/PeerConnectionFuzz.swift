@@ -61,27 +61,50 @@ enum PeerConnectionFuzz: FuzzBody {
   private static let mostSteps = 64
   private static let mostOutputs = 5000
 
+  /// Two ends, and which of them the steps are for.
+  private struct Subject {
+    let pair: SimulatedPair
+    let side: SimulatedPair.Side
+
+    var target: PeerConnection { side == .child ? pair.child : pair.parent }
+  }
+
+  /// In a row of inputs the first one's beginning counts, and the others go on from where it led.
+  private static let subject = SharedSubject<Subject?>()
+
   static func run(_ input: [UInt8]) {
-    guard let first = input.first, let pair = try? Beginning(byte: first).makePair() else { return }
-    let side = Beginning(byte: first).target
-    let target = side == .child ? pair.child : pair.parent
-    var reader = ByteReader(input.dropFirst())
+    guard let first = input.first else { return }
+    subject.useInTurn {
+      let beginning = Beginning(byte: first)
+      return (try? beginning.makePair()).map { Subject(pair: $0, side: beginning.target) }
+    } while: { subject in
+      guard let subject else { return false }
+      run(input.dropFirst(), on: subject)
+      return !subject.pair.parent.state.isOver && !subject.pair.child.state.isOver
+    } retire: { subject in
+      guard let subject else { return }
+      subject.pair.run(for: .seconds(2))
+      check(subject.target, now: subject.pair.now)
+      for end in [subject.pair.parent, subject.pair.child] {
+        _ = end.statistics(now: subject.pair.now)
+        end.close(now: subject.pair.now)
+        subject.pair.drain()
+        precondition(end.nextDeadline == nil && end.state.isOver, "what was closed waits for nothing")
+      }
+    }
+  }
+
+  private static func run(_ steps: ArraySlice<UInt8>, on subject: Subject) {
+    var reader = ByteReader(steps)
     for _ in 0..<mostSteps {
       guard let code = try? reader.readUInt8(), let length = try? reader.readUInt16() else { break }
       let bytes = Array((try? reader.readBytes(min(Int(length), reader.remaining))) ?? [])
-      let before = pair.outputCount
-      perform(Command.allCases[Int(code) % Command.allCases.count], bytes, on: target, side, pair)
-      pair.drain()
-      precondition(pair.outputCount - before < mostOutputs, "one step must not cause outputs without end")
-      check(target, now: pair.now)
-    }
-    pair.run(for: .seconds(2))
-    check(target, now: pair.now)
-    for end in [pair.parent, pair.child] {
-      _ = end.statistics(now: pair.now)
-      end.close(now: pair.now)
-      pair.drain()
-      precondition(end.nextDeadline == nil && end.state.isOver, "what was closed waits for nothing")
+      let before = subject.pair.outputCount
+      perform(
+        Command.allCases[Int(code) % Command.allCases.count], bytes, on: subject.target, subject.side, subject.pair)
+      subject.pair.drain()
+      precondition(subject.pair.outputCount - before < mostOutputs, "one step must not cause outputs without end")
+      check(subject.target, now: subject.pair.now)
     }
   }
 

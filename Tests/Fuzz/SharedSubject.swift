@@ -21,16 +21,26 @@ final class SharedSubject<Subject>: Sendable {
 
   private let state = Mutex<State?>(nil)
 
-  func use(make: () -> sending Subject, _ body: (Subject) -> Void, retire: (Subject) -> Void = { _ in }) {
+  /// - Parameter body: says whether the subject is of further use.
+  func useInTurn(make: () -> sending Subject, while body: (Subject) -> Bool, retire: (Subject) -> Void = { _ in }) {
     state.withLock { state in
       if state == nil { state = State(subject: make()) }
       guard let subject = state?.subject else { return }
-      body(subject)
+      let isOfUse = body(subject)
       state?.uses += 1
-      if let uses = state?.uses, uses >= InputRow.length {
+      if let uses = state?.uses, uses >= InputRow.length || !isOfUse {
         retire(subject)
         state = nil
       }
     }
+  }
+
+  func use(make: () -> sending Subject, _ body: (Subject) -> Void, retire: (Subject) -> Void = { _ in }) {
+    useInTurn(
+      make: make,
+      while: { subject in
+        body(subject)
+        return true
+      }, retire: retire)
   }
 }

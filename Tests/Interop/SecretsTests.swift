@@ -72,6 +72,35 @@ extension RealPeers {
       #expect(try Data(contentsOf: URL(filePath: file)) == before)
     }
 
+    /// The family's own certificate: here the child's, with the identity as its key.
+    @Test func anOwnCertificateIsCheckedWithItsKey() throws {
+      let child = try ChildProcess()
+      let fetched = try ChildProcess.run(
+        "python3", ["-c", "import ssl; print(ssl.get_server_certificate(('127.0.0.1', \(child.port))))"])
+      let certificate = child.folder.appending(path: "tls.crt")
+      let key = child.folder.appending(path: "tls.key")
+      try fetched.output.write(to: certificate, atomically: true, encoding: .utf8)
+      try FileManager.default.copyItem(at: child.folder.appending(path: "state/identity.pem"), to: key)
+      let file = child.folder.appending(path: "own.yaml")
+      try (ChildProcess.testConfiguration + "\ntls: {certificate: \(certificate.path), key: \(key.path)}\n")
+        .write(to: file, atomically: true, encoding: .utf8)
+      func check() throws -> (said: String, status: Int32) {
+        let (output, error, status) = try child.command(["check", "--config", file.path])
+        return (output + error, status)
+      }
+      let good = try check()
+      #expect(good.status == 0 && good.said.contains("goes with its key"), Comment(rawValue: good.said))
+      #expect(chmod(key.path, 0o644) == 0)
+      let open = try check()
+      #expect(open.status == 1 && open.said.contains("chmod 640 \(key.path)"), Comment(rawValue: open.said))
+      #expect(chmod(key.path, 0o600) == 0)
+      let stranger = try ChildProcess()
+      try FileManager.default.removeItem(at: key)
+      try FileManager.default.copyItem(at: stranger.folder.appending(path: "state/identity.pem"), to: key)
+      let wrong = try check()
+      #expect(wrong.status == 1 && wrong.said.contains("tls"), Comment(rawValue: wrong.said))
+    }
+
     /// No path takes orders or settings, with a token of all permissions or without one.
     @Test func nothingIsChangedOverHTTP() throws {
       let child = try ChildProcess(allow: "view,listen,talk,control")

@@ -202,8 +202,11 @@ def main() -> int:
     daemons = ExitStack()
     try:
         if not avahi.is_running() and avahi.can_start():
-            say("Avahi:       none runs here, so one for this demonstration alone")
-            os.environ.update(daemons.enter_context(avahi.Avahi("cradle-demo")).environment)
+            try:
+                os.environ.update(daemons.enter_context(avahi.Avahi("cradle-demo")).environment)
+                say("Avahi:       none runs here, so one for this demonstration alone")
+            except RuntimeError as error:
+                say(f"Avahi:       none runs here ({error}), so the parent is told where the child is")
         child = Child(options.child, folder)
         began = time.monotonic()
         status = child.wait_until_ready()
