@@ -42,10 +42,17 @@ final class VideoPipeline: Sendable {
     case wake
   }
 
+  /// The key frame for whoever is coming, encoded while the connection is still made.
+  private enum FirstPicture {
+    case none, underway
+    case ready(EncodedVideoFrame, since: Instant)
+  }
+
   private struct Shared {
     var isCapturing = false
     var isEncoding = false
     var latest: VideoFrame?
+    var first: FirstPicture = .none
     var targetKbps: Int
     /// When a key frame is wanted at the earliest; nil when none is.
     var keyFrameDue: Instant?
@@ -56,6 +63,8 @@ final class VideoPipeline: Sendable {
 
   /// Viewers that ask within this time of a key frame share the next one.
   private static let keyFrameSpacing: Duration = .milliseconds(100)
+  /// An older first picture would be a lie; a connection takes some round trips.
+  private static let firstPictureAge: Duration = .milliseconds(500)
   /// The card moves with its clock; five pictures a second show that it lives.
   private static let cardInterval: Duration = .milliseconds(200)
 
@@ -113,7 +122,7 @@ final class VideoPipeline: Sendable {
   // MARK: What the viewers want
 
   /// - Parameters:
-  ///   - capturing: somebody is here or coming: pictures are to be at hand.
+  ///   - capturing: somebody is here or coming: pictures are to be at hand, and the first one encoded.
   ///   - encoding: somebody's connection is up.
   func setDemand(capturing: Bool, encoding: Bool) {
     stills.withLock { demand.isWanted = capturing || !$0.isEmpty }
@@ -121,10 +130,32 @@ final class VideoPipeline: Sendable {
       let begins = encoding && !shared.isEncoding
       shared.isCapturing = capturing
       shared.isEncoding = encoding
-      if !capturing { shared.latest = nil }
-      return begins ? shared.latest.map(Work.frame) ?? .wake : nil
+      if !capturing {
+        shared.latest = nil
+        shared.first = .none
+      }
+      return begins ? begin(&shared) : nil
     }
     if let newest { mailbox.put(newest) }
+  }
+
+  /// The first picture goes out now, or as soon as it is encoded; what follows builds on it.
+  ///
+  /// - Returns: what the encoder is to do at once.
+  private func begin(_ shared: inout Shared) -> Work? {
+    switch shared.first {
+    case .ready(let picture, let since) where MonotonicClock.now - since < Self.firstPictureAge:
+      shared.first = .none
+      shared.keyFrameDue = nil
+      // Within the lock, so that nothing gets ahead of it.
+      deliver(picture)
+      return nil
+    case .underway:
+      return nil
+    case .ready, .none:
+      shared.first = .none
+      return shared.latest.map(Work.frame) ?? .wake
+    }
   }
 
   /// A viewer that has just joined gets a key frame from the very next picture.
@@ -170,6 +201,10 @@ final class VideoPipeline: Sendable {
     let isWanted = shared.withLock { shared in
       shared.counters.captured += 1
       shared.latest = shared.isCapturing ? frame : nil
+      if shared.isCapturing, !shared.isEncoding, case .none = shared.first {
+        shared.first = .underway
+        return true
+      }
       return shared.isEncoding
     }
     if isWanted { mailbox.put(.frame(frame)) }
@@ -221,19 +256,27 @@ final class VideoPipeline: Sendable {
 
   private func encode(_ frame: VideoFrame, with slot: inout EncoderSlot) {
     let began = MonotonicClock.now
-    let (isEncoding, kbps, wantsKeyFrame) = shared.withLock { shared in
+    let (isWanted, isFirst, kbps, wantsKeyFrame) = shared.withLock { shared in
       let isDue = shared.keyFrameDue.map { $0 <= began } ?? false
       if isDue { shared.keyFrameDue = nil }
-      return (shared.isEncoding, shared.targetKbps, isDue)
+      if shared.isEncoding {
+        shared.first = .none
+        return (true, false, shared.targetKbps, isDue)
+      }
+      let isFirst = if case .underway = shared.first { true } else { false }
+      return (isFirst, isFirst, shared.targetKbps, true)
     }
-    guard isEncoding else { return }
+    guard isWanted else { return }
     guard let encoded = slot.encode(frame, kbps: kbps, forceKeyFrame: wantsKeyFrame) else {
-      if wantsKeyFrame { shared.withLock { $0.keyFrameDue = .zero } }
+      shared.withLock { shared in
+        if wantsKeyFrame { shared.keyFrameDue = .zero }
+        shared.first = .none
+      }
       return
     }
     let took = MonotonicClock.now - began
     slot.note(encodeTime: took)
-    shared.withLock { shared in
+    let isAwaited = shared.withLock { shared in
       shared.counters.encoded += 1
       shared.counters.encodedBytes += UInt64(encoded.data.count)
       shared.counters.encodeNanoseconds += took.nanoseconds
@@ -244,8 +287,20 @@ final class VideoPipeline: Sendable {
         shared.counters.keyFrames += 1
         shared.lastKeyFrame = began
       }
+      return !isFirst || !keep(encoded, since: began, &shared)
     }
-    deliver(encoded)
+    if isAwaited { deliver(encoded) }
+  }
+
+  /// The first picture waits for its viewer. False: that one was faster.
+  private func keep(_ picture: EncodedVideoFrame, since began: Instant, _ shared: inout Shared) -> Bool {
+    if shared.isEncoding {
+      shared.first = .none
+      shared.keyFrameDue = nil
+      return false
+    }
+    shared.first = shared.isCapturing ? .ready(picture, since: began) : .none
+    return true
   }
 
   private static func card(for error: DeviceError, settings: Settings) -> MissingCard {

@@ -66,7 +66,10 @@ public final class SRTPSession: SRTPPort {
 private struct SRTPContext: ~Copyable {
   let pointer: srtp_t
 
-  static let started: srtp_err_status_t = srtp_init()
+  static let started: srtp_err_status_t = {
+    let kept = csrtp_keep_crypto_loaded()
+    return kept == srtp_err_status_ok ? srtp_init() : kept
+  }()
 
   init(profile: SRTPProfile, key: [UInt8], direction: srtp_ssrc_type_t) throws(SRTPError) {
     guard Self.started == srtp_err_status_ok else { throw SRTPError(Self.started) }

@@ -1,0 +1,83 @@
+import Devices
+import Frames
+import Glibc
+import Testing
+import Wire
+
+@testable import Child
+
+@Suite struct VideoPipelineTests {
+  private let delivered = Mailbox<EncodedVideoFrame>(capacity: 64)
+
+  private func withPipeline(_ body: (VideoPipeline) throws -> Void) throws {
+    let pipeline = VideoPipeline(
+      settings: .init(
+        cameraID: "cot", device: .test, request: VideoRequest(width: 160, height: 96, framesPerSecond: 30),
+        startKbps: 200),
+      deliver: { delivered.put($0) }, cameraChanged: { _ in })
+    pipeline.start()
+    defer { pipeline.stop() }
+    try body(pipeline)
+  }
+
+  private func next() throws -> EncodedVideoFrame {
+    try #require(delivered.take(until: MonotonicClock.now + .seconds(20)))
+  }
+
+  private func wait(until isTrue: () -> Bool) -> Bool {
+    for _ in 0..<2000 {
+      if isTrue() { return true }
+      usleep(10_000)
+    }
+    return false
+  }
+
+  @Test func theFirstPictureIsEncodedWhileTheConnectionIsMade() throws {
+    try withPipeline { pipeline in
+      pipeline.setDemand(capturing: true, encoding: false)
+      #expect(wait { pipeline.counters.encoded == 1 })
+      // One is enough, and nobody is there to have it.
+      #expect(wait { pipeline.counters.captured > 3 })
+      #expect(pipeline.counters.encoded == 1 && delivered.take(until: MonotonicClock.now) == nil)
+    }
+  }
+
+  @Test func whoConnectsGetsOneKeyFrameAndWhatBuildsOnIt() throws {
+    try withPipeline { pipeline in
+      pipeline.setDemand(capturing: true, encoding: false)
+      #expect(wait { pipeline.counters.encoded == 1 })
+      pipeline.requestKeyFrameAtOnce()
+      pipeline.setDemand(capturing: true, encoding: true)
+      let frames = try (0..<4).map { _ in try next() }
+      #expect(frames.map(\.isKeyFrame) == [true, false, false, false])
+      #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.captureTime < $1.captureTime })
+    }
+  }
+
+  @Test func whoConnectsAtOnceGetsOneKeyFrameToo() throws {
+    try withPipeline { pipeline in
+      pipeline.setDemand(capturing: true, encoding: false)
+      pipeline.requestKeyFrameAtOnce()
+      pipeline.setDemand(capturing: true, encoding: true)
+      let frames = try (0..<3).map { _ in try next() }
+      #expect(frames.map(\.isKeyFrame) == [true, false, false])
+    }
+  }
+
+  @Test func afterTheLastViewerNothingOfItIsLeft() throws {
+    try withPipeline { pipeline in
+      pipeline.setDemand(capturing: true, encoding: true)
+      _ = try next()
+      pipeline.setDemand(capturing: false, encoding: false)
+      let encoded = pipeline.counters.encoded
+      pipeline.setDemand(capturing: true, encoding: false)
+      #expect(wait { pipeline.counters.encoded > encoded })
+      pipeline.setDemand(capturing: false, encoding: false)
+      while delivered.take(until: MonotonicClock.now) != nil {}
+      pipeline.requestKeyFrameAtOnce()
+      pipeline.setDemand(capturing: true, encoding: true)
+      let first = try next()
+      #expect(first.isKeyFrame)
+    }
+  }
+}
