@@ -125,7 +125,7 @@ let programs: [Target] = [
   room(
     "Commands", in: "Commands",
     needs: [
-      "Health", "CLinux", "CQREncode", product("ArgumentParser", "swift-argument-parser"),
+      "Frames", "Health", "CLinux", "CQREncode", product("ArgumentParser", "swift-argument-parser"),
       product("Logging", "swift-log"),
     ]),
   .executableTarget(

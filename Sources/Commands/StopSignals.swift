@@ -1,22 +1,23 @@
-internal import Dispatch
+internal import CLinux
+internal import Frames
 internal import Glibc
 
-/// SIGTERM and SIGINT, as something to wait for. `@unchecked Sendable` because Dispatch's sources are thread-safe but not
-/// marked so on Linux.
-public final class StopSignals: @unchecked Sendable {
+/// SIGTERM and SIGINT, as something to wait for. A second Ctrl-C ends the program at once. One for each program.
+public final class StopSignals: Sendable {
   private let stream: AsyncStream<Void>
-  private let sources: [any DispatchSourceSignal]
 
   public init() {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
     self.stream = stream
-    // Not ignored until then, as one does elsewhere: Dispatch takes the signal over some time after `resume` (on Linux it
-    // needs no more than that), and one that came in between would be lost. Now it ends the program, which is what it asks.
-    sources = [SIGTERM, SIGINT].map { number in
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { continuation.yield() }
-      source.resume()
-      return source
+    // Until then a signal ends the program, which is what it asks.
+    let counter = clinux_catch_stop()
+    guard counter >= 0 else { return }
+    // Not Dispatch: its thread for signals wants a priority that no service has, and says so in the log.
+    _ = WorkerThread(name: "signals") {
+      var count: UInt64 = 0
+      while read(counter, &count, MemoryLayout.size(ofValue: count)) > 0 || errno == EINTR {
+        if count > 0 { continuation.yield() }
+      }
     }
   }
 

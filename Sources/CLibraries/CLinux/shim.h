@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <linux/gpio.h>
 #include <linux/videodev2.h>
+#include <signal.h>
+#include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
@@ -22,6 +24,32 @@ static inline void clinux_set_thread_name(const char *name) {
 /// No core dumps of this process, and no other program of its user may look into it. prctl(2), PR_SET_DUMPABLE.
 static inline void clinux_forbid_dumps(void) {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+// What clinux_catch_stop's handler adds to.
+static int clinux_stop_counter = -1;
+
+static inline void clinux_stop_handler(int number) {
+  (void)number;
+  int kept = errno;
+  uint64_t one = 1;
+  ssize_t written = write(clinux_stop_counter, &one, sizeof one);
+  (void)written;
+  errno = kept;
+}
+
+/// Catches SIGTERM and SIGINT: they are counted in the eventfd that is returned. A second one of a kind ends the process,
+/// as without this. Negated errno when there is no descriptor left. Call once. eventfd(2), signal-safety(7).
+static inline int clinux_catch_stop(void) {
+  clinux_stop_counter = eventfd(0, EFD_CLOEXEC);
+  if (clinux_stop_counter < 0) return -errno;
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = clinux_stop_handler;
+  action.sa_flags = SA_RESTART | SA_RESETHAND;
+  sigaction(SIGTERM, &action, 0);
+  sigaction(SIGINT, &action, 0);
+  return clinux_stop_counter;
 }
 
 /// ioctl(2), once more when a signal came in between. 0 or more, or a negated errno.
