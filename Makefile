@@ -147,8 +147,8 @@ deb: setup-deb build ## makes Debian packages of child and parent in .build/debi
 	@lintian --allow-root --fail-on error $(BUILD)/debian/*.deb
 	@ls -l --block-size=kB $(BUILD)/debian
 
-test-package: deb ## installs, upgrades and purges the packages in a fresh Debian
-	$(call need,debootstrap)
+test-package: deb ## installs, upgrades, boots, times and purges the packages in a fresh Debian
+	$(call need,debootstrap systemd-container)
 	@$(SUDO) Tests/Interop/package.sh $(BUILD)/debian
 
 clean: ## removes what was built

@@ -14,17 +14,21 @@ struct Viewer: Sendable {
   let permissions: Permissions
   /// Which of the cameras.
   var camera: Int
+  /// What it gets, as negotiated: neither for one that is just here to give an order.
+  let seesPicture: Bool
+  let hearsSound: Bool
   let since: Instant
   /// The connection is up.
   var isConnected = false
-  /// It gets picture or sound, and is not just here to give an order.
-  var isWatching = false
   /// Its decoder has nothing to begin from yet; anything but a key frame would be wasted on it.
   var awaitsKeyFrame = true
   /// What its path is estimated to carry.
   var estimateKbps: Int?
   /// The `control` data channel, once open.
   var controlChannel: UInt16?
+
+  /// It gets picture or sound now, or until just now.
+  var isWatching: Bool { isConnected && (seesPicture || hearsSound) }
 }
 
 /// How viewers with different paths share one encoder.

@@ -143,7 +143,7 @@ final class Viewers: @unchecked Sendable {
       let isNew = !viewer.isConnected
       table[peer]?.isConnected = true
       if isNew {
-        if viewer.permissions.contains(.view) { pipeline(of: viewer)?.requestKeyFrameAtOnce() }
+        if viewer.seesPicture { pipeline(of: viewer)?.requestKeyFrameAtOnce() }
         // The handshake is not needed again until the next viewer comes.
         releaseUnusedSoon()
       }
@@ -211,7 +211,7 @@ final class Viewers: @unchecked Sendable {
   }
 
   private func watchers(of camera: Int) -> [Viewer] {
-    table.values.filter { $0.camera == camera && $0.permissions.contains(.view) }
+    table.values.filter { $0.camera == camera && $0.seesPicture }
   }
 
   private func updateDemand() {
@@ -219,7 +219,7 @@ final class Viewers: @unchecked Sendable {
       let watching = watchers(of: index)
       track.pipeline.setDemand(capturing: !watching.isEmpty, encoding: watching.contains(where: \.isConnected))
     }
-    audio.setDemand(table.values.contains { $0.isConnected && $0.permissions.contains(.listen) })
+    audio.setDemand(table.values.contains { $0.isConnected && $0.hearsSound })
   }
 
   private func updateRates() {

@@ -61,6 +61,31 @@ extension RealPeers {
       #expect(try house.parent("light", "on", "--child", house.address, state: stranger).status == 1)
     }
 
+    /// Nobody switches a camera on by switching a light on.
+    @Test func anOrderLeavesCameraAndMicrophoneAlone() throws {
+      struct Status: Decodable {
+        struct Track: Decodable { var captured: Int, encoded: Int }
+        var cameras: [Track], microphone: Track
+      }
+      let house = try Household()
+      try house.pair()
+      func status() throws -> Status {
+        try JSONDecoder().decode(Status.self, from: Data(house.child.command(["status", "--json"]).output.utf8))
+      }
+      let before = try status()
+      for order in [["light", "on"], ["lullaby", "play"], ["light", "off"]] {
+        let done = try ChildProcess.run(
+          ParentProcess.program.path, order + ["--state-directory", house.state.path])
+        #expect(done.status == 0, Comment(rawValue: done.error))
+      }
+      let after = try status()
+      #expect(after.cameras.map(\.encoded) == [0, 0])
+      #expect(after.cameras.map(\.captured) == before.cameras.map(\.captured))
+      #expect(after.microphone.encoded == before.microphone.encoded)
+      #expect(try house.parent("watch", "--no-window", "--duration", "1").status == 0)
+      #expect(try status().cameras[0].encoded > 0)
+    }
+
     @Test func whatHappenedIsKnownAfterARestart() throws {
       struct Event: Decodable { var sequence: Int, kind: String, detail: String? }
       let house = try Household()

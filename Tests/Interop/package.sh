@@ -1,5 +1,6 @@
 #!/bin/bash
-# Installs the packages in a fresh Debian (debootstrap, in a folder that goes away), upgrades, removes and purges them.
+# Installs the packages in a fresh Debian (debootstrap, in a folder that goes away), upgrades them, boots that Debian and
+# times the service, removes and purges them.
 # usage: package.sh FOLDER_WITH_PACKAGES   (as root)
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -7,7 +8,8 @@ packages=$(cd "$1" && pwd)
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 work=$(mktemp -d)
 root=$work/root
-trap 'rm -rf "$work"' EXIT
+container=
+trap '[ -z "$container" ] || kill "$container" && wait; rm -rf "$work"' EXIT
 
 echo "Preparing a fresh Debian $suite ..."
 debootstrap --variant=minbase "$suite" "$root" "${MIRROR:-http://deb.debian.org/debian}" >"$work/log" 2>&1 ||
@@ -77,7 +79,33 @@ run
 [ "$(ready)" = "$id" ] || fail "another identity after restoring the backup"
 kill $! && wait $!
 step "erased and restored from a backup"
+apt-get install -y --no-install-recommends systemd-sysv dbus >/log 2>&1 || fail "installing what boots"
+STEPS
 
+cat >"$root/service" <<'STEPS'
+set -euo pipefail
+for _ in $(seq 300); do systemctl is-active --quiet cradle-child && break; sleep 0.2; done
+systemctl is-active cradle-child >/dev/null || { journalctl -u cradle-child >&2; exit 1; }
+times=()
+for _ in 1 2 3 4 5; do
+  sleep 2
+  began=$(date +%s%N); systemctl stop cradle-child; stopped=$(date +%s%N); systemctl start cradle-child
+  times+=("$(((stopped - began) / 1000000))/$((($(date +%s%N) - stopped) / 1000000))")
+done
+systemctl is-active --quiet cradle-child
+kill -9 "$(systemctl show -p MainPID --value cradle-child)"
+for _ in $(seq 100); do sleep 0.2; systemctl is-active --quiet cradle-child && break; done
+systemctl is-active --quiet cradle-child || { echo "it did not come back after being killed" >&2; exit 1; }
+rss=$(awk '/VmRSS/ {print int($2 / 1024)}' "/proc/$(systemctl show -p MainPID --value cradle-child)/status")
+echo "  booted: stop/start in ms ${times[*]}; comes back after a kill; $rss MB with no viewer and no device"
+STEPS
+
+cat >"$root/removal" <<'STEPS'
+set -euo pipefail
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+step() { echo "  $*"; }
+fail() { echo "FAILED: $*" >&2; tail -20 /log >&2; exit 1; }
+mount -t proc proc /proc
 apt-get remove -y cradle-child >/log 2>&1 || fail "removing"
 [ -e /var/lib/cradle/identity.pem ] && [ -e /etc/cradle/child.yaml ] || fail "removing took state or configuration"
 apt-get purge -y cradle-child cradle-parent >/log 2>&1 || fail "purging"
@@ -87,4 +115,18 @@ left=$(find / -xdev -name '*cradle*' -not -path '/packages/*' -not -path '/proc/
 step "removed, then purged: nothing is left but the user"
 STEPS
 unshare --mount --pid --fork --kill-child chroot "$root" bash /steps
+
+# Its own systemd, without the machine's network.
+systemd-nspawn --quiet --directory="$root" --boot --private-network --register=no --keep-unit \
+  >"$work/boot.log" 2>&1 </dev/null &
+container=$!
+for _ in $(seq 100); do init=$(pgrep -P "$container" || true); [ -z "$init" ] || break; sleep 0.1; done
+[ -n "$init" ] || { cat "$work/boot.log" >&2; exit 1; }
+inside() { nsenter --target "$init" --mount --uts --ipc --net --pid --cgroup "$@"; }
+inside bash /service || { tail -20 "$work/boot.log" >&2; exit 1; }
+inside systemctl poweroff
+wait "$container" || true
+container=
+
+unshare --mount --pid --fork --kill-child chroot "$root" bash /removal
 echo "The packages install, upgrade and go as they should."

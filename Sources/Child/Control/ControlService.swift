@@ -7,7 +7,6 @@ internal import Pairing
 internal import PeerConnection
 internal import RTPReceiving
 internal import SCTP
-internal import SDP
 internal import Server
 internal import Signaling
 internal import Wire
@@ -95,10 +94,7 @@ final class ControlService: @unchecked Sendable {
     case .audio(let audio):
       hear(audio, from: viewer)
     case .stateChanged(.connected) where !viewer.isConnected:
-      let media = viewers.hub.connection(viewer.peer)?.negotiated?.media ?? []
-      let isWatching = media.contains { $0.direction.sends }
-      viewers.table[viewer.peer]?.isWatching = isWatching
-      if isWatching { note(.viewerJoined, viewer: viewer) }
+      if viewers.table[viewer.peer]?.isWatching == true { note(.viewerJoined, viewer: viewer) }
       tellChanges()
     default:
       break

@@ -29,10 +29,12 @@ extension Viewers {
     let (peer, answer) = try hub.connect(
       offer: offer, configuration: peerConfiguration(permissions: guest.permissions, camera: camera),
       includingLoopback: includingLoopback)
+    let sent = hub.connection(peer)?.negotiated?.media.filter(\.direction.sends) ?? []
     add(
       Viewer(
         peer: peer, session: session, name: guest.name, pair: guest.pair, permissions: guest.permissions,
-        camera: camera, since: MonotonicClock.now))
+        camera: camera, seesPicture: sent.contains { $0.kind == .video },
+        hearsSound: sent.contains { $0.kind == .audio }, since: MonotonicClock.now))
     return (peer, answer)
   }
 
