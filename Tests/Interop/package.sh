@@ -84,7 +84,7 @@ STEPS
 
 cat >"$root/service" <<'STEPS'
 set -euo pipefail
-for _ in $(seq 300); do systemctl is-active --quiet cradle-child && break; sleep 0.2; done
+for _ in $(seq 300); do systemctl is-active --quiet cradle-child 2>/dev/null && break; sleep 0.2; done
 systemctl is-active cradle-child >/dev/null || { journalctl -u cradle-child >&2; exit 1; }
 times=()
 for _ in 1 2 3 4 5; do
@@ -124,7 +124,7 @@ for _ in $(seq 100); do init=$(pgrep -P "$container" || true); [ -z "$init" ] ||
 [ -n "$init" ] || { cat "$work/boot.log" >&2; exit 1; }
 inside() { nsenter --target "$init" --mount --uts --ipc --net --pid --cgroup "$@"; }
 inside bash /service || { tail -20 "$work/boot.log" >&2; exit 1; }
-inside systemctl poweroff
+inside systemctl poweroff 2>/dev/null || true
 wait "$container" || true
 container=
 
