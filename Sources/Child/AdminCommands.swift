@@ -31,10 +31,10 @@ final class AdminCommands: @unchecked Sendable {
     loop.preconditionInEventLoop()
     var response = AdminProtocol.Response()
     if let request = try? JSONDecoder().decode(AdminProtocol.Request.self, from: Data(line)) {
-      if case .pairWait = request {
-        return pairing.waitForEnd().map { outcome in
-          Array(encodeJSON(AdminProtocol.Response(result: encodeJSON(PairingEnded(outcome)))).utf8)
-        }
+      switch request {
+      case .pairOpen: return opened().map { Self.response(encodeJSON($0)) }
+      case .pairWait: return pairing.waitForEnd().map { Self.response(encodeJSON(PairingEnded($0))) }
+      default: break
       }
       do {
         response.result = try perform(request)
@@ -45,6 +45,10 @@ final class AdminCommands: @unchecked Sendable {
       response.error = "the daemon does not know this command; is it of another version?"
     }
     return loop.makeSucceededFuture(Array(encodeJSON(response).utf8))
+  }
+
+  private static func response(_ result: String) -> [UInt8] {
+    Array(encodeJSON(AdminProtocol.Response(result: result)).utf8)
   }
 
   private func perform(_ request: AdminProtocol.Request) throws -> String {
@@ -71,9 +75,7 @@ final class AdminCommands: @unchecked Sendable {
       logger.notice("token revoked", metadata: ["name": "\(name)"])
       viewers.end { $0.pair == nil && $0.name == name }
       return encodeJSON(["revoked": name])
-    case .pairOpen:
-      return encodeJSON(opened())
-    case .pairWait:
+    case .pairOpen, .pairWait:
       preconditionFailure("answered later")
     case .pairClose:
       pairing.close()
@@ -87,11 +89,13 @@ final class AdminCommands: @unchecked Sendable {
     }
   }
 
-  private func opened() -> PairingOpened {
-    let (offer, time) = pairing.open()
-    return PairingOpened(
-      code: "\(offer.code)", link: "\(PairingLink(origin: report.origin, secret: offer.secret))",
-      expiresAt: Date(timeIntervalSinceNow: time.inSeconds).formatted(.iso8601))
+  private func opened() -> EventLoopFuture<PairingOpened> {
+    let bound = NIOLoopBound(report, eventLoop: loop)
+    return pairing.open().map { offer, time in
+      PairingOpened(
+        code: "\(offer.code)", link: "\(PairingLink(origin: bound.value.origin, secret: offer.secret))",
+        expiresAt: Date(timeIntervalSinceNow: time.inSeconds).formatted(.iso8601))
+    }
   }
 
   private func record(_ text: String) throws -> PairRecord {

@@ -12,7 +12,6 @@ public final class StopSignals: Sendable {
     // Until then a signal ends the program, which is what it asks.
     let counter = clinux_catch_stop()
     guard counter >= 0 else { return }
-    // Not Dispatch: its thread for signals wants a priority that no service has, and says so in the log.
     _ = WorkerThread(name: "signals") {
       var count: UInt64 = 0
       while read(counter, &count, MemoryLayout.size(ofValue: count)) > 0 || errno == EINTR {

@@ -28,7 +28,7 @@ extension ControlService {
     case .screenshotTake(let camera, let quality): try screenshot(of: camera, quality: quality, for: viewer)
     case .talkAcquire(let force): done(.talk(try acquireFloor(for: viewer, force: force)))
     case .talkRelease: done(.talk(releaseFloor(of: viewer)))
-    case .pairingOpen: done(.pairing(openPairing()))
+    case .pairingOpen: openPairing()
     case .pairingClose:
       closePairing()
     case .pairsList: done(.pairs(pairing.records.map(PairDocument.init)))
@@ -115,11 +115,14 @@ extension ControlService {
 
   // MARK: Pairs
 
-  private func openPairing() -> PairingDocument {
-    let (offer, time) = pairing.open()
-    return PairingDocument(
-      code: "\(offer.code)", link: "\(PairingLink(origin: report.origin, secret: offer.secret))",
-      expiresAt: Self.unixTime + time.inSeconds)
+  private func openPairing() -> EventLoopFuture<ControlReply> {
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    return pairing.open().map { offer, time in
+      .pairing(
+        PairingDocument(
+          code: "\(offer.code)", link: "\(PairingLink(origin: bound.value.report.origin, secret: offer.secret))",
+          expiresAt: Self.unixTime + time.inSeconds))
+    }
   }
 
   private func closePairing() -> EventLoopFuture<ControlReply> {

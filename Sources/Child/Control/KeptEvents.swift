@@ -62,6 +62,8 @@ final class KeptEvents {
   /// What failed is tried again at the next interval, and told once.
   private func written(_ result: Result<Void, StoreError>) {
     isWriting = false
+    // What only the writing of JSON needed.
+    MemorySettings.releaseUnused()
     guard case .failure(let error) = result else {
       hasFailed = false
       return

@@ -3,6 +3,7 @@ internal import Logging
 internal import Messages
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOPosix
 internal import Pairing
 internal import Server
 internal import Signaling
@@ -88,12 +89,20 @@ final class PairingService: @unchecked Sendable {
 
   var isOpen: Bool { responder.isOpen }
 
-  /// Opens the window with a new code and link; one that was open closes.
-  func open() -> (offer: PairingResponder.Offer, closesIn: Duration) {
-    let now = MonotonicClock.now
-    let offer = responder.open(now: now)
-    settle()
-    return (offer, offer.closesAt - now)
+  /// Opens the window with a new code and link; one that was open closes. The code is made beside the event loop, which
+  /// would stand still for 0.2 s on a small board.
+  func open() -> EventLoopFuture<(offer: PairingResponder.Offer, closesIn: Duration)> {
+    let responder = responder
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    return NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
+      var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+      return responder.prepareCode(using: &random)
+    }.map { code in
+      let now = MonotonicClock.now
+      let offer = bound.value.responder.open(code, now: now)
+      bound.value.settle()
+      return (offer, offer.closesAt - now)
+    }
   }
 
   func close() {

@@ -20,6 +20,13 @@ public struct PairingResponder: Sendable {
     public let closesAt: Instant
   }
 
+  /// A code and what is kept of it: all of a window that takes long to make.
+  public struct PreparedCode: Sendable {
+    let code: PairingCode
+    let salt: [UInt8]
+    let record: SPAKE2PlusRecord
+  }
+
   /// There are as many invites as there may be.
   public struct TooManyInvites: Error, Hashable, Sendable {}
 
@@ -68,24 +75,36 @@ public struct PairingResponder: Sendable {
 
   // MARK: - The person at the child
 
-  /// Opens the window with a new code and a new link; whichever is used first closes it. One that was open closes.
-  /// Takes as long as `configuration.iterations` of PBKDF2.
-  public mutating func open(terms: PairingTerms = PairingTerms(), now: Instant) -> Offer {
-    handleTimeout(now: now)
-    close()
+  /// Makes a code for a window. Takes as long as `configuration.iterations` of PBKDF2, and may be called on any thread.
+  public func prepareCode(using random: inout any RandomNumberGenerator & Sendable) -> PreparedCode {
     while true {
       let code = PairingCode.random(using: &random)
       let salt = randomBytes(PairingSize.salt, using: &random)
       let secrets = SPAKE2PlusSecrets(
         password: code.digits, names: PairingBytes.names(salt: salt, iterations: configuration.iterations), salt: salt,
         iterations: configuration.iterations, crypto: crypto)
-      guard let record = SPAKE2PlusRecord(secrets, group: crypto) else { continue }
-      window.open(salt: salt, record: record, terms: terms, now: now)
-      let closesAt = now + configuration.windowDuration
-      let secret = addInvite(terms: terms, expiresAt: closesAt, belongsToWindow: true)
-      emit(.windowOpened)
-      return Offer(code: code, secret: secret, closesAt: closesAt)
+      if let record = SPAKE2PlusRecord(secrets, group: crypto) {
+        return PreparedCode(code: code, salt: salt, record: record)
+      }
     }
+  }
+
+  /// Opens the window with a new code and a new link; whichever is used first closes it. One that was open closes.
+  public mutating func open(_ prepared: PreparedCode, terms: PairingTerms = PairingTerms(), now: Instant) -> Offer {
+    handleTimeout(now: now)
+    close()
+    window.open(salt: prepared.salt, record: prepared.record, terms: terms, now: now)
+    let closesAt = now + configuration.windowDuration
+    let secret = addInvite(terms: terms, expiresAt: closesAt, belongsToWindow: true)
+    emit(.windowOpened)
+    return Offer(code: prepared.code, secret: secret, closesAt: closesAt)
+  }
+
+  /// The same with a code made at once.
+  public mutating func open(terms: PairingTerms = PairingTerms(), now: Instant) -> Offer {
+    var generator = random
+    defer { random = generator }
+    return open(prepareCode(using: &generator), terms: terms, now: now)
   }
 
   /// Closes the window, its link, and the runs that stand on them.
