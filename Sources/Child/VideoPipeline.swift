@@ -219,7 +219,10 @@ final class VideoPipeline: Sendable {
     }
     shared.withLock { shared in
       shared.camera = camera
-      if case .missing = camera { shared.latest = nil }
+      if case .missing = camera {
+        shared.latest = nil
+        shared.first = .none
+      }
     }
     mailbox.put(.wake)
     cameraChanged(camera)

@@ -22,13 +22,18 @@ cp "$packages"/cradle-{child,parent}_*.deb "$root/packages/"
 "$top/systemd/debian/build" --programs "$top/.build/release" --output "$root/packages/newer" --quick \
   --version "$("$top/.build/release/cradle-child" --version).1" cradle-child >/dev/null
 
-# Its own mounts and processes end with it.
-cat >"$root/steps" <<'STEPS'
+cat >"$root/words" <<'WORDS'
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 step() { echo "  $*"; }
 fail() { echo "FAILED: $*" >&2; tail -20 /log >&2; exit 1; }
 mount -t proc proc /proc
+WORDS
+# Its mounts and processes end with it.
+inside_root() { unshare --mount --pid --fork --kill-child chroot "$root" bash "$1"; }
+
+cat >"$root/steps" <<'STEPS'
+. /words
 apt-get update -qq
 first=$(echo /packages/cradle-child_*.deb) second=$(echo /packages/newer/*.deb)
 
@@ -101,11 +106,7 @@ echo "  booted: stop/start in ms ${times[*]}; comes back after a kill; $rss MB w
 STEPS
 
 cat >"$root/removal" <<'STEPS'
-set -euo pipefail
-export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
-step() { echo "  $*"; }
-fail() { echo "FAILED: $*" >&2; tail -20 /log >&2; exit 1; }
-mount -t proc proc /proc
+. /words
 apt-get remove -y cradle-child >/log 2>&1 || fail "removing"
 [ -e /var/lib/cradle/identity.pem ] && [ -e /etc/cradle/child.yaml ] || fail "removing took state or configuration"
 apt-get purge -y cradle-child cradle-parent >/log 2>&1 || fail "purging"
@@ -114,7 +115,7 @@ left=$(find / -xdev -name '*cradle*' -not -path '/packages/*' -not -path '/proc/
 [ -z "$left" ] || fail "purging left: $left"
 step "removed, then purged: nothing is left but the user"
 STEPS
-unshare --mount --pid --fork --kill-child chroot "$root" bash /steps
+inside_root /steps
 
 # Its own systemd, without the machine's network.
 systemd-nspawn --quiet --directory="$root" --boot --private-network --register=no --keep-unit \
@@ -128,5 +129,5 @@ inside systemctl poweroff 2>/dev/null || true
 wait "$container" || true
 container=
 
-unshare --mount --pid --fork --kill-child chroot "$root" bash /removal
+inside_root /removal
 echo "The packages install, upgrade and go as they should."

@@ -8,7 +8,7 @@
 extern const srtp_cipher_type_t srtp_aes_icm_128;
 
 // Debian's libsrtp takes its ciphers from NSS, which it loads with the first cipher and unloads after the last one: anew
-// for each self-test of srtp_init, 20 ms every time. A cipher that is never freed keeps it loaded; call this first, once.
+// for each self-test of srtp_init, which costs 60 ms. A cipher that is never freed keeps it loaded; call this first, once.
 static inline srtp_err_status_t csrtp_keep_crypto_loaded(void) {
   srtp_cipher_t *kept = 0;
   return srtp_cipher_type_alloc(&srtp_aes_icm_128, &kept, SRTP_AES_ICM_128_KEY_LEN_WSALT, 0);
