@@ -18,13 +18,17 @@ func product(_ name: String, _ package: String) -> Target.Dependency {
   .product(name: name, package: package)
 }
 
-func room(_ name: String, in folder: String, needs: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: needs, path: "Sources/\(folder)", swiftSettings: strict)
+func room(
+  _ name: String, in folder: String, needs: [Target.Dependency] = [], settings: [SwiftSetting] = strict
+) -> Target {
+  .target(name: name, dependencies: needs, path: "Sources/\(folder)", swiftSettings: settings)
 }
 
-/// A pure core below Sources/Protocols: no C, no Foundation, no clock.
+/// A pure core below Sources/Protocols: no C, no Foundation, no clock. The program is optimized across their borders:
+/// every packet crosses several of them.
 func core(_ name: String, needs: [Target.Dependency] = []) -> Target {
-  room(name, in: "Protocols/\(name)", needs: needs)
+  let acrossBorders = SwiftSetting.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))
+  return room(name, in: "Protocols/\(name)", needs: needs, settings: strict + [acrossBorders])
 }
 
 func library(_ name: String, pkgConfig: String?, package: String) -> Target {
@@ -90,7 +94,7 @@ let shells: [Target] = [
   room(
     "Server", in: "Network/Server",
     needs: [
-      "Wire", "PeerConnection", "Signaling", "Messages", "Secure", "SDP", "ICE",
+      "Wire", "PeerConnection", "Signaling", "Messages", "Secure", "SDP", "ICE", "CLinux",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
       product("NIOWebSocket", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
     ]),

@@ -120,6 +120,7 @@ public final class ChildNode: Sendable {
     ) { event in NodeLog.sound(event, logger) }
     let audio = AudioPipeline(
       device: .init(configuration.microphone.device), echo: sound.echo, deliver: { packet in relay.audio(packet) },
+      levelMeasured: { relay.level() },
       microphoneChanged: { state in NodeLog.microphone(state, logger) })
     let viewers = Viewers(
       settings: .init(
@@ -324,6 +325,10 @@ private final class MediaRelay: @unchecked Sendable {
 
   func audio(_ packet: EncodedAudioPacket) {
     hop { $0.send(packet) }
+  }
+
+  func level() {
+    hop { $0.onLevel() }
   }
 
   private func hop(_ body: @escaping @Sendable (Viewers) -> Void) {

@@ -45,6 +45,8 @@ final class Viewers: @unchecked Sendable {
 
   /// What a viewer's connection tells, after what is done about it here.
   var onEvent: (PeerConnectionEvent, Viewer) -> Void = { _, _ in }
+  /// The microphone's level was measured.
+  var onLevel: () -> Void = {}
 
   init(settings: Settings, hub: PeerHub, cameras: [VideoPipeline], audio: AudioPipeline, logger: Logger) {
     self.settings = settings

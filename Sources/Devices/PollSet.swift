@@ -3,6 +3,7 @@
 internal import CALSA
 internal import CLinux
 internal import Glibc
+internal import Wire
 
 /// File descriptors to wait on, as poll(2) takes them.
 struct PollSet {
@@ -34,10 +35,13 @@ struct PollSet {
   var hasFault: Bool { entries.contains { $0.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 } }
 
   /// Waits for any of them or for `descriptor`; true if that one is ready.
-  mutating func wait(milliseconds: Int64, or descriptor: Int32) -> Bool {
+  mutating func wait(_ timeout: Duration, or descriptor: Int32) -> Bool {
     entries.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
     defer { entries.removeLast() }
-    let count = poll(&entries, nfds_t(entries.count), Int32(clamping: milliseconds))
+    // To the nanosecond, ppoll(2): a wait in whole milliseconds would take a second one for the rest.
+    let (seconds, rest) = max(0, timeout.nanoseconds).quotientAndRemainder(dividingBy: 1_000_000_000)
+    var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(rest))
+    let count = ppoll(&entries, nfds_t(entries.count), &time, nil)
     // Interrupted: nothing is known of any of them.
     if count < 0 {
       for index in entries.indices { entries[index].revents = 0 }

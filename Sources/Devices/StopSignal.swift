@@ -22,25 +22,20 @@ final class StopSignal: Sendable {
 
   var isRaised: Bool {
     var others = PollSet(reading: [])
-    return others.wait(milliseconds: 0, or: descriptor)
+    return others.wait(.zero, or: descriptor)
   }
 
   /// Sleeps until `deadline` or the signal; true if it is raised.
   func wait(until deadline: Instant) -> Bool {
     var others = PollSet(reading: [])
-    while true {
-      let left = deadline - MonotonicClock.now
-      // poll(2) counts whole milliseconds; the rest is too short to be worth waking from.
-      guard left >= .milliseconds(1) else {
-        MonotonicClock.sleep(until: deadline)
-        return isRaised
-      }
-      if others.wait(milliseconds: left.nanoseconds / 1_000_000, or: descriptor) { return true }
-    }
+    repeat {
+      if others.wait(deadline - MonotonicClock.now, or: descriptor) { return true }
+    } while MonotonicClock.now < deadline
+    return false
   }
 
-  /// Waits for the signal or one of the others; true if the signal is raised. `timeout` is rounded up to milliseconds.
+  /// Waits for the signal or one of the others; true if the signal is raised.
   func wait(with others: inout PollSet, timeout: Duration) -> Bool {
-    others.wait(milliseconds: (timeout.nanoseconds + 999_999) / 1_000_000, or: descriptor)
+    others.wait(timeout, or: descriptor)
   }
 }

@@ -100,7 +100,7 @@ struct Watch: AsyncParsableCommand {
 
   /// Shows how it goes until it is over, or the task is cancelled.
   private func follow(_ watcher: Watcher, _ screen: Screen, _ progress: Progress) async {
-    let interval: Duration = stats ? .seconds(1) : .milliseconds(250)
+    let interval: Duration = screen.isLive ? .milliseconds(250) : .seconds(1)
     var next = MonotonicClock.now + interval
     while !Task.isCancelled {
       // While the end is not known yet, it may come soon.

@@ -102,16 +102,16 @@ import Wire
     #expect(wraps == 1)
   }
 
-  @Test func burstsAreCutIntoTensOnAHealthyPath() {
+  @Test func aKeyFrameLeavesInBurstsOnAHealthyPath() {
     var rig = Rig()
-    rig.sendVideo(packets: 35, at: .milliseconds(10), isKeyFrame: true)
-    #expect(rig.drain(at: .milliseconds(10)) == 10)
-    #expect(rig.sender.nextDeadline == .milliseconds(10) + .microseconds(2500))
+    rig.sendVideo(packets: 52, at: .milliseconds(10), isKeyFrame: true)
+    #expect(rig.drain(at: .milliseconds(10)) == 16)
+    #expect(rig.sender.nextDeadline == .milliseconds(14))
     rig.run(until: .milliseconds(30))
     var times: [Instant: Int] = [:]
     for packet in rig.packets { times[packet.at, default: 0] += 1 }
-    #expect(times.sorted { $0.key < $1.key }.map(\.value) == [10, 10, 10, 5])
-    #expect(rig.packets.last!.at == .milliseconds(10) + .microseconds(7500))
+    #expect(times.sorted { $0.key < $1.key }.map(\.value) == [16, 16, 16, 4])
+    #expect(rig.packets.last!.at == .milliseconds(22))
   }
 
   @Test func soundOvertakesPictureThatWaits() {

@@ -10,11 +10,16 @@
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <malloc.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/timex.h>
 #include <unistd.h>
+
+// ppoll(2): glibc declares it for _GNU_SOURCE alone.
+extern int ppoll(struct pollfd *descriptors, nfds_t count, const struct timespec *timeout, const sigset_t *mask);
 
 /// Names the calling thread; `name` is cut to 15 bytes. prctl(2).
 static inline void clinux_set_thread_name(const char *name) {

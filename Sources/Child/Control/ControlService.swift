@@ -31,7 +31,6 @@ final class ControlService: @unchecked Sendable {
   private var transferNumber: UInt32 = 0
   private var transfers: [PeerID: TransferSender] = [:]
   private var pump: RepeatedTask?
-  private var levels: RepeatedTask?
 
   var loop: any EventLoop { viewers.hub.eventLoop }
 
@@ -59,23 +58,16 @@ final class ControlService: @unchecked Sendable {
     pairing.onPaired = { [weak self] record in self?.note(.paired, id: record.id, detail: record.name) }
     lights.changed = { [weak self] in self?.tellChanges() }
     told = state
-    let bound = NIOLoopBound(self, eventLoop: loop)
-    levels = loop.scheduleRepeatedTask(initialDelay: Self.levelInterval, delay: Self.levelInterval) { _ in
-      bound.value.tellLevel()
-    }
+    viewers.onLevel = { [weak self] in self?.tellLevel() }
     note(.restart)
   }
 
   /// Says goodbye to everybody, and leaves the lights as they are configured.
   func stop() {
-    levels?.cancel()
     pump?.cancel()
     push(.goodbye(reason: "The child is stopping."))
     lights.stop()
   }
-
-  /// Five a second.
-  private static let levelInterval = TimeAmount.milliseconds(200)
 
   // MARK: What viewers do
 

@@ -40,17 +40,23 @@ public final class AudioPipeline: Sendable {
   private let demand = Demand()
   private let worker = Worker()
   private let deliver: @Sendable (EncodedAudioPacket) -> Void
+  private let levelMeasured: @Sendable () -> Void
   private let microphoneChanged: @Sendable (MicrophoneState) -> Void
   private let supervisor = Mutex<AudioSupervisor?>(nil)
 
-  /// Both closures are called on the microphone's threads. `echo` knows what a speaker in the same room plays.
+  /// The closures are called on the microphone's threads. `echo` knows what a speaker in the same room plays.
+  ///
+  /// - Parameter levelMeasured: there is a new level: five times a second, just before the packet of that moment, and
+  ///   when the microphone is lost.
   public init(
     device: AudioDevice, echo: EchoControl? = nil, deliver: @escaping @Sendable (EncodedAudioPacket) -> Void,
+    levelMeasured: @escaping @Sendable () -> Void = {},
     microphoneChanged: @escaping @Sendable (MicrophoneState) -> Void
   ) {
     self.device = device
     self.echo = echo
     self.deliver = deliver
+    self.levelMeasured = levelMeasured
     self.microphoneChanged = microphoneChanged
     shared = Mutex(Shared(microphone: device == .off ? .off : .opening))
   }
@@ -82,8 +88,7 @@ public final class AudioPipeline: Sendable {
   private func captured(_ recorded: AudioBlock) {
     var block = recorded
     echo?.clean(&block)
-    worker.meter.add(block.samples)
-    let level = worker.meter.level.rms
+    let level = worker.meter.add(block.samples)
     var packet: EncodedAudioPacket?
     if demand.isWanted {
       if worker.encoder == nil { worker.encoder = try? OpusEncoder() }
@@ -91,12 +96,13 @@ public final class AudioPipeline: Sendable {
     }
     shared.withLock { shared in
       shared.counters.captured += 1
-      shared.counters.levelDb = level
+      if let level { shared.counters.levelDb = level.rms }
       if let packet {
         shared.counters.encoded += 1
         shared.counters.encodedBytes += UInt64(packet.data.count)
       }
     }
+    if level != nil { levelMeasured() }
     if let packet { deliver(packet) }
   }
 
@@ -106,7 +112,11 @@ public final class AudioPipeline: Sendable {
     case .running(let info): microphone = .running(info)
     case .missing(let error): microphone = .missing(error)
     }
-    shared.withLock { $0.microphone = microphone }
+    shared.withLock { shared in
+      shared.microphone = microphone
+      if case .missing = microphone { shared.counters.levelDb = -100 }
+    }
+    if case .missing = microphone { levelMeasured() }
     microphoneChanged(microphone)
   }
 }

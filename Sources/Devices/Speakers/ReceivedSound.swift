@@ -18,10 +18,20 @@ public final class ReceivedSound: Sendable {
   private let counters = Mutex(Counters())
   private let ring: PlaybackRing?
   private let thread = Mutex<WorkerThread?>(nil)
+  private let isHeard: Atomic<Bool>
+
+  /// While only the level is of interest: 100 ms.
+  private static let unheardBatch = 5
 
   /// `ring` takes the sound; nil if only its level is of interest.
   public init(ring: PlaybackRing?) {
     self.ring = ring
+    isHeard = Atomic(ring != nil)
+  }
+
+  /// Whether a speaker plays the ring now. For nobody the thread need not wake up fifty times a second.
+  public func setHeard(_ isHeard: Bool) {
+    self.isHeard.store(isHeard, ordering: .relaxed)
   }
 
   /// Once.
@@ -40,7 +50,7 @@ public final class ReceivedSound: Sendable {
 
   /// In the order of playing, from any thread; a second of it waits at most.
   public func play(_ audio: ReceivedAudio) {
-    mailbox.put(audio)
+    mailbox.put(audio, wakingFor: isHeard.load(ordering: .relaxed) ? 1 : Self.unheardBatch)
   }
 
   public var current: Counters { counters.withLock { $0 } }

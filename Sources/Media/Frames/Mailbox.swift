@@ -35,8 +35,10 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
   }
 
   /// Puts an element in; returns false if that pushed an older one out. After `close` it does nothing.
+  ///
+  /// - Parameter count: who waits is not woken for fewer elements.
   @discardableResult
-  public func put(_ element: Element) -> Bool {
+  public func put(_ element: Element, wakingFor count: Int = 1) -> Bool {
     pthread_mutex_lock(lock)
     guard !closed else {
       pthread_mutex_unlock(lock)
@@ -46,7 +48,7 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
     let oldest = isFull ? elements.removeFirst() : nil
     if isFull { dropped += 1 }
     elements.append(element)
-    let isAwaited = waiting > 0
+    let isAwaited = waiting > 0 && elements.count >= min(count, capacity)
     pthread_mutex_unlock(lock)
     // Signalled under the lock, the other thread would wake only to wait for the lock. And what is pushed out is freed
     // here, where nobody waits for it.

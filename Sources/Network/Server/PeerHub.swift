@@ -39,8 +39,9 @@ public final class PeerHub: @unchecked Sendable {
   private var byFragment: [String: PeerID] = [:]
   private var byAddress: [TransportAddress: PeerID] = [:]
   private var nextNumber: UInt64 = 1
-  private var timer: (deadline: Instant, task: Scheduled<Void>)?
-  private var hasUnflushedWrites = false
+  private var timer: LoopTimer?
+  private var timerDeadline: Instant?
+  private let writer = DatagramWriter()
   /// Events wait until the peer has been drained, because a handler may call the hub again.
   private var events: [(PeerID, PeerConnectionEvent)] = []
   private var isDelivering = false
@@ -82,7 +83,11 @@ public final class PeerHub: @unchecked Sendable {
   /// Opens the UDP socket. Call once, before anything else.
   public func bind(ports: ClosedRange<UInt16>) async throws {
     let socket = try await openSocket(ports: ports)
-    try await eventLoop.submit { self.use(socket) }.get()
+    let timer = try await LoopTimer.open(on: eventLoop) { [weak self] in self?.fire() }
+    try await eventLoop.submit {
+      self.timer = timer
+      self.use(socket)
+    }.get()
   }
 
   private func openSocket(ports: ClosedRange<UInt16>) async throws -> MediaSocket {
@@ -234,8 +239,7 @@ public final class PeerHub: @unchecked Sendable {
       for peer in self.peers.values {
         if sayingGoodbye { self.close(peer.id) } else { self.forget(peer) }
       }
-      self.timer?.task.cancel()
-      self.timer = nil
+      self.timer?.close()
       return self.socket
     }.get()
     await socket?.close()
@@ -333,18 +337,12 @@ public final class PeerHub: @unchecked Sendable {
       destination = made
       peer.destination = (address, made)
     }
-    let envelope = AddressedEnvelope(
-      remoteAddress: destination, data: socket.channel.allocator.buffer(bytes: datagram))
-    socket.channel.write(envelope, promise: nil)
-    hasUnflushedWrites = true
+    writer.write(datagram, to: address, at: destination, through: socket.channel)
   }
 
   /// Flushes once, sets the timer and hands out the events of this turn.
   private func finishTurn() {
-    if hasUnflushedWrites {
-      hasUnflushedWrites = false
-      socket?.channel.flush()
-    }
+    if let socket { writer.flush(socket.channel) }
     schedule()
     guard !isDelivering else { return }
     isDelivering = true
@@ -359,18 +357,13 @@ public final class PeerHub: @unchecked Sendable {
   /// One timer for all peers. A little too early is left as it is; by more it would wake the thread for nothing.
   private func schedule() {
     guard let deadline = peers.values.lazy.compactMap(\.connection.nextDeadline).min() else { return }
-    if let timer, timer.deadline <= deadline, deadline < timer.deadline + Self.timerSlack { return }
-    timer?.task.cancel()
-    let delay = max(.zero, deadline - now())
-    let task = eventLoop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { [weak self] in
-      guard let self else { return }
-      self.fire()
-    }
-    timer = (deadline, task)
+    if let timerDeadline, timerDeadline <= deadline, deadline < timerDeadline + Self.timerSlack { return }
+    timerDeadline = deadline
+    timer?.set(deadline - now())
   }
 
   private func fire() {
-    timer = nil
+    timerDeadline = nil
     let now = now()
     for peer in peers.values {
       guard let deadline = peer.connection.nextDeadline, deadline <= now else { continue }

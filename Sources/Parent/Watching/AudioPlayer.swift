@@ -28,7 +28,10 @@ final class AudioPlayer: Sendable {
 
   func start() {
     sound.start()
-    speaker?.start(deliver: { _ in }, stateChanged: speakerChanged)
+    speaker?.start(deliver: { _ in }) { [sound, speakerChanged] state in
+      if case .running = state { sound.setHeard(true) } else { sound.setHeard(false) }
+      speakerChanged(state)
+    }
   }
 
   func stop() {

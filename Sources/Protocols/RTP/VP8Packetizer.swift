@@ -17,8 +17,9 @@ public struct VP8Packetizer: Sendable {
     self.tl0PictureIndex = tl0PictureIndex &- 1
   }
 
-  /// The payloads of one frame, of about equal size and none above `maximumPayloadSize` bytes (descriptor included;
-  /// at least 16 are taken). The last one goes out with the marker bit. Empty for an empty frame.
+  /// The payloads of one frame, none above `maximumPayloadSize` bytes (descriptor included; at least 16 are taken). They
+  /// are of one size, the last may be a little shorter: so the kernel can cut them apart (UDP_SEGMENT, udp(7)). The last
+  /// one goes out with the marker bit. Empty for an empty frame.
   ///
   /// - Parameters:
   ///   - temporalLayer: 0...3, as the encoder's pattern says. A key frame is always of layer 0.
@@ -38,12 +39,12 @@ public struct VP8Packetizer: Sendable {
 
     let room = max(maximumPayloadSize, 16) - Self.descriptorByteCount
     let count = (frame.count + room - 1) / room
-    let (size, larger) = frame.count.quotientAndRemainder(dividingBy: count)
+    let size = (frame.count + count - 1) / count
     var payloads: [[UInt8]] = []
     payloads.reserveCapacity(count)
     var start = 0
-    for index in 0..<count {
-      let end = start + size + (index < larger ? 1 : 0)
+    while start < frame.count {
+      let end = min(start + size, frame.count)
       var writer = ByteWriter(reservingCapacity: Self.descriptorByteCount + end - start)
       descriptor.write(to: &writer)
       writer.write(contentsOf: frame[start..<end])

@@ -10,7 +10,7 @@ public struct RTPReceiverConfiguration: Hashable, Sendable {
   public var reportInterval = Duration.seconds(1)
   /// From the first packet that was not told of to the feedback that tells of it. Shorter finds a queue sooner, and
   /// costs a few kbit/s.
-  public var transportFeedbackInterval = Duration.milliseconds(50)
+  public var transportFeedbackInterval = Duration.milliseconds(100)
 
   /// Missing packets remembered, each stream. A gap of more is an outage, which a key frame ends sooner.
   public var maximumMissingPackets = 1000

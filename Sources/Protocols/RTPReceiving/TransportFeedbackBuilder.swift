@@ -6,6 +6,7 @@ import Wire
 struct TransportFeedbackBuilder: Sendable {
   private let senderSSRC: UInt32
   private let interval: Duration
+  private let patience: Duration
   /// Arrival times in nanoseconds by transport-wide sequence number; `missing` for those that did not come.
   private var arrivals = [Int64](repeating: missing, count: Int(capacity))
   private var highest: Int64?
@@ -17,7 +18,7 @@ struct TransportFeedbackBuilder: Sendable {
   /// From when on feedback leaves with the next packet that comes; nil while there is nothing to tell.
   private var due: Instant?
   /// When it leaves without one: so it seldom takes a wake-up of its own.
-  var nextDeadline: Instant? { due.map { $0 + interval / 2 } }
+  var nextDeadline: Instant? { due.map { $0 + patience } }
 
   private static let missing = Int64.min
   /// 4 s at 500 packets a second; a power of two.
@@ -30,6 +31,7 @@ struct TransportFeedbackBuilder: Sendable {
   init(senderSSRC: UInt32, interval: Duration) {
     self.senderSSRC = senderSSRC
     self.interval = max(interval, .milliseconds(1))
+    patience = self.interval / 2
   }
 
   mutating func noteArrival(_ number: UInt16, mediaSSRC: UInt32, now: Instant) {

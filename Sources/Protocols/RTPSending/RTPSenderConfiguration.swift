@@ -19,8 +19,8 @@ public struct RTPSenderConfiguration: Hashable, Sendable {
   public var maximumRetransmissionsPerPacket = 8
 
   /// So many packets leave at once, then as many each `burstInterval` (about 40 Mbit/s), while the path is healthy.
-  public var burstPackets = 10
-  public var burstInterval = Duration.microseconds(2500)
+  public var burstPackets = 16
+  public var burstInterval = Duration.milliseconds(4)
   /// On a congested path packets leave at this multiple of the estimate, so that a key frame does not take a second.
   public var congestedPacingFactor = 2.5
   /// Video that waited longer is given up for a new key frame.

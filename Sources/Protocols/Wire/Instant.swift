@@ -40,13 +40,7 @@ public struct Instant: Comparable, Hashable, Sendable {
 
 extension Duration {
   /// Whole nanoseconds, saturating: 292 years either way.
-  public var nanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    if overflow { return seconds < 0 ? .min : .max }
-    let (sum, carry) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-    return carry ? (seconds < 0 ? .min : .max) : sum
-  }
+  public var nanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 
   /// Milliseconds with their fraction.
   public var inMilliseconds: Double { Double(nanoseconds) / 1e6 }

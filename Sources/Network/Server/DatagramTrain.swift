@@ -1,0 +1,85 @@
+internal import Glibc
+internal import NIOCore
+internal import Wire
+
+/// Datagrams to one address that go to the kernel in one write and are cut apart there: udp(7), UDP_SEGMENT. All are of
+/// the first one's size, but the last may be shorter. A picture's packets are like that.
+struct DatagramTrain {
+  let address: TransportAddress
+  /// Bytes of every datagram but the last.
+  let segmentSize: Int
+  private(set) var bytes: ByteBuffer
+  private(set) var count = 1
+  private var endsShort = false
+
+  /// The kernel takes 64.
+  static let mostDatagrams = 40
+  /// With the headers before them they must fit into 65,535 bytes.
+  static let mostBytes = 60_000
+
+  init(_ datagram: [UInt8], to address: TransportAddress, allocator: ByteBufferAllocator) {
+    self.address = address
+    segmentSize = datagram.count
+    bytes = allocator.buffer(bytes: datagram)
+  }
+
+  /// Takes another datagram behind the others, if it goes the same way and has the size for it.
+  mutating func append(_ datagram: [UInt8], to address: TransportAddress) -> Bool {
+    guard !endsShort, !datagram.isEmpty, datagram.count <= segmentSize, count < Self.mostDatagrams,
+      bytes.readableBytes + datagram.count <= Self.mostBytes, address == self.address
+    else { return false }
+    bytes.writeBytes(datagram)
+    count += 1
+    endsShort = datagram.count < segmentSize
+    return true
+  }
+}
+
+/// Writes datagrams to a UDP channel, as trains where the kernel takes them.
+///
+/// Confined to its event loop; nothing leaves before `flush`.
+final class DatagramWriter {
+  private var train: (cars: DatagramTrain, destination: SocketAddress)?
+  private var hasWritten = false
+  /// Until a path refuses one.
+  private(set) var buildsTrains = true
+
+  func write(
+    _ datagram: [UInt8], to address: TransportAddress, at destination: SocketAddress, through channel: any Channel
+  ) {
+    if buildsTrains, train?.cars.append(datagram, to: address) == true { return }
+    depart(through: channel)
+    train = (DatagramTrain(datagram, to: address, allocator: channel.allocator), destination)
+  }
+
+  func flush(_ channel: any Channel) {
+    depart(through: channel)
+    guard hasWritten else { return }
+    hasWritten = false
+    channel.flush()
+  }
+
+  private func depart(through channel: any Channel) {
+    guard let (cars, destination) = train else { return }
+    train = nil
+    hasWritten = true
+    guard cars.count > 1 else {
+      return channel.write(AddressedEnvelope(remoteAddress: destination, data: cars.bytes), promise: nil)
+    }
+    let envelope = AddressedEnvelope(
+      remoteAddress: destination, data: cars.bytes,
+      metadata: .init(ecnState: .transportNotCapable, packetInfo: nil, segmentSize: cars.segmentSize))
+    let written = channel.eventLoop.makePromise(of: Void.self)
+    written.futureResult.assumeIsolated().whenFailure { [self] error in
+      if Self.isRefusal(error) { buildsTrains = false }
+    }
+    channel.write(envelope, promise: written)
+  }
+
+  /// Whether a write failed because the kernel does not cut for this path: a device without checksums of its own before
+  /// Linux 6.11 (EIO), a path for smaller datagrams (EINVAL), a kernel before 4.18.
+  static func isRefusal(_ error: any Error) -> Bool {
+    guard let error = error as? IOError else { return false }
+    return [EIO, EINVAL, EMSGSIZE, ENOPROTOOPT, EOPNOTSUPP].contains(error.errnoCode)
+  }
+}

@@ -1,0 +1,150 @@
+import Glibc
+import NIOCore
+import NIOPosix
+import Testing
+import Wire
+
+@testable import Server
+
+/// One write for many datagrams, udp(7): UDP_SEGMENT and UDP_GRO of the real kernel.
+@Suite(.timeLimit(.minutes(1))) struct DatagramTrainTests {
+  private static let here = TransportAddress(ip: .v4(0x7f00_0001), port: 9)
+  private static let there = TransportAddress(ip: .v4(0x7f00_0001), port: 10)
+
+  private static func datagram(_ size: Int, _ mark: UInt8) -> [UInt8] { Array(repeating: mark, count: size) }
+
+  private static func train(_ size: Int) -> DatagramTrain {
+    DatagramTrain(datagram(size, 1), to: here, allocator: ByteBufferAllocator())
+  }
+
+  @Test func takesWhatIsOfOneSizeAndAShorterOneAtTheEnd() {
+    var train = Self.train(1000)
+    #expect(train.append(Self.datagram(1000, 2), to: Self.here))
+    #expect(train.append(Self.datagram(999, 3), to: Self.here))
+    #expect(train.count == 3 && train.bytes.readableBytes == 2999 && train.segmentSize == 1000)
+    for size in [1000, 999, 1] { #expect(!train.append(Self.datagram(size, 4), to: Self.here)) }
+    #expect(train.count == 3)
+  }
+
+  @Test func refusesWhatTheKernelWouldCutWrongly() {
+    var train = Self.train(1000)
+    #expect(!train.append(Self.datagram(1001, 2), to: Self.here))
+    #expect(!train.append([], to: Self.here))
+    #expect(!train.append(Self.datagram(1000, 2), to: Self.there))
+    #expect(train.count == 1)
+  }
+
+  @Test(arguments: [(100, DatagramTrain.mostDatagrams), (1400, DatagramTrain.mostBytes / 1400), (40_000, 1)])
+  func endsWhereTheKernelsLimitsAre(size: Int, most: Int) {
+    var train = Self.train(size)
+    while train.append(Self.datagram(size, 2), to: Self.here) {}
+    #expect(train.count == min(most, DatagramTrain.mostDatagrams))
+  }
+
+  /// A MediaSocket that keeps what it receives.
+  private struct Receiver {
+    let socket: MediaSocket
+    let datagrams: AsyncStream<[UInt8]>
+
+    init(on loop: any EventLoop) async throws {
+      let (stream, kept) = AsyncStream.makeStream(of: [UInt8].self)
+      datagrams = stream
+      socket = try await MediaSocket.bind(ports: 0...0, on: loop, isWanted: { first, _ in first != 0xee }) {
+        datagram, _, _ in
+        kept.yield(datagram)
+      } receivedAll: {
+      }
+    }
+
+    func next(_ count: Int) async -> [[UInt8]] {
+      var result: [[UInt8]] = []
+      for await datagram in datagrams {
+        result.append(datagram)
+        if result.count == count { break }
+      }
+      return result
+    }
+  }
+
+  private static let sent =
+    (1...7).map { datagram(1190, $0) } + [datagram(300, 8), datagram(500, 9), datagram(500, 10), datagram(1, 11)]
+
+  private static func write(_ datagrams: [[UInt8]], from socket: MediaSocket, to port: UInt16) async throws -> Bool {
+    try await socket.channel.eventLoop.submit {
+      let writer = DatagramWriter()
+      let address = TransportAddress(ip: .v4(0x7f00_0001), port: port)
+      let destination = try #require(SocketAddress(address, forIPv6Socket: socket.isIPv6))
+      for datagram in datagrams { writer.write(datagram, to: address, at: destination, through: socket.channel) }
+      writer.flush(socket.channel)
+      return writer.buildsTrains
+    }.get()
+  }
+
+  @Test func arrivesAsWhatWasWrittenInOrder() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let (from, to) = (try await Receiver(on: loop), try await Receiver(on: loop))
+    let kept = try await Self.write(Self.sent, from: from.socket, to: to.socket.port)
+    #expect(await to.next(Self.sent.count) == Self.sent)
+    #expect(kept)
+    await from.socket.close()
+    await to.socket.close()
+  }
+
+  /// What nobody waits for is left out of a train, too.
+  @Test func eachDatagramOfATrainIsLookedAt() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let (from, to) = (try await Receiver(on: loop), try await Receiver(on: loop))
+    var sent = Self.sent
+    sent[2] = Self.datagram(1190, 0xee)
+    _ = try await Self.write(sent, from: from.socket, to: to.socket.port)
+    sent.remove(at: 2)
+    #expect(await to.next(sent.count) == sent)
+    await from.socket.close()
+    await to.socket.close()
+  }
+
+  /// A viewer of any other make sees single datagrams.
+  @Test func aPlainSocketReceivesDatagrams() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let from = try await Receiver(on: loop)
+    let plain = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(plain) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        #expect(bind(plain, pointer, length) == 0)
+        #expect(getsockname(plain, pointer, &length) == 0)
+      }
+    }
+    _ = try await Self.write(Self.sent, from: from.socket, to: UInt16(bigEndian: address.sin_port))
+    let sizes = try await NIOThreadPool.singleton.runIfActive {
+      var time = timeval(tv_sec: 10, tv_usec: 0)
+      setsockopt(plain, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      return Self.sent.map { _ in recv(plain, &buffer, buffer.count, 0) }
+    }
+    #expect(sizes == Self.sent.map(\.count))
+    await from.socket.close()
+  }
+
+  /// The kernel refuses to cut datagrams without checksums (EINVAL), as it does on a path for smaller ones.
+  @Test func aRefusalEndsTrains() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let from = try await Receiver(on: loop)
+    let noChecksum = ChannelOptions.Types.SocketOption(level: .socket, name: .init(rawValue: SO_NO_CHECK))
+    try await from.socket.channel.setOption(noChecksum, value: 1).get()
+    #expect(try await Self.write(Self.sent, from: from.socket, to: 9) == false)
+    await from.socket.close()
+  }
+
+  @Test func anUnreachableNetworkIsNoRefusal() {
+    for code in [ENETUNREACH, EACCES, ENETDOWN, EHOSTUNREACH, EPERM, ENOBUFS] {
+      #expect(!DatagramWriter.isRefusal(IOError(errnoCode: code, reason: "sendmsg")))
+    }
+    #expect(DatagramWriter.isRefusal(IOError(errnoCode: EIO, reason: "sendmsg")))
+    #expect(!DatagramWriter.isRefusal(ChannelError.ioOnClosedChannel))
+  }
+}
