@@ -212,6 +212,8 @@ class Load:
     encoder: list[float] = field(default_factory=list)
     theirs: list[float] = field(default_factory=list)
     theirs_drawing: list[float] = field(default_factory=list)
+    #: With our encoder's threshold for blocks that stay as they are; otherwise it is left as GStreamer has it.
+    theirs_alike: list[float] = field(default_factory=list)
     #: By number of viewers: processor time as a share of a core, and resident memory.
     ours_share: dict[int, list[float]] = field(default_factory=dict)
     theirs_share: dict[int, list[float]] = field(default_factory=dict)
@@ -318,6 +320,11 @@ def _webrtcbin_round(bench: Bench, gathered: Load, counts: tuple[int, ...]) -> N
                 if count == 1:
                     gathered.theirs.append(window.ms_per_frame)
                 common.log(_line("webrtcbin", count, window))
+        alike = Webrtcbin(bench.benchmarks, gathered.speeds[-1], options=("--static-threshold", "100"))
+        with alike as server, Watchers(server) as watchers:
+            watchers.grow_to(1)
+            time.sleep(2)
+            gathered.theirs_alike.append(observe(server, bench.window).ms_per_frame)
         with Webrtcbin(bench.benchmarks, gathered.speeds[-1], draw_only=True) as server:
             time.sleep(1)
             gathered.theirs_drawing.append(observe(server, bench.window).ms_per_frame)
@@ -358,6 +365,10 @@ def _processor(bench: Bench, load: Load) -> list[Figure]:
     if theirs:
         against.note = f"what taking in the pictures costs it is off ({median(load.theirs_drawing):.2f} ms)"
         figures.append(_by_rounds(against, ours, theirs).judged("≤ ×0.90", lambda f: f.comparison <= 0.90))
+        alike = [whole - drawing for whole, drawing in zip(load.theirs_alike, load.theirs_drawing)]
+        figures.append(
+            _by_rounds(Figure("  the same, its encoder with our threshold for still blocks", "ms", against="webrtcbin"), ours, alike)
+        )
     else:
         against.missing, against.target = "; ".join(load.problems) or "no run", "≤ ×0.90"
         figures.append(against)

@@ -178,12 +178,12 @@ class Webrtcbin(Server):
 
     name = "webrtcbin"
 
-    def __init__(self, benchmarks: str, speed: int, draw_only: bool = False):
+    def __init__(self, benchmarks: str, speed: int, draw_only: bool = False, options: tuple[str, ...] = ()):
         port = free_port()
         live = f"{shlex.quote(os.path.abspath(benchmarks))} y4m - --live --frames 0"
         command = [SYSTEM_PYTHON, str(HERE / "webrtcbin_server.py"), "--port", str(port), "--tls", "--live", live]
         command += ["--bitrate", str(KBPS), f"--cpu-used={speed}", "--threads", "1"]
-        super().__init__(command + (["--draw-only"] if draw_only else []), port)
+        super().__init__(command + (["--draw-only"] if draw_only else []) + list(options), port)
         self.wait_until_listening()
 
     def stats(self) -> dict[str, Any]:

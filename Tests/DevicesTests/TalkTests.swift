@@ -2,6 +2,7 @@ import Codecs
 import Frames
 import RTPReceiving
 import Sound
+import Synchronization
 import Testing
 import Wire
 
@@ -52,6 +53,63 @@ struct TalkTests {
     #expect(second.samplePosition == first.samplePosition + 960)
     #expect(try OpusDecoder().decode(first.data).count == 960)
     guard case .running = pipeline.microphone else { return #expect(Bool(false)) }
+  }
+
+  @Test func theLevelIsToldFiveTimesASecondWhetherOrNotSomebodyListens() {
+    let told = Collector<Double>()
+    let pipeline = Mutex<AudioPipeline?>(nil)
+    let new = AudioPipeline(
+      device: .test, deliver: { _ in },
+      levelMeasured: { told.put(pipeline.withLock { $0?.counters.levelDb } ?? 0) }, microphoneChanged: { _ in })
+    pipeline.withLock { $0 = new }
+    new.start()
+    let levels = (0..<3).compactMap { _ in told.next() }
+    let captured = new.counters.captured
+    new.stop()
+    #expect(levels.count == 3 && levels.allSatisfy { abs($0 + 20) < 1 })
+    #expect((30...39).contains(captured))
+    pipeline.withLock { $0 = nil }
+  }
+
+  @Test func aLostMicrophoneIsSilent() {
+    let told = Collector<Void>()
+    let pipeline = AudioPipeline(
+      device: .pcm(name: "no such microphone"), deliver: { _ in }, levelMeasured: { told.put(()) },
+      microphoneChanged: { _ in })
+    pipeline.start()
+    #expect(told.next() != nil && pipeline.counters.levelDb == -100)
+    pipeline.stop()
+  }
+
+  /// While no speaker plays, five packets wait for one wake-up; nothing of them is left out.
+  @Test func soundThatNobodyHearsIsMeteredAllTheSame() throws {
+    let ring = PlaybackRing()
+    let sound = ReceivedSound(ring: ring)
+    let encoder = try OpusEncoder()
+    var generator = ToneGenerator()
+    func play(_ count: Int) throws {
+      for _ in 0..<count {
+        let block = generator.makeBlock(captureTime: .zero, samplePosition: 0, unixNanoseconds: 500_000_000)
+        let content = ReceivedAudio.Content.packet(try encoder.encode(block).data)
+        sound.play(ReceivedAudio(content: content, rtpTimestamp: 0, samples: 960, isAfterDiscontinuity: false))
+      }
+    }
+    func waitFor(_ samples: Int) {
+      while ring.statistics.level < samples { MonotonicClock.sleep(until: MonotonicClock.now + .milliseconds(5)) }
+    }
+    sound.setHeard(false)
+    sound.start()
+    // Until the thread waits for more.
+    MonotonicClock.sleep(until: MonotonicClock.now + .milliseconds(50))
+    try play(4)
+    MonotonicClock.sleep(until: MonotonicClock.now + .milliseconds(50))
+    try play(6)
+    waitFor(5 * 960)
+    sound.setHeard(true)
+    try play(1)
+    waitFor(11 * 960)
+    #expect(abs(sound.current.levelDb + 20) < 2)
+    sound.stop()
   }
 
   @Test func receivedSoundComesToTheRingWhateverIsLost() throws {

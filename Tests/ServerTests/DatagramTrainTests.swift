@@ -19,19 +19,18 @@ import Wire
 
   @Test func takesWhatIsOfOneSizeAndAShorterOneAtTheEnd() {
     var train = Self.train(1000)
-    #expect(train.append(Self.datagram(1000, 2), to: Self.here))
-    #expect(train.append(Self.datagram(999, 3), to: Self.here))
+    let taken = [1000, 999, 1000, 999, 1].map { train.append(Self.datagram($0, 2), to: Self.here) }
+    #expect(taken == [true, true, false, false, false])
     #expect(train.count == 3 && train.bytes.readableBytes == 2999 && train.segmentSize == 1000)
-    for size in [1000, 999, 1] { #expect(!train.append(Self.datagram(size, 4), to: Self.here)) }
-    #expect(train.count == 3)
   }
 
   @Test func refusesWhatTheKernelWouldCutWrongly() {
     var train = Self.train(1000)
-    #expect(!train.append(Self.datagram(1001, 2), to: Self.here))
-    #expect(!train.append([], to: Self.here))
-    #expect(!train.append(Self.datagram(1000, 2), to: Self.there))
-    #expect(train.count == 1)
+    let taken = [
+      train.append(Self.datagram(1001, 2), to: Self.here), train.append([], to: Self.here),
+      train.append(Self.datagram(1000, 2), to: Self.there),
+    ]
+    #expect(taken == [false, false, false] && train.count == 1)
   }
 
   @Test(arguments: [(100, DatagramTrain.mostDatagrams), (1400, DatagramTrain.mostBytes / 1400), (40_000, 1)])
@@ -103,23 +102,30 @@ import Wire
     await to.socket.close()
   }
 
+  /// Gives a socket a free port of the loopback interface.
+  private static func bind(_ descriptor: Int32) throws -> UInt16 {
+    let bound = try SocketAddress(ipAddress: "127.0.0.1", port: 0).withSockAddr { address, size in
+      Glibc.bind(descriptor, address, socklen_t(size))
+    }
+    #expect(bound == 0)
+    // sockaddr_in, ip(7): family, then the port.
+    var name = [UInt8](repeating: 0, count: 16)
+    var length = socklen_t(name.count)
+    let named = name.withUnsafeMutableBytes {
+      getsockname(descriptor, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), &length)
+    }
+    #expect(named == 0)
+    return UInt16(name[2]) << 8 | UInt16(name[3])
+  }
+
   /// A viewer of any other make sees single datagrams.
   @Test func aPlainSocketReceivesDatagrams() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let from = try await Receiver(on: loop)
     let plain = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
     defer { close(plain) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    withUnsafeMutablePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        #expect(bind(plain, pointer, length) == 0)
-        #expect(getsockname(plain, pointer, &length) == 0)
-      }
-    }
-    _ = try await Self.write(Self.sent, from: from.socket, to: UInt16(bigEndian: address.sin_port))
+    let port = try Self.bind(plain)
+    _ = try await Self.write(Self.sent, from: from.socket, to: port)
     let sizes = try await NIOThreadPool.singleton.runIfActive {
       var time = timeval(tv_sec: 10, tv_usec: 0)
       setsockopt(plain, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
