@@ -243,14 +243,15 @@ def load(bench: Bench) -> list[Figure]:
         watchers.grow_to(1)
         bench.speed = settle(child, 20 if bench.is_quick else 75)
         common.log(f"  the child's encoder runs at cpu-used {bench.speed}")
-        for number in range(bench.rounds):
-            _child_round(bench, child, watchers, gathered)
+        # The machine's speed drifts. Every second round has one viewer alone, so that what is compared is close in time.
+        for number in range(2 * bench.rounds):
+            _child_round(bench, child, watchers, gathered, VIEWERS if number % 2 == 0 else VIEWERS[:1])
             _libvpx_round(bench, gathered)
             # The child sleeps meanwhile.
             watchers.leave()
             # Further viewers of the comparison are counted once; nothing is asked of them.
             _webrtcbin_round(bench, gathered, VIEWERS if number == 0 else VIEWERS[:1])
-            if number + 1 < bench.rounds:
+            if number + 1 < 2 * bench.rounds:
                 watchers.grow_to(1)
                 time.sleep(3)
         gathered.idle.append(child.cpu_share(bench.window))
@@ -259,13 +260,13 @@ def load(bench: Bench) -> list[Figure]:
     return _processor(bench, gathered) + _memory(gathered) + _idle(gathered)
 
 
-def _child_round(bench: Bench, child: Child, watchers: Watchers, gathered: Load) -> None:
+def _child_round(bench: Bench, child: Child, watchers: Watchers, gathered: Load, counts: tuple[int, ...]) -> None:
     """One window for each number of viewers, all at one speed of the encoder if the machine allows it."""
     tries = 3
     for attempt in range(tries):
         windows: dict[int, Window] = {}
         speed = child.encoder_speed()
-        for count in VIEWERS:
+        for count in counts:
             watchers.grow_to(count)
             time.sleep(2)
             before = watchers.packets()
@@ -284,9 +285,10 @@ def _child_round(bench: Bench, child: Child, watchers: Watchers, gathered: Load)
     if child.encoder_speed() != speed:
         gathered.problems.append(f"the encoder's speed went from {speed} to {child.encoder_speed()} meanwhile")
     for count, window in windows.items():
-        gathered.ours_share.setdefault(count, []).append(window.cpu_share)
-        sending = sum(spent for name, spent in window.threads.items() if name not in ENCODING_THREADS)
-        gathered.ours_sending.setdefault(count, []).append(sending * window.frames_per_second / 1000)
+        if counts == VIEWERS:
+            gathered.ours_share.setdefault(count, []).append(window.cpu_share)
+            sending = sum(spent for name, spent in window.threads.items() if name not in ENCODING_THREADS)
+            gathered.ours_sending.setdefault(count, []).append(sending * window.frames_per_second / 1000)
         gathered.ours_mb.setdefault(count, []).append(window.resident_mb)
         gathered.ours_anonymous_mb.setdefault(count, []).append(window.anonymous_mb)
     gathered.ours.append(windows[1].ms_per_frame)

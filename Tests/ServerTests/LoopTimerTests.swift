@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import Synchronization
@@ -32,7 +33,7 @@ import Testing
     try await Task.sleep(for: .milliseconds(250))
     let fired = rig.fired.withLock { $0 }
     #expect(fired.count == 1 && fired[0] - began >= .milliseconds(80))
-    timer.close()
+    try await loop.submit { timer.close() }.get()
   }
 
   @Test func aTimeThatIsOverFiresAtOnceAndItCanBeSetAgain() async throws {
@@ -43,15 +44,32 @@ import Testing
       await ticks.next()
     }
     #expect(rig.fired.withLock { $0.count } == 4)
-    timer.close()
+    try await loop.submit { timer.close() }.get()
+  }
+
+  /// The loop may have been told of it together with what sets the timer again, and reads what it was told of.
+  @Test func whatHasExpiredFiresWhateverIsSetThen() async throws {
+    let timer = try await rig.open(on: loop)
+    var ticks = rig.ticks.makeAsyncIterator()
+    try await loop.submit {
+      timer.set(.milliseconds(1))
+      usleep(5000)
+      timer.set(.seconds(600))
+    }.get()
+    await ticks.next()
+    try await loop.submit { timer.set(.milliseconds(1)) }.get()
+    await ticks.next()
+    #expect(rig.fired.withLock { $0.count } == 2)
+    try await loop.submit { timer.close() }.get()
   }
 
   /// Its descriptor may be another's by then.
   @Test func aClosedTimerIsNotSet() async throws {
     let timer = try await rig.open(on: loop)
-    timer.close()
-    try await loop.submit {}.get()
-    try await loop.submit { timer.set(.zero) }.get()
+    try await loop.submit {
+      timer.close()
+      timer.set(.zero)
+    }.get()
     try await Task.sleep(for: .milliseconds(50))
     #expect(rig.fired.withLock { $0.isEmpty })
   }

@@ -10,63 +10,73 @@ internal import Wire
 /// packet, and on small machines to wake up costs more than most of what is done then.
 ///
 /// `@unchecked Sendable` because it is confined to its event loop.
-final class LoopTimer: @unchecked Sendable {
-  private let descriptor: Int32
-  private let channel: any Channel
+final class LoopTimer: ChannelInboundHandler, @unchecked Sendable {
+  typealias InboundIn = ByteBuffer
 
-  private init(descriptor: Int32, channel: any Channel) {
+  private let descriptor: Int32
+  private let fired: @Sendable () -> Void
+  /// Nil once it is closed: its descriptor may be somebody else's by then.
+  private var channel: (any Channel)?
+  /// When it expires; nil once it has fired.
+  private var expiry: NIODeadline?
+
+  private init(descriptor: Int32, fired: @escaping @Sendable () -> Void) {
     self.descriptor = descriptor
-    self.channel = channel
+    self.fired = fired
   }
 
   /// `fired` is called on the loop, once for each time that was set and not replaced.
   static func open(on loop: any EventLoop, fired: @escaping @Sendable () -> Void) async throws -> LoopTimer {
     let descriptor = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
     guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "timerfd_create") }
+    let timer = LoopTimer(descriptor: descriptor, fired: fired)
     do {
-      let channel = try await NIOPipeBootstrap(group: loop)
+      _ = try await NIOPipeBootstrap(group: loop)
         .channelOption(.maxMessagesPerRead, value: 1)
         .channelInitializer { channel in
-          channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(Expiry(fired: fired))
-          }
+          channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(timer) }
         }
         .takingOwnershipOfDescriptor(input: descriptor).get()
-      return LoopTimer(descriptor: descriptor, channel: channel)
+      return timer
     } catch {
       Glibc.close(descriptor)
       throw error
     }
   }
 
-  /// Fires after `delay`, instead of when it was to fire before.
+  /// Fires after `delay`, instead of when it was to fire before. What has expired already fires first: the loop may know
+  /// of it by now, and must find something to read.
   func set(_ delay: Duration) {
+    guard let channel else { return }
     channel.eventLoop.preconditionInEventLoop()
-    // A closed channel's descriptor may be somebody else's by now.
-    guard channel.isActive else { return }
+    let now = NIODeadline.now()
+    if let expiry, expiry <= now { return }
     // Zero would switch it off.
-    let (seconds, rest) = max(1, delay.nanoseconds).quotientAndRemainder(dividingBy: 1_000_000_000)
+    let nanoseconds = max(1, delay.nanoseconds)
+    expiry = now + .nanoseconds(nanoseconds)
+    let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
     var time = itimerspec()
     time.it_value = timespec(tv_sec: Int(seconds), tv_nsec: Int(rest))
     timerfd_settime(descriptor, 0, &time, nil)
   }
 
   func close() {
-    channel.close(promise: nil)
-  }
-}
-
-/// What is read says how often the timer has expired; it is set for one time only.
-private final class Expiry: ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
-
-  private let fired: @Sendable () -> Void
-
-  init(fired: @escaping @Sendable () -> Void) {
-    self.fired = fired
+    channel?.close(promise: nil)
   }
 
+  // MARK: The channel's
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    channel = context.channel
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    channel = nil
+  }
+
+  /// What is read says how often the timer has expired; it is set for one time only.
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    expiry = nil
     fired()
   }
 }
