@@ -1,5 +1,6 @@
 internal import Glibc
 internal import NIOCore
+internal import NIOPosix
 internal import Wire
 
 /// Datagrams to one address that go to the kernel in one write and are cut apart there: udp(7), UDP_SEGMENT. All are of
@@ -42,7 +43,7 @@ final class DatagramWriter {
   private var train: (cars: DatagramTrain, destination: SocketAddress)?
   private var hasWritten = false
   /// Until a path refuses one.
-  private(set) var buildsTrains = true
+  private(set) var buildsTrains = System.supportsUDPSegmentationOffload
 
   func write(
     _ datagram: [UInt8], to address: TransportAddress, at destination: SocketAddress, through channel: any Channel

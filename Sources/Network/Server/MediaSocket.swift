@@ -45,15 +45,19 @@ public final class MediaSocket: Sendable {
     _ receive: @escaping @Sendable ([UInt8], TransportAddress, TransportAddress) -> Void,
     _ receivedAll: @escaping @Sendable () -> Void
   ) async throws -> MediaSocket {
-    let channel = try await DatagramBootstrap(group: group)
+    var bootstrap = DatagramBootstrap(group: group)
+    if System.supportsUDPReceiveOffload {
+      // What came in one train is read as one, udp(7), UDP_GRO.
+      bootstrap = bootstrap.channelOption(.datagramReceiveOffload, value: true)
+        .channelOption(.datagramReceiveSegmentSize, value: true)
+    }
+    let channel =
+      try await bootstrap
       .channelOption(.receivePacketInfo, value: true)
-      // What came in one train is read as one, udp(7), UDP_GRO: then there must be room for 64 KiB.
-      .channelOption(.datagramReceiveOffload, value: true)
-      .channelOption(.datagramReceiveSegmentSize, value: true)
-      // A wake-up takes what has come, up to 16 datagrams or trains. Memory is touched only as far as they reach.
-      .channelOption(.datagramVectorReadMessageCount, value: 0)
-      // epoll tells again if there are more; asking at once for what is rarely there would double the system calls.
+      // A wake-up takes what has come. One by one: most often it is one datagram or one train, for which recvmmsg(2) costs
+      // more than it saves.
       .channelOption(.maxMessagesPerRead, value: 16)
+      // A train is up to 64 KiB; memory is touched only as far as it reaches.
       .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 65_536))
       // A key frame for several viewers is 300 KB at once.
       .channelOption(.socketOption(.so_sndbuf), value: 1 << 20)
