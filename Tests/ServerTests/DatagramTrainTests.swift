@@ -145,12 +145,4 @@ import Wire
     #expect(try await Self.write(Self.sent, from: from.socket, to: 9) == false)
     await from.socket.close()
   }
-
-  @Test func anUnreachableNetworkIsNoRefusal() {
-    for code in [ENETUNREACH, EACCES, ENETDOWN, EHOSTUNREACH, EPERM, ENOBUFS] {
-      #expect(!DatagramWriter.isRefusal(IOError(errnoCode: code, reason: "sendmsg")))
-    }
-    #expect(DatagramWriter.isRefusal(IOError(errnoCode: EIO, reason: "sendmsg")))
-    #expect(!DatagramWriter.isRefusal(ChannelError.ioOnClosedChannel))
-  }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 internal import Wire
@@ -42,7 +41,7 @@ struct DatagramTrain {
 final class DatagramWriter {
   private var train: (cars: DatagramTrain, destination: SocketAddress)?
   private var hasWritten = false
-  /// Until a path refuses one.
+  /// Until a train could not be written.
   private(set) var buildsTrains = System.supportsUDPSegmentationOffload
 
   func write(
@@ -71,16 +70,9 @@ final class DatagramWriter {
       remoteAddress: destination, data: cars.bytes,
       metadata: .init(ecnState: .transportNotCapable, packetInfo: nil, segmentSize: cars.segmentSize))
     let written = channel.eventLoop.makePromise(of: Void.self)
-    written.futureResult.assumeIsolated().whenFailure { [self] error in
-      if Self.isRefusal(error) { buildsTrains = false }
-    }
+    // The kernel does not cut for this path, perhaps: a device without checksums of its own before Linux 6.11, a path for
+    // smaller datagrams, a kernel before 4.18. Whatever it was, single datagrams are sure.
+    written.futureResult.assumeIsolated().whenFailure { [self] _ in buildsTrains = false }
     channel.write(envelope, promise: written)
-  }
-
-  /// Whether a write failed because the kernel does not cut for this path: a device without checksums of its own before
-  /// Linux 6.11 (EIO), a path for smaller datagrams (EINVAL), a kernel before 4.18.
-  static func isRefusal(_ error: any Error) -> Bool {
-    guard let error = error as? IOError else { return false }
-    return [EIO, EINVAL, EMSGSIZE, ENOPROTOOPT, EOPNOTSUPP].contains(error.errnoCode)
   }
 }
