@@ -15,7 +15,6 @@ final class LoopTimer: ChannelInboundHandler, @unchecked Sendable {
 
   private let descriptor: Int32
   private let fired: @Sendable () -> Void
-  /// Nil once it is closed: its descriptor may be somebody else's by then.
   private var channel: (any Channel)?
   /// When it expires; nil once it has fired.
   private var expiry: NIODeadline?
@@ -47,7 +46,8 @@ final class LoopTimer: ChannelInboundHandler, @unchecked Sendable {
   /// Fires after `delay`, instead of when it was to fire before. What has expired already fires first: the loop may know
   /// of it by now, and must find something to read.
   func set(_ delay: Duration) {
-    guard let channel else { return }
+    // A closed channel's descriptor may be somebody else's by now.
+    guard let channel, channel.isActive else { return }
     channel.eventLoop.preconditionInEventLoop()
     let now = NIODeadline.now()
     if let expiry, expiry <= now { return }

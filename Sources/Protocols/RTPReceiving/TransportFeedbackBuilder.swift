@@ -6,6 +6,7 @@ import Wire
 struct TransportFeedbackBuilder: Sendable {
   private let senderSSRC: UInt32
   private let interval: Duration
+  /// Half of it, worked out once: it is asked for with every packet.
   private let patience: Duration
   /// Arrival times in nanoseconds by transport-wide sequence number; `missing` for those that did not come.
   private var arrivals = [Int64](repeating: missing, count: Int(capacity))
