@@ -73,6 +73,14 @@ import Testing
     #expect(Set(Self.replies.map(\.0)) == Set(CommandName.allCases))
   }
 
+  @Test(
+    arguments: ["c41", #"a "name"\"#, "é", "<`>", String(repeating: "c", count: 65)],
+    [-20.5, 0, -0.1, 1e-7, 1e21])
+  func levelsAreWrittenAsTheEncoderWould(id: String, level: Double) throws {
+    let message = ControlMessage(id: id, content: .push(.level(LevelDocument(levelDb: level, time: 1_795_000_000.125))))
+    #expect(try ControlMessage(json: message.json) { _ in nil } == message)
+  }
+
   @Test(arguments: pushes)
   func pushesArriveAsTheyWereSent(push: ControlPush) throws {
     let message = ControlMessage(id: "c41", content: .push(push))

@@ -20,6 +20,11 @@ public final class WorkerThread: @unchecked Sendable {
     precondition(status == 0, "no memory for another thread")
   }
 
+  /// A thread that nobody keeps goes on to the end of its body, and then its memory is given back.
+  deinit {
+    if !isJoined { pthread_detach(thread) }
+  }
+
   /// Waits until the body has returned. Call once, never from the thread itself.
   public func join() {
     guard !isJoined else { return }
