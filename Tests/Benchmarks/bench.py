@@ -18,10 +18,12 @@ import traceback
 from pathlib import Path
 from typing import Any, Callable
 
+import cores
 import vpx_alone
 from attack_measures import attacks
 from figures import Figure, table
-from measures import Bench, first_picture, glass_to_glass, load, quality
+from load_measures import load
+from measures import Bench, first_picture, glass_to_glass, quality
 from order_measures import orders
 from parent_measures import parent, parent_loss
 from servers import Problem, common
@@ -42,7 +44,7 @@ MEASURES: dict[str, tuple[str, Callable[[Bench], list[Figure]]]] = {
 ORDER = ("first", "glass", "load", "quality", "parent", "parent-loss", "orders", "talk", "attacks")
 #: Minutes that each takes.
 MINUTES = {
-    "first": 1, "glass": 5, "load": 11, "quality": 1, "parent": 9, "parent-loss": 8, "orders": 2, "talk": 1, "attacks": 5,
+    "first": 1, "glass": 5, "load": 14, "quality": 1, "parent": 9, "parent-loss": 8, "orders": 2, "talk": 1, "attacks": 5,
 }  # fmt: skip
 
 
@@ -79,6 +81,7 @@ def main() -> int:
     common.log(f"This takes about {minutes} minutes, and counts for something on a quiet machine only.")
     began = time.monotonic()
     found: dict[str, list[Figure]] = {}
+    thefts: dict[str, float] = {}
     with tempfile.TemporaryDirectory(prefix="cradle-bench-") as directory:
         recording = str(Path(directory) / "pictures.y4m")
         subprocess.run([options.benchmarks, "y4m", recording, "--frames", "150" if options.quick else "300"], check=True)
@@ -86,20 +89,30 @@ def main() -> int:
         for name in (name for name in MEASURES if name in wanted):
             title, measure = MEASURES[name]
             common.log(f"{title} ...")
+            stolen, started = cores.stolen_seconds(), time.monotonic()
             try:
                 found[name] = measure(bench)
             except (Problem, RuntimeError, OSError, KeyError, ValueError, subprocess.SubprocessError) as error:
                 # One figure less is no reason to lose the others.
                 common.log(traceback.format_exc())
                 found[name] = [Figure(title, "", missing=f"{type(error).__name__}: {error}")]
+            stolen = (cores.stolen_seconds() - stolen) / (time.monotonic() - started) / (os.cpu_count() or 1) * 100
+            common.log(f"  the host took {stolen:.2f} % of this machine's processor time meanwhile")
+            thefts[title] = stolen
     figures = [figure for name in ORDER for figure in found.get(name, [])]
     print(f"\n{here['processor']}, {here['cores']} cores, load {here['load']:.1f} at the start; ", end="")
     print(f"libvpx {here['libvpx']}, GStreamer {here['gstreamer']}; {time.monotonic() - began:.0f} s")
     if options.quick:
         print("Quick: windows too short to hold the figures against.")
+    if any(stolen >= 0.5 for stolen in thefts.values()):
+        # A guest that stands still for a moment shows it in freezes and delays, whatever runs in it.
+        print("Taken away by the host: " + ", ".join(f"{stolen:.1f} % during {title}" for title, stolen in thefts.items()))
     print(table(figures))
     if options.json:
-        result = {"machine": here, "quick": options.quick, "figures": [figure.record() for figure in figures], "raw": bench.raw}
+        result = {
+            "machine": here, "quick": options.quick, "stolen_percent": thefts,
+            "figures": [figure.record() for figure in figures], "raw": bench.raw,
+        }  # fmt: skip
         Path(options.json).write_text(json.dumps(result, indent=1))
     return 1 if any(figure.missing for figure in figures) else 0
 

@@ -12,6 +12,12 @@ _WATCHING = set(_ALL[-1:])
 _MEASURED = set(_ALL[:-1]) or _WATCHING
 
 
+def stolen_seconds() -> float:
+    """What other machines on the same host have taken from this one's processors since it started. proc(5), steal."""
+    with open("/proc/stat") as file:
+        return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
 def _only(cores: set[int]) -> Iterator[None]:
     before = os.sched_getaffinity(0)

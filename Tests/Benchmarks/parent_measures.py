@@ -12,7 +12,8 @@ from typing import Any
 import vpx_alone
 from figures import Figure, median
 from lossy_cable import LossyCable
-from measures import Bench, frames_so_far
+from load_measures import frames_so_far
+from measures import Bench
 from servers import Child, Parent, Problem, common, watch
 
 #: Each way.

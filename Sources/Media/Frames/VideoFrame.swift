@@ -56,9 +56,9 @@ public final class VideoFramePool: Sendable {
   fileprivate let strideY: Int
   fileprivate let strideUV: Int
   private let free = Mutex<FreeList>(FreeList())
-  /// A source, a mailbox and an encoder hold one each, so few are ever free at once; more than this goes back to the
-  /// system.
-  private static let mostKept = 2
+  /// A source, a mailbox and an encoder hold one each, and what one of them lets go the source takes next. More than this
+  /// goes back to the system: a block that a single late picture needed would stay for good.
+  private static let mostKept = 1
 
   private struct FreeList: @unchecked Sendable {
     var blocks: [UnsafeMutableRawPointer] = []
