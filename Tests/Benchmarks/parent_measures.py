@@ -11,8 +11,8 @@ from typing import Any
 
 import vpx_alone
 from figures import Figure, median
-from lossy_cable import LossyCable
 from load_measures import frames_so_far
+from lossy_cable import LossyCable
 from measures import Bench
 from servers import Child, Parent, Problem, common, watch
 

@@ -18,8 +18,9 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
-// ppoll(2): glibc declares it for _GNU_SOURCE alone.
+// ppoll(2) and pipe2(2): glibc declares them for _GNU_SOURCE alone.
 extern int ppoll(struct pollfd *descriptors, nfds_t count, const struct timespec *timeout, const sigset_t *mask);
+extern int pipe2(int ends[2], int flags);
 
 /// Names the calling thread; `name` is cut to 15 bytes. prctl(2).
 static inline void clinux_set_thread_name(const char *name) {

@@ -19,15 +19,13 @@ struct ClearedTokenBuffer {
   /// Finds the buffer and lets it go. Call on the thread that made the encoder, before its first frame. Nil when there is
   /// no such buffer.
   init?(width: Int, height: Int) {
-    let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
-    guard memory >= 0 else { return nil }
-    defer { close(memory) }
+    guard let peephole = MemoryPeephole() else { return nil }
     let size = Self.mappedSize(width: width, height: height)
     for mapping in MemoryMapping.current()
     where mapping.isPrivateMemory && (size...max(size, Self.mostSearched)).contains(mapping.addresses.count) {
       for address in stride(
         from: mapping.addresses.lowerBound, through: mapping.addresses.upperBound - size, by: Self.pageSize)
-      where Self.isChunk(at: address, size: size, memory) {
+      where Self.isChunk(at: address, size: size, peephole) {
         guard let start = UnsafeMutableRawPointer(bitPattern: address + Self.pageSize),
           Self.isCleared(start, count: size - Self.pageSize)
         else { continue }
@@ -60,11 +58,10 @@ struct ClearedTokenBuffer {
     return (((bytes + 8 + 15) & ~15) + 8 + pageSize - 1) / pageSize * pageSize
   }
 
-  /// glibc's header of a chunk that has a mapping of its own: nothing before it, then its size and the flag 2. Read
-  /// through the kernel, because another thread may unmap what is looked at.
-  private static func isChunk(at address: Int, size: Int, _ memory: Int32) -> Bool {
-    var header: (UInt, UInt) = (0, 0)
-    return pread(memory, &header, 16, address) == 16 && header == (0, UInt(size | 2))
+  /// glibc's header of a chunk that has a mapping of its own: nothing before it, then its size and the flag 2. Another
+  /// thread may unmap what is looked at.
+  private static func isChunk(at address: Int, size: Int, _ peephole: borrowing MemoryPeephole) -> Bool {
+    peephole.words(at: address).map { $0 == (0, UInt(size | 2)) } ?? false
   }
 
   /// Each byte equals its neighbour and the first is zero.

@@ -1,0 +1,33 @@
+import Frames
+import Glibc
+import Testing
+
+@testable import Codecs
+
+@Suite struct EncoderMemoryTests {
+  @Test func aPeepholeSeesWhatIsMappedAndNothingElse() throws {
+    let pageSize = Int(getpagesize())
+    let memory = try #require(mmap(nil, pageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+    memory.storeBytes(of: 7, toByteOffset: 64, as: UInt.self)
+    memory.storeBytes(of: 9, toByteOffset: 72, as: UInt.self)
+    let peephole = try #require(MemoryPeephole())
+    let address = Int(bitPattern: memory)
+    #expect(try #require(peephole.words(at: address + 64)) == (7, 9))
+    munmap(memory, pageSize)
+    #expect(peephole.words(at: address + 64) == nil)
+    #expect(peephole.words(at: 0) == nil)
+  }
+
+  /// Room for all tokens that a picture can have, which libvpx clears, would be 22 MB of it.
+  @Test func whatAnEncoderClearsAndDoesNotUseIsGivenBack() throws {
+    let tokens = try #require(MemoryMapping.current().isEmpty ? nil : 22_000_000)
+    let before = Self.anonymousBytes()
+    let encoder = try VP8Encoder(configuration: VP8EncoderConfiguration(width: 1280, height: 720))
+    #expect(Self.anonymousBytes() - before < tokens / 2)
+    withExtendedLifetime(encoder) {}
+  }
+
+  private static func anonymousBytes() -> Int {
+    MemoryMapping.current().filter { !$0.isFile }.map(\.ownBytes).reduce(0, +)
+  }
+}
