@@ -7,20 +7,23 @@ import Testing
 @Suite struct EncoderMemoryTests {
   @Test func aPeepholeSeesWhatIsMappedAndNothingElse() throws {
     let pageSize = Int(getpagesize())
-    let memory = try #require(mmap(nil, pageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+    let mapped = mmap(nil, pageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    try #require(mapped != MAP_FAILED)
+    let memory = mapped!
     memory.storeBytes(of: 7, toByteOffset: 64, as: UInt.self)
     memory.storeBytes(of: 9, toByteOffset: 72, as: UInt.self)
-    let peephole = try #require(MemoryPeephole())
+    guard let peephole = MemoryPeephole() else { return #expect(Bool(false), "no descriptor left") }
     let address = Int(bitPattern: memory)
-    #expect(try #require(peephole.words(at: address + 64)) == (7, 9))
+    let seen = peephole.words(at: address + 64)
+    #expect(seen?.0 == 7 && seen?.1 == 9)
     munmap(memory, pageSize)
-    #expect(peephole.words(at: address + 64) == nil)
-    #expect(peephole.words(at: 0) == nil)
+    let (gone, never) = (peephole.words(at: address + 64), peephole.words(at: 0))
+    #expect(gone == nil && never == nil)
   }
 
   /// Room for all tokens that a picture can have, which libvpx clears, would be 22 MB of it.
   @Test func whatAnEncoderClearsAndDoesNotUseIsGivenBack() throws {
-    let tokens = try #require(MemoryMapping.current().isEmpty ? nil : 22_000_000)
+    let tokens = 22_000_000
     let before = Self.anonymousBytes()
     let encoder = try VP8Encoder(configuration: VP8EncoderConfiguration(width: 1280, height: 720))
     #expect(Self.anonymousBytes() - before < tokens / 2)
