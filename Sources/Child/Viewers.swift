@@ -63,6 +63,7 @@ final class Viewers: @unchecked Sendable {
 
   func start() {
     seconds = hub.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [weak self] _ in
+      self?.updateErrorCorrection()
       self?.onSecond()
     }
     // What only a command or a viewer that came and went needed.
@@ -223,6 +224,19 @@ final class Viewers: @unchecked Sendable {
     }
     audio.setDemand(table.values.contains { $0.isConnected && $0.hearsSound })
   }
+
+  /// Sound carries error correction while a listener's path has lost something lately; where nothing is lost, its bits and
+  /// its time are better spent.
+  private func updateErrorCorrection() {
+    let since = MonotonicClock.now - Self.lossMemory
+    audio.setLossExpected(
+      table.values.contains { viewer in
+        guard viewer.hearsSound, let reported = hub.connection(viewer.peer)?.lossReportedAt else { return false }
+        return reported > since
+      })
+  }
+
+  private static let lossMemory = Duration.seconds(60)
 
   private func updateRates() {
     for (index, track) in cameras.enumerated() {

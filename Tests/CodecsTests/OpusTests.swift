@@ -33,6 +33,17 @@ import Wire
     #expect(bytes * 8 * 2 < 60_000)
   }
 
+  /// RFC 6716 section 3.1: the first five bits say the mode; 12 to 15 are hybrid, 16 and above know no speech layer.
+  @Test func speechModesAreForPathsThatLosePackets() throws {
+    let encoder = try OpusEncoder()
+    func modes() throws -> [UInt8] { try blocks().map { try encoder.encode($0).data[0] >> 3 } }
+    #expect(try modes().allSatisfy { 12...15 ~= $0 })
+    try encoder.setExpectedLoss(percent: 0)
+    #expect(try modes().suffix(20).allSatisfy { $0 >= 16 })
+    try encoder.setExpectedLoss(percent: OpusEncoder.lossyPathPercent)
+    #expect(try modes().suffix(20).allSatisfy { 12...15 ~= $0 })
+  }
+
   @Test func aLostPacketIsRestoredFromTheNextOne() throws {
     let encoder = try OpusEncoder(expectedLossPercent: 20)
     let packets = try blocks().map { try encoder.encode($0).data }

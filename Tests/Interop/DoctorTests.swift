@@ -133,18 +133,7 @@ extension RealPeers {
     func aLossyLinkIsCalledSo() throws {
       let hosts = try TwoHosts(isIPv6: false)
       let child = try ChildProcess(configuration: Self.configuration, prefix: hosts.prefix(hosts.child))
-      let rules = child.folder.appending(path: "rules")
-      // What comes in by UDP, after that is up: TCP carries pairing and signalling.
-      try """
-      table inet lossy {
-        chain input {
-          type filter hook input priority filter; policy accept;
-          meta l4proto udp numgen random mod 8 == 0 drop
-        }
-      }
-      """.write(to: rules, atomically: true, encoding: .utf8)
-      let nft = try ChildProcess.run("ip", ["netns", "exec", hosts.parent, "nft", "-f", rules.path])
-      try #require(nft.status == 0, Comment(rawValue: nft.error))
+      try hosts.loseAnEighthOnTheWayToTheParent()
       let (report, output, status) = try Self.examine(
         child, at: "10.77.3.1", seconds: 5, prefix: hosts.prefix(hosts.parent))
       let note = Comment(rawValue: output)

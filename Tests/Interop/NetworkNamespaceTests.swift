@@ -27,6 +27,19 @@ final class TwoHosts {
     try? ip("netns", "delete", parent)
   }
 
+  /// Of what comes in by UDP: TCP carries pairing and signalling.
+  func loseAnEighthOnTheWayToTheParent() throws {
+    let rules = """
+      table inet lossy {
+        chain input {
+          type filter hook input priority filter; policy accept;
+          meta l4proto udp numgen random mod 8 == 0 drop
+        }
+      }
+      """
+    try ip("netns", "exec", parent, "nft", rules)
+  }
+
   func prefix(_ host: String) -> [String] { ["ip", "netns", "exec", host] }
 
   private func ip(_ arguments: String...) throws {
@@ -51,6 +64,37 @@ extension RealPeers {
       #expect(abs((result.audio.toneHz ?? 0) - 1000) < 40, note)
       #expect(result.dataChannel.pingMs != nil, note)
       #expect(result.ipFamily == (isIPv6 ? "IPv6" : "IPv4"), note)
+    }
+
+    @Test(arguments: [true, false])
+    func soundCarriesErrorCorrectionWhereSomethingIsLost(isLossy: Bool) throws {
+      let hosts = try TwoHosts(isIPv6: false)
+      if isLossy { try hosts.loseAnEighthOnTheWayToTheParent() }
+      let child = try ChildProcess(prefix: hosts.prefix(hosts.child))
+      let file = child.folder.appending(path: "sound.webm").path
+      let parent = try ParentProcess(
+        "https://10.77.3.1:\(child.port)/whep", token: child.token, arguments: ["--record", file, "--duration", "6"],
+        prefix: hosts.prefix(hosts.parent))
+      #expect(parent.finish().status == 0, Comment(rawValue: parent.log))
+      let modes = try Self.opusConfigurations(file)
+      // RFC 6716 section 3.1: 12 to 15 are the hybrid modes, from 16 on there is no speech layer to carry a copy.
+      let last = modes.suffix(50)
+      #expect(modes.count > 100 && last.allSatisfy { isLossy ? 12...15 ~= $0 : 16...31 ~= $0 }, "\(modes)")
+    }
+
+    /// The first five bits of each packet of sound.
+    private static func opusConfigurations(_ file: String) throws -> [UInt8] {
+      struct Packets: Decodable {
+        struct Packet: Decodable { var data: String }
+        var packets: [Packet]
+      }
+      let (output, error, _) = try ChildProcess.run(
+        "ffprobe", ["-v", "error", "-of", "json", "-select_streams", "a", "-show_packets", "-show_data", file])
+      #expect(error.isEmpty, Comment(rawValue: error))
+      return try JSONDecoder().decode(Packets.self, from: Data(output.utf8)).packets.compactMap { packet in
+        // An address, then pairs of bytes.
+        packet.data.firstMatch(of: /[0-9a-f]{8}: ([0-9a-f]{2})/).flatMap { UInt8($0.1, radix: 16) }.map { $0 >> 3 }
+      }
     }
   }
 }

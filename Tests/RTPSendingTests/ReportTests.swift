@@ -90,6 +90,25 @@ import Wire
     #expect(second.ntpTime >> 32 >= 1_800_000_000 + 2_208_988_800)
   }
 
+  @Test func lossIsKnownFromReportsAndFromRequests() {
+    var rig = Rig()
+    rig.sendAudio(at: .zero)
+    rig.sendVideo(packets: 3, at: .zero)
+    rig.drain(at: .zero)
+    func report(_ ssrc: UInt32, lost: UInt8, at now: Instant) {
+      let block = RTCPReportBlock(ssrc: ssrc, fractionLost: lost)
+      rig.sender.handle(
+        rtcp: [.receiverReport(RTCPReceiverReport(ssrc: peerSSRC, reportBlocks: [block]))], now: now)
+    }
+    report(audioSSRC, lost: 0, at: .milliseconds(10))
+    report(77, lost: 255, at: .milliseconds(20))
+    #expect(rig.sender.lossReportedAt == nil)
+    report(audioSSRC, lost: 1, at: .milliseconds(30))
+    #expect(rig.sender.lossReportedAt == .milliseconds(30))
+    rig.nack([rig.video[1].header.sequenceNumber], at: .milliseconds(40))
+    #expect(rig.sender.lossReportedAt == .milliseconds(40))
+  }
+
   @Test func inventedReferencesMakeNoRoundTripTime() {
     var rig = Rig()
     rig.sendVideo(packets: 1, at: .zero)

@@ -29,6 +29,8 @@ public final class AudioPipeline: Sendable {
   /// Touched by the microphone's thread alone, one source at a time.
   private final class Worker: @unchecked Sendable {
     var encoder: OpusEncoder?
+    /// What the encoder was told.
+    var isLossExpected = true
     var meter = LevelMeter()
   }
 
@@ -38,6 +40,7 @@ public final class AudioPipeline: Sendable {
   private let echo: EchoControl?
   private let shared: Mutex<Shared>
   private let demand = Demand()
+  private let isLossExpected = Atomic(true)
   private let worker = Worker()
   private let deliver: @Sendable (EncodedAudioPacket) -> Void
   private let levelMeasured: @Sendable () -> Void
@@ -82,6 +85,12 @@ public final class AudioPipeline: Sendable {
     demand.isWanted = isWanted
   }
 
+  /// Whether packets carry error correction for the ones before them, from the next packet on. They do until this is
+  /// called.
+  public func setLossExpected(_ isExpected: Bool) {
+    isLossExpected.store(isExpected, ordering: .relaxed)
+  }
+
   public var counters: Counters { shared.withLock { $0.counters } }
   public var microphone: MicrophoneState { shared.withLock { $0.microphone } }
 
@@ -90,10 +99,7 @@ public final class AudioPipeline: Sendable {
     echo?.clean(&block)
     let level = worker.meter.add(block.samples)
     var packet: EncodedAudioPacket?
-    if demand.isWanted {
-      if worker.encoder == nil { worker.encoder = try? OpusEncoder() }
-      packet = try? worker.encoder?.encode(block)
-    }
+    if demand.isWanted { packet = encode(block) }
     shared.withLock { shared in
       shared.counters.captured += 1
       if let level { shared.counters.levelDb = level.rms }
@@ -104,6 +110,16 @@ public final class AudioPipeline: Sendable {
     }
     if level != nil { levelMeasured() }
     if let packet { deliver(packet) }
+  }
+
+  private func encode(_ block: AudioBlock) -> EncodedAudioPacket? {
+    if worker.encoder == nil { worker.encoder = try? OpusEncoder() }
+    let isExpected = isLossExpected.load(ordering: .relaxed)
+    if isExpected != worker.isLossExpected {
+      worker.isLossExpected = isExpected
+      try? worker.encoder?.setExpectedLoss(percent: isExpected ? OpusEncoder.lossyPathPercent : 0)
+    }
+    return try? worker.encoder?.encode(block)
   }
 
   private func supervisorChanged(_ state: AudioSupervisor.State) {

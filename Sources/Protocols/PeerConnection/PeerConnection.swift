@@ -168,6 +168,9 @@ public final class PeerConnection {
     sender.setMaximumTemporalLayer(layer, ssrc: ssrc)
   }
 
+  /// When the peer last said that something of ours was lost on the way; nil if it never did.
+  public var lossReportedAt: Instant? { sender.lossReportedAt }
+
   /// Tells the clock's step to the sender reports.
   public func setWallClock(_ reference: WallClockReference) {
     sender.wallClock = reference

@@ -43,6 +43,7 @@ extension RTPSender {
     for block in blocks {
       guard let index = index(of: block.ssrc) else { continue }
       let fraction = Double(block.fractionLost) / 256
+      if fraction > 0 { lossReportedAt = now }
       streams[index].statistics.fractionLost = fraction
       streams[index].statistics.packetsLost = Int64(block.cumulativeLost)
       streams[index].statistics.jitter = Double(block.jitter) / Double(max(1, streams[index].configuration.clockRate))
@@ -61,6 +62,7 @@ extension RTPSender {
   private mutating func handle(nack: RTCPNack, lookups: inout Int, now: Instant) {
     guard let index = index(of: nack.mediaSSRC), streams[index].configuration.supportsNACK else { return }
     streams[index].statistics.nackCount += 1
+    lossReportedAt = now
     // What was sent again less than a round trip ago is still under way.
     let spacing = max(streams[index].roundTripTime ?? Self.unmeasuredRoundTripTime, .milliseconds(5))
     for item in nack.items {

@@ -28,6 +28,9 @@ public struct RTPSender: Sendable {
   var nextTransportSequenceNumber: UInt16
   /// What the owner was last told to keep below, kbit/s.
   var announcedKbps: Int
+  /// When the peer last said that something was lost on the way, by a report (RFC 3550 section 6.4.1) or by asking for a
+  /// packet again (RFC 4585 section 6.2.1).
+  public internal(set) var lossReportedAt: Instant?
 
   /// `random` gives the initial sequence numbers and timestamps, which SRTP wants unpredictable.
   public init(
