@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable
 
+import cores
 import webm_to_ivf
 
 #: The same as VP8RateControl in Sources/Media/Codecs/VP8EncoderConfiguration.swift, and one pass without lookahead.
@@ -84,8 +85,9 @@ def run(command: list[str], feed: Callable[[Any], None] | None) -> tuple[float, 
 
 def _feed(pipe: Any, feed: Callable[[Any], None]) -> None:
     try:
-        feed(pipe)
-        pipe.close()
+        with cores.watching():
+            feed(pipe)
+            pipe.close()
     except BrokenPipeError:
         pass
 

@@ -37,7 +37,9 @@ enum MediaPlan {
           ssrc: .random(in: 1...UInt32.max, using: &random), cname: cname, streamID: "-", trackID: "audio"))
     }
     var configuration = PeerConnectionConfiguration(media: media)
-    configuration.receivedAudio.earliness = AudioPlayer.stock
+    // Delays are multiples of a packet's 20 ms, as the stock is: without the rest, fractions of a millisecond would decide
+    // whether a packet is early enough or wakes the loop once more.
+    configuration.receivedAudio.earliness = AudioPlayer.stock + .milliseconds(4)
     return configuration
   }
 }
