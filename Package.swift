@@ -201,7 +201,7 @@ let checks: [Target] = [
       "Child",
       "TestSupport",
     ]),
-  tests("ParentTests", needs: ["Wire", "RTPReceiving", "Health", "Parent"]),
+  tests("ParentTests", needs: ["Wire", "RTPReceiving", "PeerConnection", "Health", "Parent"]),
   // Two peers in fake time.
   .target(
     name: "Simulation",

@@ -1,3 +1,4 @@
+import PeerConnection
 import Testing
 import Wire
 
