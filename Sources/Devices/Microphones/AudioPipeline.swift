@@ -114,12 +114,13 @@ public final class AudioPipeline: Sendable {
 
   private func encode(_ block: AudioBlock) -> EncodedAudioPacket? {
     if worker.encoder == nil { worker.encoder = try? OpusEncoder() }
+    guard let encoder = worker.encoder else { return nil }
     let isExpected = isLossExpected.load(ordering: .relaxed)
     if isExpected != worker.isLossExpected {
       worker.isLossExpected = isExpected
-      try? worker.encoder?.setExpectedLoss(percent: isExpected ? OpusEncoder.lossyPathPercent : 0)
+      try? encoder.setExpectedLoss(percent: isExpected ? OpusEncoder.lossyPathPercent : 0)
     }
-    return try? worker.encoder?.encode(block)
+    return try? encoder.encode(block)
   }
 
   private func supervisorChanged(_ state: AudioSupervisor.State) {

@@ -7,8 +7,8 @@ public struct AudioJitterBufferConfiguration: Hashable, Sendable {
   public var minimumDelay = Duration.milliseconds(20)
   /// A network that needs more is not waited for.
   public var maximumDelay = Duration.milliseconds(500)
-  /// So long before its turn a packet that is here is handed out, and with it no timer need run. At most what whoever
-  /// plays the sound has in stock.
+  /// So long before its turn a packet that is here is handed out, and with it no timer need run. Little more than
+  /// what whoever plays the sound has in stock.
   public var earliness = Duration.milliseconds(5)
   /// Retransmissions are waited for while the delay stays below this; later than this they cost more than they bring.
   public var maximumRecoveryDelay = Duration.milliseconds(250)
