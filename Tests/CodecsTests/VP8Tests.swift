@@ -150,7 +150,7 @@ import Wire
 
   @Test func damagedFramesAreErrors() throws {
     let encoder = try encoder()
-    let decoder = try VP8Decoder(mostPixels: 320 * 180)
+    let decoder = try VP8Decoder(maximumPixels: 320 * 180)
     let frames = CodecTesting.frames(Self.picture, 0..<2)
     let key = try #require(try encoder.encode(frames[0])).data
     #expect(throws: CodecError.self) { try decoder.decode([]) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct JSONTests {
   private func read(_ text: String, deepest: Int = 16) throws(JSONError) -> JSON {
-    try JSON(Array(text.utf8), mostBytes: 100_000, deepest: deepest)
+    try JSON(Array(text.utf8), maximumBytes: 100_000, deepest: deepest)
   }
 
   @Test func readsEveryKindOfValue() throws {
@@ -30,8 +30,8 @@ import Testing
   }
 
   @Test func refusesIllFormedUTF8() {
-    #expect(throws: JSONError.malformed(offset: 0)) { try JSON([34, 0xff, 34], mostBytes: 9) }
-    #expect(throws: JSONError.malformed(offset: 0)) { try JSON([34, 0xc0, 0x80, 34], mostBytes: 9) }
+    #expect(throws: JSONError.malformed(offset: 0)) { try JSON([34, 0xff, 34], maximumBytes: 9) }
+    #expect(throws: JSONError.malformed(offset: 0)) { try JSON([34, 0xc0, 0x80, 34], maximumBytes: 9) }
   }
 
   @Test func refusesAMemberTwiceHoweverItIsWritten() {
@@ -44,7 +44,7 @@ import Testing
     #expect(throws: JSONError.tooDeep) { try read("[[[[]]]]", deepest: 3) }
     #expect(throws: JSONError.tooDeep) { try read(String(repeating: "[", count: 90_000)) }
     #expect(throws: JSONError.tooDeep) { try read(String(repeating: #"{"a":"#, count: 9000)) }
-    #expect(throws: JSONError.tooLong) { try JSON([49, 49], mostBytes: 1) }
+    #expect(throws: JSONError.tooLong) { try JSON([49, 49], maximumBytes: 1) }
   }
 
   @Test func textsAreMadeFitForATerminal() throws {

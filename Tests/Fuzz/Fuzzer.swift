@@ -3,7 +3,7 @@ internal import TestSupport
 /// Mutates valid inputs, the same way for the same seed number.
 public enum Fuzzer {
   /// Longer inputs are cut: a datagram or an HTTP body is no larger.
-  private static let mostBytes = 65536
+  private static let maximumBytes = 65536
 
   /// Runs `body` on its seeds and `more`, and then `iterations` times on what mutation makes of them.
   ///
@@ -49,6 +49,6 @@ public enum Fuzzer {
       guard let other = inputs.randomElement(using: &random) else { return }
       input = input[..<position] + other.suffix(Int.random(in: 0...other.count, using: &random))
     }
-    if input.count > mostBytes { input.removeLast(input.count - mostBytes) }
+    if input.count > maximumBytes { input.removeLast(input.count - maximumBytes) }
   }
 }

@@ -58,8 +58,8 @@ enum PeerConnectionFuzz: FuzzBody {
     }
   }
 
-  private static let mostSteps = 64
-  private static let mostOutputs = 5000
+  private static let maximumSteps = 64
+  private static let maximumOutputs = 5000
 
   /// Two ends, and which of them the steps are for.
   private struct Subject {
@@ -96,14 +96,14 @@ enum PeerConnectionFuzz: FuzzBody {
 
   private static func run(_ steps: ArraySlice<UInt8>, on subject: Subject) {
     var reader = ByteReader(steps)
-    for _ in 0..<mostSteps {
+    for _ in 0..<maximumSteps {
       guard let code = try? reader.readUInt8(), let length = try? reader.readUInt16() else { break }
       let bytes = Array((try? reader.readBytes(min(Int(length), reader.remaining))) ?? [])
       let before = subject.pair.outputCount
       perform(
         Command.allCases[Int(code) % Command.allCases.count], bytes, on: subject.target, subject.side, subject.pair)
       subject.pair.drain()
-      precondition(subject.pair.outputCount - before < mostOutputs, "one step must not cause outputs without end")
+      precondition(subject.pair.outputCount - before < maximumOutputs, "one step must not cause outputs without end")
       check(subject.target, now: subject.pair.now)
     }
   }

@@ -36,7 +36,7 @@ enum VP8Fuzz: FuzzBody {
 
   private static func started(with key: [UInt8]) -> VP8Decoder {
     do {
-      let decoder = try VP8Decoder(mostPixels: 640 * 480)
+      let decoder = try VP8Decoder(maximumPixels: 640 * 480)
       _ = try decoder.decode(key)
       return decoder
     } catch {

@@ -29,7 +29,7 @@ final class AttackedHouse {
     /// The highest memory of the child during the attack less that before, 10^6 bytes.
     var memoryGrowth: Double
     /// The most file descriptors that the child had.
-    var mostDescriptors: Int
+    var maximumDescriptors: Int
     /// What the viewers did not like; empty when they noticed nothing.
     var complaints: [String]
   }
@@ -84,7 +84,7 @@ final class AttackedHouse {
     let report = try JSONDecoder().decode(
       AttackReport.self, from: output.fileHandleForReading.readDataToEndOfFile())
     return Outcome(
-      report: report, order: order, memoryGrowth: most - quiet, mostDescriptors: descriptors,
+      report: report, order: order, memoryGrowth: most - quiet, maximumDescriptors: descriptors,
       complaints: complaints("paired parent", paired, since: before.0) + complaints("guest", guest, since: before.1))
   }
 

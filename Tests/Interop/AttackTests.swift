@@ -7,12 +7,12 @@ import Testing
 extension RealPeers {
   @Suite struct AttackTests {
     /// 10^6 bytes. 256 connections with their TLS state are some 15.
-    private static let mostGrowth = 60.0
+    private static let maximumGrowth = 60.0
 
     private func check(_ outcome: AttackedHouse.Outcome, location: SourceLocation = #_sourceLocation) {
       #expect(outcome.complaints.isEmpty, "\(outcome.report)", sourceLocation: location)
       #expect(outcome.order.status == 0, Comment(rawValue: outcome.order.error), sourceLocation: location)
-      #expect(outcome.memoryGrowth < Self.mostGrowth, "\(outcome.report)", sourceLocation: location)
+      #expect(outcome.memoryGrowth < Self.maximumGrowth, "\(outcome.report)", sourceLocation: location)
     }
 
     @Test func silentConnectionsKeepNobodyOut() throws {
@@ -23,7 +23,7 @@ extension RealPeers {
         check(outcome)
         #expect(outcome.report.attempted == 5000)
         #expect(outcome.report.answers["closed", default: 0] > 100, "\(outcome.report)")
-        #expect(outcome.mostDescriptors < 400, "\(outcome.mostDescriptors)")
+        #expect(outcome.maximumDescriptors < 400, "\(outcome.maximumDescriptors)")
       }
     }
 
@@ -32,7 +32,7 @@ extension RealPeers {
       let house = try AttackedHouse(prefix: ["sh", "-c", "ulimit -n 160 && exec \"$@\"", "sh"])
       let outcome = try house.endure("idle", count: 500)
       check(outcome)
-      #expect(outcome.mostDescriptors <= 160)
+      #expect(outcome.maximumDescriptors <= 160)
     }
 
     @Test func tooFewFileDescriptorsAreSaidAtTheStart() throws {

@@ -25,7 +25,7 @@ final class ControlService: @unchecked Sendable {
   var floor = TalkFloor()
   /// Viewers that have used `talk.acquire`: what they say without it is not meant for the room.
   var floorAskers: Set<PeerID> = []
-  let events: KeptEvents
+  let events: PersistentEventLog
   private var told: NodeState?
   private var messageNumber: UInt64 = 0
   private var transferNumber: UInt32 = 0
@@ -36,7 +36,7 @@ final class ControlService: @unchecked Sendable {
 
   init(
     viewers: Viewers, pairing: PairingService, lights: LightBoard, sound: SoundOutput, lullaby: LullabyService,
-    report: StatusReporter, events: KeptEvents
+    report: StatusReporter, events: PersistentEventLog
   ) {
     self.viewers = viewers
     self.pairing = pairing
@@ -242,7 +242,7 @@ final class ControlService: @unchecked Sendable {
       }
       var sender = sender
       viewers.hub.with(peer) { connection, now in
-        while connection.bufferedAmount(of: channel) < Self.mostBuffered, let message = sender.message {
+        while connection.bufferedAmount(of: channel) < Self.maximumBuffered, let message = sender.message {
           guard (try? connection.send(.binary(message), on: channel, now: now)) != nil else { break }
           sender.advance()
         }
@@ -262,7 +262,7 @@ final class ControlService: @unchecked Sendable {
   }
 
   /// Other messages do not wait long behind a picture.
-  private static let mostBuffered = 128 * 1024
+  private static let maximumBuffered = 128 * 1024
 }
 
 /// To one decimal.

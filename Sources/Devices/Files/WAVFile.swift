@@ -10,7 +10,7 @@ final class WAVFile: Sendable {
   private static let headerBytes = 44
   private static let bytesPerSecond = AudioFormat.sampleRate * 2
   /// Sizes have 32 bits: 12 hours.
-  private static let mostDataBytes = Int(UInt32.max) - headerBytes - 1
+  private static let maximumDataBytes = Int(UInt32.max) - headerBytes - 1
 
   /// Makes the file, or empties the one that is there.
   init(path: String) throws(DeviceError) {
@@ -27,7 +27,7 @@ final class WAVFile: Sendable {
   func append(_ samples: [Int16]) throws(DeviceError) {
     let before = dataBytes.withLock { $0 }
     let count = samples.count * 2
-    guard before + count <= Self.mostDataBytes else {
+    guard before + count <= Self.maximumDataBytes else {
       throw DeviceError(device: file.path, reason: .invalidFile("it is full: a WAV file holds 4 GiB"))
     }
     var bytes: [UInt8] = []

@@ -13,7 +13,7 @@ struct WAVHeader: Hashable, Sendable {
   var frameCount: Int
 
   static let sampleRates = 8000...48000
-  private static let mostChunks = 64
+  private static let maximumChunks = 64
 
   static func parse(_ bytes: some RandomAccessBytes) throws(WAVError) -> WAVHeader {
     let beginning = try slice(bytes, at: 0, count: 12)
@@ -22,7 +22,7 @@ struct WAVHeader: Hashable, Sendable {
     }
     var offset = 12
     var format: (sampleRate: Int, channels: Int)?
-    for _ in 0..<mostChunks {
+    for _ in 0..<maximumChunks {
       let chunk = try slice(bytes, at: offset, count: 8)
       guard chunk.count == 8 else { break }
       let size = Int(littleEndian32(chunk[4...]))

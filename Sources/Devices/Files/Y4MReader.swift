@@ -13,13 +13,13 @@ struct Y4MHeader: Hashable, Sendable {
 
   static let magic = "YUV4MPEG2"
   /// A line longer than this is no header.
-  static let mostBytes = 1024
-  static let mostPixels = 8192 * 4608
+  static let maximumBytes = 1024
+  static let maximumPixels = 8192 * 4608
 
   /// The header and the offset of what follows it; the error says what is wrong with `bytes`, the file's beginning.
   static func parse(_ bytes: [UInt8]) throws(Y4MError) -> (header: Y4MHeader, length: Int) {
     guard bytes.starts(with: magic.utf8) else { throw Y4MError("not a Y4M file (it does not begin with \(magic))") }
-    guard let end = bytes.prefix(mostBytes).firstIndex(of: UInt8(ascii: "\n")) else {
+    guard let end = bytes.prefix(maximumBytes).firstIndex(of: UInt8(ascii: "\n")) else {
       throw Y4MError("its first line does not end")
     }
     var width: Int?
@@ -36,7 +36,7 @@ struct Y4MHeader: Hashable, Sendable {
       default: break
       }
     }
-    guard let width, let height, 16...8192 ~= width, 16...8192 ~= height, width * height <= mostPixels else {
+    guard let width, let height, 16...8192 ~= width, 16...8192 ~= height, width * height <= maximumPixels else {
       throw Y4MError("its first line names no usable size (16 to 8192 pixels)")
     }
     return (Y4MHeader(width: width, height: height, rateNumerator: rate.0, rateDenominator: rate.1), end + 1)
@@ -85,13 +85,13 @@ package struct Y4MReader: Sendable {
   private var picture: [UInt8]
 
   /// A FRAME line with parameters; longer is a broken file.
-  private static let mostFrameLine = 256
+  private static let maximumFrameLine = 256
 
   /// Checks the header and that there is one whole picture.
   package init(_ bytes: any RandomAccessBytes, name: String) throws(DeviceError) {
     self.bytes = bytes
     self.name = name
-    let beginning = try bytes.bytes(at: 0, count: Y4MHeader.mostBytes)
+    let beginning = try bytes.bytes(at: 0, count: Y4MHeader.maximumBytes)
     do throws(Y4MError) {
       (header, firstFrame) = try Y4MHeader.parse(beginning)
     } catch {
@@ -128,10 +128,10 @@ package struct Y4MReader: Sendable {
 
   /// Where the next picture's first byte is; nil at the end of the file. Throws for what is no FRAME line.
   private func pictureStart() throws(DeviceError) -> Int? {
-    let line = try bytes.bytes(at: offset, count: Self.mostFrameLine)
+    let line = try bytes.bytes(at: offset, count: Self.maximumFrameLine)
     guard !line.isEmpty else { return nil }
     guard line.starts(with: "FRAME".utf8), let end = line.firstIndex(of: UInt8(ascii: "\n")) else {
-      if line.count < Self.mostFrameLine, offset > firstFrame { return nil }
+      if line.count < Self.maximumFrameLine, offset > firstFrame { return nil }
       throw DeviceError(device: name, reason: .invalidFile("no FRAME line at byte \(offset)"))
     }
     return offset + end + 1

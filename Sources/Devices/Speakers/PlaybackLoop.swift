@@ -19,7 +19,7 @@ struct PlaybackLoop: Sendable {
   private static let shortestSleep: Duration = .milliseconds(1)
   private static let longestSleep: Duration = .milliseconds(20)
   /// No sound card runs so fast: 1 % and 100 ms more than it should have taken by now.
-  private static let mostLead: Int = 4800
+  private static let maximumLead: Int = 4800
 
   /// Fills the device up. Gives the time of the next visit, and a report when one is due.
   ///
@@ -79,7 +79,7 @@ struct PlaybackLoop: Sendable {
   private mutating func mayTakeMore(_ target: Int, _ now: Instant) -> Bool {
     guard let run else { return true }
     let due = target + Self.samples(in: now - run.start)
-    if !isClockless, run.written > due + due / 100 + Self.mostLead { isClockless = true }
+    if !isClockless, run.written > due + due / 100 + Self.maximumLead { isClockless = true }
     return !isClockless || run.written + PlaybackFormat.samplesPerBlock <= due
   }
 

@@ -32,9 +32,9 @@ struct PlaybackRegulator: Sendable {
   private var tolerance: Int { max(240, target / 2) }
 
   /// The ring jumps to its newest sound beyond this.
-  var mostLevel: Int { target + patience }
+  var maximumLevel: Int { target + patience }
   /// What a ring holds at all: half a second more.
-  var capacity: Int { mostLevel + 24_000 }
+  var capacity: Int { maximumLevel + 24_000 }
 
   /// With that much playing begins: the target is left when the producer's next block is just about to come.
   func startLevel(reading count: Int) -> Int { target + max(Self.producerBlock, count) }

@@ -42,7 +42,7 @@ struct PlaybackStock: Sendable {
       if counts.underruns > 0 { counts.silentSamples += samples.count }
       return
     }
-    if fifo.count > regulator.mostLevel {
+    if fifo.count > regulator.maximumLevel {
       jump(into: &samples)
     } else if fifo.count >= samples.count {
       follow(into: &samples)

@@ -53,7 +53,7 @@ struct CameraDevice: ~Copyable {
   /// Four-character codes of all formats, usable or not.
   func formats() -> [UInt32] {
     var result: [UInt32] = []
-    for index in 0..<Self.mostEntries {
+    for index in 0..<Self.maximumEntries {
       var description = v4l2_fmtdesc()
       description.index = index
       description.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
@@ -65,7 +65,7 @@ struct CameraDevice: ~Copyable {
 
   private func sizes(of format: CameraFormat, near request: VideoRequest?) -> [(width: Int, height: Int)] {
     var result: [(width: Int, height: Int)] = []
-    for index in 0..<Self.mostEntries {
+    for index in 0..<Self.maximumEntries {
       var entry = v4l2_frmsizeenum()
       entry.index = index
       entry.pixel_format = format.fourcc
@@ -106,7 +106,7 @@ struct CameraDevice: ~Copyable {
 
   private func rates(of format: CameraFormat, width: Int, height: Int) -> FrameRates {
     var intervals: [FrameInterval] = []
-    for index in 0..<Self.mostEntries {
+    for index in 0..<Self.maximumEntries {
       var entry = v4l2_frmivalenum()
       entry.index = index
       entry.pixel_format = format.fourcc
@@ -126,7 +126,7 @@ struct CameraDevice: ~Copyable {
   }
 
   /// No driver has more formats, sizes or rates than this; a broken one may never end its list.
-  private static let mostEntries: UInt32 = 256
+  private static let maximumEntries: UInt32 = 256
 
   static func nearest(to wanted: Int, least: UInt32, most: UInt32, step: UInt32) -> Int {
     let (least, most, step) = (Int(least), Int(most), max(1, Int(step)))

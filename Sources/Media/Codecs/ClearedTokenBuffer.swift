@@ -22,7 +22,7 @@ struct ClearedTokenBuffer {
     guard let peephole = MemoryPeephole() else { return nil }
     let size = Self.mappedSize(width: width, height: height)
     for mapping in MemoryMapping.current()
-    where mapping.isPrivateMemory && (size...max(size, Self.mostSearched)).contains(mapping.addresses.count) {
+    where mapping.isPrivateMemory && (size...max(size, Self.maximumSearched)).contains(mapping.addresses.count) {
       for address in stride(
         from: mapping.addresses.lowerBound, through: mapping.addresses.upperBound - size, by: Self.pageSize)
       where Self.isChunk(at: address, size: size, peephole) {
@@ -46,7 +46,7 @@ struct ClearedTokenBuffer {
 
   /// Every page of a mapping is looked at. One that is larger was reserved for something else: the shadow memory of
   /// AddressSanitizer has terabytes.
-  private static let mostSearched = 256 << 20
+  private static let maximumSearched = 256 << 20
 
   private static let pageSize = sysconf(Int32(_SC_PAGESIZE))
 

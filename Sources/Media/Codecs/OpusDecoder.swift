@@ -6,7 +6,7 @@ public import Frames
 public final class OpusDecoder {
   private let decoder: OpaquePointer
   /// 120 ms, the longest packet. RFC 6716 section 3.2.5.
-  private static let mostSamples = 5760
+  private static let maximumSamples = 5760
 
   public init() throws(CodecError) {
     var status: Int32 = 0
@@ -23,7 +23,7 @@ public final class OpusDecoder {
   /// The samples of a packet: 960 for ours, up to 5760 for others'. Throws `corrupt` for what is no Opus packet.
   public func decode(_ packet: [UInt8]) throws(CodecError) -> [Int16] {
     guard !packet.isEmpty else { throw .corrupt("an empty Opus packet") }
-    return try decode(packet, samples: Self.mostSamples, errorCorrection: false)
+    return try decode(packet, samples: Self.maximumSamples, errorCorrection: false)
   }
 
   /// The lost packet before `packet`, from the copy that `packet` carries, or concealed if it carries none.
@@ -41,7 +41,7 @@ public final class OpusDecoder {
 
   /// `samples` is the room for a packet, and exactly the gap's length for a lost one, in steps of 2.5 ms.
   private func decode(_ packet: [UInt8]?, samples: Int, errorCorrection: Bool) throws(CodecError) -> [Int16] {
-    guard samples > 0, samples <= Self.mostSamples, samples % 120 == 0 else { throw .failed("\(samples) samples") }
+    guard samples > 0, samples <= Self.maximumSamples, samples % 120 == 0 else { throw .failed("\(samples) samples") }
     var status: Int32 = 0
     let result = [Int16](unsafeUninitializedCapacity: samples) { buffer, count in
       status = opus_decode(

@@ -14,7 +14,7 @@ public final class OpusEncoder {
 
   private let encoder: OpaquePointer
   /// The largest packet; at our rates they are around 100 bytes.
-  private static let mostBytes = 1275
+  private static let maximumBytes = 1275
 
   /// The application is AUDIO: error correction is on where loss is expected, and where none is, all bits go to sound in
   /// the transform mode, which takes a third of the processor time. No DTX: a silent nursery must sound silent, not absent.
@@ -42,7 +42,7 @@ public final class OpusEncoder {
   /// One packet for one block.
   public func encode(_ block: AudioBlock) throws(CodecError) -> EncodedAudioPacket {
     var status: Int32 = 0
-    let data = [UInt8](unsafeUninitializedCapacity: Self.mostBytes) { buffer, count in
+    let data = [UInt8](unsafeUninitializedCapacity: Self.maximumBytes) { buffer, count in
       status = opus_encode(
         encoder, block.samples, Int32(block.samples.count), buffer.baseAddress!, Int32(buffer.count))
       count = max(0, Int(status))

@@ -27,7 +27,7 @@ public struct SpeedGovernor: Sendable {
   private static let window = 30
   private static let overloadWindow = 8
   private static let idleFrames = 300
-  private static let mostIdleFrames = 18_000
+  private static let maximumIdleFrames = 18_000
 
   private var sum = 0.0
   private var count = 0
@@ -66,7 +66,7 @@ public struct SpeedGovernor: Sendable {
 
   private mutating func step(faster steps: Int) -> Int? {
     if trial != nil {
-      idleNeeded = min(Self.mostIdleFrames, idleNeeded * 2)
+      idleNeeded = min(Self.maximumIdleFrames, idleNeeded * 2)
       trial = nil
     }
     return change(to: max(Self.fastest, speed - steps))

@@ -6,13 +6,13 @@ public import Wire
 /// VP8 by libvpx (RFC 6386). Synchronous; used from one thread at a time.
 public final class VP8Decoder {
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
-  private let mostPixels: Int
+  private let maximumPixels: Int
   private var pool: VideoFramePool?
   private var sequence: UInt64 = 0
 
-  /// `mostPixels` bounds what a peer's key frame can make us allocate.
-  public init(threads: Int = 1, mostPixels: Int = 4096 * 2304) throws(CodecError) {
-    self.mostPixels = mostPixels
+  /// `maximumPixels` bounds what a peer's key frame can make us allocate.
+  public init(threads: Int = 1, maximumPixels: Int = 4096 * 2304) throws(CodecError) {
+    self.maximumPixels = maximumPixels
     context = .allocate(capacity: 1)
     context.initialize(to: vpx_codec_ctx_t())
     var settings = vpx_codec_dec_cfg_t(threads: UInt32(max(1, threads)), w: 0, h: 0)
@@ -50,7 +50,7 @@ public final class VP8Decoder {
     guard let header = VP8FrameHeader(bytes) else { throw .corrupt("a VP8 frame without a header") }
     if let size = header.keyFrameSize {
       guard size.width > 0, size.height > 0 else { throw .corrupt("an empty VP8 picture") }
-      guard size.width * size.height <= mostPixels else {
+      guard size.width * size.height <= maximumPixels else {
         throw .unsupported("a VP8 picture of \(size.width)×\(size.height)")
       }
     }

@@ -223,7 +223,7 @@ struct EncoderClock {
   mutating func advance(to captureTime: Instant) -> (presentation: Int64, duration: Int64) {
     if let last {
       let distance = (captureTime - last).inSeconds * Double(Self.ticksPerSecond)
-      let bounded = min(max(distance, nominal / 4), nominal * VP8RateControl.mostIntervals)
+      let bounded = min(max(distance, nominal / 4), nominal * VP8RateControl.maximumIntervals)
       interval += (bounded - interval) / 8
       presentation += interval
     }

@@ -75,5 +75,5 @@ enum VP8RateControl {
   static let baseFramesAfterKey = 16
   /// Frame interval beyond which a gap of the source counts as that long and no longer, as a multiple of the nominal
   /// one: after a pause the budget of one frame must not be that of the whole pause.
-  static let mostIntervals = 4.0
+  static let maximumIntervals = 4.0
 }

@@ -18,7 +18,7 @@ public enum HugePages {
     guard let size = size, isAllowed else { return 0 }
     var gathered = 0
     for mapping in MemoryMapping.current()
-    where mapping.isPrivateMemory && (size...max(size, mostSearched)).contains(mapping.addresses.count) {
+    where mapping.isPrivateMemory && (size...max(size, maximumSearched)).contains(mapping.addresses.count) {
       var used = (mapping.addresses.lowerBound + size - 1) / size * size
       var end = used
       while end + size <= mapping.addresses.upperBound {
@@ -71,7 +71,7 @@ public enum HugePages {
   /// MADV_COLLAPSE of linux/mman.h; glibc has the name since 2.37.
   private static let collapse: Int32 = 25
   /// One that is larger was reserved for something else: the shadow memory of AddressSanitizer has terabytes.
-  private static let mostSearched = 256 << 20
+  private static let maximumSearched = 256 << 20
   private static let pageSize = sysconf(Int32(_SC_PAGESIZE))
   private static let directory = "/sys/kernel/mm/transparent_hugepage/"
 

@@ -58,7 +58,7 @@ public final class VideoFramePool: Sendable {
   private let free = Mutex<FreeList>(FreeList())
   /// A source, a mailbox and an encoder hold one each, and what one of them lets go the source takes next. More than this
   /// goes back to the system: a block that a single late picture needed would stay for good.
-  private static let mostKept = 1
+  private static let maximumKept = 1
 
   private struct FreeList: @unchecked Sendable {
     var blocks: [UnsafeMutableRawPointer] = []
@@ -88,7 +88,7 @@ public final class VideoFramePool: Sendable {
 
   fileprivate func recycle(_ storage: UnsafeMutableRawPointer) {
     let isKept = free.withLock { list in
-      guard list.blocks.count < Self.mostKept else { return false }
+      guard list.blocks.count < Self.maximumKept else { return false }
       list.blocks.append(storage)
       return true
     }

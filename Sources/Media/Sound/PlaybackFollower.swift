@@ -20,7 +20,7 @@ struct PlaybackFollower: Sendable {
 
   private static let block = Double(AudioFormat.samplesPerBlock)
   /// Samples: 10 ms, and none when a device is so late that there is nothing yet.
-  private static let mostLead = 480.0
+  private static let maximumLead = 480.0
   private static let leastLead = -960.0
   private static let spareLead = 96.0
   /// 10 ms: a device that was interrupted.
@@ -30,9 +30,9 @@ struct PlaybackFollower: Sendable {
   /// With few blocks the slope is taken for what crystals have, some 50 ppm at most, rather than for what is measured.
   private static let firstSlopes = 300.0
   /// 500 ppm, more than crystals differ.
-  private static let mostDrift = 0.48
+  private static let maximumDrift = 0.48
   /// While reading, the line's own corrections are followed so fast: 20 ppm.
-  private static let mostCorrection = 0.02
+  private static let maximumCorrection = 0.02
 
   /// Once for each block that is recorded, whether it is needed or not. False if nothing was played.
   mutating func follow(_ played: PlayedSound, at captureTime: Instant) -> Bool {
@@ -47,7 +47,7 @@ struct PlaybackFollower: Sendable {
     // The line of least squares, one point after the other (Benedict and Bordner's filter with growing memory).
     let difference = measured - expected
     drift += difference * 6 / (slopes * (slopes + 1))
-    drift = min(Self.mostDrift, max(-Self.mostDrift, drift))
+    drift = min(Self.maximumDrift, max(-Self.maximumDrift, drift))
     self.expected = expected + difference * min(1, 4 / (places + 3)) + Self.block + drift
     places = min(Self.memory, places + 1)
     slopes = min(Self.memory, slopes + 1)
@@ -59,10 +59,10 @@ struct PlaybackFollower: Sendable {
     guard let expected else { return }
     let begin = expected - Self.block - drift
     if position == nil {
-      lead = min(Self.mostLead, max(Self.leastLead, Double(played.end) - expected - Self.spareLead))
+      lead = min(Self.maximumLead, max(Self.leastLead, Double(played.end) - expected - Self.spareLead))
     }
     let place = position ?? begin + lead
-    let correction = min(Self.mostCorrection, max(-Self.mostCorrection, (begin + lead - place) / 500))
+    let correction = min(Self.maximumCorrection, max(-Self.maximumCorrection, (begin + lead - place) / 500))
     let length = Self.block + drift + correction
     played.read(from: place, step: length / Self.block, into: &samples)
     position = place + length

@@ -6,7 +6,7 @@ internal import Glibc
 ///
 /// A file that ends before its header says so just ends. Reading blocks; used from one thread at a time.
 public final class SoundFile: SoundSource {
-  public static let mostBytes = 2 << 30
+  public static let maximumBytes = 2 << 30
   /// What the file calls itself.
   public let title: String?
   /// After conversion to 48 kHz; nil if the file does not say.
@@ -139,7 +139,7 @@ public final class SoundFile: SoundSource {
       var status = stat()
       guard fstat(descriptor, &status) == 0 else { throw .io(errno: errno) }
       guard status.st_mode & S_IFMT == S_IFREG else { throw .notARegularFile }
-      guard status.st_size <= mostBytes else { throw .tooLarge }
+      guard status.st_size <= maximumBytes else { throw .tooLarge }
       var start = [UInt8](repeating: 0, count: 12)
       let count = pread(descriptor, &start, start.count, 0)
       guard count >= 0 else { throw .io(errno: errno) }

@@ -4,7 +4,7 @@ public enum SoundFileError: Error, Hashable, Sendable, CustomStringConvertible {
   case permissionDenied
   /// A directory, a pipe, a device.
   case notARegularFile
-  /// Larger than `SoundFile.mostBytes`.
+  /// Larger than `SoundFile.maximumBytes`.
   case tooLarge
   /// Neither WAV nor FLAC nor Ogg nor MP3.
   case unknownFormat

@@ -20,7 +20,7 @@ struct Browser {
   private var reported: Neighbourhood?
 
   /// Each looked-up service takes three connections of the message bus, which gives a user 256.
-  private static let mostLookups = 32
+  private static let maximumLookups = 32
 
   init(control: BrowserControl, changed: @escaping (Neighbourhood) -> Void) {
     self.control = control
@@ -51,7 +51,7 @@ struct Browser {
     while !control.isStopped {
       lookups.removeAll { !sightings.names.contains($0.name) }
       for name in sightings.names
-      where lookups.count < Self.mostLookups && !lookups.contains(where: { $0.name == name }) {
+      where lookups.count < Self.maximumLookups && !lookups.contains(where: { $0.name == name }) {
         lookups.append(Lookup(name: name))
       }
       for lookup in lookups { lookup.advance() }

@@ -22,7 +22,7 @@ extension ControlMessage {
     let json: JSON
     do throws(JSONError) {
       guard text.utf8.count <= ControlLimits.messageBytes else { throw .tooLong }
-      json = try JSON(Array(text.utf8), mostBytes: ControlLimits.messageBytes)
+      json = try JSON(Array(text.utf8), maximumBytes: ControlLimits.messageBytes)
     } catch {
       throw .malformed("\(error)")
     }

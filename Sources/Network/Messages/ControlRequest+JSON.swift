@@ -37,7 +37,7 @@ extension ControlRequest {
     do throws(JSONError) {
       // The limit comes before the copy.
       guard text.utf8.count <= ControlLimits.messageBytes else { throw .tooLong }
-      guard let members = try JSON(Array(text.utf8), mostBytes: ControlLimits.messageBytes).object else {
+      guard let members = try JSON(Array(text.utf8), maximumBytes: ControlLimits.messageBytes).object else {
         throw .malformed(offset: 0)
       }
       return members

@@ -29,10 +29,10 @@ enum JSON: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - bytes: UTF-8.
-  ///   - mostBytes: longer input is refused unread.
+  ///   - maximumBytes: longer input is refused unread.
   ///   - deepest: how many arrays and objects may stand in one another.
-  init(_ bytes: [UInt8], mostBytes: Int, deepest: Int = 16) throws(JSONError) {
-    guard bytes.count <= mostBytes else { throw .tooLong }
+  init(_ bytes: [UInt8], maximumBytes: Int, deepest: Int = 16) throws(JSONError) {
+    guard bytes.count <= maximumBytes else { throw .tooLong }
     var reader = JSONReader(bytes: bytes, deepest: deepest)
     self = try reader.readAll()
   }

@@ -115,7 +115,7 @@ struct PairingFields {
   private let members: [String: JSON]
 
   init(_ body: [UInt8]) throws(PairingFieldError) {
-    guard let members = (try? JSON(body, mostBytes: PairingMessages.maximumBytes, deepest: 4))?.object else {
+    guard let members = (try? JSON(body, maximumBytes: PairingMessages.maximumBytes, deepest: 4))?.object else {
       throw PairingFieldError(rule: "the body is no JSON object of at most \(PairingMessages.maximumBytes) bytes")
     }
     self.members = members

@@ -99,7 +99,7 @@ public enum RoomMessages {
   private static let longestWords = 200
 
   private static func object(_ text: String) -> [String: JSON]? {
-    (try? JSON(Array(text.utf8), mostBytes: maximumBytes, deepest: 4))?.object
+    (try? JSON(Array(text.utf8), maximumBytes: maximumBytes, deepest: 4))?.object
   }
 
   public static func text(_ reply: RoomReply) -> String {

@@ -86,7 +86,7 @@ public struct SignedMessageJSON: SignedMessageFormat {
   }
 
   private static func members(of bytes: [UInt8]) throws(SignalingRefusal) -> [String: JSON] {
-    guard let members = (try? JSON(bytes, mostBytes: SignedMessage.maximumBytes, deepest: 4))?.object else {
+    guard let members = (try? JSON(bytes, maximumBytes: SignedMessage.maximumBytes, deepest: 4))?.object else {
       throw .malformed("what is signed is a JSON object")
     }
     return members

@@ -15,7 +15,7 @@ public final class ControlSession: @unchecked Sendable {
   /// What the child says unasked, `hello` first. Ends with the session.
   public let pushes: AsyncStream<ControlPush>
 
-  private let station: PeerStation
+  private let endpoint: PeerEndpoint
   private let session: ChildSession
   private let said: AsyncStream<ControlPush>.Continuation
   private var opening: EventLoopPromise<Void>?
@@ -23,7 +23,7 @@ public final class ControlSession: @unchecked Sendable {
   /// For all of it. Each part has a limit of its own, which says more.
   private static let openTimeout: TimeAmount = .seconds(20)
   /// What is not read is lost, beginning with the oldest.
-  private static let mostPushes = 256
+  private static let maximumPushes = 256
 
   /// Connects to the child.
   ///
@@ -34,8 +34,8 @@ public final class ControlSession: @unchecked Sendable {
 
   /// - Parameter speaks: what `say` is given goes to the child.
   static func open(_ child: PairedChild, speaks: Bool) async throws -> ControlSession {
-    let station = try await PeerStation.open(identity: child.identity)
-    let session = ControlSession(child, station, speaks)
+    let endpoint = try await PeerEndpoint.open(identity: child.identity)
+    let session = ControlSession(child, endpoint, speaks)
     do {
       try await session.begin().get()
       return session
@@ -45,14 +45,14 @@ public final class ControlSession: @unchecked Sendable {
     }
   }
 
-  private init(_ child: PairedChild, _ station: PeerStation, _ speaks: Bool) {
+  private init(_ child: PairedChild, _ endpoint: PeerEndpoint, _ speaks: Bool) {
     self.child = child
-    self.station = station
-    (pushes, said) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.mostPushes))
+    self.endpoint = endpoint
+    (pushes, said) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.maximumPushes))
     let relay = Relay()
     session = ChildSession(
-      configuration: speaks ? MediaPlan.talking : PeerConnectionConfiguration(media: []), hub: station.hub,
-      signaling: RoomSignaling(child, eventLoop: station.loop)
+      configuration: speaks ? MediaPlan.talking : PeerConnectionConfiguration(media: []), hub: endpoint.hub,
+      signaling: RoomSignaling(child, eventLoop: endpoint.loop)
     ) { event in relay.owner?.handle(event) }
     relay.owner = self
   }
@@ -63,14 +63,14 @@ public final class ControlSession: @unchecked Sendable {
   }
 
   private func begin() -> EventLoopFuture<Void> {
-    station.loop.flatSubmit { [self] in
-      let promise = station.loop.makePromise(of: Void.self)
+    endpoint.loop.flatSubmit { [self] in
+      let promise = endpoint.loop.makePromise(of: Void.self)
       opening = promise
-      let limit = station.loop.scheduleTask(in: Self.openTimeout) { [self] in
+      let limit = endpoint.loop.scheduleTask(in: Self.openTimeout) { [self] in
         opened(.failure(ParentError("“\(child.record.name)” does not answer in time", isFinal: false)))
       }
       promise.futureResult.whenComplete { _ in limit.cancel() }
-      station.hub.onEvent = { [weak self] _, event in self?.session.handle(event) }
+      endpoint.hub.onEvent = { [weak self] _, event in self?.session.handle(event) }
       session.start()
       return promise.futureResult
     }
@@ -95,8 +95,8 @@ public final class ControlSession: @unchecked Sendable {
 
   /// Has the child carry out a command. Throws `ControlFailure`.
   public func perform(_ command: ControlCommand) async throws -> ControlReply {
-    try await station.loop.flatSubmit { [self] in
-      let promise = station.loop.makePromise(of: ControlReply.self)
+    try await endpoint.loop.flatSubmit { [self] in
+      let promise = endpoint.loop.makePromise(of: ControlReply.self)
       session.control.request(command) { promise.completeWith($0.mapError { $0 }) }
       return promise.futureResult
     }.get()
@@ -104,8 +104,8 @@ public final class ControlSession: @unchecked Sendable {
 
   /// Sends sound. From any thread.
   @Sendable func say(_ packet: EncodedAudioPacket) {
-    station.loop.execute { [station] in
-      station.hub.send(
+    endpoint.loop.execute { [endpoint] in
+      endpoint.hub.send(
         [packet.data], kind: .audio, mediaTime: UInt32(truncatingIfNeeded: packet.samplePosition),
         captureTime: packet.captureTime)
     }
@@ -113,8 +113,8 @@ public final class ControlSession: @unchecked Sendable {
 
   /// A still of `camera`, else of the one that is streamed. Throws `ControlFailure`.
   public func screenshot(camera: String? = nil, quality: Int? = nil) async throws -> TransferReceiver.Received {
-    try await station.loop.flatSubmit { [self] in
-      let promise = station.loop.makePromise(of: TransferReceiver.Received.self)
+    try await endpoint.loop.flatSubmit { [self] in
+      let promise = endpoint.loop.makePromise(of: TransferReceiver.Received.self)
       session.control.screenshot(camera: camera, quality: quality) { promise.completeWith($0.mapError { $0 }) }
       return promise.futureResult
     }.get()
@@ -122,12 +122,12 @@ public final class ControlSession: @unchecked Sendable {
 
   /// Says goodbye. Call once, at the end.
   public func close() async {
-    try? await station.loop.submit { [self] in
+    try? await endpoint.loop.submit { [self] in
       opened(.failure(ParentError("closed")))
       session.leave {}
       said.finish()
     }.get()
-    await station.shutDown(sayingGoodbye: true)
-    await station.stopLoop()
+    await endpoint.shutDown(sayingGoodbye: true)
+    await endpoint.stopLoop()
   }
 }

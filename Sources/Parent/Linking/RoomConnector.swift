@@ -18,8 +18,8 @@ final class RoomConnector {
   private let child: PairedChild
   private let loop: any EventLoop
   private let completion: (Outcome) -> Void
-  private var race = AddressRace()
-  private var clients: [AddressRace.Attempt: WebSocketClient] = [:]
+  private var race = HappyEyeballs()
+  private var clients: [HappyEyeballs.Attempt: WebSocketClient] = [:]
   private var timer: Scheduled<Void>?
   private var reading: Task<Void, Never>?
   private var isDone = false
@@ -48,7 +48,7 @@ final class RoomConnector {
     clients = [:]
   }
 
-  private func perform(_ change: (inout AddressRace) -> [AddressRace.Action]) {
+  private func perform(_ change: (inout HappyEyeballs) -> [HappyEyeballs.Action]) {
     guard !isDone else { return }
     for action in change(&race) {
       switch action {
@@ -56,7 +56,7 @@ final class RoomConnector {
       case .wait:
         timer?.cancel()
         let bound = NIOLoopBound(self, eventLoop: loop)
-        timer = loop.scheduleTask(in: .nanoseconds(AddressRace.spacing.nanoseconds)) {
+        timer = loop.scheduleTask(in: .nanoseconds(HappyEyeballs.spacing.nanoseconds)) {
           bound.value.perform { $0.spacingOver() }
         }
       case .giveUp(let reasons):
@@ -65,7 +65,7 @@ final class RoomConnector {
     }
   }
 
-  private func dial(_ attempt: AddressRace.Attempt) {
+  private func dial(_ attempt: HappyEyeballs.Attempt) {
     do {
       // What counts is signed, so that another certificate may be taken: see `SignedMessage`.
       let trust: HTTPTrust = attempt.isPinned ? child.pin : .firstUse { _ in true }

@@ -6,41 +6,41 @@ internal import Signaling
 /// Signalling with a paired child: no token, both sides know each other by their keys.
 final class RoomSignaling: SessionSignaling {
   var notify: (SignalingEvent) -> Void = { _ in }
-  private var line: RoomLine?
+  private var connection: RoomConnection?
   private var makeOffer: ((Bool) -> SessionDescription?)?
 
   init(_ child: PairedChild, eventLoop: any EventLoop) {
-    line = RoomLine(child, eventLoop: eventLoop) { [weak self] event in self?.handle(event) }
+    connection = RoomConnection(child, eventLoop: eventLoop) { [weak self] event in self?.handle(event) }
   }
 
-  var canRestart: Bool { line?.isUsable ?? false }
+  var canRestart: Bool { connection?.isUsable ?? false }
   var tellsReasons: Bool { canRestart }
 
   func start(makeOffer: @escaping (_ isLocal: Bool) -> SessionDescription?) {
     self.makeOffer = makeOffer
-    line?.open()
+    connection?.open()
   }
 
   func restartICE(_ ours: RestartedICE) {
     // One transport carries all sections, so that any of them can stand for it.
     let section = TrickleFragment.Section(mid: "0", candidates: ours.candidates, endOfCandidates: true)
     let fragment = TrickleFragment(ufrag: ours.ufrag, pwd: ours.pwd, sections: [section])
-    line?.perform { $0.restartICE(fragment, now: $1) }
+    connection?.perform { $0.restartICE(fragment, now: $1) }
   }
 
   func leave(then: @escaping () -> Void) {
     notify = { _ in }
-    line?.perform { session, _ in session.leave() }
-    line?.close()
-    line = nil
+    connection?.perform { session, _ in session.leave() }
+    connection?.close()
+    connection = nil
     then()
   }
 
-  private func handle(_ event: RoomLine.Event) {
+  private func handle(_ event: RoomConnection.Event) {
     switch event {
     case .connected(let isLocal):
       guard let offer = makeOffer?(isLocal) else { return }
-      line?.perform { $0.start(offer: offer, now: $1) }
+      connection?.perform { $0.start(offer: offer, now: $1) }
     case .unreachable(let reason): end(.lost(reason))
     case .action(let action): handle(action)
     }
@@ -62,8 +62,8 @@ final class RoomSignaling: SessionSignaling {
   }
 
   private func end(_ end: SessionEnd) {
-    line?.close()
-    line = nil
+    connection?.close()
+    connection = nil
     notify(.over(end))
   }
 }

@@ -21,26 +21,26 @@ public enum Farewell {
   private static func tell(_ child: PairedChild, _ loop: any EventLoop) -> EventLoopFuture<Void> {
     let promise = loop.makePromise(of: Void.self)
     let kept = Kept()
-    let line = RoomLine(child, eventLoop: loop) { event in
+    let connection = RoomConnection(child, eventLoop: loop) { event in
       switch event {
-      case .connected: kept.line?.perform { $0.sayFarewell(.notPaired, now: $1) }
+      case .connected: kept.connection?.perform { $0.sayFarewell(.notPaired, now: $1) }
       case .unreachable(let reason): promise.fail(ParentError(reason))
       case .action(.ended), .action(.failed(.dismissed(.notPaired))): promise.succeed(())
       case .action(.failed(let error)): promise.fail(ParentError("\(error)"))
       case .action: break
       }
     }
-    kept.line = line
-    line.open()
+    kept.connection = connection
+    connection.open()
     let bound = NIOLoopBound(kept, eventLoop: loop)
     return promise.futureResult.always { _ in
-      bound.value.line?.close()
-      bound.value.line = nil
+      bound.value.connection?.close()
+      bound.value.connection = nil
     }
   }
 
   /// The line's events come to where the line is made.
   private final class Kept {
-    var line: RoomLine?
+    var connection: RoomConnection?
   }
 }

@@ -1,12 +1,12 @@
 /// Delays of pictures, in whole milliseconds, for percentiles over any time in bounded memory.
 struct LatencyHistogram: Sendable {
-  private var counts = [UInt32](repeating: 0, count: mostMilliseconds + 1)
+  private var counts = [UInt32](repeating: 0, count: maximumMilliseconds + 1)
   private(set) var total = 0
   /// Longer ones count as this.
-  private static let mostMilliseconds = 4000
+  private static let maximumMilliseconds = 4000
 
   mutating func add(milliseconds: Int) {
-    counts[min(max(0, milliseconds), Self.mostMilliseconds)] += 1
+    counts[min(max(0, milliseconds), Self.maximumMilliseconds)] += 1
     total += 1
   }
 
@@ -19,7 +19,7 @@ struct LatencyHistogram: Sendable {
       seen += Int(count)
       if seen >= rank { return milliseconds }
     }
-    return Self.mostMilliseconds
+    return Self.maximumMilliseconds
   }
 
   mutating func reset() {

@@ -28,9 +28,9 @@ final class VideoPlayer: Sendable {
   }
 
   /// More than a second of pictures in wait means that this machine does not keep up.
-  private static let mostWaiting = 48
+  private static let maximumWaiting = 48
 
-  private let mailbox = Mailbox<ReceivedVideoFrame>(capacity: mostWaiting)
+  private let mailbox = Mailbox<ReceivedVideoFrame>(capacity: maximumWaiting)
   private let shared = Mutex(Shared())
   /// Set when a frame had to go: nothing can be decoded until the next key frame.
   private let isBroken = Atomic<Bool>(false)

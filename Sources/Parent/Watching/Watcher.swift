@@ -15,7 +15,7 @@ internal import Wire
 /// `@unchecked Sendable`: what changes is confined to the event loop.
 public final class Watcher: @unchecked Sendable {
   private let options: WatchOptions
-  private let station: PeerStation
+  private let endpoint: PeerEndpoint
   private let loop: any EventLoop
   private let hub: PeerHub
   private let signaling: SignalingMaker
@@ -61,29 +61,29 @@ public final class Watcher: @unchecked Sendable {
     _ options: WatchOptions, notice: @escaping @Sendable (WatchNotice) -> Void,
     show: (@Sendable (VideoFrame) -> Void)? = nil, ended: @escaping @Sendable (ParentError) -> Void
   ) async throws -> Watcher {
-    let station = try await PeerStation.open(identity: SignalingMaker.identity(for: options.source))
+    let endpoint = try await PeerEndpoint.open(identity: SignalingMaker.identity(for: options.source))
     do {
-      let watcher = try Watcher(options, station: station, notice: notice, show: show, ended: ended)
+      let watcher = try Watcher(options, endpoint: endpoint, notice: notice, show: show, ended: ended)
       try await watcher.loop.submit { watcher.begin() }.get()
       return watcher
     } catch {
-      await station.shutDown(sayingGoodbye: false)
-      await station.stopLoop()
+      await endpoint.shutDown(sayingGoodbye: false)
+      await endpoint.stopLoop()
       throw error
     }
   }
 
   private init(
-    _ options: WatchOptions, station: PeerStation, notice: @escaping @Sendable (WatchNotice) -> Void,
+    _ options: WatchOptions, endpoint: PeerEndpoint, notice: @escaping @Sendable (WatchNotice) -> Void,
     show: (@Sendable (VideoFrame) -> Void)?, ended: @escaping @Sendable (ParentError) -> Void
   ) throws {
     self.options = options
-    self.station = station
+    self.endpoint = endpoint
     self.notice = notice
     self.ended = ended
-    loop = station.loop
-    hub = station.hub
-    signaling = try SignalingMaker(options.source, eventLoop: station.loop)
+    loop = endpoint.loop
+    hub = endpoint.hub
+    signaling = try SignalingMaker(options.source, eventLoop: endpoint.loop)
     let request = KeyFrameRequest()
     let snapshot = options.snapshot.map(Snapshot.init)
     self.snapshot = snapshot
@@ -160,7 +160,7 @@ public final class Watcher: @unchecked Sendable {
       }
       return promise.futureResult
     }.flatMap { $0 }.get()
-    await station.shutDown(sayingGoodbye: leaving != .vanish)
+    await endpoint.shutDown(sayingGoodbye: leaving != .vanish)
     try? await loop.submit { self.signaling.close() }.get()
     video.stop()
     audio.stop()
@@ -176,7 +176,7 @@ public final class Watcher: @unchecked Sendable {
             : "recorded \(Self.seconds(summary.duration)) s, \(summary.videoFrames) pictures, \(summary.bytes >> 10) KiB"
         ))
     }
-    await station.stopLoop()
+    await endpoint.stopLoop()
     return last ?? WatchStatistics(state: .ended)
   }
 

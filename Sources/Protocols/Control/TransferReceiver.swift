@@ -21,7 +21,7 @@ public struct TransferReceiver: Sendable {
 
   /// Without a byte for so long a transfer is given up.
   public static let patience = Duration.seconds(15)
-  private static let mostTransfers = 4
+  private static let maximumTransfers = 4
 
   private struct Partial {
     var document: TransferDocument
@@ -36,7 +36,7 @@ public struct TransferReceiver: Sendable {
   /// A reply announced a transfer.
   public mutating func begin(_ document: TransferDocument, now: Instant) throws(TransferError) {
     guard (1...ControlLimits.transferBytes).contains(document.size) else { throw .badSize(document.size) }
-    guard partials[document.transfer] == nil, partials.count < Self.mostTransfers else { throw .refused }
+    guard partials[document.transfer] == nil, partials.count < Self.maximumTransfers else { throw .refused }
     partials[document.transfer] = Partial(document: document, deadline: now + Self.patience)
   }
 

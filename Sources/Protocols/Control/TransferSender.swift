@@ -6,7 +6,7 @@ public struct TransferSender: Sendable {
   public let document: TransferDocument
   private var rest: ArraySlice<UInt8>
 
-  private static let mostPayload = ControlLimits.messageBytes - 4
+  private static let maximumPayload = ControlLimits.messageBytes - 4
 
   /// - Parameters:
   ///   - number: another for each transfer of the session.
@@ -21,7 +21,7 @@ public struct TransferSender: Sendable {
   /// that a full buffer loses nothing.
   public var message: [UInt8]? {
     guard !rest.isEmpty else { return nil }
-    let payload = rest.prefix(Self.mostPayload)
+    let payload = rest.prefix(Self.maximumPayload)
     var writer = ByteWriter(reservingCapacity: payload.count + 4)
     writer.write(document.transfer)
     writer.write(contentsOf: payload)
@@ -30,6 +30,6 @@ public struct TransferSender: Sendable {
 
   /// The message was taken.
   public mutating func advance() {
-    rest = rest.dropFirst(Self.mostPayload)
+    rest = rest.dropFirst(Self.maximumPayload)
   }
 }

@@ -160,7 +160,7 @@ extension ICEAgent {
     local: ICECandidate, base: TransportAddress, remote: ICECandidate, remoteAddress: TransportAddress
   ) -> Int? {
     guard pairIndex(base: base, remote: remoteAddress) == nil else { return nil }
-    let pair = CheckPair(
+    let pair = CandidatePair(
       id: nextPairID, generation: generation, local: local, base: base, remote: remote,
       remoteAddress: remoteAddress, role: role)
     if pairs.count >= configuration.maximumPairs {
@@ -187,7 +187,7 @@ extension ICEAgent {
   }
 
   /// The only way to take pairs out: keeps what refers to them right.
-  mutating func removePairs(where shouldRemove: (CheckPair) -> Bool) {
+  mutating func removePairs(where shouldRemove: (CandidatePair) -> Bool) {
     let selectedID = selectedIndex.map { pairs[$0].id }
     pairs.removeAll(where: shouldRemove)
     selectedIndex = selectedID.flatMap { id in pairs.firstIndex { $0.id == id } }

@@ -26,7 +26,7 @@ extension ICEAgent {
   /// A peer-reflexive candidate whose checks get no answer is gone (a NAT has rebound); the peer's next check from there
   /// would bring it back. Else every silence would try all the addresses that a peer ever had.
   private mutating func forgetDeadPeerReflexiveCandidates() {
-    let isDead = { [generation] (pair: CheckPair) in
+    let isDead = { [generation] (pair: CandidatePair) in
       pair.isFailed && pair.remote.type == .peerReflexive && pair.generation == generation
     }
     guard pairs.contains(where: isDead) else { return }
@@ -45,7 +45,7 @@ extension ICEAgent {
   }
 
   /// RFC 8445 section 7.2.5.2: a check without response fails its pair.
-  private mutating func handleTimedOut(_ purpose: CheckPair.Purpose, of index: Int) {
+  private mutating func handleTimedOut(_ purpose: CandidatePair.Purpose, of index: Int) {
     switch purpose {
     case .connectivity:
       if pairs[index].isInProgress, !pairs[index].checks.contains(where: { $0.purpose == .connectivity }) {
@@ -92,7 +92,7 @@ extension ICEAgent {
   }
 
   /// RFC 8445 section 7.2.2.
-  mutating func sendCheck(_ index: Int, _ purpose: CheckPair.Purpose, now: Instant) {
+  mutating func sendCheck(_ index: Int, _ purpose: CandidatePair.Purpose, now: Instant) {
     let pair = pairs[index]
     guard let credentials = credentials(for: pair) else { return }
     var attributes: [STUNAttribute] = [
@@ -116,7 +116,7 @@ extension ICEAgent {
       case .consent, .probe: .once(timeout: configuration.consentExpiry)
       }
     let transaction = STUNClientTransaction(id: id, request: request, retransmission: retransmission, now: now)
-    pairs[index].add(CheckPair.Check(transaction: transaction, purpose: purpose, role: role))
+    pairs[index].add(CandidatePair.Check(transaction: transaction, purpose: purpose, role: role))
     if purpose == .consent {
       pairs[index].consentRequestsSent += 1
     } else {

@@ -25,7 +25,7 @@ extension ICEAgent {
     pairs[index].nextConsentCheck = now + configuration.consentInterval * factor
   }
 
-  private func silentSince(_ pair: CheckPair) -> Instant {
+  private func silentSince(_ pair: CandidatePair) -> Instant {
     pair.lastHeard ?? .zero
   }
 
@@ -64,7 +64,7 @@ extension ICEAgent {
     }
   }
 
-  func supervisionDeadline(of pair: CheckPair) -> Instant {
+  func supervisionDeadline(of pair: CandidatePair) -> Instant {
     let silence = silentSince(pair)
     var deadline = min(pair.nextConsentCheck, pair.consentExpiresAt ?? .distantFuture)
     if !isWeak { deadline = min(deadline, silence + configuration.weakAfter) }

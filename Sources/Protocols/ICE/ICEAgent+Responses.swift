@@ -56,7 +56,7 @@ extension ICEAgent {
     }
   }
 
-  private mutating func handleError(_ code: Int, to check: CheckPair.Check, of index: Int) {
+  private mutating func handleError(_ code: Int, to check: CandidatePair.Check, of index: Int) {
     guard code == 487 else {
       fail(check, of: index)
       return
@@ -67,7 +67,7 @@ extension ICEAgent {
     if check.purpose == .connectivity, pairs[index].isInProgress { trigger(index) }
   }
 
-  private mutating func fail(_ check: CheckPair.Check, of index: Int) {
+  private mutating func fail(_ check: CandidatePair.Check, of index: Int) {
     switch check.purpose {
     case .connectivity:
       if pairs[index].isInProgress { pairs[index].state = .failed }

@@ -46,7 +46,7 @@ extension ICEAgent {
   }
 
   /// The generation's credentials of a pair; nil while the peer's are missing.
-  func credentials(for pair: CheckPair) -> (local: ICECredentials, remote: ICECredentials)? {
+  func credentials(for pair: CandidatePair) -> (local: ICECredentials, remote: ICECredentials)? {
     if pair.generation == generation { return remoteCredentials.map { (localCredentials, $0) } }
     return previous.map { ($0.local, $0.remote) }
   }

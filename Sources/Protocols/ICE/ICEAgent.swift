@@ -42,7 +42,7 @@ public struct ICEAgent: Sendable {
   var remoteCandidatesEnded = false
   var earlyChecks: [EarlyCheck] = []
 
-  var pairs: [CheckPair] = []
+  var pairs: [CandidatePair] = []
   var nextPairID = 0
   /// The position of the pair that data goes over.
   var selectedIndex: Int?
@@ -182,7 +182,7 @@ public struct ICEAgent: Sendable {
     nextDeadline = earliestDeadline(now: now)
   }
 
-  func publicPair(_ pair: CheckPair) -> ICECandidatePair {
+  func publicPair(_ pair: CandidatePair) -> ICECandidatePair {
     var local = pair.local
     // RFC 8445 section 7.2.5.3.1: an address that no local candidate has is a peer-reflexive candidate.
     if let mapped = pair.mappedAddress, local.type != .relayed,

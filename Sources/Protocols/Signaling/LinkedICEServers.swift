@@ -1,7 +1,7 @@
 // `Link` fields that name STUN and TURN servers. RFC 9725 section 4.6, RFC 8288 section 3.
 extension WHEPICEServer {
   /// More are left out; a page of them is no help to anybody.
-  static let mostLinked = 16
+  static let maximumLinked = 16
 
   /// The servers of all `Link` values, one for each link. What is not understood is skipped: a viewer in the same home
   /// needs none of them.
@@ -9,7 +9,7 @@ extension WHEPICEServer {
     var servers: [WHEPICEServer] = []
     for value in values {
       var scanner = LinkScanner(value)
-      while servers.count < mostLinked, let link = scanner.next() {
+      while servers.count < maximumLinked, let link = scanner.next() {
         if let server = WHEPICEServer(link) { servers.append(server) }
       }
     }

@@ -165,7 +165,7 @@ extension WHEPClient {
 // DELETE.
 extension WHEPClient {
   /// Who leaves does not wait long for it.
-  private static let mostDeletions = 3
+  private static let maximumDeletions = 3
 
   mutating func delete(
     _ url: HTTPURL, isSilent: Bool, attempts: Int = 1, redirects: Int = 0
@@ -196,7 +196,8 @@ extension WHEPClient {
   mutating func retryDELETE(
     _ exchange: Exchange<Deletion>, after asked: Duration?, now: Instant
   ) -> [WHEPClientAction] {
-    guard exchange.attempts < Self.mostDeletions, let time = wait(afterAttempt: exchange.attempts, asked: asked) else {
+    guard exchange.attempts < Self.maximumDeletions, let time = wait(afterAttempt: exchange.attempts, asked: asked)
+    else {
       return finishDeletion(exchange)
     }
     var exchange = exchange

@@ -11,8 +11,8 @@ struct BlockInterleaver: Sendable {
 
   /// How much of a track waits for the other one.
   static let patience: Duration = .milliseconds(500)
-  static let mostBlocks = 512
-  static let mostBytes = 16 << 20
+  static let maximumBlocks = 512
+  static let maximumBytes = 16 << 20
 
   init(tracks: WebMTracks) {
     isSingle = !tracks.hasVideo || tracks.audioChannels == nil
@@ -52,7 +52,7 @@ struct BlockInterleaver: Sendable {
   }
 
   private var isOverfull: Bool {
-    video.count + audio.count > Self.mostBlocks || video.byteCount + audio.byteCount > Self.mostBytes
+    video.count + audio.count > Self.maximumBlocks || video.byteCount + audio.byteCount > Self.maximumBytes
   }
 }
 

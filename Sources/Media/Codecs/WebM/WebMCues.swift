@@ -10,7 +10,7 @@ struct WebMCues: Sendable {
   private var entries: [Entry] = []
   /// Between two entries. Grows with the recording, so that a night takes no more memory than an hour.
   private var spacing: Int64
-  private static let mostEntries = 8192
+  private static let maximumEntries = 8192
 
   /// `spacing` is in milliseconds.
   init(track: Int, spacing: Int64) {
@@ -22,7 +22,7 @@ struct WebMCues: Sendable {
 
   mutating func add(milliseconds: Int64, position: Int) {
     if let last = entries.last, milliseconds - last.milliseconds < spacing { return }
-    if entries.count == Self.mostEntries {
+    if entries.count == Self.maximumEntries {
       spacing *= 2
       entries = stride(from: 0, to: entries.count, by: 2).map { entries[$0] }
     }

@@ -8,7 +8,7 @@ public import NIOSSL
 public final class HTTPServer: Sendable {
   /// What one client may take of us.
   public struct Limits: Sendable {
-    /// Connections at a time; a home has a handful, the rest is somebody leaning on the door. Fewer where the system allows
+    /// Connections at a time; a home has a handful, more are an attack. Fewer where the system allows
     /// fewer file descriptors.
     public var maximumConnections = 256
     /// Request line and header fields together; WHEP players send a few hundred bytes.
@@ -41,8 +41,8 @@ public final class HTTPServer: Sendable {
     on group: any EventLoopGroup, responder: @escaping HTTPResponder
   ) async throws -> HTTPServer {
     var table = ConnectionTable.Limits()
-    table.places = Door.places(atMost: limits.maximumConnections)
-    let door = Door(limits: table)
+    table.places = ConnectionLimiter.places(atMost: limits.maximumConnections)
+    let limiter = ConnectionLimiter(limits: table)
     var heads = NIOHTTPDecoderLimitConfiguration()
     heads.maxHeaderFieldSize = limits.maximumHeadBytes
     heads.maxHeaderListSize = limits.maximumHeadBytes
@@ -54,11 +54,11 @@ public final class HTTPServer: Sendable {
       .childChannelOption(.maxMessagesPerRead, value: 4)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let doorHandler = DoorHandler(door: door)
-          try doorHandler.enter(channel)
+          let limiterHandler = ConnectionLimiterHandler(limiter: limiter)
+          try limiterHandler.enter(channel)
           let size = RequestSizeHandler(maximumBytes: limits.maximumHeadBytes + limits.maximumBodyBytes)
           let pipeline = channel.pipeline.syncOperations
-          try pipeline.addHandler(doorHandler)
+          try pipeline.addHandler(limiterHandler)
           try pipeline.addHandler(NIOSSLServerHandler(context: tls))
           try pipeline.addHandler(size)
           try pipeline.configureHTTPServerPipeline(
@@ -66,7 +66,7 @@ public final class HTTPServer: Sendable {
             withDecoderLimitConfiguration: decoding)
           try pipeline.addHandler(
             HTTPRequestHandler(
-              limits: limits, webSocket: webSocket, door: doorHandler, size: size, responder: responder))
+              limits: limits, webSocket: webSocket, limiter: limiterHandler, size: size, responder: responder))
         }
       }
     return HTTPServer(channel: try await bind(bootstrap, host: host, port: port))

@@ -5,10 +5,10 @@ internal import Synchronization
 internal import Wire
 
 /// Keeps the places at the HTTPS port for all event loops: `ConnectionTable` with real connections.
-final class Door: Sendable {
+final class ConnectionLimiter: Sendable {
   private struct State {
     var table: ConnectionTable
-    var handlers: [ConnectionTable.ID: NIOLoopBound<DoorHandler>] = [:]
+    var handlers: [ConnectionTable.ID: NIOLoopBound<ConnectionLimiterHandler>] = [:]
   }
 
   private let state: Mutex<State>
@@ -31,8 +31,10 @@ final class Door: Sendable {
 
   static var now: Instant { Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
 
-  fileprivate func enter(_ handler: NIOLoopBound<DoorHandler>, from address: IPAddress?) -> ConnectionTable.ID? {
-    let (id, evicted) = state.withLock { state -> (ConnectionTable.ID?, NIOLoopBound<DoorHandler>?) in
+  fileprivate func enter(_ handler: NIOLoopBound<ConnectionLimiterHandler>, from address: IPAddress?) -> ConnectionTable
+    .ID?
+  {
+    let (id, evicted) = state.withLock { state -> (ConnectionTable.ID?, NIOLoopBound<ConnectionLimiterHandler>?) in
       guard let (id, evicted) = state.table.enter(from: address) else { return (nil, nil) }
       let gone = evicted.flatMap { state.handlers.removeValue(forKey: $0) }
       state.handlers[id] = handler
@@ -62,35 +64,35 @@ final class Door: Sendable {
   }
 }
 
-/// One connection's place at the door. Stands next to the socket, before TLS.
-final class DoorHandler: ChannelInboundHandler {
+/// One connection's place at the limiter. Stands next to the socket, before TLS.
+final class ConnectionLimiterHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
-  private let door: Door
+  private let limiter: ConnectionLimiter
   private var id: ConnectionTable.ID?
   private var context: ChannelHandlerContext?
   private var hasSpoken = false
 
-  init(door: Door) {
-    self.door = door
+  init(limiter: ConnectionLimiter) {
+    self.limiter = limiter
   }
 
   /// Takes the place. Throws when there is none.
   func enter(_ channel: any Channel) throws {
     let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
-    guard let id = door.enter(bound, from: channel.remoteAddress?.transportAddress?.ip) else {
+    guard let id = limiter.enter(bound, from: channel.remoteAddress?.transportAddress?.ip) else {
       throw TooManyConnections()
     }
     self.id = id
-    channel.closeFuture.whenComplete { [door] _ in door.leave(id) }
+    channel.closeFuture.whenComplete { [limiter] _ in limiter.leave(id) }
   }
 
   /// Nil when the client's request may be answered, else how long it has to wait.
-  func ask() -> Duration? { id.flatMap(door.ask) }
+  func ask() -> Duration? { id.flatMap(limiter.ask) }
 
   /// The client has shown that it may be here.
   func prove() {
-    if let id { door.prove(id) }
+    if let id { limiter.prove(id) }
   }
 
   /// At once: TLS would wait for the other side's goodbye first.
@@ -109,7 +111,7 @@ final class DoorHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if !hasSpoken {
       hasSpoken = true
-      guard id.map(door.greet) ?? false else { return context.close(promise: nil) }
+      guard id.map(limiter.greet) ?? false else { return context.close(promise: nil) }
     }
     context.fireChannelRead(data)
   }

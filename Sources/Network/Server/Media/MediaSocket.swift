@@ -47,17 +47,17 @@ public final class MediaSocket: Sendable {
   ) async throws -> MediaSocket {
     var bootstrap = DatagramBootstrap(group: group)
     if System.supportsUDPReceiveOffload {
-      // What came in one train is read as one, udp(7), UDP_GRO.
+      // What came in one batch is read as one, udp(7), UDP_GRO.
       bootstrap = bootstrap.channelOption(.datagramReceiveOffload, value: true)
         .channelOption(.datagramReceiveSegmentSize, value: true)
     }
     let channel =
       try await bootstrap
       .channelOption(.receivePacketInfo, value: true)
-      // A wake-up takes what has come. One by one: most often it is one datagram or one train, for which recvmmsg(2) costs
+      // A wake-up takes what has come. One by one: most often it is one datagram or one batch, for which recvmmsg(2) costs
       // more than it saves.
       .channelOption(.maxMessagesPerRead, value: 16)
-      // A train is up to 64 KiB; memory is touched only as far as it reaches.
+      // A batch is up to 64 KiB; memory is touched only as far as it reaches.
       .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 65_536))
       // A key frame for several viewers is 300 KB at once.
       .channelOption(.socketOption(.so_sndbuf), value: 1 << 20)
@@ -111,7 +111,7 @@ private final class DatagramReceiver: ChannelInboundHandler {
     let unknown: IPAddress = remote.ip.isIPv6 ? .v6(0, 0) : .v4(0)
     let local = TransportAddress(ip: destination?.ip ?? unknown, port: port)
     var rest = envelope.data
-    // All of a train have this size, but for a shorter last one.
+    // All of a batch have this size, but for a shorter last one.
     let size = envelope.metadata?.segmentSize ?? rest.readableBytes
     while let first = rest.getInteger(at: rest.readerIndex, as: UInt8.self) {
       guard let datagram = rest.readSlice(length: min(max(1, size), rest.readableBytes)) else { return }

@@ -3,7 +3,7 @@
 ///
 /// Only the child's own certificates are taken at first. A child may show one from elsewhere, though, and what it signs
 /// proves it then; so those who showed another key are asked again when nobody else is left.
-struct AddressRace: Sendable {
+struct HappyEyeballs: Sendable {
   struct Attempt: Hashable, Sendable {
     let address: ChildAddress
     /// The child's own key alone is taken.

@@ -57,15 +57,15 @@ public final class WebSocketConnection: @unchecked Sendable {
   /// Called once, on the event loop, never from within `close` or `send`.
   public var onClose: (WebSocketClosure) -> Void = { _ in }
   private let handler: WebSocketHandler
-  /// Its place at the server's door; nil on the client's side.
-  private let door: DoorHandler?
+  /// Its place at the server's limiter; nil on the client's side.
+  private let limiter: ConnectionLimiterHandler?
 
   /// Completes the pipeline of an upgraded channel.
   init(channel: any Channel, role: WebSocketHandler.Role, limits: WebSocketLimits) throws {
     eventLoop = channel.eventLoop
     remoteAddress = channel.remoteAddress?.transportAddress
     handler = WebSocketHandler(role: role, limits: limits)
-    door = try? channel.pipeline.syncOperations.handler(type: DoorHandler.self)
+    limiter = try? channel.pipeline.syncOperations.handler(type: ConnectionLimiterHandler.self)
     handler.connection = self
     // Below the mark it is writable again; that matters to nobody, because a connection that was not is closed.
     let unsent = ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: limits.maximumUnsentBytes)
@@ -76,7 +76,7 @@ public final class WebSocketConnection: @unchecked Sendable {
   /// The client has shown that it may be here: its connection does not give way to strangers' any more.
   public func vouch() {
     eventLoop.preconditionInEventLoop()
-    door?.prove()
+    limiter?.prove()
   }
 
   /// Sends a text message; nothing happens when the connection is closed or closing.

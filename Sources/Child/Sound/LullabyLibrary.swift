@@ -39,7 +39,7 @@ final class LullabyLibrary: Sendable {
   }
 
   /// What is beyond is not offered; the list goes out in one message of 16 KiB.
-  static let mostFiles = 100
+  static let maximumFiles = 100
   private static let extensions: Set = ["wav", "flac", "ogg", "oga", "opus", "mp3"]
   private static let longestTitle = 80
 
@@ -77,7 +77,7 @@ final class LullabyLibrary: Sendable {
     var refusals: [Refusal] = []
     var ids = Set(tracks.map(\.id))
     known.withLock { known in
-      let names = fileNames().prefix(Self.mostFiles)
+      let names = fileNames().prefix(Self.maximumFiles)
       known = known.filter { names.contains($0.key) }
       for name in names {
         let entry = read(name, known[name])
@@ -128,7 +128,7 @@ final class LullabyLibrary: Sendable {
     guard let directory = opendir(folder) else { return [] }
     defer { closedir(directory) }
     var names: [String] = []
-    while let entry = readdir(directory), names.count < 10 * Self.mostFiles {
+    while let entry = readdir(directory), names.count < 10 * Self.maximumFiles {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }

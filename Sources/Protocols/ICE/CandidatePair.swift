@@ -2,7 +2,7 @@ import STUN
 import Wire
 
 /// A pair on the check list. RFC 8445 section 6.1.2.
-struct CheckPair: Sendable {
+struct CandidatePair: Sendable {
   /// RFC 8445 section 6.1.2.6, and what consent adds.
   enum State: Sendable {
     /// Kept as a spare: a better pair is nominated, or the pair worked once and is not kept up.

@@ -6,7 +6,7 @@ internal import Signaling
 internal import Wire
 
 /// The line to a paired child through its room: a WebSocket, and what is said over it. Confined to the event loop.
-final class RoomLine {
+final class RoomConnection {
   enum Event {
     /// Once, before any other.
     case connected(isLocal: Bool)

@@ -43,7 +43,7 @@ public final class ChildNode: Sendable {
   }
 
   /// Viewers at a time; a home has fewer, and each costs about a megabyte.
-  static let mostViewers = 32
+  static let maximumViewers = 32
   /// Where the encoder starts before a path has been measured, kbit/s.
   static let startKbps = 1500
 
@@ -97,7 +97,7 @@ public final class ChildNode: Sendable {
     let transports = try OpenSSLTransports(identity: identity, certificate: certificate)
     let loop = group.next()
 
-    let hub = PeerHub(eventLoop: loop, limit: Self.mostViewers, now: { MonotonicClock.now }) { configuration in
+    let hub = PeerHub(eventLoop: loop, limit: Self.maximumViewers, now: { MonotonicClock.now }) { configuration in
       PeerConnection(
         configuration: configuration, secure: transports, hashes: CryptoHashes(), random: SystemRandomNumberGenerator(),
         wallClock: MonotonicClock.wallClockReference)
@@ -151,7 +151,7 @@ public final class ChildNode: Sendable {
         viewers: viewers, pairing: pairing, lights: LightBoard(configuration.lights, loop: loop), sound: sound,
         lullaby: LullabyService(
           output: sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
-        report: report, events: KeptEvents(in: state.directory, logger: logger))
+        report: report, events: PersistentEventLog(in: state.directory, logger: logger))
       control.start()
       viewers.onSecond = { [weak signal, weak control] in
         signal?.endExpired()
@@ -313,7 +313,7 @@ private final class MediaRelay: @unchecked Sendable {
   weak var viewers: Viewers?
   /// Frames on their way to the loop. A loop that is stuck must not gather them.
   private let underway = Atomic<Int>(0)
-  private static let mostUnderway = 64
+  private static let maximumUnderway = 64
 
   init(loop: any EventLoop) {
     self.loop = loop
@@ -332,7 +332,7 @@ private final class MediaRelay: @unchecked Sendable {
   }
 
   private func hop(_ body: @escaping @Sendable (Viewers) -> Void) {
-    guard underway.load(ordering: .relaxed) < Self.mostUnderway else { return }
+    guard underway.load(ordering: .relaxed) < Self.maximumUnderway else { return }
     underway.wrappingAdd(1, ordering: .relaxed)
     loop.execute {
       self.underway.wrappingSubtract(1, ordering: .relaxed)

@@ -23,18 +23,19 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   private let limits: HTTPServer.Limits
   private let webSocket: WebSocketEndpoint?
   private let responder: HTTPResponder
-  private let door: DoorHandler
+  private let limiter: ConnectionLimiterHandler
   private let size: RequestSizeHandler
   private var state: State = .idle
   private var timer: Scheduled<Void>?
 
   init(
-    limits: HTTPServer.Limits, webSocket: WebSocketEndpoint?, door: DoorHandler, size: RequestSizeHandler,
+    limits: HTTPServer.Limits, webSocket: WebSocketEndpoint?, limiter: ConnectionLimiterHandler,
+    size: RequestSizeHandler,
     responder: @escaping HTTPResponder
   ) {
     self.limits = limits
     self.webSocket = webSocket
-    self.door = door
+    self.limiter = limiter
     self.size = size
     self.responder = responder
   }
@@ -99,7 +100,7 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func answer(_ head: HTTPRequestHead, body: [UInt8], context: ChannelHandlerContext) {
-    if let wait = door.ask() {
+    if let wait = limiter.ask() {
       return write(
         HTTPResponse(Problem(429, "too many requests in a short time", retryAfter: wait)), to: head, closing: true,
         context: context)
@@ -116,7 +117,7 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
       let (handler, context) = bound.value
       switch result {
       case .success(let response):
-        if response.isForSomeoneKnown { handler.door.prove() }
+        if response.isForSomeoneKnown { handler.limiter.prove() }
         handler.write(response, to: head, closing: !head.isKeepAlive, context: context)
       case .failure:
         handler.write(

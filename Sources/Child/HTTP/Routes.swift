@@ -41,7 +41,7 @@ final class Routes: @unchecked Sendable {
           WHEPICEServer(
             urls: server.urls.map(\.description), username: server.username, credential: server.credential)
         },
-        maximumSessions: ChildNode.mostViewers),
+        maximumSessions: ChildNode.maximumViewers),
       random: SystemRandomNumberGenerator())
     viewers.onEnded.append { [weak self] viewer in self?.ended(viewer) }
   }

@@ -63,7 +63,7 @@ public final class PeerHub: @unchecked Sendable {
     }
 
     /// A browser shows a handful; more are forged.
-    static let mostAddresses = 64
+    static let maximumAddresses = 64
   }
 
   /// - Parameters:
@@ -316,7 +316,7 @@ public final class PeerHub: @unchecked Sendable {
   }
 
   private func remember(_ address: TransportAddress, of peer: Peer) {
-    guard peer.addresses.contains(address) || peer.addresses.count < Peer.mostAddresses else { return }
+    guard peer.addresses.contains(address) || peer.addresses.count < Peer.maximumAddresses else { return }
     peer.addresses.insert(address)
     byAddress[address] = peer.id
   }

@@ -7,37 +7,37 @@ import Wire
 @testable import Server
 
 /// One write for many datagrams, udp(7): UDP_SEGMENT and UDP_GRO of the real kernel.
-@Suite(.timeLimit(.minutes(1))) struct DatagramTrainTests {
+@Suite(.timeLimit(.minutes(1))) struct DatagramBatchTests {
   private static let here = TransportAddress(ip: .v4(0x7f00_0001), port: 9)
   private static let there = TransportAddress(ip: .v4(0x7f00_0001), port: 10)
 
   private static func datagram(_ size: Int, _ mark: UInt8) -> [UInt8] { Array(repeating: mark, count: size) }
 
-  private static func train(_ size: Int) -> DatagramTrain {
-    DatagramTrain(datagram(size, 1), to: here, allocator: ByteBufferAllocator())
+  private static func batch(_ size: Int) -> DatagramBatch {
+    DatagramBatch(datagram(size, 1), to: here, allocator: ByteBufferAllocator())
   }
 
   @Test func takesWhatIsOfOneSizeAndAShorterOneAtTheEnd() {
-    var train = Self.train(1000)
-    let taken = [1000, 999, 1000, 999, 1].map { train.append(Self.datagram($0, 2), to: Self.here) }
+    var batch = Self.batch(1000)
+    let taken = [1000, 999, 1000, 999, 1].map { batch.append(Self.datagram($0, 2), to: Self.here) }
     #expect(taken == [true, true, false, false, false])
-    #expect(train.count == 3 && train.bytes.readableBytes == 2999 && train.segmentSize == 1000)
+    #expect(batch.count == 3 && batch.bytes.readableBytes == 2999 && batch.segmentSize == 1000)
   }
 
   @Test func refusesWhatTheKernelWouldCutWrongly() {
-    var train = Self.train(1000)
+    var batch = Self.batch(1000)
     let taken = [
-      train.append(Self.datagram(1001, 2), to: Self.here), train.append([], to: Self.here),
-      train.append(Self.datagram(1000, 2), to: Self.there),
+      batch.append(Self.datagram(1001, 2), to: Self.here), batch.append([], to: Self.here),
+      batch.append(Self.datagram(1000, 2), to: Self.there),
     ]
-    #expect(taken == [false, false, false] && train.count == 1)
+    #expect(taken == [false, false, false] && batch.count == 1)
   }
 
-  @Test(arguments: [(100, DatagramTrain.mostDatagrams), (1400, DatagramTrain.mostBytes / 1400), (40_000, 1)])
+  @Test(arguments: [(100, DatagramBatch.maximumDatagrams), (1400, DatagramBatch.maximumBytes / 1400), (40_000, 1)])
   func endsWhereTheKernelsLimitsAre(size: Int, most: Int) {
-    var train = Self.train(size)
-    while train.append(Self.datagram(size, 2), to: Self.here) {}
-    #expect(train.count == min(most, DatagramTrain.mostDatagrams))
+    var batch = Self.batch(size)
+    while batch.append(Self.datagram(size, 2), to: Self.here) {}
+    #expect(batch.count == min(most, DatagramBatch.maximumDatagrams))
   }
 
   /// A MediaSocket that keeps what it receives.
@@ -75,7 +75,7 @@ import Wire
       let destination = try #require(SocketAddress(address, forIPv6Socket: socket.isIPv6))
       for datagram in datagrams { writer.write(datagram, to: address, at: destination, through: socket.channel) }
       writer.flush(socket.channel)
-      return writer.buildsTrains
+      return writer.usesBatches
     }.get()
   }
 
@@ -89,7 +89,7 @@ import Wire
     await to.socket.close()
   }
 
-  /// What nobody waits for is left out of a train, too.
+  /// What nobody waits for is left out of a batch, too.
   @Test func eachDatagramOfATrainIsLookedAt() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let (from, to) = (try await Receiver(on: loop), try await Receiver(on: loop))

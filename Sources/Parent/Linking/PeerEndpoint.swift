@@ -6,20 +6,20 @@ internal import Secure
 internal import Server
 
 /// One event loop with a UDP socket for peer connections: what every session of this program stands on.
-struct PeerStation: Sendable {
+struct PeerEndpoint: Sendable {
   private let group: MultiThreadedEventLoopGroup
   let loop: any EventLoop
   let hub: PeerHub
 
   /// - Parameter identity: what DTLS shows of us. A paired child knows it; for others any will do.
-  static func open(identity: NodeIdentity) async throws -> PeerStation {
+  static func open(identity: NodeIdentity) async throws -> PeerEndpoint {
     let transports = try OpenSSLTransports(identity: identity, certificate: NodeCertificate(identity: identity))
-    let station = PeerStation(transports)
+    let endpoint = PeerEndpoint(transports)
     do {
-      try await station.hub.bind(ports: 0...0)
-      return station
+      try await endpoint.hub.bind(ports: 0...0)
+      return endpoint
     } catch {
-      try? await station.group.shutdownGracefully()
+      try? await endpoint.group.shutdownGracefully()
       throw error
     }
   }

@@ -98,7 +98,7 @@ final class WebSocketHandler: ChannelInboundHandler {
     }
     // Also when all that comes is pings, each of which wants an answer; a peer that reads none of them is not answered
     // without end.
-    guard frames.admit(true, now: Door.now) == .admitted, context.channel.isWritable else {
+    guard frames.admit(true, now: ConnectionLimiter.now) == .admitted, context.channel.isWritable else {
       return close(.policyViolation, reason: "too many frames in a short time")
     }
     unansweredPings = 0

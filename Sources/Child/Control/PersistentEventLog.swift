@@ -7,7 +7,7 @@ internal import Wire
 
 /// The event log, and its copy on disk. Confined to the event loop; the disk is written beside it, for an SD card may
 /// take a second.
-final class KeptEvents {
+final class PersistentEventLog {
   private var log: EventLog
   /// Nil when what is on disk must not be touched.
   private let store: EventStore?
