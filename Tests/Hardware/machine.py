@@ -25,8 +25,8 @@ class MachineError(Exception):
 class Machine:
     """Boots on entry, ends on exit. Commands run in it one at a time, as root."""
 
-    def __init__(self, hil: Path, cache: Path, child: Path, packages: Path, cameras: int = 1):
-        self.hil, self.cache, self.cameras = hil, cache, cameras
+    def __init__(self, vm: Path, cache: Path, child: Path, packages: Path, cameras: int = 1):
+        self.vm, self.cache, self.cameras = vm, cache, cameras
         self.namespace = f"cradle{os.getpid()}"
         self.share = Path(tempfile.mkdtemp(prefix="cradle-hardware-"))
         self.control = self.share / "control"
@@ -41,7 +41,7 @@ class Machine:
         self.control.mkdir()
         (self.share / "lib").mkdir()
         shutil.copy(child, self.share / "cradle-child")
-        shutil.copy(Path(__file__).parent / "guest", self.share / "guest")
+        shutil.copy(Path(__file__).parent / "control-loop", self.share / "control-loop")
         for bundle in child.parent.glob("*.resources"):
             shutil.copytree(bundle, self.share / bundle.name)
         listing = subprocess.run(["ldd", str(child)], check=True, capture_output=True, text=True).stdout
@@ -59,8 +59,8 @@ class Machine:
             left.unlink()
         self.console = open(self.share / "machine.log", "ab")
         self.process = subprocess.Popen(
-            [str(self.hil / "run-vm"), "--lan", self.namespace, "--ip", ADDRESS, "--cameras", str(self.cameras)]
-            + ["--timeout", "3600", "--share", str(self.share), str(self.cache), "--", "bash", "guest"],
+            [str(self.vm / "run-vm"), "--lan", self.namespace, "--ip", ADDRESS, "--cameras", str(self.cameras)]
+            + ["--timeout", "3600", "--share", str(self.share), str(self.cache), "--", "bash", "control-loop"],
             stdout=self.console,
             stderr=subprocess.STDOUT,
         )
