@@ -105,7 +105,7 @@ let shells: [Target] = [
 
 let programs: [Target] = [
   .target(
-    name: "Web", path: "Sources/Web", exclude: ["page.jpg"], resources: [.embedInCode("Pages/index.html")],
+    name: "Web", path: "Sources/Web", resources: [.embedInCode("Pages/index.html")],
     swiftSettings: strict),
   // How a machine is, as both doctors tell it.
   room("Health", in: "Health", needs: ["CLinux"]),
