@@ -11,7 +11,6 @@ struct EncoderSlot {
   private var size = (width: 0, height: 0)
   private var governor: SpeedGovernor
   private var currentKbps = 0
-  private var settling = HugePages.Settling()
 
   init(settings: VideoPipeline.Settings) {
     self.settings = settings
@@ -25,7 +24,6 @@ struct EncoderSlot {
   mutating func encode(_ frame: VideoFrame, kbps: Int, forceKeyFrame: Bool) -> EncodedVideoFrame? {
     if encoder == nil || size != (frame.width, frame.height) {
       size = (frame.width, frame.height)
-      settling = HugePages.Settling()
       currentKbps = kbps
       encoder = try? VP8Encoder(
         configuration: VP8EncoderConfiguration(
@@ -49,10 +47,5 @@ struct EncoderSlot {
 
   mutating func note(encodeTime: Duration) {
     if let speed = governor.record(encodingTime: encodeTime) { try? encoder?.setSpeed(speed) }
-  }
-
-  /// Call when what was encoded is on its way.
-  mutating func pictureDone() {
-    settling.pictureDone()
   }
 }

@@ -293,7 +293,6 @@ final class VideoPipeline: Sendable {
       return !isFirst || !keep(encoded, since: began, &shared)
     }
     if isAwaited { deliver(encoded) }
-    slot.pictureDone()
   }
 
   /// The first picture waits for its viewer. False: that one was faster.

@@ -78,7 +78,6 @@ final class VideoPlayer: Sendable {
 
   private func run() {
     var decoder = try? VP8Decoder()
-    var settling = HugePages.Settling()
     var awaitsKeyFrame = true
     while let frame = mailbox.take() {
       if isBroken.exchange(false, ordering: .relaxed) { awaitsKeyFrame = true }
@@ -87,17 +86,13 @@ final class VideoPlayer: Sendable {
         continue
       }
       do {
-        if decoder == nil {
-          decoder = try VP8Decoder()
-          settling = HugePages.Settling()
-        }
+        if decoder == nil { decoder = try VP8Decoder() }
         let copy = try decoder?.decode(frame.payload) { picture in
           note(picture, received: frame.lastArrival)
           return show == nil ? nil : picture.copy(captureTime: frame.lastArrival)
         }
         awaitsKeyFrame = false
         if let copy = copy ?? nil { show?(copy) }
-        settling.pictureDone()
       } catch {
         shared.withLock { $0.counters.framesRefused += 1 }
         decoder = nil
