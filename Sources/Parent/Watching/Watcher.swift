@@ -5,6 +5,7 @@ public import Frames
 internal import ICE
 internal import NIOCore
 internal import PeerConnection
+internal import Pipelines
 internal import RTPReceiving
 internal import Server
 internal import Synchronization

@@ -1,25 +1,26 @@
 internal import Codecs
-internal import Frames
+public import Frames
 internal import Picture
-internal import RTPReceiving
+public import RTPReceiving
 internal import Synchronization
-internal import Wire
+public import Wire
 
 /// Received frames → VP8 decoder → newest picture, on a thread of its own.
-final class VideoPlayer: Sendable {
-  struct Counters: Sendable {
-    var framesDecoded: UInt64 = 0
-    var framesRefused: UInt64 = 0
-    var width = 0
-    var height = 0
-    var freezeCount = 0
-    var freezeDuration: Duration = .zero
+public final class VideoPlayer: Sendable {
+  public struct Counters: Sendable {
+    public var framesDecoded: UInt64 = 0
+    public var framesRefused: UInt64 = 0
+    /// Of the last picture, in pixels.
+    public var width = 0
+    public var height = 0
+    public var freezeCount = 0
+    public var freezeDuration: Duration = .zero
     /// Decoding and waiting for the decoder, of all frames.
-    var processing: Duration = .zero
-    var firstPicture: Instant?
+    public var processing: Duration = .zero
+    public var firstPicture: Instant?
     /// Glass to glass, of the pictures that carried a timecode: since the last `takeCounters`, and since the start.
-    var recentLatency = LatencyHistogram()
-    var latency = LatencyHistogram()
+    public var recentLatency = LatencyHistogram()
+    public var latency = LatencyHistogram()
   }
 
   private struct Shared {
@@ -39,16 +40,18 @@ final class VideoPlayer: Sendable {
   private let thread = Mutex<WorkerThread?>(nil)
 
   /// Both closures are called on the decoder's thread. Without `show` pictures are decoded and not copied.
-  init(needsKeyFrame: @escaping @Sendable () -> Void, show: (@Sendable (VideoFrame) -> Void)?) {
+  public init(needsKeyFrame: @escaping @Sendable () -> Void, show: (@Sendable (VideoFrame) -> Void)?) {
     self.needsKeyFrame = needsKeyFrame
     self.show = show
   }
 
-  func start() {
+  /// Once.
+  public func start() {
     thread.withLock { $0 = WorkerThread(name: "decode") { [self] in run() } }
   }
 
-  func stop() {
+  /// Waits for the decoder.
+  public func stop() {
     mailbox.close()
     thread.withLock { thread in
       thread?.join()
@@ -56,17 +59,18 @@ final class VideoPlayer: Sendable {
     }
   }
 
-  func play(_ frame: ReceivedVideoFrame) {
+  /// In the order of decoding, from any thread.
+  public func play(_ frame: ReceivedVideoFrame) {
     if !mailbox.put(frame) { isBroken.store(true, ordering: .relaxed) }
   }
 
   /// The connection is gone; the next picture comes from another.
-  func pause() {
+  public func pause() {
     shared.withLock { $0.freezes.pause() }
   }
 
   /// `takingRecent` begins the next interval of `recentLatency`.
-  func counters(takingRecent: Bool) -> Counters {
+  public func counters(takingRecent: Bool) -> Counters {
     shared.withLock { shared in
       var counters = shared.counters
       counters.freezeCount = shared.freezes.count

@@ -4,7 +4,7 @@ import Glibc
 import Testing
 import Wire
 
-@testable import Child
+@testable import Pipelines
 
 @Suite struct VideoPipelineTests {
   private let delivered = Mailbox<EncodedVideoFrame>(capacity: 64)

@@ -1,15 +1,18 @@
 import Codecs
+import Devices
 import Frames
+import Pipelines
 import RTPReceiving
 import Sound
 import Synchronization
 import Testing
 import Wire
 
-@testable import Devices
-
 /// The way of a voice: microphone to packets at one end, packets to the speaker's ring at the other.
 struct TalkTests {
+  /// Later than anything here takes.
+  private var soon: Instant { MonotonicClock.now + .seconds(60) }
+
   @Test func wordsThatWaitedForTheSpeakerAreAllHeardAndTheDelayGoesDown() {
     let ring = PlaybackRing(target: .milliseconds(10), patience: .milliseconds(600))
     // Half a second before the speaker runs, a ramp, then on in real time.
@@ -41,29 +44,29 @@ struct TalkTests {
   }
 
   @Test func theMicrophoneBecomesPacketsWhenSomebodyListens() throws {
-    let packets = Collector<EncodedAudioPacket>()
+    let packets = Mailbox<EncodedAudioPacket>(capacity: 1000)
     let pipeline = AudioPipeline(device: .test, deliver: { packets.put($0) }, microphoneChanged: { _ in })
     pipeline.start()
     defer { pipeline.stop() }
     while pipeline.counters.captured < 15 { MonotonicClock.sleep(until: MonotonicClock.now + .milliseconds(10)) }
-    #expect(packets.nextNow() == nil && abs(pipeline.counters.levelDb + 20) < 1)
+    #expect(packets.take(until: MonotonicClock.now) == nil && abs(pipeline.counters.levelDb + 20) < 1)
     pipeline.setDemand(true)
-    let first = try #require(packets.next())
-    let second = try #require(packets.next())
+    let first = try #require(packets.take(until: soon))
+    let second = try #require(packets.take(until: soon))
     #expect(second.samplePosition == first.samplePosition + 960)
     #expect(try OpusDecoder().decode(first.data).count == 960)
     guard case .running = pipeline.microphone else { return #expect(Bool(false)) }
   }
 
   @Test func theLevelIsToldFiveTimesASecondWhetherOrNotSomebodyListens() {
-    let told = Collector<Double>()
+    let told = Mailbox<Double>(capacity: 1000)
     let pipeline = Mutex<AudioPipeline?>(nil)
     let new = AudioPipeline(
       device: .test, deliver: { _ in },
       levelMeasured: { told.put(pipeline.withLock { $0?.counters.levelDb } ?? 0) }, microphoneChanged: { _ in })
     pipeline.withLock { $0 = new }
     new.start()
-    let levels = (0..<3).compactMap { _ in told.next() }
+    let levels = (0..<3).compactMap { _ in told.take(until: soon) }
     let captured = new.counters.captured
     new.stop()
     #expect(levels.count == 3 && levels.allSatisfy { abs($0 + 20) < 1 })
@@ -72,12 +75,12 @@ struct TalkTests {
   }
 
   @Test func aLostMicrophoneIsSilent() {
-    let told = Collector<Void>()
+    let told = Mailbox<Bool>(capacity: 10)
     let pipeline = AudioPipeline(
-      device: .pcm(name: "no such microphone"), deliver: { _ in }, levelMeasured: { told.put(()) },
+      device: .pcm(name: "no such microphone"), deliver: { _ in }, levelMeasured: { told.put(true) },
       microphoneChanged: { _ in })
     pipeline.start()
-    #expect(told.next() != nil && pipeline.counters.levelDb == -100)
+    #expect(told.take(until: soon) != nil && pipeline.counters.levelDb == -100)
     pipeline.stop()
   }
 

@@ -1,4 +1,5 @@
 internal import Codecs
+public import Devices
 internal import Frames
 public import RTPReceiving
 internal import Sound

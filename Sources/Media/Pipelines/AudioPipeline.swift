@@ -1,4 +1,5 @@
 internal import Codecs
+public import Devices
 public import Frames
 public import Sound
 internal import Synchronization

@@ -1,17 +1,17 @@
-internal import Devices
-internal import RTPReceiving
+public import Devices
+public import RTPReceiving
 
 /// Received sound → level and speaker.
-final class AudioPlayer: Sendable {
-  struct Counters: Sendable {
+public final class AudioPlayer: Sendable {
+  public struct Counters: Sendable {
     /// RMS of the last 200 ms, dB below full scale; -100 for silence.
-    var levelDb: Double = -100
-    var packetsRefused: UInt64 = 0
-    var underruns = 0
+    public var levelDb: Double = -100
+    public var packetsRefused: UInt64 = 0
+    public var underruns = 0
   }
 
   /// What waits for the speaker, so that nothing is missed by a packet that comes so much later than the one before.
-  static let stock: Duration = .milliseconds(20)
+  public static let stock: Duration = .milliseconds(20)
 
   private let ring = PlaybackRing(target: stock)
   private let sound: ReceivedSound
@@ -19,14 +19,15 @@ final class AudioPlayer: Sendable {
   private let speakerChanged: @Sendable (SpeakerSupervisor.State) -> Void
 
   /// `speakerChanged` is called on a thread of the speaker's.
-  init(speaker device: SpeakerDevice?, speakerChanged: @escaping @Sendable (SpeakerSupervisor.State) -> Void) {
+  public init(speaker device: SpeakerDevice?, speakerChanged: @escaping @Sendable (SpeakerSupervisor.State) -> Void) {
     let ring = ring
     speaker = device.flatMap { $0 == .off ? nil : SpeakerSupervisor($0, pull: ring.pull) }
     sound = ReceivedSound(ring: speaker == nil ? nil : ring)
     self.speakerChanged = speakerChanged
   }
 
-  func start() {
+  /// Once.
+  public func start() {
     sound.start()
     speaker?.start(deliver: { _ in }) { [sound, speakerChanged] state in
       if case .running = state { sound.setHeard(true) } else { sound.setHeard(false) }
@@ -34,16 +35,18 @@ final class AudioPlayer: Sendable {
     }
   }
 
-  func stop() {
+  /// Waits for the threads.
+  public func stop() {
     sound.stop()
     speaker?.stop()
   }
 
-  func play(_ audio: ReceivedAudio) {
+  /// In the order of playing, from any thread.
+  public func play(_ audio: ReceivedAudio) {
     sound.play(audio)
   }
 
-  var current: Counters {
+  public var current: Counters {
     let counters = sound.current
     return Counters(
       levelDb: counters.levelDb, packetsRefused: counters.packetsRefused, underruns: ring.statistics.underruns)
