@@ -58,6 +58,26 @@ struct TalkTests {
     guard case .running = pipeline.microphone else { return #expect(Bool(false)) }
   }
 
+  /// Listeners have the positions as RTP timestamps.
+  @Test func theMediaClockGoesOnWhenTheMicrophoneIsOpenedAnew() throws {
+    let packets = Mailbox<EncodedAudioPacket>(capacity: 1000)
+    let pipeline = AudioPipeline(device: .test, deliver: { packets.put($0) }, microphoneChanged: { _ in })
+    pipeline.setDemand(true)
+    pipeline.start()
+    let first = try #require(packets.take(until: soon))
+    pipeline.stop()
+    var last = first
+    while let packet = packets.take(until: MonotonicClock.now) { last = packet }
+    MonotonicClock.sleep(until: MonotonicClock.now + .milliseconds(100))
+    pipeline.start()
+    defer { pipeline.stop() }
+    let next = try #require(packets.take(until: soon))
+    #expect(next.samplePosition >= last.samplePosition + 960)
+    // As far apart as they were captured.
+    let apart = Double(next.samplePosition) - Double(last.samplePosition)
+    #expect(abs(apart / 48_000 - (next.captureTime - last.captureTime).inSeconds) < 0.001)
+  }
+
   @Test func theLevelIsToldFiveTimesASecondWhetherOrNotSomebodyListens() {
     let told = Mailbox<Double>(capacity: 1000)
     let pipeline = Mutex<AudioPipeline?>(nil)
