@@ -30,8 +30,16 @@ public final class VideoPlayer: Sendable {
 
   /// More than a second of pictures in wait means that this machine does not keep up.
   private static let maximumWaiting = 48
+  /// Longer than any lip sync asks for, and far below what `maximumWaiting` holds.
+  public static let maximumHold: Duration = .milliseconds(200)
 
-  private let mailbox = Mailbox<ReceivedVideoFrame>(capacity: maximumWaiting)
+  private struct Work: Sendable {
+    var frame: ReceivedVideoFrame
+    /// Not before this; nil: at once.
+    var due: Instant?
+  }
+
+  private let mailbox = Mailbox<Work>(capacity: maximumWaiting)
   private let shared = Mutex(Shared())
   /// Set when a frame had to go: nothing can be decoded until the next key frame.
   private let isBroken = Atomic<Bool>(false)
@@ -60,8 +68,11 @@ public final class VideoPlayer: Sendable {
   }
 
   /// In the order of decoding, from any thread.
-  public func play(_ frame: ReceivedVideoFrame) {
-    if !mailbox.put(frame) { isBroken.store(true, ordering: .relaxed) }
+  ///
+  /// - Parameter hold: how long the picture waits for its sound, at most `maximumHold`.
+  public func play(_ frame: ReceivedVideoFrame, hold: Duration = .zero) {
+    let due = hold > .zero ? MonotonicClock.now + min(hold, Self.maximumHold) : nil
+    if !mailbox.put(Work(frame: frame, due: due)) { isBroken.store(true, ordering: .relaxed) }
   }
 
   /// The connection is gone; the next picture comes from another.
@@ -83,12 +94,15 @@ public final class VideoPlayer: Sendable {
   private func run() {
     var decoder = try? VP8Decoder()
     var awaitsKeyFrame = true
-    while let frame = mailbox.take() {
+    while let work = mailbox.take() {
+      let frame = work.frame
       if isBroken.exchange(false, ordering: .relaxed) { awaitsKeyFrame = true }
       if awaitsKeyFrame, !frame.isKeyFrame {
         needsKeyFrame()
         continue
       }
+      // The decoder takes the same few milliseconds afterwards for each.
+      if let due = work.due { MonotonicClock.sleep(until: due) }
       do {
         if decoder == nil { decoder = try VP8Decoder() }
         let copy = try decoder?.decode(frame.payload) { picture in
