@@ -32,6 +32,17 @@ import Wire
     return false
   }
 
+  @Test func theEncoderIsReadyBeforeAnybodyComes() throws {
+    try withPipeline { pipeline in
+      #expect(wait { pipeline.isEncoderReady })
+      // Nobody gets that picture, and no more are made.
+      #expect(delivered.take(until: MonotonicClock.now + .milliseconds(200)) == nil)
+      #expect(pipeline.counters.encoded == 0)
+      pipeline.setDemand(capturing: true, encoding: true)
+      #expect(try next().isKeyFrame)
+    }
+  }
+
   @Test func theFirstPictureIsEncodedWhileTheConnectionIsMade() throws {
     try withPipeline { pipeline in
       pipeline.setDemand(capturing: true, encoding: false)

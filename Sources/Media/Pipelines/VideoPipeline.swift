@@ -51,6 +51,8 @@ public final class VideoPipeline: Sendable {
 
   private enum Work: Sendable {
     case frame(VideoFrame)
+    /// Nobody watches yet: encoded for the encoder's sake.
+    case rehearsal(VideoFrame)
     /// Nothing new to see, but something changed: somebody watches now, or the end has come.
     case wake
   }
@@ -64,6 +66,8 @@ public final class VideoPipeline: Sendable {
   private struct Shared {
     var isCapturing = false
     var isEncoding = false
+    /// What the encoder allocates and touches with its first picture, tens of megabytes, is there.
+    var isEncoderReady = false
     var latest: VideoFrame?
     var first: FirstPicture = .none
     var targetKbps: Int
@@ -214,16 +218,17 @@ public final class VideoPipeline: Sendable {
   // MARK: Camera thread
 
   private func captured(_ frame: VideoFrame) {
-    let isWanted = shared.withLock { shared in
+    let work = shared.withLock { shared -> Work? in
       shared.counters.captured += 1
       shared.latest = shared.isCapturing ? frame : nil
       if shared.isCapturing, !shared.isEncoding, case .none = shared.first {
         shared.first = .underway
-        return true
+        return .frame(frame)
       }
-      return shared.isEncoding
+      if shared.isEncoding { return .frame(frame) }
+      return shared.isCapturing || shared.isEncoderReady ? nil : .rehearsal(frame)
     }
-    if isWanted { mailbox.put(.frame(frame)) }
+    if let work { mailbox.put(work) }
     for still in stills.withLock({ $0 }) { still.put(frame) }
   }
 
@@ -261,6 +266,8 @@ public final class VideoPipeline: Sendable {
       guard !mailbox.isClosed else { return }
       if case .frame(let frame) = work {
         encode(frame, with: &encoder)
+      } else if case .rehearsal(let frame) = work {
+        rehearse(frame, with: &encoder)
       } else if isEncoding, let missing {
         if card?.0 != missing {
           card = (missing, Self.card(for: missing, settings: settings))
@@ -296,6 +303,7 @@ public final class VideoPipeline: Sendable {
     let took = MonotonicClock.now - began
     slot.note(encodeTime: took)
     let isAwaited = shared.withLock { shared in
+      shared.isEncoderReady = true
       shared.counters.encoded += 1
       shared.counters.encodedBytes += UInt64(encoded.data.count)
       shared.counters.encodeNanoseconds += took.nanoseconds
@@ -310,6 +318,18 @@ public final class VideoPipeline: Sendable {
     }
     if isAwaited { deliver(encoded) }
   }
+
+  /// The first viewer shall not wait for the encoder to be made: at 720p that is nine thousand pages of memory, and half
+  /// of the time to the first picture.
+  private func rehearse(_ frame: VideoFrame, with slot: inout EncoderSlot) {
+    let isNeeded = shared.withLock { !$0.isEncoderReady && !$0.isCapturing }
+    guard isNeeded else { return }
+    _ = slot.encode(frame, kbps: targetKbps, forceKeyFrame: true)
+    shared.withLock { $0.isEncoderReady = true }
+  }
+
+  /// Whether the encoder has been made and used.
+  var isEncoderReady: Bool { shared.withLock { $0.isEncoderReady } }
 
   /// The first picture waits for its viewer. False: that one was faster.
   private func keep(_ picture: EncodedVideoFrame, since began: Instant, _ shared: inout Shared) -> Bool {
