@@ -81,8 +81,11 @@ let shells: [Target] = [
   room("Sound", in: "Media/Sound", needs: ["Wire", "Frames", "CSndfile", "CSpeexDSP"]),
   room("Picture", in: "Media/Picture", needs: ["Wire", "Frames"]),
   room(
-    "Devices", in: "Devices",
-    needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Sound", "Picture", "CLinux", "CALSA"]),
+    "Devices", in: "Devices", needs: ["Wire", "Frames", "Codecs", "Sound", "Picture", "CLinux", "CALSA"]),
+  // Both ends' flows: capture → encode, receive → decode → play, recording.
+  room(
+    "Pipelines", in: "Media/Pipelines",
+    needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Sound", "Picture", "Devices"]),
   room(
     "Secure", in: "Network/Secure",
     needs: [
@@ -113,16 +116,16 @@ let programs: [Target] = [
     "Child", in: "Child",
     needs: [
       "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing", "Signaling",
-      "Control", "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Discovery", "Secure", "Server",
-      "Storage", "Health", "Web", product("NIOCore", nio), product("NIOPosix", nio),
+      "Control", "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery", "Secure",
+      "Server", "Storage", "Health", "Web", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
     ]),
   room(
     "Parent", in: "Parent",
     needs: [
       "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "SCTP", "PeerConnection", "Pairing", "Signaling", "Control",
-      "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Discovery", "Secure", "Server", "Storage",
-      "Health", product("NIOCore", nio), product("NIOPosix", nio),
+      "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery", "Secure", "Server",
+      "Storage", "Health", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
     ]),
   // What the programs share in front of their libraries: exit status, log, tables, signals.
@@ -176,7 +179,10 @@ let checks: [Target] = [
   tests("SoundTests", needs: ["Wire", "Frames", "Sound", "CSndfile", "TestSupport"]),
   tests(
     "DevicesTests",
-    needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Picture", "Sound", "Devices", "CLinux", "TestSupport"]),
+    needs: ["Wire", "Frames", "Codecs", "Picture", "Sound", "Devices", "CLinux", "TestSupport"]),
+  tests(
+    "PipelinesTests",
+    needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Picture", "Sound", "Devices", "Pipelines", "TestSupport"]),
   tests("SecureTests", needs: ["Wire", "PeerConnection", "Pairing", "Signaling", "Secure", "TestSupport", "COpenSSL"]),
   tests("HealthTests", needs: ["Health", "TestSupport"]),
   tests("StorageTests", needs: ["Wire", "Pairing", "Control", "Storage"]),
@@ -197,11 +203,11 @@ let checks: [Target] = [
   tests(
     "ChildTests",
     needs: [
-      "Wire", "Control", "RTPReceiving", "Frames", "Codecs", "Sound", "Devices", "Discovery", "Storage", "Health",
-      "Child",
+      "Wire", "Control", "RTPReceiving", "Frames", "Codecs", "Sound", "Devices", "Pipelines", "Discovery", "Storage",
+      "Health", "Child",
       "TestSupport",
     ]),
-  tests("ParentTests", needs: ["Wire", "RTPReceiving", "PeerConnection", "Health", "Parent"]),
+  tests("ParentTests", needs: ["Wire", "RTPReceiving", "PeerConnection", "Health", "Pipelines", "Parent"]),
   // Two peers in fake time.
   .target(
     name: "Simulation",

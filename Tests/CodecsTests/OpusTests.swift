@@ -1,6 +1,7 @@
 import Codecs
 import Frames
 import Sound
+import TestSupport
 import Testing
 import Wire
 

@@ -150,11 +150,12 @@ import Wire
       call.run(for: .seconds(30))
       longest = max(longest, call.meanDelay)
     }
-    // 360 ms have to be made up for.
+    // 360 ms have to be made up for. As much as clocks differ is followed; only what is beyond 500 ppm takes jumps, and
+    // the beginning one.
     let counters = call.counters
     let made = Double(
       drift > 0 ? counters.removedSamplesForAcceleration : counters.insertedSamplesForDeceleration)
-    #expect((300...480).contains(made / 48))
+    #expect((abs(drift) > 500e-6 ? 100...300 : 0...60).contains(made / 48))
     #expect(Double(counters.concealedSamples) / 48 <= (drift > 0 ? 0 : 480))
     #expect(longest < 100)
     #expect(counters.packetsDiscarded == 0)

@@ -1,4 +1,5 @@
 import Sound
+import TestSupport
 import Testing
 
 @Suite struct MelodyTests {

@@ -26,11 +26,6 @@ static inline vpx_codec_err_t cvpx_set(vpx_codec_ctx_t *context, int control, in
   return vpx_codec_control_(context, control, value);
 }
 
-/// A control that writes an int.
-static inline vpx_codec_err_t cvpx_get(vpx_codec_ctx_t *context, int control, int *value) {
-  return vpx_codec_control_(context, control, value);
-}
-
 // The flags are macros over casts or long values, which Swift drops or imports with other types.
 static const vpx_enc_frame_flags_t cvpx_force_key_frame = VPX_EFLAG_FORCE_KF;
 static const vpx_enc_frame_flags_t cvpx_no_reference_last = VP8_EFLAG_NO_REF_LAST;

@@ -3,6 +3,7 @@ internal import Devices
 internal import Frames
 internal import NIOCore
 internal import Pairing
+internal import Pipelines
 internal import Storage
 internal import Wire
 

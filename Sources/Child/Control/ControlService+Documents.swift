@@ -3,6 +3,7 @@ internal import Devices
 internal import Frames
 internal import Pairing
 internal import PeerConnection
+internal import Pipelines
 internal import RTPSending
 internal import Server
 internal import Wire

@@ -5,6 +5,7 @@ internal import Messages
 internal import NIOCore
 internal import Pairing
 internal import PeerConnection
+internal import Pipelines
 internal import RTPReceiving
 internal import SCTP
 internal import Server

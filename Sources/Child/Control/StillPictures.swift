@@ -4,6 +4,7 @@ internal import Devices
 internal import Frames
 internal import NIOCore
 internal import NIOPosix
+internal import Pipelines
 internal import Wire
 
 /// JPEG stills of a camera, also while nobody watches. INTERFACES.md, `screenshot.take`.

@@ -2,6 +2,7 @@ internal import Devices
 internal import Frames
 internal import Health
 internal import Picture
+internal import Pipelines
 internal import Storage
 internal import Wire
 

@@ -9,6 +9,7 @@ internal import NIOPosix
 internal import NIOSSL
 internal import Pairing
 internal import PeerConnection
+internal import Pipelines
 internal import SDP
 internal import Secure
 internal import Server

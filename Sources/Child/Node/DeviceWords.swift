@@ -1,4 +1,5 @@
 internal import Devices
+internal import Pipelines
 
 // How device states are called in heartbeats, status and metrics.
 extension VideoPipeline.CameraState {

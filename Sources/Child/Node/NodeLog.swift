@@ -1,6 +1,7 @@
 internal import Devices
 internal import Discovery
 internal import Logging
+internal import Pipelines
 
 /// What the log says of devices that come and go.
 enum NodeLog {

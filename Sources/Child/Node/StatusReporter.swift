@@ -4,6 +4,7 @@ internal import ICE
 internal import NIOCore
 internal import Pairing
 internal import PeerConnection
+internal import Pipelines
 internal import RTPSending
 internal import Server
 internal import Synchronization

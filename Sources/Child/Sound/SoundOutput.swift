@@ -1,5 +1,6 @@
 internal import Devices
 internal import Frames
+internal import Pipelines
 internal import RTPReceiving
 internal import Sound
 internal import Synchronization

@@ -1,4 +1,5 @@
 internal import Frames
+internal import Pipelines
 internal import RTP
 internal import RTPSending
 

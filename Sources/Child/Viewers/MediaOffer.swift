@@ -1,5 +1,6 @@
 internal import Pairing
 internal import PeerConnection
+internal import Pipelines
 internal import SDP
 
 /// Which tracks a viewer may have, in the terms of offer and answer.

@@ -1,6 +1,7 @@
 internal import Frames
 internal import Pairing
 internal import PeerConnection
+internal import Pipelines
 internal import SDP
 internal import Server
 internal import Signaling

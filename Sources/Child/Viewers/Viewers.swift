@@ -5,6 +5,7 @@ internal import Logging
 internal import NIOCore
 internal import Pairing
 internal import PeerConnection
+internal import Pipelines
 internal import RTP
 internal import RTPSending
 internal import SCTP

@@ -1,7 +1,8 @@
 /// Decides how many samples more or fewer than it plays a ring takes, so that its stock stays where it should.
 ///
 /// The stock goes up and down with every block of the producer's. What counts is its lowest point over a second: that
-/// much was never needed.
+/// much was never needed. It acts on what the producer cannot: words that waited for the speaker, a stall. The clocks' own
+/// difference the producer makes up for, who is told of the deviation.
 struct PlaybackRegulator: Sendable {
   let target: Int
   /// The ring jumps to its newest sound when it has so much too much.
@@ -10,6 +11,8 @@ struct PlaybackRegulator: Sendable {
   private var readsInWindow = 0
   /// Samples per block; goes on until the stock is at its target.
   private var step = 0
+  /// How far the lowest stock of the last whole second was above the target, in samples.
+  private(set) var excess: Int?
 
   /// One second of 10 ms.
   private static let window = 100
@@ -40,8 +43,11 @@ struct PlaybackRegulator: Sendable {
   func startLevel(reading count: Int) -> Int { target + max(Self.producerBlock, count) }
 
   mutating func restart() {
-    (lowest, readsInWindow, step) = (Int.max, 0, 0)
+    (lowest, readsInWindow, step, excess) = (Int.max, 0, 0, nil)
   }
+
+  /// Gives `excess` once.
+  mutating func takeExcess() -> Int? { excess.take() }
 
   /// For the next block of `count` samples, with `level` there: positive to drop, negative to repeat.
   mutating func step(level: Int, reading count: Int) -> Int {
@@ -56,6 +62,7 @@ struct PlaybackRegulator: Sendable {
 
   private mutating func decide() {
     let excess = lowest - target
+    self.excess = excess
     switch excess {
     case _ where excess > Self.hugeExcess: step = Self.hugeStep
     case _ where abs(excess) > Self.largeExcess: step = Self.largeStep * excess.signum()

@@ -4,8 +4,9 @@ internal import Wire
 /// Sound on its way to a speaker, from a producer that runs by another clock: a peer's, a file's.
 ///
 /// The ring keeps a small stock against jitter. A sound card is up to some 100 ppm faster or slower than its producer,
-/// so the stock grows or shrinks; the ring then plays a little faster or slower, one to four samples in each 10 ms, which
-/// nobody hears. Bounded: the oldest sound goes when nobody takes it. All calls are short and may come from any thread.
+/// so the stock grows or shrinks. A producer that asks for the excess makes up for that; where none does, or where much
+/// too much waits, the ring plays a little faster or slower, one to ten samples in each 10 ms. Bounded: the oldest sound
+/// goes when nobody takes it. All calls are short and may come from any thread.
 public final class PlaybackRing: Sendable {
   /// What has happened so far; samples are of 48 kHz.
   public struct Statistics: Hashable, Sendable {
@@ -52,6 +53,12 @@ public final class PlaybackRing: Sendable {
   /// Lets go what waits; the next sound begins with a stock of its own.
   public func clear() {
     stock.withLock { $0.clear() }
+  }
+
+  /// How many samples more than it should the ring had at its lowest in the last second of playing; less than zero: too
+  /// few. Once for each second, for a producer that runs faster or slower by that.
+  public func takeExcess() -> Int? {
+    stock.withLock { $0.takeExcess() }
   }
 
   public var statistics: Statistics {

@@ -30,6 +30,8 @@ struct PlaybackStock: Sendable {
     counts.lostSamples += lost
   }
 
+  mutating func takeExcess() -> Int? { regulator.takeExcess() }
+
   mutating func clear() {
     fifo.drop(fifo.count)
     isPlaying = false

@@ -9,7 +9,6 @@ public final class VP8Encoder {
   public let height: Int
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
   private var settings: vpx_codec_enc_cfg_t
-  private let tokens: ClearedTokenBuffer?
   private var pattern: TemporalPattern
   private var clock: EncoderClock
   /// The first frame is a key frame; a request stays until a key frame came out.
@@ -35,7 +34,6 @@ public final class VP8Encoder {
       context.deallocate()
       throw .setUp("VP8 encoder: \(text)")
     }
-    tokens = ClearedTokenBuffer(width: width, height: height)
     for (control, value) in Self.controls(for: configuration) {
       // Each of these is known to every libvpx since 1.3; a refusal leaves the library's default.
       _ = cvpx_set(context, Int32(control.rawValue), value)
@@ -75,10 +73,7 @@ public final class VP8Encoder {
       wasDropped = false
       try setDropping(isAllowed: true)
     }
-    if isKeyFrame {
-      needsKeyFrame = false
-      tokens?.release()
-    }
+    if isKeyFrame { needsKeyFrame = false }
     pattern.advance(isKeyFrame: isKeyFrame)
     return EncodedVideoFrame(
       data: data, captureTime: frame.captureTime, isKeyFrame: isKeyFrame, temporalLayer: step.layer,
@@ -104,12 +99,6 @@ public final class VP8Encoder {
   public func setSpeed(_ speed: Int) throws(CodecError) {
     guard (-16 ... -1).contains(speed) else { throw .failed("a speed of \(speed)") }
     try check(cvpx_set(context, Int32(VP8E_SET_CPUUSED.rawValue), Int32(speed)))
-  }
-
-  /// The quantizer of the last frame, 0 (fine) ... 63 (coarse).
-  public var lastQuantizer: Int {
-    var value: Int32 = 0
-    return cvpx_get(context, Int32(VP8E_GET_LAST_QUANTIZER_64.rawValue), &value) == VPX_CODEC_OK ? Int(value) : 0
   }
 
   private func image(of frame: VideoFrame) -> vpx_image_t {

@@ -8,7 +8,6 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   private let capacity: Int
   private var elements: [Element] = []
-  private var dropped: UInt64 = 0
   private var closed = false
   /// Threads inside `take` that wait.
   private var waiting = 0
@@ -46,7 +45,6 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
     }
     let isFull = elements.count == capacity
     let oldest = isFull ? elements.removeFirst() : nil
-    if isFull { dropped += 1 }
     elements.append(element)
     let isAwaited = waiting > 0 && elements.count >= min(count, capacity)
     pthread_mutex_unlock(lock)
@@ -88,12 +86,5 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     return closed
-  }
-
-  /// How many elements were pushed out since the start.
-  public var droppedCount: UInt64 {
-    pthread_mutex_lock(lock)
-    defer { pthread_mutex_unlock(lock) }
-    return dropped
   }
 }

@@ -5,8 +5,6 @@ enum BitmapFont {
   static let inkWidth = 5
   /// From one glyph to the next.
   static let advance = 6
-  /// Rows of a glyph, two of them for descenders.
-  static let inkHeight = 9
   /// From one line to the next.
   static let lineHeight = 11
 

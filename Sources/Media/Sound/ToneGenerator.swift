@@ -6,7 +6,6 @@ public import Wire
 /// clock. The phase runs through, so that a gap or a repeated block is heard and measured.
 public struct ToneGenerator: Sendable {
   public static let toneHertz = 1000
-  public static let beepHertz = 2000
   public static let levelDecibels = -20.0
   private static let beepNanoseconds: Int64 = 100_000_000
 

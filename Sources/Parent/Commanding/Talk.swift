@@ -1,6 +1,7 @@
 internal import Codecs
 internal import Control
 public import Devices
+internal import Pipelines
 internal import Synchronization
 
 /// Speaks into a child's room: microphone → Opus → the child's speaker.

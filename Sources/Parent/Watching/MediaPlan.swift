@@ -1,4 +1,5 @@
 internal import PeerConnection
+internal import Pipelines
 internal import RTPReceiving
 internal import SDP
 

@@ -5,6 +5,7 @@ public import Frames
 internal import ICE
 internal import NIOCore
 internal import PeerConnection
+internal import Pipelines
 internal import RTPReceiving
 internal import Server
 internal import Synchronization
@@ -246,7 +247,7 @@ public final class Watcher: @unchecked Sendable {
     switch event {
     case .videoFrame(let frame):
       guard peer == session?.peer else { return }
-      video.play(frame)
+      video.play(frame, hold: hold(frame, of: peer))
       recorder?.write(frame)
     case .audio(let sound):
       guard peer == session?.peer else { return }
@@ -255,6 +256,13 @@ public final class Watcher: @unchecked Sendable {
     default:
       if peer == session?.peer { session?.handle(event) }
     }
+  }
+
+  /// How long a picture waits for its sound: not at all while nobody hears it.
+  private func hold(_ frame: ReceivedVideoFrame, of peer: PeerID) -> Duration {
+    guard let delay = audio.outputDelay, let connection = hub.connection(peer) else { return .zero }
+    return LipSync.hold(
+      soundLag: connection.videoHold(for: frame, soundOutputDelay: delay, now: MonotonicClock.now))
   }
 
   private func requestKeyFrame() {

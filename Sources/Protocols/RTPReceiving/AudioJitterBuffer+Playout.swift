@@ -7,6 +7,7 @@ extension AudioJitterBuffer {
     settleLatePackets(at: deadline)
     shortenDelay(at: deadline)
     guard let first = packets.first, let nextSequence else { return playNothing(at: deadline) }
+    drift.note(excess: delay(at: deadline) &- target.value, elapsed: lastStep)
     let gap = first.media &- position
     if gap < timeline.shortest { return play(at: deadline) }
     // What is neither a packet's time nor a lost packet's time is a pause of the sender.

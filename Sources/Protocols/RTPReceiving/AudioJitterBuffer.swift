@@ -45,6 +45,10 @@ package struct AudioJitterBuffer: Sendable {
   var isAfterDiscontinuity = false
   /// Since when the delay has been longer than it need be.
   var tooLongSince: Instant?
+  /// The sender's clock against ours.
+  var drift = DriftRegulator()
+  /// Nanoseconds of the last element.
+  var lastStep: Int64 = 0
 
   private var outputs = OutputQueue<ReceivedAudio>()
   private var outputCount = 0
@@ -178,6 +182,7 @@ package struct AudioJitterBuffer: Sendable {
     for index in seen.indices { seen[index] = .min }
     refusedInARow = 0
     timeline.restart()
+    drift = DriftRegulator()
     target.delays.rebase()
   }
 
@@ -245,7 +250,8 @@ package struct AudioJitterBuffer: Sendable {
     }
     isAfterDiscontinuity = false
     count(content, samples: UInt64(samples))
-    state = .playing(next: deadline + .nanoseconds(timeline.nanoseconds(samples)))
+    lastStep = drift.duration(of: timeline.nanoseconds(samples))
+    state = .playing(next: deadline + .nanoseconds(lastStep))
   }
 
   private mutating func count(_ content: ReceivedAudio.Content, samples: UInt64) {

@@ -4,7 +4,7 @@ import Glibc
 import Testing
 import Wire
 
-@testable import Child
+@testable import Pipelines
 
 @Suite struct VideoPipelineTests {
   private let delivered = Mailbox<EncodedVideoFrame>(capacity: 64)
@@ -30,6 +30,17 @@ import Wire
       usleep(10_000)
     }
     return false
+  }
+
+  @Test func theEncoderIsReadyBeforeAnybodyComes() throws {
+    try withPipeline { pipeline in
+      #expect(wait { pipeline.isEncoderReady })
+      // Nobody gets that picture, and no more are made.
+      #expect(delivered.take(until: MonotonicClock.now + .milliseconds(200)) == nil)
+      #expect(pipeline.counters.encoded == 0)
+      pipeline.setDemand(capturing: true, encoding: true)
+      #expect(try next().isKeyFrame)
+    }
   }
 
   @Test func theFirstPictureIsEncodedWhileTheConnectionIsMade() throws {

@@ -1,6 +1,6 @@
 internal import Codecs
-internal import Devices
-internal import Frames
+public import Devices
+public import Frames
 internal import Picture
 internal import Synchronization
 internal import Wire
@@ -9,28 +9,41 @@ internal import Wire
 ///
 /// The encoder takes the newest frame and nothing else; while it is busy older frames are replaced, not queued. While
 /// nobody watches it sleeps. While there is no camera it encodes a card that says so.
-final class VideoPipeline: Sendable {
-  struct Settings: Sendable {
-    var cameraID: String
-    var device: VideoDevice
-    var request: VideoRequest
-    /// Where the rate starts; viewers' estimates move it.
-    var startKbps: Int
+public final class VideoPipeline: Sendable {
+  public struct Settings: Sendable {
+    /// The configuration's name for the camera.
+    public var cameraID: String
+    public var device: VideoDevice
+    public var request: VideoRequest
+    /// Where the rate starts; viewers' estimates move it. kbit/s.
+    public var startKbps: Int
+
+    public init(cameraID: String, device: VideoDevice, request: VideoRequest, startKbps: Int) {
+      self.cameraID = cameraID
+      self.device = device
+      self.request = request
+      self.startKbps = startKbps
+    }
   }
 
   /// Counters of one track, for heartbeats and statistics.
-  struct Counters: Sendable {
-    var captured: UInt64 = 0
-    var encoded: UInt64 = 0
-    var keyFrames: UInt64 = 0
-    var encodedBytes: UInt64 = 0
-    var encodeNanoseconds: Int64 = 0
-    var speed = 0
-    var width = 0
-    var height = 0
+  public struct Counters: Sendable {
+    public var captured: UInt64 = 0
+    public var encoded: UInt64 = 0
+    public var keyFrames: UInt64 = 0
+    public var encodedBytes: UInt64 = 0
+    /// All pictures together.
+    public var encodeNanoseconds: Int64 = 0
+    /// libvpx's `cpu-used` in force.
+    public var speed = 0
+    /// Of the last picture, in pixels.
+    public var width = 0
+    public var height = 0
+
+    public init() {}
   }
 
-  enum CameraState: Sendable {
+  public enum CameraState: Sendable {
     case opening
     case running(VideoSourceInfo)
     case missing(DeviceError)
@@ -38,6 +51,8 @@ final class VideoPipeline: Sendable {
 
   private enum Work: Sendable {
     case frame(VideoFrame)
+    /// Nobody watches yet: encoded for the encoder's sake.
+    case rehearsal(VideoFrame)
     /// Nothing new to see, but something changed: somebody watches now, or the end has come.
     case wake
   }
@@ -51,6 +66,8 @@ final class VideoPipeline: Sendable {
   private struct Shared {
     var isCapturing = false
     var isEncoding = false
+    /// What the encoder allocates and touches with its first picture, tens of megabytes, is there.
+    var isEncoderReady = false
     var latest: VideoFrame?
     var first: FirstPicture = .none
     var targetKbps: Int
@@ -68,11 +85,11 @@ final class VideoPipeline: Sendable {
   /// The card moves with its clock; five pictures a second show that it lives.
   private static let cardInterval: Duration = .milliseconds(200)
 
-  let settings: Settings
+  public let settings: Settings
   /// Of the loop that takes pictures from the camera, or goes on looking for one.
-  let capturePulse = Pulse()
+  public let capturePulse = Pulse()
   /// Of the encoder, which rests while there is nothing to encode.
-  let encoderPulse = Pulse()
+  public let encoderPulse = Pulse()
   private let shared: Mutex<Shared>
   private let mailbox = Mailbox<Work>(capacity: 1)
   private let demand = Demand()
@@ -88,7 +105,7 @@ final class VideoPipeline: Sendable {
   }
 
   /// Both closures are called on the pipeline's threads.
-  init(
+  public init(
     settings: Settings, deliver: @escaping @Sendable (EncodedVideoFrame) -> Void,
     cameraChanged: @escaping @Sendable (CameraState) -> Void
   ) {
@@ -98,7 +115,8 @@ final class VideoPipeline: Sendable {
     shared = Mutex(Shared(targetKbps: settings.startKbps))
   }
 
-  func start() {
+  /// Once.
+  public func start() {
     let supervisor = VideoSupervisor(settings.device, request: settings.request, demand: demand, pulse: capturePulse)
     parts.withLock { parts in
       parts.supervisor = supervisor
@@ -109,7 +127,8 @@ final class VideoPipeline: Sendable {
       stateChanged: { [weak self] state in self?.supervisorChanged(state) })
   }
 
-  func stop() {
+  /// Waits for the threads.
+  public func stop() {
     let taken = parts.withLock { parts in
       defer { parts = Parts() }
       return parts
@@ -124,7 +143,7 @@ final class VideoPipeline: Sendable {
   /// - Parameters:
   ///   - capturing: somebody is here or coming: pictures are to be at hand, and the first one encoded.
   ///   - encoding: somebody's connection is up.
-  func setDemand(capturing: Bool, encoding: Bool) {
+  public func setDemand(capturing: Bool, encoding: Bool) {
     stills.withLock { demand.isWanted = capturing || !$0.isEmpty }
     let newest = shared.withLock { shared -> Work? in
       let begins = encoding && !shared.isEncoding
@@ -159,19 +178,19 @@ final class VideoPipeline: Sendable {
   }
 
   /// A viewer that has just joined gets a key frame from the very next picture.
-  func requestKeyFrameAtOnce() {
+  public func requestKeyFrameAtOnce() {
     shared.withLock { $0.keyFrameDue = .zero }
   }
 
   /// A viewer lost its way (PLI, FIR): a key frame, but at most one in 100 ms for all who ask.
-  func requestKeyFrame() {
+  public func requestKeyFrame() {
     shared.withLock { shared in
       if shared.keyFrameDue == nil { shared.keyFrameDue = shared.lastKeyFrame + Self.keyFrameSpacing }
     }
   }
 
   /// The next picture as it was captured, also while nobody watches; nil when none comes in time. Blocks.
-  func takeFrame(within patience: Duration) -> VideoFrame? {
+  public func takeFrame(within patience: Duration) -> VideoFrame? {
     let still = Mailbox<VideoFrame>(capacity: 1)
     stills.withLock { stills in
       stills.append(still)
@@ -187,27 +206,29 @@ final class VideoPipeline: Sendable {
     return still.take(until: MonotonicClock.now + patience)
   }
 
-  func setTarget(kbps: Int) {
+  /// The rate of all layers together from the next picture on.
+  public func setTarget(kbps: Int) {
     shared.withLock { $0.targetKbps = kbps }
   }
 
-  var targetKbps: Int { shared.withLock { $0.targetKbps } }
-  var counters: Counters { shared.withLock { $0.counters } }
-  var camera: CameraState { shared.withLock { $0.camera } }
+  public var targetKbps: Int { shared.withLock { $0.targetKbps } }
+  public var counters: Counters { shared.withLock { $0.counters } }
+  public var camera: CameraState { shared.withLock { $0.camera } }
 
   // MARK: Camera thread
 
   private func captured(_ frame: VideoFrame) {
-    let isWanted = shared.withLock { shared in
+    let work = shared.withLock { shared -> Work? in
       shared.counters.captured += 1
       shared.latest = shared.isCapturing ? frame : nil
       if shared.isCapturing, !shared.isEncoding, case .none = shared.first {
         shared.first = .underway
-        return true
+        return .frame(frame)
       }
-      return shared.isEncoding
+      if shared.isEncoding { return .frame(frame) }
+      return shared.isCapturing || shared.isEncoderReady ? nil : .rehearsal(frame)
     }
-    if isWanted { mailbox.put(.frame(frame)) }
+    if let work { mailbox.put(work) }
     for still in stills.withLock({ $0 }) { still.put(frame) }
   }
 
@@ -245,6 +266,8 @@ final class VideoPipeline: Sendable {
       guard !mailbox.isClosed else { return }
       if case .frame(let frame) = work {
         encode(frame, with: &encoder)
+      } else if case .rehearsal(let frame) = work {
+        rehearse(frame, with: &encoder)
       } else if isEncoding, let missing {
         if card?.0 != missing {
           card = (missing, Self.card(for: missing, settings: settings))
@@ -280,6 +303,7 @@ final class VideoPipeline: Sendable {
     let took = MonotonicClock.now - began
     slot.note(encodeTime: took)
     let isAwaited = shared.withLock { shared in
+      shared.isEncoderReady = true
       shared.counters.encoded += 1
       shared.counters.encodedBytes += UInt64(encoded.data.count)
       shared.counters.encodeNanoseconds += took.nanoseconds
@@ -293,8 +317,19 @@ final class VideoPipeline: Sendable {
       return !isFirst || !keep(encoded, since: began, &shared)
     }
     if isAwaited { deliver(encoded) }
-    slot.pictureDone()
   }
+
+  /// The first viewer shall not wait for the encoder to be made: at 720p that is nine thousand pages of memory, and half
+  /// of the time to the first picture.
+  private func rehearse(_ frame: VideoFrame, with slot: inout EncoderSlot) {
+    let isNeeded = shared.withLock { !$0.isEncoderReady && !$0.isCapturing }
+    guard isNeeded else { return }
+    _ = slot.encode(frame, kbps: targetKbps, forceKeyFrame: true)
+    shared.withLock { $0.isEncoderReady = true }
+  }
+
+  /// Whether the encoder has been made and used.
+  var isEncoderReady: Bool { shared.withLock { $0.isEncoderReady } }
 
   /// The first picture waits for its viewer. False: that one was faster.
   private func keep(_ picture: EncodedVideoFrame, since began: Instant, _ shared: inout Shared) -> Bool {

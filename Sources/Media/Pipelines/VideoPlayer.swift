@@ -1,25 +1,26 @@
 internal import Codecs
-internal import Frames
+public import Frames
 internal import Picture
-internal import RTPReceiving
+public import RTPReceiving
 internal import Synchronization
-internal import Wire
+public import Wire
 
 /// Received frames → VP8 decoder → newest picture, on a thread of its own.
-final class VideoPlayer: Sendable {
-  struct Counters: Sendable {
-    var framesDecoded: UInt64 = 0
-    var framesRefused: UInt64 = 0
-    var width = 0
-    var height = 0
-    var freezeCount = 0
-    var freezeDuration: Duration = .zero
+public final class VideoPlayer: Sendable {
+  public struct Counters: Sendable {
+    public var framesDecoded: UInt64 = 0
+    public var framesRefused: UInt64 = 0
+    /// Of the last picture, in pixels.
+    public var width = 0
+    public var height = 0
+    public var freezeCount = 0
+    public var freezeDuration: Duration = .zero
     /// Decoding and waiting for the decoder, of all frames.
-    var processing: Duration = .zero
-    var firstPicture: Instant?
+    public var processing: Duration = .zero
+    public var firstPicture: Instant?
     /// Glass to glass, of the pictures that carried a timecode: since the last `takeCounters`, and since the start.
-    var recentLatency = LatencyHistogram()
-    var latency = LatencyHistogram()
+    public var recentLatency = LatencyHistogram()
+    public var latency = LatencyHistogram()
   }
 
   private struct Shared {
@@ -29,8 +30,16 @@ final class VideoPlayer: Sendable {
 
   /// More than a second of pictures in wait means that this machine does not keep up.
   private static let maximumWaiting = 48
+  /// Longer than any lip sync asks for, and far below what `maximumWaiting` holds.
+  public static let maximumHold: Duration = .milliseconds(200)
 
-  private let mailbox = Mailbox<ReceivedVideoFrame>(capacity: maximumWaiting)
+  private struct Work: Sendable {
+    var frame: ReceivedVideoFrame
+    /// Not before this; nil: at once.
+    var due: Instant?
+  }
+
+  private let mailbox = Mailbox<Work>(capacity: maximumWaiting)
   private let shared = Mutex(Shared())
   /// Set when a frame had to go: nothing can be decoded until the next key frame.
   private let isBroken = Atomic<Bool>(false)
@@ -39,16 +48,18 @@ final class VideoPlayer: Sendable {
   private let thread = Mutex<WorkerThread?>(nil)
 
   /// Both closures are called on the decoder's thread. Without `show` pictures are decoded and not copied.
-  init(needsKeyFrame: @escaping @Sendable () -> Void, show: (@Sendable (VideoFrame) -> Void)?) {
+  public init(needsKeyFrame: @escaping @Sendable () -> Void, show: (@Sendable (VideoFrame) -> Void)?) {
     self.needsKeyFrame = needsKeyFrame
     self.show = show
   }
 
-  func start() {
+  /// Once.
+  public func start() {
     thread.withLock { $0 = WorkerThread(name: "decode") { [self] in run() } }
   }
 
-  func stop() {
+  /// Waits for the decoder.
+  public func stop() {
     mailbox.close()
     thread.withLock { thread in
       thread?.join()
@@ -56,17 +67,21 @@ final class VideoPlayer: Sendable {
     }
   }
 
-  func play(_ frame: ReceivedVideoFrame) {
-    if !mailbox.put(frame) { isBroken.store(true, ordering: .relaxed) }
+  /// In the order of decoding, from any thread.
+  ///
+  /// - Parameter hold: how long the picture waits for its sound, at most `maximumHold`.
+  public func play(_ frame: ReceivedVideoFrame, hold: Duration = .zero) {
+    let due = hold > .zero ? MonotonicClock.now + min(hold, Self.maximumHold) : nil
+    if !mailbox.put(Work(frame: frame, due: due)) { isBroken.store(true, ordering: .relaxed) }
   }
 
   /// The connection is gone; the next picture comes from another.
-  func pause() {
+  public func pause() {
     shared.withLock { $0.freezes.pause() }
   }
 
   /// `takingRecent` begins the next interval of `recentLatency`.
-  func counters(takingRecent: Bool) -> Counters {
+  public func counters(takingRecent: Bool) -> Counters {
     shared.withLock { shared in
       var counters = shared.counters
       counters.freezeCount = shared.freezes.count
@@ -78,26 +93,24 @@ final class VideoPlayer: Sendable {
 
   private func run() {
     var decoder = try? VP8Decoder()
-    var settling = HugePages.Settling()
     var awaitsKeyFrame = true
-    while let frame = mailbox.take() {
+    while let work = mailbox.take() {
+      let frame = work.frame
       if isBroken.exchange(false, ordering: .relaxed) { awaitsKeyFrame = true }
       if awaitsKeyFrame, !frame.isKeyFrame {
         needsKeyFrame()
         continue
       }
+      // The decoder takes the same few milliseconds afterwards for each.
+      if let due = work.due { MonotonicClock.sleep(until: due) }
       do {
-        if decoder == nil {
-          decoder = try VP8Decoder()
-          settling = HugePages.Settling()
-        }
+        if decoder == nil { decoder = try VP8Decoder() }
         let copy = try decoder?.decode(frame.payload) { picture in
           note(picture, received: frame.lastArrival)
           return show == nil ? nil : picture.copy(captureTime: frame.lastArrival)
         }
         awaitsKeyFrame = false
         if let copy = copy ?? nil { show?(copy) }
-        settling.pictureDone()
       } catch {
         shared.withLock { $0.counters.framesRefused += 1 }
         decoder = nil

@@ -1,20 +1,20 @@
-internal import Codecs
+public import Codecs
 internal import Frames
-internal import RTPReceiving
+public import RTPReceiving
 internal import Synchronization
-internal import Wire
+public import Wire
 
 /// Writes what comes in as it is into a WebM file, on a thread of its own: a slow disk never holds up the picture.
-final class Recorder: Sendable {
+public final class Recorder: Sendable {
   private enum Work: Sendable {
     case video(ReceivedVideoFrame)
     case audio([UInt8], timestamp: UInt32, playedAt: Instant, captureTime: Instant?)
     case end
   }
 
-  struct State: Sendable {
-    var summary = WebMSummary()
-    var error: WebMError?
+  public struct State: Sendable {
+    public var summary = WebMSummary()
+    public var error: WebMError?
   }
 
   private let mailbox = Mailbox<Work>(capacity: 512)
@@ -29,7 +29,8 @@ final class Recorder: Sendable {
   }
 
   /// Makes the file. Throws `exists` and what the system says.
-  init(path: String, hasVideo: Bool, hasAudio: Bool, failed: @escaping @Sendable (WebMError) -> Void) throws(WebMError)
+  public init(path: String, hasVideo: Bool, hasAudio: Bool, failed: @escaping @Sendable (WebMError) -> Void)
+    throws(WebMError)
   {
     writer = SingleThreadWriter(
       try WebMWriter(path: path, tracks: WebMTracks(hasVideo: hasVideo, audioChannels: hasAudio ? 1 : nil)) {
@@ -39,21 +40,22 @@ final class Recorder: Sendable {
     thread.withLock { $0 = WorkerThread(name: "record") { [self] in run(failed) } }
   }
 
-  func write(_ frame: ReceivedVideoFrame) {
+  /// A picture as it was received, in the order of decoding.
+  public func write(_ frame: ReceivedVideoFrame) {
     mailbox.put(.video(frame))
   }
 
   /// Takes what is played at `time`.
-  func write(_ audio: ReceivedAudio, playedAt time: Instant) {
+  public func write(_ audio: ReceivedAudio, playedAt time: Instant) {
     guard case .packet(let packet) = audio.content else { return }
     mailbox.put(
       .audio(packet, timestamp: audio.rtpTimestamp, playedAt: time, captureTime: audio.captureTime))
   }
 
-  var current: State { state.withLock { $0 } }
+  public var current: State { state.withLock { $0 } }
 
   /// Waits until everything is on the disk; what is in the file and why it ended early, if it did.
-  func finish() -> State {
+  public func finish() -> State {
     mailbox.put(.end)
     thread.withLock { thread in
       thread?.join()

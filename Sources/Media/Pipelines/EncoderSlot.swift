@@ -1,38 +1,36 @@
 internal import Codecs
 internal import Devices
-internal import Frames
-internal import NIOCore
+public import Frames
+internal import Glibc
 
 /// The encoder of one rendition with what steers it. Made anew when the picture's size changes; lives on the encoder
 /// thread.
-struct EncoderSlot {
+public struct EncoderSlot {
   private let settings: VideoPipeline.Settings
   private var encoder: VP8Encoder?
   private var size = (width: 0, height: 0)
   private var governor: SpeedGovernor
   private var currentKbps = 0
-  private var settling = HugePages.Settling()
 
-  init(settings: VideoPipeline.Settings) {
+  public init(settings: VideoPipeline.Settings) {
     self.settings = settings
     governor = SpeedGovernor(frameInterval: .seconds(1 / max(1, settings.request.framesPerSecond)))
   }
 
   /// The libvpx `cpu-used` in force; negative and fixed.
-  var speed: Int { governor.speed }
+  public var speed: Int { governor.speed }
 
   /// Nil when the encoder dropped the frame to hold its rate, or failed; after a failure a new one is made.
-  mutating func encode(_ frame: VideoFrame, kbps: Int, forceKeyFrame: Bool) -> EncodedVideoFrame? {
+  public mutating func encode(_ frame: VideoFrame, kbps: Int, forceKeyFrame: Bool) -> EncodedVideoFrame? {
     if encoder == nil || size != (frame.width, frame.height) {
       size = (frame.width, frame.height)
-      settling = HugePages.Settling()
       currentKbps = kbps
       encoder = try? VP8Encoder(
         configuration: VP8EncoderConfiguration(
           width: frame.width, height: frame.height, framesPerSecond: Int(settings.request.framesPerSecond.rounded()),
           bitrateKbps: kbps,
           threads: VP8EncoderConfiguration.defaultThreads(
-            width: frame.width, height: frame.height, cores: System.coreCount),
+            width: frame.width, height: frame.height, cores: Self.processors),
           speed: governor.speed, temporalLayers: 2))
     }
     if kbps != currentKbps {
@@ -47,12 +45,11 @@ struct EncoderSlot {
     }
   }
 
-  mutating func note(encodeTime: Duration) {
+  /// Tells how long the last picture took, which decides the speed of the next ones.
+  public mutating func note(encodeTime: Duration) {
     if let speed = governor.record(encodingTime: encodeTime) { try? encoder?.setSpeed(speed) }
   }
 
-  /// Call when what was encoded is on its way.
-  mutating func pictureDone() {
-    settling.pictureDone()
-  }
+  /// sysconf(3).
+  private static let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 }

@@ -1,4 +1,5 @@
 internal import Codecs
+public import Devices
 public import Frames
 public import Sound
 internal import Synchronization
@@ -29,6 +30,8 @@ public final class AudioPipeline: Sendable {
   /// Touched by the microphone's thread alone, one source at a time.
   private final class Worker: @unchecked Sendable {
     var encoder: OpusEncoder?
+    /// Across all of them.
+    var clock = MediaClock()
     /// What the encoder was told.
     var isLossExpected = true
     var meter = LevelMeter()
@@ -96,6 +99,7 @@ public final class AudioPipeline: Sendable {
 
   private func captured(_ recorded: AudioBlock) {
     var block = recorded
+    block.samplePosition = worker.clock.position(of: block)
     echo?.clean(&block)
     let level = worker.meter.add(block.samples)
     var packet: EncodedAudioPacket?

@@ -1,4 +1,5 @@
 internal import Codecs
+public import Devices
 internal import Frames
 public import RTPReceiving
 internal import Sound
@@ -59,6 +60,7 @@ public final class ReceivedSound: Sendable {
     var decoder: OpusDecoder?
     var meter = LevelMeter()
     var last: Int16 = 0
+    var pace = SpeakerPace()
     while let audio = mailbox.take() {
       // Made with the first sound, because a child may never be talked to.
       if decoder == nil { decoder = try? OpusDecoder() }
@@ -77,7 +79,8 @@ public final class ReceivedSound: Sendable {
       }
       last = samples.last ?? 0
       if let level = meter.add(samples) { counters.withLock { $0.levelDb = level.rms } }
-      ring?.write(samples)
+      guard let ring else { continue }
+      ring.write(isHeard.load(ordering: .relaxed) ? pace.follow(samples, ring: ring) : samples)
     }
   }
 
@@ -96,5 +99,23 @@ public final class ReceivedSound: Sendable {
   /// Concealment goes in steps of 2.5 ms, up to 120 ms.
   private static func whole(_ samples: Int) -> Int {
     min(5760, max(120, samples / 120 * 120))
+  }
+}
+
+/// Keeps what is written into a ring in step with the speaker that reads it.
+private struct SpeakerPace {
+  /// Made with the first sound that somebody hears.
+  private var resampler: DriftResampler?
+  private var drift = DriftRegulator()
+
+  mutating func follow(_ samples: [Int16], ring: PlaybackRing) -> [Int16] {
+    if resampler == nil { resampler = DriftResampler() }
+    guard let resampler else { return samples }
+    if let excess = ring.takeExcess() {
+      // The ring tells it once a second.
+      drift.note(excess: Int64(excess) * 62_500 / 3, elapsed: 1_000_000_000)
+      resampler.setRate(drift.rate)
+    }
+    return resampler.process(samples)
   }
 }

@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-@testable import Parent
+@testable import Pipelines
 
 @Suite struct RTPTimelineTests {
   @Test func followsTheSendersClockAndNotTheJitterOfArrival() {

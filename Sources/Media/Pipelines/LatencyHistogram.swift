@@ -1,7 +1,7 @@
 /// Delays of pictures, in whole milliseconds, for percentiles over any time in bounded memory.
-struct LatencyHistogram: Sendable {
+public struct LatencyHistogram: Sendable {
   private var counts = [UInt32](repeating: 0, count: maximumMilliseconds + 1)
-  private(set) var total = 0
+  public private(set) var total = 0
   /// Longer ones count as this.
   private static let maximumMilliseconds = 4000
 
@@ -11,7 +11,7 @@ struct LatencyHistogram: Sendable {
   }
 
   /// The smallest delay that `share` (0...1) of all pictures did not exceed; nil without pictures.
-  func percentile(_ share: Double) -> Int? {
+  public func percentile(_ share: Double) -> Int? {
     guard total > 0 else { return nil }
     let rank = max(1, Int((share * Double(total)).rounded(.up)))
     var seen = 0

@@ -1,0 +1,95 @@
+public import Devices
+internal import Frames
+public import RTPReceiving
+internal import Synchronization
+internal import Wire
+
+/// Received sound → level and speaker.
+public final class AudioPlayer: Sendable {
+  public struct Counters: Sendable {
+    /// RMS of the last 200 ms, dB below full scale; -100 for silence.
+    public var levelDb: Double = -100
+    public var packetsRefused: UInt64 = 0
+    public var underruns = 0
+  }
+
+  /// What waits for the speaker, so that nothing is missed by a packet that comes so much later than the one before.
+  public static let stock: Duration = .milliseconds(20)
+
+  private let ring = PlaybackRing(target: stock)
+  private let output = OutputDelay()
+  private let sound: ReceivedSound
+  private let speaker: SpeakerSupervisor?
+  private let speakerChanged: @Sendable (SpeakerSupervisor.State) -> Void
+
+  /// `speakerChanged` is called on a thread of the speaker's.
+  public init(speaker device: SpeakerDevice?, speakerChanged: @escaping @Sendable (SpeakerSupervisor.State) -> Void) {
+    let (ring, output) = (ring, output)
+    let pull: PlaybackPull = { samples, heardAt in
+      ring.read(into: &samples)
+      output.note(waiting: ring.statistics.level, device: heardAt - MonotonicClock.now)
+    }
+    speaker = device.flatMap { $0 == .off ? nil : SpeakerSupervisor($0, pull: pull) }
+    sound = ReceivedSound(ring: speaker == nil ? nil : ring)
+    self.speakerChanged = speakerChanged
+  }
+
+  /// Once.
+  public func start() {
+    sound.start()
+    speaker?.start(deliver: { _ in }) { [sound, output, speakerChanged] state in
+      if case .running = state {
+        sound.setHeard(true)
+      } else {
+        sound.setHeard(false)
+        output.forget()
+      }
+      speakerChanged(state)
+    }
+  }
+
+  /// Waits for the threads.
+  public func stop() {
+    sound.stop()
+    speaker?.stop()
+  }
+
+  /// In the order of playing, from any thread.
+  public func play(_ audio: ReceivedAudio) {
+    sound.play(audio)
+  }
+
+  /// From the handing out of sound to its being heard: what waits for the speaker, and what the speaker keeps. Nil while
+  /// no speaker plays.
+  public var outputDelay: Duration? { output.value }
+
+  public var current: Counters {
+    let counters = sound.current
+    return Counters(
+      levelDb: counters.levelDb, packetsRefused: counters.packetsRefused, underruns: ring.statistics.underruns)
+  }
+}
+
+/// Written by the speaker's thread, read by others.
+private final class OutputDelay: Sendable {
+  /// Nanoseconds; below zero while nothing is known.
+  private let smoothed = Atomic<Int64>(-1)
+  /// 160 ms of blocks: the stock goes up and down with every packet.
+  private static let smoothing: Int64 = 16
+
+  var value: Duration? {
+    let nanoseconds = smoothed.load(ordering: .relaxed)
+    return nanoseconds < 0 ? nil : .nanoseconds(nanoseconds)
+  }
+
+  /// - Parameter samples: of 48 kHz.
+  func note(waiting samples: Int, device: Duration) {
+    let measured = Int64(samples) * 62_500 / 3 + max(0, device.nanoseconds)
+    let old = smoothed.load(ordering: .relaxed)
+    smoothed.store(old < 0 ? measured : old + (measured - old) / Self.smoothing, ordering: .relaxed)
+  }
+
+  func forget() {
+    smoothed.store(-1, ordering: .relaxed)
+  }
+}

@@ -1,0 +1,62 @@
+import Codecs
+import Devices
+import Frames
+import Picture
+import RTPReceiving
+import Testing
+import Wire
+
+@testable import Pipelines
+
+@Suite struct LipSyncTests {
+  @Test(arguments: [(0, 0), (60, 0), (125, 0), (126, 1), (200, 75)])
+  func onlyWhatIsNoticedIsHeld(lag: Int, hold: Int) {
+    #expect(LipSync.hold(soundLag: .milliseconds(lag)) == .milliseconds(hold))
+  }
+
+  /// Three pictures, played `hold` after one another's arrival; when each was shown after its handing over.
+  private func shown(hold: Duration) throws -> [Duration] {
+    let encoder = try VP8Encoder(configuration: .init(width: 160, height: 96, bitrateKbps: 200))
+    let picture = TestPicture(width: 160, height: 96)
+    let pictures = Mailbox<Instant>(capacity: 8)
+    let player = VideoPlayer(needsKeyFrame: {}, show: { _ in pictures.put(MonotonicClock.now) })
+    player.start()
+    defer { player.stop() }
+    var times: [Duration] = []
+    for index in 0..<3 {
+      let time = MonotonicClock.now
+      let frame = picture.draw(captureTime: time, sequence: UInt64(index), unixNanoseconds: 0)
+      let encoded = try #require(try encoder.encode(frame))
+      let begin = MonotonicClock.now
+      player.play(
+        ReceivedVideoFrame(
+          payload: encoded.data, rtpTimestamp: UInt32(index) * 3000, isKeyFrame: encoded.isKeyFrame,
+          firstArrival: begin, lastArrival: begin), hold: hold)
+      times.append(try #require(pictures.take(until: begin + .seconds(10))) - begin)
+    }
+    return times
+  }
+
+  @Test func aPictureWaitsForItsSound() throws {
+    #expect(try shown(hold: .milliseconds(75)).allSatisfy { $0 >= .milliseconds(75) })
+  }
+
+  /// Whatever is asked for.
+  @Test func noPictureWaitsForLong() throws {
+    #expect(try shown(hold: .seconds(30)).allSatisfy { $0 < .seconds(5) })
+  }
+
+  @Test func theSpeakersDelayIsKnownWhileItPlays() throws {
+    let states = Mailbox<SpeakerSupervisor.State>(capacity: 8)
+    let player = AudioPlayer(speaker: .null) { states.put($0) }
+    #expect(player.outputDelay == nil)
+    player.start()
+    defer { player.stop() }
+    let deadline = MonotonicClock.now + .seconds(20)
+    while player.outputDelay == nil, MonotonicClock.now < deadline {
+      MonotonicClock.sleep(until: MonotonicClock.now + .milliseconds(10))
+    }
+    let delay = try #require(player.outputDelay)
+    #expect(delay < .milliseconds(50))
+  }
+}
