@@ -86,7 +86,7 @@ let shells: [Target] = [
   room(
     "Secure", in: "Network/Secure",
     needs: [
-      "Wire", "PeerConnection", "Pairing", "Signaling", "COpenSSL", "CSRTP", product("Crypto", "swift-crypto"),
+      "Wire", "PeerConnection", "Pairing", "Signaling", "COpenSSL", "CSRTP",
     ]),
   // The JSON of what goes over the wire, for both ends.
   room("Messages", in: "Network/Messages", needs: ["Wire", "Pairing", "Signaling", "Control"]),
@@ -98,9 +98,7 @@ let shells: [Target] = [
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
       product("NIOWebSocket", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
     ]),
-  room(
-    "Storage", in: "Storage",
-    needs: ["Wire", "Pairing", "Control", "CYAML", product("Crypto", "swift-crypto")]),
+  room("Storage", in: "Storage", needs: ["Wire", "Pairing", "Control", "CYAML"]),
 ]
 
 let programs: [Target] = [
@@ -179,7 +177,7 @@ let checks: [Target] = [
     needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Picture", "Sound", "Devices", "CLinux", "TestSupport"]),
   tests("SecureTests", needs: ["Wire", "PeerConnection", "Pairing", "Signaling", "Secure", "TestSupport", "COpenSSL"]),
   tests("HealthTests", needs: ["Health", "TestSupport"]),
-  tests("StorageTests", needs: ["Wire", "Pairing", "Control", "Storage"]),
+  tests("StorageTests", needs: ["Wire", "Pairing", "Control", "Storage", "TestSupport"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
   .executableTarget(
     name: "discovery-probe", dependencies: ["Discovery"], path: "Tests/DiscoveryTests/discovery-probe",
@@ -243,7 +241,6 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
   ],

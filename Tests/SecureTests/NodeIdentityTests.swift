@@ -24,18 +24,79 @@ import Wire
     #expect(identity.id == identity.id.lowercased())
   }
 
-  @Test func sec1KeyAfterItsParametersIsRead() throws {
-    let identity = NodeIdentity.generate()
-    let key = try PrivateKeyHandle(identity: identity)
-    let bio = try #require(BIO_new(BIO_s_mem()))
-    defer { BIO_free(bio) }
-    try #require(PEM_write_bio_PrivateKey_traditional(bio, key.pointer, nil, nil, 0, nil, nil) == 1)
-    var bytes: UnsafePointer<UInt8>?
-    let count = copenssl_bio_memory(bio, &bytes)
-    let sec1 = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
-    #expect(sec1.contains("BEGIN EC PRIVATE KEY"))
-    let parameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n"
-    #expect(try NodeIdentity(pem: parameters + sec1).id == identity.id)
+  /// An `identity.pem` as the first programs wrote it, with swift-crypto.
+  @Test func keyOfTheFirstVersionsIsReadAndWrittenAsItWas() throws {
+    let pem = """
+      -----BEGIN PRIVATE KEY-----
+      MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgpa4QeSalE6S0a5FA
+      J8+O0qFHGnW9uT6XaMcwU8fYDYyhRANCAARrOoAuySOHjxciOoWGMLcJsTvxZMkj
+      sI6JMry+QdNIqQi3y/Yfp5SRu1yiYeQP53jZDsyy2FSs0dIqcvI4oukH
+      -----END PRIVATE KEY-----
+
+      """
+    let identity = try NodeIdentity(pem: pem)
+    #expect(identity.id == "602a5668efa9a1e9")
+    #expect(identity.pem == pem)
+  }
+
+  private static let sec1 = """
+    -----BEGIN EC PARAMETERS-----
+    BggqhkjOPQMBBw==
+    -----END EC PARAMETERS-----
+    -----BEGIN EC PRIVATE KEY-----
+    MHcCAQEEIKWuEHkmpROktGuRQCfPjtKhRxp1vbk+l2jHMFPH2A2MoAoGCCqGSM49
+    AwEHoUQDQgAEazqALskjh48XIjqFhjC3CbE78WTJI7COiTK8vkHTSKkIt8v2H6eU
+    kbtcomHkD+d42Q7MsthUrNHSKnLyOKLpBw==
+    -----END EC PRIVATE KEY-----
+    """
+  private static let compressedSEC1 = """
+    -----BEGIN EC PRIVATE KEY-----
+    MFcCAQEEIKWuEHkmpROktGuRQCfPjtKhRxp1vbk+l2jHMFPH2A2MoAoGCCqGSM49
+    AwEHoSQDIgADazqALskjh48XIjqFhjC3CbE78WTJI7COiTK8vkHTSKk=
+    -----END EC PRIVATE KEY-----
+    """
+
+  @Test(arguments: [sec1, compressedSEC1])
+  func sec1KeyGivesTheSameIdWhateverItsForm(pem: String) throws {
+    let identity = try NodeIdentity(pem: pem)
+    #expect(identity.id == "602a5668efa9a1e9")
+    #expect(identity.publicKeySPKI.count == 91)
+  }
+
+  /// On P-384; encrypted; with a public half that belongs to another key.
+  @Test(arguments: [
+    """
+    -----BEGIN EC PRIVATE KEY-----
+    MIGkAgEBBDAygd3PMPWwq3YSbgvUHjqSsCZVRryNtk+XmOdGNAMZ+YypxGGqQU2I
+    7Rq5i/t5c0ugBwYFK4EEACKhZANiAARZLDdwd43HQsK1on5ID8rRGY5bY8HhpFGT
+    iY7KhsAHzaf6XFuvp6J0x1bCtAdQtsBxNqmB9SdmoaeLvTimTavQOIVwbpmL71ds
+    MggkZwkbYdcp+dOWrQS8mqA2SRVuVgk=
+    -----END EC PRIVATE KEY-----
+    """,
+    """
+    -----BEGIN EC PRIVATE KEY-----
+    Proc-Type: 4,ENCRYPTED
+    DEK-Info: AES-128-CBC,F08E65B36F8779362B78AEE85F75FDB4
+
+    GrRa2dUgwbRdcG55f5Wva4nfqOPxMC+xFctba96hsKcd4WQKgYj19d2L6phI7tBh
+    wmAlBH9xXKNVWxxbdxpsbZlNXKOsGdC/7iEul2ZqKp/xPTtIcAJCvGTlVjwE3LcI
+    8eFxihJvXEiNL29wHgq12+zHOSMVhmYEB/eXNAYoHdg=
+    -----END EC PRIVATE KEY-----
+    """,
+    """
+    -----BEGIN EC PRIVATE KEY-----
+    MHcCAQEEIBdIEhEJiQr1/saHuhygqTK+q3A5cailIL/0ylJncnpUoAoGCCqGSM49
+    AwEHoUQDQgAEorE3xTPYO4Nid+EWxkHxVBQfUKY0n+dZmLiBF+y3RIM8oE48t9AZ
+    t3AlO9Inzzm5mIguitvCSaqPcD1p7eDx4Q==
+    -----END EC PRIVATE KEY-----
+    """,
+  ])
+  func keysThatCannotServeAreRefused(pem: String) {
+    #expect {
+      _ = try NodeIdentity(pem: pem)
+    } throws: { error in
+      if case SecureError.malformedKey = error { true } else { false }
+    }
   }
 
   @Test(arguments: [
@@ -56,8 +117,7 @@ import Wire
       identity: identity, names: ["localhost", "cradle.local"],
       addresses: [IPAddress("192.0.2.7")!, IPAddress("fe80::1")!])
     let handle = try CertificateHandle(der: certificate.der)
-    let key = try PrivateKeyHandle(identity: identity)
-    #expect(X509_verify(handle.pointer, key.pointer) == 1)
+    #expect(identity.key.withPointer { X509_verify(handle.pointer, $0) } == 1)
     #expect(X509_get_version(handle.pointer) == 2)
     #expect(X509_check_host(handle.pointer, "cradle.local", 0, 0, nil) == 1)
     #expect(X509_check_host(handle.pointer, "other.local", 0, 0, nil) == 0)

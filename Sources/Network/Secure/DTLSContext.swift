@@ -36,8 +36,8 @@ final class DTLSContext: Sendable {
     if presentsCertificate {
       let x509 = try CertificateHandle(der: certificate.der)
       try check(SSL_CTX_use_certificate(context, x509.pointer) == 1, "SSL_CTX_use_certificate")
-      let key = try PrivateKeyHandle(identity: identity)
-      try check(SSL_CTX_use_PrivateKey(context, key.pointer) == 1, "SSL_CTX_use_PrivateKey")
+      let used = identity.key.withPointer { SSL_CTX_use_PrivateKey(context, $0) }
+      try check(used == 1, "SSL_CTX_use_PrivateKey")
     }
     if !srtpProfiles.isEmpty {
       // Unlike its siblings this one returns 0 when all went well.

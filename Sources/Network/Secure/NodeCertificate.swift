@@ -22,9 +22,8 @@ public struct NodeCertificate: Sendable, Hashable {
   ) throws(SecureError) {
     for name in names where !Self.isHostName(name) { throw .invalidName(name) }
     OpenSSLQueue.clear()
-    let key = try PrivateKeyHandle(identity: identity)
     let certificate = try CertificateHandle()
-    try certificate.fill(key: key, alternativeNames: names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" })
+    try certificate.fill(key: identity.key, alternativeNames: names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" })
     der = try certificate.der()
     pem = try certificate.pem()
     sha256 = certificate.sha256()
@@ -40,25 +39,6 @@ public struct NodeCertificate: Sendable, Hashable {
         default: false
         }
       }
-  }
-}
-
-/// Owns an `EVP_PKEY`.
-struct PrivateKeyHandle: ~Copyable {
-  let pointer: OpaquePointer
-
-  init(identity: NodeIdentity) throws(SecureError) {
-    let der = identity.privateKeyDER
-    let pointer = der.withUnsafeBufferPointer { buffer in
-      var position = buffer.baseAddress
-      return d2i_AutoPrivateKey(nil, &position, buffer.count)
-    }
-    guard let pointer else { throw OpenSSLQueue.error("d2i_AutoPrivateKey") }
-    self.pointer = pointer
-  }
-
-  deinit {
-    EVP_PKEY_free(pointer)
   }
 }
 
@@ -90,7 +70,7 @@ struct CertificateHandle: ~Copyable {
     X509_free(pointer)
   }
 
-  fileprivate func fill(key: borrowing PrivateKeyHandle, alternativeNames: [String]) throws(SecureError) {
+  fileprivate func fill(key: PrivateKey, alternativeNames: [String]) throws(SecureError) {
     func check(_ ok: Bool, _ operation: String) throws(SecureError) {
       guard ok else { throw OpenSSLQueue.error(operation) }
     }
@@ -107,7 +87,7 @@ struct CertificateHandle: ~Copyable {
     try check(
       X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, commonName, Int32(commonName.count), -1, 0) == 1, "subject")
     try check(X509_set_issuer_name(pointer, name) == 1, "issuer")
-    try check(X509_set_pubkey(pointer, key.pointer) == 1, "subjectPublicKeyInfo")
+    try check(key.withPointer { X509_set_pubkey(pointer, $0) } == 1, "subjectPublicKeyInfo")
     var extensions: [(Int32, String)] = [
       (NID_basic_constraints, "critical,CA:FALSE"),
       (NID_key_usage, "critical,digitalSignature"),
@@ -120,7 +100,7 @@ struct CertificateHandle: ~Copyable {
     for (nid, value) in extensions {
       try check(copenssl_add_extension(pointer, nid, value) == 1, "extension \(value)")
     }
-    try check(X509_sign(pointer, key.pointer, EVP_sha256()) > 0, "X509_sign")
+    try check(key.withPointer { X509_sign(pointer, $0, EVP_sha256()) } > 0, "X509_sign")
   }
 
   func der() throws(SecureError) -> [UInt8] {
@@ -133,12 +113,9 @@ struct CertificateHandle: ~Copyable {
   }
 
   fileprivate func pem() throws(SecureError) -> String {
-    guard let bio = BIO_new(BIO_s_mem()) else { throw OpenSSLQueue.error("BIO_new") }
-    defer { BIO_free(bio) }
-    guard PEM_write_bio_X509(bio, pointer) == 1 else { throw OpenSSLQueue.error("PEM_write_bio_X509") }
-    var bytes: UnsafePointer<UInt8>?
-    let count = copenssl_bio_memory(bio, &bytes)
-    return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    let buffer = MemoryBIO()
+    guard PEM_write_bio_X509(buffer.pointer, pointer) == 1 else { throw OpenSSLQueue.error("PEM_write_bio_X509") }
+    return buffer.text
   }
 
   /// SHA-256 over the DER, 32 bytes; empty when OpenSSL cannot encode it.
