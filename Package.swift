@@ -83,18 +83,16 @@ let shells: [Target] = [
   room(
     "Devices", in: "Devices",
     needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Sound", "Picture", "CLinux", "CALSA"]),
+  room("SecureTransport", in: "Network/SecureTransport", needs: ["Wire", "PeerConnection", "COpenSSL", "CSRTP"]),
   room(
-    "Secure", in: "Network/Secure",
-    needs: [
-      "Wire", "PeerConnection", "Pairing", "Signaling", "COpenSSL", "CSRTP",
-    ]),
+    "Identity", in: "Network/Identity", needs: ["Wire", "Pairing", "Signaling", "SecureTransport", "COpenSSL"]),
   // The JSON of what goes over the wire, for both ends.
   room("Messages", in: "Network/Messages", needs: ["Wire", "Pairing", "Signaling", "Control"]),
   room("Discovery", in: "Network/Discovery", needs: ["Wire", "CDNSSD", "CLinux"]),
   room(
     "Server", in: "Network/Server",
     needs: [
-      "Wire", "PeerConnection", "Signaling", "Messages", "Secure", "SDP", "ICE", "CLinux",
+      "Wire", "PeerConnection", "Signaling", "Messages", "SecureTransport", "SDP", "ICE", "CLinux",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
       product("NIOWebSocket", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
     ]),
@@ -111,7 +109,8 @@ let programs: [Target] = [
     "Child", in: "Child",
     needs: [
       "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing", "Signaling",
-      "Control", "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Discovery", "Secure", "Server",
+      "Control", "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Discovery", "SecureTransport",
+      "Identity", "Server",
       "Storage", "Health", "Web", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
     ]),
@@ -119,7 +118,8 @@ let programs: [Target] = [
     "Parent", in: "Parent",
     needs: [
       "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "SCTP", "PeerConnection", "Pairing", "Signaling", "Control",
-      "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Discovery", "Secure", "Server", "Storage",
+      "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Discovery", "SecureTransport", "Identity",
+      "Server", "Storage",
       "Health", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
     ]),
@@ -162,8 +162,8 @@ let checks: [Target] = [
   tests("STUNTests", needs: ["Wire", "STUN", "TestSupport"]),
   tests("ICETests", needs: ["Wire", "STUN", "ICE", "TestSupport"]),
   tests("SDPTests", needs: ["Wire", "SDP", "TestSupport"]),
-  tests("PairingTests", needs: ["Wire", "Pairing", "Secure", "Messages", "TestSupport"]),
-  tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "Secure", "Messages", "TestSupport"]),
+  tests("PairingTests", needs: ["Wire", "Pairing", "SecureTransport", "Identity", "Messages", "TestSupport"]),
+  tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "Identity", "Messages", "TestSupport"]),
   tests("ControlTests", needs: ["Wire", "Pairing", "Control", "Messages"]),
   tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
@@ -175,7 +175,10 @@ let checks: [Target] = [
   tests(
     "DevicesTests",
     needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Picture", "Sound", "Devices", "CLinux", "TestSupport"]),
-  tests("SecureTests", needs: ["Wire", "PeerConnection", "Pairing", "Signaling", "Secure", "TestSupport", "COpenSSL"]),
+  tests(
+    "SecureTransportTests",
+    needs: ["Wire", "PeerConnection", "SecureTransport", "Simulation", "TestSupport", "COpenSSL"]),
+  tests("IdentityTests", needs: ["Wire", "Pairing", "SecureTransport", "Identity", "TestSupport"]),
   tests("HealthTests", needs: ["Health", "TestSupport"]),
   tests("StorageTests", needs: ["Wire", "Pairing", "Control", "Storage", "TestSupport"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
@@ -188,7 +191,8 @@ let checks: [Target] = [
   tests(
     "ServerTests",
     needs: [
-      "Wire", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "Secure", "Server", "TestSupport",
+      "Wire", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "SecureTransport", "Identity", "Server",
+      "TestSupport",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
       product("NIOSSL", "swift-nio-ssl"),
     ]),
@@ -203,14 +207,14 @@ let checks: [Target] = [
   // Two peers in fake time.
   .target(
     name: "Simulation",
-    dependencies: ["Wire", "SDP", "RTP", "RTPReceiving", "SCTP", "PeerConnection", "TestSupport"],
+    dependencies: ["Wire", "SDP", "RTP", "RTPReceiving", "SCTP", "PeerConnection", "SecureTransport", "TestSupport"],
     path: "Tests/Simulation", swiftSettings: strict),
   .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
   .target(
     name: "FuzzBodies",
     dependencies: [
       "Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
-      "Control", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "Secure",
+      "Control", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "SecureTransport",
       "Storage",
       "Child", "Parent", "Simulation", "TestSupport",
     ], path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Findings", "Runs", "cradle-fuzz", "fuzz.py"],
@@ -226,7 +230,8 @@ let checks: [Target] = [
   tests(
     "Behaviour",
     needs: [
-      "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Secure", "Simulation",
+      "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "SecureTransport",
+      "Simulation",
       "TestSupport",
     ]),
 ]

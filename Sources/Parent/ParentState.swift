@@ -1,5 +1,6 @@
+public import Identity
 public import Pairing
-public import Secure
+internal import SecureTransport
 public import Storage
 
 /// What a parent keeps between runs: its identity and the children it is paired with. INTERFACES.md, "Files".

@@ -1,8 +1,9 @@
 internal import Devices
 internal import Frames
 public import Health
+internal import Identity
 internal import Pairing
-internal import Secure
+internal import SecureTransport
 public import Storage
 internal import Wire
 

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
-internal import Secure
+internal import Identity
+internal import SecureTransport
 internal import Storage
 
 /// What the node keeps between runs, opened and locked.

@@ -1,11 +1,11 @@
 internal import COpenSSL
 public import Wire
 
-/// A self-signed X.509 certificate over a `NodeIdentity`, for DTLS and for HTTPS. RFC 5280.
+/// A self-signed X.509 certificate over a `PrivateKey`, for DTLS and for HTTPS. RFC 5280.
 ///
-/// It names nobody: the subject is "Cradle" on every node. Its dates are fixed rather than counted from now, since a
+/// It names nobody: the subject is always "Cradle". Its dates are fixed rather than counted from now, since a
 /// board without a battery-backed clock believes in 1970 until the network tells it better.
-public struct NodeCertificate: Sendable, Hashable {
+public struct Certificate: Sendable, Hashable {
   /// The certificate in DER.
   public let der: [UInt8]
   /// The same in PEM, for a TLS server.
@@ -14,16 +14,17 @@ public struct NodeCertificate: Sendable, Hashable {
   public let sha256: [UInt8]
 
   /// - Parameters:
+  ///   - key: What it certifies, and is signed with.
   ///   - names: DNS names for subjectAltName, such as `cradle.local`; letters, digits, `-` and `.`, 1...253 bytes.
   ///   - addresses: IP addresses for subjectAltName.
   /// - Throws: `SecureError.invalidName`, or `.openSSL` when it cannot be built.
   public init(
-    identity: NodeIdentity, names: [String] = ["localhost"], addresses: [IPAddress] = []
+    key: PrivateKey, names: [String] = ["localhost"], addresses: [IPAddress] = []
   ) throws(SecureError) {
     for name in names where !Self.isHostName(name) { throw .invalidName(name) }
     OpenSSLQueue.clear()
     let certificate = try CertificateHandle()
-    try certificate.fill(key: identity.key, alternativeNames: names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" })
+    try certificate.fill(key: key, alternativeNames: names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" })
     der = try certificate.der()
     pem = try certificate.pem()
     sha256 = certificate.sha256()
@@ -76,7 +77,7 @@ struct CertificateHandle: ~Copyable {
     }
     try check(X509_set_version(pointer, 2) == 1, "X509_set_version")
     // RFC 5280 section 4.1.2.2: positive, unique, at most 20 bytes. Browsers refuse a second certificate of the same
-    // issuer name with the same serial number, and every node has the same issuer name.
+    // issuer name with the same serial number, and all of ours have the same issuer name.
     let serial = UInt64.random(in: 1...UInt64(Int64.max))
     try check(ASN1_INTEGER_set_uint64(X509_get_serialNumber(pointer), serial) == 1, "serialNumber")
     try check(ASN1_TIME_set_string_X509(X509_getm_notBefore(pointer), "20200101000000Z") == 1, "notBefore")

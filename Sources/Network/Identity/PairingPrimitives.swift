@@ -1,5 +1,6 @@
 internal import COpenSSL
 public import Pairing
+internal import SecureTransport
 public import Wire
 
 /// The crypto port of pairing over OpenSSL.

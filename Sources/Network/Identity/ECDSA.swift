@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import SecureTransport
 
 /// ECDSA on P-256 with SHA-256 (FIPS 186-5). Signatures are r and s of 32 bytes each, as in RFC 7518 section 3.4.
 enum ECDSA {

@@ -1,4 +1,5 @@
 public import Pairing
+public import SecureTransport
 
 /// The node's long-lived key: ECDSA on P-256. Pairing, the DNS-SD id, DTLS and HTTPS all stand on it.
 public struct NodeIdentity: Sendable {

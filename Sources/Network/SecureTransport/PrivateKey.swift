@@ -50,7 +50,7 @@ public struct PrivateKey: Sendable {
   }
 
   /// The `EVP_PKEY`, valid while `body` runs.
-  func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
+  package func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
     body(storage.handle.pointer)
   }
 }

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import SecureTransport
 
 /// AES-128 in Galois/Counter Mode with a tag of 16 bytes behind the ciphertext. NIST SP 800-38D.
 enum AES128GCM {
