@@ -86,24 +86,20 @@ let shells: [Target] = [
   room(
     "Pipelines", in: "Media/Pipelines",
     needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Sound", "Picture", "Devices"]),
+  room("SecureTransport", in: "Network/SecureTransport", needs: ["Wire", "PeerConnection", "COpenSSL", "CSRTP"]),
   room(
-    "Secure", in: "Network/Secure",
-    needs: [
-      "Wire", "PeerConnection", "Pairing", "Signaling", "COpenSSL", "CSRTP", product("Crypto", "swift-crypto"),
-    ]),
+    "Identity", in: "Network/Identity", needs: ["Wire", "Pairing", "Signaling", "SecureTransport", "COpenSSL"]),
   // The JSON of what goes over the wire, for both ends.
   room("Messages", in: "Network/Messages", needs: ["Wire", "Pairing", "Signaling", "Control"]),
   room("Discovery", in: "Network/Discovery", needs: ["Wire", "CDNSSD", "CLinux"]),
   room(
     "Server", in: "Network/Server",
     needs: [
-      "Wire", "PeerConnection", "Signaling", "Messages", "Secure", "SDP", "ICE", "CLinux",
+      "Wire", "PeerConnection", "Signaling", "Messages", "SecureTransport", "SDP", "ICE", "CLinux",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
       product("NIOWebSocket", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
     ]),
-  room(
-    "Storage", in: "Storage",
-    needs: ["Wire", "Pairing", "Control", "CYAML", product("Crypto", "swift-crypto")]),
+  room("Storage", in: "Storage", needs: ["Wire", "Pairing", "Control", "CYAML"]),
 ]
 
 let programs: [Target] = [
@@ -116,7 +112,8 @@ let programs: [Target] = [
     "Child", in: "Child",
     needs: [
       "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing", "Signaling",
-      "Control", "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery", "Secure",
+      "Control", "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery",
+      "SecureTransport", "Identity",
       "Server", "Storage", "Health", "Web", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
     ]),
@@ -124,7 +121,8 @@ let programs: [Target] = [
     "Parent", in: "Parent",
     needs: [
       "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "SCTP", "PeerConnection", "Pairing", "Signaling", "Control",
-      "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery", "Secure", "Server",
+      "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery", "SecureTransport",
+      "Identity", "Server",
       "Storage", "Health", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
     ]),
@@ -167,8 +165,8 @@ let checks: [Target] = [
   tests("STUNTests", needs: ["Wire", "STUN", "TestSupport"]),
   tests("ICETests", needs: ["Wire", "STUN", "ICE", "TestSupport"]),
   tests("SDPTests", needs: ["Wire", "SDP", "TestSupport"]),
-  tests("PairingTests", needs: ["Wire", "Pairing", "Secure", "Messages", "TestSupport"]),
-  tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "Secure", "Messages", "TestSupport"]),
+  tests("PairingTests", needs: ["Wire", "Pairing", "SecureTransport", "Identity", "Messages", "TestSupport"]),
+  tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "Identity", "Messages", "TestSupport"]),
   tests("ControlTests", needs: ["Wire", "Pairing", "Control", "Messages"]),
   tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
@@ -183,9 +181,12 @@ let checks: [Target] = [
   tests(
     "PipelinesTests",
     needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Picture", "Sound", "Devices", "Pipelines", "TestSupport"]),
-  tests("SecureTests", needs: ["Wire", "PeerConnection", "Pairing", "Signaling", "Secure", "TestSupport", "COpenSSL"]),
+  tests(
+    "SecureTransportTests",
+    needs: ["Wire", "PeerConnection", "SecureTransport", "Simulation", "TestSupport", "COpenSSL"]),
+  tests("IdentityTests", needs: ["Wire", "Pairing", "SecureTransport", "Identity", "TestSupport"]),
   tests("HealthTests", needs: ["Health", "TestSupport"]),
-  tests("StorageTests", needs: ["Wire", "Pairing", "Control", "Storage"]),
+  tests("StorageTests", needs: ["Wire", "Pairing", "Control", "Storage", "TestSupport"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
   .executableTarget(
     name: "discovery-probe", dependencies: ["Discovery"], path: "Tests/DiscoveryTests/discovery-probe",
@@ -196,7 +197,8 @@ let checks: [Target] = [
   tests(
     "ServerTests",
     needs: [
-      "Wire", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "Secure", "Server", "TestSupport",
+      "Wire", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "SecureTransport", "Identity", "Server",
+      "TestSupport",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
       product("NIOSSL", "swift-nio-ssl"),
     ]),
@@ -211,14 +213,14 @@ let checks: [Target] = [
   // Two peers in fake time.
   .target(
     name: "Simulation",
-    dependencies: ["Wire", "SDP", "RTP", "RTPReceiving", "SCTP", "PeerConnection", "TestSupport"],
+    dependencies: ["Wire", "SDP", "RTP", "RTPReceiving", "SCTP", "PeerConnection", "SecureTransport", "TestSupport"],
     path: "Tests/Simulation", swiftSettings: strict),
   .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
   .target(
     name: "FuzzBodies",
     dependencies: [
       "Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
-      "Control", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "Secure",
+      "Control", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "SecureTransport",
       "Storage",
       "Child", "Parent", "Simulation", "TestSupport",
     ], path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Findings", "Runs", "cradle-fuzz", "fuzz.py"],
@@ -234,7 +236,8 @@ let checks: [Target] = [
   tests(
     "Behaviour",
     needs: [
-      "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Secure", "Simulation",
+      "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "SecureTransport",
+      "Simulation",
       "TestSupport",
     ]),
 ]
@@ -249,7 +252,6 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
   ],

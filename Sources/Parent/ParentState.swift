@@ -1,5 +1,6 @@
+public import Identity
 public import Pairing
-public import Secure
+internal import SecureTransport
 public import Storage
 
 /// What a parent keeps between runs: its identity and the children it is paired with. INTERFACES.md, "Files".
@@ -36,13 +37,13 @@ public final class ParentState: Sendable {
 
   /// Whom this parent is paired with, as it is on disk now. Throws `StoreError`.
   public func pairs() throws(StoreError) -> PairBook {
-    try PairStore(file: pairsFile).book
+    try PairStore(file: pairsFile, hashes: CryptoHashes()).book
   }
 
   /// Changes the pairs; nobody else can in the meantime. Throws `FileError`, `StoreError` and what `body` throws.
   public func changePairs<Result>(_ body: (inout PairStore) throws -> Result) throws -> Result {
     try FileLock.hold(lock) {
-      var store = try PairStore(file: pairsFile)
+      var store = try PairStore(file: pairsFile, hashes: CryptoHashes())
       return try body(&store)
     }
   }

@@ -1,7 +1,6 @@
-internal import Crypto
 internal import FoundationEssentials
 public import Pairing
-internal import Wire
+public import Wire
 
 /// Pair records on disk: `pairs.json` in the state directory, at the child with its parents, at the parent with its
 /// children. INTERFACES.md, "Files".
@@ -23,10 +22,15 @@ public struct PairStore: Sendable {
   }
 
   /// Opens the store. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
-  public init(file: AtomicFile) throws(StoreError) {
+  public init(file: AtomicFile, hashes: any Hashes) throws(StoreError) {
     store = JSONStore(file: file, version: 1)
-    let pairs = try store.load(Content.self)?.pairs ?? []
-    guard let book = PairBook(records: pairs.map(\.record)) else {
+    let records = try store.load(Content.self)?.pairs.map(\.record) ?? []
+    // The id is a digest of the key: one of the two was changed if they differ.
+    for (index, record) in records.enumerated()
+    where record.id != IdentityKey.id(publicKeySPKI: record.publicKey, hashes: hashes) {
+      throw .damaged(path: file.path, offset: nil, reason: "pairs[\(index)].id has an impossible value")
+    }
+    guard let book = PairBook(records: records) else {
       throw .damaged(
         path: file.path, offset: nil,
         reason: "it has one id twice, or more than \(PairBook.maximumRecords) pairs")
@@ -110,8 +114,6 @@ private struct StoredPair: Codable {
       key.count == IdentityKey.byteCount
     else { throw impossible(.publicKey) }
     let id = try values.decode(String.self, forKey: .id)
-    // The id is a digest of the key: one of the two was changed if they differ.
-    guard id == IdentityKey.id(sha256: SHA256.hash(data: key)) else { throw impossible(.id) }
     // Edited by hand, or in letters that this program does not know yet: no reason to refuse the pair.
     let name = PairName.cleaned(try values.decode(String.self, forKey: .name), fallback: id)
     guard let role = PairRecord.Role(rawValue: try values.decode(String.self, forKey: .role)) else {

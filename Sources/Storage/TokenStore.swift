@@ -1,7 +1,6 @@
-internal import Crypto
 public import FoundationEssentials
 public import Pairing
-internal import Wire
+public import Wire
 
 /// A bearer token as it is stored: what it may do, and its hash only.
 public struct TokenRecord: Sendable, Hashable {
@@ -31,6 +30,7 @@ public struct TokenStore: Sendable {
   /// Whether `lastUsedAt` has changed since the last save.
   public private(set) var hasUnsavedUses = false
   private let store: JSONStore
+  private let hashes: any Hashes
 
   private struct Content: Codable {
     var version = 1
@@ -38,7 +38,8 @@ public struct TokenStore: Sendable {
   }
 
   /// Opens the store. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
-  public init(file: AtomicFile) throws(StoreError) {
+  public init(file: AtomicFile, hashes: any Hashes) throws(StoreError) {
+    self.hashes = hashes
     store = JSONStore(file: file, version: 1)
     let content = try store.load(Content.self)
     tokens = content?.tokens ?? []
@@ -67,7 +68,7 @@ public struct TokenStore: Sendable {
     let secret = (0..<Self.randomBytes).map { _ in UInt8.random(in: 0...255, using: &random) }
     let token = Self.prefix + Self.base64URL(secret)
     let record = TokenRecord(
-      name: name, allow: allow, hash: Self.hash(token), createdAt: now, lastUsedAt: nil, expiresAt: expiresAt)
+      name: name, allow: allow, hash: hash(token), createdAt: now, lastUsedAt: nil, expiresAt: expiresAt)
     try save(tokens + [record])
     return token
   }
@@ -83,7 +84,7 @@ public struct TokenStore: Sendable {
   /// SD card.
   public mutating func verify(_ token: String, now: Date = Date()) -> TokenRecord? {
     guard token.utf8.count <= 256 else { return nil }
-    let hash = Self.hash(token)
+    let hash = hash(token)
     var found: Int?
     for (index, record) in tokens.enumerated() where constantTimeEqual(record.hash.utf8, hash.utf8) { found = index }
     guard let found else { return nil }
@@ -114,8 +115,8 @@ public struct TokenStore: Sendable {
       && name.first != " " && name.last != " "
   }
 
-  private static func hash(_ token: String) -> String {
-    SHA256.hash(data: Array(token.utf8)).map { byte in
+  private func hash(_ token: String) -> String {
+    hashes.sha256(Array(token.utf8)).map { byte in
       String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
     }.joined()
   }

@@ -1,7 +1,7 @@
 import PeerConnection
 import RTP
 import RTPReceiving
-import Secure
+import SecureTransport
 import Simulation
 import Testing
 import Wire
@@ -43,14 +43,6 @@ extension SimulatedPair {
   }
 
   var pliCount: UInt64 { parent.statistics(now: now).inboundRTP.reduce(0) { $0 + $1.pliCount } }
-}
-
-extension OpenSSLTransports {
-  static func simulated() throws -> OpenSSLTransports {
-    let identity = NodeIdentity.generate()
-    return try OpenSSLTransports(
-      identity: identity, certificate: NodeCertificate(identity: identity), timing: DTLSTiming(clock: .simulated))
-  }
 }
 
 /// What a datagram is, RFC 7983 and RFC 5761.

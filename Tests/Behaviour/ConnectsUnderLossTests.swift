@@ -1,5 +1,5 @@
 import PeerConnection
-import Secure
+import SecureTransport
 import Simulation
 import Testing
 import Wire

@@ -2,7 +2,7 @@ import ICE
 import PeerConnection
 import RTPReceiving
 import RTPSending
-import Secure
+import SecureTransport
 import Simulation
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import PeerConnection
 import SDP
-import Secure
+import SecureTransport
 import Simulation
 import Testing
 import Wire

@@ -1,5 +1,5 @@
 import PeerConnection
-import Secure
+import SecureTransport
 import Wire
 
 /// DTLS in each of its states. The first byte chooses the state, the rest is a datagram.
@@ -8,8 +8,8 @@ enum DTLSFuzz: FuzzBody {
 
   private static let transports: OpenSSLTransports = {
     do {
-      let identity = NodeIdentity.generate()
-      return try OpenSSLTransports(identity: identity, certificate: NodeCertificate(identity: identity))
+      let key = PrivateKey.generate()
+      return try OpenSSLTransports(key: key, certificate: Certificate(key: key))
     } catch {
       preconditionFailure("\(error)")
     }

@@ -1,4 +1,4 @@
-import Secure
+import SecureTransport
 import Testing
 
 @testable import Pairing

@@ -1,4 +1,3 @@
-import Secure
 import TestSupport
 import Testing
 import Wire

@@ -1,5 +1,5 @@
+import Identity
 import Messages
-import Secure
 import TestSupport
 import Testing
 import Wire

@@ -1,4 +1,5 @@
-import Secure
+import Identity
+import SecureTransport
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Control
 import Frames
+import Identity
 import Messages
 import NIOCore
 import NIOHTTP1
@@ -9,7 +10,7 @@ import Pairing
 import PeerConnection
 import SCTP
 import SDP
-import Secure
+import SecureTransport
 import Server
 import Signaling
 import Wire
@@ -38,7 +39,7 @@ final class FakeChild: @unchecked Sendable {
   static func start(certificateIdentity: NodeIdentity? = nil) async throws -> FakeChild {
     let child = try FakeChild(loop: MultiThreadedEventLoopGroup.singleton.next())
     let shown = certificateIdentity ?? child.identity
-    let certificate = try NodeCertificate(identity: shown, addresses: [.v4(0x7f00_0001)])
+    let certificate = try Certificate(key: shown.key, addresses: [.v4(0x7f00_0001)])
     let configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: [.certificate(try NIOSSLCertificate(bytes: certificate.der, format: .der))],
       privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(shown.pem.utf8), format: .pem)))
@@ -56,7 +57,7 @@ final class FakeChild: @unchecked Sendable {
   private init(loop: any EventLoop) throws {
     self.loop = loop
     let identity = identity
-    let transports = try OpenSSLTransports(identity: identity, certificate: NodeCertificate(identity: identity))
+    let transports = try OpenSSLTransports(key: identity.key, certificate: Certificate(key: identity.key))
     hub = PeerHub(eventLoop: loop, limit: 8, now: { MonotonicClock.now }) { configuration in
       PeerConnection(
         configuration: configuration, secure: transports, hashes: CryptoHashes(), random: SystemRandomNumberGenerator(),

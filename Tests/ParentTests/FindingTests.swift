@@ -1,6 +1,5 @@
 import Discovery
 import Pairing
-import Secure
 import Testing
 import Wire
 

@@ -1,7 +1,7 @@
 import Control
 import Discovery
+import Identity
 import Pairing
-import Secure
 import Storage
 import Testing
 import Wire

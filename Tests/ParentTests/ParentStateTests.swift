@@ -1,5 +1,5 @@
+import Identity
 import Pairing
-import Secure
 import Storage
 import Testing
 

@@ -1,9 +1,10 @@
+import Identity
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import SDP
-import Secure
+import SecureTransport
 import Signaling
 import Synchronization
 import TestSupport
@@ -16,7 +17,7 @@ import Wire
 private struct Lab {
   let server: HTTPServer
   let identity: NodeIdentity
-  let certificate: NodeCertificate
+  let certificate: Certificate
   let served: Counter
 
   final class Counter: Sendable {
@@ -28,7 +29,7 @@ private struct Lab {
   /// Answers with the request's own words; `/large` with 100 kB, `/slow` never.
   static func start(limits: HTTPServer.Limits = .init(), names: [String] = ["localhost"]) async throws -> Lab {
     let identity = NodeIdentity.generate()
-    let certificate = try NodeCertificate(identity: identity, names: names, addresses: [.v4(0x7f00_0001)])
+    let certificate = try Certificate(key: identity.key, names: names, addresses: [.v4(0x7f00_0001)])
     let configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: [.certificate(try NIOSSLCertificate(bytes: certificate.der, format: .der))],
       privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.pem.utf8), format: .pem)))

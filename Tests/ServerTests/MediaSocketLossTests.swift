@@ -1,8 +1,9 @@
+import Identity
 import NIOCore
 import NIOPosix
 import PeerConnection
 import SDP
-import Secure
+import SecureTransport
 import TestSupport
 import Testing
 import Wire
@@ -12,7 +13,7 @@ import Wire
 @Suite(.timeLimit(.minutes(1))) struct MediaSocketLossTests {
   private static func hub(on loop: any EventLoop) async throws -> PeerHub {
     let identity = NodeIdentity.generate()
-    let transports = try OpenSSLTransports(identity: identity, certificate: NodeCertificate(identity: identity))
+    let transports = try OpenSSLTransports(key: identity.key, certificate: Certificate(key: identity.key))
     let start = ContinuousClock.now
     let hub = PeerHub(eventLoop: loop, limit: 2, now: { .zero + (ContinuousClock.now - start) }) { configuration in
       PeerConnection(

@@ -1,8 +1,9 @@
+import Identity
 import NIOCore
 import NIOPosix
 import PeerConnection
 import SDP
-import Secure
+import SecureTransport
 import TestSupport
 import Testing
 import Wire
@@ -29,7 +30,7 @@ import Wire
 @Suite struct PeerHubTests {
   private func hub(limit: Int, on loop: any EventLoop) throws -> PeerHub {
     let identity = NodeIdentity.generate()
-    let transports = try OpenSSLTransports(identity: identity, certificate: NodeCertificate(identity: identity))
+    let transports = try OpenSSLTransports(key: identity.key, certificate: Certificate(key: identity.key))
     return PeerHub(eventLoop: loop, limit: limit, now: { Instant.zero + .seconds(1) }) { configuration in
       PeerConnection(
         configuration: configuration, secure: transports, hashes: TestHashes(),

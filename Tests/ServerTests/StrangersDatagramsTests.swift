@@ -1,9 +1,10 @@
 import Glibc
+import Identity
 import NIOCore
 import NIOPosix
 import PeerConnection
 import SDP
-import Secure
+import SecureTransport
 import TestSupport
 import Testing
 import Wire
@@ -57,7 +58,7 @@ import Wire
   @Test func aForgedCheckBindsNoAddress() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let identity = NodeIdentity.generate()
-    let transports = try OpenSSLTransports(identity: identity, certificate: NodeCertificate(identity: identity))
+    let transports = try OpenSSLTransports(key: identity.key, certificate: Certificate(key: identity.key))
     let hub = PeerHub(eventLoop: loop, limit: 1, now: { Instant.zero + .seconds(1) }) { configuration in
       PeerConnection(
         configuration: configuration, secure: transports, hashes: CryptoHashes(),

@@ -1,7 +1,8 @@
+import Identity
 import NIOCore
 import NIOPosix
 import NIOSSL
-import Secure
+import SecureTransport
 import Signaling
 import Wire
 
@@ -19,8 +20,8 @@ struct WebSocketLab {
     on group: any EventLoop = WebSocketLab.loop, accept: (@Sendable (WebSocketConnection) -> Void)? = nil
   ) async throws -> WebSocketLab {
     let identity = NodeIdentity.generate()
-    let certificate = try NodeCertificate(
-      identity: identity, names: ["localhost"], addresses: [.v4(0x7f00_0001)])
+    let certificate = try Certificate(
+      key: identity.key, names: ["localhost"], addresses: [.v4(0x7f00_0001)])
     let configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: [.certificate(try NIOSSLCertificate(bytes: certificate.der, format: .der))],
       privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.pem.utf8), format: .pem)))

@@ -1,9 +1,9 @@
+import Identity
 import Messages
 import NIOCore
 import NIOPosix
 import Pairing
 import SDP
-import Secure
 import Signaling
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
+import Identity
 import Messages
 import Pairing
 import SDP
-import Secure
 import TestSupport
 import Wire
 

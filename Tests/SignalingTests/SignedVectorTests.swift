@@ -1,5 +1,5 @@
+import Identity
 import Pairing
-import Secure
 import TestSupport
 import Testing
 import Wire

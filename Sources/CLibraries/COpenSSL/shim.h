@@ -1,7 +1,8 @@
-// OpenSSL 3: DTLS, certificates, P-256 points. Macros that Swift cannot import stand here as functions.
+// OpenSSL 3: DTLS, certificates, keys and signatures, P-256 points, hashes, AES-GCM. Macros that Swift cannot import stand here as functions.
 #pragma once
 
 #include <openssl/bio.h>
+#include <openssl/core_names.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -64,6 +65,19 @@ static inline void copenssl_bio_clear_retry(BIO *bio) {
 /// BIO_get_mem_data: how many bytes a memory BIO holds, and where.
 static inline long copenssl_bio_memory(BIO *bio, const unsigned char **bytes) {
   return BIO_get_mem_data(bio, (char **)bytes);
+}
+
+/// EVP_EC_gen: a new key on P-256, or NULL.
+static inline EVP_PKEY *copenssl_generate_p256(void) {
+  return EVP_EC_gen("P-256");
+}
+
+/// EVP_PKEY_check: 1 when the private key is in range and belongs to the public one.
+static inline int copenssl_check_private_key(EVP_PKEY *key) {
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new(key, NULL);
+  int valid = context != NULL && EVP_PKEY_check(context) == 1;
+  EVP_PKEY_CTX_free(context);
+  return valid;
 }
 
 /// Makes an extension from OpenSSL's configuration syntax and adds it. 1 when it could.

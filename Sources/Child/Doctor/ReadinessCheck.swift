@@ -1,8 +1,9 @@
 internal import Devices
 internal import Frames
 public import Health
+internal import Identity
 internal import Pairing
-internal import Secure
+internal import SecureTransport
 public import Storage
 internal import Wire
 
@@ -82,8 +83,8 @@ public enum ReadinessCheck {
     let identity = try AtomicFile(path: path + "/identity.pem").read().map { bytes in
       try NodeIdentity(pem: String(decoding: bytes, as: UTF8.self))
     }
-    let pairs = try PairStore(file: AtomicFile(path: path + "/pairs.json")).book.records
-    let tokens = try TokenStore(file: AtomicFile(path: path + "/tokens.json"))
+    let pairs = try PairStore(file: AtomicFile(path: path + "/pairs.json"), hashes: CryptoHashes()).book.records
+    let tokens = try TokenStore(file: AtomicFile(path: path + "/tokens.json"), hashes: CryptoHashes())
     return (identity?.id, pairs.count, tokens.tokens.count)
   }
 

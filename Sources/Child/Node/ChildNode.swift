@@ -2,6 +2,7 @@ internal import Control
 internal import Devices
 internal import Discovery
 internal import Frames
+internal import Identity
 public import Logging
 internal import Messages
 internal import NIOCore
@@ -11,7 +12,7 @@ internal import Pairing
 internal import PeerConnection
 internal import Pipelines
 internal import SDP
-internal import Secure
+internal import SecureTransport
 internal import Server
 internal import Signaling
 public import Storage
@@ -93,9 +94,10 @@ public final class ChildNode: Sendable {
     let tokens = TokenBook(state.tokens)
     for warning in state.directory.modeWarnings() { logger.warning("\(warning)") }
     let name = configuration.name ?? ChildConfiguration.defaultName(id: identity.id)
-    let certificate = try NodeCertificate(
-      identity: identity, addresses: LocalAddresses.current(includingLoopback: true))
-    let transports = try OpenSSLTransports(identity: identity, certificate: certificate)
+    let certificate = try Certificate(
+      key: identity.key, addresses: LocalAddresses.current(includingLoopback: true))
+    OpenSSLTransports.prepare()
+    let transports = try OpenSSLTransports(key: identity.key, certificate: certificate)
     let loop = group.next()
 
     let hub = PeerHub(eventLoop: loop, limit: Self.maximumViewers, now: { MonotonicClock.now }) { configuration in

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
-internal import Secure
+internal import Identity
+internal import SecureTransport
 internal import Storage
 
 /// What the node keeps between runs, opened and locked.
@@ -14,7 +15,8 @@ struct NodeFiles {
     let directory = try StateDirectory(path: path)
     return NodeFiles(
       directory: directory, identity: try loadIdentity(directory.identity),
-      tokens: try TokenStore(file: directory.tokens), pairs: try PairStore(file: directory.pairs))
+      tokens: try TokenStore(file: directory.tokens, hashes: CryptoHashes()),
+      pairs: try PairStore(file: directory.pairs, hashes: CryptoHashes()))
   }
 
   /// Open to the daemon's group, which may command it; systemd usually has made it already.

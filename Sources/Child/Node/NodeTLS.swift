@@ -1,12 +1,13 @@
+internal import Identity
 internal import NIOSSL
-internal import Secure
+internal import SecureTransport
 internal import Storage
 
 /// TLS of the one HTTPS port.
 enum NodeTLS {
   /// - Parameter files: the family's own certificate and key (PEM); nil: self-signed over the identity key.
   static func context(
-    _ files: ChildConfiguration.TLSFiles?, identity: NodeIdentity, certificate: NodeCertificate
+    _ files: ChildConfiguration.TLSFiles?, identity: NodeIdentity, certificate: Certificate
   ) throws(NodeError) -> NIOSSLContext {
     if let files { return try context(files) }
     return try context {

@@ -1,7 +1,8 @@
 internal import Frames
+internal import Identity
 internal import Messages
 public import Pairing
-internal import Secure
+internal import SecureTransport
 internal import Server
 internal import Signaling
 internal import Storage

@@ -1,8 +1,9 @@
 internal import Frames
+internal import Identity
 internal import NIOCore
 internal import NIOPosix
 internal import PeerConnection
-internal import Secure
+internal import SecureTransport
 internal import Server
 
 /// One event loop with a UDP socket for peer connections: what every session of this program stands on.
@@ -13,7 +14,9 @@ struct PeerEndpoint: Sendable {
 
   /// - Parameter identity: what DTLS shows of us. A paired child knows it; for others any will do.
   static func open(identity: NodeIdentity) async throws -> PeerEndpoint {
-    let transports = try OpenSSLTransports(identity: identity, certificate: NodeCertificate(identity: identity))
+    // While the handshake runs.
+    Task.detached { OpenSSLTransports.prepare() }
+    let transports = try OpenSSLTransports(key: identity.key, certificate: Certificate(key: identity.key))
     let endpoint = PeerEndpoint(transports)
     do {
       try await endpoint.hub.bind(ports: 0...0)

@@ -1,5 +1,5 @@
+internal import Identity
 internal import NIOCore
-internal import Secure
 internal import Server
 internal import Signaling
 

@@ -1,7 +1,7 @@
+internal import Identity
 internal import Messages
 internal import NIOHTTP1
 public import Pairing
-internal import Secure
 internal import Server
 internal import Signaling
 internal import Storage

@@ -1,6 +1,6 @@
 internal import NIOCore
 internal import NIOSSL
-internal import Secure
+internal import SecureTransport
 
 /// Which certificate a client takes a server for the right one by.
 public enum HTTPTrust: Sendable {

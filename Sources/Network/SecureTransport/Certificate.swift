@@ -1,11 +1,11 @@
 internal import COpenSSL
 public import Wire
 
-/// A self-signed X.509 certificate over a `NodeIdentity`, for DTLS and for HTTPS. RFC 5280.
+/// A self-signed X.509 certificate over a `PrivateKey`, for DTLS and for HTTPS. RFC 5280.
 ///
-/// It names nobody: the subject is "Cradle" on every node. Its dates are fixed rather than counted from now, since a
+/// It names nobody: the subject is always "Cradle". Its dates are fixed rather than counted from now, since a
 /// board without a battery-backed clock believes in 1970 until the network tells it better.
-public struct NodeCertificate: Sendable, Hashable {
+public struct Certificate: Sendable, Hashable {
   /// The certificate in DER.
   public let der: [UInt8]
   /// The same in PEM, for a TLS server.
@@ -14,15 +14,15 @@ public struct NodeCertificate: Sendable, Hashable {
   public let sha256: [UInt8]
 
   /// - Parameters:
+  ///   - key: What it certifies, and is signed with.
   ///   - names: DNS names for subjectAltName, such as `cradle.local`; letters, digits, `-` and `.`, 1...253 bytes.
   ///   - addresses: IP addresses for subjectAltName.
   /// - Throws: `SecureError.invalidName`, or `.openSSL` when it cannot be built.
   public init(
-    identity: NodeIdentity, names: [String] = ["localhost"], addresses: [IPAddress] = []
+    key: PrivateKey, names: [String] = ["localhost"], addresses: [IPAddress] = []
   ) throws(SecureError) {
     for name in names where !Self.isHostName(name) { throw .invalidName(name) }
     OpenSSLQueue.clear()
-    let key = try PrivateKeyHandle(identity: identity)
     let certificate = try CertificateHandle()
     try certificate.fill(key: key, alternativeNames: names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" })
     der = try certificate.der()
@@ -40,25 +40,6 @@ public struct NodeCertificate: Sendable, Hashable {
         default: false
         }
       }
-  }
-}
-
-/// Owns an `EVP_PKEY`.
-struct PrivateKeyHandle: ~Copyable {
-  let pointer: OpaquePointer
-
-  init(identity: NodeIdentity) throws(SecureError) {
-    let der = identity.privateKeyDER
-    let pointer = der.withUnsafeBufferPointer { buffer in
-      var position = buffer.baseAddress
-      return d2i_AutoPrivateKey(nil, &position, buffer.count)
-    }
-    guard let pointer else { throw OpenSSLQueue.error("d2i_AutoPrivateKey") }
-    self.pointer = pointer
-  }
-
-  deinit {
-    EVP_PKEY_free(pointer)
   }
 }
 
@@ -90,13 +71,13 @@ struct CertificateHandle: ~Copyable {
     X509_free(pointer)
   }
 
-  fileprivate func fill(key: borrowing PrivateKeyHandle, alternativeNames: [String]) throws(SecureError) {
+  fileprivate func fill(key: PrivateKey, alternativeNames: [String]) throws(SecureError) {
     func check(_ ok: Bool, _ operation: String) throws(SecureError) {
       guard ok else { throw OpenSSLQueue.error(operation) }
     }
     try check(X509_set_version(pointer, 2) == 1, "X509_set_version")
     // RFC 5280 section 4.1.2.2: positive, unique, at most 20 bytes. Browsers refuse a second certificate of the same
-    // issuer name with the same serial number, and every node has the same issuer name.
+    // issuer name with the same serial number, and all of ours have the same issuer name.
     let serial = UInt64.random(in: 1...UInt64(Int64.max))
     try check(ASN1_INTEGER_set_uint64(X509_get_serialNumber(pointer), serial) == 1, "serialNumber")
     try check(ASN1_TIME_set_string_X509(X509_getm_notBefore(pointer), "20200101000000Z") == 1, "notBefore")
@@ -107,7 +88,7 @@ struct CertificateHandle: ~Copyable {
     try check(
       X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, commonName, Int32(commonName.count), -1, 0) == 1, "subject")
     try check(X509_set_issuer_name(pointer, name) == 1, "issuer")
-    try check(X509_set_pubkey(pointer, key.pointer) == 1, "subjectPublicKeyInfo")
+    try check(key.withPointer { X509_set_pubkey(pointer, $0) } == 1, "subjectPublicKeyInfo")
     var extensions: [(Int32, String)] = [
       (NID_basic_constraints, "critical,CA:FALSE"),
       (NID_key_usage, "critical,digitalSignature"),
@@ -120,7 +101,7 @@ struct CertificateHandle: ~Copyable {
     for (nid, value) in extensions {
       try check(copenssl_add_extension(pointer, nid, value) == 1, "extension \(value)")
     }
-    try check(X509_sign(pointer, key.pointer, EVP_sha256()) > 0, "X509_sign")
+    try check(key.withPointer { X509_sign(pointer, $0, EVP_sha256()) } > 0, "X509_sign")
   }
 
   func der() throws(SecureError) -> [UInt8] {
@@ -133,12 +114,9 @@ struct CertificateHandle: ~Copyable {
   }
 
   fileprivate func pem() throws(SecureError) -> String {
-    guard let bio = BIO_new(BIO_s_mem()) else { throw OpenSSLQueue.error("BIO_new") }
-    defer { BIO_free(bio) }
-    guard PEM_write_bio_X509(bio, pointer) == 1 else { throw OpenSSLQueue.error("PEM_write_bio_X509") }
-    var bytes: UnsafePointer<UInt8>?
-    let count = copenssl_bio_memory(bio, &bytes)
-    return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    let buffer = MemoryBIO()
+    guard PEM_write_bio_X509(buffer.pointer, pointer) == 1 else { throw OpenSSLQueue.error("PEM_write_bio_X509") }
+    return buffer.text
   }
 
   /// SHA-256 over the DER, 32 bytes; empty when OpenSSL cannot encode it.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import Secure
+@testable import SecureTransport
 
 @Suite struct DTLSConnectionTests {
   @Test func handshakeGivesBothSidesTheSameKeysCrossed() throws {

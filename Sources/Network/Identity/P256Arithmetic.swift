@@ -1,5 +1,6 @@
 internal import COpenSSL
 internal import Pairing
+internal import SecureTransport
 
 /// The group of P-256 over OpenSSL. Multiplications are by one scalar each, which OpenSSL does in constant time; sums of
 /// products at once it does not.

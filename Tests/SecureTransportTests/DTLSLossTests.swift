@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-@testable import Secure
+@testable import SecureTransport
 
 @Suite struct DTLSLossTests {
   /// Every datagram of the undisturbed handshake is lost once.
@@ -52,7 +52,7 @@ import Wire
   }
 
   @Test func inRealTimeTheFirstFlightIsRepeatedToo() throws {
-    let client = try OpenSSLTransports.test(clock: .real).makeDTLS()
+    let client = try OpenSSLTransports.test(timer: WallClockTimer()).makeDTLS()
     let clock = ContinuousClock()
     let begin = clock.now
     var now: Instant { .zero + (clock.now - begin) }

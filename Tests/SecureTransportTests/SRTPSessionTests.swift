@@ -2,7 +2,7 @@ import PeerConnection
 import TestSupport
 import Testing
 
-@testable import Secure
+@testable import SecureTransport
 
 @Suite struct SRTPSessionTests {
   private static func pair(_ profile: SRTPProfile) throws -> (SRTPSession, SRTPSession) {

@@ -13,8 +13,7 @@ public final class SRTPSession: SRTPPort {
   private let inbound: SRTPContext
   private var remoteSources: [UInt32] = []
 
-  /// Starts the library and its self-tests, some 20 ms of processor time that the first peer would wait for otherwise.
-  /// Any thread; once is enough.
+  /// `OpenSSLTransports.prepare`.
   static func prepare() {
     _ = SRTPContext.started
   }

@@ -9,6 +9,7 @@ final class DatagramBIO {
   static let maximumQueued = 1024
 
   private let timing: DTLSTiming
+  private let timer: any OpenSSLTimer
   /// The datagram to be read next; empty when there is none.
   var incoming: [UInt8] = []
   private var outputs: [DTLSOutput] = []
@@ -18,8 +19,9 @@ final class DatagramBIO {
   /// Whether OpenSSL has set its timer since this was last cleared.
   var timerWasSet = false
 
-  init(timing: DTLSTiming) {
+  init(timing: DTLSTiming, timer: any OpenSSLTimer) {
     self.timing = timing
+    self.timer = timer
   }
 
   /// Queues what the owner polls.
@@ -44,11 +46,7 @@ final class DatagramBIO {
     let next = timing.retransmission(after: isRepetition ? wait : nil)
     wait = next
     timerWasSet = true
-    switch timing.clock {
-    case .real: return UInt32(clamping: next.nanoseconds / 1000)
-    // Above the 15 ms that OpenSSL rounds down to nothing, or each read would repeat the flight.
-    case .simulated: return 40_000
-    }
+    return UInt32(clamping: timer.setting(for: next).nanoseconds / 1000)
   }
 
   /// Makes the OpenSSL side of the pipe and hands it to `ssl`, which frees it. False when memory is short.

@@ -1,8 +1,9 @@
 import Pairing
+import SecureTransport
 import TestSupport
 import Testing
 
-@testable import Secure
+@testable import Identity
 
 @Suite struct PairingPrimitivesTests {
   private let crypto = PairingPrimitives()

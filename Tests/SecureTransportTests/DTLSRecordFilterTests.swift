@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Secure
+@testable import SecureTransport
 
 @Suite struct DTLSRecordFilterTests {
   private let filter = DTLSRecordFilter(overhead: 24)

@@ -1,9 +1,10 @@
 import COpenSSL
 import PeerConnection
+import Simulation
 import TestSupport
 import Wire
 
-@testable import Secure
+@testable import SecureTransport
 
 /// A client and a server over a lossy network in simulated time.
 final class DTLSPair {
@@ -88,21 +89,21 @@ final class DTLSPair {
 }
 
 extension OpenSSLTransports {
-  static let identity = NodeIdentity.generate()
+  private static let key = PrivateKey.generate()
 
-  /// Transports of an identity of their own certificate; what is not named is as shipped.
+  /// Transports of a certificate of their own; what is not named is as shipped.
   static func test(
     cipherSuites: [String] = DTLSContext.cipherSuites, srtpProfiles: [String] = DTLSContext.srtpProfiles,
     version: Int32 = DTLS1_2_VERSION, presentsCertificate: Bool = true, names: [String] = ["localhost"],
-    clock: DTLSTiming.Clock = .simulated
+    timer: any OpenSSLTimer = SimulatedTimer()
   ) -> OpenSSLTransports {
     do {
-      let certificate = try NodeCertificate(identity: identity, names: names)
+      let certificate = try Certificate(key: key, names: names)
       let context = try DTLSContext(
-        identity: identity, certificate: certificate, cipherSuites: cipherSuites, srtpProfiles: srtpProfiles,
+        key: key, certificate: certificate, cipherSuites: cipherSuites, srtpProfiles: srtpProfiles,
         version: version, presentsCertificate: presentsCertificate)
       return OpenSSLTransports(
-        context: context, sha256: certificate.sha256, timing: DTLSTiming(clock: clock))
+        context: context, sha256: certificate.sha256, timing: DTLSTiming(), timer: timer)
     } catch {
       preconditionFailure("\(error)")
     }

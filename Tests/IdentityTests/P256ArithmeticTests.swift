@@ -2,7 +2,7 @@ import Pairing
 import TestSupport
 import Testing
 
-@testable import Secure
+@testable import Identity
 
 @Suite struct P256ArithmeticTests {
   private let group = P256Arithmetic()

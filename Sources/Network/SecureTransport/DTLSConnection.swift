@@ -1,5 +1,4 @@
 internal import COpenSSL
-internal import Glibc
 public import PeerConnection
 public import Wire
 
@@ -22,15 +21,17 @@ public final class DTLSConnection: DTLSPort {
 
   private let ssl: SSLHandle
   private let timing: DTLSTiming
+  private let timer: any OpenSSLTimer
   private var state = State.idle
   /// When the last flight is sent again.
   private var retransmission: Instant?
   /// One record's plaintext, RFC 6347 section 4.1.
   private var plaintext = [UInt8](repeating: 0, count: 16384)
 
-  init(context: DTLSContext, timing: DTLSTiming) throws(SecureError) {
-    ssl = try SSLHandle(context: context, timing: timing, mtu: Self.mtu)
+  init(context: DTLSContext, timing: DTLSTiming, timer: any OpenSSLTimer) throws(SecureError) {
+    ssl = try SSLHandle(context: context, timing: timing, timer: timer, mtu: Self.mtu)
     self.timing = timing
+    self.timer = timer
   }
 
   public func start(role: DTLSRole, now: Instant) {
@@ -68,7 +69,7 @@ public final class DTLSConnection: DTLSPort {
     }
     guard let retransmission, now >= retransmission else { return }
     OpenSSLQueue.clear()
-    if case .simulated = timing.clock { waitForLibraryTimer() }
+    timer.waitIsOver { .microseconds(copenssl_timeout_left(ssl.pointer)) }
     let result = copenssl_handle_timeout(ssl.pointer)
     if result < 0 {
       fail(OpenSSLQueue.takeReason())
@@ -226,14 +227,5 @@ public final class DTLSConnection: DTLSPort {
       retransmission = now + (ssl.datagrams.wait ?? timing.firstRetransmission)
     }
     ssl.datagrams.timerWasSet = false
-  }
-
-  private func waitForLibraryTimer() {
-    // Rounded in OpenSSL, hence more than one try.
-    for _ in 0..<8 {
-      let left = copenssl_timeout_left(ssl.pointer)
-      guard left > 0 else { return }
-      usleep(UInt32(clamping: left))
-    }
   }
 }

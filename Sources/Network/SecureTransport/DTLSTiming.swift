@@ -10,25 +10,14 @@ public struct DTLSTiming: Sendable, Hashable {
   public var longestRetransmission: Duration
   /// How long a handshake may take: from `start` as the client, from the first datagram as the server.
   public var giveUp: Duration
-  /// Which clock drives `now`.
-  public var clock: Clock
-
-  /// OpenSSL has a clock of its own for the repetition timer, and repeats nothing while that clock says too early.
-  public enum Clock: Sendable, Hashable {
-    /// `now` runs as fast as the wall clock: OpenSSL's timer is set to the same duration as ours.
-    case real
-    /// `now` is a test's: when ours runs out, OpenSSL's (40 ms at most) is waited for.
-    case simulated
-  }
 
   public init(
     firstRetransmission: Duration = .milliseconds(50), longestRetransmission: Duration = .seconds(5),
-    giveUp: Duration = .seconds(30), clock: Clock = .real
+    giveUp: Duration = .seconds(30)
   ) {
     self.firstRetransmission = firstRetransmission
     self.longestRetransmission = longestRetransmission
     self.giveUp = giveUp
-    self.clock = clock
   }
 
   /// What follows a wait of `previous`.

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// What all DTLS associations of one identity share: certificate, key, ciphers. Owns an `SSL_CTX`.
+/// What all DTLS associations of one certificate share: certificate, key, ciphers. Owns an `SSL_CTX`.
 final class DTLSContext: Sendable {
   // OpenSSL counts references to an SSL_CTX and locks inside; nothing changes it after init.
   nonisolated(unsafe) let pointer: OpaquePointer
@@ -16,7 +16,7 @@ final class DTLSContext: Sendable {
   static let srtpProfiles = ["SRTP_AEAD_AES_128_GCM", "SRTP_AES128_CM_SHA1_80"]
 
   init(
-    identity: NodeIdentity, certificate: NodeCertificate, cipherSuites: [String] = DTLSContext.cipherSuites,
+    key: PrivateKey, certificate: Certificate, cipherSuites: [String] = DTLSContext.cipherSuites,
     srtpProfiles: [String] = DTLSContext.srtpProfiles, version: Int32 = DTLS1_2_VERSION,
     presentsCertificate: Bool = true
   ) throws(SecureError) {
@@ -36,8 +36,8 @@ final class DTLSContext: Sendable {
     if presentsCertificate {
       let x509 = try CertificateHandle(der: certificate.der)
       try check(SSL_CTX_use_certificate(context, x509.pointer) == 1, "SSL_CTX_use_certificate")
-      let key = try PrivateKeyHandle(identity: identity)
-      try check(SSL_CTX_use_PrivateKey(context, key.pointer) == 1, "SSL_CTX_use_PrivateKey")
+      let used = key.withPointer { SSL_CTX_use_PrivateKey(context, $0) }
+      try check(used == 1, "SSL_CTX_use_PrivateKey")
     }
     if !srtpProfiles.isEmpty {
       // Unlike its siblings this one returns 0 when all went well.
@@ -61,10 +61,10 @@ struct SSLHandle: ~Copyable {
   /// Freed after the deinit's body, so the callbacks never outlive it.
   let datagrams: DatagramBIO
 
-  init(context: DTLSContext, timing: DTLSTiming, mtu: Int) throws(SecureError) {
+  init(context: DTLSContext, timing: DTLSTiming, timer: any OpenSSLTimer, mtu: Int) throws(SecureError) {
     OpenSSLQueue.clear()
     guard let ssl = SSL_new(context.pointer) else { throw OpenSSLQueue.error("SSL_new") }
-    let datagrams = DatagramBIO(timing: timing)
+    let datagrams = DatagramBIO(timing: timing, timer: timer)
     guard datagrams.attach(to: ssl) else {
       SSL_free(ssl)
       throw OpenSSLQueue.error("BIO_new")

@@ -20,13 +20,13 @@ public enum SecureError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// The calling thread's queue of OpenSSL errors. It has to be empty before each TLS call, or `SSL_get_error` blames that
 /// call for an older failure.
-enum OpenSSLQueue {
-  static func clear() {
+package enum OpenSSLQueue {
+  package static func clear() {
     ERR_clear_error()
   }
 
   /// Empties the queue; the text names what went wrong last.
-  static func takeReason() -> String {
+  package static func takeReason() -> String {
     var reason = ""
     while true {
       let code = ERR_get_error()

@@ -1,0 +1,56 @@
+public import PeerConnection
+
+/// DTLS by OpenSSL and SRTP by libsrtp, for all peers that are shown one certificate.
+///
+/// ```swift
+/// let key = PrivateKey.generate()
+/// let transports = try OpenSSLTransports(key: key, certificate: Certificate(key: key))
+/// let peer = try PeerConnection(configuration: .init(), secure: transports, hashes: CryptoHashes(), ...)
+/// ```
+public struct OpenSSLTransports: SecureTransports {
+  public let certificateSHA256: [UInt8]
+  private let context: DTLSContext
+  private let timing: DTLSTiming
+  private let timer: any OpenSSLTimer
+
+  /// - Parameters:
+  ///   - key: The key behind the certificate.
+  ///   - certificate: What peers see; HTTPS may show the same one.
+  ///   - timing: The handshake's timers.
+  /// - Throws: `SecureError.openSSL` when the certificate does not belong to the key.
+  public init(
+    key: PrivateKey, certificate: Certificate, timing: DTLSTiming = DTLSTiming()
+  ) throws(SecureError) {
+    try self.init(key: key, certificate: certificate, timing: timing, timer: WallClockTimer())
+  }
+
+  /// With another clock than the wall's behind the handshake's `now`.
+  package init(
+    key: PrivateKey, certificate: Certificate, timing: DTLSTiming, timer: any OpenSSLTimer
+  ) throws(SecureError) {
+    self.init(
+      context: try DTLSContext(key: key, certificate: certificate), sha256: certificate.sha256, timing: timing,
+      timer: timer)
+  }
+
+  init(context: DTLSContext, sha256: [UInt8], timing: DTLSTiming, timer: any OpenSSLTimer) {
+    certificateSHA256 = sha256
+    self.context = context
+    self.timing = timing
+    self.timer = timer
+  }
+
+  /// Starts libsrtp with its self-tests, some 20 ms of processor time that the first peer waits for otherwise. Any
+  /// thread; once is enough.
+  public static func prepare() {
+    SRTPSession.prepare()
+  }
+
+  public func makeDTLS() throws -> any DTLSPort {
+    try DTLSConnection(context: context, timing: timing, timer: timer)
+  }
+
+  public func makeSRTP(keys: SRTPKeys) throws(SRTPError) -> any SRTPPort {
+    try SRTPSession(keys: keys)
+  }
+}
