@@ -170,7 +170,7 @@ let checks: [Target] = [
   tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
   tests("RTPReceivingTests", needs: ["Wire", "RTP", "RTPSending", "RTPReceiving", "TestSupport"]),
-  tests("SCTPTests", needs: ["Wire", "SCTP", "TestSupport"]),
+  tests("SCTPTests", needs: ["Wire", "SCTP", "CLinux", "TestSupport"]),
   tests("CodecsTests", needs: ["Wire", "Frames", "Codecs", "Picture", "Sound", "TestSupport"]),
   tests("PictureTests", needs: ["Wire", "Frames", "Picture"]),
   tests("SoundTests", needs: ["Wire", "Frames", "Sound", "CSndfile", "TestSupport"]),
