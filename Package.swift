@@ -190,7 +190,7 @@ let checks: [Target] = [
   tests(
     "ServerTests",
     needs: [
-      "Wire", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "Secure", "Server", "TestSupport",
+      "Wire", "STUN", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "Secure", "Server", "TestSupport",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
       product("NIOSSL", "swift-nio-ssl"),
     ]),
