@@ -171,7 +171,7 @@ let checks: [Target] = [
   tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
   tests("RTPReceivingTests", needs: ["Wire", "RTP", "RTPSending", "RTPReceiving", "TestSupport"]),
-  tests("SCTPTests", needs: ["Wire", "SCTP", "TestSupport"]),
+  tests("SCTPTests", needs: ["Wire", "SCTP", "CLinux", "TestSupport"]),
   tests("CodecsTests", needs: ["Wire", "Frames", "Codecs", "Picture", "Sound", "TestSupport"]),
   tests("PictureTests", needs: ["Wire", "Frames", "Picture"]),
   tests("SoundTests", needs: ["Wire", "Frames", "Sound", "CSndfile", "TestSupport"]),
@@ -197,7 +197,8 @@ let checks: [Target] = [
   tests(
     "ServerTests",
     needs: [
-      "Wire", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "SecureTransport", "Identity", "Server",
+      "Wire", "STUN", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "SecureTransport", "Identity",
+      "Server",
       "TestSupport",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
       product("NIOSSL", "swift-nio-ssl"),

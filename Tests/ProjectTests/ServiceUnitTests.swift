@@ -82,6 +82,14 @@ import Testing
     #expect(try values("RestartPreventExitStatus", of: unit) == ["2"])
   }
 
+  /// What a viewer can make the program hold is bounded in the program. Should one bound be missing, this one keeps the
+  /// board alive.
+  @Test func memoryIsLimitedAndTheUnitSaysWhy() throws {
+    #expect(try values("MemoryMax", of: "cradle-child.service") == ["384M"])
+    let text = try String(contentsOf: Self.folder.appending(path: "cradle-child.service"), encoding: .utf8)
+    #expect(text.contains(/\n# [^\n]+\nMemoryMax=/))
+  }
+
   /// The user of the unit, in the groups that own cameras, sound cards and lines; also where a group is missing.
   @Test func sysusersMakesTheUserWithItsGroups() throws {
     let root = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")

@@ -94,7 +94,9 @@ import Wire
   }
 
   @Test func channelsCloseOneByOneAndTogether() throws {
-    var lab = Lab.connected()
+    var configuration = SCTPConfiguration()
+    configuration.maximumRemoteChannels = 20
+    var lab = Lab.connected(configuration: configuration)
     let ids = try (0..<20).map { _ in try lab.openChannel() }
     lab[.client].close(ids[3], now: lab.now)
     for id in ids[5...] { lab[.server].close(id, now: lab.now) }

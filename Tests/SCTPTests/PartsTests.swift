@@ -68,7 +68,7 @@ import Wire
   }
 
   @Test func fragmentsOfAGivenUpMessageAreForgotten() {
-    var reassembly = Reassembly(maximumMessageSize: 1000)
+    var reassembly = Reassembly(maximumMessageSize: 1000, maximumStreams: 1)
     func chunk(_ tsn: UInt32, _ flags: DataChunk.Flags, _ number: UInt16) -> DataChunk {
       DataChunk(
         flags: flags, tsn: tsn, streamID: 0, streamSequenceNumber: number, payloadProtocolID: 53,

@@ -1,3 +1,4 @@
+internal import Control
 internal import Devices
 internal import Frames
 internal import ICE
@@ -97,8 +98,12 @@ final class Viewers: @unchecked Sendable {
     var sending = RTPSenderConfiguration()
     sending.startBitrateKbps = settings.startKbps
     sending.maximumBitrateKbps = settings.bitrateKbps.upperBound * 2
-    return PeerConnectionConfiguration(
+    var configuration = PeerConnectionConfiguration(
       media: MediaOffer.media(for: permissions, camera: cameraID), sending: sending, playoutDelay: PlayoutDelay.none)
+    configuration.sctp.expectedChannels = [
+      DataChannelName(label: ControlLimits.channelLabel, protocolName: ControlLimits.protocolName)
+    ]
+    return configuration
   }
 
   func add(_ viewer: Viewer) {

@@ -56,6 +56,9 @@ final class ChildSession {
     configuration: PeerConnectionConfiguration, hub: PeerHub, signaling: any SessionSignaling,
     notify: @escaping (Event) -> Void
   ) {
+    var configuration = configuration
+    // The parent opens the one channel that there is.
+    configuration.sctp.expectedChannels = []
     self.configuration = configuration
     self.hub = hub
     self.signaling = signaling

@@ -114,15 +114,19 @@ extension ICEAgent {
     return candidate
   }
 
-  /// Whether one more fits; the peer-reflexive candidate that was silent longest gives way.
+  /// Whether one more fits. The peer-reflexive candidate that was silent longest gives way, first among those that have
+  /// not answered a check of ours: a check that is replayed from forged addresses makes only such ones.
   private mutating func makeRoomForRemoteCandidate() -> Bool {
     if remoteCandidates.count + unresolvedCandidates.count < configuration.maximumRemoteCandidates { return true }
     let selected = selectedIndex.map { pairs[$0].remoteAddress }
-    var oldest: (address: TransportAddress, heard: Instant)?
+    var oldest: (address: TransportAddress, isProven: Bool, heard: Instant)?
     for candidate in remoteCandidates where candidate.type == .peerReflexive {
       guard let address = candidate.transportAddress, address != selected else { continue }
-      let heard = pairs.filter { $0.remoteAddress == address }.compactMap(\.lastHeard).max() ?? .zero
-      if oldest.map({ heard < $0.heard }) ?? true { oldest = (address, heard) }
+      let own = pairs.filter { $0.remoteAddress == address }
+      let isProven = own.contains(where: \.isSucceeded)
+      let heard = own.compactMap(\.lastHeard).max() ?? .zero
+      if let known = oldest, (known.isProven ? 1 : 0, known.heard) <= (isProven ? 1 : 0, heard) { continue }
+      oldest = (address, isProven, heard)
     }
     guard let oldest else { return false }
     remoteCandidates.removeAll { $0.transportAddress == oldest.address }
@@ -164,21 +168,34 @@ extension ICEAgent {
       id: nextPairID, generation: generation, local: local, base: base, remote: remote,
       remoteAddress: remoteAddress, role: role)
     if pairs.count >= configuration.maximumPairs {
-      // RFC 8445 section 6.1.2.5: the lowest priority goes; first among those that failed.
-      let removable = pairs.indices.filter { index in
-        index != selectedIndex && !pairs[index].isSucceeded && !pairs[index].isInProgress && !pairs[index].isExpired
-          && (pairs[index].isFailed || pairs[index].priority < pair.priority)
-      }
-      let worst = removable.min { a, b in
-        (pairs[a].isFailed ? 0 : 1, pairs[a].priority) < (pairs[b].isFailed ? 0 : 1, pairs[b].priority)
-      }
-      guard let worst else { return nil }
-      let id = pairs[worst].id
+      guard let index = leastUsefulPair(below: pair.priority) ?? oldestUnprovenPair else { return nil }
+      let id = pairs[index].id
       removePairs { $0.id == id }
     }
     nextPairID += 1
     pairs.append(pair)
     return pairs.count - 1
+  }
+
+  /// RFC 8445 section 6.1.2.5: the pair of the lowest priority that is at rest; first among those that failed.
+  private func leastUsefulPair(below priority: UInt64) -> Int? {
+    let removable = pairs.indices.filter { index in
+      index != selectedIndex && !pairs[index].isSucceeded && !pairs[index].isInProgress && !pairs[index].isExpired
+        && (pairs[index].isFailed || pairs[index].priority < priority)
+    }
+    return removable.min { a, b in
+      (pairs[a].isFailed ? 0 : 1, pairs[a].priority) < (pairs[b].isFailed ? 0 : 1, pairs[b].priority)
+    }
+  }
+
+  /// The pair learned from a check whose address was silent longest and never answered one of ours. A replayed check
+  /// from forged addresses makes such pairs, all of one priority; they must not keep the peer's next address out.
+  private var oldestUnprovenPair: Int? {
+    let unproven = pairs.indices.filter { index in
+      index != selectedIndex && pairs[index].remote.type == .peerReflexive && !pairs[index].isSucceeded
+        && !pairs[index].isExpired
+    }
+    return unproven.min { (pairs[$0].lastHeard ?? .zero) < (pairs[$1].lastHeard ?? .zero) }
   }
 
   /// The pair of the current generation with these addresses.

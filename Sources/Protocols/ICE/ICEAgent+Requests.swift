@@ -136,10 +136,12 @@ extension ICEAgent {
 
   private mutating func keepEarlyCheck(_ check: EarlyCheck) {
     if let index = earlyChecks.firstIndex(where: { $0.remote == check.remote && $0.local == check.local }) {
-      let usedCandidate = earlyChecks[index].usesCandidate
-      earlyChecks[index] = check
-      earlyChecks[index].usesCandidate = check.usesCandidate || usedCandidate
-    } else if earlyChecks.count < configuration.maximumEarlyChecks {
+      var renewed = check
+      renewed.usesCandidate = check.usesCandidate || earlyChecks.remove(at: index).usesCandidate
+      earlyChecks.append(renewed)
+    } else {
+      // The oldest give way: replays from forged addresses must not keep the peer's next check out.
+      if earlyChecks.count >= configuration.maximumEarlyChecks { earlyChecks.removeFirst() }
       earlyChecks.append(check)
     }
   }

@@ -165,6 +165,12 @@ public struct ICEAgent: Sendable {
     }
   }
 
+  /// Whether the peer has answered a check of ours at this address, and its consent has not run out. Unlike a request,
+  /// which anybody can repeat from a forged address, that shows that the peer is there.
+  public func hasValidPair(with remote: TransportAddress) -> Bool {
+    pairs.contains { $0.remoteAddress == remote && $0.isSucceeded }
+  }
+
   /// Whether something authenticated has come from the address.
   public func hasHeard(from remote: TransportAddress) -> Bool {
     pairs.contains { $0.remoteAddress == remote && $0.lastHeard != nil }

@@ -39,7 +39,7 @@ public struct ICEConfiguration: Hashable, Sendable {
   public var maximumRemoteCandidates = 64
   /// RFC 8445 section 6.1.2.5.
   public var maximumPairs = 100
-  /// Authenticated checks that came before the peer's credentials: one per path is kept.
+  /// Authenticated checks that came before the peer's credentials: one per path is kept, the oldest give way.
   public var maximumEarlyChecks = 16
 
   public init() {}

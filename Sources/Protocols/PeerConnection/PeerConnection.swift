@@ -75,6 +75,11 @@ public final class PeerConnection {
   /// The pair that carries data, once there is one.
   public internal(set) var selectedPair: ICECandidatePair?
 
+  /// Whether the peer has shown that it is at this address, by answering a connectivity check of ours.
+  public func hasValidPair(with remote: TransportAddress) -> Bool {
+    ice?.hasValidPair(with: remote) ?? false
+  }
+
   // MARK: Datagrams and time
 
   /// Takes one datagram from `remote` that arrived at our address `local`. What it is tells its first byte, RFC 7983.

@@ -37,7 +37,7 @@ public final class PeerHub: @unchecked Sendable {
   private static let timerSlack: Duration = .milliseconds(3)
   private var peers: [PeerID: Peer] = [:]
   private var byFragment: [String: PeerID] = [:]
-  private var byAddress: [TransportAddress: PeerID] = [:]
+  private(set) var addresses = PeerAddressTable()
   private var nextNumber: UInt64 = 1
   private var timer: LoopTimer?
   private var timerDeadline: Instant?
@@ -52,7 +52,6 @@ public final class PeerHub: @unchecked Sendable {
     let id: PeerID
     let connection: PeerConnection
     let fragment: String
-    var addresses: Set<TransportAddress> = []
     /// The last destination in the form that NIO wants; most packets go to the same one.
     var destination: (typed: TransportAddress, socket: SocketAddress)?
 
@@ -61,9 +60,6 @@ public final class PeerHub: @unchecked Sendable {
       self.connection = connection
       self.fragment = fragment
     }
-
-    /// A browser shows a handful; more are forged.
-    static let maximumAddresses = 64
   }
 
   /// - Parameters:
@@ -272,7 +268,7 @@ public final class PeerHub: @unchecked Sendable {
 
   /// STUN may come from anywhere, but only while somebody is here; all else comes from where we have sent to.
   private func isWanted(_ first: UInt8, from remote: TransportAddress) -> Bool {
-    if byAddress[remote] != nil || first < 4 && !peers.isEmpty { return true }
+    if addresses.owner(of: remote) != nil || first < 4 && !peers.isEmpty { return true }
     strayDatagrams &+= 1
     return false
   }
@@ -285,7 +281,8 @@ public final class PeerHub: @unchecked Sendable {
       isRequest = true
       id = byFragment[fragments.local]
     } else {
-      id = byAddress[remote]
+      if datagram.first.map({ $0 < 4 }) ?? false, claimantTakes(datagram, from: remote, to: local) { return }
+      id = addresses.owner(of: remote)
     }
     guard let id, let peer = peers[id] else {
       strayDatagrams &+= 1
@@ -295,13 +292,28 @@ public final class PeerHub: @unchecked Sendable {
     drain(peer, authenticating: isRequest ? remote : nil)
   }
 
+  /// A STUN response from an address that another peer owns may be the proof that the claimant waits for. Once its check
+  /// has succeeded there, the address is its own. False: the datagram is for the owner.
+  private func claimantTakes(
+    _ datagram: [UInt8], from remote: TransportAddress, to local: TransportAddress
+  ) -> Bool {
+    guard let id = addresses.claimant(of: remote), let peer = peers[id] else { return false }
+    peer.connection.handle(datagram: datagram, from: remote, to: local, now: now())
+    let isProven = peer.connection.hasValidPair(with: remote)
+    if isProven { remember(remote, of: peer) }
+    drain(peer)
+    return isProven
+  }
+
   /// Writes out what a peer has to say. An answer to `authenticating` shows that the request from there was genuine,
   /// unless it is an error response, which shows nothing and is for anybody.
   private func drain(_ peer: Peer, authenticating requester: TransportAddress? = nil) {
     while let output = peer.connection.poll() {
       switch output {
       case .transmit(let datagram, _, let to):
-        if byAddress[to] == nil || to == requester, !Self.isErrorResponse(datagram) { remember(to, of: peer) }
+        if addresses.owner(of: to) == nil || to == requester, !Self.isErrorResponse(datagram) {
+          remember(to, of: peer)
+        }
         write(datagram, to: to, of: peer)
       case .event(let event):
         events.append((peer.id, event))
@@ -315,16 +327,21 @@ public final class PeerHub: @unchecked Sendable {
     datagram.count > 1 && datagram[0] == 0x01 && datagram[1] == 0x11
   }
 
+  /// An address over which another peer's media goes changes hands only when this one's own check has succeeded there.
   private func remember(_ address: TransportAddress, of peer: Peer) {
-    guard peer.addresses.contains(address) || peer.addresses.count < Peer.maximumAddresses else { return }
-    peer.addresses.insert(address)
-    byAddress[address] = peer.id
+    if let owner = addresses.owner(of: address), owner != peer.id,
+      peers[owner]?.connection.selectedPair?.remoteAddress == address, !peer.connection.hasValidPair(with: address)
+    {
+      addresses.claim(address, by: peer.id)
+    } else {
+      addresses.assign(address, to: peer.id, keeping: peer.connection.selectedPair?.remoteAddress)
+    }
   }
 
   private func forget(_ peer: Peer) {
     guard peers.removeValue(forKey: peer.id) != nil else { return }
     byFragment = byFragment.filter { $0.value != peer.id }
-    for address in peer.addresses where byAddress[address] == peer.id { byAddress[address] = nil }
+    addresses.forget(peer.id)
   }
 
   private func write(_ datagram: [UInt8], to address: TransportAddress, of peer: Peer) {

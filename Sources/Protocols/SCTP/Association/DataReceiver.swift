@@ -28,7 +28,8 @@ struct DataReceiver: Sendable {
 
   init(initialTSN: UInt32, configuration: SCTPConfiguration) {
     tsns = ReceivedTSNs(initialTSN: initialTSN)
-    reassembly = Reassembly(maximumMessageSize: configuration.maximumMessageSize)
+    reassembly = Reassembly(
+      maximumMessageSize: configuration.maximumMessageSize, maximumStreams: configuration.maximumStreams)
     window = configuration.window
     announcedWindow = window
   }

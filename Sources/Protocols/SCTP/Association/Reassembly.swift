@@ -9,26 +9,56 @@ struct ReceivedMessage: Hashable, Sendable {
 
 /// Puts fragments together and messages in order. RFC 9260 sections 6.5, 6.6 and 6.9.
 struct Reassembly: Sendable {
+  /// What a DATA chunk says of its message, without the payload.
+  private struct Header: Sendable {
+    var streamID: UInt16
+    var streamSequenceNumber: UInt16
+    var payloadProtocolID: UInt32
+    var isOrdered: Bool
+
+    init(_ chunk: DataChunk) {
+      streamID = chunk.streamID
+      streamSequenceNumber = chunk.streamSequenceNumber
+      payloadProtocolID = chunk.payloadProtocolID
+      isOrdered = !chunk.flags.contains(.unordered)
+    }
+
+    func isSameMessage(as other: Header) -> Bool {
+      streamID == other.streamID && isOrdered == other.isOrdered
+        && (!isOrdered || streamSequenceNumber == other.streamSequenceNumber)
+    }
+  }
+
   /// Neighbouring fragments of one message that is not whole yet.
   private struct Run: Sendable {
     var start: Int64
     var end: Int64
     var hasBeginning: Bool
     var hasEnd: Bool
-    var first: DataChunk
-    var parts: [ArraySlice<UInt8>]
+    /// Of the first fragment.
+    var header: Header
+    /// Copies: a slice would keep the whole packet, which the window does not count.
+    var parts: [[UInt8]]
     var bytes: Int
-
-    func isSameMessage(as chunk: DataChunk) -> Bool {
-      first.streamID == chunk.streamID && first.flags.contains(.unordered) == chunk.flags.contains(.unordered)
-        && (first.flags.contains(.unordered) || first.streamSequenceNumber == chunk.streamSequenceNumber)
-    }
   }
 
   private struct Stream: Sendable {
     var nextSequenceNumber: UInt16 = 0
     /// Whole messages that wait for one before them.
     var waiting: [UInt16: ReceivedMessage] = [:]
+
+    /// Goes past `number` and returns the messages up to it, in their order. Takes as many steps as there are numbers
+    /// to pass or messages that wait, whichever is less: one chunk may name a stream thousands of times.
+    mutating func takePassed(by number: UInt16) -> [ReceivedMessage] {
+      let first = nextSequenceNumber
+      nextSequenceNumber = number &+ 1
+      let last = number &- first
+      let passed =
+        Int(last) < waiting.count
+        ? (0...last).map { first &+ $0 }
+        : waiting.keys.filter { $0 &- first <= last }.sorted { $0 &- first < $1 &- first }
+      return passed.compactMap { waiting.removeValue(forKey: $0) }
+    }
   }
 
   /// What a fragment or a waiting message costs besides its payload.
@@ -39,11 +69,18 @@ struct Reassembly: Sendable {
   private var streams: [UInt16: Stream] = [:]
   /// Payload and overhead of all that is held.
   private(set) var bytesHeld = 0
+  /// Streams whose next number is remembered.
+  var streamCount: Int { streams.count }
   private(set) var ready: [ReceivedMessage] = []
   private let maximumMessageSize: Int
+  private let maximumStreams: UInt16
 
-  init(maximumMessageSize: Int) {
+  /// - Parameters:
+  ///   - maximumMessageSize: bytes.
+  ///   - maximumStreams: nothing is kept of streams with this id or a higher one.
+  init(maximumMessageSize: Int, maximumStreams: UInt16) {
     self.maximumMessageSize = maximumMessageSize
+    self.maximumStreams = maximumStreams
   }
 
   mutating func takeReady() -> [ReceivedMessage] {
@@ -56,29 +93,30 @@ struct Reassembly: Sendable {
     // Fragments of one message are neighbours (section 6.9). Where neighbours do not fit together, the sender gave the
     // unfinished one up, so it is dropped.
     let left = runs.isEmpty ? nil : startByEnd[tsn - 1].flatMap { runs[$0] }
+    let header = Header(chunk)
     if chunk.flags.isSuperset(of: [.beginning, .end]) {
       guard chunk.payload.count <= maximumMessageSize else { return false }
       if let left, !left.hasEnd { remove(left.start) }
-      complete(chunk, payload: Array(chunk.payload))
+      complete(header, payload: Array(chunk.payload))
       return true
     }
     var run = Run(
       start: tsn, end: tsn, hasBeginning: chunk.flags.contains(.beginning), hasEnd: chunk.flags.contains(.end),
-      first: chunk, parts: [chunk.payload], bytes: chunk.payload.count)
+      header: header, parts: [Array(chunk.payload)], bytes: chunk.payload.count)
     if let left, !left.hasEnd {
       remove(left.start)
-      if !run.hasBeginning, left.isSameMessage(as: chunk) { run = Self.join(left, run) }
+      if !run.hasBeginning, left.header.isSameMessage(as: header) { run = Self.join(left, run) }
     }
     if !run.hasEnd, let right = runs[tsn + 1], !right.hasBeginning {
       remove(right.start)
-      if right.isSameMessage(as: chunk) { run = Self.join(run, right) }
+      if right.header.isSameMessage(as: header) { run = Self.join(run, right) }
     }
     guard run.bytes <= maximumMessageSize else { return false }
     if run.hasBeginning, run.hasEnd {
       var payload: [UInt8] = []
       payload.reserveCapacity(run.bytes)
       for part in run.parts { payload += part }
-      complete(run.first, payload: payload)
+      complete(run.header, payload: payload)
     } else if run.hasBeginning || run.start > cumulative + 1 {
       store(run)
     }
@@ -87,23 +125,18 @@ struct Reassembly: Sendable {
   }
 
   /// FORWARD TSN. RFC 3758 section 3.6: drops what can no longer become whole, and goes past the skipped messages.
+  /// Streams that the peer may not use are left out, as their DATA would be.
   mutating func forward(to cumulative: Int64, skips: [ForwardTSNChunk.Skip]) {
     for run in Array(runs.values) where run.start <= cumulative + 1 {
       // A message that reaches across without a hole is not among those given up.
       if run.hasBeginning, run.end >= cumulative { continue }
       remove(run.start)
     }
-    for skip in skips {
-      guard var stream = streams[skip.streamID] ?? (streams.count < 65536 ? Stream() : nil),
-        skip.streamSequenceNumber.isAtOrAfter(serial: stream.nextSequenceNumber)
-      else { continue }
-      let distance = { (number: UInt16) in number &- stream.nextSequenceNumber }
-      let passed = stream.waiting.keys.filter { distance($0) <= distance(skip.streamSequenceNumber) }
-        .sorted { distance($0) < distance($1) }
-      for number in passed {
-        if let message = stream.waiting.removeValue(forKey: number) { release(message) }
+    for skip in skips where skip.streamID < maximumStreams {
+      var stream = streams.removeValue(forKey: skip.streamID) ?? Stream()
+      if skip.streamSequenceNumber.isAtOrAfter(serial: stream.nextSequenceNumber) {
+        for message in stream.takePassed(by: skip.streamSequenceNumber) { release(message) }
       }
-      stream.nextSequenceNumber = skip.streamSequenceNumber &+ 1
       streams[skip.streamID] = stream
       deliverWaiting(on: skip.streamID)
     }
@@ -123,15 +156,15 @@ struct Reassembly: Sendable {
     streams[id, default: Stream()].nextSequenceNumber = number
   }
 
-  private mutating func complete(_ chunk: DataChunk, payload: [UInt8]) {
+  private mutating func complete(_ header: Header, payload: [UInt8]) {
     let message = ReceivedMessage(
-      streamID: chunk.streamID, payloadProtocolID: chunk.payloadProtocolID, payload: payload)
-    if chunk.flags.contains(.unordered) {
+      streamID: header.streamID, payloadProtocolID: header.payloadProtocolID, payload: payload)
+    guard header.isOrdered else {
       ready.append(message)
       return
     }
-    let number = chunk.streamSequenceNumber
-    var stream = streams.removeValue(forKey: chunk.streamID) ?? Stream()
+    let number = header.streamSequenceNumber
+    var stream = streams.removeValue(forKey: header.streamID) ?? Stream()
     if number == stream.nextSequenceNumber {
       stream.nextSequenceNumber &+= 1
       ready.append(message)
@@ -140,8 +173,8 @@ struct Reassembly: Sendable {
       bytesHeld += payload.count + Self.overhead
     }
     // A number that was passed already can never be its turn again.
-    streams[chunk.streamID] = stream
-    if !stream.waiting.isEmpty { deliverWaiting(on: chunk.streamID) }
+    streams[header.streamID] = stream
+    if !stream.waiting.isEmpty { deliverWaiting(on: header.streamID) }
   }
 
   private mutating func deliverWaiting(on id: UInt16) {

@@ -15,8 +15,16 @@ public struct SCTPConfiguration: Hashable, Sendable {
   /// Bytes that we hold for the peer until messages are whole, in order and polled. 256 KiB keeps 10 Mbit/s busy at
   /// 200 ms round trip and lets a parent cost a small board a bounded share. Never below two longest messages.
   public var receiveWindow = 256 * 1024
-  /// Streams each way, so data channels at most; Chromium uses ids up to 1023.
+  /// Streams each way, which bounds the ids of data channels; Chromium uses ids up to 1023.
   public var maximumStreams: UInt16 = 1024
+  /// Channels of the peer's making at a time; it sees further ones close at once. An application has a handful.
+  public var maximumRemoteChannels = 8
+  /// Bytes of UTF-8 that a channel of the peer's making may have as its label, and the same for its subprotocol. DCEP
+  /// allows 65535 each, and they are kept for as long as the channel is there, outside of `receiveWindow`.
+  public var maximumChannelNameLength = 256
+  /// The channels that the peer may open; it sees others close at once. Nil: any. Those that this end opens, and
+  /// negotiated ones, need not be listed.
+  public var expectedChannels: Set<DataChannelName>?
   /// Bytes that `send` takes before it refuses: unsent and unacknowledged together. A screenshot of several megabytes
   /// goes out piece by piece, led by `bufferedAmountLow`.
   public var sendBufferSize = 2 * 1024 * 1024

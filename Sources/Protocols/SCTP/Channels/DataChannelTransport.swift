@@ -317,7 +317,7 @@ public struct DataChannelTransport: Sendable {
       remove(id)
     }
     // RFC 8832 section 6: an OPEN on a used stream, or one of our parity, closes the channel and is not acknowledged.
-    guard channels[id] == nil, id < streamLimit, id % 2 == (isDTLSClient ? 1 : 0), association.acceptsMessages else {
+    guard channels[id] == nil, id < streamLimit, isRemote(id), association.acceptsMessages, isWelcome(parameters) else {
       refuse(id)
       return
     }
@@ -327,6 +327,23 @@ public struct DataChannelTransport: Sendable {
     becomeOpen(id, byPeer: true)
   }
 
+  /// Whether the id is of the peer's parity. RFC 8832 section 6.
+  private func isRemote(_ id: UInt16) -> Bool {
+    id % 2 == (isDTLSClient ? 1 : 0)
+  }
+
+  /// Whether the application has a use for the channel, and there is room for it.
+  private func isWelcome(_ parameters: DataChannelParameters) -> Bool {
+    let name = DataChannelName(label: parameters.label, protocolName: parameters.protocolName)
+    guard configuration.expectedChannels?.contains(name) ?? true,
+      name.label.utf8.count <= configuration.maximumChannelNameLength,
+      name.protocolName.utf8.count <= configuration.maximumChannelNameLength
+    else { return false }
+    let open = channels.count { $1.isAnnounced && $1.parameters.negotiatedID == nil && isRemote($0) }
+    return open < configuration.maximumRemoteChannels
+  }
+
+  /// Closes a channel of which the application never hears: both ends reset their streams. RFC 8832 section 6.
   private mutating func refuse(_ id: UInt16) {
     if let channel = channels[id] {
       if !channel.isClosing { startClosing(id, incomingReset: false, now: association.now) }

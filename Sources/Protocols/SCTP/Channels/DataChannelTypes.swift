@@ -33,6 +33,18 @@ public struct DataChannelParameters: Hashable, Sendable {
   }
 }
 
+/// What a data channel is for, as its opening message says. RFC 8832 section 5.1.
+public struct DataChannelName: Hashable, Sendable {
+  public var label: String
+  /// The subprotocol; empty for none.
+  public var protocolName: String
+
+  public init(label: String, protocolName: String = "") {
+    self.label = label
+    self.protocolName = protocolName
+  }
+}
+
 /// One message of a data channel. Either kind may be empty.
 ///
 /// Ill-formed UTF-8 in a text from the peer is repaired with U+FFFD, as a browser's decoder does: the message boundary
