@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// Directories and the one-line files of /sys.
-enum Directory {
-  /// The names in a directory, sorted, without those that begin with a dot; empty if it cannot be read.
-  static func names(in path: String) -> [String] {
+public enum Directory {
+  /// The names in a directory, sorted, without those that begin with a dot, at most 4096; empty if it cannot be read.
+  public static func names(in path: String) -> [String] {
     guard let directory = opendir(path) else { return [] }
     defer { closedir(directory) }
     var result: [String] = []

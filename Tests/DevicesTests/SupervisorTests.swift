@@ -52,7 +52,7 @@ struct SupervisorTests {
     switch state {
     case .running(let info): "running \(info)"
     case .missing(let error): "missing \(error.summary.prefix(9))"
-    case nil: "nothing"
+    case .off, .opening, nil: "nothing"
     }
   }
 

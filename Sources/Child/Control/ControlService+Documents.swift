@@ -23,16 +23,14 @@ extension ControlService {
       let pipeline = track.pipeline
       var document = CameraDocument(
         id: pipeline.settings.cameraID, name: "\(pipeline.settings.device)", active: index == viewers.activeCamera,
-        state: .opening)
+        state: pipeline.camera.deviceState)
       switch pipeline.camera {
-      case .opening: break
+      case .off, .opening: break
       case .running(let info):
-        document.state = .running
         document.name = info.name
         document.width = info.width
         document.height = info.height
       case .missing(let error):
-        document.state = .missing
         document.name = "\(error)"
       }
       return document
@@ -75,39 +73,7 @@ extension ControlService {
         state: pipeline?.camera.deviceState ?? .off, captured: video.captured, encoded: video.encoded,
         keyFrames: video.keyFrames, sent: sent(.video), targetKbps: pipeline?.targetKbps ?? 0),
       audio: .init(
-        state: viewers.audio.microphone.document.state, captured: audio.captured, encoded: audio.encoded,
+        state: viewers.audio.microphone.deviceState, captured: audio.captured, encoded: audio.encoded,
         sent: sent(.audio), levelDb: tenths(audio.levelDb)))
-  }
-}
-
-extension VideoPipeline.CameraState {
-  var deviceState: DeviceState {
-    switch self {
-    case .opening: .opening
-    case .running: .running
-    case .missing: .missing
-    }
-  }
-}
-
-extension AudioPipeline.MicrophoneState {
-  var document: DeviceDocument {
-    switch self {
-    case .off: DeviceDocument(state: .off, name: "")
-    case .opening: DeviceDocument(state: .opening, name: "")
-    case .running(let info): DeviceDocument(state: .running, name: info.name)
-    case .missing(let error): DeviceDocument(state: .missing, name: "\(error)")
-    }
-  }
-}
-
-extension SoundOutput.SpeakerState {
-  var document: DeviceDocument {
-    switch self {
-    case .off: DeviceDocument(state: .off, name: "")
-    case .opening: DeviceDocument(state: .opening, name: "")
-    case .running(let info): DeviceDocument(state: .running, name: info.name)
-    case .missing(let error): DeviceDocument(state: .missing, name: "\(error)")
-    }
   }
 }

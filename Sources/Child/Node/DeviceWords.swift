@@ -1,24 +1,32 @@
+internal import Control
 internal import Devices
-internal import Pipelines
 
-// How device states are called in heartbeats, status and metrics.
-extension VideoPipeline.CameraState {
-  var word: String {
+// How devices are told of in heartbeats, state, status and metrics.
+extension DeviceStatus {
+  /// The word for it.
+  var deviceState: DeviceState {
     switch self {
-    case .opening: "opening"
-    case .running: "running"
-    case .missing: "missing"
+    case .off: .off
+    case .opening: .opening
+    case .running: .running
+    case .missing: .missing
+    }
+  }
+
+  /// - Parameter name: the device's own name, for people.
+  fileprivate func document(_ name: KeyPath<Info, String>) -> DeviceDocument {
+    switch self {
+    case .off, .opening: DeviceDocument(state: deviceState, name: "")
+    case .running(let info): DeviceDocument(state: deviceState, name: info[keyPath: name])
+    case .missing(let error): DeviceDocument(state: deviceState, name: "\(error)")
     }
   }
 }
 
-extension AudioPipeline.MicrophoneState {
-  var word: String {
-    switch self {
-    case .off: "off"
-    case .opening: "opening"
-    case .running: "running"
-    case .missing: "missing"
-    }
-  }
+extension DeviceStatus<AudioSourceInfo> {
+  var document: DeviceDocument { document(\.name) }
+}
+
+extension DeviceStatus<SpeakerInfo> {
+  var document: DeviceDocument { document(\.name) }
 }

@@ -7,7 +7,7 @@ internal import Pipelines
 enum NodeLog {
   static func camera(_ id: String, _ state: VideoPipeline.CameraState, _ logger: Logger) {
     switch state {
-    case .opening: break
+    case .off, .opening: break
     case .running(let info):
       logger.info(
         "camera is running", metadata: ["camera": "\(id)", "device": "\(info.device)", "mode": "\(info.mode)"])

@@ -1,3 +1,4 @@
+internal import Control
 internal import Devices
 internal import Frames
 internal import ICE
@@ -69,14 +70,15 @@ final class StatusReporter: Sendable {
   private func camera(_ video: VideoPipeline) -> StatusReport.Camera {
     let counters = video.counters
     var camera = StatusReport.Camera(
-      id: video.settings.cameraID, device: "\(video.settings.device)", state: video.camera.word, detail: "",
+      id: video.settings.cameraID, device: "\(video.settings.device)", state: video.camera.deviceState.rawValue,
+      detail: "",
       captured: counters.captured, encoded: counters.encoded, keyFrames: counters.keyFrames,
       targetKbps: video.targetKbps,
       encodeMilliseconds: counters.encoded == 0
         ? nil : hundredths(Double(counters.encodeNanoseconds) / Double(counters.encoded) / 1e6),
       encoderSpeed: counters.speed)
     switch video.camera {
-    case .opening: break
+    case .off, .opening: break
     case .running(let info):
       camera.detail = info.name
       camera.width = info.width
@@ -98,7 +100,8 @@ final class StatusReporter: Sendable {
       case .missing(let error): "\(error)"
       }
     return StatusReport.Microphone(
-      device: "\(audio.device)", state: audio.microphone.word, detail: detail, captured: counters.captured,
+      device: "\(audio.device)", state: audio.microphone.deviceState.rawValue, detail: detail,
+      captured: counters.captured,
       encoded: counters.encoded, levelDb: tenths(counters.levelDb))
   }
 

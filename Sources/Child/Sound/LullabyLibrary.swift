@@ -1,3 +1,4 @@
+internal import Devices
 internal import Frames
 internal import Glibc
 internal import Sound
@@ -125,20 +126,10 @@ final class LullabyLibrary: Sendable {
   }
 
   private func fileNames() -> [String] {
-    guard let directory = opendir(folder) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory), names.count < 10 * Self.maximumFiles {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
+    Directory.names(in: folder).filter { name in
       let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-      guard parts.count > 1, !parts[0].isEmpty, Self.extensions.contains(parts[parts.count - 1].lowercased()) else {
-        continue
-      }
-      names.append(name)
+      return parts.count > 1 && Self.extensions.contains(parts[parts.count - 1].lowercased())
     }
-    return names.sorted()
   }
 
   /// "Schlaf, Kindlein.mp3" → "schlaf-kindlein".

@@ -11,13 +11,7 @@ internal import Wire
 /// The speaker takes its sound when it needs it, and while it is missing nobody does: so a lullaby keeps its place until a
 /// speaker is back. Its timer goes by the clock.
 final class SoundOutput: Sendable {
-  enum SpeakerState: Sendable {
-    /// None is configured.
-    case off
-    case opening
-    case running(SpeakerInfo)
-    case missing(DeviceError)
-  }
+  typealias SpeakerState = DeviceStatus<SpeakerInfo>
 
   enum Event: Sendable {
     case lullabyEnded(LullabyTrack, SoundOutputMix.End)
@@ -165,12 +159,7 @@ final class SoundOutput: Sendable {
     }
   }
 
-  private func speakerChanged(_ state: SpeakerSupervisor.State) {
-    let speaker: SpeakerState
-    switch state {
-    case .running(let info): speaker = .running(info)
-    case .missing(let error): speaker = .missing(error)
-    }
+  private func speakerChanged(_ speaker: SpeakerState) {
     speakerState.withLock { $0 = speaker }
     happened(.speaker(speaker))
   }

@@ -6,12 +6,8 @@ internal import Wire
 ///
 /// It works on a thread of its own. `stop` and `start` may follow each other, for a device that is wanted only at times.
 public final class DeviceSupervisor<Info: Sendable, Element: Sendable>: Sendable {
-  public enum State: Sendable {
-    /// It delivers.
-    case running(Info)
-    /// It does not, for this reason; it is tried again.
-    case missing(DeviceError)
-  }
+  /// A supervisor tells `running` and `missing`.
+  public typealias State = DeviceStatus<Info>
 
   /// Opens the device. `avoiding` names one that failed without delivering anything, to be tried after the others.
   public typealias Open =

@@ -15,12 +15,7 @@ public final class AudioPipeline: Sendable {
     public var levelDb: Double = -100
   }
 
-  public enum MicrophoneState: Sendable {
-    case off
-    case opening
-    case running(AudioSourceInfo)
-    case missing(DeviceError)
-  }
+  public typealias MicrophoneState = DeviceStatus<AudioSourceInfo>
 
   private struct Shared: Sendable {
     var microphone: MicrophoneState
@@ -127,12 +122,7 @@ public final class AudioPipeline: Sendable {
     return try? encoder.encode(block)
   }
 
-  private func supervisorChanged(_ state: AudioSupervisor.State) {
-    let microphone: MicrophoneState
-    switch state {
-    case .running(let info): microphone = .running(info)
-    case .missing(let error): microphone = .missing(error)
-    }
+  private func supervisorChanged(_ microphone: MicrophoneState) {
     shared.withLock { shared in
       shared.microphone = microphone
       if case .missing = microphone { shared.counters.levelDb = -100 }

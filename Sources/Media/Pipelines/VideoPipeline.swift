@@ -43,11 +43,8 @@ public final class VideoPipeline: Sendable {
     public init() {}
   }
 
-  public enum CameraState: Sendable {
-    case opening
-    case running(VideoSourceInfo)
-    case missing(DeviceError)
-  }
+  /// Never `off`.
+  public typealias CameraState = DeviceStatus<VideoSourceInfo>
 
   private enum Work: Sendable {
     case frame(VideoFrame)
@@ -232,12 +229,7 @@ public final class VideoPipeline: Sendable {
     for still in stills.withLock({ $0 }) { still.put(frame) }
   }
 
-  private func supervisorChanged(_ state: VideoSupervisor.State) {
-    let camera: CameraState
-    switch state {
-    case .running(let info): camera = .running(info)
-    case .missing(let error): camera = .missing(error)
-    }
+  private func supervisorChanged(_ camera: CameraState) {
     shared.withLock { shared in
       shared.camera = camera
       if case .missing = camera {
