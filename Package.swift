@@ -192,7 +192,7 @@ let checks: [Target] = [
     needs: [
       "Wire", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "Secure", "Server", "TestSupport",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
-      product("NIOSSL", "swift-nio-ssl"),
+      product("NIOSSL", "swift-nio-ssl"), product("NIOEmbedded", nio),
     ]),
   tests(
     "ChildTests",
