@@ -1,5 +1,6 @@
 internal import NIOSSL
 internal import Secure
+internal import Server
 internal import Storage
 
 /// TLS of the one HTTPS port.
@@ -29,7 +30,7 @@ enum NodeTLS {
   private static func context(_ make: () throws -> TLSConfiguration) throws(NodeError) -> NIOSSLContext {
     do {
       var configuration = try make()
-      configuration.minimumTLSVersion = .tlsv12
+      configuration.restrictToForwardSecrecy()
       return try NIOSSLContext(configuration: configuration)
     } catch {
       throw .tls("\(error)")
