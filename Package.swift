@@ -201,7 +201,7 @@ let checks: [Target] = [
       "Server",
       "TestSupport",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
-      product("NIOSSL", "swift-nio-ssl"),
+      product("NIOSSL", "swift-nio-ssl"), product("NIOEmbedded", nio),
     ]),
   tests(
     "ChildTests",

@@ -32,6 +32,10 @@ struct Watch: AsyncParsableCommand {
   var fingerprint: String?
   @Flag(help: "With --whep: accept certificates of known authorities only.")
   var verify = false
+  @Flag(
+    name: .customLong("allow-plain-http"),
+    help: "With --whep http://: send the token unencrypted, where nobody else can listen.")
+  var allowPlainHTTP = false
   @Flag(help: "Watch in the terminal. (There is no window yet: this is how it is always done.)")
   var noWindow = false
   @Flag(help: "Sound alone.")
@@ -52,8 +56,8 @@ struct Watch: AsyncParsableCommand {
   func validate() throws {
     if let duration, !(duration > 0 && duration < 1e8) { throw ValidationError("--duration is a number of seconds.") }
     if whep != nil, child != nil { throw ValidationError("Name a paired child or a WHEP endpoint, not both.") }
-    if whep == nil, token != nil || fingerprint != nil || verify {
-      throw ValidationError("--token, --fingerprint and --verify are for --whep.")
+    if whep == nil, token != nil || fingerprint != nil || verify || allowPlainHTTP {
+      throw ValidationError("--token, --fingerprint, --verify and --allow-plain-http are for --whep.")
     }
     if fingerprint != nil, verify { throw ValidationError("--fingerprint and --verify exclude each other.") }
   }
@@ -146,7 +150,12 @@ struct Watch: AsyncParsableCommand {
       throw Failure.badConfiguration("--whep: \(error)")
     }
     let secret = token ?? getenv("CRADLE_TOKEN").map { String(cString: $0) }
-    return .whep(WHEPSource(url: url, token: secret, trust: try trust(for: url.origin)))
+    let source = WHEPSource(url: url, token: secret, trust: try trust(for: url.origin))
+    if source.sendsTokenInClear, !allowPlainHTTP {
+      throw Failure.badConfiguration(
+        "--whep: http:// would show the token to everybody on the network. Use https://, or say --allow-plain-http.")
+    }
+    return .whep(source)
   }
 
   private func trust(for origin: HTTPOrigin) throws -> HTTPTrust {

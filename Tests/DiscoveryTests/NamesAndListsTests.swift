@@ -24,6 +24,20 @@ import Wire
     #expect(ServiceNames.host("a\u{7}.local.") == nil)
   }
 
+  @Test func onlyNamesThatHideAnAddressAreLookedUp() {
+    #expect(HostResolver.isHiddenAddress("2b9ae35f-53d1-4b4d-8e4c-4bb4fcd2a0c1.local"))
+    #expect(HostResolver.isHiddenAddress("2B9AE35F-53D1-4B4D-8E4C-4BB4FCD2A0C1.Local"))
+    for name in [
+      "", ".local", "nursery.local", "2b9ae35f-53d1-4b4d-8e4c-4bb4fcd2a0c1",
+      "2b9ae35f-53d1-4b4d-8e4c-4bb4fcd2a0c1.local.",
+      "2b9ae35f053d1-4b4d-8e4c-4bb4fcd2a0c1.local", "2b9ae35g-53d1-4b4d-8e4c-4bb4fcd2a0c1.local",
+      "x2b9ae35f-53d1-4b4d-8e4c-4bb4fcd2a0c1.local", "2b9ae35f-53d1-4b4d-8e4c-4bb4fcd2a0c1.lokal",
+      "2b9ae35f-53d1-4b4d-8e4c-4bb4fcd2a0\u{e9}.local",
+    ] {
+      #expect(!HostResolver.isHiddenAddress(name), "\(name)")
+    }
+  }
+
   @Test func aNameIsThereUntilEveryInterfaceHasLostIt() {
     var sightings = Sightings()
     sightings.found("A")
@@ -40,7 +54,7 @@ import Wire
   @Test func sightingsAreBounded() {
     var sightings = Sightings()
     for number in 0..<1000 { sightings.found("\(number)") }
-    #expect(sightings.names.count == Sightings.most)
+    #expect(sightings.names.count == Sightings.maximumNames)
     for number in 0..<1000 { sightings.lost("\(number)") }
     #expect(sightings.names.isEmpty)
   }
@@ -63,7 +77,7 @@ import Wire
   @Test func addressesAreBoundedAndGoWithTheLastInterface() throws {
     var list = AddressList()
     for number in 0..<100 { list.note(try address("10.0.0.\(number)"), isThere: true) }
-    #expect(list.texts.count == AddressList.most)
+    #expect(list.texts.count == AddressList.maximumAddresses)
     list.note(try address("10.0.0.3"), isThere: true)
     list.note(try address("10.0.0.3"), isThere: false)
     #expect(list.texts.contains("10.0.0.3"))

@@ -187,6 +187,43 @@ import Testing
     #expect(try await missing.wait(for: "an answer", \.last) == "[]")
   }
 
+  private static let hidden = "2b9ae35f-53d1-4b4d-8e4c-4bb4fcd2a0c1.local"
+
+  /// As a browser announces the name that stands for its address.
+  @Test func theAddressBehindABrowsersNameIsFound() async throws {
+    try network.startDaemons()
+    let browser = try RunningProgram(
+      on: network.nursery, ["avahi-publish", "-a", "-R", Self.hidden, "10.77.3.1"])
+    let lookup = try Probe.addresses(
+      on: network.kitchen, of: ["nursery.local", Self.hidden, "2b9ae35f-53d1-4b4d-8e4c-4bb4fcd2a0c2.local"])
+    // Whoever asks before the name is known asks again.
+    for _ in 0..<20 where lookup.lines.isEmpty {
+      try lookup.write("again")
+      try await Task.sleep(for: .milliseconds(500))
+    }
+    #expect(Set(lookup.lines) == ["\(Self.hidden) 10.77.3.1"])
+    // The thread has ended by then, and another one begins.
+    try await Task.sleep(for: .seconds(6))
+    let before = lookup.lines.count
+    try lookup.write("again")
+    try await lookup.wait(for: "the address once more") { $0.count > before ? true : nil }
+    withExtendedLifetime(browser) {}
+  }
+
+  /// The library waits for a daemon that is not there; the names that come later are looked up when there is one.
+  @Test func namesAreLookedUpOnceThereIsAvahi() async throws {
+    let lookup = try Probe.addresses(on: network.kitchen, of: [Self.hidden])
+    try network.startDaemons()
+    let browser = try RunningProgram(
+      on: network.nursery, ["avahi-publish", "-a", "-R", Self.hidden, "10.77.3.1"])
+    for _ in 0..<120 where lookup.lines.isEmpty {
+      try lookup.write("again")
+      try await Task.sleep(for: .milliseconds(500))
+    }
+    #expect(lookup.lines.first == "\(Self.hidden) 10.77.3.1")
+    withExtendedLifetime(browser) {}
+  }
+
   @Test func hostsOfOneNameAreToldApart() async throws {
     let network = try HomeNetwork(hostNames: ("cradle", "cradle"))
     try network.startDaemons()

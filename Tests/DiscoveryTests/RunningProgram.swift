@@ -71,6 +71,10 @@ enum Probe {
   static func resolve(on host: Host, id: String, seconds: Int) throws -> RunningProgram {
     try RunningProgram(on: host, [path, "resolve", id, "\(seconds)"])
   }
+
+  static func addresses(on host: Host, of names: [String]) throws -> RunningProgram {
+    try RunningProgram(on: host, [path, "addresses"] + names)
+  }
 }
 
 extension RunningProgram {

@@ -41,10 +41,14 @@ extension RealPeers {
       #expect(try request(child, "/healthz").status == 200)
     }
 
-    @Test func wrongTokensAreSlowedDown() throws {
+    /// On every path that asks for a token, counted together.
+    @Test(arguments: [["/whep"], ["/nothing"], ["/whep", "/whep/session", "/nothing"]])
+    func wrongTokensAreSlowedDown(paths: [String]) throws {
       let child = try ChildProcess()
-      let statuses = try (0..<14).map { _ in
-        try request(child, "/whep", ["-H", "Content-Type: application/sdp", "--data", "v=0"], token: "wrong").status
+      let statuses = try (0..<14).map { number in
+        try request(
+          child, paths[number % paths.count], ["-H", "Content-Type: application/sdp", "--data", "v=0"], token: "wrong"
+        ).status
       }
       #expect(statuses.first == 401)
       #expect(statuses.last == 429)

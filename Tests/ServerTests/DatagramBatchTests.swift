@@ -13,19 +13,20 @@ import Wire
 
   private static func datagram(_ size: Int, _ mark: UInt8) -> [UInt8] { Array(repeating: mark, count: size) }
 
-  private static func batch(_ size: Int) -> DatagramBatch {
-    DatagramBatch(datagram(size, 1), to: here, allocator: ByteBufferAllocator())
+  private static func batch(_ size: Int) throws -> DatagramBatch {
+    let destination = try #require(SocketAddress(here, forIPv6Socket: false))
+    return DatagramBatch(datagram(size, 1), to: here, at: destination)
   }
 
-  @Test func takesWhatIsOfOneSizeAndAShorterOneAtTheEnd() {
-    var batch = Self.batch(1000)
+  @Test func takesDatagramsOfOneSizeAndAShorterOneAtTheEnd() throws {
+    var batch = try Self.batch(1000)
     let taken = [1000, 999, 1000, 999, 1].map { batch.append(Self.datagram($0, 2), to: Self.here) }
     #expect(taken == [true, true, false, false, false])
-    #expect(batch.count == 3 && batch.bytes.readableBytes == 2999 && batch.segmentSize == 1000)
+    #expect(batch.count == 3 && batch.remaining.count == 2999 && batch.segmentSize == 1000)
   }
 
-  @Test func refusesWhatTheKernelWouldCutWrongly() {
-    var batch = Self.batch(1000)
+  @Test func refusesDatagramsThatTheKernelWouldCutWrongly() throws {
+    var batch = try Self.batch(1000)
     let taken = [
       batch.append(Self.datagram(1001, 2), to: Self.here), batch.append([], to: Self.here),
       batch.append(Self.datagram(1000, 2), to: Self.there),
@@ -34,8 +35,8 @@ import Wire
   }
 
   @Test(arguments: [(100, DatagramBatch.maximumDatagrams), (1400, DatagramBatch.maximumBytes / 1400), (40_000, 1)])
-  func endsWhereTheKernelsLimitsAre(size: Int, most: Int) {
-    var batch = Self.batch(size)
+  func endsWhereTheKernelsLimitsAre(size: Int, most: Int) throws {
+    var batch = try Self.batch(size)
     while batch.append(Self.datagram(size, 2), to: Self.here) {}
     #expect(batch.count == min(most, DatagramBatch.maximumDatagrams))
   }
@@ -68,29 +69,34 @@ import Wire
   private static let sent =
     (1...7).map { datagram(1190, $0) } + [datagram(300, 8), datagram(500, 9), datagram(500, 10), datagram(1, 11)]
 
-  private static func write(_ datagrams: [[UInt8]], from socket: MediaSocket, to port: UInt16) async throws -> Bool {
+  /// Where no batch could be sent to.
+  private static func write(
+    _ datagrams: [[UInt8]], from socket: MediaSocket, to port: UInt16, usesBatches: Bool = true
+  ) async throws -> [TransportAddress] {
     try await socket.channel.eventLoop.submit {
-      let writer = DatagramWriter()
+      let writer = DatagramWriter(usesBatches: usesBatches)
       let address = TransportAddress(ip: .v4(0x7f00_0001), port: port)
       let destination = try #require(SocketAddress(address, forIPv6Socket: socket.isIPv6))
-      for datagram in datagrams { writer.write(datagram, to: address, at: destination, through: socket.channel) }
-      writer.flush(socket.channel)
-      return writer.usesBatches
+      for datagram in datagrams { writer.write(datagram, to: address, at: destination, through: socket) }
+      writer.flush(through: socket)
+      #expect(!writer.isWaiting && writer.lostDatagrams == 0)
+      return writer.addressesWithoutBatches
     }.get()
   }
 
-  @Test func arrivesAsWhatWasWrittenInOrder() async throws {
+  @Test(arguments: [true, false])
+  func datagramsArriveAsTheyWereWritten(usesBatches: Bool) async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let (from, to) = (try await Receiver(on: loop), try await Receiver(on: loop))
-    let kept = try await Self.write(Self.sent, from: from.socket, to: to.socket.port)
+    let refusing = try await Self.write(Self.sent, from: from.socket, to: to.socket.port, usesBatches: usesBatches)
     #expect(await to.next(Self.sent.count) == Self.sent)
-    #expect(kept)
+    #expect(refusing.isEmpty)
     await from.socket.close()
     await to.socket.close()
   }
 
-  /// What nobody waits for is left out of a batch, too.
-  @Test func eachDatagramOfATrainIsLookedAt() async throws {
+  /// Unwanted datagrams are left out of a batch, too.
+  @Test func eachDatagramOfABatchIsFiltered() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let (from, to) = (try await Receiver(on: loop), try await Receiver(on: loop))
     var sent = Self.sent
@@ -137,12 +143,37 @@ import Wire
   }
 
   /// The kernel refuses to cut datagrams without checksums (EINVAL), as it does on a path for smaller ones.
-  @Test func aRefusalEndsTrains() async throws {
+  @Test func aRefusedBatchArrivesAsSingleDatagrams() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
-    let from = try await Receiver(on: loop)
+    let (from, to) = (try await Receiver(on: loop), try await Receiver(on: loop))
     let noChecksum = ChannelOptions.Types.SocketOption(level: .socket, name: .init(rawValue: SO_NO_CHECK))
     try await from.socket.channel.setOption(noChecksum, value: 1).get()
-    #expect(try await Self.write(Self.sent, from: from.socket, to: 9) == false)
+    let refusing = try await Self.write(Self.sent, from: from.socket, to: to.socket.port)
+    #expect(await to.next(Self.sent.count) == Self.sent)
+    #expect(refusing == [TransportAddress(ip: .v4(0x7f00_0001), port: to.socket.port)])
     await from.socket.close()
+    await to.socket.close()
+  }
+
+  /// The system refuses datagrams to a broadcast address (EACCES).
+  @Test func aRefusedDestinationLeavesTheSocketOpen() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let (from, to) = (try await Receiver(on: loop), try await Receiver(on: loop))
+    let socket = from.socket
+    let result = try await loop.submit {
+      let broadcast = TransportAddress(ip: .v4(0x7fff_ffff), port: 9)
+      let destination = try #require(SocketAddress(broadcast, forIPv6Socket: socket.isIPv6))
+      return socket.send([1, 2, 3], to: destination, segmentSize: 0)
+    }.get()
+    #expect(result == .refused(errno: EACCES) && socket.channel.isActive)
+    _ = try await Self.write(Self.sent, from: socket, to: to.socket.port)
+    #expect(await to.next(Self.sent.count) == Self.sent)
+    await socket.close()
+    let afterwards = try await loop.submit {
+      let destination = try #require(SocketAddress(Self.here, forIPv6Socket: socket.isIPv6))
+      return socket.send([1], to: destination, segmentSize: 0)
+    }.get()
+    #expect(afterwards == .refused(errno: EBADF))
+    await to.socket.close()
   }
 }

@@ -73,6 +73,27 @@ import Wire
     #expect(join(from: Self.attacker).closed.isEmpty)
   }
 
+  private mutating func registerAgain(_ id: RoomConnectionID, at now: Instant) -> [RoomAction] {
+    server.receive(.register(room: Self.room, client: "c\(id.number)"), from: id, now: now)
+  }
+
+  @Test mutating func registeringAgainBuysNoTime() {
+    let (squatter, _) = join(from: Self.attacker)
+    for second in 1...14 { #expect(registerAgain(squatter, at: .zero + .seconds(second)).count == 1) }
+    #expect(
+      server.handleTimeout(now: .zero + .seconds(15)) == [
+        .close(squatter, RoomError(.timeout, "no valid offer in time"))
+      ])
+    #expect(registerAgain(squatter, at: .zero + .seconds(15)).isEmpty)
+  }
+
+  @Test mutating func aClientThatWasVouchedForMayRegisterAgain() {
+    let (parent, _) = join(from: Self.family)
+    server.vouch(for: "c1", in: Self.room)
+    #expect(registerAgain(parent, at: .zero + .seconds(1)).count == 1)
+    #expect(server.handleTimeout(now: .zero + .seconds(60)).isEmpty && isHere(parent))
+  }
+
   @Test mutating func strangersSpeakToTheHostAlone() {
     let (stranger, _) = join(from: Self.attacker)
     let refused = server.receive(.send(to: "absent", message: "x"), from: stranger, now: .zero)

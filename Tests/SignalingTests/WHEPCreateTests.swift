@@ -82,12 +82,17 @@ import Wire
 
   @Test func guessingTokensIsSlowedDown() {
     var shell = WHEPHarness()
-    let statuses = (0..<12).map { _ in shell.post(as: .invalid).status }
+    var limiter = WrongTokenLimiter()
+    var now = Instant.zero
+    let guess = { limiter.count(.invalid, of: "192.0.2.50", now: now) }
+    let statuses = (0..<12).map { _ in shell.post(as: guess()).status }
     #expect(statuses == Array(repeating: 401, count: 10) + [429, 429])
-    #expect(shell.post(as: .invalid).headers["Retry-After"] == "6")
-    #expect(shell.post().status == 201, "a right token is not held back")
-    shell.now += .seconds(6)
-    #expect(shell.post(as: .invalid).status == 401)
+    #expect(shell.post(as: guess()).headers["Retry-After"] == "6")
+    #expect(limiter.count(.granted([.view]), of: "192.0.2.50", now: now) == .granted([.view]))
+    #expect(limiter.count(.none, of: "192.0.2.50", now: now) == .none)
+    #expect(limiter.count(.invalid, of: "192.0.2.51", now: now) == .invalid)
+    now += .seconds(6)
+    #expect(guess() == .invalid)
   }
 
   @Test func offersMayNotComeTooFast() {

@@ -67,6 +67,37 @@ static inline int clinux_ioctl(int descriptor, unsigned long request, void *argu
   return result < 0 ? -errno : result;
 }
 
+/// Sends `count` bytes to one address, without waiting. With a `segment_size` the kernel cuts them into datagrams of that
+/// size, the last of which may be shorter: sendmsg(2), cmsg(3), and udp(7), UDP_SEGMENT. 0, or a negated errno.
+static inline int clinux_send_datagrams(
+    int descriptor, const void *bytes, size_t count, uint16_t segment_size, const struct sockaddr *to, socklen_t to_size) {
+  union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(uint16_t))];
+  } control;
+  memset(&control, 0, sizeof control);
+  struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
+  struct msghdr message;
+  memset(&message, 0, sizeof message);
+  message.msg_name = (void *)to;
+  message.msg_namelen = to_size;
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (segment_size) {
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control.bytes;
+    control.header.cmsg_level = 17;  // SOL_UDP
+    control.header.cmsg_type = 103;  // UDP_SEGMENT of linux/udp.h
+    control.header.cmsg_len = CMSG_LEN(sizeof segment_size);
+    memcpy(CMSG_DATA(&control.header), &segment_size, sizeof segment_size);
+  }
+  ssize_t sent;
+  do {
+    sent = sendmsg(descriptor, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  return sent < 0 ? -errno : 0;
+}
+
 // V4L2 requests: linux/videodev2.h.
 static const unsigned long CLINUX_VIDIOC_QUERYCAP = VIDIOC_QUERYCAP;
 static const unsigned long CLINUX_VIDIOC_ENUM_FMT = VIDIOC_ENUM_FMT;

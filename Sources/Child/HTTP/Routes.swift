@@ -23,6 +23,7 @@ final class Routes: @unchecked Sendable {
   private let logger: Logger
   private var whep: WHEPEndpoint
   private var sessions: [PeerID: WHEPSessionID] = [:]
+  private var wrongTokens = WrongTokenLimiter()
 
   init(
     loop: any EventLoop, hub: PeerHub, viewers: Viewers, tokens: TokenBook, pairing: PairingService,
@@ -96,29 +97,32 @@ final class Routes: @unchecked Sendable {
     return .some(AccessToken.read(fromAuthorization: value).flatMap { tokens.store.verify($0) })
   }
 
-  private func refusal(of request: HTTPRequest) -> HTTPResponse? {
-    switch token(of: request) {
-    case .some(.some): nil
-    case .some(nil): HTTPResponse(Problem(401, "the token is wrong, expired or revoked"))
-    case nil: HTTPResponse(Problem(401, "send Authorization: Bearer TOKEN"))
-    }
-  }
-
-  // MARK: WHEP
-
-  private func answerWHEP(_ request: HTTPRequest) -> HTTPResponse {
-    let record = token(of: request)
+  private func authorization(of request: HTTPRequest, _ record: TokenRecord??) -> Authorization {
     let authorization: Authorization =
       switch record {
       case .some(.some(let record)): .granted(record.allow)
       case .some(nil): .invalid
       case nil: .none
       }
+    return wrongTokens.count(authorization, of: client(of: request), now: MonotonicClock.now)
+  }
+
+  private func client(of request: HTTPRequest) -> String { request.remoteAddress.map { "\($0.ip)" } ?? "" }
+
+  private func refusal(of request: HTTPRequest) -> HTTPResponse? {
+    Problem(refusing: authorization(of: request, token(of: request))).map { HTTPResponse($0) }
+  }
+
+  // MARK: WHEP
+
+  private func answerWHEP(_ request: HTTPRequest) -> HTTPResponse {
+    let record = token(of: request)
+    let authorization = authorization(of: request, record)
     var headers = HTTPFields()
     for (name, value) in request.headers { headers.add(name, value) }
     let whepRequest = WHEPRequest(
       method: request.method.rawValue, path: request.path, query: request.query ?? "", headers: headers,
-      body: request.body, client: request.remoteAddress.map { "\($0.ip)" } ?? "")
+      body: request.body, client: client(of: request))
     switch whep.handle(whepRequest, authorization: authorization, now: MonotonicClock.now) {
     case .respond(let response):
       return HTTPResponse(response)

@@ -129,7 +129,9 @@ public final class ChildNode: Sendable {
       settings: .init(
         childName: name, childID: identity.id, version: Self.version, bitrateKbps: range, startKbps: startKbps),
       hub: hub, cameras: cameras, audio: audio, logger: logger)
+    let resolver = HostResolver()
     try await loop.submit {
+      hub.resolveName = { name, found in resolver.resolve(name, found: found) }
       hub.onEvent = { [weak viewers] peer, event in viewers?.handle(event, of: peer) }
       relay.viewers = viewers
     }.get()

@@ -1,6 +1,7 @@
 internal import Identity
 internal import NIOSSL
 internal import SecureTransport
+internal import Server
 internal import Storage
 
 /// TLS of the one HTTPS port.
@@ -30,7 +31,7 @@ enum NodeTLS {
   private static func context(_ make: () throws -> TLSConfiguration) throws(NodeError) -> NIOSSLContext {
     do {
       var configuration = try make()
-      configuration.minimumTLSVersion = .tlsv12
+      configuration.restrictToForwardSecrecy()
       return try NIOSSLContext(configuration: configuration)
     } catch {
       throw .tls("\(error)")

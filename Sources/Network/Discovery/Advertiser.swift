@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Keeps a child registered: again after the daemon was away, under another name when its own is taken.
+/// Keeps a child registered: again when the daemon comes back, and under another name when its own is taken.
 final class Advertiser: Advertising {
   private let wish: AdvertisingWish
 
@@ -23,7 +23,7 @@ final class Advertiser: Advertising {
   }
 }
 
-/// What is to be known to everybody; nil for nothing any more. Set by the owner, carried out by the thread.
+/// The advertisement to publish; nil once stopped. Set by the owner, carried out by the thread.
 private final class AdvertisingWish: Sendable {
   let wake = Wake()
   private let advertisement: Mutex<Advertisement?>
@@ -65,7 +65,7 @@ private struct AdvertiserRun {
       } catch {
         failure = error
       }
-      // Avahi renames what another machine has taken, but not what another program on this one has.
+      // Avahi renames a service whose name another machine has, but not one whose name another program here has.
       if failure.isNameConflict, let next = ServiceReference.alternative(to: tried) {
         tried = next
       } else {
@@ -76,7 +76,7 @@ private struct AdvertiserRun {
     }
   }
 
-  /// Returns when nothing is to be advertised any more.
+  /// Returns once stopped.
   private mutating func serve(_ registration: ServiceReference, text: [UInt8]) throws(ServiceFailure) {
     var text = text
     while let wanted = wish.current {
@@ -104,7 +104,7 @@ private struct AdvertiserRun {
     stateChanged(state)
   }
 
-  /// Ends early when nothing is to be advertised any more.
+  /// Returns early once stopped.
   private func sleep(_ duration: Duration) {
     let end = ContinuousClock.now + duration
     while wish.current != nil, ContinuousClock.now < end {

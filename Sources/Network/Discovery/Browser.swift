@@ -19,7 +19,7 @@ struct Browser {
   private let changed: (Neighbourhood) -> Void
   private var reported: Neighbourhood?
 
-  /// Each looked-up service takes three connections of the message bus, which gives a user 256.
+  /// Each service takes three connections of the message bus, which allows a user 256.
   private static let maximumLookups = 32
 
   init(control: BrowserControl, changed: @escaping (Neighbourhood) -> Void) {
@@ -44,7 +44,7 @@ struct Browser {
     }
   }
 
-  /// Returns when it is stopped.
+  /// Returns once stopped.
   private mutating func watch(_ browser: ServiceReference) throws(ServiceFailure) {
     var sightings = Sightings()
     var lookups: [Lookup] = []
@@ -82,19 +82,19 @@ struct Browser {
   }
 }
 
-/// The names that are on the network. Each is reported once for every interface and IP version.
+/// The service names on the network. Each is reported once for every interface and IP version.
 struct Sightings {
   private var counts: [String: Int] = [:]
-  /// In the order they came.
+  /// In order of arrival.
   private(set) var names: [String] = []
 
-  /// Further ones wait until others go; nobody has as many children.
-  static let most = 256
+  /// Further ones are ignored; nobody has as many children.
+  static let maximumNames = 256
 
   mutating func found(_ name: String) {
     if let count = counts[name] {
       counts[name] = count &+ 1
-    } else if names.count < Self.most, ServiceNames.isInstance(name) {
+    } else if names.count < Self.maximumNames, ServiceNames.isInstance(name) {
       counts[name] = 1
       names.append(name)
     }

@@ -1,17 +1,17 @@
-/// A child on the local network, as it describes itself. Nothing of this is proven before a session is.
+/// A child on the local network, as it describes itself. None of this is authenticated.
 public struct DiscoveredChild: Codable, Hashable, Sendable {
-  /// What people call it; 1 to 63 bytes without control characters.
+  /// Its name for people; 1 to 63 bytes without control characters.
   public var name: String
   /// 16 lower-case hexadecimal digits.
   public var id: String
   /// Its machine's name, such as "nursery.local".
   public var host: String
-  /// Numeric, at most 16, the ones to be tried first in front. Link-local IPv6 ones carry their zone: "fe80::1%eth0".
+  /// Numeric, at most 16, in the order to try them. Link-local IPv6 addresses have their zone: "fe80::1%eth0".
   public var addresses: [String]
   /// The TCP port of HTTPS.
   public var port: UInt16
   public var pairing: PairingWindow
-  /// Of its program; nil if it does not say.
+  /// Of its program; nil when not given.
   public var version: String?
 
   public init(

@@ -1,16 +1,16 @@
 internal import Glibc
 internal import Wire
 
-/// What is found out about one service: where it is and what it says. Asks again by itself when there is no answer.
+/// Resolves one service: its host, addresses and TXT record. Retries when there is no answer.
 ///
-/// It keeps its three references, so that it learns of a changed TXT record, host or address.
+/// It keeps its three references, to learn of a changed TXT record, host or address.
 final class Lookup {
   let name: String
   private var state = State.waiting(until: .now)
   private var backoff = Backoff.service
 
   private enum State {
-    /// Nothing is being asked.
+    /// No query is active.
     case waiting(until: ContinuousClock.Instant)
     case resolving(ServiceReference)
     case resolved(ServiceReference, Service)
@@ -21,13 +21,13 @@ final class Lookup {
     var port: UInt16
     var text: ServiceText
     var addresses = AddressList()
-    /// For addresses of version 4 and 6.
+    /// For IPv4 and IPv6 addresses.
     let queries: [ServiceReference]
-    /// Addresses of one version only are believed to be all there are from here on.
+    /// From then on, addresses of one version are taken for complete.
     let complete: ContinuousClock.Instant
   }
 
-  /// The answers for both versions come within milliseconds; whoever lists a child once should have both.
+  /// The answers for both versions come within milliseconds of each other; a child should be listed with both.
   private static let gathering = Duration.milliseconds(200)
 
   init(name: String) {
@@ -42,7 +42,7 @@ final class Lookup {
     }
   }
 
-  /// When to call `advance` although no reference has anything; nil for never.
+  /// When to call `advance` although no reference is readable; nil for never.
   var deadline: ContinuousClock.Instant? {
     switch state {
     case .waiting(let until): until
@@ -51,7 +51,7 @@ final class Lookup {
     }
   }
 
-  /// Nil until everything is known, and for what is no child.
+  /// Nil until everything is known, and for a service that is not a child.
   var child: DiscoveredChild? {
     guard case .resolved(_, let service) = state, !service.addresses.isEmpty,
       service.addresses.hasBothVersions || service.complete <= .now
@@ -61,7 +61,7 @@ final class Lookup {
       pairing: service.text.pairing, version: service.text.version)
   }
 
-  /// Begins to ask when it is time.
+  /// Starts a query that is due.
   func advance() {
     guard case .waiting(let until) = state, until <= .now else { return }
     do throws(ServiceFailure) {
@@ -71,7 +71,7 @@ final class Lookup {
     }
   }
 
-  /// To be called when the reference is readable; one that an earlier reply made useless is left alone.
+  /// Call when the reference is readable; one that an earlier reply has replaced is ignored.
   func takeReplies(of reference: ServiceReference) {
     guard references.contains(where: { $0 === reference }) else { return }
     for reply in reference.takeReplies() {
@@ -95,7 +95,7 @@ final class Lookup {
     case .resolving(let reference), .resolved(let reference, _): resolver = reference
     }
     guard let text = ServiceText(parsing: text), let shownHost = ServiceNames.host(host), port != 0 else {
-      // Not one of ours, unless it changes.
+      // Not a child, unless it changes.
       state = .resolving(resolver)
       return
     }
@@ -121,15 +121,15 @@ final class Lookup {
   }
 }
 
-/// An address on one of this machine's networks.
+/// An address of a child.
 struct FoundAddress: Hashable {
   var ip: IPAddress
-  /// The interface behind a link-local IPv6 address, which means nothing without (RFC 4007 section 11).
+  /// The interface of a link-local IPv6 address, which is ambiguous without (RFC 4007 section 11).
   var zone: String?
 
   var text: String { "\(ip)" + (zone.map { "%\($0)" } ?? "") }
 
-  /// Smaller is better: every home has IPv4, a loopback address is right only on the same machine.
+  /// Smaller is better: every home has IPv4; a loopback address is useful only on the same machine.
   fileprivate var rank: Int {
     if ip.isLoopback { return 4 }
     if ip.isLinkLocal { return ip.isIPv6 ? 2 : 3 }
@@ -137,21 +137,21 @@ struct FoundAddress: Hashable {
   }
 }
 
-/// The addresses of one host: no more than are worth trying, in a fixed order.
+/// The addresses of one host, bounded and in a fixed order.
 struct AddressList {
   private var counts: [FoundAddress: Int] = [:]
 
-  static let most = 16
+  static let maximumAddresses = 16
 
   var isEmpty: Bool { counts.isEmpty }
   var hasBothVersions: Bool { counts.keys.contains { $0.ip.isIPv6 } && counts.keys.contains { !$0.ip.isIPv6 } }
   var texts: [String] { counts.keys.map { ($0.rank, $0.text) }.sorted { $0 < $1 }.map(\.1) }
 
-  /// The same address may be reported by several interfaces; it is gone when all have lost it.
+  /// Several interfaces may report the same address; it is gone when all have lost it.
   mutating func note(_ address: FoundAddress, isThere: Bool) {
     if let count = counts[address] {
       counts[address] = isThere ? count &+ 1 : (count > 1 ? count - 1 : nil)
-    } else if isThere, counts.count < Self.most, Self.isUsable(address) {
+    } else if isThere, counts.count < Self.maximumAddresses, Self.isUsable(address) {
       counts[address] = 1
     }
   }

@@ -1,5 +1,5 @@
 extension Discovery {
-  /// The first child that `isWanted`; nil if none shows up within `limit`, or at once if the network cannot be watched.
+  /// The first child that `isWanted`; nil if none appears within `limit`, or immediately if discovery does not work.
   public func resolve(
     within limit: Duration, where isWanted: @escaping @Sendable (DiscoveredChild) -> Bool
   ) async -> DiscoveredChild? {

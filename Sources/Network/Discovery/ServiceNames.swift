@@ -1,31 +1,31 @@
-/// Names as they come from and go to the network. RFC 6763 section 4.1.1: one label, UTF-8.
+/// Validates names from and for the network. RFC 6763 section 4.1.1: one label, UTF-8.
 enum ServiceNames {
   /// RFC 1035 section 2.3.4.
-  static let longestLabel = 63
-  static let longestHost = 255
+  static let maximumLabelBytes = 63
+  static let maximumHostBytes = 255
 
-  /// A name that can be registered: cut between characters, never empty.
+  /// A name that can be registered: cut at a character boundary, never empty.
   static func fitting(_ name: String) -> String {
     var result = ""
     for character in name where isPrintable(character.unicodeScalars) {
-      guard result.utf8.count + character.utf8.count <= longestLabel else { break }
+      guard result.utf8.count + character.utf8.count <= maximumLabelBytes else { break }
       result.append(character)
     }
     return result.isEmpty ? "Cradle" : result
   }
 
-  /// Whether a name from the network can be shown as it is.
+  /// Whether a name from the network can be printed unchanged.
   static func isInstance(_ name: String) -> Bool {
-    (1...longestLabel).contains(name.utf8.count) && isPrintable(name.unicodeScalars)
+    (1...maximumLabelBytes).contains(name.utf8.count) && isPrintable(name.unicodeScalars)
   }
 
-  /// A host's name without the dot behind; nil for one that cannot be shown.
+  /// A host's name without its trailing dot; nil for one that cannot be printed.
   static func host(_ name: String) -> String? {
     let name = name.hasSuffix(".") ? String(name.dropLast()) : name
-    return (1...longestHost).contains(name.utf8.count) && isPrintable(name.unicodeScalars) ? name : nil
+    return (1...maximumHostBytes).contains(name.utf8.count) && isPrintable(name.unicodeScalars) ? name : nil
   }
 
-  /// No control characters, line breaks or changes of the writing direction: they would speak to the terminal.
+  /// No control characters, line breaks or changes of the writing direction, which would control the terminal.
   private static func isPrintable(_ scalars: String.UnicodeScalarView) -> Bool {
     scalars.allSatisfy { scalar in
       switch scalar.value {

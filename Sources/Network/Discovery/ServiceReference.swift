@@ -2,15 +2,15 @@ internal import CDNSSD
 internal import Glibc
 internal import Wire
 
-/// What the library reports about a reference.
+/// A report of the library about a reference.
 enum ServiceReply {
-  /// Everybody can find it now, under this name.
+  /// It is published, under this name.
   case registered(name: String)
   case found(name: String)
   case lost(name: String)
   case resolved(host: String, port: UInt16, text: [UInt8])
   case address(IPAddress, interface: UInt32, isThere: Bool)
-  /// The reference is of no use any more.
+  /// The reference no longer works.
   case failed(ServiceFailure)
 }
 
@@ -20,15 +20,15 @@ struct ServiceFailure: Error, Hashable {
 
   var isNameConflict: Bool { code == kDNSServiceErr_NameConflict }
 
-  /// The library says "unknown" for a daemon or a message bus that is not there or has gone.
+  /// The library says "unknown" when the daemon or the message bus is missing or has gone.
   var problem: DiscoveryProblem { code == kDNSServiceErr_Unknown ? .noAvahi : .refused(code: code) }
 }
 
-/// A registration, a browser, a resolver or a record query of the library: a thread, a socket pair and a connection to
-/// the message bus of its own, so there should be few. Making one waits for the daemon.
+/// A registration, a browser, a resolver or a record query of the library. Each has a thread, a socket pair and a
+/// connection to the message bus of its own, so there should be few. Creating one waits for the daemon.
 ///
-/// To be used on one thread only. Callbacks are called within `takeReplies` alone and just note what they are told, so
-/// nothing is freed under the library's feet.
+/// Confined to one thread. Callbacks run within `takeReplies` alone and only store their reply, so nothing is freed while
+/// the library uses it.
 final class ServiceReference {
   static let type = "_cradle._tcp"
   static let domain = "local"
@@ -71,10 +71,10 @@ final class ServiceReference {
     self.inbox = inbox
   }
 
-  /// Readable when there is something to take; -1 if there never will be.
+  /// Readable when there are replies; -1 if there never will be.
   var descriptor: Int32 { DNSServiceRefSockFD(handle.reference) }
 
-  /// What has come since the last time. To be called when `descriptor` is readable, else it blocks.
+  /// The replies since the last call. Call when `descriptor` is readable, otherwise it blocks.
   func takeReplies() -> [ServiceReply] {
     let code = DNSServiceProcessResult(handle.reference)
     defer { inbox.replies = [] }
@@ -83,7 +83,7 @@ final class ServiceReference {
 }
 
 extension ServiceReference {
-  /// Replies: `registered`, once more under another name when a conflict arises later.
+  /// Replies: `registered`, and again under another name after a later conflict.
   static func register(name: String, port: UInt16, text: [UInt8]) throws(ServiceFailure) -> ServiceReference {
     try ServiceReference { reference, context in
       DNSServiceRegister(
@@ -144,14 +144,14 @@ extension ServiceReference {
     }
   }
 
-  /// "Nursery" → "Nursery #2" → "Nursery #3", as Avahi names what clashes; nil when there is no memory.
+  /// "Nursery" → "Nursery #2" → "Nursery #3", as Avahi resolves conflicts; nil without memory.
   static func alternative(to name: String) -> String? {
     guard let next = avahi_alternative_service_name(name) else { return nil }
     defer { avahi_free(next) }
     return String(cString: next)
   }
 
-  /// "eth0" for its index; nil if it has gone.
+  /// "eth0" for its index; nil if there is no such interface.
   static func interfaceName(_ index: UInt32) -> String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(IF_NAMESIZE)) { buffer in
       if_indextoname(index, buffer.baseAddress).map { String(cString: $0) }

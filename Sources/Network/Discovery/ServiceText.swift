@@ -1,11 +1,11 @@
 /// The TXT record of `_cradle._tcp`: `txtvers=1 id=<16 hex> v=<version> pairing=open|closed`. RFC 6763 section 6.
 public struct ServiceText: Hashable, Sendable {
   public var id: String
-  /// Printable ASCII, at most 64 bytes; nil if it is missing or anything else.
+  /// Printable ASCII, at most 64 bytes; nil if missing or malformed.
   public var version: String?
   public var pairing: PairingWindow
 
-  /// RFC 6763 section 6.2: what fits in one packet. Ours has some 60 bytes.
+  /// RFC 6763 section 6.2: fits in one packet. Ours has some 60 bytes.
   static let longest = 1300
   static let longestVersion = 64
 
@@ -15,7 +15,7 @@ public struct ServiceText: Hashable, Sendable {
     pairing = advertisement.pairing
   }
 
-  /// The record's data: each string behind its length.
+  /// The record's data: each string after its length.
   var bytes: [UInt8] {
     // RFC 6763 section 6.7: the version of the format comes first.
     ["txtvers=1", "id=\(id)", version.map { "v=\($0)" }, "pairing=\(pairing.rawValue)"].compactMap(\.self).flatMap {
@@ -24,18 +24,18 @@ public struct ServiceText: Hashable, Sendable {
     }
   }
 
-  /// Nil for a record that is too long, breaks off, is of another version, or has no id as ours are.
+  /// Nil for a record that is too long, truncated, of another version, or without a valid id.
   public init?(parsing bytes: [UInt8]) {
     guard bytes.count <= Self.longest, let values = Self.values(in: bytes) else { return nil }
-    // RFC 6763 section 6.7: what has another version cannot be understood.
+    // RFC 6763 section 6.7: another version cannot be interpreted.
     guard values["txtvers"] == "1", let id = values["id"], Self.isID(id) else { return nil }
     self.id = id
     version = values["v"].flatMap { (1...Self.longestVersion).contains($0.utf8.count) ? $0 : nil }
-    // Whoever does not say that it takes a parent takes none.
+    // Without the key the window is closed.
     pairing = values["pairing"].flatMap(PairingWindow.init) ?? .closed
   }
 
-  /// The attributes whose values are printable ASCII, by key in lower case; nil if a string is longer than what is there.
+  /// The attributes with printable ASCII values, by lower-case key; nil if a string is longer than the record.
   private static func values(in bytes: [UInt8]) -> [String: String]? {
     var values: [String: String] = [:]
     var seen: Set<String> = []
@@ -44,10 +44,10 @@ public struct ServiceText: Hashable, Sendable {
       guard length <= rest.count else { return nil }
       let attribute = rest.prefix(Int(length))
       rest = rest.dropFirst(Int(length))
-      // RFC 6763 section 6.4: without "=" there is no value, and a string that begins with it is to be ignored.
+      // RFC 6763 section 6.4: without "=" there is no value, and a string that begins with it is ignored.
       let parts = attribute.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
       guard let key = parts.first.flatMap(printable)?.lowercased(), !key.isEmpty else { continue }
-      // Same section: of a key that comes twice the first counts.
+      // Same section: the first of two equal keys counts.
       guard seen.insert(key).inserted, parts.count == 2 else { continue }
       values[key] = printable(parts[1])
     }

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Wakes a service's thread out of poll(2).
+/// Wakes a service's thread from poll(2).
 final class Wake: Sendable {
   private let descriptor: Int32
 
@@ -18,12 +18,12 @@ final class Wake: Sendable {
     _ = write(descriptor, &one, 8)
   }
 
-  /// Sleeps until it is raised, one of the references has something, or `limit` is over. Says which have.
+  /// Sleeps until it is raised, a reference is readable, or `limit` is over. Returns which references are readable.
   func wait(for references: [ServiceReference], limit: Duration?) -> [Bool] {
     var entries = ([descriptor] + references.map(\.descriptor)).map {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
-    // Rounded up, so that nobody wakes shortly before time and finds nothing to do.
+    // Rounded up, so that no wake-up comes just before the deadline.
     let milliseconds = limit.map { Int32(clamping: Int64(max(0, ($0 / .milliseconds(1)).rounded(.up)))) }
     guard poll(&entries, nfds_t(entries.count), milliseconds ?? -1) > 0 else {
       return references.map { _ in false }
@@ -34,7 +34,7 @@ final class Wake: Sendable {
   }
 }
 
-/// A thread that nobody waits for: the library may block for many seconds when the daemon hangs, and stopping must not.
+/// A detached thread: the library may block for many seconds when the daemon hangs, and stopping must not wait for it.
 enum ServiceThread {
   /// `name` shows in `top -H` and is cut to 15 bytes.
   static func start(name: String, _ body: @escaping @Sendable () -> Void) {
@@ -63,7 +63,7 @@ enum ServiceThread {
   }
 }
 
-/// How long to wait after a failure: longer each time.
+/// The delay after a failure, which doubles each time.
 struct Backoff {
   private let first: Duration
   private let longest: Duration
@@ -84,8 +84,8 @@ struct Backoff {
     next = first
   }
 
-  /// For the daemon: a restart takes a fraction of a second, and asking costs a connection.
+  /// For the daemon, which restarts in a fraction of a second; each attempt costs a connection.
   static var daemon: Backoff { Backoff(first: .milliseconds(250), longest: .seconds(10)) }
-  /// For a service that does not answer: the library has tried for five seconds by then.
+  /// For a service that does not answer; the library has then tried for five seconds.
   static var service: Backoff { Backoff(first: .seconds(2), longest: .seconds(60)) }
 }

@@ -1,3 +1,4 @@
+internal import Discovery
 internal import Frames
 internal import Identity
 internal import NIOCore
@@ -35,6 +36,8 @@ struct PeerEndpoint: Sendable {
         configuration: configuration, secure: transports, hashes: CryptoHashes(), random: SystemRandomNumberGenerator(),
         wallClock: MonotonicClock.wallClockReference)
     }
+    let resolver = HostResolver()
+    hub.resolveName = { name, found in resolver.resolve(name, found: found) }
   }
 
   /// Ends every connection, and the socket. Call `stopLoop` when nothing needs the loop any more.

@@ -15,6 +15,12 @@ public struct WHEPSource: Sendable {
     self.token = token
     self.trust = trust
   }
+
+  /// The token would go over the network unencrypted: to everybody who listens there (RFC 6750 section 5.3).
+  public var sendsTokenInClear: Bool {
+    token != nil && url.origin.scheme == .http
+      && !ChildAddress(host: url.origin.host, port: url.origin.port).isLoopback
+  }
 }
 
 /// What to watch, and what to do with it.

@@ -18,7 +18,7 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     for (name, value) in elements { add(name, value) }
   }
 
-  /// Control characters are taken out of the value, so that no value can begin another field.
+  /// Control characters are removed from the value, so that no value can start another field.
   public mutating func add(_ name: String, _ value: String) {
     var clean = ""
     clean.unicodeScalars.append(contentsOf: value.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f })
@@ -29,7 +29,7 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     fields += other.fields
   }
 
-  /// All values under the name, with commas between, as RFC 9110 section 5.3 joins lists; nil without any.
+  /// All values of the name, joined by commas (RFC 9110 section 5.3); nil without any.
   public subscript(name: String) -> String? {
     let values = self.values(name)
     return values.isEmpty ? nil : values.joined(separator: ", ")
@@ -46,7 +46,7 @@ enum MediaType {
   static let sdp = "application/sdp"
   static let trickleFragment = "application/trickle-ice-sdpfrag"
 
-  /// Whether a `Content-Type` names this type; parameters do not matter.
+  /// Whether a `Content-Type` names this type; parameters are ignored.
   static func matches(_ contentType: String?, _ type: String) -> Bool {
     guard let contentType else { return false }
     return trimmed(contentType.prefix { $0 != ";" }).lowercased() == type

@@ -1,13 +1,13 @@
 public import Wire
 
-/// Why a text is no URL that we would ask.
+/// Why a text is not a URL that we would request.
 public struct HTTPURLError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What is wrong, for a person; the URL itself is not repeated, because it may hold secrets.
+  /// For a person. Does not repeat the URL, which may contain secrets.
   public var reason: String
   public var description: String { reason }
 }
 
-/// Scheme, host and port: what a credential or a connection belongs to. RFC 6454 section 4.
+/// Scheme, host and port: the scope of a credential or a connection. RFC 6454 section 4.
 public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
   public enum Scheme: String, Sendable {
     case http
@@ -17,11 +17,11 @@ public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
   }
 
   public enum Host: Hashable, Sendable, CustomStringConvertible {
-    /// Lower case, without the dot of the root.
+    /// Lower case, without a trailing dot.
     case name(String)
     case address(IPAddress)
 
-    /// As a resolver or a person takes it: IPv6 without brackets.
+    /// For a resolver or a person: IPv6 without brackets.
     public var description: String {
       switch self {
       case .name(let name): name
@@ -40,7 +40,7 @@ public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
     self.port = port ?? scheme.defaultPort
   }
 
-  /// Host and port as `Host` has them: the port only when it is not the scheme's own. RFC 9110 section 7.2.
+  /// Host and port as in the `Host` field: the port only when it is not the scheme's default. RFC 9110 section 7.2.
   public var authority: String {
     var text = host.description
     if case .address(let address) = host, address.isIPv6 { text = "[\(text)]" }
@@ -51,7 +51,7 @@ public struct HTTPOrigin: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(scheme.rawValue)://\(authority)" }
 }
 
-/// An `http` or `https` URL as it is asked for: no user information, no fragment. RFC 9110 section 4.2, RFC 3986.
+/// An absolute `http` or `https` URL without user information and fragment. RFC 9110 section 4.2, RFC 3986.
 public struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
   public var origin: HTTPOrigin
   /// Percent-encoded, begins with a slash, without `.` and `..` segments.
@@ -68,7 +68,7 @@ public struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
     self.query = query
   }
 
-  /// An absolute URL; a fragment is taken off.
+  /// An absolute URL; a fragment is removed.
   public init(_ text: String) throws(HTTPURLError) {
     let reference = try URLReference(text)
     guard let scheme = reference.scheme else {
@@ -79,7 +79,7 @@ public struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
     self.init(origin: origin, path: reference.path, query: reference.query.map(String.init))
   }
 
-  /// Path and query, as they stand in the request line. RFC 9112 section 3.2.1.
+  /// Path and query, as in the request line. RFC 9112 section 3.2.1.
   public var target: String { query.map { "\(path)?\($0)" } ?? path }
 
   public var description: String { origin.description + target }
@@ -102,7 +102,7 @@ public struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
     if reference.path.utf8.first == UInt8(ascii: "/") {
       return HTTPURL(origin: origin, path: reference.path, query: query)
     }
-    // RFC 3986 section 5.2.3: what follows the last slash of the base gives way.
+    // RFC 3986 section 5.2.3: the reference replaces everything after the last slash of the base.
     let end = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.endIndex
     return HTTPURL(origin: origin, path: path[..<end] + reference.path, query: query)
   }
@@ -134,12 +134,12 @@ public struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension HTTPOrigin {
-  /// From what stands between `//` and the path.
+  /// From the text between `//` and the path.
   init(scheme: Scheme, authority: Substring) throws(HTTPURLError) {
-    // A name before an @ is how a link pretends to lead elsewhere, and a password has no place in a URL.
+    // A name before an @ makes a link look as if it led elsewhere, and a password does not belong in a URL.
     // RFC 9110 section 4.2.4.
     guard !authority.utf8.contains(UInt8(ascii: "@")) else {
-      throw HTTPURLError(reason: "the URL names a user; give the token apart from it")
+      throw HTTPURLError(reason: "the URL names a user; give the token separately")
     }
     var host = authority
     var portText: Substring = ""
@@ -164,7 +164,7 @@ extension HTTPOrigin.Host {
   init(_ text: Substring) throws(HTTPURLError) {
     if text.utf8.first == UInt8(ascii: "["), text.utf8.last == UInt8(ascii: "]") {
       guard let address = IPAddress(String(text.dropFirst().dropLast())), text.utf8.contains(UInt8(ascii: ":")) else {
-        throw HTTPURLError(reason: "what stands in brackets is no IPv6 address")
+        throw HTTPURLError(reason: "the text in brackets is not an IPv6 address")
       }
       self = .address(address)
       return
@@ -179,9 +179,9 @@ extension HTTPOrigin.Host {
     guard (1...253).contains(name.utf8.count),
       labels.allSatisfy({ (1...63).contains($0.count) && $0.allSatisfy(Self.isNameByte) })
     else {
-      throw HTTPURLError(reason: "the URL has no usable host; IPv6 addresses stand in brackets")
+      throw HTTPURLError(reason: "the URL has no usable host; put an IPv6 address in brackets")
     }
-    // Resolvers read 127.1 and 0x7f000001 as addresses; what looks like a number is one, or it is wrong.
+    // Resolvers read 127.1 and 0x7f000001 as addresses, so a name must not look like a number.
     guard let last = labels.last, last.contains(where: { !(48...57).contains($0) }), !last.starts(with: "0x".utf8)
     else {
       throw HTTPURLError(reason: "the host of the URL is neither a name nor an IPv4 address")

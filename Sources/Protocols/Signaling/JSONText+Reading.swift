@@ -1,7 +1,7 @@
-// Just enough JSON to read a problem's words; what is signed or stored is read elsewhere. RFC 8259.
+// Just enough JSON to read the texts of a problem; signed and stored JSON is read elsewhere. RFC 8259.
 extension JSONText {
-  /// The string members of the outermost object that have one of these names; empty for what is no JSON object.
-  /// The first of a name counts.
+  /// The string members of the outermost object that have one of these names; empty when the text is not an object. The
+  /// first of several with the same name counts.
   static func strings(of bytes: [UInt8], named names: Set<String>) -> [String: String] {
     var reader = Reader(bytes: bytes)
     var found: [String: String] = [:]
@@ -37,7 +37,7 @@ extension JSONText {
       return true
     }
 
-    /// Nil, with nothing taken, where no whole string stands.
+    /// Nil, without consuming anything, where there is no complete string.
     mutating func takeString() -> String? {
       guard isAt(UInt8(ascii: "\"")) else { return nil }
       var units: [UInt8] = []
@@ -70,7 +70,7 @@ extension JSONText {
       return nil
     }
 
-    /// Four hexadecimal digits, or eight of a surrogate pair with `\u` between. RFC 8259 section 7.
+    /// Four hexadecimal digits, or two times four of a surrogate pair with `\u` between. RFC 8259 section 7.
     private func takeEscapedScalar(_ index: inout Int) -> Unicode.Scalar? {
       guard let first = hexadecimal(at: index) else { return nil }
       index += 4
@@ -92,7 +92,7 @@ extension JSONText {
       return value
     }
 
-    /// A number, a word, an array or an object. Nesting is counted, not followed.
+    /// A number, a literal, an array or an object. Nesting is counted, without recursion.
     mutating func skipValue() -> Bool {
       var depth = 0
       let start = position

@@ -1,10 +1,10 @@
 // `Link` fields that name STUN and TURN servers. RFC 9725 section 4.6, RFC 8288 section 3.
 extension WHEPICEServer {
-  /// More are left out; a page of them is no help to anybody.
+  /// Further ones are ignored.
   static let maximumLinked = 16
 
-  /// The servers of all `Link` values, one for each link. What is not understood is skipped: a viewer in the same home
-  /// needs none of them.
+  /// The servers of all `Link` values, one for each link. Malformed links are skipped: a viewer in the same home needs no
+  /// server.
   static func linked(in values: [String]) -> [WHEPICEServer] {
     var servers: [WHEPICEServer] = []
     for value in values {
@@ -22,14 +22,14 @@ extension WHEPICEServer {
     let scheme = link.target.prefix { $0 != ":" }.lowercased()
     guard relations.contains("ice-server"), ["stun", "stuns", "turn", "turns"].contains(scheme),
       link.target.utf8.count <= 512, link.target.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
-      // OAuth (RFC 7635) is the only other type there is.
+      // The only other type is OAuth (RFC 7635).
       link.parameters["credential-type"].map({ $0.lowercased() == "password" }) ?? true
     else { return nil }
     self.init(urls: [link.target], username: link.parameters["username"], credential: link.parameters["credential"])
   }
 }
 
-/// Goes through the links of one field value.
+/// Parses the links of one field value.
 private struct LinkScanner {
   struct Link {
     var target: String
@@ -43,7 +43,7 @@ private struct LinkScanner {
     rest = text[...].utf8
   }
 
-  /// Nil at the end, and where the text is no link any more.
+  /// Nil at the end, and at anything that is not a link.
   mutating func next() -> Link? {
     skip { $0 == UInt8(ascii: ",") || Self.isSpace($0) }
     guard rest.first == UInt8(ascii: "<"), let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return nil }

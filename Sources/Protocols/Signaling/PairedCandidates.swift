@@ -1,7 +1,7 @@
 internal import SDP
 
-/// The other side's candidates, in the order and number in which they may be used: those of an ICE session whose
-/// description is still to come wait for it, and each counts once.
+/// The other side's candidates: those of an ICE session whose description has not arrived yet wait for it; duplicates
+/// are dropped, and the number is bounded.
 struct PairedCandidates: Sendable {
   enum Item: Hashable, Sendable {
     case candidate(String, sdpMid: String?)
@@ -13,7 +13,7 @@ struct PairedCandidates: Sendable {
   private var known: Set<Item> = []
   private var waiting: [(revision: Int, item: Item)] = []
 
-  /// The item, when it can be used at once. Nil for repeated ones, those of an ICE session that has ended, and those
+  /// The item, when it can be used immediately. Nil for duplicates, for candidates of an ended ICE session, and for those
   /// that have to wait.
   mutating func add(_ item: Item, revision: Int) throws(SignalingRefusal) -> Item? {
     guard revision >= self.revision else { return nil }
@@ -27,7 +27,7 @@ struct PairedCandidates: Sendable {
     return nil
   }
 
-  /// The description of this ICE session has come; gives what waited for it.
+  /// The description of this ICE session has arrived; returns the candidates that waited for it.
   mutating func begin(revision: Int) -> [Item] {
     self.revision = revision
     let ready = waiting.filter { $0.revision == revision }.map(\.item)

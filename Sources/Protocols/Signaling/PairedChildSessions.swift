@@ -1,29 +1,29 @@
 public import SDP
 public import Wire
 
-/// All media sessions of a child with its paired parents: what the room delivers goes in, what to do comes out. The child
-/// is the host of its room; a room that it serves itself has it as a client without a socket.
+/// All media sessions of a child with its paired parents: messages from the room go in, actions come out. The child is
+/// the host of its room; in a room that it serves itself it is a client without a socket.
 ///
-/// An offer counts only when a paired parent whose time is not over has signed it, for this child, with the challenge that
-/// the room gave to the very client which sends it, and for a session that was never seen before. So an offer that
-/// somebody recorded cannot be played again: another registration has another challenge, and in the same one the session
-/// is known. Where the room server is not ours, and may say what it likes about challenges, the session alone counts;
-/// should so many have come since that it was forgotten, an answer is all that can be had: media goes to the key whose
-/// fingerprint the parent signed, to an ICE session that nobody but the parent's own program, long gone, can complete.
+/// An offer is accepted only when a paired parent has signed it whose pairing has not expired, for this child, with the
+/// challenge that the room gave to the client that sends it, and for a session that has not been seen before. A recorded
+/// offer cannot be replayed: another registration has another challenge, and within the same one the session is known.
+/// A room server that is not ours could make up challenges, so there only the session protects. If that has been
+/// forgotten because many others followed, a replay yields an answer and nothing more: media is encrypted for the key
+/// whose fingerprint the parent signed, and only the parent's own program, long gone, could complete the ICE session.
 public struct PairedChildSessions: Sendable {
   struct Session: Sendable {
     enum State: Sendable {
-      /// Only candidates have come so far.
+      /// Only candidates have arrived so far.
       case early(until: Instant)
-      /// The offer is with the shell.
+      /// The shell is answering the offer.
       case offered
       case open
-      /// ICE restarts, and the shell has our side in hand.
+      /// ICE restarts, and the shell is preparing our side.
       case restarting
     }
 
     var state: State
-    /// Where answers go, as of the offer.
+    /// The room client to answer to, as of the offer.
     var client: String
     let challenge: String
     var revision = 0
@@ -47,7 +47,7 @@ public struct PairedChildSessions: Sendable {
     seen = SeenSessions(perParent: limits.rememberedSessionsPerParent, parents: limits.rememberedParents)
   }
 
-  /// Sessions that an offer has been accepted for.
+  /// Sessions with an accepted offer.
   public var count: Int { sessions.values.count { $0.deadline == nil } }
 
   /// When `handleTimeout` is due: candidates have waited too long for their offer.
@@ -57,9 +57,9 @@ public struct PairedChildSessions: Sendable {
     sessions = sessions.filter { $0.value.deadline.map { $0 > now } ?? true }
   }
 
-  // MARK: - What the room delivers
+  // MARK: - Messages from the room
 
-  /// - Parameter pairs: the pair record of a parent as it is now; nil for who is not paired.
+  /// - Parameter pairs: returns the current pair record of a node; nil if it is not paired.
   public mutating func receive(
     _ delivery: RoomDelivery, pairs: (_ id: String) -> PairedPeer?, now: Instant
   ) -> [PairedChildAction] {
@@ -91,7 +91,7 @@ public struct PairedChildSessions: Sendable {
       guard message.challenge == session.challenge else { throw .wrongChallenge }
     } else {
       if seen.contains(id) {
-        // What was on its way when the session ended is no attack; a second offer is.
+        // Messages in flight when the session ended are no attack; a second offer is.
         if case .offer = message.content { throw .replayed }
         return []
       }
@@ -120,7 +120,7 @@ public struct PairedChildSessions: Sendable {
     var session = sessions[id] ?? Session(state: .early(until: now), client: "", challenge: message.challenge)
     guard case .early = session.state else { throw .replayed }
     guard message.revision == 0 else { throw .unexpected }
-    // From here on this offer has been seen, whatever comes of it.
+    // From here on this session has been seen, whether or not it comes about.
     sessions[id] = nil
     seen.insert(id)
     let mine = sessions.count { $0.key.parent == parent.id && $0.value.deadline == nil }
@@ -164,7 +164,7 @@ public struct PairedChildSessions: Sendable {
     case .early, .offered: throw .unexpected
     case .open, .restarting: break
     }
-    // An older one is a repetition, or has been overtaken.
+    // An older one is a duplicate or has been overtaken.
     guard message.revision > session.revision else { throw .replayed }
     let fragment = try TrickleFragment(signalled: text)
     session.revision = message.revision
@@ -179,7 +179,7 @@ public struct PairedChildSessions: Sendable {
     let ended = sessions.removeValue(forKey: id)
     seen.insert(id)
     var actions: [PairedChildAction] = ended?.deadline == nil && ended != nil ? [.ended(id, reason)] : []
-    // A recorded goodbye that a room server elsewhere plays again, long after the two were paired anew, ends nothing.
+    // A recorded goodbye that a remote room server replays after the two have paired again must end nothing.
     if reason == .notPaired, ended != nil || delivery.challenge != nil {
       actions += endAll(of: id.parent, .notPaired)
       actions += [bye(.left, to: message, delivery.from), .unpaired(parent: id.parent)]
@@ -187,13 +187,13 @@ public struct PairedChildSessions: Sendable {
     return actions
   }
 
-  /// The parent's time is over; its signature is good. It is told so, and what is open ends.
+  /// The pairing has expired; the signature is valid. The parent is told, and its sessions end.
   private mutating func expired(_ message: SignedMessage, _ delivery: RoomDelivery) -> [PairedChildAction] {
     endAll(of: message.from, .expired) + [bye(.expired, to: message, delivery.from)]
   }
 
-  /// Whoever is not paired is told so under our signature, so that a parent learns of its removal and from nobody but us.
-  /// The word is bound to the session and challenge of its own message, and of no use in another one.
+  /// A node that is not paired is told so, signed, so that a parent learns of its removal from us and from nobody else.
+  /// The message is bound to the session and challenge of the node's own message, and useless elsewhere.
   private func stranger(_ delivery: RoomDelivery) -> [PairedChildAction] {
     guard let claim = try? envelope.claim(delivery.message),
       claim.challenge == delivery.challenge ?? claim.challenge
@@ -206,7 +206,7 @@ public struct PairedChildSessions: Sendable {
 
   // MARK: - Calls
 
-  /// Our answer to an offer. Candidates of the parent that came meanwhile follow from it.
+  /// Our answer to an offer. Returns the parent's candidates that arrived meanwhile.
   public mutating func answer(_ id: PairedSessionID, _ answer: SessionDescription) -> [PairedChildAction] {
     guard var session = sessions[id], case .offered = session.state else { return [] }
     session.state = .open
@@ -234,18 +234,18 @@ public struct PairedChildSessions: Sendable {
     tell(.candidate(candidate, sdpMid: sdpMid), id)
   }
 
-  /// There will be no more candidates of ours.
+  /// We have no more candidates.
   public mutating func endOfLocalCandidates(_ id: PairedSessionID) -> [PairedChildAction] {
     tell(.endOfCandidates, id)
   }
 
-  /// The session is over on our side, or could not be made; the parent is told.
+  /// The session has ended on our side, or could not be made; the parent is told.
   public mutating func end(_ id: PairedSessionID, _ reason: ByeReason) -> [PairedChildAction] {
     guard let session = sessions.removeValue(forKey: id) else { return [] }
     return [send(.bye(reason), id, session)]
   }
 
-  /// Ends what a parent has open, as when its pair record has been removed or its time is over.
+  /// Ends a parent's sessions, as when its pair record has been removed or has expired.
   public mutating func endAll(of parent: String, _ reason: ByeReason) -> [PairedChildAction] {
     var actions: [PairedChildAction] = []
     for (id, session) in sessions where id.parent == parent {

@@ -1,22 +1,22 @@
 public import SDP
 public import Wire
 
-/// One media session with a paired child, as the parent: the room's replies go in, what to do comes out.
+/// One media session with a paired child, as the parent: the room's replies go in, actions come out.
 ///
 /// The order of calls: `start` (or `sayFarewell`) once, when the room can be written to; candidates as they are found;
-/// `leave` at any time. `failed` or `ended` comes once, and is the last word.
+/// `leave` at any time. `failed` or `ended` comes once, as the last action.
 ///
-/// What the child says counts only when it is signed by the key of the pairing, for this session (128 random bits of ours)
-/// and this registration's challenge. A forged answer is refused and the true one still waited for: so a room server that
-/// lies, or a machine in the middle with a certificate of its own, keeps the two apart at most. It cannot put itself
-/// between them, because the answer that it would have to change names the DTLS key.
+/// A message of the child is accepted only when it is signed by the key of the pairing, for this session (128 random bits
+/// of ours) and this registration's challenge. A forged answer is refused and the true one still awaited. So a lying room
+/// server, or a man in the middle with a certificate of its own, can at most keep the two apart. It cannot intercept
+/// media, because the signed answer names the DTLS key.
 public struct PairedParentSession: Sendable {
-  /// Where it stands with the child.
+  /// How far it has come.
   enum State: Sendable {
     case fresh
     case registering(Purpose, until: Instant)
     case offering(Link, until: Instant)
-    /// - restartUntil: an ICE restart has been asked for.
+    /// - restartUntil: an ICE restart has been requested.
     case open(Link, restartUntil: Instant?)
     case farewell(Link, until: Instant)
     case ended
@@ -39,9 +39,9 @@ public struct PairedParentSession: Sendable {
   private let client: String
   private let session: String
   private var state: State = .fresh
-  /// Ours, found before there was a challenge to sign them with.
+  /// Our candidates from before there was a challenge to sign them with.
   private var untold: [SignedMessage.Content] = []
-  /// Of what was refused last; it says more than a time-out.
+  /// Why a message was refused last; it says more than a time-out.
   private var lastRefusal: SignalingRefusal?
 
   public init(
@@ -53,8 +53,8 @@ public struct PairedParentSession: Sendable {
     self.child = child
     self.timing = timing
     session = RandomName.make(from: &random)
-    // A name for this connection alone: several programs of one parent do not push each other out of the room, and
-    // nobody who does not see it can.
+    // A name for this connection alone: several programs of one parent do not replace each other in the room, and
+    // nobody else can guess it.
     client = RandomName.make(from: &random)
   }
 
@@ -77,13 +77,12 @@ public struct PairedParentSession: Sendable {
 
   // MARK: - Calls
 
-  /// Registers in the child's room, and makes the offer there.
+  /// Registers in the child's room and sends the offer there.
   public mutating func start(offer: SessionDescription, now: Instant) -> [PairedParentAction] {
     register(.watch(offer), now: now)
   }
 
-  /// Registers in the child's room only to tell it something: that it is not paired any more. `ended` follows when the
-  /// child knows.
+  /// Registers in the child's room only to say that we have removed the pairing. `ended` follows when the child knows.
   public mutating func sayFarewell(_ reason: ByeReason, now: Instant) -> [PairedParentAction] {
     register(.farewell(reason), now: now)
   }
@@ -99,13 +98,13 @@ public struct PairedParentSession: Sendable {
     tell(.candidate(candidate, sdpMid: sdpMid))
   }
 
-  /// There will be no more candidates of ours.
+  /// We have no more candidates.
   public mutating func endOfLocalCandidates() -> [PairedParentAction] {
     tell(.endOfCandidates)
   }
 
-  /// Asks for an ICE restart with our new credentials and candidates. Answered by `restarted` or `restartFailed`; of
-  /// several that overlap the last one only.
+  /// Requests an ICE restart with our new credentials and candidates. Answered by `restarted` or `restartFailed`; of
+  /// several that overlap, only the last.
   public mutating func restartICE(_ ours: TrickleFragment, now: Instant) -> [PairedParentAction] {
     guard case .open(var link, _) = state else { return [.restartFailed] }
     link.revision += 1
@@ -123,8 +122,8 @@ public struct PairedParentSession: Sendable {
     }
   }
 
-  /// The connection to the room is gone. An open session goes on without it: only candidates, restarts and goodbyes go
-  /// through the room.
+  /// The connection to the room is lost. An open session continues without it: only candidates, restarts and goodbyes
+  /// need the room.
   public mutating func connectionLost() -> [PairedParentAction] {
     switch state {
     case .registering, .offering, .farewell: fail(.connectionLost)
@@ -151,14 +150,16 @@ public struct PairedParentSession: Sendable {
     return [.restartFailed]
   }
 
-  // MARK: - What the room says
+  // MARK: - Replies of the room
 
   public mutating func receive(_ reply: RoomReply, now: Instant) -> [PairedParentAction] {
     switch (reply, state) {
     case (.registered(let registration), .registering(let purpose, _)):
       guard registration.room == child.id, registration.client == client,
         SignedMessage.isChallenge(registration.challenge)
-      else { return fail(.room(RoomError(.badMessage, "the room's registration is another one than asked for"))) }
+      else {
+        return fail(.room(RoomError(.badMessage, "the room confirms another registration than the requested one")))
+      }
       return registered(purpose, challenge: registration.challenge, now: now)
         + registration.messages.flatMap { receive($0) }
     case (.message(let delivery), .offering), (.message(let delivery), .open), (.message(let delivery), .farewell):
@@ -210,7 +211,7 @@ public struct PairedParentSession: Sendable {
       case .bye(let reason):
         return fail(.dismissed(reason))
       case .candidate, .endOfCandidates:
-        // Candidates of the child that overtook its answer wait for it.
+        // The child's candidates that overtook its answer have waited for it.
         defer { state = .offering(link, until: until) }
         return try receiveCandidate(message, &link)
       case .offer, .restart, .restarted:
@@ -256,7 +257,7 @@ public struct PairedParentSession: Sendable {
     return try link.theirs.add(item, revision: message.revision).map { [PairedParentAction($0)] } ?? []
   }
 
-  // MARK: - What all share
+  // MARK: - Helpers
 
   private mutating func tell(_ content: SignedMessage.Content) -> [PairedParentAction] {
     switch state {

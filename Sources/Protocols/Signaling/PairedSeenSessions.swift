@@ -1,27 +1,26 @@
-/// How much a child takes of its parents.
+/// Limits on parents' sessions with one child.
 public struct PairedChildLimits: Sendable {
-  /// As many viewers as there can be, and a few that are about to leave.
+  /// As many as there are places for viewers, and a few that are about to leave.
   public var maximumSessions = 48
   /// One person has a few devices; several programs of each share its key.
   public var maximumSessionsPerParent = 16
-  /// Sessions of which only candidates have come.
+  /// Sessions of which only candidates have arrived.
   public var maximumEarlySessionsPerParent = 4
   /// How long those candidates wait for their offer.
   public var earlyTime: Duration = .seconds(10)
-  /// Of these it is known that they have been.
+  /// Ended sessions that are remembered, for each parent.
   public var rememberedSessionsPerParent = 256
-  /// As many as can be paired.
+  /// Parents with remembered sessions: as many as can be paired.
   public var rememberedParents = 64
 
   public init() {}
 }
 
-/// Sessions that have been, so that none is opened twice. The oldest are forgotten; a parent's many sessions make only its
-/// own forgotten.
+/// Sessions that have been seen, so that none is opened twice. The oldest of the same parent are forgotten first.
 struct SeenSessions: Sendable {
   private struct Memory: Sendable {
     var names: Set<String> = []
-    /// In the order in which they came, written over in a ring.
+    /// In order of arrival; a ring buffer.
     var order: [String] = []
     var next = 0
     var lastUse: UInt64 = 0

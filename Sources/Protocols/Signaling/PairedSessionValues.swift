@@ -1,8 +1,8 @@
 public import SDP
 
-/// How long a parent waits for what.
+/// How long a parent waits for replies.
 public struct PairedSessionTiming: Sendable {
-  /// For the room's word, once connected to it.
+  /// For the room's reply to `register`.
   public var registration: Duration = .seconds(5)
   /// For the child's answer to an offer or a restart; a small board makes one in well under a second.
   public var answer: Duration = .seconds(8)
@@ -10,7 +10,7 @@ public struct PairedSessionTiming: Sendable {
   public init() {}
 }
 
-/// What a parent does next, in order.
+/// Actions for a parent's shell, in order.
 public enum PairedParentAction: Hashable, Sendable {
   /// Write it to the room.
   case send(RoomRequest)
@@ -22,13 +22,13 @@ public enum PairedParentAction: Hashable, Sendable {
   case remoteCandidatesComplete
   /// The ICE restart is agreed; this is the child's side.
   case restarted(TrickleFragment)
-  /// ICE goes on as it was; a new session is what remains.
+  /// ICE stays as it was; only a new session can help.
   case restartFailed
-  /// Something came that was not followed. For the log.
+  /// A message was refused. For the log.
   case refused(SignalingRefusal)
-  /// There will be no session. The last word.
+  /// There is no session. The last action.
   case failed(PairedSessionError)
-  /// The session has ended, by us or by the child. The last word.
+  /// The session has ended, by us or by the child. The last action.
   case ended(ByeReason)
 
   init(_ item: PairedCandidates.Item) {
@@ -41,51 +41,51 @@ public enum PairedParentAction: Hashable, Sendable {
 
 /// Why there is no session with the child.
 public enum PairedSessionError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The child itself says so, signed.
+  /// The child's signed refusal.
   case dismissed(ByeReason)
-  /// The room server says so, and nobody signs it.
+  /// The room server's refusal, which is not signed.
   case room(RoomError)
   case connectionLost
-  /// No word in time that could be believed; what came instead, if anything.
+  /// No authentic reply in time; why the last reply was refused, if there was one.
   case timedOut(SignalingRefusal?)
 
   public var description: String {
     switch self {
-    case .dismissed(.notPaired): "the child does not know this parent any more; pair again"
+    case .dismissed(.notPaired): "the child no longer knows this parent; pair again"
     case .dismissed(.expired): "the pairing has expired"
-    case .dismissed(.busy): "as many viewers as the child takes are there"
+    case .dismissed(.busy): "the child's limit of viewers is reached"
     case .dismissed(.notAcceptable): "the child cannot answer this offer"
     case .dismissed(.goingAway): "the child is stopping"
     case .dismissed(.left): "the child ended the session"
     case .room(let error): "the child's room refuses: \(error)"
     case .connectionLost: "the connection to the child's room was lost"
     case .timedOut(nil): "no answer in time"
-    case .timedOut(let refusal?): "no answer of the paired child; what came instead was refused: \(refusal)"
+    case .timedOut(let refusal?): "no answer of the paired child; another message was refused: \(refusal)"
     }
   }
 }
 
-/// Names one media session of one parent.
+/// Identifies one media session of one parent.
 public struct PairedSessionID: Hashable, Sendable {
   /// The parent's id.
   public let parent: String
-  /// The parent's 128 random bits; another parent's session of the same name is another one.
+  /// The parent's 128 random bits; unique only together with the parent.
   public let session: String
 }
 
 /// A parent's verified offer.
 public struct PairedOffer: Hashable, Sendable {
   public var session: PairedSessionID
-  /// As the parent's pair record is now.
+  /// From the parent's current pair record.
   public var parent: PairedPeer
   public var description: SessionDescription
 }
 
-/// What a child does next, in order.
+/// Actions for a child's shell, in order.
 public enum PairedChildAction: Hashable, Sendable {
   /// Send it to this client of the room.
   case send(to: String, message: String)
-  /// This client has shown that it is a paired parent; it may stay in the room.
+  /// This client has proven that it is a paired parent; it may stay in the room.
   case vouch(client: String)
   /// Make a session, then call `answer`, or `end` when it cannot be made.
   case offered(PairedOffer)
@@ -97,9 +97,9 @@ public enum PairedChildAction: Hashable, Sendable {
   case restart(PairedSessionID, TrickleFragment)
   /// Close the session.
   case ended(PairedSessionID, ByeReason)
-  /// This parent has removed its pair record of us; so may we.
+  /// This parent has removed its pair record of us; we may remove ours.
   case unpaired(parent: String)
-  /// Something came that was not followed. Log it, and dismiss the client: who is honest has nothing to lose.
+  /// A message was refused. Log it and dismiss the client: an honest one loses nothing.
   case refused(client: String, SignalingRefusal)
 
   init(_ item: PairedCandidates.Item, _ session: PairedSessionID) {

@@ -1,5 +1,5 @@
-/// What went wrong with a request, as RFC 9457 tells it to programs and people. For every HTTP error of the child,
-/// not for WHEP alone.
+/// Why a request failed, as problem details for programs and people (RFC 9457). For every HTTP error of the child, not
+/// for WHEP alone.
 public struct Problem: Error, Hashable, Sendable {
   public static let contentType = "application/problem+json"
 
@@ -7,7 +7,7 @@ public struct Problem: Error, Hashable, Sendable {
   public var status: Int
   /// What to do about it, for a person; nothing secret.
   public var detail: String
-  /// A URI that names the kind of problem. `about:blank` says that the status says it all. RFC 9457 section 4.2.1.
+  /// A URI that identifies the kind of problem. `about:blank`: the status says it all. RFC 9457 section 4.2.1.
   public var type: String
   /// When trying again makes sense; goes out as `Retry-After` in whole seconds, rounded up. RFC 9110 section 10.2.3.
   public var retryAfter: Duration?

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Names that nobody can guess: sessions, challenges, clients of rooms.
+/// Unguessable names: sessions, challenges, clients of rooms.
 enum RandomName {
   /// 128 bits in base64url, 22 characters.
   static func make(from random: inout some RandomNumberGenerator) -> String {

@@ -1,8 +1,7 @@
 public import Wire
 
-/// Token buckets by key, for tries that must not come too fast. A bucket is kept as the time at which it will be full
-/// again (the generic cell rate algorithm), so it needs no timer. At `maximumKeys` the key that is nearest to full is
-/// forgotten.
+/// Token buckets by key, to limit how fast attempts may come. A bucket is stored as the time at which it will be full
+/// again (the generic cell rate algorithm), so it needs no timer. At `maximumKeys` the key nearest to full is forgotten.
 public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
   public enum Verdict: Hashable, Sendable {
     case admitted
@@ -10,7 +9,7 @@ public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     case refused(retryAfter: Duration)
   }
 
-  /// How many may come at once.
+  /// Attempts that may come at once.
   public let burst: Int
   /// The time for one token.
   public let interval: Duration
@@ -34,12 +33,12 @@ public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
     return .admitted
   }
 
-  /// Gives back everything that `key` took, as after a success.
+  /// Refills the bucket of `key`, as after a success.
   public mutating func forgive(_ key: Key) {
     fullAgain[key] = nil
   }
 
-  /// Keys that are remembered.
+  /// Remembered keys.
   public var count: Int { fullAgain.count }
 
   private mutating func makeRoom(now: Instant) {

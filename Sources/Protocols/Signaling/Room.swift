@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Who is in one room, and what waits for those who are not.
+/// The clients of one room, and the messages waiting for absent ones.
 struct Room: Sendable {
   private struct Waiting: Sendable {
     var delivery: RoomDelivery
@@ -9,7 +9,7 @@ struct Room: Sendable {
 
   var clients: [String: RoomConnectionID] = [:]
   private var waiting: [String: [Waiting]] = [:]
-  /// It stays when nobody is in it.
+  /// Kept when nobody is in it.
   private let isPermanent: Bool
 
   init(clients: [String: RoomConnectionID] = [:], isPermanent: Bool = false) {
@@ -19,10 +19,10 @@ struct Room: Sendable {
 
   var isEmpty: Bool { !isPermanent && clients.isEmpty && waiting.isEmpty }
 
-  /// When the first message has waited long enough.
+  /// When the first message expires.
   var deadline: Instant? { waiting.values.compactMap { $0.first?.until }.min() }
 
-  /// False when too much waits already.
+  /// False when too many messages are waiting.
   mutating func wait(_ delivery: RoomDelivery, for client: String, until: Instant, limits: RoomLimits) -> Bool {
     let before = waiting[client]?.count ?? 0
     guard before < limits.maximumWaitingMessages, before > 0 || waiting.count < limits.maximumAbsentClients
@@ -31,13 +31,13 @@ struct Room: Sendable {
     return true
   }
 
-  /// Everything that waits for a client, in order. What has waited too long is left out, but counted in `bytes`.
+  /// All messages waiting for a client, in order. Expired ones are left out, but counted in `bytes`.
   mutating func takeWaiting(for client: String, now: Instant) -> (messages: [RoomDelivery], bytes: Int) {
     let all = waiting.removeValue(forKey: client) ?? []
     return (all.filter { $0.until > now }.map(\.delivery), Self.bytes(all))
   }
 
-  /// Drops what has waited too long; how many bytes that were.
+  /// Drops expired messages and returns their bytes.
   mutating func expire(now: Instant) -> Int {
     var dropped = 0
     for (client, messages) in waiting {

@@ -15,12 +15,12 @@ public enum RoomReply: Hashable, Sendable {
 public struct RoomRegistration: Hashable, Sendable {
   public var room: String
   public var client: String
-  /// This client is to make the offers: every one but the room's host, whose name is the room's.
+  /// This client makes the offers: every client but the room's host, whose name is the room's.
   public var isInitiator: Bool
-  /// 128 random bits for this registration, base64url. Offers made through it carry them, which dates them: an offer
-  /// that was recorded earlier has another challenge.
+  /// 128 random bits for this registration, base64url. Offers carry them, so that an offer recorded earlier is recognized
+  /// by its other challenge.
   public var challenge: String
-  /// What was already waiting.
+  /// Messages that were waiting.
   public var messages: [RoomDelivery]
 
   public init(room: String, client: String, isInitiator: Bool, challenge: String, messages: [RoomDelivery] = []) {
@@ -34,11 +34,11 @@ public struct RoomRegistration: Hashable, Sendable {
 
 /// A message from one client of a room to another.
 public struct RoomDelivery: Hashable, Sendable {
-  /// The sender's name in the room: where answers go. Who the sender is, the message itself proves.
+  /// The sender's name in the room, to answer to. The message itself proves who the sender is.
   public var from: String
   public var message: String
-  /// The challenge of the sender's registration, as long as the room server is part of the program; nil for what came
-  /// over the network, because a room server elsewhere may say what it likes.
+  /// The challenge of the sender's registration, where the room server is part of this program. Nil for a message from a
+  /// remote room server, which could make up any challenge.
   public var challenge: String?
 
   public init(from: String, message: String, challenge: String? = nil) {
@@ -48,7 +48,7 @@ public struct RoomDelivery: Hashable, Sendable {
   }
 }
 
-/// What went wrong in a room, for programs and people. Nobody signs it: it explains, and proves nothing.
+/// What went wrong in a room, for programs and people. It is not signed, so it proves nothing.
 public struct RoomError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Code: String, Hashable, Sendable {
     case badMessage = "bad-message"
@@ -64,9 +64,9 @@ public struct RoomError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The same client registered again, over another connection.
     case replaced
     case timeout
-    /// The room's host does not speak with this client; the text says why.
+    /// The room's host rejects this client; the text says why.
     case refused
-    /// What another version says.
+    /// A code of another version.
     case other
   }
 
@@ -81,35 +81,35 @@ public struct RoomError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String { message.isEmpty ? code.rawValue : message }
 }
 
-/// What one client, one room and all of them together may take.
+/// Limits for one client, for one room and for all together.
 public struct RoomLimits: Sendable {
-  /// Anybody may open a room by registering in it: a rendezvous. Otherwise rooms are those that `open` made.
+  /// Anybody may open a room by registering in it: a rendezvous. Otherwise only `open` makes rooms.
   public var clientsOpenRooms = false
   public var maximumRooms = 1024
   public var maximumConnections = 64
-  /// Connections from one address that nobody has vouched for. A household behind one router has fewer; one more of them
-  /// ends the oldest.
+  /// Connections from one address that nobody has vouched for. A household behind one router has fewer; one more closes
+  /// the oldest.
   public var maximumUnvouchedPerAddress = 16
-  /// Its host is one.
+  /// Including the host.
   public var maximumClientsPerRoom = 65
   public var maximumMessageBytes = SignedMessage.maximumBytes
-  /// For one client that is not there.
+  /// For one absent client.
   public var maximumWaitingMessages = 32
-  /// Of a room, that messages wait for.
+  /// Of one room, with waiting messages.
   public var maximumAbsentClients = 16
-  /// Of all messages that wait.
+  /// Of all waiting messages.
   public var maximumWaitingBytes = 4 * 1024 * 1024
-  /// What `registered` carries of them; the rest follows one by one, so that each fits into a frame of 64 KiB.
+  /// Of the waiting messages within `registered`; the rest follow one by one, so that each fits into a frame of 64 KiB.
   public var maximumRegistrationBytes = 32 * 1024
-  /// A parent that crosses a change of networks is back within seconds, or makes a new offer.
+  /// A parent that changes networks is back within seconds, or makes a new offer.
   public var waitingTime: Duration = .seconds(30)
   /// From connecting to `register`.
   public var registrationTime: Duration = .seconds(5)
   /// From `register` to the host's `vouch`; nil where no host vouches.
   public var vouchingTime: Duration? = .seconds(15)
-  /// An offer and all its candidates come in a burst.
+  /// Messages that may come at once: an offer and all its candidates.
   public var burst = 128
-  /// For one message more.
+  /// The time for one more message.
   public var messageInterval: Duration = .milliseconds(20)
 
   public init() {}

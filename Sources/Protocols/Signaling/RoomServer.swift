@@ -1,6 +1,6 @@
 public import Wire
 
-/// Names one connection to the room server for as long as it lasts.
+/// Identifies one connection to the room server while it lasts.
 public struct RoomConnectionID: Hashable, Sendable {
   public var number: UInt64
 
@@ -9,18 +9,18 @@ public struct RoomConnectionID: Hashable, Sendable {
   }
 }
 
-/// What the shell does next, in order.
+/// Actions for the shell, in order.
 public enum RoomAction: Hashable, Sendable {
   case send(RoomConnectionID, RoomReply)
-  /// Say why, and close. The connection is forgotten already.
+  /// Send the error and close. The connection is forgotten already.
   case close(RoomConnectionID, RoomError)
 }
 
-/// Passes messages between the clients of rooms. It neither reads nor vouches for them; a client proves who it is to
-/// the other one, by signatures (see `SignedMessage`). What the server can do to its clients is to pass nothing on.
+/// Relays messages between the clients of rooms, without reading or authenticating them; clients prove who they are to
+/// each other, by signatures (see `SignedMessage`). The worst that a server can do is to relay nothing.
 ///
-/// A room's host is the client with the room's own name. The child is the host of the one room that it serves itself,
-/// over a connection that exists in this process alone; its name cannot be taken from it.
+/// A room's host is the client with the room's own name. A child hosts the one room that it serves, over a connection
+/// within this process; nobody else can take that name.
 public struct RoomServer: Sendable {
   struct Member: Sendable {
     var room: String
@@ -45,13 +45,13 @@ public struct RoomServer: Sendable {
   private var random: any RandomNumberGenerator & Sendable
   private var rate: RateLimiter<RoomConnectionID>
   private var connections: [RoomConnectionID: Connection] = [:]
-  /// Where those come from that nobody has vouched for.
+  /// Connections that nobody has vouched for, with their addresses.
   private var unvouched: [RoomConnectionID: IPAddress?] = [:]
-  /// Of hosts in this process.
+  /// Connections of hosts in this process.
   private var permanent: Set<RoomConnectionID> = []
   private var rooms: [String: Room] = [:]
   private var waitingBytes = 0
-  /// Not later than anything that ends by itself.
+  /// When to call `handleTimeout`; not later than the first time-out.
   public private(set) var nextDeadline: Instant?
 
   public init(limits: RoomLimits = RoomLimits(), random: any RandomNumberGenerator & Sendable) {
@@ -63,7 +63,7 @@ public struct RoomServer: Sendable {
 
   // MARK: - Calls
 
-  /// Opens a room that stays, with its host in this process.
+  /// Opens a permanent room with its host in this process.
   public mutating func open(room: String, host: RoomConnectionID) {
     precondition(Self.isName(room) && rooms[room] == nil && connections[host] == nil, "a room is opened once")
     let member = Member(room: room, client: room, challenge: makeChallenge())
@@ -72,22 +72,22 @@ public struct RoomServer: Sendable {
     rooms[room] = Room(clients: [room: host], isPermanent: true)
   }
 
-  /// A client has connected. When there are too many, the oldest goes that nobody has vouched for, of the address that has
-  /// most of those: who fills the places loses them first, and a parent, which is vouched for within a second, is not
-  /// kept out. It is closed itself when all others are vouched for.
+  /// A client has connected. When there are too many, the oldest connection without a vouch is closed, of the address that
+  /// has the most of them: whoever fills the places loses them first, and a parent, which is vouched for within a second,
+  /// still gets in. The new connection itself is closed when all others are vouched for.
   ///
-  /// - Parameter address: nil when it is not known; all such count as one.
+  /// - Parameter address: nil when unknown; all such connections count as one address.
   public mutating func connect(_ id: RoomConnectionID, from address: IPAddress? = nil, now: Instant) -> [RoomAction] {
     var actions: [RoomAction] = []
     let others = Dictionary(grouping: unvouched.keys) { unvouched[$0] ?? nil }
     if let ours = others[address], ours.count >= limits.maximumUnvouchedPerAddress {
       actions = giveWay(ours)
     } else if connections.count - permanent.count >= limits.maximumConnections {
-      // Hash order must not decide between addresses that have equally many.
+      // Hash order must not decide between addresses with the same count.
       let most = others.values.map(\.count).max() ?? 0
       actions = giveWay(others.values.filter { $0.count == most }.joined())
       guard !actions.isEmpty else {
-        return [.close(id, RoomError(.full, "as many connections as this server takes are open"))]
+        return [.close(id, RoomError(.full, "the server's limit of connections is reached"))]
       }
     }
     let deadline = now + limits.registrationTime
@@ -100,7 +100,7 @@ public struct RoomServer: Sendable {
   /// Numbers grow, so the smallest is the oldest.
   private mutating func giveWay(_ ids: some Sequence<RoomConnectionID>) -> [RoomAction] {
     guard let oldest = ids.min(by: { $0.number < $1.number }) else { return [] }
-    return close(oldest, RoomError(.full, "others have come, and nobody has vouched for this client yet"))
+    return close(oldest, RoomError(.full, "nobody has vouched for this client, and others need its place"))
   }
 
   /// The connection is gone. Unknown ones are ignored.
@@ -133,9 +133,9 @@ public struct RoomServer: Sendable {
     }
   }
 
-  /// The host knows who this client is; it may stay.
+  /// The host knows this client; it may stay.
   ///
-  /// - Returns: its connection; nil when it is not here, or was vouched for before.
+  /// - Returns: its connection; nil when it is not here or was vouched for before.
   @discardableResult
   public mutating func vouch(for client: String, in room: String) -> RoomConnectionID? {
     guard let id = rooms[room]?.clients[client], case .registered(let member, .some)? = connections[id] else {
@@ -146,13 +146,13 @@ public struct RoomServer: Sendable {
     return id
   }
 
-  /// The host does not want this client.
+  /// The host rejects this client.
   public mutating func dismiss(_ client: String, from room: String, reason: String) -> [RoomAction] {
     guard let id = rooms[room]?.clients[client], !permanent.contains(id) else { return [] }
     return close(id, RoomError(.refused, reason))
   }
 
-  /// Ends what has lasted too long.
+  /// Ends everything whose time is over.
   public mutating func handleTimeout(now: Instant) -> [RoomAction] {
     guard let due = nextDeadline, due <= now else { return [] }
     var actions: [RoomAction] = []
@@ -195,11 +195,11 @@ public struct RoomServer: Sendable {
       guard !permanent.contains(older) else {
         return [.send(id, .error(RoomError(.nameTaken, "this is the host's name")))]
       }
-      // The older one is likely to hang on a network that its client has left.
+      // The older connection is probably dead: its client has changed networks.
       actions = close(older, RoomError(.replaced, "the client has registered again"))
     }
     guard room.clients[client] == id || room.clients.count - actions.count < limits.maximumClientsPerRoom else {
-      return close(id, RoomError(.full, "as many clients as a room takes are here"))
+      return close(id, RoomError(.full, "the room is full"))
     }
     room.clients[client] = id
     let waiting = room.takeWaiting(for: client, now: now)
@@ -207,9 +207,11 @@ public struct RoomServer: Sendable {
     waitingBytes -= waiting.bytes
 
     let challenge = makeChallenge()
-    let deadline = limits.vouchingTime.map { now + $0 }
+    // Registering again buys no time, and a client that was vouched for stays so.
+    let deadline: Instant? =
+      if case .registered(_, let until)? = connections[id] { until } else { limits.vouchingTime.map { now + $0 } }
     connections[id] = .registered(Member(room: name, client: client, challenge: challenge), until: deadline)
-    // Where no host vouches, registering is all that there is to do.
+    // Where no host vouches, registering is enough.
     if let deadline { wake(at: deadline) } else { unvouched[id] = nil }
     var registration = RoomRegistration(
       room: name, client: client, isInitiator: client != name, challenge: challenge)
@@ -232,14 +234,14 @@ public struct RoomServer: Sendable {
   private mutating func send(
     _ message: String, to client: String, from member: Member, _ id: RoomConnectionID, now: Instant
   ) -> [RoomAction] {
-    guard Self.isName(client) else { return [.send(id, .error(RoomError(.badName, "there can be no such client")))] }
+    guard Self.isName(client) else { return [.send(id, .error(RoomError(.badName, "no client can have this name")))] }
     let bytes = message.utf8.count
     guard bytes <= limits.maximumMessageBytes else {
       return [.send(id, .error(RoomError(.messageTooLarge, "over \(limits.maximumMessageBytes) bytes")))]
     }
     let delivery = RoomDelivery(from: member.client, message: message, challenge: member.challenge)
     if let recipient = rooms[member.room]?.clients[client] { return [.send(recipient, .message(delivery))] }
-    // A stranger's words are for the host, who finds out what it is; nothing is kept for others from it.
+    // A stranger's messages are for the host alone, which finds out who it is; none are kept for others.
     guard unvouched[id] == nil || client == member.room else {
       return [.send(id, .error(RoomError(.tooManyWaiting, "the other side is not here")))]
     }
@@ -252,7 +254,7 @@ public struct RoomServer: Sendable {
     return []
   }
 
-  // MARK: - What all share
+  // MARK: - Helpers
 
   private mutating func close(_ id: RoomConnectionID, _ error: RoomError) -> [RoomAction] {
     disconnect(id)
@@ -270,8 +272,12 @@ public struct RoomServer: Sendable {
   private static func isName(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in
-        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-          || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
       }
   }
 }

@@ -1,14 +1,14 @@
 internal import Pairing
 internal import Wire
 
-/// A JWS in its compact form, taken apart but not believed. RFC 7515 section 3.1.
+/// A JWS in compact form, parsed but not verified. RFC 7515 section 3.1.
 struct SignedCompactForm {
   /// The JSON of the protected header.
   let header: [UInt8]
   let payload: [UInt8]
   /// ES256: R and S, 32 bytes each. RFC 7518 section 3.4.
   let signature: [UInt8]
-  /// What the signature is over: the first two parts as they came, dot included. RFC 7515 section 5.2.
+  /// The signing input: the first two parts as received, with the dot. RFC 7515 section 5.2.
   let signingInput: [UInt8]
 
   init(parsing text: String) throws(SignalingRefusal) {
@@ -25,7 +25,7 @@ struct SignedCompactForm {
     signingInput = Array(text[..<parts[1].endIndex].utf8)
   }
 
-  /// The text of what is signed here and now.
+  /// The compact form of a payload to be signed.
   static func text(header: [UInt8], payload: [UInt8], sign: ([UInt8]) -> [UInt8]) -> String {
     let signingInput = Base64URL.encode(header) + "." + Base64URL.encode(payload)
     return signingInput + "." + Base64URL.encode(sign(Array(signingInput.utf8)))

@@ -1,27 +1,27 @@
 public import Pairing
 
-/// Checks signatures of other nodes.
+/// Verifies signatures of other nodes.
 public protocol MessageVerifier: Sendable {
   /// Whether `signature` over `message` was made with the private half of `publicKey` (DER SubjectPublicKeyInfo): ECDSA on
-  /// P-256 with SHA-256, R and S of 32 bytes each, big-endian (RFC 7518 section 3.4). False as well for what is no key.
+  /// P-256 with SHA-256, R and S of 32 bytes each, big-endian (RFC 7518 section 3.4). Also false for a malformed key.
   func isSignature(_ signature: [UInt8], over message: [UInt8], by publicKey: [UInt8]) -> Bool
 }
 
-/// The JSON of what is signed, which no core reads or writes.
+/// The JSON within signed messages, which shells read and write.
 public protocol SignedMessageFormat: Sendable {
   /// The protected header of a message of node `id`: `alg` ES256, and `kid`.
   func header(id: String) -> [UInt8]
-  /// The `kid` of a protected header. Refuses every other algorithm, and every other member: a key or a certificate in
-  /// the header would be the sender's own word about himself, and `crit` asks for what is not understood
+  /// The `kid` of a protected header. Refuses every other algorithm and every other member: a key or certificate in the
+  /// header would only be the sender's own claim, and `crit` names extensions that are not understood
   /// (RFC 7515 sections 4.1.3, 4.1.5 and 4.1.11).
   func signer(ofHeader header: [UInt8]) throws(SignalingRefusal) -> String
   func payload(_ message: SignedMessage) -> [UInt8]
   func message(ofPayload payload: [UInt8]) throws(SignalingRefusal) -> SignedMessage
 }
 
-/// Seals messages of this node and opens those of others.
+/// Signs messages of this node and verifies those of others.
 public struct SignedEnvelope: Sendable {
-  /// This node: 16 lower-case hexadecimal digits.
+  /// This node's id: 16 lower-case hexadecimal digits.
   public let id: String
   private let signer: any IdentitySigner
   private let verifier: any MessageVerifier
@@ -42,9 +42,9 @@ public struct SignedEnvelope: Sendable {
       header: format.header(id: id), payload: format.payload(message), sign: signer.sign)
   }
 
-  /// The message, once its signature is known to be the sender's. The payload is not looked at before that.
+  /// The message, after verifying the sender's signature. The payload is not parsed before that.
   ///
-  /// - Parameter key: the public key (SPKI) of the node that the header names; throws when it may not speak to us.
+  /// - Parameter key: returns the public key (SPKI) of the node that the header names; throws when it may not talk to us.
   /// - Throws: what `key` throws, `malformed`, `badSignature`, `wrongSender` or `wrongRecipient`.
   public func open(
     _ text: String, key: (_ id: String) throws(SignalingRefusal) -> [UInt8]
@@ -56,8 +56,7 @@ public struct SignedEnvelope: Sendable {
     return try message(form, from: sender)
   }
 
-  /// What a message claims, for one whose signature cannot be checked because there is no key. Nothing may be done upon
-  /// it but to say so.
+  /// The unverified content of a message whose key is unknown. To be used for nothing but a refusal.
   func claim(_ text: String) throws(SignalingRefusal) -> SignedMessage {
     let form = try SignedCompactForm(parsing: text)
     return try message(form, from: format.signer(ofHeader: form.header))
@@ -65,7 +64,7 @@ public struct SignedEnvelope: Sendable {
 
   private func message(_ form: SignedCompactForm, from sender: String) throws(SignalingRefusal) -> SignedMessage {
     let message = try format.message(ofPayload: form.payload)
-    // A message stays one of this sender to this recipient, and is not sent back or on to another.
+    // A message must not be reflected to its sender or forwarded to another node.
     guard message.from == sender else { throw .wrongSender }
     guard message.to == id else { throw .wrongRecipient }
     return message

@@ -4,7 +4,7 @@ public import SDP
 public struct TrickleFragment: Hashable, Sendable {
   /// The candidates of one media section.
   public struct Section: Hashable, Sendable {
-    /// Empty for candidates that come before any `m=` line, as some players send them.
+    /// Empty for candidates before any `m=` line, as some players send them.
     public var mid: String
     /// The value of the pseudo `m=` line.
     public var mediaLine: String
@@ -23,8 +23,8 @@ public struct TrickleFragment: Hashable, Sendable {
     }
   }
 
-  /// Names the ICE session that the candidates belong to; other ones than before begin a new one. Written at session
-  /// level by RFC 8840, and in the sections by the examples of draft-ietf-wish-whep; both are read.
+  /// Credentials of the candidates' ICE session; new ones begin a new session. At session level in RFC 8840, within the
+  /// sections in the examples of draft-ietf-wish-whep; both are accepted.
   public var ufrag: String?
   public var pwd: String?
   public var iceOptions: [String]
@@ -51,14 +51,14 @@ public struct TrickleFragment: Hashable, Sendable {
   /// Every candidate, in order.
   public var candidates: [String] { sections.flatMap(\.candidates) }
 
-  /// Whether the transport's candidates are complete: said for the session, or for any section, because all share one.
+  /// Whether the candidates are complete: stated for the session or for any section, because all share one transport.
   public var isComplete: Bool { endOfCandidates || sections.contains(where: \.endOfCandidates) }
 }
 
 extension TrickleFragment {
-  /// Reads a fragment; unknown lines are skipped.
+  /// Parses a fragment; unknown lines are skipped.
   ///
-  /// - Throws: `SDPError`, also for a fragment that says nothing about ICE.
+  /// - Throws: `SDPError`, also for a fragment without anything about ICE.
   public init(parsing text: String) throws(SDPError) {
     self.init()
     var candidates = 0

@@ -1,8 +1,8 @@
 internal import SDP
 
-/// Our candidates that the server has still to be told of. RFC 8840 section 4.
+/// Our candidates that have not been sent to the server yet. RFC 8840 section 4.
 struct TrickleQueue: Sendable {
-  /// What a fragment repeats of the offer, so that the server knows which ICE session is meant.
+  /// Lines of the offer that each fragment repeats to name its ICE session.
   private var header = TrickleFragment()
   private var mid = ""
   private var mediaLine = ""
@@ -11,7 +11,7 @@ struct TrickleQueue: Sendable {
   private var isEndTold = false
   private var isEndWaiting = false
 
-  /// Those of the offer count as told.
+  /// Candidates in the offer count as sent.
   init(offer: SessionDescription) {
     // RFC 9725 section 4.3.2: the fragment has the offerer-tagged section of the bundle group alone.
     let tagged = offer.bundle?.first.flatMap(offer.media(mid:)) ?? offer.media.first
@@ -33,7 +33,7 @@ struct TrickleQueue: Sendable {
     isEndWaiting = !isEndTold
   }
 
-  /// A new ICE session of ours: what waits for the old one is dropped.
+  /// A new ICE session of ours; unsent candidates of the old one are dropped.
   mutating func restart(ufrag: String, pwd: String) {
     header.ufrag = ufrag
     header.pwd = pwd
@@ -56,7 +56,7 @@ struct TrickleQueue: Sendable {
     return fragment(candidates + later, isEnd: isEndWaiting)
   }
 
-  /// All that waits, once; nil if nothing does.
+  /// Takes all unsent candidates; nil without any.
   mutating func takeBatch() -> TrickleFragment? {
     guard !waiting.isEmpty || isEndWaiting else { return nil }
     let batch = fragment(waiting, isEnd: isEndWaiting)

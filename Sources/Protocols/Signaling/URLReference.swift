@@ -1,18 +1,18 @@
-/// A URL reference taken apart, nothing resolved. RFC 3986 sections 4.1 and appendix B.
+/// The parts of a URL reference, unresolved. RFC 3986 sections 4.1 and appendix B.
 struct URLReference {
   var scheme: Substring?
   var authority: Substring?
   var path: String
   var query: Substring?
 
-  /// - Throws: `HTTPURLError` for text that no URL holds: too long, or bytes that have to be percent-encoded. They would
-  ///   end the request line early.
+  /// - Throws: `HTTPURLError` for text that is too long, or with bytes that must be percent-encoded, which could end the
+  ///   request line.
   init(_ text: String) throws(HTTPURLError) {
     guard text.utf8.count <= HTTPURL.maximumBytes else {
       throw HTTPURLError(reason: "the URL is over \(HTTPURL.maximumBytes) bytes")
     }
     guard text.utf8.allSatisfy(Self.isAllowed) else {
-      throw HTTPURLError(reason: "the URL holds a character that has to be percent-encoded")
+      throw HTTPURLError(reason: "the URL contains a character that must be percent-encoded")
     }
     var rest = text[...]
     if let hash = rest.utf8.firstIndex(of: UInt8(ascii: "#")) { rest = rest[..<hash] }

@@ -9,10 +9,10 @@ extension WHEPClient {
     /// Of the current ICE session.
     var entityTag: String?
     var trickle: TrickleQueue
-    /// The server has not said no to fragments. That it cannot is no failure: the offer had what we knew then, and our
-    /// checks show it our addresses anyway.
+    /// The server has not refused fragments. A refusal is no failure: the offer had our first candidates, and our checks
+    /// show it our addresses anyway.
     var canTrickle: Bool
-    /// Wanted, not sent yet.
+    /// Requested, not sent yet.
     var restart: LocalRestart?
     var exchange: Exchange<Patch>?
 
@@ -39,7 +39,7 @@ extension WHEPClient {
     var candidates: [String]
   }
 
-  /// Adds to the queue, wherever it is, and sends it if it can go.
+  /// Adds to the queue, in whatever state, and sends it if possible.
   mutating func trickle(_ change: (inout TrickleQueue) -> Void) -> [WHEPClientAction] {
     switch state {
     case .creating(var exchange):
@@ -54,7 +54,7 @@ extension WHEPClient {
     }
   }
 
-  /// Sends what waits, unless a PATCH is under way.
+  /// Sends the queue, unless a PATCH is in flight.
   mutating func patchNext(_ session: OpenSession) -> [WHEPClientAction] {
     var session = session
     if session.exchange == nil {
@@ -77,7 +77,7 @@ extension WHEPClient {
     case .trickle:
       if let tag = session.entityTag { headers.add("If-Match", tag) }
     case .restart:
-      // Whatever ICE session there is, it gives way.
+      // `*` replaces any current ICE session.
       headers.add("If-Match", "*")
     }
     let url = url ?? session.url
@@ -99,7 +99,7 @@ extension WHEPClient {
     switch verdict(on: response, to: exchange.url, redirects: exchange.redirects) {
     case .redirect(let url):
       var session = session
-      // RFC 9110 section 15.4.9: for good.
+      // RFC 9110 section 15.4.9: a permanent redirect.
       if response.status == 308 { session.url = url }
       return patch(
         exchange.purpose, session, to: url, attempts: exchange.attempts, redirects: exchange.redirects + 1)
@@ -119,7 +119,7 @@ extension WHEPClient {
     case .trickle:
       return candidates(in: response) + patchNext(session)
     case .restart:
-      // A newer restart makes this one's outcome worthless.
+      // A newer restart supersedes this one.
       guard session.restart == nil else { return patchNext(session) }
       do throws(WHEPClientError) {
         let remote = try restarted(response)
@@ -133,7 +133,7 @@ extension WHEPClient {
     }
   }
 
-  /// Tries again later; what is tried too often is refused.
+  /// Retries later; after too many attempts it counts as refused.
   mutating func retryPATCH(
     _ exchange: Exchange<Patch>, _ session: OpenSession, _ error: WHEPClientError, after asked: Duration?, now: Instant
   ) -> [WHEPClientAction] {
@@ -146,21 +146,21 @@ extension WHEPClient {
     return []
   }
 
-  /// 405 and 501: no PATCH at all. 422: the other kind only. 412: another ICE session. 428: a tag, which we were not
-  /// given. None of them has a remedy, and the session goes on.
+  /// 405 and 501: no PATCH at all. 422: only the other kind. 412: another ICE session. 428: wants a tag that we were not
+  /// given. None has a remedy; the session continues.
   private mutating func refusePATCH(
     _ exchange: Exchange<Patch>, _ session: OpenSession, _ error: WHEPClientError
   ) -> [WHEPClientAction] {
     var session = session
     session.exchange = nil
-    // After a restart that failed, too: the server would take our new credentials for another one.
+    // Also after a failed restart: the server would take our new credentials for another restart.
     session.canTrickle = false
     guard case .restart = exchange.purpose, session.restart == nil else { return patchNext(session) }
     return [.restartFailed(error)] + patchNext(session)
   }
 
   private func restarted(_ response: WHEPResponse) throws(WHEPClientError) -> WHEPRemoteICE {
-    // 204 says that the server has read candidates, and no restart.
+    // 204 means that the server took it for candidates, not for a restart.
     guard response.status == 200, MediaType.matches(response.headers["Content-Type"], MediaType.trickleFragment) else {
       throw .malformedAnswer("status \(response.status) without the server's new credentials")
     }
@@ -178,7 +178,7 @@ extension WHEPClient {
       ufrag: ufrag, pwd: pwd, candidates: fragment.candidates, isComplete: fragment.isComplete)
   }
 
-  /// Some servers answer candidates with theirs.
+  /// Some servers respond to candidates with their own.
   private func candidates(in response: WHEPResponse) -> [WHEPClientAction] {
     guard MediaType.matches(response.headers["Content-Type"], MediaType.trickleFragment),
       let text = try? Self.text(of: response), let fragment = try? TrickleFragment(parsing: text),

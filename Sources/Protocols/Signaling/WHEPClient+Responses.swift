@@ -1,13 +1,13 @@
 internal import SDP
 internal import Wire
 
-// Redirects and refusals, the same for every method.
+// Redirects and refusals, common to all methods.
 extension WHEPClient {
-  /// What a response means before its method counts.
+  /// The meaning of a response that does not depend on the method.
   enum Verdict {
     case redirect(HTTPURL)
     case badRedirect(WHEPClientError)
-    /// Not now.
+    /// Busy.
     case busy(WHEPRefusal)
     case final
   }
@@ -36,7 +36,7 @@ extension WHEPClient {
     }
   }
 
-  /// The URL that a `Location` means. Never from HTTPS to HTTP: what was private has to stay so.
+  /// The URL of a `Location`. Never from HTTPS to HTTP: what was private must stay private.
   static func follow(_ location: String, from url: HTTPURL) throws(HTTPURLError) -> HTTPURL {
     let target = try url.resolving(location)
     guard url.origin.scheme == .http || target.origin.scheme == .https else {
@@ -45,8 +45,7 @@ extension WHEPClient {
     return target
   }
 
-  /// The URL of the session that a response to POST has made: an accepted one, or one that waits for our answer to a
-  /// counter-offer.
+  /// The URL of the session that a POST has created: an accepted one, or one that waits for our answer to a counter-offer.
   static func sessionURL(of response: WHEPResponse, to url: HTTPURL) -> HTTPURL? {
     guard response.status == 201 || isCounterOffer(response),
       let location = response.headers.values("Location").first
@@ -94,7 +93,7 @@ extension WHEPClient {
         return giveUp(error, on: session)
       }
     case 409 where response.headers["Retry-After"] != nil:
-      // Nothing is published there yet, says the draft; the server knows when to ask again.
+      // The draft: nothing is published there yet, and Retry-After says when to ask again.
       return retryPOST(exchange, WHEPRefusal(response), now: now)
     case 400..<600:
       return giveUp(Self.isCounterOffer(response) ? .counterOffer : .refused(WHEPRefusal(response)), on: session)
@@ -118,7 +117,7 @@ extension WHEPClient {
   private mutating func open(
     _ trickle: TrickleQueue, _ response: WHEPResponse, at url: HTTPURL?
   ) throws(WHEPClientError) -> [WHEPClientAction] {
-    // What the session is called comes first: without it we could neither trickle nor leave.
+    // The session's URL first: without it we could neither trickle nor leave.
     guard let url else { throw .malformedAnswer("Location names no session that we would ask") }
     let type = response.headers["Content-Type"]
     guard type == nil || MediaType.matches(type, MediaType.sdp) else {
@@ -140,7 +139,7 @@ extension WHEPClient {
     return [.answered(answer, iceServers: servers)] + patchNext(session)
   }
 
-  /// Reports the failure, and deletes the session that the server may have made all the same.
+  /// Reports the failure, and deletes the session that the server may have created nevertheless.
   private mutating func giveUp(_ error: WHEPClientError, on session: HTTPURL?) -> [WHEPClientAction] {
     let failure = fail(error)
     guard let session else { return failure }
@@ -155,7 +154,7 @@ extension WHEPClient {
     return text
   }
 
-  /// As it came, to be given back as it came; nil for what no server means.
+  /// An entity tag, kept verbatim; nil for a malformed one.
   static func entityTag(of response: WHEPResponse) -> String? {
     guard let tag = response.headers.values("ETag").first, (1...256).contains(tag.utf8.count) else { return nil }
     return tag
@@ -164,7 +163,7 @@ extension WHEPClient {
 
 // DELETE.
 extension WHEPClient {
-  /// Who leaves does not wait long for it.
+  /// Leaving does not wait long for a response.
   private static let maximumDeletions = 3
 
   mutating func delete(
@@ -188,7 +187,7 @@ extension WHEPClient {
     case .busy(let refusal):
       return retryDELETE(exchange, after: refusal.retryAfter, now: now)
     case .badRedirect, .final:
-      // Also when refused: nothing else can be done, and the server's own time-out is near.
+      // Also when refused: nothing else can be done, and the server will time out soon.
       return finishDeletion(exchange)
     }
   }

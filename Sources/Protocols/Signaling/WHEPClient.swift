@@ -1,22 +1,22 @@
 public import SDP
 public import Wire
 
-/// One viewing session, as the viewer (draft-ietf-wish-whep-03): calls and responses go in, what to do comes out.
+/// One viewing session, as the viewer (draft-ietf-wish-whep-03): calls and responses go in, actions come out.
 ///
 /// The order of calls: `start` once with the peer connection's offer; candidates as they are found; `leave` at any time.
 public struct WHEPClient: Sendable {
   enum State: Sendable {
     case fresh
-    /// The offer is under way, or waits for a busy server.
+    /// The offer is in flight, or waits for a busy server.
     case creating(Exchange<Creation>)
-    /// Left while the offer was under way: the session that may come of it has to be deleted.
+    /// Left while the offer was in flight: the session that it may create has to be deleted.
     case abandoned(WHEPRequestID, HTTPURL)
     case open(OpenSession)
     case deleting(Exchange<Deletion>)
     case ended
   }
 
-  /// One request with its redirects and repetitions.
+  /// One request with its redirects and retries.
   struct Exchange<Purpose: Sendable>: Sendable {
     enum Step: Sendable {
       case inFlight(WHEPRequestID)
@@ -25,7 +25,7 @@ public struct WHEPClient: Sendable {
 
     var purpose: Purpose
     var url: HTTPURL
-    /// Sent so far, redirects apart.
+    /// Times sent, without redirects.
     var attempts = 1
     var redirects = 0
     var step: Step
@@ -49,7 +49,7 @@ public struct WHEPClient: Sendable {
   }
 
   struct Deletion: Sendable {
-    /// The session's failure has been told already.
+    /// The session's failure has been reported.
     var isSilent: Bool
   }
 
@@ -58,23 +58,23 @@ public struct WHEPClient: Sendable {
   var state: State = .fresh
   private var lastNumber: UInt64 = 0
 
-  /// - Parameter random: spreads the repetitions of many viewers.
+  /// - Parameter random: spreads the retries of many viewers.
   public init(configuration: WHEPClientConfiguration, random: any RandomNumberGenerator & Sendable) {
     self.configuration = configuration
     self.random = random
   }
 
-  /// Whether the server has let us in and we have not left.
+  /// Whether the server has accepted us and we have not left.
   public var isOpen: Bool {
     if case .open = state { true } else { false }
   }
 
-  /// Whether nothing more will be sent, whatever comes in.
+  /// Whether nothing more will be sent.
   public var hasEnded: Bool {
     if case .ended = state { true } else { false }
   }
 
-  /// When `handleTimeout` is due; nil while no repetition waits. The HTTP client keeps the time of requests.
+  /// When `handleTimeout` is due; nil without a pending retry. The HTTP client has the time-outs of requests.
   public var nextDeadline: Instant? {
     switch state {
     case .creating(let exchange): exchange.deadline
@@ -99,13 +99,13 @@ public struct WHEPClient: Sendable {
     trickle { $0.add(attribute) }
   }
 
-  /// There will be no more candidates of ours.
+  /// We have no more candidates.
   public mutating func endOfLocalCandidates(now: Instant) -> [WHEPClientAction] {
     trickle { $0.end() }
   }
 
-  /// Asks for an ICE restart with our new credentials and all candidates so far. Answered by `restarted` or
-  /// `restartFailed`; of several that overlap the last one only.
+  /// Requests an ICE restart with our new credentials and all candidates so far. Answered by `restarted` or
+  /// `restartFailed`; of several that overlap, only the last.
   ///
   /// - Parameter isComplete: there will be no more candidates.
   public mutating func restartICE(
@@ -115,7 +115,7 @@ public struct WHEPClient: Sendable {
     session.trickle.restart(ufrag: ufrag, pwd: pwd)
     if isComplete { session.trickle.end() }
     session.restart = LocalRestart(candidates: candidates)
-    // What waits to be sent belongs to the ICE session that ends here.
+    // Unsent candidates belong to the ICE session that ends here.
     if session.exchange?.deadline != nil { session.exchange = nil }
     return patchNext(session)
   }
@@ -140,9 +140,9 @@ public struct WHEPClient: Sendable {
     }
   }
 
-  // MARK: - What comes back
+  // MARK: - Responses
 
-  /// The response to a request. One to a request that nobody waits for any more is ignored.
+  /// The response to a request. Ignored if the request has been abandoned.
   public mutating func receive(_ response: WHEPResponse, for id: WHEPRequestID, now: Instant) -> [WHEPClientAction] {
     switch state {
     case .creating(let exchange) where exchange.awaits(id):
@@ -163,13 +163,13 @@ public struct WHEPClient: Sendable {
     }
   }
 
-  /// There was no response: no connection, no trust, no time, or too much of it.
+  /// The request failed without a response: no connection, no trust, a time-out, or a response that is too large.
   ///
   /// - Parameter reason: for a person.
   public mutating func requestFailed(_ id: WHEPRequestID, reason: String, now: Instant) -> [WHEPClientAction] {
     switch state {
     case .creating(let exchange) where exchange.awaits(id):
-      // Whether and when to call again is the owner's choice, who also hears of the network.
+      // The owner decides when to try again; it also knows about the network.
       return fail(.unreachable(reason))
     case .abandoned(id, _):
       state = .ended
@@ -184,7 +184,7 @@ public struct WHEPClient: Sendable {
     }
   }
 
-  /// Repeats what is due.
+  /// Sends the retries that are due.
   public mutating func handleTimeout(now: Instant) -> [WHEPClientAction] {
     switch state {
     case .creating(let exchange) where exchange.isDue(now):
@@ -199,7 +199,7 @@ public struct WHEPClient: Sendable {
     }
   }
 
-  // MARK: - What all requests share
+  // MARK: - Common to all requests
 
   mutating func fail(_ error: WHEPClientError) -> [WHEPClientAction] {
     state = .ended
@@ -218,8 +218,8 @@ public struct WHEPClient: Sendable {
       id: WHEPRequestID(number: lastNumber), method: method, url: url, headers: headers, body: body)
   }
 
-  /// The time before attempt `attempts + 1`: what the server asks for, at least a doubling and slightly random one of
-  /// ours. Nil when enough has been tried or too much is asked.
+  /// The time before attempt `attempts + 1`: the server's `Retry-After`, or our own delay if longer, which doubles and is
+  /// slightly random. Nil after the last attempt, or when the server asks for too long.
   mutating func wait(afterAttempt attempts: Int, asked: Duration?) -> Duration? {
     guard attempts < configuration.maximumAttempts, asked ?? .zero <= configuration.longestWait else { return nil }
     let doubled = configuration.firstWait * (1 << min(attempts - 1, 16))

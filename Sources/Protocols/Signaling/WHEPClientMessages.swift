@@ -1,12 +1,11 @@
 public import SDP
 
-/// Names one request until its response.
+/// Identifies one request until its response.
 public struct WHEPRequestID: Hashable, Sendable {
   let number: UInt64
 }
 
-/// A request for the shell to send. `Host` and `Content-Length` are the HTTP client's to add, and it follows no
-/// redirects itself.
+/// A request for the shell to send. The HTTP client adds `Host` and `Content-Length`, and follows no redirects.
 public struct WHEPClientRequest: Hashable, Sendable {
   public enum Method: String, Sendable {
     case delete = "DELETE"
@@ -16,26 +15,26 @@ public struct WHEPClientRequest: Hashable, Sendable {
 
   public var id: WHEPRequestID
   public var method: Method
-  /// Nearly always of the configured origin. For another one the shell needs a connection of its own, and what it
-  /// trusts there is not what it trusts here; the token is then not among the headers.
+  /// Nearly always of the configured origin. Another one needs a connection of its own with its own trust; the token is
+  /// then not among the headers.
   public var url: HTTPURL
   public var headers: HTTPFields
   public var body: [UInt8]
 }
 
-/// What one viewing session is set up with.
+/// The configuration of one viewing session.
 public struct WHEPClientConfiguration: Sendable {
   /// Where the offer is posted.
   public var url: HTTPURL
   /// Goes to `url`'s origin alone, as a bearer token (RFC 6750 section 2.1).
   public var token: String?
-  /// How often one request is sent before its failure counts; with the waits below a minute for a busy server.
+  /// How often one request is sent at most; with the delays below, a minute for a busy server.
   public var maximumAttempts = 5
-  /// As many as browsers follow for a page would be a loop here.
+  /// Fewer than browsers follow: here more would be a loop.
   public var maximumRedirects = 5
-  /// Before the second attempt; doubled before each further one.
+  /// Before the second attempt; doubles before each further one.
   public var firstWait: Duration = .milliseconds(500)
-  /// A server that asks for more has refused: a person would not wait for it.
+  /// A longer `Retry-After` counts as a refusal: nobody would wait for it.
   public var longestWait: Duration = .seconds(30)
 
   public init(url: HTTPURL, token: String? = nil) {
@@ -61,8 +60,8 @@ public struct WHEPRemoteICE: Hashable, Sendable {
   }
 }
 
-/// What the shell does next, in order. `failed` or `closed` comes once, and is the last word on the session; a DELETE
-/// may still go out beside `failed`.
+/// Actions for the shell, in order. `failed` or `closed` comes once and ends the session; a DELETE may still be sent with
+/// `failed`.
 public enum WHEPClientAction: Hashable, Sendable {
   /// Send it, then hand its response to `receive`, or its failure to `requestFailed`.
   case send(WHEPClientRequest)
@@ -70,11 +69,11 @@ public enum WHEPClientAction: Hashable, Sendable {
   case waiting(WHEPRefusal, time: Duration)
   /// The session is open. Give the answer to the peer connection, and the servers to its ICE agent.
   case answered(SessionDescription, iceServers: [WHEPICEServer])
-  /// Candidates of the server (attribute text from `candidate:` on) that came later.
+  /// Later candidates of the server (attribute text from `candidate:` on).
   case addCandidates([String], isComplete: Bool)
   /// The restart is agreed; this is the server's side.
   case restarted(WHEPRemoteICE)
-  /// ICE goes on as it was; a new session is what remains.
+  /// ICE stays as it was; only a new session can help.
   case restartFailed(WHEPClientError)
   case failed(WHEPClientError)
   /// Left: the server has been told, or could not be.
@@ -83,11 +82,11 @@ public enum WHEPClientAction: Hashable, Sendable {
 
 /// Why there is no session, or no restart.
 public enum WHEPClientError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The server's own word, 400–599.
+  /// The server's refusal, 400–599.
   case refused(WHEPRefusal)
-  /// The server wants to make the offer itself (406 with an SDP), as drafts of WHEP let it; we do not answer offers.
+  /// The server wants to make the offer itself (406 with an SDP), as drafts of WHEP allow; not supported.
   case counterOffer
-  /// A response that is no WHEP answer; the text says where.
+  /// Not a valid WHEP response; the text says where.
   case malformedAnswer(String)
   case badRedirect(String)
   /// No response; the text is the HTTP client's.

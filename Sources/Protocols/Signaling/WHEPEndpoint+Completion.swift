@@ -1,8 +1,8 @@
 public import SDP
 
-// What the shell did, and what the viewer hears of it.
+// Outcomes that the shell reports, and the responses to the viewer.
 extension WHEPEndpoint {
-  /// The shell has made the session, or could not. The problem is for example 503 when no place is left, or
+  /// The shell has created the session, or failed to. The problem is for example 503 when no place is left, or
   /// `Problem(negotiation:)`.
   public mutating func completeCreate(
     _ id: WHEPSessionID, _ result: Result<SessionDescription, Problem>
@@ -28,14 +28,14 @@ extension WHEPEndpoint {
       response.headers.add("Location", configuration.path + "/" + id.description)
       response.headers.add("ETag", session.entityTag)
       response.headers.add("Accept-Patch", MediaType.trickleFragment)
-      // It holds credentials.
+      // It contains credentials.
       response.headers.add("Cache-Control", "no-store")
       for link in configuration.iceServers.flatMap(\.links) { response.headers.add("Link", link) }
       return finish(response)
     }
   }
 
-  /// The shell has restarted ICE, or could not; then the session goes on as it was.
+  /// The shell has restarted ICE, or failed to; then the session continues as it was.
   public mutating func completeRestart(
     _ id: WHEPSessionID, _ result: Result<WHEPRestartedICE, Problem>
   ) -> WHEPResponse {

@@ -2,7 +2,7 @@ internal import SDP
 
 // PATCH: trickled candidates and ICE restarts.
 extension WHEPEndpoint {
-  /// Candidates or a restart; what tells them apart is whether the credentials are the known ones.
+  /// Candidates, or a restart if the credentials are new.
   mutating func patch(
     _ request: WHEPRequest, _ id: WHEPSessionID, _ session: OpenSession
   ) throws(Problem) -> WHEPEffect {
@@ -13,8 +13,8 @@ extension WHEPEndpoint {
     } catch {
       throw Problem(400, "malformed SDP fragment, \(error)")
     }
-    // Section "HTTP PATCH request usage" of the draft: 428 without a tag, 412 for another ICE session's. Players send
-    // `*` with candidates, too, although it is meant for restarts; it matches whatever there is.
+    // Section "HTTP PATCH request usage" of the draft: 428 without a tag, 412 for another ICE session's. Players also
+    // send `*` with candidates, although it is meant for restarts; it matches any session.
     let condition = IfMatch(request.headers["If-Match"])
     guard condition != .missing else { throw Problem(428, "send If-Match with the ETag of the session") }
     guard condition.allows(session.entityTag) else {
@@ -24,7 +24,7 @@ extension WHEPEndpoint {
       if let pwd = fragment.pwd, !session.remote.contains(where: { $0.pwd == pwd }) {
         throw Problem(400, "ice-pwd changed without ice-ufrag")
       }
-      // 204 without an ETag, says the draft.
+      // The draft: 204 without an ETag.
       return .addCandidates(id, fragment, finish(WHEPResponse(status: 204), for: request))
     }
     guard let pwd = fragment.pwd else { throw Problem(400, "a new ice-ufrag needs a new ice-pwd") }

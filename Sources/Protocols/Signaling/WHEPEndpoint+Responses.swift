@@ -1,6 +1,6 @@
 public import SDP
 
-// What responses have in common.
+// Common to all responses.
 extension WHEPEndpoint {
   static var endpointMethods: String { "GET, HEAD, OPTIONS, POST" }
   static var sessionMethods: String { "DELETE, GET, HEAD, OPTIONS, PATCH" }
@@ -25,13 +25,13 @@ extension WHEPEndpoint {
   }
 
   func methodNotAllowed(_ request: WHEPRequest, allow: String) -> WHEPResponse {
-    var response = WHEPResponse(Problem(405, "\(request.method) means nothing here; allowed are \(allow)"))
+    var response = WHEPResponse(Problem(405, "\(request.method) is not allowed here; allowed are \(allow)"))
     response.headers.add("Allow", allow)
     return finish(response, for: request)
   }
 
-  /// Adds what every response has. Any origin may ask, because only a bearer token opens anything: there are no
-  /// cookies that a foreign page could use.
+  /// Adds the common fields. CORS allows any origin, because only a bearer token gives access: there are no cookies for a
+  /// foreign page to abuse.
   func finish(_ response: WHEPResponse, for request: WHEPRequest? = nil) -> WHEPResponse {
     var response = response
     response.headers.add("Access-Control-Allow-Origin", "*")
@@ -49,7 +49,7 @@ extension WHEPEndpoint {
 }
 
 extension Problem {
-  /// A well-formed offer that nothing can come of.
+  /// A well-formed offer that cannot be answered.
   public init(negotiation error: NegotiationError) {
     self.init(400, "the offer cannot be answered: \(error)")
   }

@@ -3,29 +3,29 @@ internal import SDP
 public import Wire
 
 /// The server side of WHEP (draft-ietf-wish-whep-03) with the statuses of INTERFACES: requests go in, effects come out,
-/// and what the shell did with an effect is told back. One for all viewers.
+/// and the shell reports the outcome of each effect. One for all viewers.
 public struct WHEPEndpoint: Sendable {
-  /// A session as the protocol knows it.
+  /// A session's protocol state.
   enum Session: Sendable {
-    /// The shell is making it; nobody knows its URL yet.
+    /// The shell is creating it; nobody knows its URL yet.
     case creating(remote: [ICEIdentity])
     case open(OpenSession)
   }
 
-  /// What names an ICE session of the viewer.
+  /// Identifies an ICE session of the viewer.
   struct ICEIdentity: Hashable, Sendable {
     var ufrag: String
     var pwd: String
   }
 
   struct OpenSession: Sendable {
-    /// In quotes. Changes with each ICE session.
+    /// With quotes. Changes with each ICE session.
     var entityTag: String
     /// The viewer's current credentials, several if its sections differ.
     var remote: [ICEIdentity]
-    /// Those of a restart that the shell is at.
+    /// The credentials of a restart in progress.
     var restartingTo: ICEIdentity?
-    /// The answer's tagged section, for the fragments that we write.
+    /// The answer's tagged section, for our fragments.
     var mid: String
     var mediaLine: String
     var bundle: [String]
@@ -36,8 +36,6 @@ public struct WHEPEndpoint: Sendable {
   let configuration: WHEPConfiguration
   var random: any RandomNumberGenerator & Sendable
   var sessions: [WHEPSessionID: Session] = [:]
-  /// Wrong tokens: ten at once, then one in six seconds for each address.
-  private var failures = RateLimiter<String>(burst: 10, interval: .seconds(6))
   /// Offers: twenty at once, then four a second for each address; each costs about two milliseconds.
   private var creations = RateLimiter<String>(burst: 20, interval: .milliseconds(250))
 
@@ -46,15 +44,15 @@ public struct WHEPEndpoint: Sendable {
     self.random = random
   }
 
-  /// Sessions that count against the maximum.
+  /// Sessions counted against the maximum.
   public var sessionCount: Int { sessions.count }
 
-  /// Whether this endpoint is the one for a path.
+  /// Whether this endpoint serves a path.
   public func serves(path: String) -> Bool {
     path == configuration.path || path.hasPrefix(configuration.path + "/")
   }
 
-  /// Takes one request.
+  /// Handles one request.
   public mutating func handle(_ request: WHEPRequest, authorization: Authorization, now: Instant) -> WHEPEffect {
     do throws(Problem) {
       return try route(request, authorization, now)
@@ -63,7 +61,7 @@ public struct WHEPEndpoint: Sendable {
     }
   }
 
-  /// A session is over for another reason than DELETE: the peer connection failed, the token was revoked.
+  /// A session has ended for another reason than DELETE: the peer connection failed, the token was revoked.
   public mutating func sessionEnded(_ id: WHEPSessionID) {
     sessions[id] = nil
   }
@@ -87,9 +85,9 @@ public struct WHEPEndpoint: Sendable {
     _ request: WHEPRequest, _ authorization: Authorization, _ now: Instant
   ) throws(Problem) -> WHEPEffect {
     let target = target(request.path)
-    // A browser asks for CORS without credentials, so this answers before authentication (Fetch, CORS preflight).
+    // A browser sends CORS preflights without credentials, so this is answered before authentication (Fetch standard).
     if request.method == "OPTIONS" { return .respond(options(target)) }
-    let permissions = try authorize(request, authorization, now)
+    let permissions = try authorize(authorization)
     switch target {
     case .nothing:
       throw Problem(404, "there is nothing at this path; offers go to \(configuration.path)")
@@ -101,20 +99,10 @@ public struct WHEPEndpoint: Sendable {
     }
   }
 
-  private mutating func authorize(
-    _ request: WHEPRequest, _ authorization: Authorization, _ now: Instant
-  ) throws(Problem) -> Permissions {
-    switch authorization {
-    case .granted(let permissions):
-      return permissions
-    case .none:
-      throw Problem(401, "send Authorization: Bearer TOKEN; 'cradle-child token add' makes one")
-    case .invalid:
-      if case .refused(let wait) = failures.admit(request.client, now: now) {
-        throw Problem(429, "too many wrong tokens", retryAfter: wait)
-      }
-      throw Problem(401, "the token is wrong, expired or revoked")
-    }
+  private func authorize(_ authorization: Authorization) throws(Problem) -> Permissions {
+    if let problem = Problem(refusing: authorization) { throw problem }
+    guard case .granted(let permissions) = authorization else { return [] }
+    return permissions
   }
 
   private mutating func handleEndpoint(
@@ -206,7 +194,7 @@ public struct WHEPEndpoint: Sendable {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.first == "camera" else { continue }
       guard parts.count == 2, let id = percentDecoded(parts[1]), !id.isEmpty, id.utf8.count <= 64 else {
-        throw Problem(400, "camera in the query names no camera")
+        throw Problem(400, "the query's camera is malformed")
       }
       return id
     }

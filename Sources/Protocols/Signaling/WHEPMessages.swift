@@ -1,7 +1,7 @@
 public import Pairing
 public import SDP
 
-/// A request as the HTTP server has read it.
+/// A request as received by the HTTP server.
 public struct WHEPRequest: Hashable, Sendable {
   public var method: String
   /// Percent-encoded, without the query.
@@ -9,9 +9,9 @@ public struct WHEPRequest: Hashable, Sendable {
   /// Percent-encoded, without the question mark; empty when there is none.
   public var query: String
   public var headers: HTTPFields
-  /// At most `WHEPConfiguration.maximumBodyBytes`, or one more to show that it was too long.
+  /// At most `WHEPConfiguration.maximumBodyBytes`, or one more to show that it is too long.
   public var body: [UInt8]
-  /// Who asks, for the limits: the peer's IP address as text.
+  /// The key for rate limits: the peer's IP address as text.
   public var client: String
 
   public init(
@@ -27,7 +27,7 @@ public struct WHEPRequest: Hashable, Sendable {
   }
 }
 
-/// What goes back. `Content-Length` is the server's to add.
+/// A response; the HTTP server adds `Content-Length`.
 public struct WHEPResponse: Hashable, Sendable {
   public var status: Int
   public var headers: HTTPFields
@@ -39,7 +39,7 @@ public struct WHEPResponse: Hashable, Sendable {
     self.body = body
   }
 
-  /// A problem as an answer, for any path of the server. 401 asks for a bearer token (RFC 6750 section 3).
+  /// A problem as a response, for any path of the server. 401 asks for a bearer token (RFC 6750 section 3).
   public init(_ problem: Problem) {
     status = problem.status
     headers = ["Content-Type": Problem.contentType]
@@ -52,7 +52,7 @@ public struct WHEPResponse: Hashable, Sendable {
   }
 }
 
-/// Names one viewer's session: 144 random bits, URL-safe. Who knows it and is authorised may change or end the session.
+/// Identifies one viewer's session: 144 random bits, URL-safe. Whoever knows it and is authorized may change or end it.
 public struct WHEPSessionID: Hashable, Sendable, CustomStringConvertible {
   /// 24 characters of base64url (RFC 4648 section 5).
   public let description: String
@@ -68,7 +68,7 @@ func randomText(characters count: Int, random: inout some RandomNumberGenerator)
   return String(decoding: (0..<count).map { _ in alphabet[Int(random.next() & 63)] }, as: UTF8.self)
 }
 
-/// A STUN or TURN server that viewers are told of. RFC 9725 section 4.6.
+/// A STUN or TURN server announced to viewers. RFC 9725 section 4.6.
 public struct WHEPICEServer: Hashable, Sendable {
   /// `stun:`, `turn:` or `turns:` URIs.
   public var urls: [String]
@@ -82,19 +82,19 @@ public struct WHEPICEServer: Hashable, Sendable {
   }
 }
 
-/// A viewer's offer that passed every check; the shell makes a peer connection of it.
+/// A viewer's offer that passed every check; the shell creates a peer connection for it.
 public struct WHEPCreation: Hashable, Sendable {
   public var session: WHEPSessionID
   public var offer: SessionDescription
   /// From `?camera=`.
   public var cameraID: String?
   public var permissions: Permissions
-  /// The offer would send sound, and may: its audio goes to the speaker. Without permission for it an audio section
-  /// offered `sendrecv` is answered `sendonly`.
+  /// The offer sends sound, and is permitted to: it goes to the speaker. Without that permission, an audio section offered
+  /// `sendrecv` is answered `sendonly`.
   public var isTalkbackAllowed: Bool
 }
 
-/// What the shell does with a request.
+/// What the shell is to do for a request.
 public enum WHEPEffect: Hashable, Sendable {
   case respond(WHEPResponse)
   /// Make a session, then call `completeCreate`.
@@ -107,7 +107,7 @@ public enum WHEPEffect: Hashable, Sendable {
   case endSession(WHEPSessionID, WHEPResponse)
 }
 
-/// Our new ICE side after a restart.
+/// Our ICE credentials and candidates after a restart.
 public struct WHEPRestartedICE: Hashable, Sendable {
   public var ufrag: String
   public var pwd: String
@@ -121,16 +121,16 @@ public struct WHEPRestartedICE: Hashable, Sendable {
   }
 }
 
-/// What one WHEP endpoint is set up with.
+/// The configuration of a WHEP endpoint.
 public struct WHEPConfiguration: Sendable {
   /// Where offers are posted; sessions are below it.
   public var path: String
   public var iceServers: [WHEPICEServer]
-  /// A viewer costs packets, so the number is bounded; 503 beyond it.
+  /// 503 beyond it: each viewer costs packets.
   public var maximumSessions: Int
-  /// 413 beyond it. The same that the SDP parser takes.
+  /// 413 beyond it. The same as the SDP parser's limit.
   public static let maximumBodyBytes = SDPLimits.bytes
-  /// What 503 tells the viewer to wait.
+  /// The `Retry-After` of 503.
   public var retryAfter: Duration
 
   public init(

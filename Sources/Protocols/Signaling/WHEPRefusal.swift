@@ -1,11 +1,11 @@
-/// What a server said no with. RFC 9457, or what other servers write instead.
+/// A server's refusal: problem details (RFC 9457), or what other servers send instead.
 public struct WHEPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   public var status: Int
   /// The kind of problem, in a few words.
   public var title: String
-  /// The server's own words on what to do, one line without control characters; empty when it has none.
+  /// The server's advice, one line without control characters; may be empty.
   public var detail: String
-  /// What the server asks us to wait. RFC 9110 section 10.2.3.
+  /// How long the server asks us to wait. RFC 9110 section 10.2.3.
   public var retryAfter: Duration?
 
   public init(status: Int, title: String, detail: String = "", retryAfter: Duration? = nil) {
@@ -20,7 +20,7 @@ public struct WHEPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension WHEPRefusal {
-  /// Texts are shown to people and written to logs; longer ones are cut.
+  /// Longer texts are cut: they are shown to people and logged.
   static let longestText = 300
 
   init(_ response: WHEPResponse) {
@@ -30,7 +30,7 @@ extension WHEPRefusal {
     let type = response.headers["Content-Type"]
     let body = response.body.prefix(WHEPConfiguration.maximumBodyBytes)
     if MediaType.matches(type, Problem.contentType) || MediaType.matches(type, "application/json") {
-      // Besides RFC 9457's names, those that other servers use.
+      // RFC 9457's names, and those of other servers.
       let members = JSONText.strings(of: Array(body), named: ["title", "detail", "error", "message"])
       if let title = members["title"].map(Self.shown), !title.isEmpty { self.title = title }
       detail = Self.shown(members["detail"] ?? members["error"] ?? members["message"] ?? "")
@@ -39,7 +39,7 @@ extension WHEPRefusal {
     }
   }
 
-  /// One line that a terminal can show: what a server says must not move the cursor.
+  /// One printable line: a server's text must not control the terminal.
   private static func shown(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars.prefix(4 * longestText) {
@@ -54,7 +54,7 @@ extension WHEPRefusal {
     return String(result.prefix(longestText))
   }
 
-  /// Whole seconds. A date would need the wall clock, and nobody who serves WHEP sends one.
+  /// Whole seconds. A date would need the wall clock, and no WHEP server sends one.
   private static func retryAfter(_ text: String?) -> Duration? {
     guard let text, (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else {
       return nil

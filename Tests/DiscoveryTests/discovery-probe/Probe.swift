@@ -1,7 +1,8 @@
 import Discovery
 import Foundation
 
-/// Runs the real DNS-SD on one host of the tests' network: `advertise NAME ID PORT`, `browse`, `resolve ID SECONDS`.
+/// Runs the real DNS-SD on one host of the tests' network: `advertise NAME ID PORT`, `browse`, `resolve ID SECONDS`,
+/// `addresses NAME…`.
 /// Each state is one line on standard output; `open`, `closed`, `took` and `stop` come as lines on standard input.
 @main enum Probe {
   static func main() async {
@@ -10,6 +11,7 @@ import Foundation
     case "advertise" where arguments.count == 5: advertise(name: arguments[2], id: arguments[3], port: arguments[4])
     case "browse": await browse()
     case "resolve" where arguments.count == 4: await resolve(id: arguments[2], seconds: arguments[3])
+    case "addresses": addresses(of: arguments.dropFirst(2))
     default: exit(2)
     }
   }
@@ -48,6 +50,14 @@ import Foundation
   private static func resolve(id: String, seconds: String) async {
     let child = await DNSServiceDiscovery().resolve(within: .seconds(Int(seconds) ?? 1)) { $0.id == id }
     sayJSON(child.map { [$0] } ?? [])
+  }
+
+  /// "NAME ADDRESS" for each address; the same names once more for each line on standard input.
+  private static func addresses(of names: ArraySlice<String>) {
+    let resolver = HostResolver()
+    repeat {
+      for name in names { resolver.resolve(name) { say("\(name) \($0)") } }
+    } while readLine() != nil
   }
 
   /// At once, although it is no terminal.

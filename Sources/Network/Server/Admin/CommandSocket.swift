@@ -2,11 +2,11 @@ internal import Glibc
 public import NIOCore
 internal import NIOPosix
 
-/// The daemon's UNIX socket for commands of this machine's administrator: one JSON object a line each way.
+/// The daemon's UNIX socket for commands of this machine's administrator: one JSON object a line, each way.
 ///
-/// Who may open it is decided by the file's mode and owner; nothing else is asked.
+/// The file's mode and owner decide who may open it; there is no other authentication.
 public final class CommandSocket: Sendable {
-  /// Takes one line, gives the line to answer with. Called on the event loop.
+  /// Takes one line and returns the line to answer with. Called on the event loop.
   public typealias Responder = @Sendable (_ line: [UInt8]) -> EventLoopFuture<[UInt8]>
 
   private let channel: any Channel
@@ -46,7 +46,7 @@ private final class CommandHandler: ChannelInboundHandler {
   typealias OutboundOut = ByteBuffer
 
   /// The longest command is a token's name and permissions.
-  private static let longestLine = 16 * 1024
+  private static let maximumLineBytes = 16 * 1024
 
   private let responder: CommandSocket.Responder
   private var pending: [UInt8] = []
@@ -69,7 +69,7 @@ private final class CommandHandler: ChannelInboundHandler {
         context.writeAndFlush(handler.wrapOutboundOut(buffer), promise: nil)
       }
     }
-    if pending.count > Self.longestLine { context.close(promise: nil) }
+    if pending.count > Self.maximumLineBytes { context.close(promise: nil) }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -4,7 +4,7 @@ internal import NIOHTTP1
 internal import Synchronization
 internal import Wire
 
-/// Keeps the places at the HTTPS port for all event loops: `ConnectionTable` with real connections.
+/// Limits connections to the HTTPS port, for all event loops: `ConnectionTable` with real connections.
 final class ConnectionLimiter: Sendable {
   private struct State {
     var table: ConnectionTable
@@ -17,11 +17,11 @@ final class ConnectionLimiter: Sendable {
     state = Mutex(State(table: ConnectionTable(limits: limits)))
   }
 
-  /// File descriptors for everything that is no connection of a client: devices, files, sockets, libraries.
+  /// File descriptors kept free for everything but client connections: devices, files, sockets, libraries.
   private static let otherDescriptors = 96
 
-  /// As many places as there are file descriptors for. Once the system refuses to accept one more, nobody gives way; and
-  /// devices that come back want descriptors too.
+  /// As many places as there are file descriptors for. When accept(2) fails there is no new connection to give way to, and
+  /// devices that come back need descriptors too.
   static func places(atMost wanted: Int) -> Int {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return wanted }
@@ -64,7 +64,7 @@ final class ConnectionLimiter: Sendable {
   }
 }
 
-/// One connection's place at the limiter. Stands next to the socket, before TLS.
+/// One connection's place at the limiter. First in the pipeline, before TLS.
 final class ConnectionLimiterHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
@@ -87,15 +87,15 @@ final class ConnectionLimiterHandler: ChannelInboundHandler {
     channel.closeFuture.whenComplete { [limiter] _ in limiter.leave(id) }
   }
 
-  /// Nil when the client's request may be answered, else how long it has to wait.
+  /// Nil when the client's request may be answered, otherwise how long it has to wait.
   func ask() -> Duration? { id.flatMap(limiter.ask) }
 
-  /// The client has shown that it may be here.
+  /// The client has proven a credential.
   func prove() {
     if let id { limiter.prove(id) }
   }
 
-  /// At once: TLS would wait for the other side's goodbye first.
+  /// Immediately: TLS would first wait for the peer's close_notify.
   func close() {
     context?.close(promise: nil)
   }
@@ -117,8 +117,8 @@ final class ConnectionLimiterHandler: ChannelInboundHandler {
   }
 }
 
-/// Bounds what one request may bring before it is understood. The HTTP decoder bounds header fields, but gathers a request
-/// line until it ends. Stands between TLS and the decoder.
+/// Bounds the bytes of a request before it is parsed. The HTTP decoder bounds header fields, but buffers a request line
+/// of any length. Between TLS and the decoder in the pipeline.
 final class RequestSizeHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -128,14 +128,14 @@ final class RequestSizeHandler: ChannelInboundHandler {
   private let maximumBytes: Int
   private var bytes = 0
   private var isOver = false
-  /// A WebSocket has bounds of its own.
+  /// A WebSocket has its own limits.
   var isOff = false
 
   init(maximumBytes: Int) {
     self.maximumBytes = maximumBytes
   }
 
-  /// A request's head has come; its body is bounded where it is gathered.
+  /// A request's head has arrived; its body is bounded where it is collected.
   func beginRequest() {
     bytes = 0
   }
@@ -143,7 +143,7 @@ final class RequestSizeHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isOff else { return context.fireChannelRead(data) }
     var rest = unwrapInboundIn(data)
-    // In pieces, because a head within them sets the count back.
+    // In pieces, because a head within them resets the count.
     while !isOver, let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceBytes)), piece.readableBytes > 0
     {
       bytes += piece.readableBytes
@@ -157,5 +157,5 @@ final class RequestSizeHandler: ChannelInboundHandler {
   }
 }
 
-/// The connection was refused because as many as the limit allows are open.
+/// The connection was refused because the limit is reached.
 private struct TooManyConnections: Error {}

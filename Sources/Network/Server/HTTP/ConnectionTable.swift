@@ -1,36 +1,36 @@
 internal import Signaling
 internal import Wire
 
-/// The places at the HTTPS port: who gets one, who gives one up when all are taken, and how much may be asked without
-/// having shown a token or a pairing.
+/// The places at the HTTPS port: who gets one, who loses one when all are taken, and how many requests a client may make
+/// before it has shown a token or a pairing.
 ///
-/// What decides, and why:
-/// - Nobody is shut out by places that somebody else holds: when all are taken, a stranger's goes, never one whose client
-///   has proven itself. It is the oldest of the address that has most of them, so a crowd from one address displaces
-///   itself, and a parent behind the same router still gets in: being the newest, it goes last.
-/// - Of such a crowd, connections that never said anything and those that did give way in turn, whichever are more.
-///   Otherwise either kind could be used to leave the other no time.
-/// - A place costs next to nothing; a TLS handshake and an answer cost processor time, which pictures and sound need. Those
-///   are counted, for each address and for all together: in an IPv6 network one machine has as many addresses as it
-///   likes. Addresses where somebody has proven itself before are not held up by what all the others do.
+/// The rules, and why:
+/// - Strangers cannot shut anybody out: when all places are taken, a stranger loses one, never a client that has proven
+///   itself. It is the oldest connection of the address that has the most, so a flood from one address displaces itself,
+///   and a parent behind the same router still gets in: as the newest, it would be the last to go.
+/// - Within such a flood, silent connections and those that have sent something give way in turn, whichever are more.
+///   Otherwise either kind could be used to starve the other.
+/// - A place costs next to nothing; a TLS handshake and a response cost processor time, which pictures and sound need.
+///   Both are rate-limited, for each address and for all strangers together, because one machine in an IPv6 network has
+///   as many addresses as it likes. Addresses that have proven themselves before are exempt from the common limit.
 struct ConnectionTable {
   typealias ID = UInt64
 
   struct Limits: Sendable {
     var places = 256
-    /// A household that comes back after a power cut, all through one router, with some room.
+    /// A household that reconnects after a power cut, all through one router, with a margin.
     var handshakeBurst = 100
     var handshakeInterval: Duration = .milliseconds(50)
     var requestBurst = 100
     var requestInterval: Duration = .milliseconds(50)
-    /// Of all strangers together, as multiples of what one address may have.
+    /// The limit of all strangers together, as a multiple of one address's.
     var strangers = 5
-    /// Addresses that are remembered as somebody's who has proven itself.
+    /// How many addresses with a proven client are remembered.
     var knownAddresses = 64
   }
 
   private enum Standing {
-    /// Connected, no more.
+    /// Connected; has sent nothing.
     case silent
     case speaking
     /// Holds a token or is a paired parent.
@@ -52,7 +52,7 @@ struct ConnectionTable {
       all = RateLimiter(burst: burst * strangers, interval: interval / strangers, maximumKeys: 1)
     }
 
-    /// The address first: what one is refused is not to be missing for the others.
+    /// The address first: a refused request must not use up the common allowance.
     mutating func admit(_ address: IPAddress?, isKnown: Bool, now: Instant) -> Duration? {
       if case .refused(let wait) = each.admit(address, now: now) { return wait }
       if !isKnown, case .refused(let wait) = all.admit(true, now: now) { return wait }
@@ -66,7 +66,7 @@ struct ConnectionTable {
   private var strangers: [IPAddress?: Int] = [:]
   private var handshakes: Allowance
   private var requests: Allowance
-  /// The most recent one last.
+  /// The most recent last.
   private var known: [IPAddress] = []
   private var lastID: ID = 0
 
@@ -79,8 +79,7 @@ struct ConnectionTable {
 
   var count: Int { places.count }
 
-  /// A place for a new connection, and whose connection is to be closed for it. Nil when all places are held by clients
-  /// that have proven themselves.
+  /// A place for a new connection, and the connection to close for it. Nil when proven clients hold all places.
   mutating func enter(from address: IPAddress?) -> (id: ID, evicted: ID?)? {
     var evicted: ID?
     if places.count >= limits.places {
@@ -94,7 +93,7 @@ struct ConnectionTable {
     return (lastID, evicted)
   }
 
-  /// The connection's first bytes have come: a TLS handshake begins. False when there are too many.
+  /// The connection's first bytes have arrived: a TLS handshake begins. False when there are too many.
   mutating func greet(_ id: ID, now: Instant) -> Bool {
     guard var place = places[id], place.standing == .silent else { return places[id] != nil }
     guard handshakes.admit(place.address, isKnown: isKnown(place.address), now: now) == nil else { return false }
@@ -103,13 +102,13 @@ struct ConnectionTable {
     return true
   }
 
-  /// Nil when a request may be answered, else how long to wait.
+  /// Nil when a request may be answered, otherwise how long to wait.
   mutating func ask(_ id: ID, now: Instant) -> Duration? {
     guard let place = places[id], place.standing != .proven else { return nil }
     return requests.admit(place.address, isKnown: isKnown(place.address), now: now)
   }
 
-  /// The client has shown that it may be here.
+  /// The client has proven a credential.
   mutating func prove(_ id: ID) {
     guard var place = places[id], place.standing != .proven else { return }
     forgetStranger(at: place.address)

@@ -2,8 +2,8 @@ public import NIOCore
 internal import NIOHTTP1
 public import Signaling
 
-/// Asks one server over HTTP/1.1: one request at a time on one connection, which is kept for the next one and made anew
-/// when the server has closed it. No redirects, no cookies, no proxy.
+/// An HTTP/1.1 client for one origin: one request at a time on one connection, which is kept open and reopened when the
+/// server has closed it. No redirects, no cookies, no proxy.
 ///
 /// `@unchecked Sendable` because it is confined to its event loop: every entry checks that it runs there.
 public final class HTTPClient: @unchecked Sendable {
@@ -11,14 +11,14 @@ public final class HTTPClient: @unchecked Sendable {
   public typealias Completion = (Result<HTTPResponse, HTTPClientError>) -> Void
 
   public struct Limits: Sendable {
-    /// The same that our server takes; an answer is near 10 KiB.
+    /// The same as our server's limit; an SDP answer is about 10 KiB.
     public var maximumBodyBytes = 64 * 1024
-    /// For name, TCP and TLS together. Three losses of a SYN in a row fit in, at 1, 2 and 4 s apart.
+    /// For the name, TCP and TLS together. Allows for three lost SYNs in a row, retried after 1, 2 and 4 s.
     public var connectTimeout: TimeAmount = .seconds(8)
     /// From `send` to the last byte.
     public var requestTimeout: TimeAmount = .seconds(12)
-    /// A connection without a request. Servers close theirs after a minute or so; who closes first never writes into a
-    /// connection that is about to go.
+    /// Of a connection without a request. Shorter than most servers' minute, so that no request is written to a connection
+    /// that the server is closing.
     public var idleTimeout: TimeAmount = .seconds(50)
     /// Requests that wait for the one before.
     public var maximumWaiting = 16
@@ -30,7 +30,7 @@ public final class HTTPClient: @unchecked Sendable {
     let request: HTTPClientRequest
     let completion: Completion
     var timer: Scheduled<Void>?
-    /// It was lost on a connection that had been kept, and goes out again on a fresh one.
+    /// It was lost on a kept connection and is sent again on a fresh one.
     var isRepeated = false
 
     init(_ request: HTTPClientRequest, _ completion: @escaping Completion) {
@@ -62,7 +62,7 @@ public final class HTTPClient: @unchecked Sendable {
   private let limits: Limits
   private let connector: HTTPConnector
   private var state: State = .disconnected
-  /// Tells connections apart, so that what a given-up one says is not taken for the current one's.
+  /// Tells connections apart, so that events of an abandoned one are ignored.
   private var generation: UInt64 = 0
   /// In flight; only while connected.
   private var current: Exchange?
@@ -72,7 +72,7 @@ public final class HTTPClient: @unchecked Sendable {
   /// Connections made so far.
   public private(set) var connectionCount = 0
 
-  /// - Parameter trust: for `https`; plain `http` trusts everybody between.
+  /// - Parameter trust: for `https`; plain `http` authenticates nobody.
   /// - Throws: `HTTPClientError.tls` when the TLS library cannot be set up.
   public init(
     origin: HTTPOrigin, trust: HTTPTrust, limits: Limits = Limits(), eventLoop: any EventLoop
@@ -88,7 +88,7 @@ public final class HTTPClient: @unchecked Sendable {
     state.channel?.close(promise: nil)
   }
 
-  /// Connects ahead of the first request, whose round trips are then spared. A failure shows with the first request.
+  /// Connects ahead of the first request, to save its round trips. A failure is reported by the first request.
   public func prepare() {
     eventLoop.preconditionInEventLoop()
     if case .disconnected = state { connect() }
@@ -106,7 +106,7 @@ public final class HTTPClient: @unchecked Sendable {
       self?.requestTimedOut(bound.value)
     }
     waiting.append(exchange)
-    // Not at once: what fails at once would call back from here.
+    // Later: an immediate failure would call back from here.
     eventLoop.execute { [weak self] in self?.advance() }
   }
 
@@ -121,14 +121,14 @@ public final class HTTPClient: @unchecked Sendable {
 
   // MARK: - Requests
 
-  /// Sends what waits, if it can be sent.
+  /// Sends the next request, if possible.
   private func advance() {
     guard current == nil, let exchange = waiting.first else { return }
     switch state {
     case .disconnected:
       connect()
     case .connected(_, let handler, _):
-      // Otherwise its last word is on its way, and more follows then.
+      // Otherwise its end is being reported, and that advances again.
       guard handler.isReady else { return }
       waiting.removeFirst()
       current = exchange
@@ -221,7 +221,7 @@ public final class HTTPClient: @unchecked Sendable {
     }
   }
 
-  /// Of several attempts to connect only the one that came through counts.
+  /// Of several attempts to connect, only the one that succeeded counts.
   private func receive(_ event: HTTPResponseHandler.Event, from sender: HTTPResponseHandler) {
     switch (state, event) {
     case (.handshaking(_, let handler), .ready) where handler === sender:
@@ -254,7 +254,7 @@ public final class HTTPClient: @unchecked Sendable {
   private func requestLost(_ error: HTTPClientError, mayRepeat: Bool) {
     if let exchange = current {
       current = nil
-      // RFC 9110 section 9.2.2: what may arrive twice goes out again when a kept connection turns out to be closed.
+      // RFC 9110 section 9.2.2: an idempotent request is retried when a kept connection turns out to be closed.
       if mayRepeat, exchange.request.isIdempotent, !exchange.isRepeated {
         exchange.isRepeated = true
         waiting.insert(exchange, at: 0)
@@ -265,7 +265,7 @@ public final class HTTPClient: @unchecked Sendable {
     advance()
   }
 
-  /// Nothing that waits would fare better.
+  /// All waiting requests fail: none would fare better.
   private func connectionFailed(_ error: HTTPClientError) {
     let exchanges = takeAll()
     disconnect()
@@ -273,7 +273,7 @@ public final class HTTPClient: @unchecked Sendable {
     advance()
   }
 
-  /// Leaves the connection, whatever it is at.
+  /// Drops the connection, in whatever state.
   private func disconnect() {
     connectTimer?.cancel()
     idleTimer?.cancel()

@@ -16,19 +16,19 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
   case connectionRefused
   /// No address belongs to the name.
   case nameNotFound(String)
-  /// No way to the host; the text is the system's.
+  /// No route to the host; the text is the system's.
   case unreachable(String)
   case timedOut(Phase)
-  /// The digest is over the certificate's DER, for a person to compare; nil when the handshake did not get to see it.
+  /// The digest is over the certificate's DER, for a person to compare; nil when the handshake failed before it.
   case certificateNotTrusted(sha256: [UInt8]?)
   case tls(String)
   /// The connection ended before the response did.
   case connectionLost
   /// The body is over this many bytes.
   case responseTooLarge(Int)
-  /// What came is no HTTP/1.1.
+  /// The response is not HTTP/1.1.
   case protocolError(String)
-  /// More requests wait than the limit allows.
+  /// Too many requests are waiting.
   case tooManyRequests
   /// `close` was called.
   case closed
@@ -46,12 +46,12 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     case .connectionLost: "the connection was lost"
     case .responseTooLarge(let limit): "the response is over \(limit) bytes"
     case .protocolError(let reason): "the server's response is not HTTP/1.1: \(reason)"
-    case .tooManyRequests: "too many requests wait already"
+    case .tooManyRequests: "too many requests are waiting"
     case .closed: "the client is closed"
     }
   }
 
-  /// Pairs of digits with colons between, as other programs show fingerprints.
+  /// Pairs of digits separated by colons, as other programs print fingerprints.
   private static func hexadecimal(_ bytes: [UInt8]) -> String {
     bytes.map { String($0 >> 4, radix: 16, uppercase: true) + String($0 & 15, radix: 16, uppercase: true) }
       .joined(separator: ":")
@@ -74,7 +74,7 @@ extension HTTPClientError {
     }
   }
 
-  /// Several addresses were tried: that a port was closed says more than that another family has no route.
+  /// Of several addresses tried: a closed port tells more than a missing route of the other family.
   private init(_ error: NIOConnectionError) {
     let failures = error.connectionErrors.map { HTTPClientError(connecting: $0.error) }
     if failures.contains(.connectionRefused) {

@@ -2,15 +2,15 @@ public import NIOCore
 public import NIOHTTP1
 public import Signaling
 
-/// One request of ours.
+/// A request to send.
 public struct HTTPClientRequest: Sendable {
   public var method: HTTPMethod
-  /// Of the client's origin.
+  /// Must be of the client's origin.
   public var url: HTTPURL
   /// Without `Host` and `Content-Length`, which the client adds.
   public var headers: HTTPHeaders
   public var body: [UInt8]
-  /// Instead of the client's own limit.
+  /// Overrides the client's limit.
   public var timeout: TimeAmount?
 
   public init(
@@ -23,7 +23,7 @@ public struct HTTPClientRequest: Sendable {
     self.body = body
   }
 
-  /// As it goes out.
+  /// The head as it is sent.
   var head: HTTPRequestHead {
     var headers = headers
     headers.replaceOrAdd(name: "Host", value: url.origin.authority)
@@ -34,12 +34,12 @@ public struct HTTPClientRequest: Sendable {
     return HTTPRequestHead(version: .http1_1, method: method, uri: url.target, headers: headers)
   }
 
-  /// Whether it may arrive twice. RFC 9110 section 9.2.2, RFC 5789 section 2.
+  /// Whether it may be sent twice. RFC 9110 section 9.2.2, RFC 5789 section 2.
   var isIdempotent: Bool { method != .POST && method != .PATCH }
 }
 
 extension HTTPClient {
-  /// Who leaves waits for a server that still listens, no longer.
+  /// Leaving does not wait longer for a server that may be gone.
   private static let deletionTimeout: TimeAmount = .seconds(3)
 
   /// Sends a WHEP client's request.

@@ -3,7 +3,7 @@ internal import NIOPosix
 internal import Signaling
 internal import Wire
 
-/// Makes connections to one origin, up to TCP; TLS follows within the pipeline.
+/// Opens TCP connections to one origin; TLS follows within the pipeline.
 struct HTTPConnector {
   let origin: HTTPOrigin
   /// Nil: plain HTTP.
@@ -11,7 +11,7 @@ struct HTTPConnector {
   let timeout: TimeAmount
   let eventLoop: any EventLoop
 
-  /// - Parameter trust: for `https`; plain `http` trusts everybody between.
+  /// - Parameter trust: for `https`; plain `http` authenticates nobody.
   /// - Throws: `HTTPClientError.tls` when the TLS library cannot be set up.
   init(origin: HTTPOrigin, trust: HTTPTrust, timeout: TimeAmount, eventLoop: any EventLoop) throws(HTTPClientError) {
     self.origin = origin
@@ -20,7 +20,7 @@ struct HTTPConnector {
     tls = origin.scheme == .https ? try ClientTLS(trust: trust) : nil
   }
 
-  /// - Parameter configure: adds what comes after TLS. With several addresses of a name it is called for each attempt.
+  /// - Parameter configure: adds the handlers after TLS. Called for each attempt when a name has several addresses.
   func connect(
     configure: @escaping (ChannelPipeline.SynchronousOperations, CertificateCheck?) throws -> Void
   ) -> EventLoopFuture<any Channel> {

@@ -3,28 +3,28 @@ public import NIOHTTP1
 public import Signaling
 public import Wire
 
-/// One whole HTTP request; the body is bounded before it gets here.
+/// A complete HTTP request; its body has been bounded.
 public struct HTTPRequest: Sendable {
   public var method: HTTPMethod
   /// Without the query.
   public var path: String
-  /// What follows `?`, still percent-encoded; nil without one.
+  /// The text after `?`, percent-encoded; nil without one.
   public var query: String?
   public var headers: HTTPHeaders
   public var body: [UInt8]
   /// Nil when the socket has no IP address any more.
   public var remoteAddress: TransportAddress?
 
-  /// Whether the client sits on this machine.
+  /// Whether the client is on this machine.
   public var isFromLoopback: Bool { remoteAddress?.ip.isLoopback ?? false }
 }
 
-/// One whole HTTP response.
+/// A complete HTTP response.
 public struct HTTPResponse: Sendable {
   public var status: HTTPResponseStatus
   public var headers: HTTPHeaders
   public var body: [UInt8]
-  /// The request came with a credential that holds. Its connection then counts as a guest's, not as a stranger's.
+  /// The request carried a valid credential: its connection no longer counts as a stranger's.
   public var isForSomeoneKnown = false
 
   public init(status: HTTPResponseStatus, headers: HTTPHeaders = [:], body: [UInt8] = []) {
@@ -40,7 +40,7 @@ public struct HTTPResponse: Sendable {
 }
 
 extension HTTPResponse {
-  /// A refusal as RFC 9457 has it; 401 asks for a bearer token (RFC 6750 section 3).
+  /// A refusal as problem details (RFC 9457); 401 asks for a bearer token (RFC 6750 section 3).
   public init(_ problem: Problem) {
     self.init(WHEPResponse(problem))
   }

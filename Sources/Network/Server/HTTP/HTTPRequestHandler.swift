@@ -3,7 +3,7 @@ internal import NIOHTTP1
 internal import NIOWebSocket
 internal import Signaling
 
-/// Collects one request at a time, asks the responder, writes the answer. One for each TCP connection.
+/// Collects one request at a time, calls the responder and writes the response. One for each TCP connection.
 final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -12,13 +12,13 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     case idle
     case collecting(HTTPRequestHead, [UInt8])
     case answering
-    /// The last answer is out; nothing more is taken.
+    /// The last response is written; no more requests are read.
     case leaving
   }
 
-  /// From the last answer to the end of the connection. What is still on its way to us is read and thrown away, because
-  /// closing over unread bytes would make the client lose the answer. RFC 9112 section 9.6.
-  private static let farewell: TimeAmount = .milliseconds(300)
+  /// From the last response to the end of the connection. Bytes that still arrive are read and dropped, because closing
+  /// with unread bytes would make the client lose the response. RFC 9112 section 9.6.
+  private static let lingering: TimeAmount = .milliseconds(300)
 
   private let limits: HTTPServer.Limits
   private let webSocket: WebSocketEndpoint?
@@ -52,7 +52,7 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
-    // The connection has become a WebSocket, which keeps its own time and bounds.
+    // The connection has become a WebSocket, which has its own time-outs and limits.
     timer?.cancel()
     size.isOff = true
   }
@@ -81,7 +81,7 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // A request for a WebSocket that cannot be one goes on as a request, and is answered as such.
+    // A failed upgrade continues as a plain request and is answered as one.
     if error is NIOWebSocketUpgradeError { return }
     if let error = error as? HTTPParserError {
       if case .idle = state {
@@ -92,10 +92,10 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
           : Problem(400, "this is not HTTP/1.1")
         return write(HTTPResponse(problem), to: head, closing: true, context: context)
       }
-      // The rest of what has been refused already.
+      // The rest of a request that has been refused.
       if case .leaving = state { return }
     }
-    // TLS failures, resets and time-outs: nothing more can be said on this connection.
+    // TLS failures, resets and time-outs: nothing more can be sent on this connection.
     context.close(promise: nil)
   }
 
@@ -121,7 +121,7 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         handler.write(response, to: head, closing: !head.isKeepAlive, context: context)
       case .failure:
         handler.write(
-          HTTPResponse(Problem(500, "the child made a mistake; its log says more")), to: head, closing: true,
+          HTTPResponse(Problem(500, "the child failed; its log says why")), to: head, closing: true,
           context: context)
       }
     }
@@ -147,9 +147,9 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
       context.write(
         wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: response.body)))), promise: nil)
     }
-    // Also for the time that a slow reader takes for the answer.
+    // Also bounds how long a slow reader may take for the response.
     closeAfter(limits.idleTimeout, context: context)
-    // Before the end is written: the next request may come from within that.
+    // Before the end is written: the next request may be delivered from within that.
     state = closing ? .leaving : .idle
     let done = context.eventLoop.makePromise(of: Void.self)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: done)
@@ -160,7 +160,7 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
       if response.status.code < 400 {
         context.close(promise: nil)
       } else {
-        handler.closeAfter(Self.farewell, context: context)
+        handler.closeAfter(Self.lingering, context: context)
       }
     }
   }

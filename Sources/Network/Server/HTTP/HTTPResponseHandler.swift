@@ -7,15 +7,15 @@ final class HTTPResponseHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias OutboundOut = HTTPClientRequestPart
 
-  /// What the connection has to say. After `failed` and `closed` it says nothing more.
+  /// What the connection reports; `failed` and `closed` are the last.
   enum Event {
     /// Requests may be sent: TCP is connected and the server is trusted.
     case ready
     /// - Parameter isReusable: another request may be sent.
     case response(HTTPResponse, isReusable: Bool)
-    /// - Parameter hadBegun: some of a response had come.
+    /// - Parameter hadBegun: part of a response had arrived.
     case failed(HTTPClientError, hadBegun: Bool)
-    /// While no response was waited for.
+    /// While no response was awaited.
     case closed
   }
 
@@ -24,8 +24,8 @@ final class HTTPResponseHandler: ChannelInboundHandler {
     case idle
     case waiting
     case collecting(HTTPResponseHead, [UInt8])
-    /// Handed over when all that was read with it has been looked at: a server that sends more than it was asked for
-    /// must not answer the next request with it.
+    /// Delivered once everything read with it has been parsed: what a server sends beyond its response must not answer
+    /// the next request.
     case complete(HTTPResponse, isReusable: Bool)
     case ended
   }
@@ -61,7 +61,7 @@ final class HTTPResponseHandler: ChannelInboundHandler {
       let body = context.channel.allocator.buffer(bytes: request.body)
       context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
     }
-    // A header field that HTTP has no way to write is told by the promise alone.
+    // A header field that HTTP cannot carry is reported by the promise alone.
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     context.writeAndFlush(wrapOutboundOut(.end(nil))).whenFailure { error in
       let (handler, context) = bound.value
@@ -69,7 +69,7 @@ final class HTTPResponseHandler: ChannelInboundHandler {
     }
   }
 
-  // MARK: - The channel
+  // MARK: - ChannelInboundHandler
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
@@ -103,7 +103,7 @@ final class HTTPResponseHandler: ChannelInboundHandler {
       guard body.count + buffer.readableBytes <= maximumBodyBytes else {
         return fail(.responseTooLarge(maximumBodyBytes), context: context)
       }
-      // Without this the array is shared, and copied with every piece.
+      // Otherwise the array is shared, and copied with every piece.
       state = .waiting
       body.append(contentsOf: buffer.readableBytesView)
       state = .collecting(head, body)
@@ -131,7 +131,7 @@ final class HTTPResponseHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // Trouble after a response is trouble for the next one only.
+    // An error after a response concerns the next one only.
     if case .complete(let response, _) = state { state = .complete(response, isReusable: false) }
     handOver(context: context)
     fail(HTTPClientError(open: error, check: check), context: context)

@@ -4,12 +4,11 @@ internal import NIOHTTP1
 internal import NIOPosix
 public import NIOSSL
 
-/// HTTPS on one TCP port: TLS, limits and time-outs; what is answered is the responder's.
+/// HTTPS on one TCP port: TLS, limits and time-outs. The responder decides what to answer.
 public final class HTTPServer: Sendable {
-  /// What one client may take of us.
+  /// Limits on what clients may use.
   public struct Limits: Sendable {
-    /// Connections at a time; a home has a handful, more are an attack. Fewer where the system allows
-    /// fewer file descriptors.
+    /// Connections at a time; a home has a handful. Fewer where the system allows fewer file descriptors.
     public var maximumConnections = 256
     /// Request line and header fields together; WHEP players send a few hundred bytes.
     public var maximumHeadBytes = 32 * 1024
@@ -17,7 +16,7 @@ public final class HTTPServer: Sendable {
     public var maximumBodyBytes = 64 * 1024
     /// From one request's first byte to its last, and for the TLS handshake.
     public var requestTimeout: TimeAmount = .seconds(10)
-    /// A connection without a request.
+    /// Of a connection without a request.
     public var idleTimeout: TimeAmount = .seconds(60)
 
     public init() {}
@@ -32,9 +31,9 @@ public final class HTTPServer: Sendable {
     port = channel.localAddress?.port ?? 0
   }
 
-  /// Binds and starts to answer.
+  /// Binds the port and starts to answer.
   ///
-  /// - Parameter webSocket: where WebSockets are taken, on connections whose first request asks for one.
+  /// - Parameter webSocket: accepts WebSockets, on connections whose first request asks for one.
   /// - Throws: `IOError` when the address is in use or not ours.
   public static func start(
     host: String, port: Int, tls: NIOSSLContext, limits: Limits = .init(), webSocket: WebSocketEndpoint? = nil,
@@ -84,8 +83,8 @@ public final class HTTPServer: Sendable {
     )
   }
 
-  /// Literal addresses are not given to the resolver, which denies "::" on a host whose only IPv6 address is loopback. A
-  /// kernel without IPv6 gets 0.0.0.0 in its place.
+  /// Literal addresses bypass the resolver, which rejects "::" on a host whose only IPv6 address is loopback. A kernel
+  /// without IPv6 gets 0.0.0.0 instead.
   private static func bind(_ bootstrap: ServerBootstrap, host: String, port: Int) async throws -> any Channel {
     guard let address = try? SocketAddress(ipAddress: host, port: port) else {
       return try await bootstrap.bind(host: host, port: port).get()

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOSSL
 internal import SecureTransport
 
-/// Which certificate a client takes a server for the right one by.
+/// How a client authenticates a server by its certificate.
 public enum HTTPTrust: Sendable {
   /// Signed by an authority that this machine trusts, for the host's name or address. RFC 9110 section 4.3.4.
   case system
@@ -11,12 +11,13 @@ public enum HTTPTrust: Sendable {
   /// Any certificate over the key with this SHA-256 over its SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7): a paired
   /// child's identity key stays when its certificate is made anew.
   case pinnedKey(sha256: [UInt8])
-  /// Whether to take a certificate over the key with this SHA-256 (as for `pinnedKey`) is the owner's to say, at each new
-  /// connection; on the event loop. Nothing vouches for a first one: whoever stands between could show one of theirs.
+  /// The owner decides whether to accept a certificate over the key with this SHA-256 (as for `pinnedKey`), at each new
+  /// connection, on the event loop. Nothing authenticates the first one: it could be a man in the middle's.
   case firstUse(check: @Sendable (_ keySHA256: [UInt8]) -> Bool)
 }
 
-/// What all connections of one client share. Making it costs, above all where it reads the system's authorities.
+/// TLS state that all connections of one client share. Expensive to make, above all when it loads the system's
+/// authorities.
 struct ClientTLS: Sendable {
   private let context: NIOSSLContext
   private let trust: HTTPTrust
@@ -27,7 +28,7 @@ struct ClientTLS: Sendable {
     configuration.applicationProtocols = ["http/1.1"]
     if case .system = trust {
     } else {
-      // The verification of ours stands in for the library's whole one; what is left out here is not read for nothing.
+      // Our own verification replaces the library's, so the system's authorities need not be loaded.
       configuration.trustRoots = .certificates([])
       configuration.certificateVerification = .noHostnameVerification
     }
@@ -39,7 +40,7 @@ struct ClientTLS: Sendable {
     self.trust = trust
   }
 
-  /// The handler for one connection, and what it will have seen.
+  /// The handler for one connection, and its view of the certificate.
   ///
   /// - Parameter name: the host, when it is a name; addresses have no place in SNI (RFC 6066 section 3).
   func makeHandler(name: String?) throws -> (NIOSSLClientHandler, CertificateCheck) {
@@ -56,12 +57,12 @@ struct ClientTLS: Sendable {
   }
 }
 
-/// What one connection has seen of its server's certificate. Used on the event loop.
+/// One connection's view of its server's certificate. Confined to the event loop.
 final class CertificateCheck {
   private let trust: HTTPTrust
   private var certificateSHA256: [UInt8]?
   private var isRefused = false
-  /// Where the library verifies by itself: the certificate as far as the handshake has got.
+  /// Where the library verifies by itself: the certificate, once the handshake has received it.
   var peer: () -> NIOSSLCertificate? = { nil }
 
   init(trust: HTTPTrust) {
@@ -95,7 +96,7 @@ final class CertificateCheck {
   func explain(_ error: any Error) -> HTTPClientError {
     if isRefused { return .certificateNotTrusted(sha256: certificateSHA256) }
     let text = "\(error)"
-    // BoringSSL's words for it; the host's name is checked afterwards, with errors of its own.
+    // BoringSSL's name for it; the host's name is checked afterwards and has its own errors.
     let isVerification =
       text.contains("CERTIFICATE_VERIFY_FAILED")
       || (error as? NIOSSLExtraError) == .failedToValidateHostname

@@ -1,78 +1,175 @@
 internal import NIOCore
-internal import NIOPosix
 internal import Wire
 
-/// Datagrams to one address that go to the kernel in one write and are cut apart there: udp(7), UDP_SEGMENT. All are of
-/// the first one's size, but the last may be shorter. A picture's packets are like that.
+/// Datagrams to one address that go to the kernel in one system call and are cut apart there: udp(7), UDP_SEGMENT. All
+/// have the size of the first; the last may be shorter. The packets of one picture are like that.
+///
+/// It earns system calls: a picture of 40 packets is one `sendmsg` instead of 40, and one walk through the network stack.
 struct DatagramBatch {
   let address: TransportAddress
+  /// The same address, as the socket takes it.
+  let destination: SocketAddress
   /// Bytes of every datagram but the last.
   let segmentSize: Int
-  private(set) var bytes: ByteBuffer
-  private(set) var count = 1
+  private var bytes: [UInt8]
+  /// Bytes that have been sent or given up.
+  private var start = 0
   private var endsShort = false
+  private(set) var count = 1
 
   /// The kernel takes 64.
   static let maximumDatagrams = 40
-  /// With the headers before them they must fit into 65,535 bytes.
+  /// With the headers in front they must fit into 65,535 bytes.
   static let maximumBytes = 60_000
 
-  init(_ datagram: [UInt8], to address: TransportAddress, allocator: ByteBufferAllocator) {
+  init(_ datagram: [UInt8], to address: TransportAddress, at destination: SocketAddress) {
     self.address = address
+    self.destination = destination
     segmentSize = datagram.count
-    bytes = allocator.buffer(bytes: datagram)
+    bytes = datagram
   }
 
-  /// Takes another datagram behind the others, if it goes the same way and has the size for it.
+  /// Adds a datagram at the end, if it has the same address and a size that fits.
   mutating func append(_ datagram: [UInt8], to address: TransportAddress) -> Bool {
     guard !endsShort, !datagram.isEmpty, datagram.count <= segmentSize, count < Self.maximumDatagrams,
-      bytes.readableBytes + datagram.count <= Self.maximumBytes, address == self.address
+      bytes.count + datagram.count <= Self.maximumBytes, address == self.address
     else { return false }
-    bytes.writeBytes(datagram)
+    if count == 1 { bytes.reserveCapacity(min(Self.maximumBytes, 12 * segmentSize)) }
+    bytes.append(contentsOf: datagram)
     count += 1
     endsShort = datagram.count < segmentSize
     return true
   }
+
+  /// What is left of it.
+  var remaining: ArraySlice<UInt8> { bytes[start...] }
+
+  /// The first datagram that is left.
+  var first: ArraySlice<UInt8> { bytes[start..<min(bytes.count, start + segmentSize)] }
+
+  mutating func removeFirst() {
+    start += first.count
+    count -= 1
+  }
 }
 
-/// Writes datagrams to a UDP channel, in batches where the kernel takes them.
+/// What became of a write to a UDP socket.
+enum DatagramWriteResult: Hashable, Sendable {
+  case written
+  /// The socket's send buffer is full; try again soon.
+  case bufferFull
+  /// The kernel refuses this write, with this errno; it says nothing about other destinations.
+  case refused(errno: Int32)
+}
+
+/// A UDP socket as the writer needs it.
+protocol DatagramSocket: AnyObject {
+  /// - Parameter segmentSize: 0 for a single datagram, else the kernel cuts `bytes` into datagrams of this size.
+  func send(_ bytes: ArraySlice<UInt8>, to destination: SocketAddress, segmentSize: Int) -> DatagramWriteResult
+}
+
+/// Writes datagrams to a UDP socket, in batches where the kernel takes them.
 ///
-/// Confined to its event loop; nothing leaves before `flush`.
+/// An error belongs to the destination it occurred with: what is written there is lost, as on any network, and everything
+/// else goes on. NIO would close the socket for everybody (EACCES for a broadcast address, ENETUNREACH without a route),
+/// which is why this writes past its channel. Confined to its event loop; call `flush` when nothing more comes.
 final class DatagramWriter {
-  private var pending: (batch: DatagramBatch, destination: SocketAddress)?
-  private var hasWritten = false
-  /// Until a batch could not be written.
-  private(set) var usesBatches = System.supportsUDPSegmentationOffload
+  private let usesBatches: Bool
+  private var batch: DatagramBatch?
+  /// Found the send buffer full, in order.
+  private var waiting: [DatagramBatch] = []
+  private var waitingBytes = 0
+  /// Addresses to which no batch can be sent, the oldest first: a device without checksums of its own before Linux 6.11,
+  /// or a path for smaller packets.
+  private(set) var addressesWithoutBatches: [TransportAddress] = []
+  /// Datagrams that the kernel refused, or that found too much waiting.
+  private(set) var lostDatagrams: UInt64 = 0
+
+  /// As much as the send buffer takes itself.
+  static let maximumWaitingBytes = 1 << 19
+  /// More than viewers have addresses in use; beyond it one failed write is the price.
+  static let maximumAddressesWithoutBatches = 64
+
+  /// - Parameter usesBatches: false: one write for each datagram.
+  init(usesBatches: Bool) {
+    self.usesBatches = usesBatches
+  }
+
+  /// Whether datagrams wait for room in the send buffer: call `flush` again soon.
+  var isWaiting: Bool { !waiting.isEmpty }
 
   func write(
-    _ datagram: [UInt8], to address: TransportAddress, at destination: SocketAddress, through channel: any Channel
+    _ datagram: [UInt8], to address: TransportAddress, at destination: SocketAddress, through socket: any DatagramSocket
   ) {
-    if usesBatches, pending?.batch.append(datagram, to: address) == true { return }
-    writeBatch(through: channel)
-    pending = (DatagramBatch(datagram, to: address, allocator: channel.allocator), destination)
+    if usesBatches, batch?.append(datagram, to: address) == true { return }
+    writeBatch(through: socket)
+    batch = DatagramBatch(datagram, to: address, at: destination)
   }
 
-  func flush(_ channel: any Channel) {
-    writeBatch(through: channel)
-    guard hasWritten else { return }
-    hasWritten = false
-    channel.flush()
+  func flush(through socket: any DatagramSocket) {
+    if isWaiting { writeWaiting(through: socket) }
+    writeBatch(through: socket)
   }
 
-  private func writeBatch(through channel: any Channel) {
-    guard let (batch, destination) = pending else { return }
-    pending = nil
-    hasWritten = true
-    guard batch.count > 1 else {
-      return channel.write(AddressedEnvelope(remoteAddress: destination, data: batch.bytes), promise: nil)
+  /// Forgets what waits, when the socket is gone.
+  func discard() {
+    batch = nil
+    waiting = []
+    waitingBytes = 0
+  }
+
+  private func writeWaiting(through socket: any DatagramSocket) {
+    var done = 0
+    for index in waiting.indices {
+      let before = waiting[index].remaining.count
+      let isDone = send(&waiting[index], through: socket)
+      waitingBytes -= isDone ? before : before - waiting[index].remaining.count
+      guard isDone else { break }
+      done += 1
     }
-    let envelope = AddressedEnvelope(
-      remoteAddress: destination, data: batch.bytes,
-      metadata: .init(ecnState: .transportNotCapable, packetInfo: nil, segmentSize: batch.segmentSize))
-    let written = channel.eventLoop.makePromise(of: Void.self)
-    // The kernel does not cut for this path, perhaps: a device without checksums of its own before Linux 6.11, a path for
-    // smaller datagrams, a kernel before 4.18. Whatever it was, single datagrams are sure.
-    written.futureResult.assumeIsolated().whenFailure { [self] _ in usesBatches = false }
-    channel.write(envelope, promise: written)
+    waiting.removeFirst(done)
+  }
+
+  private func writeBatch(through socket: any DatagramSocket) {
+    guard var batch = self.batch else { return }
+    self.batch = nil
+    if !isWaiting, send(&batch, through: socket) { return }
+    guard waitingBytes + batch.remaining.count <= Self.maximumWaitingBytes else {
+      lostDatagrams &+= UInt64(batch.count)
+      return
+    }
+    waitingBytes += batch.remaining.count
+    waiting.append(batch)
+  }
+
+  /// Sends what is left of a batch. False when the send buffer is full; then some may be left.
+  private func send(_ batch: inout DatagramBatch, through socket: any DatagramSocket) -> Bool {
+    var isRefused = false
+    if batch.count > 1, !addressesWithoutBatches.contains(batch.address) {
+      switch socket.send(batch.remaining, to: batch.destination, segmentSize: batch.segmentSize) {
+      case .written: return true
+      case .bufferFull: return false
+      // Whatever it was, single datagrams are the smallest that can be asked for.
+      case .refused: isRefused = true
+      }
+    }
+    while batch.count > 0 {
+      switch socket.send(batch.first, to: batch.destination, segmentSize: 0) {
+      case .written:
+        if isRefused { avoidBatches(to: batch.address) }
+        isRefused = false
+      case .bufferFull:
+        return false
+      case .refused:
+        lostDatagrams &+= 1
+      }
+      batch.removeFirst()
+    }
+    return true
+  }
+
+  private func avoidBatches(to address: TransportAddress) {
+    if addressesWithoutBatches.count >= Self.maximumAddressesWithoutBatches { addressesWithoutBatches.removeFirst() }
+    addressesWithoutBatches.append(address)
   }
 }

@@ -4,13 +4,20 @@ internal import NIOCore
 internal import NIOPosix
 internal import Wire
 
-/// A timer of an event loop that can be put off, timerfd_create(2).
+/// The media timer: one deadline that moves with every packet.
+protocol MediaTimer: AnyObject {
+  /// Fires after `delay`, instead of when it was to fire before.
+  func set(_ delay: Duration)
+  func close()
+}
+
+/// A timer of an event loop that can be postponed, timerfd_create(2).
 ///
-/// NIO's own wakes its loop at every time that was ever asked for, put off or not. Deadlines of media move with every
-/// packet, and on small machines to wake up costs more than most of what is done then.
+/// It earns wake-ups: NIO wakes its loop for each time that was ever set, even if the task has been cancelled since,
+/// and the deadlines of media move with every packet.
 ///
 /// `@unchecked Sendable` because it is confined to its event loop.
-final class LoopTimer: ChannelInboundHandler, @unchecked Sendable {
+final class LoopTimer: MediaTimer, ChannelInboundHandler, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
 
   private let descriptor: Int32
@@ -24,7 +31,7 @@ final class LoopTimer: ChannelInboundHandler, @unchecked Sendable {
     self.fired = fired
   }
 
-  /// `fired` is called on the loop, once for each time that was set and not replaced.
+  /// - Parameter fired: called on the loop, once for each time that was set and not replaced.
   static func open(on loop: any EventLoop, fired: @escaping @Sendable () -> Void) async throws -> LoopTimer {
     let descriptor = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
     guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "timerfd_create") }
@@ -43,8 +50,7 @@ final class LoopTimer: ChannelInboundHandler, @unchecked Sendable {
     }
   }
 
-  /// Fires after `delay`, instead of when it was to fire before. What has expired already fires first: the loop may know
-  /// of it by now, and must find something to read.
+  /// A time that has expired already still fires first: the loop may know of it by now, and must find something to read.
   func set(_ delay: Duration) {
     // A closed channel's descriptor may be somebody else's by now.
     guard let channel, channel.isActive else { return }
@@ -64,7 +70,7 @@ final class LoopTimer: ChannelInboundHandler, @unchecked Sendable {
     channel?.close(promise: nil)
   }
 
-  // MARK: The channel's
+  // MARK: ChannelInboundHandler
 
   func handlerAdded(context: ChannelHandlerContext) {
     channel = context.channel
@@ -74,7 +80,7 @@ final class LoopTimer: ChannelInboundHandler, @unchecked Sendable {
     channel = nil
   }
 
-  /// What is read says how often the timer has expired; it is set for one time only.
+  /// The bytes are the number of expirations, always one.
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     expiry = nil
     fired()

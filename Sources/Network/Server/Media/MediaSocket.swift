@@ -1,22 +1,28 @@
+internal import CLinux
+internal import Glibc
 public import NIOCore
 internal import NIOPosix
 public import Wire
 
 /// The one UDP socket over which all peers' media goes. Dual-stack where the machine has IPv6.
+///
+/// NIO reads from it; `send` writes to it directly, because NIO closes a UDP channel when one write fails.
 public final class MediaSocket: Sendable {
   let channel: any Channel
+  private let descriptor: Int32
   let isIPv6: Bool
   /// The bound port.
   public let port: UInt16
 
-  private init(channel: any Channel, isIPv6: Bool, port: UInt16) {
+  private init(channel: any Channel, descriptor: Int32, isIPv6: Bool, port: UInt16) {
     self.channel = channel
+    self.descriptor = descriptor
     self.isIPv6 = isIPv6
     self.port = port
   }
 
-  /// Whether a datagram is worth a closer look, by its first byte and where it comes from. Asked before anything is copied,
-  /// so that a flood of what nobody waits for costs little.
+  /// Whether to read a datagram, by its first byte and where it comes from. Asked before anything is copied, so that a
+  /// flood of unwanted datagrams costs little.
   public typealias Filter = @Sendable (_ first: UInt8, _ from: TransportAddress) -> Bool
 
   /// Binds the first free port of the range; a range that begins with 0 lets the system choose.
@@ -27,11 +33,12 @@ public final class MediaSocket: Sendable {
     receive: @escaping @Sendable (_ datagram: [UInt8], _ from: TransportAddress, _ to: TransportAddress) -> Void,
     receivedAll: @escaping @Sendable () -> Void
   ) async throws -> MediaSocket {
-    var lastError: any Error = IOError(errnoCode: 98, reason: "no free UDP port")
+    var lastError: any Error = IOError(errnoCode: EADDRINUSE, reason: "no free UDP port")
     for port in ports.lowerBound == 0 ? 0...0 : ports {
-      for host in ["::", "0.0.0.0"] {
+      for isIPv6 in [true, false] {
         do {
-          return try await bind(host: host, port: Int(port), group, isWanted, receive, receivedAll)
+          let descriptor = try boundSocket(isIPv6: isIPv6, port: port)
+          return try await open(descriptor, isIPv6: isIPv6, group, isWanted, receive, receivedAll)
         } catch {
           lastError = error
         }
@@ -40,22 +47,43 @@ public final class MediaSocket: Sendable {
     throw lastError
   }
 
-  private static func bind(
-    host: String, port: Int, _ group: any EventLoopGroup, _ isWanted: @escaping Filter,
+  /// A UDP socket bound to all addresses: socket(2), ipv6(7).
+  private static func boundSocket(isIPv6: Bool, port: UInt16) throws -> Int32 {
+    let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    let descriptor = Glibc.socket(isIPv6 ? AF_INET6 : AF_INET, kind, 0)
+    guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "socket") }
+    do {
+      if isIPv6 {
+        var off: Int32 = 0
+        setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &off, socklen_t(MemoryLayout<Int32>.size))
+      }
+      let address = try SocketAddress(ipAddress: isIPv6 ? "::" : "0.0.0.0", port: Int(port))
+      let status = address.withSockAddr { Glibc.bind(descriptor, $0, socklen_t($1)) }
+      guard status == 0 else { throw IOError(errnoCode: errno, reason: "bind") }
+      return descriptor
+    } catch {
+      Glibc.close(descriptor)
+      throw error
+    }
+  }
+
+  /// Hands a bound socket to NIO, which closes it from then on.
+  private static func open(
+    _ descriptor: Int32, isIPv6: Bool, _ group: any EventLoopGroup, _ isWanted: @escaping Filter,
     _ receive: @escaping @Sendable ([UInt8], TransportAddress, TransportAddress) -> Void,
     _ receivedAll: @escaping @Sendable () -> Void
   ) async throws -> MediaSocket {
     var bootstrap = DatagramBootstrap(group: group)
     if System.supportsUDPReceiveOffload {
-      // What came in one batch is read as one, udp(7), UDP_GRO.
+      // Datagrams that came in one batch are read as one, udp(7), UDP_GRO.
       bootstrap = bootstrap.channelOption(.datagramReceiveOffload, value: true)
         .channelOption(.datagramReceiveSegmentSize, value: true)
     }
     let channel =
       try await bootstrap
       .channelOption(.receivePacketInfo, value: true)
-      // A wake-up takes what has come. One by one: most often it is one datagram or one batch, for which recvmmsg(2) costs
-      // more than it saves.
+      // Datagrams a wake-up reads, one by one: most often there is one datagram or one batch, for which recvmmsg(2)
+      // costs more than it saves.
       .channelOption(.maxMessagesPerRead, value: 16)
       // A batch is up to 64 KiB; memory is touched only as far as it reaches.
       .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 65_536))
@@ -69,13 +97,34 @@ public final class MediaSocket: Sendable {
             DatagramReceiver(port: port, isWanted: isWanted, receive: receive, receivedAll: receivedAll))
         }
       }
-      .bind(to: SocketAddress(ipAddress: host, port: port)).get()
+      .withBoundSocket(descriptor).get()
     return MediaSocket(
-      channel: channel, isIPv6: host == "::", port: UInt16(truncatingIfNeeded: channel.localAddress?.port ?? 0))
+      channel: channel, descriptor: descriptor, isIPv6: isIPv6,
+      port: UInt16(truncatingIfNeeded: channel.localAddress?.port ?? 0))
   }
 
   func close() async {
     try? await channel.close().get()
+  }
+}
+
+extension MediaSocket: DatagramSocket {
+  /// Call on the event loop alone. A closed socket takes nothing.
+  func send(_ bytes: ArraySlice<UInt8>, to destination: SocketAddress, segmentSize: Int) -> DatagramWriteResult {
+    channel.eventLoop.assertInEventLoop()
+    // A closed channel's descriptor may be somebody else's by now.
+    guard channel.isActive else { return .refused(errno: EBADF) }
+    let status = bytes.withUnsafeBytes { buffer in
+      destination.withSockAddr { address, size in
+        clinux_send_datagrams(
+          descriptor, buffer.baseAddress, buffer.count, UInt16(clamping: segmentSize), address, socklen_t(size))
+      }
+    }
+    return switch -status {
+    case 0: .written
+    case EAGAIN: .bufferFull
+    case let errno: .refused(errno: errno)
+    }
   }
 }
 
@@ -111,7 +160,7 @@ private final class DatagramReceiver: ChannelInboundHandler {
     let unknown: IPAddress = remote.ip.isIPv6 ? .v6(0, 0) : .v4(0)
     let local = TransportAddress(ip: destination?.ip ?? unknown, port: port)
     var rest = envelope.data
-    // All of a batch have this size, but for a shorter last one.
+    // All datagrams of a batch have this size; the last may be shorter.
     let size = envelope.metadata?.segmentSize ?? rest.readableBytes
     while let first = rest.getInteger(at: rest.readerIndex, as: UInt8.self) {
       guard let datagram = rest.readSlice(length: min(max(1, size), rest.readableBytes)) else { return }
@@ -124,6 +173,6 @@ private final class DatagramReceiver: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // ICMP errors (a viewer's port is gone) come up here; consent decides when a peer is dead, not they.
+    // ICMP errors (a viewer's port is gone) arrive here. Consent (RFC 7675) decides when a peer is gone, not they.
   }
 }

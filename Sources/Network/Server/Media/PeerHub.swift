@@ -17,12 +17,30 @@ public enum PeerHubError: Error, Sendable {
   case refused(PeerConnectionError)
 }
 
-/// Every peer connection, on one event loop: finds the peer that a datagram belongs to, keeps their timer, and sends
-/// frames to all.
+/// All peer connections on one event loop: finds the peer that a datagram belongs to, runs one timer for all, and sends
+/// frames to each.
 ///
 /// `@unchecked Sendable` because it is confined to its event loop: every entry checks that it runs there.
 public final class PeerHub: @unchecked Sendable {
   public typealias EventHandler = @Sendable (PeerID, PeerConnectionEvent) -> Void
+  /// Looks up a `.local` name; `found` may be called on any thread, once for each address, or never.
+  public typealias NameResolver =
+    @Sendable (_ name: String, _ found: @escaping @Sendable (IPAddress) -> Void) -> Void
+
+  /// The special paths that save system calls and wake-ups. Without them everything works the same.
+  public struct FastPaths: Sendable {
+    /// Datagrams to one address go to the kernel in one write: `DatagramBatch`.
+    public var usesDatagramBatches = true
+    /// A timer that can be postponed, instead of NIO's: `LoopTimer`.
+    public var usesLoopTimer = true
+
+    public static let none = FastPaths(usesDatagramBatches: false, usesLoopTimer: false)
+
+    public init(usesDatagramBatches: Bool = true, usesLoopTimer: Bool = true) {
+      self.usesDatagramBatches = usesDatagramBatches
+      self.usesLoopTimer = usesLoopTimer
+    }
+  }
 
   public let eventLoop: any EventLoop
   private let limit: Int
@@ -30,18 +48,25 @@ public final class PeerHub: @unchecked Sendable {
   private let makeConnection: @Sendable (PeerConnectionConfiguration) -> PeerConnection
   /// Called on the event loop; set it before `bind`.
   public var onEvent: EventHandler = { _, _ in }
-  private var socket: MediaSocket?
+  /// Finds the addresses behind the names that browsers give in place of their own addresses
+  /// (draft-ietf-mmusic-mdns-ice-candidates). Nil: such candidates are not used. Set it before `bind`.
+  public var resolveName: NameResolver?
+  private(set) var socket: MediaSocket?
   private var isShutDown = false
-  /// Sound goes on after a word, and a network that is down costs little.
+  /// Retry soon; a failed bind is cheap.
   private static let reopeningDelay: TimeAmount = .milliseconds(100)
+  /// How soon to write again after the send buffer was full: Wi-Fi takes a packet in a fraction of this.
+  private static let fullBufferDelay: TimeAmount = .milliseconds(2)
   private static let timerSlack: Duration = .milliseconds(3)
   private var peers: [PeerID: Peer] = [:]
   private var byFragment: [String: PeerID] = [:]
   private(set) var addresses = PeerAddressTable()
   private var nextNumber: UInt64 = 1
-  private var timer: LoopTimer?
+  private let fastPaths: FastPaths
+  private var timer: (any MediaTimer)?
   private var timerDeadline: Instant?
-  private let writer = DatagramWriter()
+  private let writer: DatagramWriter
+  private var isWaitingForBuffer = false
   /// Events wait until the peer has been drained, because a handler may call the hub again.
   private var events: [(PeerID, PeerConnectionEvent)] = []
   private var isDelivering = false
@@ -54,12 +79,17 @@ public final class PeerHub: @unchecked Sendable {
     let fragment: String
     /// The last destination in the form that NIO wants; most packets go to the same one.
     var destination: (typed: TransportAddress, socket: SocketAddress)?
+    /// `.local` names that were looked up for it.
+    var lookups = 0
 
     init(id: PeerID, connection: PeerConnection, fragment: String) {
       self.id = id
       self.connection = connection
       self.fragment = fragment
     }
+
+    /// A browser has one name for each network interface and address family.
+    static let maximumLookups = 16
   }
 
   /// - Parameters:
@@ -67,21 +97,24 @@ public final class PeerHub: @unchecked Sendable {
   ///   - now: the monotonic clock.
   ///   - makeConnection: makes a connection with the shell's secure transports.
   public init(
-    eventLoop: any EventLoop, limit: Int, now: @escaping @Sendable () -> Instant,
+    eventLoop: any EventLoop, limit: Int, now: @escaping @Sendable () -> Instant, fastPaths: FastPaths = FastPaths(),
     makeConnection: @escaping @Sendable (PeerConnectionConfiguration) -> PeerConnection
   ) {
     self.eventLoop = eventLoop
     self.limit = limit
     self.now = now
     self.makeConnection = makeConnection
+    self.fastPaths = fastPaths
+    writer = DatagramWriter(usesBatches: fastPaths.usesDatagramBatches && System.supportsUDPSegmentationOffload)
   }
 
   /// Opens the UDP socket. Call once, before anything else.
   public func bind(ports: ClosedRange<UInt16>) async throws {
     let socket = try await openSocket(ports: ports)
-    let timer = try await LoopTimer.open(on: eventLoop) { [weak self] in self?.fire() }
+    let loopTimer =
+      fastPaths.usesLoopTimer ? try await LoopTimer.open(on: eventLoop) { [weak self] in self?.fire() } : nil
     try await eventLoop.submit {
-      self.timer = timer
+      self.timer = loopTimer ?? DeadlineTimer(on: self.eventLoop, now: self.now) { [weak self] in self?.fire() }
       self.use(socket)
     }.get()
   }
@@ -99,12 +132,12 @@ public final class PeerHub: @unchecked Sendable {
   private func use(_ socket: MediaSocket) {
     guard !isShutDown else { return socket.channel.close(promise: nil) }
     self.socket = socket
+    writer.discard()
     for peer in peers.values { peer.destination = nil }
     socket.channel.closeFuture.whenComplete { [weak self] _ in self?.reopen(port: socket.port) }
   }
 
-  /// NIO closes a UDP socket when one datagram cannot be written, as happens while an interface is down or when a peer
-  /// names an address that nothing may be sent to. The others go on as soon as there is a socket on the same port.
+  /// NIO closes a socket that it cannot read from any more. All peers continue on a new one with the same port.
   private func reopen(port: UInt16) {
     eventLoop.scheduleTask(in: Self.reopeningDelay) { [weak self] in
       guard let self, !self.isShutDown else { return }
@@ -315,6 +348,8 @@ public final class PeerHub: @unchecked Sendable {
           remember(to, of: peer)
         }
         write(datagram, to: to, of: peer)
+      case .event(.resolve(let name)):
+        resolve(name, for: peer)
       case .event(let event):
         events.append((peer.id, event))
       }
@@ -354,12 +389,36 @@ public final class PeerHub: @unchecked Sendable {
       destination = made
       peer.destination = (address, made)
     }
-    writer.write(datagram, to: address, at: destination, through: socket.channel)
+    writer.write(datagram, to: address, at: destination, through: socket)
+  }
+
+  private func resolve(_ name: String, for peer: Peer) {
+    guard let resolveName, peer.lookups < Peer.maximumLookups else { return }
+    peer.lookups += 1
+    let id = peer.id
+    resolveName(name) { [weak self] address in
+      guard let self else { return }
+      eventLoop.execute {
+        self.with(id) { connection, now in connection.addResolved(name: name, address: address, now: now) }
+      }
+    }
+  }
+
+  /// Writes everything out; again a little later if the send buffer is full.
+  private func flush() {
+    guard let socket else { return }
+    writer.flush(through: socket)
+    guard writer.isWaiting, !isWaitingForBuffer else { return }
+    isWaitingForBuffer = true
+    eventLoop.scheduleTask(in: Self.fullBufferDelay) { [weak self] in
+      self?.isWaitingForBuffer = false
+      self?.flush()
+    }
   }
 
   /// Flushes once, sets the timer and hands out the events of this turn.
   private func finishTurn() {
-    if let socket { writer.flush(socket.channel) }
+    flush()
     schedule()
     guard !isDelivering else { return }
     isDelivering = true
@@ -371,7 +430,7 @@ public final class PeerHub: @unchecked Sendable {
     isDelivering = false
   }
 
-  /// One timer for all peers. A little too early is left as it is; by more it would wake the thread for nothing.
+  /// One timer for all peers. One that is set a little too early stays as it is.
   private func schedule() {
     guard let deadline = peers.values.lazy.compactMap(\.connection.nextDeadline).min() else { return }
     if let timerDeadline, timerDeadline <= deadline, deadline < timerDeadline + Self.timerSlack { return }

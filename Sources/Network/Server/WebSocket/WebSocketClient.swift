@@ -6,30 +6,30 @@ public import Signaling
 
 /// Why there is no WebSocket.
 public enum WebSocketClientError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The server cannot be reached, or not be trusted.
+  /// The server cannot be reached, or is not trusted.
   case connection(HTTPClientError)
-  /// The server answers, with this status instead of 101.
+  /// The server answered with this status instead of 101.
   case refused(status: Int)
-  /// The server agrees to something else than a WebSocket. RFC 6455 section 4.1.
+  /// The server switched protocols, but not to a WebSocket. RFC 6455 section 4.1.
   case badHandshake
 
   public var description: String {
     switch self {
     case .connection(let error): "\(error)"
     case .refused(426), .refused(404): "there is no WebSocket at this address"
-    case .refused(503): "as many connections as the server takes are open"
+    case .refused(503): "the server's limit of connections is reached"
     case .refused(let status): "the server refuses the WebSocket with status \(status)"
-    case .badHandshake: "the server's answer is none of a WebSocket"
+    case .badHandshake: "the server's answer is not a WebSocket handshake"
     }
   }
 }
 
 /// One attempt to open a WebSocket. RFC 6455 section 4.1.
 ///
-/// Which certificate is taken is `trust`'s matter, as for `HTTPClient`. For a paired child's room that is
-/// `.pinnedKey`, which a certificate of anybody else never passes; where the child has a certificate from elsewhere,
-/// `.firstUse { _ in true }` takes any, and is no danger to what is signed: who sits between learns who speaks with whom,
-/// and can keep them apart (see `SignedMessage`).
+/// `trust` decides which certificates are accepted, as for `HTTPClient`. For a paired child's room that is `.pinnedKey`,
+/// which nobody else's certificate passes. Where the child has a certificate from elsewhere, `.firstUse { _ in true }`
+/// accepts any: messages are signed, so a man in the middle learns who talks to whom and can block it, no more (see
+/// `SignedMessage`).
 ///
 /// `@unchecked Sendable` because it is confined to its event loop: every entry checks that it runs there.
 public final class WebSocketClient: @unchecked Sendable {
@@ -39,7 +39,7 @@ public final class WebSocketClient: @unchecked Sendable {
   private enum State {
     case fresh
     case connecting(Completion)
-    /// TCP is there; TLS and the upgrade follow.
+    /// TCP is connected; TLS and the upgrade follow.
     case asking(any Channel, WebSocketRequestHandler, Completion)
     case done
   }
@@ -54,7 +54,7 @@ public final class WebSocketClient: @unchecked Sendable {
 
   /// - Parameters:
   ///   - url: `https` for `wss`, `http` for `ws`.
-  ///   - timeout: for all of it, up to the server's answer.
+  ///   - timeout: for everything up to the server's answer.
   /// - Throws: `HTTPClientError.tls` when the TLS library cannot be set up.
   public init(
     url: HTTPURL, trust: HTTPTrust, limits: WebSocketLimits = WebSocketLimits(), timeout: TimeAmount = .seconds(8),
@@ -82,7 +82,7 @@ public final class WebSocketClient: @unchecked Sendable {
     }.whenComplete { result in bound.value.connected(result) }
   }
 
-  /// Gives the attempt up; `completion` is not called any more.
+  /// Abandons the attempt; `completion` will not be called.
   public func cancel() {
     eventLoop.preconditionInEventLoop()
     end()
@@ -101,7 +101,7 @@ public final class WebSocketClient: @unchecked Sendable {
           bound.value.succeed(try WebSocketConnection(channel: channel, role: .client, limits: limits))
         }
       })
-    // The server may send frames right behind its answer.
+    // The server may send frames right after its answer.
     try pipeline.addHTTPClientHandlers(
       leftOverBytesStrategy: .forwardBytes,
       withClientUpgrade: (
@@ -116,7 +116,7 @@ public final class WebSocketClient: @unchecked Sendable {
     try pipeline.addHandler(request)
   }
 
-  /// Of several attempts to connect only the one that came through counts.
+  /// Of several attempts to connect, only the one that succeeded counts.
   private func connected(_ result: Result<any Channel, any Error>) {
     guard case .connecting(let completion) = state else {
       if case .success(let channel) = result { channel.close(promise: nil) }
@@ -164,7 +164,7 @@ public final class WebSocketClient: @unchecked Sendable {
   }
 }
 
-/// Asks for the upgrade once TLS stands, and hears the server's refusal. It leaves the pipeline with HTTP.
+/// Requests the upgrade once TLS is up, and reports the server's refusal. Removed from the pipeline with HTTP.
 private final class WebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias OutboundOut = HTTPClientRequestPart
@@ -176,7 +176,7 @@ private final class WebSocketRequestHandler: ChannelInboundHandler, RemovableCha
   private var context: ChannelHandlerContext?
   private var isSecured: Bool
   private var hasBegun = false
-  /// What failed before anybody wanted to know.
+  /// A failure from before `begin`.
   private var failure: WebSocketClientError?
 
   init(url: HTTPURL, check: CertificateCheck?) {
@@ -185,7 +185,7 @@ private final class WebSocketRequestHandler: ChannelInboundHandler, RemovableCha
     isSecured = check == nil
   }
 
-  /// This connection is the one that is used.
+  /// This connection is the one to use.
   func begin() {
     hasBegun = true
     if let failure { report?(self, .failure(failure)) } else { ask() }

@@ -2,19 +2,19 @@ public import NIOCore
 internal import NIOWebSocket
 public import Wire
 
-/// What one WebSocket may take of us.
+/// Limits on what one WebSocket may use.
 public struct WebSocketLimits: Sendable {
-  /// Of a text message, in as many frames as it comes.
+  /// Of a text message, in all its frames together.
   public var maximumMessageBytes = 64 * 1024
   public var maximumFragments = 256
-  /// What waits for a peer that reads too slowly.
+  /// Buffered for a peer that reads too slowly.
   public var maximumUnsentBytes = 512 * 1024
-  /// Frames of any kind that may come at once, and the time for one more. An offer with its candidates is some twenty.
+  /// Frames of any kind that may arrive at once, and the time for one more. An offer with its candidates is some twenty.
   public var frameBurst = 512
   public var frameInterval: Duration = .milliseconds(5)
   /// Routers forget a silent connection after a minute at the earliest.
   public var pingInterval: TimeAmount = .seconds(20)
-  /// Pings in a row that nothing comes after.
+  /// Pings in a row without anything received after them.
   public var maximumUnansweredPings = 2
   /// From our close frame to the end of the connection.
   public var closeTimeout: TimeAmount = .seconds(2)
@@ -22,16 +22,16 @@ public struct WebSocketLimits: Sendable {
   public init() {}
 }
 
-/// Why a WebSocket is no more.
+/// Why a WebSocket has ended.
 public enum WebSocketClosure: Hashable, Sendable {
-  /// By a close frame of the peer; 1005 when it names no code. RFC 6455 section 7.4.
+  /// By the peer's close frame; 1005 when it names no code. RFC 6455 section 7.4.
   case byPeer(code: Int, reason: String)
   case byUs(WebSocketCloseCode)
-  /// Without a close frame, or nothing came for too long.
+  /// Without a close frame, or after too long a silence.
   case lost
 }
 
-/// The codes that we close with. RFC 6455 section 7.4.1.
+/// The status codes that we send. RFC 6455 section 7.4.1.
 public enum WebSocketCloseCode: Int, Hashable, Sendable {
   case normal = 1000
   case goingAway = 1001
@@ -45,7 +45,7 @@ public enum WebSocketCloseCode: Int, Hashable, Sendable {
   case tryAgainLater = 1013
 }
 
-/// One WebSocket (RFC 6455), either end: text messages both ways, kept alive by pings.
+/// Either end of a WebSocket (RFC 6455): text messages both ways, kept alive by pings.
 ///
 /// `@unchecked Sendable` because it is confined to its event loop: every entry checks that it runs there.
 public final class WebSocketConnection: @unchecked Sendable {
@@ -67,25 +67,25 @@ public final class WebSocketConnection: @unchecked Sendable {
     handler = WebSocketHandler(role: role, limits: limits)
     limiter = try? channel.pipeline.syncOperations.handler(type: ConnectionLimiterHandler.self)
     handler.connection = self
-    // Below the mark it is writable again; that matters to nobody, because a connection that was not is closed.
+    // The low mark does not matter: a connection that becomes unwritable is closed.
     let unsent = ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: limits.maximumUnsentBytes)
     try channel.syncOptions?.setOption(.writeBufferWaterMark, value: unsent)
     try channel.pipeline.syncOperations.addHandler(handler)
   }
 
-  /// The client has shown that it may be here: its connection does not give way to strangers' any more.
+  /// The client has proven a credential: its connection no longer gives way to strangers'.
   public func vouch() {
     eventLoop.preconditionInEventLoop()
     limiter?.prove()
   }
 
-  /// Sends a text message; nothing happens when the connection is closed or closing.
+  /// Sends a text message; ignored when the connection is closed or closing.
   public func send(_ text: String) {
     eventLoop.preconditionInEventLoop()
     handler.send(text)
   }
 
-  /// Says why, and ends the connection.
+  /// Sends the code and reason, and ends the connection.
   ///
   /// - Parameter reason: at most 123 bytes are sent (RFC 6455 section 5.5).
   public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") {

@@ -4,7 +4,7 @@ internal import NIOWebSocket
 internal import Signaling
 internal import Synchronization
 
-/// A path of the server where WebSockets are taken.
+/// A path at which the server accepts WebSockets.
 public struct WebSocketEndpoint: Sendable {
   let path: String
   let limits: WebSocketLimits
@@ -12,7 +12,7 @@ public struct WebSocketEndpoint: Sendable {
   let accept: @Sendable (WebSocketConnection) -> Void
 
   /// - Parameters:
-  ///   - maximumConnections: at a time; others are told to come back later.
+  ///   - maximumConnections: at a time; further ones get 503 with `Retry-After`.
   ///   - accept: called on the connection's event loop; sets `onText` and `onClose` before it returns.
   public init(
     path: String, limits: WebSocketLimits = WebSocketLimits(), maximumConnections: Int = 256,
@@ -28,7 +28,7 @@ public struct WebSocketEndpoint: Sendable {
     uri.prefix { $0 != "?" } == path
   }
 
-  /// Takes the upgrade requests for the path (RFC 6455 section 4.2). Others go on as requests.
+  /// Accepts the upgrade requests for the path (RFC 6455 section 4.2). Others continue as plain requests.
   var upgrader: any HTTPServerProtocolUpgrader & Sendable {
     NIOWebSocketServerUpgrader(
       maxFrameSize: limits.maximumMessageBytes, automaticErrorHandling: false,
@@ -46,15 +46,16 @@ public struct WebSocketEndpoint: Sendable {
       })
   }
 
-  /// The answer to a request for the path that was not upgraded.
+  /// The response to a request for the path that was not upgraded.
   func refusal(of request: HTTPRequest) -> HTTPResponse? {
     guard request.path == path else { return nil }
-    guard request.method == .GET else { return HTTPResponse(Problem(405, "here is a WebSocket")) }
+    guard request.method == .GET else { return HTTPResponse(Problem(405, "this path is a WebSocket")) }
     if request.headers[canonicalForm: "upgrade"].contains(where: { $0.lowercased() == "websocket" }), gate.isFull {
-      return HTTPResponse(Problem(503, "as many connections as this child takes are open", retryAfter: .seconds(5)))
+      return HTTPResponse(Problem(503, "the child's limit of connections is reached", retryAfter: .seconds(5)))
     }
     // RFC 9110 section 15.5.22.
-    var response = HTTPResponse(Problem(426, "here is a WebSocket of version 13, on a connection of its own"))
+    var response = HTTPResponse(
+      Problem(426, "this path is a WebSocket, version 13, as the first request of a connection"))
     response.headers.add(name: "Upgrade", value: "websocket")
     return response
   }
@@ -71,7 +72,7 @@ final class ConnectionGate: Sendable {
 
   var isFull: Bool { open.load(ordering: .relaxed) >= limit }
 
-  /// Whether one more is let in.
+  /// Whether one more is admitted.
   func enter() -> Bool {
     if open.wrappingAdd(1, ordering: .relaxed).newValue <= limit { return true }
     leave()

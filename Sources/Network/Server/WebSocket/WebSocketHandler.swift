@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOWebSocket
 internal import Signaling
 
-/// Frames in and out: puts fragments together, answers pings and closes, notices silence. RFC 6455 section 5.
+/// Frames in and out: reassembles fragments, answers pings and close frames, detects silence. RFC 6455 section 5.
 final class WebSocketHandler: ChannelInboundHandler {
   typealias InboundIn = WebSocketFrame
   typealias OutboundOut = WebSocketFrame
@@ -14,14 +14,14 @@ final class WebSocketHandler: ChannelInboundHandler {
 
   private enum State {
     case open
-    /// Our close frame is out, or theirs has been answered.
+    /// Our close frame is sent, or theirs has been answered.
     case closing(WebSocketClosure)
     case closed
   }
 
   private let role: Role
   private let limits: WebSocketLimits
-  /// The handler keeps it while the channel lasts.
+  /// Retained while the channel is open.
   var connection: WebSocketConnection?
   private var context: ChannelHandlerContext?
   private var state: State = .open
@@ -54,14 +54,14 @@ final class WebSocketHandler: ChannelInboundHandler {
     beginClosing(.byUs(code), context: context)
   }
 
-  /// A control frame has 125 bytes at most, and its text is whole UTF-8.
+  /// A control frame has at most 125 bytes, and its text must be valid UTF-8.
   private static func shortened(_ reason: String) -> String {
     var reason = reason.prefix(123)
     while reason.utf8.count > 123 { reason.removeLast() }
     return String(reason)
   }
 
-  // MARK: - The channel
+  // MARK: - ChannelInboundHandler
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
@@ -88,7 +88,7 @@ final class WebSocketHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let frame = unwrapInboundIn(data)
     guard case .open = state else {
-      // What comes after a close frame is not looked at, the peer's answer to ours apart.
+      // After a close frame everything is ignored but the peer's answer to ours.
       if case .connectionClose = frame.opcode { context.close(promise: nil) }
       return
     }
@@ -96,8 +96,7 @@ final class WebSocketHandler: ChannelInboundHandler {
     guard (frame.maskKey != nil) == (role == .server), !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
       return close(.protocolError, reason: "")
     }
-    // Also when all that comes is pings, each of which wants an answer; a peer that reads none of them is not answered
-    // without end.
+    // Pings count too: each needs an answer, and a peer that reads none must not make us buffer them without end.
     guard frames.admit(true, now: ConnectionLimiter.now) == .admitted, context.channel.isWritable else {
       return close(.policyViolation, reason: "too many frames in a short time")
     }
@@ -120,7 +119,7 @@ final class WebSocketHandler: ChannelInboundHandler {
 
   private func receiveContinuation(_ frame: WebSocketFrame) {
     guard var (bytes, count) = fragments else { return close(.protocolError, reason: "") }
-    // Without this the buffer is shared, and copied with every piece.
+    // Otherwise the buffer is shared, and copied with every piece.
     fragments = nil
     var piece = frame.unmaskedData
     guard bytes.readableBytes + piece.readableBytes <= limits.maximumMessageBytes, count < limits.maximumFragments
@@ -147,7 +146,7 @@ final class WebSocketHandler: ChannelInboundHandler {
     context.close(promise: nil)
   }
 
-  // MARK: - What all share
+  // MARK: - Helpers
 
   private func write(_ opcode: WebSocketOpcode, _ payload: ByteBuffer, context: ChannelHandlerContext) {
     let frame = WebSocketFrame(

@@ -3,7 +3,7 @@ public import NIOCore
 public import Signaling
 public import Wire
 
-/// A room server whose clients come by WebSocket, and whose hosts may sit in this process.
+/// A room server whose clients connect by WebSocket, and whose hosts may be in this process.
 ///
 /// `@unchecked Sendable` because it is confined to its event loop: every entry checks that it runs there.
 public final class WebSocketRooms: @unchecked Sendable {
@@ -13,7 +13,10 @@ public final class WebSocketRooms: @unchecked Sendable {
   private var sockets: [RoomConnectionID: WebSocketConnection] = [:]
   private var hosts: [RoomConnectionID: (RoomReply) -> Void] = [:]
   private var lastNumber: UInt64 = 0
-  private var timer: Scheduled<Void>?
+  private lazy var timer = DeadlineTimer(on: eventLoop, now: now) { [weak self] in
+    guard let self else { return }
+    perform { $0.handleTimeout(now: self.now()) }
+  }
 
   public init(
     limits: RoomLimits = RoomLimits(), random: any RandomNumberGenerator & Sendable, eventLoop: any EventLoop,
@@ -24,7 +27,7 @@ public final class WebSocketRooms: @unchecked Sendable {
     rooms = RoomServer(limits: limits, random: random)
   }
 
-  /// The host of a room in this process: what it says to the clients, and about them.
+  /// The host of a room, in this process.
   ///
   /// Confined to the event loop, like the rooms.
   public struct Host {
@@ -42,7 +45,7 @@ public final class WebSocketRooms: @unchecked Sendable {
       rooms.perform { $0.receive(.send(to: client, message: message), from: id, now: rooms.now()) }
     }
 
-    /// This client has shown who it is; it may stay.
+    /// This client has proven who it is; it may stay.
     public func vouch(for client: String) {
       rooms.perform { server in
         if let id = server.vouch(for: client, in: room) { rooms.sockets[id]?.vouch() }
@@ -50,19 +53,19 @@ public final class WebSocketRooms: @unchecked Sendable {
       }
     }
 
-    /// Says why, and closes the client's connection.
+    /// Sends the reason and closes the client's connection.
     public func dismiss(_ client: String, reason: String) {
       rooms.perform { $0.dismiss(client, from: room, reason: reason) }
     }
   }
 
-  /// Opens a room that stays. `receive` gets what clients send to the host, on the event loop and never from within a
-  /// call of the host's.
+  /// Opens a permanent room. `receive` is called with the messages to the host, on the event loop and never from within a
+  /// call to the host.
   public func open(room: String, receive: @escaping (RoomDelivery) -> Void) -> Host {
     eventLoop.preconditionInEventLoop()
     let id = makeID()
     hosts[id] = { reply in
-      // Errors concern single messages of the host's to clients that have just left.
+      // Errors only concern messages to clients that have just left.
       if case .message(let delivery) = reply { receive(delivery) }
     }
     rooms.open(room: room, host: id)
@@ -82,10 +85,10 @@ public final class WebSocketRooms: @unchecked Sendable {
     perform { $0.connect(id, from: socket.remoteAddress?.ip, now: now()) }
   }
 
-  /// Tells all clients that the program stops.
+  /// Closes all connections because the program stops.
   public func shutDown() {
     eventLoop.preconditionInEventLoop()
-    timer?.cancel()
+    timer.cancel()
     for (id, socket) in sockets {
       rooms.disconnect(id)
       socket.close(.goingAway)
@@ -103,7 +106,7 @@ public final class WebSocketRooms: @unchecked Sendable {
       let request = try RoomMessages.request(text)
       perform { $0.receive(request, from: id, now: now()) }
     } catch {
-      // A client that does not speak the language has nothing to wait for.
+      // A client that sends anything else is not one of ours.
       perform { rooms in
         rooms.disconnect(id)
         return [.close(id, error)]
@@ -128,15 +131,6 @@ public final class WebSocketRooms: @unchecked Sendable {
         socket?.close(.policyViolation, reason: error.message)
       }
     }
-    schedule()
-  }
-
-  private func schedule() {
-    timer?.cancel()
-    timer = rooms.nextDeadline.map { deadline in
-      eventLoop.scheduleTask(in: .nanoseconds(max(0, (deadline - now()).nanoseconds))) { [weak self] in
-        self?.perform { $0.handleTimeout(now: self?.now() ?? deadline) }
-      }
-    }
+    timer.set(rooms.nextDeadline)
   }
 }
