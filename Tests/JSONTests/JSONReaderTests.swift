@@ -1,10 +1,10 @@
+import JSON
 import Testing
 
-@testable import Messages
-
-@Suite struct JSONTests {
-  private func read(_ text: String, deepest: Int = 16) throws(JSONError) -> JSON {
-    try JSON(Array(text.utf8), maximumBytes: 100_000, deepest: deepest)
+/// Reading: strict, and bounded.
+@Suite struct JSONReaderTests {
+  private func read(_ text: String, maximumDepth: Int = 16) throws(JSONError) -> JSON {
+    try JSON(Array(text.utf8), maximumBytes: 100_000, maximumDepth: maximumDepth)
   }
 
   @Test func readsEveryKindOfValue() throws {
@@ -35,21 +35,24 @@ import Testing
   }
 
   @Test func refusesAMemberTwiceHoweverItIsWritten() {
-    #expect(throws: JSONError.duplicateMember("a")) { try read(#"{"a":1,"\u0061":2}"#) }
-    #expect(throws: JSONError.duplicateMember("a")) { try read(#"[{"b":{"a":1,"a":1}}]"#) }
+    #expect(throws: JSONError.duplicateMember("a", offset: 7)) { try read(#"{"a":1,"\u0061":2}"#) }
+    #expect(throws: JSONError.duplicateMember("a", offset: 13)) { try read(#"[{"b":{"a":1,"a":1}}]"#) }
   }
 
   @Test func nestingAndLengthAreBounded() throws {
-    _ = try read("[[[]]]", deepest: 3)
-    #expect(throws: JSONError.tooDeep) { try read("[[[[]]]]", deepest: 3) }
-    #expect(throws: JSONError.tooDeep) { try read(String(repeating: "[", count: 90_000)) }
-    #expect(throws: JSONError.tooDeep) { try read(String(repeating: #"{"a":"#, count: 9000)) }
+    _ = try read("[[[]]]", maximumDepth: 3)
+    #expect(throws: JSONError.tooDeep(offset: 3)) { try read("[[[[]]]]", maximumDepth: 3) }
+    #expect(throws: JSONError.tooDeep(offset: 16)) { try read(String(repeating: "[", count: 90_000)) }
+    #expect(throws: JSONError.tooDeep(offset: 80)) { try read(String(repeating: #"{"a":"#, count: 9000)) }
     #expect(throws: JSONError.tooLong) { try JSON([49, 49], maximumBytes: 1) }
   }
 
-  @Test func textsAreMadeFitForATerminal() throws {
-    let value = try read(#"{"a":["\u001b[1mred\u009b\u007f\u202e!"],"b":"abcdef"}"#)
-    #expect(value.printable(scalars: 5) == .object(["a": .array([.string("[1mre")]), "b": .string("abcde")]))
-    #expect(try read(#""\u001bx\u202e\u2066y""#).printable(scalars: 9) == .string("xy"))
+  /// A damaged store is reported by its first bad byte.
+  @Test(arguments: [
+    ("", 0), ("{", 1), ("{\"a\"}", 4), ("[1,]", 3), ("[01]", 2), ("tru", 3), ("trie", 2), ("\"\\x\"", 2),
+    ("\"a\u{1}\"", 2), ("{} x", 3), ("-", 1), ("1.", 2), ("\"\\u00g0\"", 5), ("[1 2]", 3),
+  ])
+  func theFirstBadByteIsNamed(text: String, offset: Int) {
+    #expect(throws: JSONError.malformed(offset: offset)) { try read(text) }
   }
 }

@@ -1,15 +1,15 @@
 /// Reads the grammar of RFC 8259 from front to back.
 struct JSONReader {
   private let bytes: [UInt8]
-  private let deepest: Int
+  private let maximumDepth: Int
   private var position = 0
 
-  /// A longer number is no measure of anything of ours.
-  private static let longestNumber = 32
+  /// In bytes. The longest that Swift writes for a Double has 24.
+  private static let maximumNumberLength = 32
 
-  init(bytes: [UInt8], deepest: Int) {
+  init(bytes: [UInt8], maximumDepth: Int) {
     self.bytes = bytes
-    self.deepest = deepest
+    self.maximumDepth = maximumDepth
   }
 
   mutating func readAll() throws(JSONError) -> JSON {
@@ -57,18 +57,21 @@ struct JSONReader {
   }
 
   private mutating func readObject(depth: Int) throws(JSONError) -> JSON {
-    guard depth <= deepest else { throw .tooDeep }
+    guard depth <= maximumDepth else { throw .tooDeep(offset: position) }
     position += 1
     var members: [String: JSON] = [:]
     skipSpace()
     if take(UInt8(ascii: "}")) { return .object(members) }
     repeat {
       skipSpace()
+      let start = position
       let name = try readString()
       skipSpace()
       try need(UInt8(ascii: ":"))
       let value = try readValue(depth: depth)
-      guard members.updateValue(value, forKey: name) == nil else { throw .duplicateMember(name) }
+      guard members.updateValue(value, forKey: name) == nil else {
+        throw .duplicateMember(name, offset: start)
+      }
       skipSpace()
     } while take(UInt8(ascii: ","))
     try need(UInt8(ascii: "}"))
@@ -76,7 +79,7 @@ struct JSONReader {
   }
 
   private mutating func readArray(depth: Int) throws(JSONError) -> JSON {
-    guard depth <= deepest else { throw .tooDeep }
+    guard depth <= maximumDepth else { throw .tooDeep(offset: position) }
     position += 1
     var elements: [JSON] = []
     skipSpace()
@@ -165,7 +168,7 @@ struct JSONReader {
       if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
       try readDigits()
     }
-    guard position - start <= Self.longestNumber,
+    guard position - start <= Self.maximumNumberLength,
       let number = Double(String(decoding: bytes[start..<position], as: UTF8.self)), number.isFinite
     else { throw .malformed(offset: start) }
     return number
