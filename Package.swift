@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// The house and its arrows are described in README.md, "Where things are".
+// The rooms and what they depend on are described in docs/ARCHITECTURE.md; a test compares the two.
 
 let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
@@ -216,7 +216,7 @@ let checks: [Target] = [
   .target(
     name: "FuzzBodies",
     dependencies: [
-      "Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
+      "Wire", "JSON", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
       "Control", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "Secure",
       "Storage",
       "Child", "Parent", "Simulation", "TestSupport",
