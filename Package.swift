@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// The house and its arrows are described in README.md, "Where things are".
+// The rooms and what they depend on are described in docs/ARCHITECTURE.md; a test compares the two.
 
 let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
@@ -46,9 +46,10 @@ func tests(
 
 let cores: [Target] = [
   core("Wire"),
+  core("JSON"),
   core("STUN", needs: ["Wire"]),
   core("ICE", needs: ["Wire", "STUN"]),
-  core("SDP", needs: ["Wire"]),
+  core("SDP"),
   core("RTP", needs: ["Wire"]),
   core("RTPSending", needs: ["Wire", "RTP"]),
   core("RTPReceiving", needs: ["Wire", "RTP"]),
@@ -56,7 +57,7 @@ let cores: [Target] = [
   core("PeerConnection", needs: ["Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP"]),
   core("Pairing", needs: ["Wire"]),
   core("Control", needs: ["Wire", "Pairing"]),
-  core("Signaling", needs: ["Wire", "SDP", "Pairing"]),
+  core("Signaling", needs: ["Wire", "JSON", "SDP", "Pairing"]),
 ]
 
 let libraries: [Target] = [
@@ -90,16 +91,16 @@ let shells: [Target] = [
   room(
     "Identity", in: "Network/Identity", needs: ["Wire", "Pairing", "Signaling", "SecureTransport", "COpenSSL"]),
   // The JSON of what goes over the wire, for both ends.
-  room("Messages", in: "Network/Messages", needs: ["Wire", "Pairing", "Signaling", "Control"]),
+  room("Messages", in: "Network/Messages", needs: ["Wire", "JSON", "Pairing", "Signaling", "Control"]),
   room("Discovery", in: "Network/Discovery", needs: ["Wire", "CDNSSD", "CLinux"]),
   room(
     "Server", in: "Network/Server",
     needs: [
       "Wire", "PeerConnection", "Signaling", "Messages", "SecureTransport", "SDP", "ICE", "CLinux",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
-      product("NIOWebSocket", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
+      product("NIOWebSocket", nio), product("NIOSSL", "swift-nio-ssl"),
     ]),
-  room("Storage", in: "Storage", needs: ["Wire", "Pairing", "Control", "CYAML"]),
+  room("Storage", in: "Storage", needs: ["Wire", "JSON", "Pairing", "Control", "CYAML"]),
 ]
 
 let programs: [Target] = [
@@ -107,23 +108,22 @@ let programs: [Target] = [
     name: "Web", path: "Sources/Web", resources: [.embedInCode("Pages/index.html")],
     swiftSettings: strict),
   // How a machine is, as both doctors tell it.
-  room("Health", in: "Health", needs: ["CLinux"]),
+  room("Health", in: "Health", needs: ["JSON", "CLinux"]),
   room(
     "Child", in: "Child",
     needs: [
-      "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing", "Signaling",
-      "Control", "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery",
-      "SecureTransport", "Identity",
-      "Server", "Storage", "Health", "Web", product("NIOCore", nio), product("NIOPosix", nio),
+      "Wire", "JSON", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing",
+      "Signaling", "Control", "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery",
+      "SecureTransport", "Identity", "Server", "Storage", "Health", "Web", product("NIOCore", nio),
+      product("NIOPosix", nio),
       product("NIOHTTP1", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
     ]),
   room(
     "Parent", in: "Parent",
     needs: [
-      "Wire", "ICE", "SDP", "RTP", "RTPReceiving", "SCTP", "PeerConnection", "Pairing", "Signaling", "Control",
-      "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery", "SecureTransport",
-      "Identity", "Server",
-      "Storage", "Health", product("NIOCore", nio), product("NIOPosix", nio),
+      "Wire", "JSON", "ICE", "SDP", "RTPReceiving", "SCTP", "PeerConnection", "Pairing", "Signaling", "Control",
+      "Messages", "Frames", "Codecs", "Picture", "Devices", "Pipelines", "Discovery", "SecureTransport", "Identity",
+      "Server", "Storage", "Health", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
     ]),
   // What the programs share in front of their libraries: exit status, log, tables, signals.
@@ -136,13 +136,14 @@ let programs: [Target] = [
   .executableTarget(
     name: "cradle-child",
     dependencies: [
-      "Child", "Commands", "Devices", "Frames", "Health", "Server", "Storage",
+      "Wire", "JSON", "Child", "Commands", "Devices", "Frames", "Health", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log"),
     ], path: "Sources/cradle-child", swiftSettings: strict),
   .executableTarget(
     name: "cradle-parent",
     dependencies: [
-      "Parent", "Commands", "Devices", "Frames", "Health", "Server", "Signaling", "Storage",
+      "Wire", "Pairing", "Signaling", "Control", "Parent", "Commands", "Devices", "Discovery", "Frames", "Health",
+      "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"),
     ], path: "Sources/cradle-parent", swiftSettings: strict),
 ]
@@ -162,12 +163,13 @@ let checks: [Target] = [
     name: "TestSupport", dependencies: ["Wire", "Health", "COpenSSL"], path: "Tests/TestSupport", swiftSettings: strict),
   tests("ProjectTests", needs: []),
   tests("WireTests", needs: ["Wire", "TestSupport"]),
+  tests("JSONTests", needs: ["JSON"]),
   tests("STUNTests", needs: ["Wire", "STUN", "TestSupport"]),
   tests("ICETests", needs: ["Wire", "STUN", "ICE", "TestSupport"]),
   tests("SDPTests", needs: ["Wire", "SDP", "TestSupport"]),
   tests("PairingTests", needs: ["Wire", "Pairing", "SecureTransport", "Identity", "Messages", "TestSupport"]),
   tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "Identity", "Messages", "TestSupport"]),
-  tests("ControlTests", needs: ["Wire", "Pairing", "Control", "Messages"]),
+  tests("ControlTests", needs: ["Wire", "JSON", "Pairing", "Control", "Messages"]),
   tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
   tests("RTPReceivingTests", needs: ["Wire", "RTP", "RTPSending", "RTPReceiving", "TestSupport"]),
@@ -210,7 +212,9 @@ let checks: [Target] = [
       "Health", "Child",
       "TestSupport",
     ]),
-  tests("ParentTests", needs: ["Wire", "RTPReceiving", "PeerConnection", "Health", "Pipelines", "Parent"]),
+  tests(
+    "ParentTests",
+    needs: ["Wire", "Control", "Messages", "RTPReceiving", "PeerConnection", "Health", "Pipelines", "Parent"]),
   // Two peers in fake time.
   .target(
     name: "Simulation",
@@ -220,7 +224,7 @@ let checks: [Target] = [
   .target(
     name: "FuzzBodies",
     dependencies: [
-      "Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
+      "Wire", "JSON", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
       "Control", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "SecureTransport",
       "Storage",
       "Child", "Parent", "Simulation", "TestSupport",
@@ -232,7 +236,7 @@ let checks: [Target] = [
   .testTarget(name: "Fuzz", dependencies: ["FuzzBodies"], path: "Tests/Fuzz/Runs", swiftSettings: strict),
   // Runs the real program, so that it is built with the tests.
   tests(
-    "Interop", needs: ["Control", "Parent", "cradle-child", "cradle-parent"],
+    "Interop", needs: ["Control", "Parent", "cradle-child", "cradle-parent", "TestSupport"],
     exclude: ["peers", "demo.py", "package.sh"]),
   tests(
     "Behaviour",

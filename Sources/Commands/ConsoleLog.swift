@@ -1,8 +1,8 @@
 internal import Glibc
 public import Logging
 
-/// Logs one line a message to standard error: with the time on a terminal or in a file, with the journal's priority
-/// (`<6>…`, sd-daemon(3)) when systemd reads it, which adds the time itself.
+/// Logs each message as one line to standard error. When systemd's journal reads it, a line begins with its priority
+/// (`<6>…`, sd-daemon(3)) and the journal adds the time; otherwise it begins with the time.
 public struct ConsoleLog: LogHandler {
   public var logLevel: Logger.Level = .info
   public var metadata: Logger.Metadata = [:]
@@ -18,12 +18,12 @@ public struct ConsoleLog: LogHandler {
   public func log(event: LogEvent) {
     let all = metadata.merging(event.metadata ?? [:]) { $1 }
     let details = all.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.quoted("\($0.value)"))" }.joined()
-    let prefix = isForJournal ? "<\(Self.priority(event.level))>" : "\(Self.timeOfDay()) \(Self.word(event.level)) "
+    let prefix = isForJournal ? "<\(Self.priority(event.level))>" : "\(timeOfDay()) \(Self.word(event.level)) "
     printError("\(prefix)\(event.message)\(details)")
   }
 
-  /// systemd.exec(5): JOURNAL_STREAM has device and inode of what the journal reads. A program that a service started on a
-  /// terminal inherits the variable too.
+  /// systemd.exec(5): JOURNAL_STREAM names the device and inode that the journal reads. They are compared, because a program
+  /// that a service starts on a terminal inherits the variable too.
   private static var journalReadsStandardError: Bool {
     guard let stream = getenv("JOURNAL_STREAM") else { return false }
     var status = stat()
@@ -51,17 +51,9 @@ public struct ConsoleLog: LogHandler {
     }
   }
 
-  /// One message stays one line, whatever a device or a peer calls itself.
+  /// Keeps a message on one line, whatever name a device or a peer has.
   private static func quoted(_ value: String) -> String {
     let printable = String(String.UnicodeScalarView(value.unicodeScalars.map { $0.value < 32 ? " " : $0 }))
     return printable.contains(" ") || printable.isEmpty ? "\"\(printable)\"" : printable
-  }
-
-  private static func timeOfDay() -> String {
-    var now = time(nil)
-    var parts = tm()
-    localtime_r(&now, &parts)
-    let two = { (value: Int32) in value < 10 ? "0\(value)" : "\(value)" }
-    return "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
   }
 }

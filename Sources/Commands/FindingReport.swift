@@ -1,7 +1,7 @@
 internal import Glibc
 public import Health
 
-/// Shows findings as they come: in columns, coloured on a terminal, with a line that says what is being looked at.
+/// Prints findings as they arrive, in columns and in colour on a terminal, with a progress line.
 public final class FindingReport {
   public private(set) var findings: [Finding] = []
   private let isJSON: Bool
@@ -9,28 +9,28 @@ public final class FindingReport {
   private let text: FindingText
 
   /// - Parameters:
-  ///   - labels: what the findings will be about, as far as that is known.
-  ///   - isJSON: nothing is shown before the end.
+  ///   - labels: what the findings will be about, as far as it is known; decides the width of a column.
+  ///   - isJSON: prints one JSON object at the end, and nothing before.
   public init(labels: [String], isJSON: Bool) {
     self.isJSON = isJSON
     let isTerminal = isatty(STDOUT_FILENO) == 1
     isLive = isTerminal && isatty(STDERR_FILENO) == 1 && !isJSON
     // no-color.org
     let isColoured = isTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
-    text = FindingText(width: isTerminal ? Self.width() : nil, isColoured: isColoured, labels: labels)
+    text = FindingText(width: isTerminal ? terminalWidth() : nil, isColoured: isColoured, labels: labels)
   }
 
-  /// What comes next.
+  /// Says what is being checked now.
   public func looking(_ what: String) {
-    say("Looking at \(what) …")
+    say("Checking \(what) …")
   }
 
-  /// Shows a line that the next one replaces, on a terminal.
+  /// On a terminal: shows a line that the next one replaces.
   public func say(_ line: String) {
     progress(line)
   }
 
-  /// The same, to be called from any thread.
+  /// The same as `say`, for any thread.
   public var progress: @Sendable (String) -> Void {
     guard isLive else { return { _ in } }
     return { line in
@@ -47,7 +47,7 @@ public final class FindingReport {
     fflush(nil)
   }
 
-  /// Shows the end: how many there were, or the JSON object, with `more` members (`,"name":…`) at its end.
+  /// Prints the summary, or the JSON object, with `more` members (`,"name":…`) at its end.
   public func close(more: String = "") {
     say("")
     if isJSON {
@@ -55,11 +55,5 @@ public final class FindingReport {
     } else {
       print(findings.summary)
     }
-  }
-
-  private static func width() -> Int {
-    var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-    return Int(size.ws_col)
   }
 }

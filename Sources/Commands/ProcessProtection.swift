@@ -1,32 +1,38 @@
 internal import CLinux
 internal import Glibc
 
-/// What a daemon that holds keys asks of the kernel.
+/// Limits that a program with keys in its memory sets for itself.
 public enum ProcessProtection {
-  /// Enough for every place at the door and every device, and no more: a library that walks all descriptors stays quick.
+  /// Enough for every connection that is accepted and every device. Not more, because some libraries walk through all
+  /// descriptors.
   private static let descriptors: rlim_t = 4096
-  /// Devices, sockets and a handful of parents. With fewer a crowd of connections could take what a camera needs.
-  private static let fewestDescriptors: rlim_t = 64
+  /// Devices, sockets and a handful of parents. With fewer, a crowd of connections could leave none for the camera.
+  private static let minimumDescriptors: rlim_t = 64
 
-  /// Call once, at the start. What the kernel does not grant is left as it is.
+  /// Forbids core dumps, which would put keys, codes and pictures on a disk or into a crash reporter. Call once, at the
+  /// start.
   ///
-  /// - No core dumps: they would put keys, codes and pictures on a disk or into a crash reporter. The limit alone does not
-  ///   hold for a reporter that the kernel pipes the dump to (core(5)), so the process is not dumpable either (prctl(2)),
-  ///   which also keeps other programs of the same user from reading its memory.
-  /// - Up to 4096 file descriptors, where the hard limit allows that.
-  ///
-  /// Throws `Failure` when there are too few to run with.
-  public static func apply() throws {
+  /// The limit alone does not stop a reporter to which the kernel pipes the dump (core(5)), so the process is made not
+  /// dumpable as well (prctl(2), PR_SET_DUMPABLE). That also keeps other programs of the same user from reading its
+  /// memory.
+  public static func forbidDumps() {
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     clinux_forbid_dumps()
+  }
+
+  /// For a daemon: forbids dumps, and raises the limit on file descriptors to 4096 if the hard limit allows that.
+  ///
+  /// Throws `Failure` when there are too few descriptors to run with.
+  public static func apply() throws {
+    forbidDumps()
     let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     var limit = rlimit()
     guard getrlimit(files, &limit) == 0, limit.rlim_cur < descriptors else { return }
     limit.rlim_cur = min(descriptors, limit.rlim_max)
-    guard limit.rlim_cur >= fewestDescriptors else {
+    guard limit.rlim_cur >= minimumDescriptors else {
       throw Failure.failed(
-        "\(limit.rlim_cur) file descriptors are too few, \(fewestDescriptors) are needed: raise `ulimit -n`, or "
+        "\(limit.rlim_cur) file descriptors are too few, \(minimumDescriptors) are needed: raise `ulimit -n`, or "
           + "LimitNOFILE= of the service")
     }
     setrlimit(files, &limit)

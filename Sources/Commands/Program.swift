@@ -1,6 +1,6 @@
 public import ArgumentParser
 
-/// What all programs do alike with their command line.
+/// How every program runs its command line.
 public enum Program {
   /// Parses the command line, runs the command and exits with its status: 0 done, 1 failed, 2 wrong usage or bad
   /// configuration.
@@ -16,7 +16,7 @@ public enum Program {
       printError("\(name): \(failure.message)")
       root.exit(withError: ExitCode(failure.status))
     } catch {
-      // The parser exits with 64 for wrong usage; the project's word for that is 2.
+      // The parser exits with 64 for wrong usage; these programs exit with 2.
       let code = root.exitCode(for: error)
       let text = root.fullMessage(for: error)
       if !text.isEmpty {

@@ -2,11 +2,11 @@ internal import CQREncode
 
 /// A QR code (ISO/IEC 18004) drawn with characters.
 public enum QRCode {
-  /// Light modules around it that readers want.
+  /// Light modules around the code. The standard asks for four; readers manage with two.
   private static let quietZone = 2
 
-  /// `text` as lines for a terminal, two modules a character, light on dark whatever the terminal's colours are.
-  /// Nil when it is too long for a QR code.
+  /// `text` as lines for a terminal, two modules to a character, light on dark whatever the terminal's colours are. Nil
+  /// when the text is too long for a QR code.
   public static func terminalText(_ text: String) -> String? {
     guard let code = QRcode_encodeString8bit(text, 0, QR_ECLEVEL_L) else { return nil }
     defer { QRcode_free(code) }
@@ -25,7 +25,7 @@ public enum QRCode {
         case (false, false): "█"
         }
       }.joined()
-      // Black behind white.
+      // White on black.
       return "\u{1b}[40;97m\(line)\u{1b}[0m"
     }.joined(separator: "\n")
   }

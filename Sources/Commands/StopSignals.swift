@@ -2,14 +2,14 @@ internal import CLinux
 internal import Frames
 internal import Glibc
 
-/// SIGTERM and SIGINT, as something to wait for. A second Ctrl-C ends the program at once. One for each program.
+/// Waits for SIGTERM and SIGINT. A second Ctrl-C ends the program at once. Make one for each process.
 public final class StopSignals: Sendable {
   private let stream: AsyncStream<Void>
 
   public init() {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
     self.stream = stream
-    // Until then a signal ends the program, which is what it asks.
+    // Without a descriptor a signal ends the program, as it would without this type.
     let counter = clinux_catch_stop()
     guard counter >= 0 else { return }
     _ = WorkerThread(name: "signals") {
@@ -20,7 +20,7 @@ public final class StopSignals: Sendable {
     }
   }
 
-  /// Waits for the first of them.
+  /// Waits for the first signal.
   public func first() async {
     for await _ in stream { return }
   }

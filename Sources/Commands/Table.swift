@@ -1,4 +1,4 @@
-/// Columns for people.
+/// Text in columns.
 public enum Table {
   public static func text(_ rows: [[String]]) -> String {
     let columns = rows.map(\.count).max() ?? 0

@@ -1,4 +1,5 @@
 public import Frames
+internal import Wire
 
 /// A device that is open and ready to deliver. It runs on a thread of its own.
 ///
@@ -79,7 +80,7 @@ public struct VideoSourceInfo: Hashable, Sendable {
   }
 
   private var rateText: String {
-    let hundredths = Int((framesPerSecond * 100).rounded())
+    let hundredths = Int(saturating: (framesPerSecond * 100).rounded())
     let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)
     return rest == 0 ? "\(whole)" : "\(whole).\(rest < 10 ? "0" : "")\(rest)"
   }

@@ -69,7 +69,7 @@ public enum VideoSources {
       device: "test", name: "Test picture", width: width, height: height, framesPerSecond: rate, pixelFormat: "I420",
       request: request)
     return PacedVideo(
-      info: info, interval: (1000, Int((rate * 1000).rounded())), demand: demand,
+      info: info, interval: (1000, Int(saturating: (rate * 1000).rounded())), demand: demand,
       makeNext: {
         let picture = TestPicture(width: width, height: height)
         return { (time, sequence) throws(DeviceError) in

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A user of the machine and the groups that count for what it may open.
+/// A user of the machine, with the groups that decide what it may open.
 public struct Account: Hashable, Sendable {
   public var id: UInt32
   /// In no order.
@@ -11,14 +11,14 @@ public struct Account: Hashable, Sendable {
     self.groups = groups
   }
 
-  /// Of this process.
+  /// The one of this process.
   public static var own: Account {
     var groups = [gid_t](repeating: 0, count: 256)
     let count = max(0, Int(getgroups(256, &groups)))
     return Account(id: geteuid(), groups: groups[..<count] + [getegid()])
   }
 
-  /// Of a running process, by proc_pid_status(5); nil when there is none.
+  /// The one of a running process (proc_pid_status(5)); nil when there is no such process.
   public init?(process: Int, files: SystemFiles) {
     var id: UInt32?
     var groups: [UInt32] = []
@@ -33,7 +33,7 @@ public struct Account: Hashable, Sendable {
     self.init(id: id, groups: groups)
   }
 
-  /// As it would log in: passwd(5) and group(5). Nil when it is not listed there.
+  /// As it would log in, from passwd(5) and group(5). Nil when it is not listed there.
   public init?(id: UInt32, files: SystemFiles) {
     guard let entry = Self.entry("/etc/passwd", id, files), entry.count > 3, let main = UInt32(entry[3]) else {
       return nil
@@ -46,7 +46,7 @@ public struct Account: Hashable, Sendable {
     self.init(id: id, groups: others + [main])
   }
 
-  /// What people call it.
+  /// Its name.
   public func name(_ files: SystemFiles) -> String { Self.userName(id, files) }
 
   public static func userName(_ id: UInt32, _ files: SystemFiles) -> String {
@@ -58,7 +58,7 @@ public struct Account: Hashable, Sendable {
     entry("/etc/group", id, files).map { String($0[0]) }
   }
 
-  /// Both files have the number in the third field.
+  /// The entry with this number, which is the third field in both files.
   private static func entry(_ path: String, _ id: UInt32, _ files: SystemFiles) -> [Substring]? {
     for line in files.lines(path) {
       let fields = line.split(separator: ":", omittingEmptySubsequences: false)
@@ -67,8 +67,7 @@ public struct Account: Hashable, Sendable {
     return nil
   }
 
-  /// Whether it may read and write what has this status, by owner, group and others; access control lists are not
-  /// looked at.
+  /// Whether it may read and write a file with this status. Considers owner, group and others, not access control lists.
   public func mayUse(_ status: SystemFiles.Status) -> Bool {
     if id == 0 { return true }
     let shift: UInt32 = status.owner == id ? 6 : groups.contains(status.group) ? 3 : 0

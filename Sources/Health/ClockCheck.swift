@@ -1,8 +1,8 @@
 internal import CLinux
 
-/// Whether something keeps the clock right: times of events, the end of invitations and certificates hang on it.
+/// Whether the clock is synchronized. Times of events, the expiry of invitations and certificates depend on it.
 public enum ClockCheck {
-  /// What adjtimex(2) says of the kernel's clock.
+  /// The kernel's clock, according to adjtimex(2).
   public enum Kernel: Sendable {
     case synchronized, unsynchronized, refused
   }
@@ -15,18 +15,19 @@ public enum ClockCheck {
     }
   }
 
-  /// A board without a battery wakes up in the past. 2025-01-01: before this program was made.
+  /// 2025-01-01, before this program was written: a board without a clock battery starts in the past.
   private static let earliest: Int64 = 1_735_689_600
   private static let remedy = "sudo timedatectl set-ntp true"
 
   /// - Parameter unixSeconds: the wall clock.
   public static func run(_ kernel: Kernel = ClockCheck.kernel, unixSeconds: Int64) -> Finding {
-    if unixSeconds < earliest { return Finding("clock", .problem, "it stands years in the past", remedy: remedy) }
+    if unixSeconds < earliest { return Finding("clock", .problem, "it is years in the past", remedy: remedy) }
     return switch kernel {
-    case .synchronized: Finding("clock", .ok, "kept right by a time service")
+    case .synchronized: Finding("clock", .ok, "synchronized")
     case .unsynchronized:
-      Finding("clock", .warning, "no time service keeps it right, so it drifts by seconds a day", remedy: remedy)
-    case .refused: Finding("clock", .unknown, "the system does not say whether it is kept right", remedy: "timedatectl")
+      Finding("clock", .warning, "not synchronized, so it drifts by seconds a day", remedy: remedy)
+    case .refused:
+      Finding("clock", .unknown, "the system does not say whether it is synchronized", remedy: "timedatectl")
     }
   }
 }

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Room for what is kept: pairs and tokens are small, but a full disk loses the next one.
+/// Free space for the state directory: pairs and tokens are small, but on a full disk the next one is lost.
 public enum DiskCheck {
-  /// Of a file system, in bytes.
+  /// Space of a file system, in bytes.
   public struct Space: Sendable {
-    /// For users that are not root.
+    /// For users other than root.
     public var free: UInt64
     public var total: UInt64
     public var isReadOnly: Bool
@@ -16,7 +16,7 @@ public enum DiskCheck {
     }
   }
 
-  /// statvfs(3) of the directory, or of the nearest one above it that exists.
+  /// The space at a directory, or at the nearest one above it that exists: statvfs(3).
   public static func space(at path: String) -> Space? {
     var path = path
     var status = statvfs()
@@ -30,9 +30,9 @@ public enum DiskCheck {
       isReadOnly: status.f_flag & UInt(ST_RDONLY) != 0)
   }
 
-  /// Logs and updates of a small system take this within days.
+  /// Logs and updates of a small system need this much within days.
   private static let little: UInt64 = 200 << 20
-  /// What one rewrite of every store, and what systemd logs meanwhile, needs.
+  /// Enough to rewrite every store once while systemd keeps logging.
   private static let tooLittle: UInt64 = 16 << 20
 
   public static func run(path: String, space: Space?) -> Finding {

@@ -1,21 +1,23 @@
-/// What one look at something brought, for a person and for a program. `cradle-child check` and both doctors give these.
+internal import JSON
+
+/// The result of one check, for people and programs. `cradle-child check` and both doctors produce these.
 public struct Finding: Hashable, Sendable {
   public enum State: String, Sendable {
     case ok
-    /// It works, but not as well as it could, or not for long.
+    /// Works, but not as well as it could, or not for long.
     case warning
-    /// Somebody will miss picture, sound or safety.
+    /// Picture, sound or safety suffer.
     case problem
-    /// It could not be found out here; never a guess.
+    /// Could not be determined here. Never a guess.
     case unknown
   }
 
-  /// What was looked at, in a few words: `camera cot`.
+  /// What was checked, in a few words: `camera cot`.
   public var what: String
   public var state: State
   /// What was found, on one line.
   public var detail: String
-  /// What mends it, or finds it out: a command as it is typed, else one sentence. Nil when there is nothing to do.
+  /// How to fix it, or to find out more: a command as it is typed, or one sentence. Nil when there is nothing to do.
   public var remedy: String?
 
   public init(_ what: String, _ state: State, _ detail: String, remedy: String? = nil) {
@@ -27,23 +29,11 @@ public struct Finding: Hashable, Sendable {
 
   /// `{"detail":…,"remedy":…,"state":"ok|warning|problem|unknown","what":…}`; `remedy` only where there is one.
   public var json: String {
-    let remedy = remedy.map { "\"remedy\":\(Self.quoted($0))," } ?? ""
-    return "{\"detail\":\(Self.quoted(detail)),\(remedy)\"state\":\"\(state.rawValue)\",\"what\":\(Self.quoted(what))}"
-  }
-
-  /// A JSON string with its quotes. RFC 8259 section 7.
-  public static func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case _ where scalar.value < 32:
-        result += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
+    var members: [String: JSON] = [
+      "detail": .string(detail), "state": .string(state.rawValue), "what": .string(what),
+    ]
+    members["remedy"] = remedy.map { .string($0) }
+    return JSON.object(members).text
   }
 }
 
@@ -53,7 +43,7 @@ extension [Finding] {
   /// A JSON array.
   public var json: String { "[" + map(\.json).joined(separator: ",") + "]" }
 
-  /// `2 problems, 1 warning`; `Everything is well` when there is neither.
+  /// `2 problems, 1 warning`; `Everything is well.` when there is neither.
   public var summary: String {
     let count = { (state: Finding.State, one: String, many: String) -> String? in
       let number = filter { $0.state == state }.count

@@ -1,17 +1,17 @@
-/// Findings in columns for a terminal: how it is, what it is, what was found, and below that what mends it.
+/// Findings in columns for a terminal: state, label, detail, and the remedy below.
 public struct FindingText {
-  /// Characters in a line; nil: as long as it takes, for files and other programs.
+  /// Characters in a line; nil: no limit, for files and other programs.
   private let width: Int?
   private let isColoured: Bool
   private let label: Int
 
   private static let stateWidth = 9
   private static let longestLabel = 20
-  /// Narrower than this, columns help nobody.
+  /// With less room than this, text is not wrapped.
   private static let leastText = 24
 
   /// - Parameters:
-  ///   - labels: what the findings will be about, as far as it is known; decides the second column.
+  ///   - labels: what the findings will be about, as far as it is known; decides the width of the second column.
   public init(width: Int?, isColoured: Bool, labels: some Sequence<String>) {
     self.width = width
     self.isColoured = isColoured
@@ -24,11 +24,11 @@ public struct FindingText {
     let word = Self.word(finding.state)
     var text = coloured(Self.padded(word, to: Self.stateWidth), finding.state) + "  "
     text += Self.padded(finding.what, to: label)
-    // What is longer than its column has the line for itself.
+    // A label that is longer than its column gets a line of its own.
     text += finding.what.count > label ? "\n" + String(repeating: " ", count: indent) : "  "
     let margin = "\n" + String(repeating: " ", count: indent)
     text += wrapped(finding.detail, room: width.map { $0 - indent }).joined(separator: margin)
-    // Never broken, so that it can be copied, and further left, so that it has room.
+    // Never wrapped, so that it can be copied; indented less, to have more room.
     if let remedy = finding.remedy {
       text += "\n" + String(repeating: " ", count: Self.stateWidth + 2) + dimmed("mend: ") + remedy
     }

@@ -1,15 +1,15 @@
-/// Who owns and who may read the directory of the identity, and the files in it: all that a thief needs is one of them.
+/// Who owns the state directory and the key files in it, and who may read them.
 /// INTERFACES.md, "Files".
 public enum KeyFileCheck {
   /// - Parameters:
-  ///   - names: the files in it that hold keys; those that are missing are passed over.
-  ///   - user: who has to own them; nil: whoever owns the directory.
+  ///   - names: the files in it that hold keys; missing ones are skipped.
+  ///   - user: the required owner; nil: the owner of the directory.
   public static func run(
     directory: String, names: [String], user: UInt32?, files: SystemFiles
   ) -> [Finding] {
     guard let folder = files.status(directory) else {
       return files.exists(directory)
-        ? [hidden(directory)] : [Finding("state directory", .ok, "\(directory) is made at the first start")]
+        ? [hidden(directory)] : [Finding("state directory", .ok, "\(directory) will be made at the first start")]
     }
     let owner = user ?? folder.owner
     var findings = [finding("state directory", directory, folder, owner, mode: "700", files)].compactMap(\.self)
@@ -17,7 +17,7 @@ public enum KeyFileCheck {
     for name in names {
       let path = "\(directory)/\(name)"
       guard let status = files.status(path) else {
-        // A directory that may not be searched tells nothing of what is in it.
+        // In a directory that may not be searched, missing files look the same as hidden ones.
         if !files.mayRead(directory) { return findings + [hidden(directory)] }
         continue
       }
@@ -51,7 +51,7 @@ public enum KeyFileCheck {
     }
     guard status.mode & 0o077 != 0 else { return nil }
     let octal = String(status.mode, radix: 8)
-    // Names of files are no secret: a directory that others may only look into is untidy, no more.
+    // Only a warning when others may list the directory: names of files are no secret.
     let isDirectoryToRead = mode == "700" && status.mode & 0o022 == 0
     return Finding(
       what, isDirectoryToRead ? .warning : .problem, "others may use \(path): its mode is \(octal), not \(mode)",

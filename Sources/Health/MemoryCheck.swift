@@ -1,6 +1,6 @@
-/// Room in memory: proc_meminfo(5).
+/// Available memory: proc_meminfo(5).
 public enum MemoryCheck {
-  // The child takes some 50 MB with a viewer, an upgrade some more beside it.
+  // MB. The child needs about 50 MB with a viewer; a package upgrade needs more beside it.
   private static let little = 100
   private static let tooLittle = 40
 

@@ -1,4 +1,4 @@
-/// Undervoltage, where a Raspberry Pi tells: its firmware's throttling bits, else its voltage sensor.
+/// Undervoltage on a Raspberry Pi, from its firmware's throttling bits or else its voltage sensor.
 public enum PowerCheck {
   // Bits of `vcgencmd get_throttled`: raspberrypi.com, "Raspberry Pi OS", vcgencmd.
   private static let underVoltageNow = 1 << 0
@@ -7,9 +7,9 @@ public enum PowerCheck {
   private static let hotBefore = 1 << 19
 
   private static let remedy =
-    "Use the supply that the board's maker names (5 V, 3 A or more) and a short, thick cable."
+    "Use the power supply that the board's maker recommends (5 V, 3 A or more) and a short, thick cable."
 
-  /// Nil on machines that tell nothing of the kind.
+  /// Nil on machines without such a sensor.
   public static func run(_ files: SystemFiles) -> Finding? {
     let what = "power supply"
     if let bits = throttling(files) {
@@ -26,21 +26,21 @@ public enum PowerCheck {
       guard files.line("\(path)/name") == "rpi_volt", let alarm = files.number("\(path)/in0_lcrit_alarm") else {
         continue
       }
-      // The driver keeps the alarm until the next look of its own, seconds later.
+      // The driver polls the sensor every few seconds and keeps the alarm until then.
       return alarm == 0
         ? Finding(what, .ok, "the voltage is right")
         : Finding(what, .problem, "the voltage is too low: the board slows down, USB fails", remedy: remedy)
     }
     guard files.text("/proc/device-tree/model")?.contains("Raspberry Pi") == true else { return nil }
-    return Finding(what, .unknown, "this kernel does not tell", remedy: "vcgencmd get_throttled")
+    return Finding(what, .unknown, "this kernel does not report it", remedy: "vcgencmd get_throttled")
   }
 
-  /// The firmware slowed the board down because of heat: now, or since it started; nil where it does not tell.
+  /// Whether the firmware throttled the board because of heat: now, or since it started. Nil where it does not say.
   static func heat(_ files: SystemFiles) -> (now: Bool, before: Bool)? {
     throttling(files).map { ($0 & hotNow != 0, $0 & hotBefore != 0) }
   }
 
-  /// Hexadecimal, as the Pi's kernel gives it; the folder's name has the bus's address on a Pi 5.
+  /// The kernel reports the bits in hexadecimal. On a Pi 5 the folder's name contains the bus address.
   private static func throttling(_ files: SystemFiles) -> Int? {
     let base = "/sys/devices/platform"
     for bus in files.names(base) where bus.hasPrefix("soc") {

@@ -1,18 +1,15 @@
 internal import Glibc
 
-/// The files in which Linux says how the machine is: /proc, /sys, /etc. Tests put a folder in front of all paths.
+/// Linux's files about the machine: /proc, /sys, /etc. Tests put a folder in front of all paths.
 public struct SystemFiles: Sendable {
   private let root: String
 
-  /// - Parameter root: stands in front of every path; empty for the machine's own.
+  /// - Parameter root: put in front of every path; empty for the machine itself.
   public init(root: String = "") {
     self.root = root
   }
 
-  /// Whether these are the machine's own, so that what cannot be faked in a folder may be asked as well.
-  public var isReal: Bool { root.isEmpty }
-
-  /// Who owns a file and who may use it: stat(2), links followed.
+  /// Owner and permissions of a file: stat(2), links followed.
   public struct Status: Hashable, Sendable {
     public var owner: UInt32
     public var group: UInt32
@@ -45,7 +42,7 @@ public struct SystemFiles: Sendable {
     text(path)?.split(separator: "\n") ?? []
   }
 
-  /// The lines, each in the words between its spaces, tabs and `further` characters.
+  /// The lines, each split at spaces, tabs and `further` characters.
   public func words(_ path: String, further: Character = " ") -> [[Substring]] {
     lines(path).map { $0.split { $0 == " " || $0 == "\t" || $0 == further } }
   }
@@ -74,7 +71,7 @@ public struct SystemFiles: Sendable {
     return result.sorted()
   }
 
-  /// Nil, with `errno` set, if nothing is there or may be seen.
+  /// Nil, with `errno` set, if there is no such file or it may not be examined.
   public func status(_ path: String) -> Status? {
     var status = stat()
     guard stat(root + path, &status) == 0 else { return nil }
@@ -85,7 +82,7 @@ public struct SystemFiles: Sendable {
     access(root + path, F_OK) == 0
   }
 
-  /// Whether this very process may.
+  /// Whether this process may read it.
   public func mayRead(_ path: String) -> Bool {
     access(root + path, R_OK) == 0
   }

@@ -1,16 +1,16 @@
-/// How hot the board is: thermal zones of the kernel (Documentation/driver-api/thermal/sysfs-api.rst).
+/// Temperature, from the thermal zones of the kernel (Documentation/driver-api/thermal/sysfs-api.rst).
 public enum TemperatureCheck {
-  // °C. A Pi begins to slow down at 80 and does so hard at 85.
+  // °C. A Raspberry Pi begins to throttle at 80 and throttles hard at 85.
   private static let hot = 80
   private static let tooHot = 85
 
   private static let remedy = "Give it air or a heat sink, and keep it out of the sun."
 
-  /// Nil on machines that tell nothing.
+  /// Nil on machines without a sensor.
   public static func run(_ files: SystemFiles) -> Finding? {
     let what = "temperature"
     let zones = files.names("/sys/class/thermal").filter { $0.hasPrefix("thermal_zone") }
-    // Some zones of unused sensors say 0 or less.
+    // Unused sensors read 0 or less.
     let hottest = zones.compactMap { files.number("/sys/class/thermal/\($0)/temp") }.filter { $0 > 0 }.max()
     let heat = PowerCheck.heat(files)
     guard let hottest else { return nil }
@@ -21,7 +21,8 @@ public enum TemperatureCheck {
     }
     if heat?.before == true {
       return Finding(
-        what, .warning, "\(degrees) °C; it was so hot since the board started that it slowed down", remedy: remedy)
+        what, .warning, "\(degrees) °C; since it started, the board has been so hot that it slowed down", remedy: remedy
+      )
     }
     return Finding(what, .ok, "\(degrees) °C")
   }

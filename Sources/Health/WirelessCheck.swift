@@ -1,16 +1,16 @@
 internal import CLinux
 internal import Glibc
 
-/// Wi-Fi: power saving lets packets wait at the access point until the next beacon, which is heard as gaps.
+/// Wi-Fi: signal strength and power saving. With power saving, packets wait at the access point until the next beacon,
+/// which is heard as gaps.
 public enum WirelessCheck {
-  // dBm. Below the first the rate falls, below the second packets get lost: what makers of access points plan voice with
-  // is -67.
+  // dBm. Below the first the rate falls, below the second packets get lost. Networks for voice are planned with -67.
   private static let weak = -72
   private static let tooWeak = -82
 
   /// One finding for each interface that is up.
   ///
-  /// - Parameter powerSaving: of an interface; nil when the driver does not say.
+  /// - Parameter powerSaving: whether an interface saves power; nil when the driver does not say.
   public static func run(
     _ files: SystemFiles, powerSaving: (String) -> Bool? = WirelessCheck.powerSaving
   ) -> [Finding] {
@@ -25,7 +25,7 @@ public enum WirelessCheck {
     }
   }
 
-  /// SIOCGIWPOWER of the wireless extensions, which cfg80211 answers for its drivers, and which needs no privilege.
+  /// SIOCGIWPOWER of the wireless extensions: cfg80211 supports it for its drivers, and it needs no privilege.
   public static func powerSaving(_ interface: String) -> Bool? {
     let result = clinux_wireless_power_saving(interface)
     return result < 0 ? nil : result == 1
@@ -40,17 +40,17 @@ public enum WirelessCheck {
         what, .unknown, "the driver does not say whether it saves power", remedy: "iw dev \(name) get power_save")
     case true?:
       let now = "sudo iw dev \(name) set power_save off"
-      // Else the next connection has it again.
+      // Otherwise the next connection switches it on again.
       let forGood =
         files.exists("/run/NetworkManager")
         ? "; sudo nmcli connection modify \"$(nmcli -g GENERAL.CONNECTION device show \(name))\" wifi.powersave 2" : ""
       return Finding(
-        what, .warning, "power saving is on: picture and sound come in bursts, with gaps of 100 ms and more",
+        what, .warning, "power saving is on: picture and sound arrive in bursts, with gaps of 100 ms and more",
         remedy: now + forGood)
     }
   }
 
-  /// From /proc/net/wireless: `wlan0: 0000   54.  -56.  -256 …`; nil where nothing is said.
+  /// From /proc/net/wireless: `wlan0: 0000   54.  -56.  -256 …`; nil where the interface is not listed.
   private static func signal(_ name: String, _ files: SystemFiles) -> Finding? {
     for fields in files.words("/proc/net/wireless") {
       guard fields.count > 3, fields[0] == "\(name):", let level = Int(fields[3].filter { $0 != "." }), level < 0 else {
@@ -59,8 +59,8 @@ public enum WirelessCheck {
       let what = "signal \(name)"
       if level >= weak { return Finding(what, .ok, "\(level) dBm") }
       return Finding(
-        what, level < tooWeak ? .problem : .warning, "weak: \(level) dBm; \(weak) or more is wanted",
-        remedy: "Move it or the access point closer, or into a line of sight.")
+        what, level < tooWeak ? .problem : .warning, "weak: \(level) dBm; \(weak) or more is recommended",
+        remedy: "Move the board or the access point closer, or into a line of sight.")
     }
     return nil
   }

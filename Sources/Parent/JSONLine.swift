@@ -1,11 +1,6 @@
-internal import FoundationEssentials
+internal import JSON
 
-/// What programs read: one JSON value on one line, members in a fixed order.
+/// What programs read: one JSON value on one line, members sorted by name.
 public enum JSONLine {
-  public static func text(_ value: some Encodable) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(value) else { preconditionFailure("our own values are always JSON") }
-    return String(decoding: data, as: UTF8.self)
-  }
+  public static func text(_ value: some Encodable) -> String { JSON.text(value) }
 }

@@ -1,7 +1,7 @@
-/// Why something could not be done, in words for a person: what is wrong, and what to try.
+/// Why something could not be done, for a person: what is wrong, and what to try.
 public struct ParentError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String
-  /// Trying again as it is would not help.
+  /// Retrying without a change would not help.
   public var isFinal: Bool
 
   public init(_ description: String, isFinal: Bool = true) {

@@ -5,8 +5,11 @@ public import Storage
 
 /// What a parent keeps between runs: its identity and the children it is paired with. INTERFACES.md, "Files".
 ///
-/// Several programs of one parent run at once (one watches, another switches the light), so nothing is kept locked but
+/// Several programs of one parent may run at once (one watches, another switches the light), so the lock is held only
 /// while a file is read, changed and written.
+///
+/// Files that others may read or change are refused with `PrivateFileError`, which names the command that corrects it: a
+/// key that others may know proves nothing.
 public final class ParentState: Sendable {
   public let path: String
   private let identityFile: AtomicFile
@@ -22,12 +25,13 @@ public final class ParentState: Sendable {
     lock = "\(path)/parent.lock"
   }
 
-  /// The parent's own key; made on first use. Throws `FileError`, or `ParentError` for a damaged file, which stays as it
-  /// is.
+  /// The parent's own key; made on first use. Throws `FileError`, `PrivateFileError`, or `ParentError` for a damaged file,
+  /// which is left as it is.
   public func identity() throws -> NodeIdentity {
+    try StateDirectory.checkPrivacy(path)
     if let known = try readIdentity() { return known }
     return try FileLock.hold(lock) {
-      // Another program of ours may have been first.
+      // Another program of ours may have made it meanwhile.
       if let known = try readIdentity() { return known }
       let made = NodeIdentity.generate()
       try identityFile.write(Array(made.pem.utf8))
@@ -35,14 +39,16 @@ public final class ParentState: Sendable {
     }
   }
 
-  /// Whom this parent is paired with, as it is on disk now. Throws `StoreError`.
-  public func pairs() throws(StoreError) -> PairBook {
-    try PairStore(file: pairsFile, hashes: CryptoHashes()).book
+  /// The paired children, as they are on disk now. Throws `StoreError` or `PrivateFileError`.
+  public func pairs() throws -> PairBook {
+    try StateDirectory.checkPrivacy(path)
+    return try PairStore(file: pairsFile, hashes: CryptoHashes()).book
   }
 
-  /// Changes the pairs; nobody else can in the meantime. Throws `FileError`, `StoreError` and what `body` throws.
+  /// Changes the pairs under the lock. Throws `FileError`, `PrivateFileError`, `StoreError` and what `body` throws.
   public func changePairs<Result>(_ body: (inout PairStore) throws -> Result) throws -> Result {
-    try FileLock.hold(lock) {
+    try StateDirectory.checkPrivacy(path)
+    return try FileLock.hold(lock) {
       var store = try PairStore(file: pairsFile, hashes: CryptoHashes())
       return try body(&store)
     }
@@ -54,7 +60,8 @@ public final class ParentState: Sendable {
       return try NodeIdentity(pem: String(decoding: bytes, as: UTF8.self))
     } catch {
       throw ParentError(
-        "\(identityFile.path) holds no key (\(error)). It was left as it is; restore it, or move it away and pair anew")
+        "\(identityFile.path) holds no key (\(error)). It was left as it is; restore it from a backup, or move it away and pair again"
+      )
     }
   }
 }

@@ -1,4 +1,4 @@
-/// What config/child.yaml says. INTERFACES.md, "Configuration".
+/// The content of config/child.yaml. INTERFACES.md, "Configuration".
 public struct ChildConfiguration: Sendable, Hashable {
   /// Shown to parents, 1...63 bytes (a DNS-SD instance name, RFC 6763 section 4.1.1); nil: `defaultName(id:)`.
   public var name: String?
@@ -58,7 +58,7 @@ public struct ChildConfiguration: Sendable, Hashable {
     public var bitrateKbps: ClosedRange<Int>
   }
 
-  /// Names a node that was given none: "Cradle" and the first four digits of its id.
+  /// The name of a node without one: "Cradle" and the first four digits of its id.
   public static func defaultName(id: String) -> String {
     "Cradle \(id.prefix(4).uppercased())"
   }
@@ -67,30 +67,30 @@ public struct ChildConfiguration: Sendable, Hashable {
 // MARK: - Defaults
 
 extension ChildConfiguration {
-  /// What an empty file means. config/child.yaml shows the same values with their reasons, and a test compares the two.
+  /// The values of an empty file. config/child.yaml shows the same values with their reasons, and a test compares the two.
   public static let defaults = ChildConfiguration(
     name: nil,
-    // `::` takes IPv4 as well. 8443 needs no privilege and is what people expect beside 443.
+    // `::` accepts IPv4 as well. 8443 needs no privilege and is the usual alternative to 443.
     listen: ListenAddress(host: "::", port: 8443),
     tls: nil,
     mediaPorts: nil,
     cameras: [camera(at: 0)],
     microphone: Microphone(device: .auto),
-    // Loud enough for a lullaby across a room, below what harms a child's ears beside the cot.
+    // Loud enough for a lullaby across a room, but not harmful to a child's ears beside the cot.
     speaker: Speaker(device: .auto, maximumVolume: 60),
     lights: [light(at: 0)],
     lullabies: "/usr/share/cradle/lullabies",
-    // Below 150 kbps 720p is mush; above 2500 kbps VP8 at 720p30 gains nothing that a parent sees.
+    // Below 150 kbps 720p is unusable; above 2500 kbps VP8 at 720p30 does not look better.
     video: Video(bitrateKbps: 150...2500),
-    // Nothing outside the house is asked unless the family says so.
+    // No server outside the house is used unless one is configured.
     iceServers: [])
 
-  /// What an entry of `cameras` means that says nothing. 720p30 is what nearly every USB camera delivers as MJPEG.
+  /// An entry of `cameras` without keys. Nearly every USB camera delivers 720p30 as MJPEG.
   static func camera(at index: Int) -> Camera {
     Camera(id: index == 0 ? "cot" : "camera-\(index + 1)", device: .auto, width: 1280, height: 720, framerate: 30)
   }
 
-  /// What an entry of `lights` means that says nothing. Which GPIO line a lamp hangs on cannot be guessed.
+  /// An entry of `lights` without keys. The GPIO line of a lamp cannot be guessed.
   static func light(at index: Int) -> Light {
     Light(id: index == 0 ? "nightlight" : "light-\(index + 1)", device: .none)
   }

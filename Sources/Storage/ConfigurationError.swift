@@ -1,13 +1,13 @@
 /// One thing that is wrong in a configuration file, or on the command line in its place.
 public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
   public let file: String
-  /// Counted from 1; nil where no single line is to blame.
+  /// Counted from 1; nil when no single line is the cause.
   public let line: Int?
   /// Counted from 1, in Unicode scalars.
   public let column: Int?
   /// Dotted path of the key, such as `cameras[0].width`; empty for the file as a whole.
   public let key: String
-  /// What is wrong and what would be right.
+  /// What is wrong, and what is allowed.
   public let message: String
 
   public init(file: String, line: Int? = nil, column: Int? = nil, key: String = "", message: String) {

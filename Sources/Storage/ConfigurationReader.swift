@@ -1,4 +1,4 @@
-/// Collects what is wrong while a configuration is read.
+/// Collects the errors found while a configuration is read.
 final class ConfigurationReader {
   private let file: String
   private var errors: [ConfigurationError] = []
@@ -16,7 +16,7 @@ final class ConfigurationReader {
     errors.append(ConfigurationError(file: file, line: line, column: column, key: key, message: message))
   }
 
-  /// What was noted, in the order of the lines; nil when nothing was.
+  /// The errors, in the order of the lines; nil when there are none.
   var result: ConfigurationErrors? {
     guard !errors.isEmpty else { return nil }
     let sorted = errors.enumerated().sorted { left, right in
@@ -26,7 +26,7 @@ final class ConfigurationReader {
     return ConfigurationErrors(errors: kept, omitted: sorted.count - kept.count)
   }
 
-  /// A mapping whose keys are all among `keys`; what else stands there is noted. Nil when it is no mapping.
+  /// A mapping whose keys are all among `keys`; others are reported. Nil when it is not a mapping.
   func section(_ node: YAMLNode, path: String, keys: [String]) -> ConfigurationSection? {
     guard let mapping = node.mapping else {
       report(node, path, "must be keys with values (\(keys.joined(separator: ", "))), but is \(node.kind)")
@@ -132,7 +132,7 @@ struct ConfigurationSection {
     values[key].flatMap { reader.section($0, path: path(key), keys: keys) }
   }
 
-  /// Decimal digits without quotes. YAML's other spellings (0x10, 1_000, 1:30) are refused: they are accidents.
+  /// Decimal digits without quotes. YAML's other spellings (0x10, 1_000, 1:30) are refused, because they are rarely meant.
   private static func integer(_ node: YAMLNode) -> Int? {
     guard let scalar = node.scalar, scalar.isPlain,
       scalar.string.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: "-") }),

@@ -1,10 +1,10 @@
 /// A configuration value with a text form of its own, the same in the file and on the command line.
 public protocol ConfigurationText: LosslessStringConvertible, Hashable, Sendable {
-  /// What may be written, for an error message.
+  /// The allowed forms, for an error message.
   static var allowed: String { get }
 }
 
-/// Where the picture comes from: `cameras[].device`, `--camera`.
+/// A camera: `cameras[].device`, `--camera`.
 public enum VideoDevice: ConfigurationText {
   /// The first camera that works.
   case auto
@@ -42,7 +42,7 @@ public enum VideoDevice: ConfigurationText {
   }
 }
 
-/// Where the sound comes from: `microphone.device`, `--microphone`.
+/// A microphone: `microphone.device`, `--microphone`.
 public enum AudioDevice: ConfigurationText {
   /// The first microphone that works.
   case auto
@@ -61,7 +61,7 @@ public enum AudioDevice: ConfigurationText {
     case "auto": self = .auto
     case "none": self = .none
     case "test": self = .test
-    // Empty in YAML, and most likely meant as none; an endless silence is no microphone.
+    // Empty in YAML, and most likely meant as none. For a microphone an endless silence would be useless.
     case "null": return nil
     default:
       if let path = text.filePath {
@@ -85,7 +85,7 @@ public enum AudioDevice: ConfigurationText {
   }
 }
 
-/// Where lullabies and talk go: `speaker.device`, `--speaker`.
+/// A speaker: `speaker.device`, `--speaker`.
 public enum SpeakerDevice: ConfigurationText {
   /// The first speaker that works.
   case auto
@@ -105,7 +105,7 @@ public enum SpeakerDevice: ConfigurationText {
     case "auto": self = .auto
     case "none": self = .none
     case "null": self = .null
-    // Means something for cameras and microphones; here it could only be a mistake.
+    // Means something for cameras and microphones, but not for speakers.
     case "test": return nil
     default:
       if let path = text.filePath {
@@ -129,13 +129,13 @@ public enum SpeakerDevice: ConfigurationText {
   }
 }
 
-/// What shines: `lights[].device`, `--light`.
+/// A light: `lights[].device`, `--light`.
 public enum LightDevice: ConfigurationText {
   case none
   /// Kept in memory only.
   case simulated
   /// A line of a GPIO chip by its number or its name: `gpio:/dev/gpiochip0/17`, `gpio:/dev/gpiochip0/GPIO17`.
-  /// With `:active-low` behind it the lamp shines while the line is low.
+  /// With `:active-low` at the end the lamp shines while the line is low.
   case gpio(chip: String, line: GPIOLine, isActiveLow: Bool)
   /// A directory below /sys/class/leds.
   case led(path: String)
@@ -177,10 +177,10 @@ public enum LightDevice: ConfigurationText {
   }
 }
 
-/// Which line of a GPIO chip a lamp hangs on.
+/// A line of a GPIO chip.
 public enum GPIOLine: LosslessStringConvertible, Hashable, Sendable {
   case offset(UInt32)
-  /// From the board's device tree: begins with no digit, at most 31 bytes (GPIO_MAX_NAME_SIZE of linux/gpio.h).
+  /// From the board's device tree: does not begin with a digit, at most 31 bytes (GPIO_MAX_NAME_SIZE of linux/gpio.h).
   case name(String)
 
   public init?(_ text: String) {
@@ -210,7 +210,7 @@ extension String {
     hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
   }
 
-  /// Could be a path: something, and nothing unprintable. PATH_MAX is 4096.
+  /// Whether it could be a path: not empty, all printable. PATH_MAX is 4096.
   var isPlainPath: Bool {
     (1..<4096).contains(utf8.count) && unicodeScalars.allSatisfy(\.isPrintable)
   }

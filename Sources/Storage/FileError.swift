@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A file operation that the system refused.
+/// A file operation that failed.
 public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What was being done: "open", "rename" and so on.
+  /// "open", "rename" and so on.
   public let operation: String
   public let path: String
   /// `errno`.
@@ -41,7 +41,7 @@ struct FileDescriptor: ~Copyable {
     close(number)
   }
 
-  /// Everything to the end; `EFBIG` beyond `maximum` bytes.
+  /// Reads to the end; throws `EFBIG` beyond `maximum` bytes.
   func readAll(maximum: Int) throws(FileError) -> [UInt8] {
     var result: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16384)
@@ -73,8 +73,8 @@ struct FileDescriptor: ~Copyable {
     guard fsync(number) == 0 else { throw .last("sync", path) }
   }
 
-  /// What root makes in a directory of the daemon's user belongs to that user, who could not read it otherwise:
-  /// `sudo cradle-child run`, once, must not keep the service from starting ever after.
+  /// Gives a file that root makes in a directory of the daemon's user to that user, who could not read it otherwise: one
+  /// `sudo cradle-child run` must not prevent the service from starting later.
   func belong(toOwnerOf directory: String) {
     var status = stat()
     guard geteuid() == 0, stat(directory, &status) == 0 else { return }

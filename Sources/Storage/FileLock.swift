@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Keeps other processes out while something is read, changed and written.
+/// Excludes other processes while a file is read, changed and written.
 public enum FileLock {
-  /// Runs `body` while no other process is in here with the same path; waits for its turn. The file at `path` is made
-  /// when it is missing (0600) and stays behind, empty.
+  /// Runs `body` while this process holds the lock at `path`, for which it waits. The lock file is made when it is missing
+  /// (0600) and stays, empty.
   ///
   /// - Throws: `FileError`, and what `body` throws.
   public static func hold<Result>(_ path: String, while body: () throws -> Result) throws -> Result {

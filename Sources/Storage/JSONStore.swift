@@ -1,17 +1,17 @@
-internal import FoundationEssentials
+internal import JSON
 
 /// Why a store could not be opened or changed.
 public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   case file(FileError)
-  /// What is in the file is not what we wrote; `offset` is the byte where it stops making sense, when that is known.
-  /// The file stays as it is.
+  /// The file does not hold what this program writes. `offset` is the first bad byte, when it is known. The file is left
+  /// as it is.
   case damaged(path: String, offset: Int?, reason: String)
-  /// Written by a newer version of the program. The file stays as it is.
+  /// Written by a newer version of the program. The file is left as it is.
   case newerVersion(path: String, found: Int, supported: Int)
   case invalidName(String)
   case duplicateName(String)
   case unknownName(String)
-  /// These permissions cannot be given here; the names are what was asked for too much.
+  /// These permissions cannot be given here; the names of those in excess.
   case notAllowed([String])
   /// The store is full.
   case full(maximum: Int)
@@ -21,12 +21,12 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .file(let error): "\(error)"
     case .damaged(let path, let offset, let reason):
       "\(path) is damaged" + (offset.map { " at byte \($0)" } ?? "")
-        + ": \(reason). It was left as it is; repair it, or move it away to begin anew"
+        + ": \(reason). It was left as it is; repair it, or move it away to start afresh"
     case .newerVersion(let path, let found, let supported):
-      "\(path) has version \(found), this program reads up to \(supported). It was left as it is; use the newer "
+      "\(path) has version \(found), this program reads up to version \(supported). It was left as it is; use the newer "
         + "program that wrote it, or restore a backup of the directory"
     case .invalidName(let name): "“\(name)” cannot be a name: use 1 to 64 printable characters"
-    case .duplicateName(let name): "there is a “\(name)” already; choose another name or revoke that one first"
+    case .duplicateName(let name): "“\(name)” exists already; choose another name or revoke that one first"
     case .unknownName(let name): "there is no “\(name)”"
     case .notAllowed(let names):
       names.isEmpty ? "at least one permission is needed" : "not allowed here: \(names.joined(separator: ", "))"
@@ -35,10 +35,13 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A JSON file with a version, replaced atomically and never overwritten unless it could be read.
+/// A JSON file with a version, replaced atomically. It is never overwritten unless it could be read.
 struct JSONStore: Sendable {
   let file: AtomicFile
   let version: Int
+
+  /// Our stores have five levels.
+  private static let maximumDepth = 16
 
   private struct Header: Decodable {
     var version: Int
@@ -53,21 +56,16 @@ struct JSONStore: Sendable {
       throw .file(error)
     }
     guard let bytes else { return nil }
-    if let offset = JSONSyntax.firstError(in: bytes) {
-      let reason = offset == bytes.count ? "it ends in the middle" : "not JSON"
-      throw .damaged(path: file.path, offset: offset, reason: reason)
-    }
-    let decoder = JSONDecoder()
-    decoder.dateDecodingStrategy = .iso8601
+    let json = try read(bytes)
     do {
-      let header = try decoder.decode(Header.self, from: Data(bytes))
+      let header = try json.decode(Header.self)
       guard header.version >= 1 else {
-        throw StoreError.damaged(path: file.path, offset: nil, reason: "version \(header.version) never was")
+        throw StoreError.damaged(path: file.path, offset: nil, reason: "there is no version \(header.version)")
       }
       guard header.version <= version else {
         throw StoreError.newerVersion(path: file.path, found: header.version, supported: version)
       }
-      return try decoder.decode(Content.self, from: Data(bytes))
+      return try json.decode(Content.self)
     } catch let error as StoreError {
       throw error
     } catch {
@@ -75,18 +73,26 @@ struct JSONStore: Sendable {
     }
   }
 
-  func save(_ content: some Encodable) throws(StoreError) {
-    let encoder = JSONEncoder()
-    encoder.dateEncodingStrategy = .iso8601
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    let bytes: [UInt8]
-    do {
-      bytes = Array(try encoder.encode(content)) + [UInt8(ascii: "\n")]
+  private func read(_ bytes: [UInt8]) throws(StoreError) -> JSON {
+    let offset: Int?
+    let reason: String
+    do throws(JSONError) {
+      return try JSON(bytes, maximumBytes: AtomicFile.maximumBytes, maximumDepth: Self.maximumDepth)
     } catch {
-      throw .damaged(path: file.path, offset: nil, reason: "cannot be encoded: \(error)")
+      switch error {
+      case .tooLong: (offset, reason) = (nil, "too large")
+      case .tooDeep(let place): (offset, reason) = (place, "nested too deeply")
+      case .duplicateMember(let name, let place): (offset, reason) = (place, "“\(name)” stands twice")
+      case .malformed(let place):
+        (offset, reason) = (place, place == bytes.count ? "it ends in the middle" : "not JSON")
+      }
     }
+    throw .damaged(path: file.path, offset: offset, reason: reason)
+  }
+
+  func save(_ content: some Encodable) throws(StoreError) {
     do throws(FileError) {
-      try file.write(bytes)
+      try file.write(Array(JSON.text(content, pretty: true).utf8) + [UInt8(ascii: "\n")])
     } catch {
       throw .file(error)
     }
@@ -99,7 +105,7 @@ struct JSONStore: Sendable {
         text += key.intValue.map { "[\($0)]" } ?? (text.isEmpty ? key.stringValue : ".\(key.stringValue)")
       }
       if !last.isEmpty { text += text.isEmpty ? last : ".\(last)" }
-      return text.isEmpty ? "the whole" : text
+      return text.isEmpty ? "the whole file" : text
     }
     switch error {
     case .keyNotFound(let key, let context): return "\(path(context, key.stringValue)) is missing"

@@ -5,7 +5,7 @@ public enum StateDirectoryError: Error, Hashable, Sendable, CustomStringConverti
   case file(FileError)
   /// Another daemon holds the lock; its process id when it could be read.
   case inUse(path: String, process: Int?)
-  /// Others can get at what is kept here.
+  /// Others can read or change the files in it.
   case notPrivate(PrivateFileError)
 
   public var description: String {
@@ -19,8 +19,8 @@ public enum StateDirectoryError: Error, Hashable, Sendable, CustomStringConverti
   }
 }
 
-/// Where the node keeps its identity, pair records and tokens, locked against a second daemon for as long as this
-/// object lives. INTERFACES.md, "Files".
+/// The directory with the node's identity, pair records and tokens, locked against a second daemon while this object
+/// exists. INTERFACES.md, "Files".
 public final class StateDirectory: Sendable {
   public let path: String
   /// `identity.pem`, 0600.
@@ -31,8 +31,8 @@ public final class StateDirectory: Sendable {
   public let tokens: AtomicFile
   private let lock: FileDescriptor
 
-  /// Makes the directory (0700, parents too) when it is not there, and locks it. Files in it that others may read or
-  /// change are refused: their keys may be known, or not be ours.
+  /// Makes the directory (0700, with its parents) when it does not exist, and locks it. Files in it that others may read or
+  /// change are refused: their keys may be known to others, or not be ours.
   public init(path: String) throws(StateDirectoryError) {
     self.path = path
     do throws(FileError) {
@@ -59,22 +59,22 @@ public final class StateDirectory: Sendable {
       throw .inUse(path: path, process: Int(String(decoding: text.prefix { $0 != 10 }, as: UTF8.self)))
     }
     lock.belong(toOwnerOf: path)
-    // The number only helps the message above; a lock without it locks as well.
+    // The process id is only for the error message above; the lock works without it.
     _ = ftruncate(lock.number, 0)
     try? lock.writeAll(Array("\(getpid())\n".utf8)[...])
   }
 
-  /// A directory below this one, made with 0700 when it is not there; for screenshots, recordings and events.
+  /// A directory below this one, made with 0700 when it does not exist; for screenshots, recordings and events.
   public func subdirectory(_ name: String) throws(FileError) -> String {
     let result = "\(path)/\(name)"
     try Self.makeDirectory(result)
     return result
   }
 
-  /// `events/events.json`, 0600; makes its folder.
+  /// `events/events.json`, 0600. Makes its folder.
   public func events() throws(FileError) -> AtomicFile { AtomicFile(path: try subdirectory("events") + "/events.json") }
 
-  /// Who may get at the directory's keys, without making or locking anything.
+  /// Throws if others can read or change the files with keys. Does not make or lock anything.
   public static func checkPrivacy(_ path: String) throws(PrivateFileError) {
     let owner = try PrivateFile.checkDirectory(path)
     for name in ["identity.pem", "pairs.json", "tokens.json"] {
@@ -82,7 +82,7 @@ public final class StateDirectory: Sendable {
     }
   }
 
-  /// What is wider open than it should be, one sentence each: worth a warning, no reason not to start.
+  /// Permissions that are wider than they should be, one sentence each: worth a warning, but no reason not to start.
   public func modeWarnings() -> [String] {
     guard let mode = try? FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY).mode(), mode & 0o077 != 0 else {
       return []
@@ -90,7 +90,7 @@ public final class StateDirectory: Sendable {
     return ["\(path) has mode 0\(String(mode, radix: 8)) and should have 0700"]
   }
 
-  /// Like `mkdir -p` with 0700. An existing directory stays as it is.
+  /// Like `mkdir -p` with 0700. An existing directory is left as it is.
   public static func makeDirectory(_ path: String) throws(FileError) {
     if mkdir(path, 0o700) == 0 { return }
     if errno == EEXIST {

@@ -1,13 +1,14 @@
 import ArgumentParser
 import Child
 import Health
+import JSON
 import Storage
 
 /// `cradle-child check`
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Reads the configuration, opens every device once, says what works and what does not.",
-    discussion: "Exit status: 0 everything works, 1 something does not, 2 the configuration is wrong.")
+    abstract: "Reads the configuration, opens every device once, and reports what works.",
+    discussion: "Exit status: 0 everything works, 1 something does not, 2 the configuration is invalid.")
 
   @OptionGroup var directories: DirectoryOptions
   @OptionGroup var overrides: OverrideOptions
@@ -20,10 +21,11 @@ struct Check: ParsableCommand {
     let isFine = !findings.hasProblem
     if json {
       let checks = findings.map { finding in
-        "{\"detail\":\(Finding.quoted(finding.detail)),\"ok\":\(finding.state == .ok),"
-          + "\"what\":\(Finding.quoted(finding.what))}"
+        JSON.object([
+          "what": .string(finding.what), "ok": .bool(finding.state == .ok), "detail": .string(finding.detail),
+        ])
       }
-      print("{\"checks\":[\(checks.joined(separator: ","))],\"ok\":\(isFine)}")
+      print(JSON.object(["ok": .bool(isFine), "checks": .array(checks)]).text)
     } else {
       for finding in findings { print("\(finding.state == .ok ? "ok  " : "FAIL")  \(finding.what): \(finding.detail)") }
     }

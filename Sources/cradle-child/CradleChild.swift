@@ -7,10 +7,10 @@ import Commands
 struct CradleChild: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cradle-child",
-    abstract: "The camera end of Cradle, a baby monitor that a family owns.",
+    abstract: "The camera node of Cradle, a baby monitor for the home network.",
     discussion: """
-      Without a command it runs the node in the foreground. `check` says whether this machine is ready, `doctor` \
-      finds what could spoil a night, `pair` lets a parent in, `token add` makes a token for a player or a browser.
+      Without a command it runs the node in the foreground. `check` tests the configuration and devices, `doctor` the \
+      whole machine, `pair` pairs a parent, `token add` makes a token for a player or a browser.
       """,
     version: ChildNode.version,
     subcommands: [

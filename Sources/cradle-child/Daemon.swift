@@ -1,7 +1,7 @@
 import Child
 import Commands
-import FoundationEssentials
 import Glibc
+import JSON
 import Server
 
 /// Asks the running daemon over its socket.
@@ -11,11 +11,11 @@ enum Daemon {
     _ request: AdminProtocol.Request, _ directories: DirectoryOptions, timeoutSeconds: Int = 10
   ) throws -> String {
     let line: [UInt8]
-    do {
+    do throws(CommandClientError) {
       line = try CommandClient.ask(
-        path: directories.runtime + "/" + AdminProtocol.socketName, line: Array(JSONEncoder().encode(request)),
+        path: directories.runtime + "/" + AdminProtocol.socketName, line: Array(JSON.text(request).utf8),
         timeoutSeconds: timeoutSeconds)
-    } catch let error as CommandClientError {
+    } catch {
       throw Failure.failed(text(of: error))
     }
     let response = try decode(AdminProtocol.Response.self, from: String(decoding: line, as: UTF8.self))
@@ -25,7 +25,7 @@ enum Daemon {
 
   static func decode<Value: Decodable>(_: Value.Type, from json: String) throws -> Value {
     do {
-      return try JSONDecoder().decode(Value.self, from: Data(json.utf8))
+      return try JSON(Array(json.utf8), maximumBytes: AdminProtocol.maximumBytes).decode(Value.self)
     } catch {
       throw Failure.failed("the daemon's answer cannot be read; is it of another version?")
     }

@@ -5,15 +5,15 @@ import FoundationEssentials
 import Glibc
 import Storage
 
-/// Where a daemon keeps its things; the same flags for `run` and for the commands that talk to it.
+/// The daemon's directories: the same flags for `run` and for the commands that talk to the daemon.
 struct DirectoryOptions: ParsableArguments {
-  @Option(help: "Configuration file. (default: /etc/cradle/child.yaml if it is there)")
+  @Option(help: "Configuration file. (default: /etc/cradle/child.yaml if it exists)")
   var config: String?
 
-  @Option(help: "Identity, pairs and tokens. (default: $STATE_DIRECTORY, else /var/lib/cradle)")
+  @Option(help: "Directory for identity, pairs and tokens. (default: $STATE_DIRECTORY, else /var/lib/cradle)")
   var stateDirectory: String?
 
-  @Option(help: "The socket of the commands. (default: $RUNTIME_DIRECTORY, else /run/cradle)")
+  @Option(help: "Directory for the socket that commands use. (default: $RUNTIME_DIRECTORY, else /run/cradle)")
   var runtimeDirectory: String?
 
   static let defaultConfiguration = "/etc/cradle/child.yaml"
@@ -21,12 +21,12 @@ struct DirectoryOptions: ParsableArguments {
   var state: String { stateDirectory ?? environment("STATE_DIRECTORY") ?? "/var/lib/cradle" }
   var runtime: String { runtimeDirectory ?? environment("RUNTIME_DIRECTORY") ?? "/run/cradle" }
 
-  /// systemd gives a colon-separated list; ours is the first.
+  /// systemd passes a colon-separated list; the first one is used.
   private func environment(_ name: String) -> String? {
     ProcessInfo.processInfo.environment[name].flatMap { $0.split(separator: ":").first.map(String.init) }
   }
 
-  /// Where the configuration comes from, for people.
+  /// The source of the configuration, for people.
   var configurationSource: String {
     config ?? (access(Self.defaultConfiguration, F_OK) == 0 ? Self.defaultConfiguration : "the defaults (no file)")
   }
@@ -44,12 +44,12 @@ struct DirectoryOptions: ParsableArguments {
   }
 }
 
-/// Flags of `run` and `check` that stand above the file.
+/// Flags of `run` and `check` that override the configuration file.
 struct OverrideOptions: ParsableArguments {
-  @Option(help: "What parents see.")
+  @Option(help: "The node's name, as parents see it.")
   var name: String?
 
-  @Option(help: "HTTPS address and port, for example [::]:8443; port 0 takes a free one.")
+  @Option(help: "HTTPS address and port, for example [::]:8443; port 0 for any free one.")
   var listen: String?
 
   @Option(help: "auto, test, /dev/video0, /dev/v4l/by-id/… or file:CLIP.y4m.")
@@ -64,7 +64,7 @@ struct OverrideOptions: ParsableArguments {
   @Option(help: "none, simulated, gpio:/dev/gpiochip0/17 or led:/sys/class/leds/NAME.")
   var light: String?
 
-  /// The configuration with these flags applied; a flag that makes no sense is an error of usage.
+  /// The configuration with these flags applied; an invalid flag is a usage error.
   func apply(to configuration: ChildConfiguration) throws -> ChildConfiguration {
     var result = configuration
     if let name {
@@ -74,7 +74,7 @@ struct OverrideOptions: ParsableArguments {
     if let listen { result.listen = try Self.parse(listen, "--listen") }
     if let camera {
       let device: VideoDevice = try Self.parse(camera, "--camera")
-      // The flag means one camera; the others of the file stay out of it.
+      // The flag means this camera only; those of the file are ignored.
       var first = result.cameras.first ?? ChildConfiguration.defaults.cameras[0]
       first.device = device
       result.cameras = [first]

@@ -1,22 +1,19 @@
 import ArgumentParser
 import Devices
-import FoundationEssentials
+import JSON
+import Wire
 
 /// `cradle-child devices`
 struct Devices: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Cameras with their formats, microphones, speakers, GPIO lines, LEDs and sensors.")
+    abstract: "Lists cameras with their formats, microphones, speakers, GPIO lines, LEDs and sensors.")
 
   @Flag(help: "Print one JSON object.")
   var json = false
 
   func run() throws {
     let inventory = DeviceInventory.read()
-    if json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      return print(String(decoding: try encoder.encode(inventory), as: UTF8.self))
-    }
+    if json { return print(JSON.text(inventory)) }
     section("Cameras", inventory.cameras.map(Self.lines))
     section("Microphones", inventory.microphones.map { ["\($0.device)  \($0.name)"] })
     section("Speakers", inventory.speakers.map { ["\($0.device)  \($0.name)"] })
@@ -35,7 +32,7 @@ struct Devices: ParsableCommand {
   /// `30`, `12.5`, `29.97`.
   private static func rate(_ rate: Double) -> String {
     let hundredths = (rate * 100).rounded() / 100
-    return hundredths == hundredths.rounded() ? "\(Int(hundredths))" : "\(hundredths)"
+    return hundredths == hundredths.rounded() ? "\(Int(saturating: hundredths))" : "\(hundredths)"
   }
 
   private static func lines(_ camera: CameraDescription) -> [String] {

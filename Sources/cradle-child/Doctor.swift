@@ -8,12 +8,12 @@ import Health
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Looks for what could spoil a night, and names the command that mends it.",
+    abstract: "Checks everything that could fail at night, and names the command that fixes it.",
     discussion: """
       Devices, permissions, state, ports, firewall, Avahi, clock, disk, memory, Wi-Fi, power, temperature and the \
-      encoder's speed. It changes nothing, and may run beside the daemon; with sudo it sees more. What it cannot find \
-      out it calls not known.
-      Exit status: 0 nothing is a problem, 1 something is, 2 the configuration is wrong.
+      encoder's speed. It changes nothing and can run beside the daemon; with sudo it can check more. What it cannot \
+      determine is reported as not known.
+      Exit status: 0 no problem, 1 at least one problem, 2 the configuration is invalid.
       """)
 
   @OptionGroup var directories: DirectoryOptions

@@ -2,6 +2,7 @@ import ArgumentParser
 import Commands
 import FoundationEssentials
 import Glibc
+import JSON
 import Storage
 
 /// `cradle-child erase`
@@ -9,9 +10,9 @@ struct Erase: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Removes identity, pairs, tokens, recordings, screenshots and events.",
     discussion: """
-      For a board that is given away, or to begin anew. The daemon must be stopped. The next start makes a new identity, \
+      For a board that is given away, or to start afresh. The daemon must be stopped. The next start makes a new identity, \
       and every parent must pair again. The configuration stays. \
-      What was removed may still be read from a memory card by those who have the means: to be safe, write it anew.
+      Removed files may still be recoverable from a memory card: to be safe, overwrite the whole card.
       """)
 
   @OptionGroup var directories: DirectoryOptions
@@ -28,7 +29,7 @@ struct Erase: ParsableCommand {
   func run() throws {
     let path = directories.state
     guard FileManager.default.fileExists(atPath: path) else {
-      throw Failure.failed("there is no state directory \(path); is it another one? --state-directory names it.")
+      throw Failure.failed("there is no state directory \(path); give another one with --state-directory")
     }
     do {
       try erase(StateDirectory(path: path))
@@ -46,23 +47,19 @@ struct Erase: ParsableCommand {
     let (kept, left) = try state.contents()
     if !yes, !kept.isEmpty { try confirm(kept) }
     let removed = try state.erase()
-    if json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      return print(String(decoding: try encoder.encode(Report(removed: removed, left: left)), as: UTF8.self))
-    }
+    if json { return print(JSON.text(Report(removed: removed, left: left))) }
     if removed.isEmpty { print("There was nothing to remove in \(state.path).") }
     for item in removed { print("Removed \(Self.line(item))") }
-    for path in left { print("Left \(path): it is not Cradle's own.") }
+    for path in left { print("Left \(path): it does not belong to Cradle.") }
   }
 
   private func confirm(_ kept: [StateDirectory.Kept]) throws {
     guard isatty(STDIN_FILENO) == 1 else {
-      throw ValidationError("Nothing was removed. Where nobody can be asked, --yes says that it is meant.")
+      throw ValidationError("Nothing was removed. Without a terminal, confirm with --yes.")
     }
-    printError("This removes for good:")
+    printError("This removes permanently:")
     for item in kept { printError("  \(Self.line(item))") }
-    printError("Every parent must pair again then. Type \"erase\" to go on:")
+    printError("Every parent will have to pair again. Type \"erase\" to continue:")
     guard readLine() == "erase" else { throw Failure.failed("nothing was removed.") }
   }
 

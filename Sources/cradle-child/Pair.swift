@@ -6,10 +6,10 @@ import Glibc
 /// `cradle-child pair`
 struct Pair: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lets a parent pair: shows a code and a link, and waits until one is used.",
+    abstract: "Opens pairing: shows a code and a link, and waits until one is used.",
     discussion: """
       On the parent: cradle-parent pair --code CODE. The window closes after one pairing, five minutes or three wrong \
-      codes. Compare the words that both show.
+      codes. Compare the words that both sides show.
       """)
 
   @OptionGroup var directories: DirectoryOptions
@@ -21,7 +21,7 @@ struct Pair: AsyncParsableCommand {
     let opened = try Daemon.decode(PairingOpened.self, from: text)
     if json { print(text) } else { show(opened) }
     fflush(nil)
-    // Whoever gives up wants it closed.
+    // Ctrl-C closes pairing.
     let signals = StopSignals()
     let directories = directories
     let watch = Task {
@@ -33,7 +33,7 @@ struct Pair: AsyncParsableCommand {
     let end = try await Task.detached { try Daemon.ask(.pairWait, directories, timeoutSeconds: 600) }.value
     let ended = try Daemon.decode(PairingEnded.self, from: end)
     guard let paired = ended.paired else {
-      throw Failure.failed("Nobody has paired: \(ended.reason ?? "it was closed").")
+      throw Failure.failed("No parent was paired: \(ended.reason ?? "it was closed").")
     }
     if json { return print(end) }
     print("Paired with \(paired.name) (\(paired.id)).")
@@ -60,7 +60,7 @@ struct Pairs: ParsableCommand {
     let result = try Daemon.ask(.pairs, directories)
     if json { return print(result) }
     let rows = try Daemon.decode(PairList.self, from: result).pairs
-    if rows.isEmpty { return print("No parent is paired. Begin with: cradle-child pair") }
+    if rows.isEmpty { return print("No parent is paired. Start with: cradle-child pair") }
     print(
       Table.text(
         [["ID", "NAME", "MAY", "PAIRED", "LAST SEEN", "EXPIRES"]]
@@ -76,7 +76,7 @@ struct Pairs: ParsableCommand {
 /// `cradle-child unpair`
 struct Unpair: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Revokes a parent; whatever it has open ends at once.")
+    abstract: "Revokes a parent; its open sessions end at once.")
 
   @OptionGroup var directories: DirectoryOptions
   @Argument(help: "The parent's id or name.")

@@ -12,7 +12,7 @@ struct Run: AsyncParsableCommand {
   @OptionGroup var directories: DirectoryOptions
   @OptionGroup var overrides: OverrideOptions
 
-  @Flag(help: "Log details that help to find a fault.")
+  @Flag(help: "Log details, for debugging.")
   var verbose = false
 
   func run() async throws {
@@ -26,7 +26,7 @@ struct Run: AsyncParsableCommand {
     let options = ChildNode.Options(
       configuration: configuration, stateDirectory: directories.state, runtimeDirectory: directories.runtime,
       serviceManager: serviceManager)
-    // Before the node starts, so that a stop that comes early is not lost.
+    // Before the node starts, so that an early signal is not lost.
     let signals = StopSignals()
     let node: ChildNode
     do {

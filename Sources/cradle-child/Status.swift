@@ -1,10 +1,11 @@
 import ArgumentParser
 import Child
 import Commands
+import Wire
 
 /// `cradle-child status`
 struct Status: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Cameras, viewers, bit rates, alarms, uptime.")
+  static let configuration = CommandConfiguration(abstract: "Shows cameras, viewers, bit rates, alarms and uptime.")
 
   @OptionGroup var directories: DirectoryOptions
   @Flag(help: "Print one JSON object.")
@@ -29,7 +30,7 @@ struct Status: ParsableCommand {
     }
     print("Microphone: \(status.microphone.state), \(status.microphone.detail), level \(status.microphone.levelDb) dB")
     if status.viewers.isEmpty {
-      print("Nobody watches.")
+      print("No viewers.")
     } else {
       let rows = status.viewers.map { viewer in
         [
@@ -44,7 +45,7 @@ struct Status: ParsableCommand {
   }
 
   private static func duration(_ seconds: Double) -> String {
-    let whole = Int(seconds)
+    let whole = Int(saturating: seconds)
     let parts = [(whole / 86400, "d"), (whole / 3600 % 24, "h"), (whole / 60 % 60, "min"), (whole % 60, "s")]
     let shown = parts.drop { $0.0 == 0 }.prefix(2)
     return shown.isEmpty ? "0 s" : shown.map { "\($0.0) \($0.1)" }.joined(separator: " ")

@@ -10,8 +10,8 @@ struct Token: ParsableCommand {
 
   struct Add: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Makes a token and shows it, once.",
-      discussion: "The child keeps only a hash of it. Permissions: view, listen, talk, control.")
+      abstract: "Makes a token and shows it once.",
+      discussion: "The child stores only a hash of it. Permissions: view, listen, talk, control.")
 
     @OptionGroup var directories: DirectoryOptions
     @Option(help: "What the token is for, for example \"kitchen tablet\".")
@@ -27,7 +27,7 @@ struct Token: ParsableCommand {
       if json { return print(result) }
       let added = try Daemon.decode(TokenAdded.self, from: result)
       print(added.token)
-      printError("This is the only time that the token is shown. It allows: \(added.allow.joined(separator: ", ")).")
+      printError("The token is not shown again. It allows: \(added.allow.joined(separator: ", ")).")
     }
   }
 
@@ -51,7 +51,7 @@ struct Token: ParsableCommand {
 
   struct Revoke: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Revokes a token; whoever watches with it is cut off at once.")
+      abstract: "Revokes a token; sessions with it end at once.")
 
     @OptionGroup var directories: DirectoryOptions
     @Argument(help: "The token's name.")

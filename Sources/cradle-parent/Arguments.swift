@@ -2,13 +2,13 @@ public import ArgumentParser
 public import Control
 public import Parent
 
-// What stands on the command line beside texts and numbers.
+// Types of arguments besides texts and numbers.
 
 extension TimeSpan: ExpressibleByArgument {}
 
 extension LightSetting.Switch: ExpressibleByArgument {}
 
-/// What an option may be.
+/// The range of an option.
 enum Bounds {
   static func check(_ value: Int?, _ range: ClosedRange<Int>, _ option: String, _ unit: String = "") throws {
     guard let value, !range.contains(value) else { return }

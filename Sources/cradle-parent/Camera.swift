@@ -59,7 +59,7 @@ struct Screenshot: AsyncParsableCommand {
 
   func validate() throws {
     try Bounds.check(quality, ControlLimits.quality, "--quality")
-    if output == "-", json { throw ValidationError("With --output - the picture itself is what is printed.") }
+    if output == "-", json { throw ValidationError("With --output - the picture itself is printed.") }
   }
 
   func run() async throws {
@@ -69,7 +69,7 @@ struct Screenshot: AsyncParsableCommand {
       }
       if output == "-" { return try Self.print(picture.bytes) }
       let file = output ?? Self.fileName(session.child.record.name)
-      // A picture of one's own child, for one's own eyes.
+      // Mode 0600: a picture of a child is private.
       try AtomicFile(path: file).write(picture.bytes)
       let (width, height) = (picture.document.width, picture.document.height)
       Swift.print(
@@ -90,7 +90,7 @@ struct Screenshot: AsyncParsableCommand {
     }
   }
 
-  /// `Nursery-20261121-205207.jpg`; a name is not to lead out of this directory.
+  /// `Nursery-20261121-205207.jpg`; other characters are replaced, so that a name cannot lead out of this directory.
   private static func fileName(_ name: String) -> String {
     let plain = name.map { $0.isLetter || $0.isNumber ? $0 : "-" }
     let time = LocalTime.compact(unixSeconds: Double(MonotonicClock.unixNanoseconds) / 1e9)

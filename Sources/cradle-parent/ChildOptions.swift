@@ -9,7 +9,7 @@ struct ChildOptions: ParsableArguments {
   @Option(help: "The child's name, its id or host:port. (default: the only paired one)")
   var child: String?
 
-  /// Connects, has `body` give its commands, and leaves.
+  /// Connects, runs `body` with the session, and disconnects.
   func command<Result>(_ body: (ControlSession) async throws -> Result) async throws -> Result {
     try await failing {
       let session = try await withProgress("Connecting") {
@@ -27,7 +27,7 @@ struct ChildOptions: ParsableArguments {
   }
 }
 
-/// Errors of the library as the command's failure.
+/// Turns errors of the library into a `Failure`.
 func failing<Result>(_ body: () async throws -> Result) async throws -> Result {
   do {
     return try await body()
@@ -38,7 +38,7 @@ func failing<Result>(_ body: () async throws -> Result) async throws -> Result {
   }
 }
 
-/// Says on a terminal what is being waited for when it takes longer than a second.
+/// On a terminal, says what is being waited for when it takes longer than a second.
 func withProgress<Result>(_ text: String, _ body: () async throws -> Result) async throws -> Result {
   guard isatty(STDERR_FILENO) == 1 else { return try await body() }
   let saying = Task {

@@ -15,7 +15,7 @@ struct Children: AsyncParsableCommand {
   func run() async throws {
     let children = try await failing { try state.parent().pairs().records.map(ChildListing.init) }
     if json { return print(JSONLine.text(["children": children])) }
-    if children.isEmpty { return print("No child is paired. Begin with: cradle-parent discover") }
+    if children.isEmpty { return print("No child is paired. Start with: cradle-parent discover") }
     print(Table.text([ChildListing.heading] + children.map(\.row)))
   }
 }
@@ -34,7 +34,7 @@ struct Unpair: AsyncParsableCommand {
       let paired = try await state.finder().paired(child)
       var isTold = true
       do {
-        try await withProgress("Telling the child") { try await Farewell.say(to: paired) }
+        try await withProgress("Telling the child") { try await UnpairingCall.send(to: paired) }
       } catch {
         isTold = false
         printError("\(error)")
@@ -42,7 +42,7 @@ struct Unpair: AsyncParsableCommand {
       try paired.forget()
       print("Unpaired \(paired.record.name) (\(paired.record.id)).")
       if !isTold {
-        print("The child could not be told and still lists this parent: on the child, cradle-child unpair removes it.")
+        print("The child could not be told and still lists this parent. To remove it there: cradle-child unpair")
       }
     }
   }

@@ -7,7 +7,7 @@ import Parent
 struct CradleParent: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cradle-parent",
-    abstract: "The parents' end of Cradle, a baby monitor that a family owns.",
+    abstract: "The viewer of Cradle, a baby monitor for the home network.",
     version: Parent.version,
     groupedSubcommands: [
       CommandGroup(
@@ -19,6 +19,8 @@ struct CradleParent: AsyncParsableCommand {
     ])
 
   static func main() async {
+    // The identity key is in this process.
+    ProcessProtection.forbidDumps()
     await Program.run(Self.self, name: "cradle-parent")
   }
 }

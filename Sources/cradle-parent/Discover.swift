@@ -9,8 +9,8 @@ struct Discover: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Shows the children on the network, as they come and go.",
     discussion: """
-      On a terminal until Ctrl-C; otherwise, and with --timeout, it ends by itself. Anybody in the network can call \
-      itself a child here: who a child is shows when it is paired.
+      On a terminal it runs until Ctrl-C; otherwise, and with --timeout, it ends by itself. Names are not verified here: \
+      any machine on the network can announce itself as a child. Pairing verifies it.
       """)
 
   @Flag(help: "Print one JSON object a child: {name, id, host, addresses, port, pairing}.")
@@ -38,10 +38,10 @@ struct Discover: AsyncParsableCommand {
     let hasFound = await watching.value
     stopping.cancel()
     limiting?.cancel()
-    if !hasFound, !json { printError("No child was found. Is it switched on and in the same network?") }
+    if !hasFound, !json { printError("No child was found. Is it switched on and on the same network?") }
   }
 
-  /// Until the task is cancelled; whether there was a child.
+  /// Runs until the task is cancelled. Returns whether there was a child.
   private func watch() async -> Bool {
     var changes = NeighbourhoodChanges()
     var hasFound = false
@@ -66,6 +66,6 @@ struct Discover: AsyncParsableCommand {
     let address = child.addresses.first.map { $0.contains(":") ? "[\($0)]" : $0 } ?? child.host
     let width = max(0, 24 - child.name.count)
     return "\(child.name)\(String(repeating: " ", count: width))  \(child.id)  \(address):\(child.port)"
-      + (child.pairing == .open ? "  takes a new parent now" : "")
+      + (child.pairing == .open ? "  open for pairing" : "")
   }
 }

@@ -8,11 +8,11 @@ import Parent
 /// `cradle-parent doctor`
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Finds the child, measures the link to it, and says what to expect.",
+    abstract: "Finds the child, measures the link to it, and rates it.",
     discussion: """
-      Looks at this machine too: what it keeps, its speaker, its clock, its Wi-Fi. The child is watched and pinged for \
-      some seconds meanwhile, without a sound; nothing is changed.
-      Exit status: 0 nothing is a problem, 1 something is.
+      Also checks this machine: its key files, speaker, clock and Wi-Fi. It watches and pings the child for some seconds \
+      without playing sound, and changes nothing.
+      Exit status: 0 no problem, 1 at least one problem.
       """)
 
   @OptionGroup var state: StateOptions
@@ -36,7 +36,7 @@ struct Doctor: AsyncParsableCommand {
       report.close(more: more(result))
     } else {
       report.close()
-      if let outlook = result.outlook { print(outlook.words) }
+      if let quality = result.quality { print(quality.summary) }
     }
     if report.findings.hasProblem { throw ExitCode(1) }
   }
@@ -44,8 +44,8 @@ struct Doctor: AsyncParsableCommand {
   private func more(_ result: ParentDoctor.Result) -> String {
     var text = ""
     if let child = result.child { text += ",\"child\":\(JSONLine.text(["id": child.id, "name": child.name]))" }
-    if let outlook = result.outlook {
-      text += ",\"expect\":\(JSONLine.text(outlook.words)),\"grade\":\"\(outlook.grade.rawValue)\""
+    if let quality = result.quality {
+      text += ",\"expect\":\(JSONLine.text(quality.summary)),\"grade\":\"\(quality.grade.rawValue)\""
     }
     if let figures = result.figures { text += ",\"measured\":\(JSONLine.text(figures))" }
     return text

@@ -10,15 +10,15 @@ struct Invite: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Makes a one-time link for a guest: a babysitter's phone, or another parent.",
     discussion: """
-      Whoever has the link first is let in, so give it to one person only. On another parent: cradle-parent pair \
-      --link LINK. On a phone: scan the code.
+      The link works once, for whoever opens it first, so give it to one person only. On another parent: cradle-parent \
+      pair --link LINK. On a phone: scan the code.
       """)
 
-  @Option(help: "What the guest is called.")
+  @Option(help: "The guest's name.")
   var name: String?
-  @Option(name: .customLong("for"), help: "How long the guest may stay, such as 8h. (default: 8h)")
+  @Option(name: .customLong("for"), help: "How long the guest has access, such as 8h. (default: 8h)")
   var duration: TimeSpan?
-  @Option(help: "What the guest may do, with commas between: view, listen, talk, control. (default: view,listen)")
+  @Option(help: "Permissions of the guest, separated by commas: view, listen, talk, control. (default: view,listen)")
   var allow: String?
   @OptionGroup var child: ChildOptions
   @Flag(help: "Print one JSON object {invite: {name, link, allow, expiresAt}}.")
@@ -32,7 +32,7 @@ struct Invite: AsyncParsableCommand {
     try Bounds.check(duration?.seconds, ControlLimits.inviteSeconds, "--for", "seconds")
     if allow != nil {
       guard let permissions, !permissions.isEmpty, !permissions.contains(.admin) else {
-        throw ValidationError("--allow is some of view, listen, talk and control, with commas between.")
+        throw ValidationError("--allow takes view, listen, talk and control, separated by commas.")
       }
     }
   }

@@ -10,7 +10,7 @@ struct Light: AsyncParsableCommand {
   var state: LightSetting.Switch
   @Option(help: "Percent, for a light that can be dimmed.")
   var brightness: Int?
-  @Option(name: .customLong("for"), help: "Goes out by itself after this long, such as 10m.")
+  @Option(name: .customLong("for"), help: "Turns off by itself after this long, such as 10m.")
   var duration: TimeSpan?
   @Option(help: "Which light. (default: the first)")
   var id: String?
@@ -36,7 +36,7 @@ struct Light: AsyncParsableCommand {
 struct Flash: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Flashes the child's light a few times.")
 
-  @Option(help: "How often. (default: 3)")
+  @Option(help: "How many times. (default: 3)")
   var times: Int?
   @Option(help: "Which light. (default: the first)")
   var id: String?

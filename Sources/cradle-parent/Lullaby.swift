@@ -5,7 +5,7 @@ import Parent
 /// `cradle-parent lullaby`
 struct Lullaby: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Plays lullabies and sounds at the child.",
+    abstract: "Plays lullabies and sounds through the child's speaker.",
     subcommands: [
       Play.self, Stop.self, Pause.self, Resume.self, Next.self, Volume.self, List.self,
     ])
@@ -15,13 +15,13 @@ struct Lullaby: AsyncParsableCommand {
 
     @Argument(help: "Which, as `lullaby list` names it. (default: the last one)")
     var track: String?
-    @Flag(inversion: .prefixedNo, help: "Begin anew at the track's end.")
+    @Flag(inversion: .prefixedNo, help: "Repeat the track.")
     var loop: Bool?
-    @Option(name: .customLong("for"), help: "Ends after this long, such as 30m; 0 for never. (default: 30m)")
+    @Option(name: .customLong("for"), help: "Stop after this long, such as 30m; 0 for never. (default: 30m)")
     var duration: TimeSpan?
     @Option(help: "Percent.")
     var volume: Int?
-    @Option(help: "How long before the end it begins to go quiet, such as 30s.")
+    @Option(help: "Fade out over this long before the end, such as 30s.")
     var fade: TimeSpan?
     @OptionGroup var options: LullabyOptions
 
@@ -40,19 +40,19 @@ struct Lullaby: AsyncParsableCommand {
   }
 
   struct Stop: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Stops it.")
+    static let configuration = CommandConfiguration(abstract: "Stops the lullaby.")
     @OptionGroup var options: LullabyOptions
     func run() async throws { try await options.show(.lullabyStop) }
   }
 
   struct Pause: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Stops it where it is.")
+    static let configuration = CommandConfiguration(abstract: "Pauses the lullaby.")
     @OptionGroup var options: LullabyOptions
     func run() async throws { try await options.show(.lullabyPause) }
   }
 
   struct Resume: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Goes on where it was paused.")
+    static let configuration = CommandConfiguration(abstract: "Resumes a paused lullaby.")
     @OptionGroup var options: LullabyOptions
     func run() async throws { try await options.show(.lullabyResume) }
   }
@@ -64,7 +64,7 @@ struct Lullaby: AsyncParsableCommand {
   }
 
   struct Volume: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Sets how loud it is.")
+    static let configuration = CommandConfiguration(abstract: "Sets the volume.")
     @Argument(help: "Percent.")
     var percent: Int
     @OptionGroup var options: LullabyOptions

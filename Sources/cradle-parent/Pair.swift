@@ -9,18 +9,18 @@ struct Pair: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Pairs this parent with a child, by the code or the link that the child shows.",
     discussion: """
-      On the child: cradle-child pair. Without a code it is asked for. Compare the words that both show: they are the \
-      same when nobody stood between.
+      On the child: cradle-child pair. Without --code, asks for the code. Compare the words that both sides show: they \
+      are the same unless somebody is in between.
       """)
 
   @OptionGroup var state: StateOptions
-  @Argument(help: "The child's name, its id or host:port. (default: the only one that takes a new parent)")
+  @Argument(help: "The child's name, its id or host:port. (default: the only one that is open for pairing)")
   var child: String?
   @Option(help: "The code that the child shows, such as 1234-5678.")
   var code: String?
   @Option(help: "The link that the child or another parent gave: https://HOST/#pair=SECRET.")
   var link: String?
-  @Option(help: "What the child calls this parent. (default: this machine's name)")
+  @Option(help: "This parent's name at the child. (default: this machine's name)")
   var name: String?
   @Flag(help: "Print one JSON object {paired: {id, name}, words, allow, expiresAt}.")
   var json = false
@@ -40,10 +40,10 @@ struct Pair: AsyncParsableCommand {
 
   func validate() throws {
     if link != nil, code != nil || child != nil {
-      throw ValidationError("A link names the child and stands for the code: give it alone.")
+      throw ValidationError("A link contains the address and the secret: give it without CHILD and --code.")
     }
     if let code, PairingCode(code) == nil { throw ValidationError("A code has eight digits, such as 1234-5678.") }
-    if let link, PairingLink(link) == nil { throw ValidationError("A link is like https://HOST/#pair=SECRET.") }
+    if let link, PairingLink(link) == nil { throw ValidationError("A link looks like https://HOST/#pair=SECRET.") }
   }
 
   func run() async throws {
@@ -80,7 +80,7 @@ struct Pair: AsyncParsableCommand {
     }
   }
 
-  /// Waits when the child wants a rest between tries.
+  /// Waits when the child asks for a pause between tries.
   private func pair(
     _ code: PairingCode, _ addresses: [ChildAddress], _ call: PairingCall
   ) async throws -> PairingCall.Outcome {

@@ -2,10 +2,11 @@ import Commands
 import Glibc
 import Parent
 import Synchronization
+import Wire
 
-/// The terminal: what happened as lines, and below them one line that tells how it is now.
+/// The terminal while watching: messages as lines, and below them one status line.
 final class Screen: Sendable {
-  /// Whether standard output is a terminal that shows the line.
+  /// Whether standard output is a terminal, which shows the status line.
   let isLive: Bool
   private let state = Mutex(State())
 
@@ -18,9 +19,9 @@ final class Screen: Sendable {
     self.isLive = isLive
   }
 
-  /// Something happened.
+  /// Shows a message above the status line.
   func say(_ notice: WatchNotice) {
-    let time = Self.timeOfDay()
+    let time = timeOfDay()
     state.withLock { state in
       state.lastNotice = notice.text
       guard isLive else { return printError("\(time) \(notice.text)") }
@@ -28,17 +29,17 @@ final class Screen: Sendable {
     }
   }
 
-  /// How it is now.
+  /// Updates the status line.
   func show(_ statistics: WatchStatistics) {
     guard isLive else { return }
-    let line = StatusLine.text(statistics, width: Self.width())
+    let line = StatusLine.text(statistics, width: terminalWidth())
     state.withLock { state in
       state.line = line
       Self.write("\r\u{1b}[K\(line)")
     }
   }
 
-  /// Leaves the last line standing.
+  /// Ends the status line.
   func close() {
     guard isLive else { return }
     Self.write("\n")
@@ -48,35 +49,22 @@ final class Screen: Sendable {
     let bytes = Array(text.utf8)
     _ = Glibc.write(STDOUT_FILENO, bytes, bytes.count)
   }
-
-  private static func width() -> Int {
-    var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-    return Int(size.ws_col)
-  }
-
-  private static func timeOfDay() -> String {
-    var now = time(nil)
-    var parts = tm()
-    localtime_r(&now, &parts)
-    return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
-  }
 }
 
-/// One line for the terminal, most important first: what does not fit is left out at its end.
+/// The status line, most important part first; parts that do not fit are left out.
 enum StatusLine {
   static func text(_ statistics: WatchStatistics, width: Int) -> String {
     var parts = ["\(mark(statistics.state)) \(statistics.child ?? word(statistics.state))"]
-    if let level = statistics.audioLevelDb { parts.append("\(meter(level)) \(Int(level.rounded())) dB") }
+    if let level = statistics.audioLevelDb { parts.append("\(meter(level)) \(Int(saturating: level.rounded())) dB") }
     if let delay = statistics.latencyMs?.p50 {
       parts.append("\(delay) ms")
     } else if let delay = statistics.latencyEstimateMs {
-      parts.append("~\(Int(delay.rounded())) ms")
+      parts.append("~\(Int(saturating: delay.rounded())) ms")
     }
     if let width = statistics.width, let height = statistics.height {
-      parts.append("\(width)x\(height) \(Int(statistics.framesPerSecond.rounded()))/s")
+      parts.append("\(width)x\(height) \(Int(saturating: statistics.framesPerSecond.rounded()))/s")
     }
-    parts.append("\(Int((statistics.videoKbps + statistics.audioKbps).rounded())) kbit/s")
+    parts.append("\(Int(saturating: (statistics.videoKbps + statistics.audioKbps).rounded())) kbit/s")
     if statistics.packetsLost > 0 { parts.append("lost \(statistics.packetsLost)") }
     if statistics.freezeCount > 0 { parts.append("froze \(statistics.freezeCount)x") }
     var line = ""
@@ -90,7 +78,7 @@ enum StatusLine {
 
   /// Ten steps from -60 to 0 dB.
   static func meter(_ level: Double) -> String {
-    let lit = min(10, max(0, Int(((level + 60) / 6).rounded())))
+    let lit = min(10, max(0, Int(saturating: ((level + 60) / 6).rounded())))
     return String(repeating: "█", count: lit) + String(repeating: "·", count: 10 - lit)
   }
 

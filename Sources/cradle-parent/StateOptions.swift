@@ -4,9 +4,12 @@ import FoundationEssentials
 import Parent
 import Storage
 
-/// Where a parent keeps what it knows.
+/// The directory for a parent's state.
 struct StateOptions: ParsableArguments {
-  @Option(help: "Where known servers and pairs are kept. (default: $XDG_STATE_HOME/cradle, else ~/.local/state/cradle)")
+  @Option(
+    help:
+      "The directory for the identity, pairs and known servers. (default: $XDG_STATE_HOME/cradle, else ~/.local/state/cradle)"
+  )
   var stateDirectory: String?
 
   /// Made when it is missing.
@@ -20,7 +23,7 @@ struct StateOptions: ParsableArguments {
     } else if let home = environment["HOME"], !home.isEmpty {
       path = home + "/.local/state/cradle"
     } else {
-      throw Failure.badConfiguration("there is no home directory; name one with --state-directory")
+      throw Failure.badConfiguration("there is no home directory; give one with --state-directory")
     }
     do {
       try StateDirectory.makeDirectory(path)
@@ -32,8 +35,12 @@ struct StateOptions: ParsableArguments {
 
   func knownServers() throws -> KnownServers {
     do {
-      return try KnownServers(file: AtomicFile(path: directory() + "/known-servers.json"))
-    } catch let error as StoreError {
+      let directory = try directory()
+      try StateDirectory.checkPrivacy(directory)
+      return try KnownServers(file: AtomicFile(path: directory + "/known-servers.json"))
+    } catch let failure as Failure {
+      throw failure
+    } catch {
       throw Failure.failed("\(error)")
     }
   }

@@ -6,7 +6,8 @@ import Parent
 
 /// `cradle-parent status`
 struct Status: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Shows how the child is: devices, light, lullaby, viewers.")
+  static let configuration = CommandConfiguration(
+    abstract: "Shows the child's state: devices, light, lullaby, viewers.")
 
   @OptionGroup var child: ChildOptions
   @Flag(help: "Print one JSON object.")
@@ -21,9 +22,9 @@ struct Status: AsyncParsableCommand {
 struct Events: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Shows what happened at the child.")
 
-  @Flag(help: "Go on with what happens from now on, until Ctrl-C.")
+  @Flag(help: "Keep printing new events, until Ctrl-C.")
   var follow = false
-  @Option(help: "How many of the latest. (default: 50)")
+  @Option(help: "How many of the latest events. (default: 50)")
   var limit: Int?
   @OptionGroup var child: ChildOptions
   @Flag(help: "Print one JSON object a line for each event.")
@@ -40,17 +41,17 @@ struct Events: AsyncParsableCommand {
       try await failing {
         let follower = EventFollower(try await child.state.finder().paired(child.child))
         try await follower.follow(limit: limit ?? ControlDefaults.eventLimit) { event in
-          print(json ? JSONLine.text(event) : event.words)
+          print(json ? JSONLine.text(event) : event.text)
           fflush(nil)
         } trouble: { reason in
-          printError("\(reason); connecting anew")
+          printError("\(reason); reconnecting")
         }
       }
     }
     let stopping = Task {
       await signals.first()
       following.cancel()
-      // An attempt to connect may take longer than who has pressed Ctrl-C wants to wait.
+      // An attempt to connect may take long; after Ctrl-C do not wait for it.
       try? await Task.sleep(for: .seconds(1))
       if !Task.isCancelled { Self.exit() }
     }

@@ -3,19 +3,20 @@ import Commands
 import Devices
 import Glibc
 import Parent
+import Wire
 
 /// `cradle-parent talk`
 struct TalkCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "talk", abstract: "Speaks through the child's speaker, until Ctrl-C.",
-    discussion: "One parent speaks at a time. A lullaby goes quiet meanwhile and comes back.")
+    discussion: "One parent speaks at a time. A lullaby is muted in the meantime.")
 
   @OptionGroup var state: StateOptions
   @Argument(help: "The child's name, its id or host:port. (default: the only paired one)")
   var child: String?
   @Option(help: "auto, test, an ALSA PCM name or file:IN.wav.")
   var microphone = "auto"
-  @Flag(help: "Even while another parent speaks; needs the permission admin.")
+  @Flag(help: "Interrupt another parent; needs the permission admin.")
   var force = false
   @Option(help: "Stop after this many seconds.")
   var duration: Double?
@@ -63,7 +64,7 @@ struct TalkCommand: AsyncParsableCommand {
       }
       if let duration {
         group.addTask {
-          try? await Task.sleep(for: .seconds(duration))
+          try? await Task.sleep(for: .seconds(saturating: duration))
           return .wanted
         }
       }

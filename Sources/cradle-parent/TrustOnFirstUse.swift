@@ -24,7 +24,7 @@ final class TrustOnFirstUse: Sendable {
       if let before = known.key(of: origin) {
         if before != fingerprint {
           printError(
-            "\(origin) shows another key than before. If it was installed anew, remove its entry in "
+            "\(origin) shows a different key than before. If it was reinstalled, remove its entry from "
               + "known-servers.json; if not, somebody may be in between.")
         }
         return before == fingerprint
@@ -33,7 +33,7 @@ final class TrustOnFirstUse: Sendable {
       do throws(StoreError) {
         try known.remember(origin, keySHA256: fingerprint)
       } catch {
-        // It can be watched all the same; the next time it is new again.
+        // Watching works all the same; the next time the server is new again.
         printError("it could not be remembered: \(error)")
       }
       return true

@@ -15,8 +15,8 @@ struct Watch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Live picture and sound of a child, or of any WHEP server.",
     discussion: """
-      The link is made anew whenever it breaks, until Ctrl-C or the end of --duration. A paired child needs nothing \
-      else. The key of a WHEP server is remembered when it is first seen, and another one is refused from then on.
+      Reconnects whenever the link is lost, until Ctrl-C or the end of --duration. A paired child needs no other option. \
+      The key of a WHEP server is remembered at the first connection; from then on, another key is refused.
       """)
 
   @OptionGroup var state: StateOptions
@@ -30,25 +30,23 @@ struct Watch: AsyncParsableCommand {
   @Option(
     help: "With --whep: SHA-256 of the only public key to accept, 64 hexadecimal digits; a child's id is its first 16.")
   var fingerprint: String?
-  @Flag(help: "With --whep: accept certificates of known authorities only.")
+  @Flag(help: "With --whep: accept only certificates of known authorities.")
   var verify = false
   @Flag(
     name: .customLong("allow-plain-http"),
     help: "With --whep http://: send the token unencrypted, where nobody else can listen.")
   var allowPlainHTTP = false
-  @Flag(help: "Watch in the terminal. (There is no window yet: this is how it is always done.)")
-  var noWindow = false
-  @Flag(help: "Sound alone.")
+  @Flag(help: "Sound only.")
   var audioOnly = false
-  @Flag(help: "No sound from the speaker; its level is still shown.")
+  @Flag(help: "Do not play sound; its level is still shown.")
   var mute = false
   @Option(help: "auto, none, null, an ALSA PCM name or file:OUT.wav.")
   var speaker = "auto"
   @Option(help: "Record into this WebM file; it must not exist.")
   var record: String?
-  @Option(help: "Save the last picture to this JPEG file on leaving.")
+  @Option(help: "Save the last picture to this JPEG file at the end.")
   var snapshot: String?
-  @Option(help: "Leave this many seconds after the link is up.")
+  @Option(help: "Stop this many seconds after connecting.")
   var duration: Double?
   @Flag(help: "Print one JSON object a second.")
   var stats = false
@@ -59,7 +57,7 @@ struct Watch: AsyncParsableCommand {
     if whep == nil, token != nil || fingerprint != nil || verify || allowPlainHTTP {
       throw ValidationError("--token, --fingerprint, --verify and --allow-plain-http are for --whep.")
     }
-    if fingerprint != nil, verify { throw ValidationError("--fingerprint and --verify exclude each other.") }
+    if fingerprint != nil, verify { throw ValidationError("Give --fingerprint or --verify, not both.") }
   }
 
   func run() async throws {
@@ -74,7 +72,7 @@ struct Watch: AsyncParsableCommand {
         notice: { notice in
           if notice.kind == .connected {
             progress.connected()
-            // What connecting needed.
+            // Memory that was only needed for connecting.
             Task {
               try? await Task.sleep(for: .seconds(5))
               MemorySettings.releaseUnused()
@@ -102,16 +100,16 @@ struct Watch: AsyncParsableCommand {
     if let error = progress.error { throw Failure.failed("\(error)") }
   }
 
-  /// Shows how it goes until it is over, or the task is cancelled.
+  /// Shows the state until the end, or until the task is cancelled.
   private func follow(_ watcher: Watcher, _ screen: Screen, _ progress: Progress) async {
     let interval: Duration = screen.isLive ? .milliseconds(250) : .seconds(1)
     var next = MonotonicClock.now + interval
     while !Task.isCancelled {
-      // While the end is not known yet, it may come soon.
+      // The time of the end is known only after connecting; look often until then.
       var wake =
         duration == nil || progress.connectedAt != nil ? next : min(next, MonotonicClock.now + .milliseconds(100))
       if let duration, let connectedAt = progress.connectedAt {
-        let end = connectedAt + .seconds(duration)
+        let end = connectedAt + .seconds(saturating: duration)
         if MonotonicClock.now >= end { return }
         wake = min(wake, end)
       }
@@ -174,7 +172,7 @@ struct Watch: AsyncParsableCommand {
   }
 }
 
-/// When it began and whether it is over, for the command's loop.
+/// When the connection was made and whether watching has ended, for the loop of the command.
 private final class Progress: Sendable {
   private struct State {
     var connectedAt: Instant?
@@ -199,7 +197,7 @@ private final class Progress: Sendable {
     over?()
   }
 
-  /// Calls `body` at the end, or at once if it is over already.
+  /// Calls `body` at the end, or at once if it has ended already.
   func whenOver(_ body: @escaping @Sendable () -> Void) {
     let isOver = state.withLock { state in
       state.over = body

@@ -42,7 +42,7 @@ class Paired(Program):
 
     def __init__(self, program: str, state: str, seconds: float):
         super().__init__([
-            program, "watch", "--state-directory", state, "--no-window", "--stats", "--speaker", "null",
+            program, "watch", "--state-directory", state, "--stats", "--speaker", "null",
             "--duration", str(seconds),
         ])  # fmt: skip
 

@@ -219,7 +219,7 @@ class Parent(Program):
     def __init__(self, program: str, child: Child, seconds: float, *arguments: str, prefix: Sequence[str] = ()):
         self.seconds = seconds
         command = [program, "watch", "--whep", child.url, "--token", child.token, "--state-directory", child.known_to]
-        super().__init__([*prefix, *command, "--no-window", "--mute", "--stats", "--duration", str(seconds), *arguments])
+        super().__init__([*prefix, *command, "--mute", "--stats", "--duration", str(seconds), *arguments])
 
     def figures(self) -> list[dict[str, Any]]:
         """Waits for the end. One line a second, and the last one is about the whole time."""

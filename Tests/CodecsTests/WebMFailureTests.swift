@@ -2,6 +2,7 @@ import Codecs
 import Foundation
 import Frames
 import Glibc
+import TestSupport
 import Testing
 import Wire
 
@@ -34,7 +35,11 @@ import Wire
     let summary = try writer.finish()
     let parsed = ParsedWebM(file.bytes)
     #expect(!parsed.isCut && file.bytes.count <= room)
-    guard room > 1000 else { return }
+    // There is not even room for the header then.
+    if room <= 1000 {
+      #expect(parsed.blocks(track: 1).isEmpty)
+      return
+    }
     #expect(parsed.segmentSize == file.bytes.count - parsed.segmentOffset && file.isSynchronized)
     #expect(parsed.blocks(track: 1).count == summary.videoFrames && summary.videoFrames > 0)
     #expect(parsed.duration == (summary.duration / .milliseconds(1)))
@@ -57,12 +62,12 @@ import Wire
     #expect(pictures > 55)
   }
 
-  @Test(.enabled(if: geteuid() == 0, "mounts a file system")) func aRealFullDiskLeavesAFileThatPlays() throws {
+  @Test(.enabled(if: Mounts.arePossible, "this process may not mount a file system"))
+  func aRealFullDiskLeavesAFileThatPlays() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { rmdir(folder) }
-    // In containers even root may not mount.
-    guard mount("tmpfs", folder, "tmpfs", 0, "size=64k") == 0 else { return }
+    try #require(mount("tmpfs", folder, "tmpfs", 0, "size=64k") == 0)
     defer { umount2(folder, Int32(MNT_DETACH)) }
     let path = "\(folder)/night.webm"
     let writer = try WebMWriter(path: path)

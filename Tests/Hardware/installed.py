@@ -89,7 +89,7 @@ class Installed:
     def watch(self, seconds: int = 6) -> list[dict[str, Any]]:
         """The rows of `cradle-parent watch --stats` while it was connected."""
         text = self.home.parent(
-            "watch", NAME, "--no-window", "--mute", "--stats", "--duration", str(seconds), timeout=seconds + SLOW
+            "watch", NAME, "--mute", "--stats", "--duration", str(seconds), timeout=seconds + SLOW
         )
         rows = [json.loads(line) for line in text.splitlines() if line.strip()]
         return [row for row in rows if row["framesDecoded"] > 0]

@@ -12,7 +12,6 @@ import Testing
         == #"{"detail":"power saving is on: picture and sound come in bursts","remedy":"sudo iw \"x\"","state":"warning","what":"Wi-Fi wlan0"}"#
     )
     #expect(Finding("a", .ok, "b").json == #"{"detail":"b","state":"ok","what":"a"}"#)
-    #expect(Finding.quoted("a\\\"\n\u{1f}é") == #""a\\\"\u000a\u001fé""#)
   }
 
   @Test func linesFitTheTerminalAndARemedyIsNotBroken() {

@@ -28,7 +28,7 @@ extension RealPeers {
       #expect(still.status == 0, Comment(rawValue: still.error))
       #expect(try Data(contentsOf: picture).starts(with: [0xff, 0xd8]))
 
-      let watch = try house.parent("watch", "--no-window", "--duration", "3", "--stats")
+      let watch = try house.parent("watch", "--duration", "3", "--stats")
       #expect(watch.status == 0, Comment(rawValue: watch.error))
       #expect(watch.output.contains(#""width":320"#), Comment(rawValue: watch.output))
 
@@ -82,7 +82,7 @@ extension RealPeers {
       #expect(after.cameras.map(\.encoded) == [0, 0])
       #expect(after.cameras.map(\.captured) == before.cameras.map(\.captured))
       #expect(after.microphone.encoded == before.microphone.encoded)
-      #expect(try house.parent("watch", "--no-window", "--duration", "1").status == 0)
+      #expect(try house.parent("watch", "--duration", "1").status == 0)
       #expect(try status().cameras[0].encoded > 0)
     }
 

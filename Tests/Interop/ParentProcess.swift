@@ -53,7 +53,7 @@ final class ParentProcess {
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments =
       prefix + [
-        Self.program.path, "watch", "--no-window", "--stats", "--speaker", "null", "--state-directory",
+        Self.program.path, "watch", "--stats", "--speaker", "null", "--state-directory",
         (state ?? folder.appending(path: "state")).path,
       ] + arguments
     if let token {
@@ -80,7 +80,7 @@ final class ParentProcess {
     }
   }
 
-  /// Waits until a line of figures is as wanted; the last line either way.
+  /// Waits until a line of figures is as wanted; nil when none was in time.
   func wait(limit: TimeInterval = 40, until isMet: (ParentFigures) -> Bool) -> ParentFigures? {
     let deadline = Date().addingTimeInterval(limit)
     while Date() < deadline {
@@ -88,7 +88,7 @@ final class ParentProcess {
       if !process.isRunning { break }
       usleep(50_000)
     }
-    return figures.last
+    return nil
   }
 
   func finish() -> (last: ParentFigures?, status: Int32) {

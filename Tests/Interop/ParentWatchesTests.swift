@@ -60,7 +60,7 @@ extension RealPeers {
       let before = parent.figures.last?.framesDecoded ?? 0
       let after = parent.wait { $0.reconnects > 0 && $0.state == "connected" && $0.framesDecoded > before + 20 }
       #expect((after?.framesDecoded ?? 0) > before + 20, Comment(rawValue: parent.log))
-      #expect(parent.log.contains("the link is up again"))
+      #expect(parent.log.contains("reconnected"))
     }
 
     @Test func aWrongTokenIsSaidAndEndsTheCommand() throws {

@@ -8,7 +8,7 @@ extension RealPeers {
       let house = try Household(arguments: ["--verbose"])
       let opened = try house.pair()
       #expect(try house.parent("light", "on").status == 0)
-      let watch = try house.parent("watch", "--no-window", "--duration", "2", "--speaker", "null")
+      let watch = try house.parent("watch", "--duration", "2", "--speaker", "null")
       #expect(watch.status == 0, Comment(rawValue: watch.error))
       let wrong = try ChildProcess.run(
         "curl", ["-sk", "-H", "Authorization: Bearer cradle_guessed", "https://\(house.address)/whep"])
@@ -30,21 +30,44 @@ extension RealPeers {
     }
 
     /// A crash leaves no memory behind, even where the system would keep all of it.
-    @Test func aCrashLeavesNoCoreDump() throws {
+    @Test func aCrashOfTheChildLeavesNoCoreDump() throws {
+      try Self.withFolder { folder in
+        let house = try Household(prefix: Self.dumpingTo(folder))
+        try Self.checkThatNothingIsLeft(of: house.child.processIdentifier, in: folder)
+      }
+    }
+
+    @Test func aCrashOfTheParentLeavesNoCoreDump() throws {
+      try Self.withFolder { folder in
+        let child = try ChildProcess()
+        let parent = try ParentProcess(
+          "https://127.0.0.1:\(child.port)/whep", token: child.token, arguments: ["--mute"],
+          prefix: Self.dumpingTo(folder))
+        #expect(parent.wait { $0.framesDecoded > 0 } != nil, Comment(rawValue: parent.log))
+        try Self.checkThatNothingIsLeft(of: parent.processIdentifier, in: folder)
+      }
+    }
+
+    private static func withFolder(_ body: (URL) throws -> Void) throws {
       let folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: folder) }
-      // `swift test` has crashes explained by a program of Swift's, which takes its time.
-      let house = try Household(prefix: [
-        "SWIFT_BACKTRACE=enable=no", "sh", "-c", "ulimit -c unlimited && cd \(folder.path) && exec \"$@\"", "sh",
-      ])
-      let limits = try String(
-        contentsOfFile: "/proc/\(house.child.processIdentifier)/limits", encoding: .utf8)
+      try body(folder)
+    }
+
+    /// What is put before a program so that the system would dump it. `swift test` sets `SWIFT_BACKTRACE`, whose program
+    /// would take its time over the crash.
+    private static func dumpingTo(_ folder: URL) -> [String] {
+      ["SWIFT_BACKTRACE=enable=no", "sh", "-c", "ulimit -c unlimited && cd \(folder.path) && exec \"$@\"", "sh"]
+    }
+
+    private static func checkThatNothingIsLeft(of process: Int32, in folder: URL) throws {
+      let limits = try String(contentsOfFile: "/proc/\(process)/limits", encoding: .utf8)
       let core = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
       #expect(core.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"], "\(core)")
-      kill(house.child.processIdentifier, SIGABRT)
+      kill(process, SIGABRT)
       // proc(5): it has ended, whoever has noticed.
-      let stat = "/proc/\(house.child.processIdentifier)/stat"
+      let stat = "/proc/\(process)/stat"
       var isOver = false
       for _ in 0..<200 where !isOver {
         usleep(50_000)
@@ -70,6 +93,22 @@ extension RealPeers {
         #expect(said.contains("\(file) has mode 0644") && said.contains("chmod 600 \(file)"), Comment(rawValue: said))
       }
       #expect(try Data(contentsOf: URL(filePath: file)) == before)
+    }
+
+    /// As above, for the parent: its commands say what to type.
+    @Test(arguments: ["identity.pem", "pairs.json"])
+    func aKeyFileOfTheParentThatOthersMayReadIsRefused(name: String) throws {
+      let house = try Household()
+      _ = try house.pair()
+      let file = house.state.appending(path: name).path
+      #expect(chmod(file, 0o644) == 0)
+      for command in [["light", "on"], ["children"]] {
+        let said = try ChildProcess.run(
+          ParentProcess.program.path, command + ["--state-directory", house.state.path])
+        #expect(said.status == 1 && said.error.contains("chmod 600 \(file)"), Comment(rawValue: said.error))
+      }
+      #expect(chmod(file, 0o600) == 0)
+      #expect(try house.parent("light", "on").status == 0)
     }
 
     /// The family's own certificate: here the child's, with the identity as its key.

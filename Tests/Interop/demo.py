@@ -155,7 +155,7 @@ class Parent:
     def watch(self, picture: Path) -> dict[str, Any]:
         """The figures over the whole time, which are the last line."""
         done = self.run(
-            "watch", "--no-window", "--mute", "--stats", "--duration", str(WATCH_SECONDS), "--snapshot", str(picture))
+            "watch", "--mute", "--stats", "--duration", str(WATCH_SECONDS), "--snapshot", str(picture))
         lines = done.stdout.strip().splitlines()
         if done.returncode != 0 or not lines:
             raise SystemExit("The parent could not watch:\n" + done.stderr[-2000:])

@@ -91,7 +91,7 @@ import Wire
     let bad = PairingProblem(.badMessage("salt has 16 bytes"))
     #expect(bad.status == 400)
     #expect(
-      PairingProblem.refusal(bad.body) == .badMessage("this is no pairing message: salt has 16 bytes"))
+      PairingProblem.refusal(bad.body) == .badMessage("this is not a pairing message: salt has 16 bytes"))
     #expect(PairingProblem(.tooManyTries(retryAfter: .milliseconds(1200))).retryAfterSeconds == 2)
     #expect(PairingProblem(.windowClosed).retryAfterSeconds == nil)
   }

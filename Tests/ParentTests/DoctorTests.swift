@@ -31,8 +31,8 @@ import Wire
     return figures
   }
 
-  private static func outlook(_ pings: [Double], _ watched: WatchStatistics?, unanswered: Int = 0) -> Outlook {
-    Outlook(
+  private static func quality(_ pings: [Double], _ watched: WatchStatistics?, unanswered: Int = 0) -> LinkQuality {
+    LinkQuality(
       LinkFigures(seconds: 10, pings: Self.pings(pings), unanswered: unanswered, watched: watched), wantsPicture: true,
       wantsSound: true)
   }
@@ -75,53 +75,53 @@ import Wire
     #expect(ParentDoctor.finding(clockAhead: -3_000).detail.contains("3 s behind"))
   }
 
-  // MARK: Outlook
+  // MARK: LinkQuality
 
   @Test func aSteadyLinkIsGood() {
-    let outlook = Self.outlook(Self.steady, Self.watched())
-    #expect(outlook.grade == .good)
-    #expect(outlook.words == "Good: picture about 0.1 s behind, without gaps.")
-    #expect(outlook.findings.map(\.what) == ["round trip", "spikes", "loss", "picture", "sound"])
-    #expect(outlook.findings.allSatisfy { $0.state == .ok && $0.remedy == nil })
+    let quality = Self.quality(Self.steady, Self.watched())
+    #expect(quality.grade == .good)
+    #expect(quality.summary == "Good: picture about 0.1 s behind, without gaps.")
+    #expect(quality.findings.map(\.what) == ["round trip", "spikes", "loss", "picture", "sound"])
+    #expect(quality.findings.allSatisfy { $0.state == .ok && $0.remedy == nil })
   }
 
   @Test func theWorstOfAllDecides() {
-    #expect(Self.outlook(Self.steady, Self.watched(received: 970, lost: 30)).grade == .usable)
-    #expect(Self.outlook(Self.steady, Self.watched(received: 900, lost: 100)).grade == .poor)
-    #expect(Self.outlook(Self.steady.map { $0 + 150 }, Self.watched()).grade == .usable)
-    #expect(Self.outlook(Self.steady.map { $0 + 500 }, Self.watched()).grade == .poor)
-    #expect(Self.outlook(Self.steady, Self.watched(freezes: 300)).grade == .usable)
-    #expect(Self.outlook(Self.steady, Self.watched(freezes: 2000)).grade == .poor)
-    #expect(Self.outlook(Self.steady, Self.watched(concealed: 3)).grade == .usable)
-    #expect(Self.outlook(Self.steady, Self.watched(concealed: 20)).grade == .poor)
+    #expect(Self.quality(Self.steady, Self.watched(received: 970, lost: 30)).grade == .usable)
+    #expect(Self.quality(Self.steady, Self.watched(received: 900, lost: 100)).grade == .poor)
+    #expect(Self.quality(Self.steady.map { $0 + 150 }, Self.watched()).grade == .usable)
+    #expect(Self.quality(Self.steady.map { $0 + 500 }, Self.watched()).grade == .poor)
+    #expect(Self.quality(Self.steady, Self.watched(freezes: 300)).grade == .usable)
+    #expect(Self.quality(Self.steady, Self.watched(freezes: 2000)).grade == .poor)
+    #expect(Self.quality(Self.steady, Self.watched(concealed: 3)).grade == .usable)
+    #expect(Self.quality(Self.steady, Self.watched(concealed: 20)).grade == .poor)
   }
 
   @Test func spikesPointToPowerSaving() throws {
     // As an access point does that keeps packets until the next beacon.
-    let outlook = Self.outlook(Self.steady.enumerated().map { $0.offset % 5 == 0 ? 260 : $0.element }, Self.watched())
-    let spikes = try #require(outlook.findings.first { $0.what == "spikes" })
+    let quality = Self.quality(Self.steady.enumerated().map { $0.offset % 5 == 0 ? 260 : $0.element }, Self.watched())
+    let spikes = try #require(quality.findings.first { $0.what == "spikes" })
     #expect(spikes.state == .problem)
     #expect(spikes.remedy?.contains("power saving") == true)
-    #expect(Self.outlook(Self.steady, Self.watched(), unanswered: 20).grade == .poor)
+    #expect(Self.quality(Self.steady, Self.watched(), unanswered: 20).grade == .poor)
     // Where packets get lost, orders are late because they are sent again.
-    let lossy = Self.outlook(
+    let lossy = Self.quality(
       Self.steady.enumerated().map { $0.offset % 5 == 0 ? 1000 : $0.element }, Self.watched(received: 900, lost: 100))
     #expect(lossy.findings.first { $0.what == "spikes" }?.remedy?.contains("closer") == true)
-    #expect(lossy.words.contains("about 0.1 s behind"))
+    #expect(lossy.summary.contains("about 0.1 s behind"))
     // One is nothing.
-    #expect(Self.outlook(Self.steady + [300], Self.watched()).grade == .good)
+    #expect(Self.quality(Self.steady + [300], Self.watched()).grade == .good)
   }
 
   @Test func whatDidNotComeIsSaid() {
-    let outlook = Self.outlook([], WatchStatistics(state: .ended))
-    #expect(outlook.grade == .nothing)
-    #expect(outlook.findings.filter { $0.state == .problem }.map(\.what) == ["round trip", "picture", "sound"])
+    let quality = Self.quality([], WatchStatistics(state: .ended))
+    #expect(quality.grade == .nothing)
+    #expect(quality.findings.filter { $0.state == .problem }.map(\.what) == ["round trip", "picture", "sound"])
     // Who may only order misses no picture.
-    let orders = Outlook(
+    let orders = LinkQuality(
       LinkFigures(seconds: 10, pings: Self.pings(Self.steady), unanswered: 0, watched: nil), wantsPicture: false,
       wantsSound: false)
     #expect(orders.grade == .good)
-    #expect(orders.words == "Good: orders and sound go through at once, without gaps.")
+    #expect(orders.summary == "Good: commands and sound get through at once, without gaps.")
   }
 
   // MARK: Permissions

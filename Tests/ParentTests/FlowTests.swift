@@ -165,7 +165,7 @@ import Wire
   @Test func aFarewellEndsThePairingAtTheChild() async throws {
     let home = try await Household.paired()
     let found = try await home.find()
-    try await Farewell.say(to: found)
+    try await UnpairingCall.send(to: found)
     #expect(try found.forget())
     #expect(try await home.child.parents().isEmpty)
     #expect(try home.parent.state.pairs().records.isEmpty)

@@ -1,3 +1,4 @@
+import Glibc
 import Identity
 import Pairing
 import Storage
@@ -26,6 +27,36 @@ import Testing
     try file.write(Array("no key".utf8))
     #expect(throws: ParentError.self) { try parent.state.identity() }
     #expect(try file.read() == Array("no key".utf8))
+  }
+
+  /// A key that others may read proves nothing any more.
+  @Test(arguments: ["identity.pem", "pairs.json"])
+  func aFileThatOthersMayReadIsRefusedAndLeftAsItIs(name: String) throws {
+    let parent = try TemporaryState()
+    _ = try parent.state.identity()
+    try parent.state.changePairs { try $0.add(Self.record()) }
+    let path = "\(parent.state.path)/\(name)"
+    let file = AtomicFile(path: path)
+    let before = try file.read()
+    for mode: UInt32 in [0o640, 0o604, 0o620] {
+      #expect(chmod(path, mode) == 0)
+      let wanted = PrivateFileError.mode(path: path, found: mode, wanted: 0o600)
+      #expect("\(wanted)".contains("chmod 600 \(path)"))
+      #expect(throws: wanted) { try parent.state.identity() }
+      #expect(throws: wanted) { try parent.state.pairs() }
+      #expect(throws: wanted) { try parent.state.changePairs { try $0.add(Self.record()) } }
+    }
+    #expect(try file.read() == before)
+    #expect(chmod(path, 0o600) == 0)
+    #expect(try parent.state.pairs().records.count == 1)
+  }
+
+  @Test func aDirectoryInWhichOthersMayWriteIsRefused() throws {
+    let parent = try TemporaryState()
+    _ = try parent.state.identity()
+    #expect(chmod(parent.state.path, 0o770) == 0)
+    #expect(throws: PrivateFileError.self) { try parent.state.identity() }
+    #expect(chmod(parent.state.path, 0o700) == 0)
   }
 
   @Test func programsThatStartTogetherHaveOneIdentity() async throws {

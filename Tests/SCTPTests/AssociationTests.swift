@@ -229,7 +229,10 @@ import Wire
     var client = DataChannelTransport(
       configuration: SCTPConfiguration(), isDTLSClient: true, hashes: TestHashes(), random: SeededGenerator(seed: 2))
     client.connect(now: .zero)
-    guard case .transmit(let initiation) = client.poll() else { return }
+    guard case .transmit(let initiation) = client.poll() else {
+      Issue.record("no INIT")
+      return
+    }
     for _ in 0..<100 { server.handle(packet: initiation, now: .zero) }
     var answers = 0
     while server.poll() != nil { answers += 1 }

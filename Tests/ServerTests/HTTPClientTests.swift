@@ -231,7 +231,10 @@ extension Result where Failure == HTTPClientError {
     var player = WHEPClient(
       configuration: WHEPClientConfiguration(url: try lab.url("/whep"), token: "t"), random: SeededGenerator(seed: 1))
     let offer = try SessionDescription(parsing: Fixture.text("offer-chromium-recvonly.sdp"))
-    guard case .send(let request)? = player.start(offer: offer, now: .zero).first else { return }
+    guard case .send(let request)? = player.start(offer: offer, now: .zero).first else {
+      Issue.record("the client sends no request")
+      return
+    }
     let result = await withCheckedContinuation { continuation in
       client.eventLoop.execute { client.send(request) { continuation.resume(returning: $0) } }
     }

@@ -41,7 +41,7 @@ import Testing
     asyncio.run(main())
     """
 
-  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: python)))
+  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: python), "needs Debian's python3"))
   func textFragmentsPingsLimitsAndCloseCodes() async throws {
     let lab = try await WebSocketLab.start()
     let process = Process()

@@ -103,7 +103,7 @@ def kill_viewers(parent: str, child: Child, count: int, state: Path) -> int:
     watched = 0
     for _ in range(count):
         process = subprocess.Popen(
-            [parent, "watch", "--whep", child.url, "--no-window", "--mute", "--stats", "--state-directory", str(state)],
+            [parent, "watch", "--whep", child.url, "--mute", "--stats", "--state-directory", str(state)],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, "CRADLE_TOKEN": child.token})
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -118,7 +118,7 @@ def stay(parent: str, child: Child, viewers: int, seconds: float, state: Path) -
     """Many viewers for long: memory has to stay flat, and each has to get its pictures."""
     watchers = [
         subprocess.Popen(
-            [parent, "watch", "--whep", child.url, "--no-window", "--mute", "--stats", "--state-directory", str(state),
+            [parent, "watch", "--whep", child.url, "--mute", "--stats", "--state-directory", str(state),
              "--duration", str(seconds)],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             env={**os.environ, "CRADLE_TOKEN": child.token})

@@ -189,7 +189,7 @@ import Wire
       ("\"parent\"", "\"cat\"", "pairs[0].role has an impossible value"),
       ("\"view\"", "\"all\"", "pairs[0].permissions has an impossible value"),
       ("\"Pair 1\"", "1", "pairs[0].name has the wrong type"),
-      ("2023-11-14T22:13:20Z", "yesterday", "pairs[0] has an impossible value"),
+      ("2023-11-14T22:13:20Z", "yesterday", "pairs[0].createdAt has an impossible value"),
       ("\"createdAt\"", "\"created\"", "pairs[0].createdAt is missing"),
     ] {
       let bytes = Array(text.replacing(old, with: new).utf8)

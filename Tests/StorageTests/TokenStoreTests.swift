@@ -157,23 +157,3 @@ extension StoreError {
     if case .damaged(_, offset, _) = self { true } else { false }
   }
 }
-
-@Suite struct JSONSyntaxTests {
-  @Test(arguments: ["{}", "[1, -2.5e+3, 0]", " \"a\\u00e9\\n\" ", "{\"a\": [true, false, null, {}]}", "0"])
-  func wellFormedTextHasNoError(text: String) {
-    #expect(JSONSyntax.firstError(in: Array(text.utf8)) == nil)
-  }
-
-  @Test(arguments: [
-    ("", 0), ("{", 1), ("{\"a\"}", 4), ("[1,]", 3), ("[01]", 2), ("tru", 3), ("trie", 2), ("\"\\x\"", 2),
-    ("\"a\u{1}\"", 2), ("{} x", 3), ("-", 1), ("1.", 2), ("\"\\u00g0\"", 5), ("[1 2]", 3),
-  ])
-  func firstErrorIsFound(text: String, offset: Int) {
-    #expect(JSONSyntax.firstError(in: Array(text.utf8)) == offset)
-  }
-
-  @Test func deepNestingIsRefused() {
-    let text = String(repeating: "[", count: 100_000)
-    #expect(JSONSyntax.firstError(in: Array(text.utf8)) == JSONSyntax.maximumDepth)
-  }
-}

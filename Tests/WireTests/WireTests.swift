@@ -124,3 +124,24 @@ import Wire
     #expect(!constantTimeEqual([1, 2], [1, 2, 3]))
   }
 }
+
+@Suite struct SaturatingTests {
+  @Test(arguments: [
+    (0, 0), (1.9, 1), (-1.9, -1), (127.5, 127), (128, 127), (-129, -128), (1e300, 127), (-.infinity, -128), (.nan, 0),
+  ])
+  func numbersOutOfRangeBecomeTheNearestBound(number: Double, expected: Int8) {
+    #expect(Int8(saturating: number) == expected)
+  }
+
+  @Test func boundsOf64BitsHold() {
+    #expect(Int(saturating: 9.3e18) == .max && Int(saturating: -9.3e18) == .min)
+    #expect(UInt64(saturating: -0.5) == 0 && UInt64(saturating: 1.9e19) == .max)
+  }
+
+  @Test func durationsSaturate() {
+    #expect(Duration.seconds(saturating: 1.5) == .milliseconds(1500))
+    #expect(Duration.seconds(saturating: .nan) == .zero)
+    #expect(Duration.seconds(saturating: 1e300).nanoseconds == .max)
+    #expect(Duration.seconds(saturating: -.infinity).nanoseconds == .min)
+  }
+}

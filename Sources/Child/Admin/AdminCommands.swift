@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 internal import Logging
 internal import NIOCore
 internal import Pairing
@@ -30,7 +31,7 @@ final class AdminCommands: @unchecked Sendable {
   func respond(to line: [UInt8]) -> EventLoopFuture<[UInt8]> {
     loop.preconditionInEventLoop()
     var response = AdminProtocol.Response()
-    if let request = try? JSONDecoder().decode(AdminProtocol.Request.self, from: Data(line)) {
+    if let request = try? JSON(line, maximumBytes: AdminProtocol.maximumBytes).decode(AdminProtocol.Request.self) {
       switch request {
       case .pairOpen: return opened().map { Self.response(encodeJSON($0)) }
       case .pairWait: return pairing.waitForEnd().map { Self.response(encodeJSON(PairingEnded($0))) }

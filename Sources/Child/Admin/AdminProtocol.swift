@@ -2,6 +2,8 @@
 public enum AdminProtocol {
   /// The socket's name in the runtime directory.
   public static let socketName = "control.sock"
+  /// The longest line, in bytes.
+  public static let maximumBytes = 1 << 20
 
   public enum Request: Codable, Sendable {
     case status

@@ -1,6 +1,7 @@
 internal import Devices
 internal import Health
 internal import Storage
+internal import Wire
 
 /// Every configured camera: as the daemon says, else opened until it has shown a picture.
 enum CameraCheck {
@@ -36,7 +37,8 @@ enum CameraCheck {
     switch camera.state {
     case "running":
       let size = camera.width.flatMap { width in camera.height.map { ", \(width)x\($0)" } } ?? ""
-      let rate = camera.framesPerSecond.map { " at \($0 == $0.rounded() ? "\(Int($0))" : "\($0)") frames/s" } ?? ""
+      let rate =
+        camera.framesPerSecond.map { " at \($0 == $0.rounded() ? "\(Int(saturating: $0))" : "\($0)") frames/s" } ?? ""
       return Finding(what, .ok, "\(camera.detail)\(size)\(rate), in use by the daemon")
     case "missing":
       // Its own advice is part of it.

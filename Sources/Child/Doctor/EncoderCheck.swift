@@ -63,7 +63,7 @@ enum EncoderCheck {
 
   /// `117`, and `2.3` where a tenth matters.
   private static func rate(_ value: Double) -> String {
-    value >= 10 ? "\(Int(value))" : "\((value * 10).rounded() / 10)"
+    value >= 10 ? "\(Int(saturating: value))" : "\((value * 10).rounded() / 10)"
   }
 
   /// Another size or rate that leaves room, going by what was measured: time goes with the number of pixels.
@@ -72,7 +72,7 @@ enum EncoderCheck {
     let affordable = speed * max(1, area) / room
     var parts: [String] = []
     if area > 1 { parts.append("width: 640, height: 360") }
-    if affordable < Double(camera.framerate) { parts.append("framerate: \(max(5, Int(affordable)))") }
+    if affordable < Double(camera.framerate) { parts.append("framerate: \(max(5, Int(saturating: affordable)))") }
     return "In the configuration, for camera \(camera.id): \(parts.joined(separator: ", "))"
   }
 

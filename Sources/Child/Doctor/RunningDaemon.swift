@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Health
+internal import JSON
 internal import Server
 
 /// What the daemon says of itself, for whoever looks from outside.
@@ -19,9 +19,10 @@ public enum RunningDaemon: Sendable {
     let socket = runtimeDirectory + "/" + AdminProtocol.socketName
     do throws(CommandClientError) {
       let line = try CommandClient.ask(path: socket, line: Array(encodeJSON(AdminProtocol.Request.status).utf8))
-      guard let answer = try? JSONDecoder().decode(AdminProtocol.Response.self, from: Data(line)),
+      guard
+        let answer = try? JSON(line, maximumBytes: AdminProtocol.maximumBytes).decode(AdminProtocol.Response.self),
         let result = answer.result,
-        let report = try? JSONDecoder().decode(StatusReport.self, from: Data(result.utf8))
+        let report = try? JSON(Array(result.utf8), maximumBytes: AdminProtocol.maximumBytes).decode(StatusReport.self)
       else { return .silent(socket: socket) }
       return .running(report, process: SystemFiles().number("\(stateDirectory)/lock"))
     } catch {

@@ -111,6 +111,6 @@ extension LullabyDocument {
     self.init(
       state: word, track: state.track?.id, volume: state.volume,
       positionSeconds: word == .stopped ? nil : (state.positionSeconds * 10).rounded(.down) / 10,
-      remainingSeconds: state.remainingSeconds.map { Int($0.rounded(.up)) })
+      remainingSeconds: state.remainingSeconds.map { Int(saturating: $0.rounded(.up)) })
   }
 }

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Time between two pictures in seconds, as the driver counts it.
 struct FrameInterval: Hashable, Sendable {
   var numerator: UInt32
@@ -32,7 +34,7 @@ enum FrameRates: Hashable, Sendable {
     case .range(let shortest, let longest):
       if framesPerSecond >= shortest.framesPerSecond { return shortest }
       if framesPerSecond <= longest.framesPerSecond { return longest }
-      return FrameInterval(numerator: 1000, denominator: UInt32((framesPerSecond * 1000).rounded()))
+      return FrameInterval(numerator: 1000, denominator: UInt32(saturating: (framesPerSecond * 1000).rounded()))
     case .unknown:
       return nil
     }

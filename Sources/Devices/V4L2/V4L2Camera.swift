@@ -100,7 +100,7 @@ final class V4L2Camera: MediaSource {
   }
 
   private var frameInterval: Duration {
-    .nanoseconds(Int64(1e9 / max(0.1, info.framesPerSecond)))
+    .nanoseconds(Int64(saturating: 1e9 / max(0.1, info.framesPerSecond)))
   }
 
   private func makeConverter() throws(DeviceError) -> FrameConverter {
@@ -144,7 +144,7 @@ final class V4L2Camera: MediaSource {
     parameters.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
     guard file.control(CLINUX_VIDIOC_G_PARM, &parameters) == 0 else { return interval?.framesPerSecond }
     let canSet = parameters.parm.capture.capability & UInt32(V4L2_CAP_TIMEPERFRAME) != 0
-    let wish = interval ?? FrameInterval(numerator: 1000, denominator: UInt32(max(1, wanted * 1000)))
+    let wish = interval ?? FrameInterval(numerator: 1000, denominator: UInt32(saturating: max(1, wanted * 1000)))
     if canSet, let wish {
       parameters.parm.capture.timeperframe = v4l2_fract(numerator: wish.numerator, denominator: wish.denominator)
       guard file.control(CLINUX_VIDIOC_S_PARM, &parameters) == 0 else { return interval?.framesPerSecond }

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Delays of pictures, in whole milliseconds, for percentiles over any time in bounded memory.
 public struct LatencyHistogram: Sendable {
   private var counts = [UInt32](repeating: 0, count: maximumMilliseconds + 1)
@@ -13,7 +15,7 @@ public struct LatencyHistogram: Sendable {
   /// The smallest delay that `share` (0...1) of all pictures did not exceed; nil without pictures.
   public func percentile(_ share: Double) -> Int? {
     guard total > 0 else { return nil }
-    let rank = max(1, Int((share * Double(total)).rounded(.up)))
+    let rank = max(1, Int(saturating: (share * Double(total)).rounded(.up)))
     var seen = 0
     for (milliseconds, count) in counts.enumerated() {
       seen += Int(count)

@@ -1,10 +1,11 @@
 public import Control
+internal import JSON
 
-// What the child says: `{"id":"c41","inReplyTo":"7","text":"ok","parameters":{"light":{…}}}`. INTERFACES.md, "Data
+// Messages of the child: `{"id":"c41","inReplyTo":"7","text":"ok","parameters":{"light":{…}}}`. INTERFACES.md, "Data
 // channel".
 
 extension ControlMessage {
-  /// JSON text for the channel, at most `ControlLimits.messageBytes`: lists that do not fit are cut.
+  /// JSON text for the channel, at most `ControlLimits.messageBytes`; lists are shortened until it fits.
   public var json: String {
     if case .push(.level(let level)) = content, let text = Self.text(of: level, id: id) { return text }
     var message = self
@@ -14,15 +15,15 @@ extension ControlMessage {
       if let shorter = message.shortened {
         message = shorter
       } else {
-        let error = ControlError(.internal, "What there is to say does not fit a message.")
+        let error = ControlError(.internal, "The answer does not fit a message.")
         let to = message.inReplyTo.flatMap { $0.unicodeScalars.count <= ControlLimits.idLength ? $0 : nil }
         message.content = .refusal(to: to, error)
       }
     }
   }
 
-  /// What the encoder would write, without its detour: five of these a second go out all night. Nil for what needs
-  /// escaping or is no number.
+  /// The same text as the encoder's, without its cost: five of these a second are sent all night. Nil when the id needs
+  /// escaping or a number is not finite.
   private static func text(of level: LevelDocument, id: String) -> String? {
     let plain = UInt8(ascii: "0")...UInt8(ascii: "z")
     guard id.utf8.count <= ControlLimits.idLength,
@@ -42,7 +43,7 @@ extension ControlMessage {
       guard let push = push.shortened else { return nil }
       shorter.content = .push(push)
     case .refusal(let to, let error):
-      // Escaped, a text may be six times as long as it looks.
+      // Escaping can make a text six times as long.
       let scalars = error.message.unicodeScalars
       guard !scalars.isEmpty else { return nil }
       shorter.content = .refusal(to: to, ControlError(error.code, String(scalars.prefix(scalars.count / 2))))
@@ -95,7 +96,7 @@ private struct Envelope: Encodable {
   }
 }
 
-/// The `text` of what the child says unasked.
+/// The `text` of a push: a message that the child sends unasked.
 enum PushName: String {
   case hello, state, event, heartbeat, level, goodbye
 
@@ -135,7 +136,7 @@ private struct ReplyParameters: Encodable {
   }
 }
 
-/// The names of the reply parameters that stand for a whole document.
+/// The names of reply parameters that hold a whole document.
 enum ReplyMember: String, CodingKey {
   case time, light, tracks, lullaby, cameras, talk, events, pairing, pairs, invite
 }

@@ -1,23 +1,24 @@
 public import Control
+internal import JSON
 
 /// Why a parent cannot use a message.
 public enum UnreadableMessage: Error, Hashable, Sendable {
-  /// No JSON object of the right shape, or too large; in words.
+  /// Not a JSON object of the right shape, or too large. The text says what is wrong.
   case malformed(String)
-  /// A newer child may say more than we know. Not an error to anybody.
+  /// A message that only a newer child sends. Not an error; it can be ignored.
   case unknown(text: String)
-  /// A reply to what nobody asked, or no longer waits for.
+  /// A reply to a command that was not sent, or that no longer waits.
   case unexpectedReply(to: String)
 }
 
 extension ControlMessage {
-  /// The longest text in a message that is shown to anybody, in scalars.
+  /// The longest text that is kept from a message, in scalars.
   private static let textLength = 512
 
-  /// Reads a message of the child. Texts come fit for a terminal; members that are unknown are passed over, as a newer
-  /// child may say more.
+  /// Reads a message of the child. Texts are made fit for a terminal. Unknown members are skipped, because a newer child
+  /// may send more.
   ///
-  /// - Parameter expecting: which command was sent under an id; nil for none.
+  /// - Parameter expecting: the command that was sent with an id; nil for none.
   public init(json text: String, expecting: (String) -> CommandName?) throws(UnreadableMessage) {
     let json: JSON
     do throws(JSONError) {
@@ -56,7 +57,7 @@ extension ControlError {
   fileprivate init(_ parameters: JSON) throws {
     let members = try parameters.decode([String: String].self)
     guard let code = members["code"] else { throw UnreadableMessage.malformed("an error without a code") }
-    // What a newer child calls otherwise is in the message at least.
+    // A code that only a newer child knows; its message explains it.
     self.init(Code(rawValue: code) ?? .internal, members["message"] ?? code)
   }
 }
@@ -102,7 +103,7 @@ extension ControlPush {
 }
 
 extension LevelDocument {
-  /// Five a second, all night: a decoder would take ten times as long.
+  /// Without the decoder, which takes ten times as long: five of these a second arrive all night.
   fileprivate init(_ parameters: JSON) throws {
     guard case .number(let levelDb)? = parameters.object?["levelDb"],
       case .number(let time)? = parameters.object?["time"]

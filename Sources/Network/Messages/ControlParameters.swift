@@ -1,6 +1,7 @@
 internal import Control
+internal import JSON
 
-/// Reads the parameters of a command one by one, and refuses what is left: a slip of the pen does not go unnoticed.
+/// Reads the parameters of a command one by one and refuses any that are left, so that a misspelt one is noticed.
 ///
 /// Every method throws `bad-parameters` that names the parameter.
 struct ControlParameters {
@@ -10,7 +11,7 @@ struct ControlParameters {
     self.members = members
   }
 
-  /// After the known ones: no other may be there.
+  /// Call after the known parameters: throws if there is another.
   func finish() throws(ControlError) {
     guard let name = members.keys.min() else { return }
     throw .badParameter(String(name.unicodeScalars.prefix(64)), "is not a parameter of this command")

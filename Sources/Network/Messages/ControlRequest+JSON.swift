@@ -1,10 +1,11 @@
 public import Control
+internal import JSON
 internal import Pairing
 
 // Commands on the wire: `{"id":"7","text":"light.set","parameters":{"state":"on"}}`. INTERFACES.md, "Data channel".
 
 extension ControlRequest {
-  /// Reads a command strictly. Throws what to answer: `bad-message`, `unknown-command` or `bad-parameters`.
+  /// Reads a command strictly. Throws the refusal to send: `bad-message`, `unknown-command` or `bad-parameters`.
   public init(json text: String) throws(RefusedRequest) {
     var members = try Self.members(of: text)
     let id = try Self.takeID(&members)
@@ -27,7 +28,7 @@ extension ControlRequest {
     }
   }
 
-  /// The answer to a binary message, which no command is.
+  /// The refusal of a binary message: commands are text.
   public static let binary = RefusedRequest(id: nil, error: noMessage)
 
   private static let noMessage = ControlError(
@@ -35,7 +36,7 @@ extension ControlRequest {
 
   private static func members(of text: String) throws(RefusedRequest) -> [String: JSON] {
     do throws(JSONError) {
-      // The limit comes before the copy.
+      // Checked before the bytes are copied.
       guard text.utf8.count <= ControlLimits.messageBytes else { throw .tooLong }
       guard let members = try JSON(Array(text.utf8), maximumBytes: ControlLimits.messageBytes).object else {
         throw .malformed(offset: 0)
@@ -46,7 +47,7 @@ extension ControlRequest {
       switch error {
       case .tooLong, .malformed: break
       case .tooDeep: refusal.message = "The message is nested too deeply."
-      case .duplicateMember(let name):
+      case .duplicateMember(let name, _):
         refusal.message = "The message names \"\(String(name.unicodeScalars.prefix(64)))\" twice."
       }
       throw RefusedRequest(id: nil, error: refusal)
@@ -68,7 +69,7 @@ extension ControlRequest {
     if let id { members["id"] = .string(id) }
     let parameters = command.parameters.compactMapValues(\.self)
     if !parameters.isEmpty { members["parameters"] = .object(parameters) }
-    return JSON.text(JSON.object(members))
+    return JSON.object(members).text
   }
 }
 
@@ -124,7 +125,7 @@ extension ControlCommand {
     try given.finish()
   }
 
-  /// Nil: left out.
+  /// Nil values are left out.
   fileprivate var parameters: [String: JSON?] {
     switch self {
     case .ping, .statusGet, .lullabyList, .lullabyStop, .lullabyPause, .lullabyResume, .lullabyNext, .cameraList,
@@ -165,8 +166,8 @@ extension LightSetting {
       id: try given.text("id"), state: state, brightness: try given.integer("brightness", in: ControlLimits.brightness),
       seconds: try given.integer("seconds", in: ControlLimits.lightSeconds))
     guard state == .off else { return }
-    if brightness != nil { throw .badParameter("brightness", "makes no sense with off") }
-    if seconds != nil { throw .badParameter("seconds", "makes no sense with off") }
+    if brightness != nil { throw .badParameter("brightness", "cannot be given with off") }
+    if seconds != nil { throw .badParameter("seconds", "cannot be given with off") }
   }
 }
 

@@ -1,8 +1,9 @@
+internal import JSON
 public import Pairing
 internal import Wire
 
 /// The JSON of `POST /pair`, for both ends. Bytes are base64url without padding; each field has the one size that
-/// `PairingSize` gives. Members that are not known are passed over, so that later versions may add some.
+/// `PairingSize` gives. Unknown members are skipped, so that later versions may add some.
 ///
 /// | request | members | reply | members |
 /// | --- | --- | --- | --- |
@@ -10,7 +11,7 @@ internal import Wire
 /// | `share` | `salt`, `share` | `share` | `session`, `share`, `confirmation` |
 /// | `link` | `id`, `publicKey`, `nonce` | `link` | `session`, `publicKey`, `nonce`, `proof` |
 /// | `finish` | `session`, `confirmation`, `sealed` | `finished` | `sealed` |
-/// | `abandon` | `session` | – | always refused, with what is left |
+/// | `abandon` | `session` | – | always refused, with the number of tries left |
 public enum PairingMessages {
   public static let contentType = "application/json"
   /// Of any request or reply; the largest has about 1.6 KiB.
@@ -44,7 +45,7 @@ public enum PairingMessages {
   private static func object(_ step: String, _ bytes: [String: [UInt8]], _ others: [String: JSON] = [:]) -> [UInt8] {
     var members = others.merging(bytes.mapValues { .string(Base64URL.encode($0)) }) { $1 }
     members["step"] = .string(step)
-    return Array(JSON.text(JSON.object(members)).utf8)
+    return Array(JSON.object(members).text.utf8)
   }
 
   // MARK: - Reading
@@ -106,7 +107,7 @@ public enum PairingMessages {
 }
 
 struct PairingFieldError: Error {
-  /// Which rule was broken.
+  /// The rule that was broken.
   let rule: String
 }
 
@@ -115,8 +116,8 @@ struct PairingFields {
   private let members: [String: JSON]
 
   init(_ body: [UInt8]) throws(PairingFieldError) {
-    guard let members = (try? JSON(body, maximumBytes: PairingMessages.maximumBytes, deepest: 4))?.object else {
-      throw PairingFieldError(rule: "the body is no JSON object of at most \(PairingMessages.maximumBytes) bytes")
+    guard let members = (try? JSON(body, maximumBytes: PairingMessages.maximumBytes, maximumDepth: 4))?.object else {
+      throw PairingFieldError(rule: "the body is not a JSON object of at most \(PairingMessages.maximumBytes) bytes")
     }
     self.members = members
   }

@@ -1,3 +1,4 @@
+internal import JSON
 public import Pairing
 internal import Wire
 
@@ -35,11 +36,11 @@ public struct PairingProblem: Hashable, Sendable {
     members["status"] = .number(Double(kind.status))
     members["detail"] = .string(detail)
     status = kind.status
-    body = Array(JSON.text(JSON.object(members)).utf8)
+    body = Array(JSON.object(members).text.utf8)
     retryAfterSeconds = seconds
   }
 
-  /// Reads what the child refused with; nil when that is none of ours, as from a proxy.
+  /// Reads a refusal of the child; nil when the body is something else, such as a proxy's error.
   public static func refusal(_ body: [UInt8]) -> PairingRefusal? {
     guard let fields = try? PairingFields(body), let type = fields.string("type"), type.hasPrefix(prefix),
       let kind = Kind(rawValue: String(type.dropFirst(prefix.count)))
@@ -80,11 +81,11 @@ public struct PairingProblem: Hashable, Sendable {
     var detail: String {
       switch self {
       case .windowClosed: "pairing is closed; open it with “cradle-child pair”"
-      case .unknownLink: "this link was used, has expired or never was; ask for a new one"
-      case .unknownSession: "this pairing has ended; begin anew"
+      case .unknownLink: "this link was used, has expired or never existed; ask for a new one"
+      case .unknownSession: "this pairing has ended; start again"
       case .wrongCode: "the code is wrong"
-      case .tooManyTries: "too many tries; wait a little"
-      case .badMessage: "this is no pairing message"
+      case .tooManyTries: "too many tries; wait a moment"
+      case .badMessage: "this is not a pairing message"
       }
     }
   }

@@ -1,8 +1,9 @@
+internal import JSON
 public import Signaling
 
 /// The JSON of the rooms, for both ends. INTERFACES.md, "Rooms".
 public enum RoomMessages {
-  /// What one frame holds.
+  /// The largest WebSocket message.
   public static let maximumBytes = 64 * 1024
 
   private struct Request: Encodable {
@@ -38,7 +39,7 @@ public enum RoomMessages {
     var error: Problem?
   }
 
-  /// Reads what a client asks. Throws `RoomError` with `badMessage`, to be sent back.
+  /// Reads a request of a client. Throws `RoomError` with `badMessage`, to be sent back.
   public static func request(_ text: String) throws(RoomError) -> RoomRequest {
     guard let members = object(text) else {
       throw RoomError(.badMessage, "a message is a JSON object with a cmd")
@@ -67,11 +68,11 @@ public enum RoomMessages {
     }
   }
 
-  /// Reads what the server says. Throws `RoomError` with `badMessage`; a client ignores such.
+  /// Reads a message of the server. Throws `RoomError` with `badMessage`; clients ignore such messages.
   public static func reply(_ text: String) throws(RoomError) -> RoomReply {
-    guard let members = object(text) else { throw RoomError(.badMessage, "the room's reply is no JSON object") }
+    guard let members = object(text) else { throw RoomError(.badMessage, "the room's reply is not a JSON object") }
     if let error = members["error"]?.object {
-      // It is shown to a person, and comes from anybody.
+      // Shown to a person, and not authenticated.
       let words = (error["message"] ?? .null).printable(scalars: longestWords).string ?? ""
       return .error(RoomError(error["code"]?.string.flatMap(RoomError.Code.init(rawValue:)) ?? .other, words))
     }
@@ -99,7 +100,7 @@ public enum RoomMessages {
   private static let longestWords = 200
 
   private static func object(_ text: String) -> [String: JSON]? {
-    (try? JSON(Array(text.utf8), maximumBytes: maximumBytes, deepest: 4))?.object
+    (try? JSON(Array(text.utf8), maximumBytes: maximumBytes, maximumDepth: 4))?.object
   }
 
   public static func text(_ reply: RoomReply) -> String {

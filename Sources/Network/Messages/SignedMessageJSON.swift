@@ -1,6 +1,7 @@
+internal import JSON
 public import Signaling
 
-/// The JSON that is signed: header and payload of a compact JWS. INTERFACES.md, "Rooms".
+/// The signed JSON: header and payload of a compact JWS. INTERFACES.md, "Rooms".
 public struct SignedMessageJSON: SignedMessageFormat {
   public init() {}
 
@@ -86,7 +87,7 @@ public struct SignedMessageJSON: SignedMessageFormat {
   }
 
   private static func members(of bytes: [UInt8]) throws(SignalingRefusal) -> [String: JSON] {
-    guard let members = (try? JSON(bytes, maximumBytes: SignedMessage.maximumBytes, deepest: 4))?.object else {
+    guard let members = (try? JSON(bytes, maximumBytes: SignedMessage.maximumBytes, maximumDepth: 4))?.object else {
       throw .malformed("what is signed is a JSON object")
     }
     return members
@@ -120,10 +121,10 @@ public struct SignedMessageJSON: SignedMessageFormat {
     case ("end-of-candidates", nil, nil):
       return .endOfCandidates
     case ("bye", nil, nil):
-      // A reason of another version ends the session all the same.
+      // An unknown reason, of another version, ends the session as well.
       return .bye(members["reason"]?.string.flatMap(ByeReason.init(rawValue:)) ?? .left)
     default:
-      throw .malformed("no message of such a type and members is known")
+      throw .malformed("no message has this type and these members")
     }
   }
 

@@ -11,7 +11,7 @@ internal import Wire
 public struct PairingCall: Sendable {
   public struct Outcome: Sendable {
     public let record: PairRecord
-    /// The child shows the same.
+    /// The child shows the same words.
     public let words: CheckWords
     public let grant: PairingGrant
   }
@@ -19,13 +19,13 @@ public struct PairingCall: Sendable {
   private let state: ParentState
   private let name: String
 
-  /// - Parameter name: what this parent is called.
+  /// - Parameter name: this parent's name, as the child will show it.
   public init(state: ParentState, name: String) {
     self.state = state
     self.name = name
   }
 
-  /// Pairs by a code with whoever answers first at these addresses, and stores the pair.
+  /// Pairs by a code with the first of these addresses that answers, and stores the pair.
   ///
   /// - Throws: `PairingError`, or what storing throws.
   public func pair(_ code: PairingCode, at addresses: [ChildAddress]) async throws -> Outcome {
@@ -57,7 +57,7 @@ public struct PairingCall: Sendable {
     throw PairingError.unreachable(reasons)
   }
 
-  /// Any certificate will do: the code, or the link's secret, proves both sides to each other.
+  /// Accepts any certificate: the code, or the link's secret, proves both sides to each other.
   private static func converse(_ initiator: PairingInitiator, at address: ChildAddress) async throws -> Outcome {
     try await HTTPCalls.with(address.origin, trust: .firstUse { _ in true }) { calls in
       var initiator = initiator
@@ -71,10 +71,10 @@ public struct PairingCall: Sendable {
           case .paired(let record, let words, let grant): return Outcome(record: record, words: words, grant: grant)
           }
         }
-      } catch PairingFailure.wrongCode(tell: let farewell) {
-        // What is left of the tries comes with the answer, which is a refusal always.
+      } catch PairingFailure.wrongCode(tell: let report) {
+        // The answer is always a refusal, which says how many tries are left.
         do {
-          _ = try await ask(farewell, url, calls)
+          _ = try await ask(report, url, calls)
         } catch PairingError.refused(.wrongCode(let left)) {
           throw PairingError.wrongCode(triesLeft: left)
         } catch {
@@ -102,7 +102,7 @@ public struct PairingCall: Sendable {
 
   private func store(_ outcome: Outcome, at address: ChildAddress, among all: [ChildAddress]) throws -> Outcome {
     var record = outcome.record
-    // The ones that were tried lead to it as well, perhaps tomorrow.
+    // The other addresses are the same child's, and may work another day.
     let others = all.reversed().filter { $0 != address && $0.port == address.port }
     var known: KnownAddress?
     for one in others + [address] { known = KnownAddress(reached: one, remote: nil, before: known) }

@@ -3,15 +3,15 @@ internal import Pipelines
 internal import RTPReceiving
 internal import SDP
 
-/// What a parent offers to receive, and to send.
+/// The media that a parent offers to receive and to send.
 enum MediaPlan {
-  /// Which section a packet is of, feedback on every packet, and when it was sent and taken.
+  /// MID, transport-wide feedback, and the times of sending and capture.
   private static let extensions = [
     RTPHeaderExtensionURI.mid, RTPHeaderExtensionURI.transportWideCC, RTPHeaderExtensionURI.absSendTime,
     RTPHeaderExtensionURI.absCaptureTime,
   ]
 
-  /// The parent's voice alone.
+  /// The parent's voice only.
   static var talking: PeerConnectionConfiguration {
     var random = SystemRandomNumberGenerator()
     let voice = LocalMedia(

@@ -3,7 +3,7 @@ internal import Frames
 internal import Storage
 internal import Synchronization
 
-/// Keeps the newest picture, to be saved in the end.
+/// Keeps the newest picture, to be saved at the end.
 final class Snapshot: Sendable {
   private let path: String
   private let newest = Mutex<VideoFrame?>(nil)
@@ -16,7 +16,7 @@ final class Snapshot: Sendable {
     newest.withLock { $0 = picture }
   }
 
-  /// Writes the file; says what became of it.
+  /// Writes the file and returns a message about it.
   func save() -> WatchNotice {
     guard let picture = newest.withLock({ $0 }) else { return WatchNotice(.information, "there is no picture to save") }
     do {

@@ -6,7 +6,7 @@ public import Signaling
 public struct WHEPSource: Sendable {
   /// The endpoint.
   public var url: HTTPURL
-  /// Bearer token; goes to the endpoint's origin alone.
+  /// Bearer token; sent to the endpoint's origin only.
   public var token: String?
   public var trust: HTTPTrust
 
@@ -23,7 +23,7 @@ public struct WHEPSource: Sendable {
   }
 }
 
-/// What to watch, and what to do with it.
+/// What to watch, and where picture and sound go.
 public struct WatchOptions: Sendable {
   public enum Source: Sendable {
     case whep(WHEPSource)
@@ -33,11 +33,11 @@ public struct WatchOptions: Sendable {
   public var source: Source
   public var wantsVideo = true
   public var wantsAudio = true
-  /// Where sound is played; nil: nowhere, it is decoded for its level alone.
+  /// Where sound is played; nil: nowhere, and it is decoded only for its level.
   public var speaker: SpeakerDevice?
   /// A WebM file to record into; it must not exist.
   public var recording: String?
-  /// A JPEG file for the last picture, written on leaving; one that exists is replaced.
+  /// A JPEG file for the last picture, written at the end; an existing file is replaced.
   public var snapshot: String?
 
   public init(_ source: Source) {
@@ -45,12 +45,12 @@ public struct WatchOptions: Sendable {
   }
 }
 
-/// What a person wants to know at once. The text is a whole sentence without its full stop.
+/// A message for a person. The text is a sentence without its full stop.
 public struct WatchNotice: Sendable, Hashable {
   public enum Kind: String, Sendable {
     /// The link is up, or up again.
     case connected
-    /// The link is weak or lost; it is worked on.
+    /// The link is weak or lost, and being restored.
     case trouble
     case information
   }

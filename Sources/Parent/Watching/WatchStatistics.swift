@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import ICE
 internal import Wire
 
-/// One second of watching, as `watch --stats` prints it. INTERFACES.md, "cradle-parent".
+/// Statistics of watching, as `watch --stats` prints them each second. INTERFACES.md, "cradle-parent".
 public struct WatchStatistics: Encodable, Sendable {
   public enum State: String, Encodable, Sendable {
     case connecting, connected, disconnected, reconnecting, ended
@@ -29,7 +29,7 @@ public struct WatchStatistics: Encodable, Sendable {
   /// ISO 8601, UTC.
   public var time: String
   public var state: State
-  /// From the beginning (the name's look-up and TLS included) to the first decoded picture.
+  /// From the start (name lookup and TLS included) to the first decoded picture.
   public var timeToFirstFrameMs: Double?
   public var framesDecoded: UInt64 = 0
   /// Over the last interval.
@@ -41,7 +41,7 @@ public struct WatchStatistics: Encodable, Sendable {
   /// Retransmissions included.
   public var packetsReceived: UInt64 = 0
   public var packetsLost: Int64 = 0
-  /// Of those lost at first, how many a retransmission brought.
+  /// How many of the lost packets were retransmitted.
   public var packetsRecovered: UInt64 = 0
   public var freezeCount: Int = 0
   public var freezeMs: Double = 0
@@ -49,17 +49,17 @@ public struct WatchStatistics: Encodable, Sendable {
   public var roundTripMs: Double?
   /// Glass to glass, when the picture carries a timecode.
   public var latencyMs: Latency?
-  /// Else: half a round trip and what this side adds.
+  /// Without a timecode: half a round trip and the time that decoding takes.
   public var latencyEstimateMs: Double?
   /// dB below full scale.
   public var audioLevelDb: Double?
-  /// Share of the sound played so far that had to be made up, in percent.
+  /// Percent of the sound played so far that was lost and concealed.
   public var concealedPercent: Double?
   public var candidatePair: CandidatePair?
   public var codec: String?
-  /// Name of the child, once it has said hello.
+  /// The child's name, once it has sent `hello`.
   public var child: String?
-  /// How often the link had to be made anew.
+  /// How many times the link was lost.
   public var reconnects: Int = 0
 
   init(state: State) {

@@ -11,7 +11,7 @@ internal import Server
 internal import Synchronization
 internal import Wire
 
-/// Watches one child or server: receives, decodes, plays and records, and makes the link anew when it breaks.
+/// Watches one child or server: receives, decodes, plays and records, and reconnects when the link is lost.
 ///
 /// `@unchecked Sendable`: what changes is confined to the event loop.
 public final class Watcher: @unchecked Sendable {
@@ -19,7 +19,7 @@ public final class Watcher: @unchecked Sendable {
   private let endpoint: PeerEndpoint
   private let loop: any EventLoop
   private let hub: PeerHub
-  private let signaling: SignalingMaker
+  private let signaling: SignalingFactory
   private let video: VideoPlayer
   private let audio: AudioPlayer
   private let recorder: Recorder?
@@ -49,20 +49,20 @@ public final class Watcher: @unchecked Sendable {
     var audioBytes: UInt64
   }
 
-  /// While recording: what a player can seek to.
+  /// While recording: players can seek to key frames only.
   private static let keyFrameInterval: TimeAmount = .seconds(10)
 
-  /// Begins to watch.
+  /// Starts watching.
   ///
   /// - Parameters:
-  ///   - notice: for people, on any thread.
-  ///   - show: each decoded picture, on the decoder's thread; must be short. Nil: nobody looks.
-  ///   - ended: watching was given up; called at most once.
+  ///   - notice: called with messages for people, on any thread.
+  ///   - show: called with each decoded picture on the decoder's thread; must return quickly. Nil: nothing is shown.
+  ///   - ended: called when watching was given up, at most once.
   public static func start(
     _ options: WatchOptions, notice: @escaping @Sendable (WatchNotice) -> Void,
     show: (@Sendable (VideoFrame) -> Void)? = nil, ended: @escaping @Sendable (ParentError) -> Void
   ) async throws -> Watcher {
-    let endpoint = try await PeerEndpoint.open(identity: SignalingMaker.identity(for: options.source))
+    let endpoint = try await PeerEndpoint.open(identity: SignalingFactory.identity(for: options.source))
     do {
       let watcher = try Watcher(options, endpoint: endpoint, notice: notice, show: show, ended: ended)
       try await watcher.loop.submit { watcher.begin() }.get()
@@ -84,7 +84,7 @@ public final class Watcher: @unchecked Sendable {
     self.ended = ended
     loop = endpoint.loop
     hub = endpoint.hub
-    signaling = try SignalingMaker(options.source, eventLoop: endpoint.loop)
+    signaling = try SignalingFactory(options.source, eventLoop: endpoint.loop)
     let request = KeyFrameRequest()
     let snapshot = options.snapshot.map(Snapshot.init)
     self.snapshot = snapshot
@@ -127,17 +127,17 @@ public final class Watcher: @unchecked Sendable {
     }
   }
 
-  /// How a viewer goes.
+  /// How a viewer leaves.
   public enum Leaving: String, Sendable, CaseIterable {
-    /// DELETE on the WHEP session, or a signed goodbye through the room: how it is meant to be.
+    /// DELETE on the WHEP session, or a signed goodbye through the room: the normal way.
     case delete
-    /// The connection says goodbye (RTCP, SCTP, DTLS), but signalling does not, as when a browser tab closes.
+    /// The connection is closed (RTCP BYE, SCTP, DTLS), but signalling is not told, as when a browser tab closes.
     case close
-    /// Without a word, as when the network or the power goes.
+    /// Nothing is sent, as when the network or the power fails.
     case vanish
   }
 
-  /// Leaves, lets everything go and gives the figures of the whole time. Call once.
+  /// Leaves, releases everything and returns the statistics of the whole session. Call once.
   public func stop(_ leaving: Leaving = .delete) async -> WatchStatistics {
     let last = try? await loop.submit { () -> EventLoopFuture<WatchStatistics> in
       self.isStopping = true
@@ -153,7 +153,7 @@ public final class Watcher: @unchecked Sendable {
         return self.loop.makeSucceededFuture(statistics)
       }
       let promise = self.loop.makePromise(of: WatchStatistics.self)
-      // A server that does not answer is not waited for.
+      // Do not wait for a server that does not answer.
       let timeout = self.loop.scheduleTask(in: .seconds(1)) { promise.succeed(statistics) }
       session.leave {
         timeout.cancel()
@@ -202,12 +202,12 @@ public final class Watcher: @unchecked Sendable {
     case .connected:
       let isAgain = hasConnected
       hasConnected = true
-      if state != .connected { notice(WatchNotice(.connected, isAgain ? "the link is up again" : "connected")) }
+      if state != .connected { notice(WatchNotice(.connected, isAgain ? "reconnected" : "connected")) }
       state = .connected
       lastReason = nil
     case .weak:
       state = .disconnected
-      notice(WatchNotice(.trouble, "the link is weak: nothing comes through at the moment"))
+      notice(WatchNotice(.trouble, "the link is weak: nothing gets through at the moment"))
     case .waiting(let reason, let time):
       notice(WatchNotice(.trouble, "\(reason); trying again in \(Self.seconds(time)) s"))
     case .push(.hello(let hello)):
@@ -225,7 +225,7 @@ public final class Watcher: @unchecked Sendable {
     session = nil
     video.pause()
     guard !isStopping else { return }
-    // Before the first success somebody sits there and can mend it; afterwards a night must go on.
+    // Until the first success somebody is there to correct a mistake; after it, keep trying through the night.
     guard hasConnected, case .lost(let reason) = end else {
       isStopping = true
       state = .ended
@@ -235,7 +235,7 @@ public final class Watcher: @unchecked Sendable {
     state = .reconnecting
     reconnects += 1
     let delay = retry.next(now: MonotonicClock.now, jitter: .random(in: 0...1))
-    // A night without the child need not fill the screen.
+    // Each reason once, so that a night without the child does not fill the screen.
     if reason != lastReason { notice(WatchNotice(.trouble, "\(reason); trying again in \(Self.seconds(delay)) s")) }
     lastReason = reason
     retryTimer = loop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { [weak self] in self?.openSession() }
@@ -274,14 +274,14 @@ public final class Watcher: @unchecked Sendable {
     loop.execute { self.requestKeyFrame() }
   }
 
-  // MARK: Figures
+  // MARK: Statistics
 
-  /// The figures since the last call.
+  /// Statistics; rates are over the time since the last call.
   public func statistics() async -> WatchStatistics {
     (try? await loop.submit { self.statistics(isWhole: false) }.get()) ?? WatchStatistics(state: .ended)
   }
 
-  /// - Parameter isWhole: over the whole time instead of since the last call.
+  /// - Parameter isWhole: rates are over the whole session instead.
   private func statistics(isWhole: Bool) -> WatchStatistics {
     let now = MonotonicClock.now
     var result = WatchStatistics(state: state)
@@ -321,7 +321,7 @@ public final class Watcher: @unchecked Sendable {
     let before = isWhole ? start : lastSample ?? start
     if !isWhole { lastSample = sample }
     let seconds = max(0.001, (now - before.time).inSeconds)
-    // After a reconnect the counters begin anew.
+    // After a reconnect the counters start at zero.
     let rate = { (now: UInt64, before: UInt64) in Double(now >= before ? now - before : now) / seconds }
     result.framesPerSecond = Self.tenths(rate(sample.frames, before.frames))
     result.videoKbps = Self.tenths(rate(sample.videoBytes, before.videoBytes) * 8 / 1000)

@@ -155,5 +155,5 @@ public struct LightState: Hashable, Sendable {
 
 /// Whole seconds, rounded up, so that 0 means that it is over.
 func remainingSeconds(until end: Instant, now: Instant) -> Int {
-  Int(max(0, (end - now).inSeconds.rounded(.up)))
+  Int(saturating: max(0, (end - now).inSeconds.rounded(.up)))
 }

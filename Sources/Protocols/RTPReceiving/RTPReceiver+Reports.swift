@@ -26,6 +26,6 @@ extension RTPReceiver {
   /// 0.5 to 1.5 times `interval`, so that peers do not fall into step.
   private mutating func randomInterval(of interval: Duration) -> Duration {
     let factor = 0.5 + Double(random.next() >> 11) / Double(1 << 53)
-    return max(.milliseconds(1), .nanoseconds(Int64(Double(interval.nanoseconds) * factor)))
+    return max(.milliseconds(1), .nanoseconds(Int64(saturating: Double(interval.nanoseconds) * factor)))
   }
 }

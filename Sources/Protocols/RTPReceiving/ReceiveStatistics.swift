@@ -73,7 +73,7 @@ struct ReceiveStatistics: Sendable {
     let fraction = expectedNow > 0 && lostNow > 0 ? min(255, lostNow * 256 / expectedNow) : 0
     return (
       UInt8(fraction), Int32(min(max(lost, -0x80_0000), 0x7f_ffff)), UInt32(truncatingIfNeeded: highest),
-      UInt32(min(jitter, 4e9))
+      UInt32(saturating: jitter)
     )
   }
 }

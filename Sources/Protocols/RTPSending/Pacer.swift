@@ -36,6 +36,6 @@ struct Pacer: Sendable {
       return
     }
     let nanoseconds = Double(bytes) * 8e9 / max(bitsPerSecond, 10_000)
-    paidAt = max(paidAt, now - Self.allowance) + .nanoseconds(Int64(min(nanoseconds, 1e10)))
+    paidAt = max(paidAt, now - Self.allowance) + .nanoseconds(Int64(saturating: min(nanoseconds, 1e10)))
   }
 }

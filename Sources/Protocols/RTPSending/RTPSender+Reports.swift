@@ -13,7 +13,8 @@ extension RTPSender {
   mutating func queueReport(stream index: Int, now: Instant) {
     // RFC 3550 section 6.2: 0.5 to 1.5 times the interval, so that peers do not fall into step.
     let factor = 0.5 + Double(random.next() >> 11) / Double(1 << 53)
-    streams[index].nextReport = now + .nanoseconds(Int64(Double(configuration.reportInterval.nanoseconds) * factor))
+    streams[index].nextReport =
+      now + .nanoseconds(Int64(saturating: Double(configuration.reportInterval.nanoseconds) * factor))
     guard let report = streams[index].makeReport(wallClock: wallClock, now: now) else { return }
     // RFC 3550 section 6.1: every compound packet holds a CNAME. RFC 5506 lets it go only from those of reduced size,
     // and here it is what puts sound and picture in step, so it stays.
@@ -42,7 +43,7 @@ extension RTPSender {
   }
 
   /// What the path is estimated to carry, kbit/s, all streams, headers and retransmissions together.
-  public var targetKbps: Int { Int(estimator.target / 1000) }
+  public var targetKbps: Int { Int(saturating: estimator.target / 1000) }
 
   /// The same in bits per second: `availableOutgoingBitrate` of W3C webrtc-stats.
   public var availableOutgoingBitrate: Double { estimator.target }

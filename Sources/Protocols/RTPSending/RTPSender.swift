@@ -43,7 +43,7 @@ public struct RTPSender: Sendable {
     pacer = Pacer(burstPackets: configuration.burstPackets, burstInterval: configuration.burstInterval)
     estimator = BandwidthEstimator(configuration: configuration)
     nextTransportSequenceNumber = UInt16(truncatingIfNeeded: self.random.next())
-    announcedKbps = Int(estimator.target / 1000)
+    announcedKbps = Int(saturating: estimator.target / 1000)
   }
 
   /// Adds a stream with random initial sequence number and timestamp. A stream whose SSRC is there already is ignored.

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// Why a request failed, as problem details for programs and people (RFC 9457). For every HTTP error of the child, not
 /// for WHEP alone.
 public struct Problem: Error, Hashable, Sendable {
@@ -48,29 +50,7 @@ public struct Problem: Error, Hashable, Sendable {
   /// The JSON object, UTF-8.
   public var body: [UInt8] {
     Array(
-      #"{"type":\#(JSONText.quoted(type)),"title":\#(JSONText.quoted(title)),"status":\#(status),"#.utf8)
-      + Array(#""detail":\#(JSONText.quoted(detail))}"#.utf8)
-  }
-}
-
-/// Strings of JSON. RFC 8259 section 7.
-enum JSONText {
-  /// With quotation marks; quotes, backslashes and control characters escaped.
-  static func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case "\r": result += "\\r"
-      case "\t": result += "\\t"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7f:
-        let hex = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
+      #"{"type":\#(JSON.quoted(type)),"title":\#(JSON.quoted(title)),"status":\#(status),"#.utf8)
+      + Array(#""detail":\#(JSON.quoted(detail))}"#.utf8)
   }
 }

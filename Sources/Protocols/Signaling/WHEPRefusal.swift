@@ -1,3 +1,5 @@
+internal import JSON
+
 /// A server's refusal: problem details (RFC 9457), or what other servers send instead.
 public struct WHEPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   public var status: Int
@@ -30,10 +32,10 @@ extension WHEPRefusal {
     let type = response.headers["Content-Type"]
     let body = response.body.prefix(WHEPConfiguration.maximumBodyBytes)
     if MediaType.matches(type, Problem.contentType) || MediaType.matches(type, "application/json") {
-      // RFC 9457's names, and those of other servers.
-      let members = JSONText.strings(of: Array(body), named: ["title", "detail", "error", "message"])
-      if let title = members["title"].map(Self.shown), !title.isEmpty { self.title = title }
-      detail = Self.shown(members["detail"] ?? members["error"] ?? members["message"] ?? "")
+      // Besides RFC 9457's names, those that other servers use.
+      let members = (try? JSON(Array(body), maximumBytes: body.count))?.object ?? [:]
+      if let title = members["title"]?.string.map(Self.shown), !title.isEmpty { self.title = title }
+      detail = ["detail", "error", "message"].lazy.compactMap { members[$0]?.string }.first.map(Self.shown) ?? ""
     } else if type == nil || MediaType.matches(type, "text/plain") {
       detail = Self.shown(String(decoding: body, as: UTF8.self))
     }

@@ -1,7 +1,7 @@
 internal import CYAML
 
-/// Makes nodes of libyaml's events, and refuses what a configuration never needs and what could cost time or stack
-/// without end: anchors, aliases, tags, deep nesting, a second document, a key that stands twice.
+/// Builds nodes from libyaml's events. Refuses what a configuration never needs and what could take unbounded time or
+/// stack: anchors, aliases, tags, deep nesting, a second document, duplicate keys.
 struct YAMLComposer: ~Copyable {
   static let maximumBytes = 256 << 10
   /// Lists and mappings within one another; the configuration needs 4.
@@ -37,7 +37,7 @@ struct YAMLComposer: ~Copyable {
     parser = .allocate(capacity: 1)
     guard yaml_parser_initialize(parser) == 1 else {
       parser.deallocate()
-      throw YAMLError(message: "there is no memory to read it")
+      throw YAMLError(message: "out of memory")
     }
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
     yaml_parser_set_input_string(parser, buffer.baseAddress, buffer.count)
@@ -49,10 +49,10 @@ struct YAMLComposer: ~Copyable {
   }
 
   private func document() throws(YAMLError) -> YAMLNode? {
-    _ = try next()  // The stream's begin.
+    _ = try next()  // The start of the stream.
     guard case .document = try next().kind else { return nil }
     let root = try node(try next(), depth: 0)
-    _ = try next()  // The document's end.
+    _ = try next()  // The end of the document.
     let after = try next()
     guard case .end = after.kind else {
       throw YAMLError(mark: after.mark, message: "a second document begins here; a configuration is one")
@@ -62,7 +62,7 @@ struct YAMLComposer: ~Copyable {
 
   private func node(_ event: Event, depth: Int) throws(YAMLError) -> YAMLNode {
     guard depth <= Self.maximumDepth else {
-      throw YAMLError(mark: event.mark, message: "lists and keys are nested too deep")
+      throw YAMLError(mark: event.mark, message: "lists and keys are nested too deeply")
     }
     switch event.kind {
     case .scalar(let scalar):
@@ -155,11 +155,11 @@ struct YAMLComposer: ~Copyable {
     }
   }
 
-  /// What libyaml says of the text, in one line.
+  /// libyaml's error message, in one line.
   private func failure() -> YAMLError {
-    let problem = parser.pointee.problem.map { String(cString: $0) } ?? "there is no memory to read it"
+    let problem = parser.pointee.problem.map { String(cString: $0) } ?? "out of memory"
     guard parser.pointee.error != YAML_READER_ERROR else {
-      // The reader runs ahead of its mark; it tells the byte.
+      // The reader is ahead of its mark; it reports the byte.
       let line = text.prefix(parser.pointee.problem_offset).count { $0 == 0x0a } + 1
       return YAMLError(mark: YAMLMark(line: line), message: "not YAML: \(problem)")
     }

@@ -1,4 +1,4 @@
-/// Where something stands in the text, counted from 1.
+/// A place in the text, counted from 1.
 struct YAMLMark: Hashable {
   var line: Int
   /// In Unicode scalars; nil for the line as a whole.
@@ -10,7 +10,7 @@ struct YAMLNode {
   enum Content {
     case scalar(YAMLScalar)
     case sequence([YAMLNode])
-    /// In the order of the text; no key stands twice.
+    /// In the order of the text; no key occurs twice.
     case mapping([(key: YAMLNode, value: YAMLNode)])
   }
 
@@ -35,7 +35,7 @@ struct YAMLNode {
     return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
   }
 
-  /// What it is, in the words of a message.
+  /// What it is, for error messages.
   var kind: String {
     switch content {
     case .scalar(let scalar): isNull ? "empty" : "“\(scalar.string.prefix(40))”"
@@ -47,13 +47,13 @@ struct YAMLNode {
 
 struct YAMLScalar {
   var string: String
-  /// Without quotes, so that it may stand for a number or for nothing.
+  /// Without quotes, so it may be a number or empty.
   var isPlain: Bool
 }
 
 /// Why a text was refused.
 struct YAMLError: Error {
-  /// Nil when no single place is to blame.
+  /// Nil when no single place is the cause.
   var mark: YAMLMark?
   /// The dotted key it is about; empty for the file.
   var key = ""

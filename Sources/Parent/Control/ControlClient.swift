@@ -1,0 +1,188 @@
+public import Control
+internal import Frames
+internal import Messages
+internal import NIOCore
+internal import SCTP
+internal import Wire
+
+/// Why a command failed.
+public enum ControlFailure: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The child refused it.
+  case refused(ControlError)
+  case timedOut
+  /// The channel closed first.
+  case closed
+  /// The child's picture did not arrive as announced.
+  case transfer(TransferError)
+  /// Too many commands are waiting for their replies.
+  case notSent
+
+  public var description: String {
+    switch self {
+    case .refused(let error):
+      switch error.code {
+      case .notPermitted: "this parent may not do that: \(error.message)"
+      case .unknownCommand: "the child does not know this command; is its program older?"
+      case .badMessage, .badParameters, .unavailable, .busy, .internal: error.message
+      }
+    case .timedOut: "the child did not answer in time"
+    case .closed: "the connection to the child ended before it answered"
+    case .transfer: "the child's picture did not arrive whole"
+    case .notSent: "the command could not be sent; try again"
+    }
+  }
+}
+
+/// The parent's end of the `control` channel: commands and their answers, and the child's state as it changes.
+/// INTERFACES.md, "Data channel". Confined to the event loop.
+final class ControlClient {
+  typealias Completion = (Result<ControlReply, ControlFailure>) -> Void
+  typealias PictureCompletion = (Result<TransferReceiver.Received, ControlFailure>) -> Void
+
+  private enum Waiter {
+    case reply(Completion)
+    case picture(PictureCompletion)
+
+    func fail(_ failure: ControlFailure) {
+      switch self {
+      case .reply(let completion): completion(.failure(failure))
+      case .picture(let completion): completion(.failure(failure))
+      }
+    }
+  }
+
+  /// The child's state, as far as it is known.
+  private(set) var state = StateDocument()
+  /// Who the child is and what it can do; nil until it has said so.
+  private(set) var hello: HelloDocument?
+  /// Called for what the child sends unasked; `state` and `hello` are up to date by then.
+  var onPush: (ControlPush) -> Void = { _ in }
+
+  private let loop: any EventLoop
+  /// Returns false when the message cannot be sent.
+  private let send: (String) -> Bool
+  private var commands = PendingCommands()
+  private var transfers = TransferReceiver()
+  private var waiters: [String: Waiter] = [:]
+  private var pictures: [UInt32: PictureCompletion] = [:]
+  private var timer: Scheduled<Void>?
+  private var isClosed = false
+
+  init(eventLoop: any EventLoop, send: @escaping (String) -> Bool) {
+    loop = eventLoop
+    self.send = send
+  }
+
+  /// Asks the child to do something. `completion` is called once.
+  func request(_ command: ControlCommand, then completion: @escaping Completion) {
+    request(command, .reply(completion))
+  }
+
+  /// Asks for a still. `completion` is called once, when all of it is there.
+  func screenshot(camera: String?, quality: Int?, then completion: @escaping PictureCompletion) {
+    request(.screenshotTake(camera: camera, quality: quality), .picture(completion))
+  }
+
+  private func request(_ command: ControlCommand, _ waiter: Waiter) {
+    guard !isClosed else { return waiter.fail(.closed) }
+    let request: ControlRequest
+    do throws(ControlError) {
+      request = try commands.add(command, now: MonotonicClock.now)
+    } catch {
+      return waiter.fail(.notSent)
+    }
+    guard let id = request.id, send(request.json) else {
+      if let id = request.id { commands.remove(id) }
+      return waiter.fail(.notSent)
+    }
+    waiters[id] = waiter
+    schedule()
+  }
+
+  func receive(_ message: DataChannelMessage) {
+    switch message {
+    case .text(let text):
+      // What only a newer child says is skipped; a reply that cannot be read times out.
+      if let message = try? ControlMessage(json: text, expecting: { commands.name(of: $0) }) { follow(message.content) }
+    case .binary(let bytes):
+      receivePiece(bytes)
+    }
+    schedule()
+  }
+
+  /// The channel is gone: fails every command that still waits.
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    timer?.cancel()
+    let (left, begun) = (waiters.values, pictures.values)
+    (waiters, pictures) = ([:], [:])
+    for waiter in left { waiter.fail(.closed) }
+    for completion in begun { completion(.failure(.closed)) }
+  }
+
+  private func follow(_ content: ControlMessage.Content) {
+    switch content {
+    case .reply(let id, let reply):
+      commands.remove(id)
+      switch (waiters.removeValue(forKey: id), reply) {
+      case (.reply(let completion)?, _): completion(.success(reply))
+      case (.picture(let completion)?, .transfer(let document)): begin(document, completion)
+      case (.picture(let completion)?, _): completion(.failure(.transfer(.stray)))
+      case (nil, _): break
+      }
+    case .refusal(let id, let error):
+      guard let id else { return }
+      commands.remove(id)
+      waiters.removeValue(forKey: id)?.fail(.refused(error))
+    case .push(let push):
+      if case .hello(let document) = push {
+        hello = document
+        state = document.state
+      }
+      if case .state(let change) = push { state.merge(change) }
+      onPush(push)
+    }
+  }
+
+  private func begin(_ document: TransferDocument, _ completion: @escaping PictureCompletion) {
+    do throws(TransferError) {
+      try transfers.begin(document, now: MonotonicClock.now)
+      pictures[document.transfer] = completion
+    } catch {
+      completion(.failure(.transfer(error)))
+    }
+  }
+
+  private func receivePiece(_ bytes: [UInt8]) {
+    do throws(TransferError) {
+      guard let received = try transfers.receive(bytes, now: MonotonicClock.now) else { return }
+      pictures.removeValue(forKey: received.document.transfer)?(.success(received))
+    } catch {
+      // A piece of a transfer that was given up is ignored; one that is too long fails its transfer.
+      var reader = ByteReader(bytes)
+      guard error == .tooLong, let number = try? reader.readUInt32() else { return }
+      pictures.removeValue(forKey: number)?(.failure(.transfer(error)))
+    }
+  }
+
+  private func schedule() {
+    timer?.cancel()
+    guard !isClosed, let deadline = [commands.nextDeadline, transfers.nextDeadline].compactMap(\.self).min() else {
+      return
+    }
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    timer = loop.scheduleTask(in: .nanoseconds(max(0, (deadline - MonotonicClock.now).nanoseconds))) {
+      bound.value.handleTimeout()
+    }
+  }
+
+  private func handleTimeout() {
+    let now = MonotonicClock.now
+    for id in commands.handleTimeout(now: now) { waiters.removeValue(forKey: id)?.fail(.timedOut) }
+    for document in transfers.handleTimeout(now: now) {
+      pictures.removeValue(forKey: document.transfer)?(.failure(.timedOut))
+    }
+    schedule()
+  }
+}

@@ -1,0 +1,89 @@
+public import Control
+
+// The child's documents as text for a person: a line or a row each.
+
+extension LightDocument {
+  public var text: String {
+    switch state {
+    case .missing: return "\(id) is missing"
+    case .off: return "\(id) is off"
+    case .on, .flashing:
+      var text = "\(id) is \(state == .on ? "on" : "flashing")"
+      if dimmable { text += " at \(brightness) %" }
+      if let remainingSeconds { text += ", turns off in \(TimeSpan.clock(remainingSeconds))" }
+      return text
+    }
+  }
+}
+
+extension LullabyDocument {
+  public var text: String {
+    let name = track ?? "the lullaby"
+    switch state {
+    case .stopped: return "no lullaby plays (volume \(volume) %)"
+    case .playing, .paused, .waiting:
+      let verb =
+        switch state {
+        case .paused: "is paused"
+        case .waiting: "waits for the speaker"
+        case .playing, .stopped: "plays"
+        }
+      var text = "\(name) \(verb) at \(volume) %"
+      if let positionSeconds { text += ", at \(TimeSpan.clock(positionSeconds))" }
+      if loop { text += ", over and over" }
+      if let remainingSeconds { text += ", ends in \(TimeSpan.clock(remainingSeconds))" }
+      return text
+    }
+  }
+}
+
+extension CameraDocument {
+  /// Cells of a row: which one is streamed, id, state, size, name.
+  public var row: [String] {
+    let size = width.flatMap { width in height.map { "\(width)x\($0)" } } ?? "-"
+    return [active ? "*" : " ", id, state.rawValue, size, name]
+  }
+}
+
+extension TrackDocument {
+  /// Cells of a row: id, title, length.
+  public var row: [String] {
+    [id, title, seconds.map { TimeSpan.clock($0) } ?? "endless"]
+  }
+}
+
+extension EventDocument {
+  public var text: String {
+    let parts = ([name, id].compactMap(\.self).joined(separator: " "), detail ?? "")
+    let about = [parts.0, parts.1].filter { !$0.isEmpty }.joined(separator: ": ")
+    let what = kind.replacing("-", with: " ")
+    return "\(LocalTime.text(unixSeconds: time))  \(what)\(about.isEmpty ? "" : "  \(about)")"
+  }
+}
+
+extension StatusDocument {
+  /// Rows of two cells: a label and its state.
+  public var rows: [[String]] {
+    var rows = [["child", "\(name) (\(id)), version \(version), up \(TimeSpan.clock(uptimeSeconds))"]]
+    for alarm in alarms { rows.append(["ALARM", alarm]) }
+    for camera in state.cameras ?? [] {
+      let size = camera.width.flatMap { width in camera.height.map { ", \(width)x\($0)" } } ?? ""
+      rows.append([
+        "camera", "\(camera.id)\(camera.active ? " (streamed)" : ""): \(camera.state.rawValue)\(size), \(camera.name)",
+      ])
+    }
+    if let microphone = state.microphone { rows.append(["microphone", microphone.text]) }
+    if let speaker = state.speaker { rows.append(["speaker", speaker.text]) }
+    for light in state.lights ?? [] { rows.append(["light", light.text]) }
+    if let lullaby = state.lullaby { rows.append(["lullaby", lullaby.text]) }
+    if let holder = state.talk?.holder { rows.append(["talk", "\(holder) is speaking"]) }
+    for viewer in state.viewers ?? [] {
+      rows.append(["viewer", "\(viewer.name) since \(LocalTime.text(unixSeconds: viewer.since))"])
+    }
+    return rows
+  }
+}
+
+extension DeviceDocument {
+  fileprivate var text: String { name.isEmpty ? state.rawValue : "\(state.rawValue), \(name)" }
+}

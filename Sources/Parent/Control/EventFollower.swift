@@ -1,0 +1,65 @@
+public import Control
+internal import Frames
+
+/// Follows a child's events, reconnecting when the link is lost.
+public struct EventFollower: Sendable {
+  private let child: PairedChild
+
+  public init(_ child: PairedChild) {
+    self.child = child
+  }
+
+  /// Reports the last `limit` events and then every further one, until the task is cancelled.
+  ///
+  /// - Parameter trouble: called when the link is lost and will be retried.
+  /// - Throws: `ParentError` or `ControlFailure` when the first attempt fails, or when retrying would not help.
+  public func follow(
+    limit: Int, told: (EventDocument) -> Void, trouble: (String) -> Void
+  ) async throws {
+    var last: UInt64?
+    var hasConnected = false
+    var retry = RetryDelay()
+    // Once for each reason, not for each attempt.
+    var said: String?
+    func tell(_ reason: String) {
+      if reason != said, !Task.isCancelled { trouble(reason) }
+      said = reason
+    }
+    while !Task.isCancelled {
+      do {
+        let session = try await ControlSession.open(child)
+        hasConnected = true
+        said = nil
+        do {
+          try await follow(
+            session, since: &last, limit: last == nil ? limit : ControlLimits.eventLimit.upperBound, told)
+        } catch {
+          await session.close()
+          throw error
+        }
+        await session.close()
+        tell("the link is lost")
+      } catch let error as ParentError where hasConnected && !error.isFinal {
+        tell(error.description)
+      } catch ControlFailure.closed {
+        tell("the link is lost")
+      }
+      try? await Task.sleep(for: retry.next(now: MonotonicClock.now, jitter: .random(in: 0...1)))
+    }
+  }
+
+  private func follow(
+    _ session: ControlSession, since last: inout UInt64?, limit: Int, _ told: (EventDocument) -> Void
+  ) async throws {
+    guard case .events(let missed) = try await session.perform(.eventsGet(since: last, limit: limit)) else { return }
+    for event in missed { told(event) }
+    // Events pushed before the reply are part of it. A child that lost its log counts from the start again.
+    let newest = missed.last?.sequence
+    last = newest ?? last
+    for await push in session.pushes {
+      guard case .event(let event) = push, newest.map({ event.sequence > $0 }) ?? true else { continue }
+      told(event)
+      last = event.sequence
+    }
+  }
+}

@@ -1,0 +1,27 @@
+internal import Glibc
+
+/// Times of day in this machine's time zone.
+public enum LocalTime {
+  /// `2026-11-21 20:52:07`.
+  public static func text(unixSeconds: Double) -> String {
+    let parts = parts(unixSeconds)
+    // `tm_year` counts from 1900 and may be close to the largest Int32.
+    return "\(Int(parts.tm_year) + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) "
+      + [parts.tm_hour, parts.tm_min, parts.tm_sec].map(two).joined(separator: ":")
+  }
+
+  /// `20261121-205207`, for file names.
+  public static func compact(unixSeconds: Double) -> String {
+    text(unixSeconds: unixSeconds).filter { $0 != "-" && $0 != ":" }.replacing(" ", with: "-")
+  }
+
+  private static func parts(_ unixSeconds: Double) -> tm {
+    // A time that localtime_r(3) cannot represent is shown as the epoch.
+    var time = time_t(exactly: unixSeconds.rounded(.down)) ?? 0
+    var parts = tm()
+    if localtime_r(&time, &parts) == nil { parts = tm() }
+    return parts
+  }
+
+  private static func two(_ value: Int32) -> String { value < 10 ? "0\(value)" : "\(value)" }
+}

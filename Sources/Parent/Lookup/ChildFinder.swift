@@ -1,0 +1,111 @@
+public import Discovery
+internal import Pairing
+internal import Wire
+
+/// Finds children: those on the network, and those that are paired with this parent.
+public struct ChildFinder: Sendable {
+  /// A child's answer to a query takes a fraction of a second; a second query follows after one (RFC 6762 section 5.2).
+  private static let patience: Duration = .seconds(2)
+  /// Long enough for every child to answer a first query.
+  public static let lookAround: Duration = .milliseconds(1200)
+
+  /// Responders answer a query within 120 ms of each other (RFC 6762 section 6).
+  private static let settling: Duration = .milliseconds(250)
+
+  private let state: ParentState
+  private let discovery: any Discovery
+
+  public init(state: ParentState, discovery: any Discovery = DNSServiceDiscovery()) {
+    self.state = state
+    self.discovery = discovery
+  }
+
+  /// The paired child that `text` means: its name, id or address. Nil: the only one.
+  ///
+  /// - Throws: `FindingError`, or what reading the parent's state throws.
+  public func paired(_ text: String?) async throws -> PairedChild {
+    let book = try state.pairs()
+    guard let text, let address = ChildAddress(text) else {
+      let record = try ChildChoice.paired(text, in: book)
+      return PairedChild(record: record, state: state, identity: try state.identity()) { route(to: record) }
+    }
+    guard !book.records.isEmpty else { throw FindingError.nothingPaired }
+    let id = try await ChildProbe.id(at: address)
+    // A child with a certificate of the family's own does not show its key; then it has to be the only paired one.
+    let record =
+      switch book.find(id) {
+      case .found(let record): record
+      case .ambiguous, .none: try ChildChoice.paired(nil, in: book)
+      }
+    return PairedChild(record: record, state: state, identity: try state.identity()) {
+      AsyncStream { continuation in
+        continuation.yield(address)
+        continuation.finish()
+      }
+    }
+  }
+
+  /// The addresses of a child that need not be paired: `text` is a name, an id or an address. Nil: the only one.
+  ///
+  /// - Throws: `FindingError`.
+  public func addresses(_ text: String?) async throws -> [ChildAddress] {
+    if let text, let address = ChildAddress(text) { return [address] }
+    let neighbourhood = await look(for: text)
+    return ChildAddress.all(of: try ChildChoice.found(text, in: neighbourhood))
+  }
+
+  /// The children on the network. Returns as soon as the one that is looked for has been found.
+  private func look(for text: String?) async -> Neighbourhood {
+    if text != nil {
+      return await look(within: Self.patience) { (try? ChildChoice.found(text, in: $0)) != nil }
+    }
+    let first = await look(within: Self.lookAround) { now in now.children.contains { $0.pairing == .open } }
+    guard first.children.contains(where: { $0.pairing == .open }) else { return first }
+    // If there is a second child that is open for pairing, it has answered the same query.
+    let second = await look(within: Self.settling) { _ in false }
+    return second.children.count > first.children.count ? second : first
+  }
+
+  private func look(
+    within limit: Duration, until isEnough: @escaping @Sendable (Neighbourhood) -> Bool
+  ) async -> Neighbourhood {
+    await withTaskGroup(of: Neighbourhood?.self) { group in
+      group.addTask {
+        var newest = Neighbourhood()
+        for await neighbourhood in discovery.browse() {
+          newest = neighbourhood
+          if neighbourhood.problem != nil || isEnough(neighbourhood) { break }
+        }
+        return newest
+      }
+      group.addTask {
+        try? await Task.sleep(for: limit)
+        return nil
+      }
+      var newest = Neighbourhood()
+      while let result = await group.next() {
+        group.cancelAll()
+        if let result { newest = result }
+      }
+      return newest
+    }
+  }
+
+  /// The addresses of a paired child, best first: the last known ones at once, because whoever answers has to prove its
+  /// identity anyway; then those that it announces.
+  private func route(to record: PairRecord) -> AsyncStream<ChildAddress> {
+    let known = (try? state.pairs())?.records.first { $0.id == record.id }?.lastAddress
+    return AsyncStream { continuation in
+      let looking = Task {
+        let before = known.map(ChildAddress.all(of:)) ?? []
+        for address in before { continuation.yield(address) }
+        let child = await discovery.resolve(within: Self.patience) { $0.id == record.id }
+        for address in child.map(ChildAddress.all(of:)) ?? [] where !before.contains(address) {
+          continuation.yield(address)
+        }
+        continuation.finish()
+      }
+      continuation.onTermination = { _ in looking.cancel() }
+    }
+  }
+}

@@ -1,0 +1,50 @@
+public import Discovery
+public import Pairing
+
+/// Why a child could not be found. The description says what to try.
+public enum FindingError: Error, Hashable, Sendable, CustomStringConvertible {
+  case nothingPaired
+  /// No name was given, and there are several.
+  case severalPaired([PairRecord])
+  /// Several children have this name.
+  case ambiguous(String, ids: [String])
+  case notPaired(String)
+  /// No child of this name is on the network.
+  case notFound(String, DiscoveryProblem?)
+  /// No child is on the network.
+  case nothingFound(DiscoveryProblem?)
+  /// No name was given, and there are several on the network.
+  case severalFound([DiscoveredChild])
+  /// Nothing there answers as a child does.
+  case nobodyAt(ChildAddress, reason: String)
+
+  public var description: String {
+    switch self {
+    case .nothingPaired:
+      "no child is paired with this parent; `cradle-parent discover` lists children on the network, `cradle-parent pair` pairs"
+    case .severalPaired(let records):
+      "several children are paired; name one: \(Self.list(records.map { ($0.name, $0.id) }))"
+    case .ambiguous(let name, let ids):
+      "several children are called “\(name)”; name one by its id: \(ids.joined(separator: ", "))"
+    case .notPaired(let text):
+      "“\(text)” is not paired with this parent; `cradle-parent children` lists those that are, `cradle-parent pair` pairs"
+    case .notFound(let text, let problem):
+      "“\(text)” is not on this network; " + Self.advice(problem)
+    case .nothingFound(let problem):
+      "no child is on this network; " + Self.advice(problem)
+    case .severalFound(let children):
+      "several children are on this network; name one: \(Self.list(children.map { ($0.name, $0.id) }))"
+    case .nobodyAt(let address, let reason):
+      "no child answers at \(address): \(reason); is it switched on, and is the address right?"
+    }
+  }
+
+  private static func list(_ names: [(String, String)]) -> String {
+    names.map { "\($0.0) (\($0.1))" }.joined(separator: ", ")
+  }
+
+  private static func advice(_ problem: DiscoveryProblem?) -> String {
+    if let problem { return "\(problem) Until then, give its address as host:port" }
+    return "is it switched on and on the same network? Otherwise give its address as host:port"
+  }
+}

@@ -1,0 +1,197 @@
+internal import Control
+internal import NIOCore
+internal import PeerConnection
+internal import SCTP
+internal import SDP
+internal import Server
+internal import Wire
+
+/// One session with a child, from the offer to its end: signalling, the peer connection and the control channel. Confined
+/// to the event loop.
+final class ChildSession {
+  enum Event {
+    /// Media and commands flow. Sent again after `weak`.
+    case connected
+    /// Consent checks have had no answer for a while (RFC 7675); the link may recover.
+    case weak
+    case waiting(String, Duration)
+    case push(ControlPush)
+    /// The last event.
+    case over(SessionEnd)
+  }
+
+  let control: ControlClient
+  /// Nil until the offer has been made.
+  private(set) var peer: PeerID?
+  private let hub: PeerHub
+  private let signaling: any SessionSignaling
+  private let configuration: PeerConnectionConfiguration
+  private let notify: (Event) -> Void
+  private let channel: Channel
+  private var isLocal = false
+  private var isOver = false
+  /// How long to wait for the reason of an end.
+  private static let patience: TimeAmount = .milliseconds(500)
+
+  /// The control channel. An object of its own, because the control client needs it before the session exists.
+  private final class Channel {
+    private let hub: PeerHub
+    var peer: PeerID?
+    var id: UInt16?
+
+    init(hub: PeerHub) {
+      self.hub = hub
+    }
+
+    func send(_ text: String) -> Bool {
+      guard let peer, let id else { return false }
+      return hub.with(peer) { connection, now in
+        (try? connection.send(.text(text), on: id, now: now)) != nil
+      } ?? false
+    }
+  }
+
+  /// - Parameter configuration: without media the session is for commands only.
+  init(
+    configuration: PeerConnectionConfiguration, hub: PeerHub, signaling: any SessionSignaling,
+    notify: @escaping (Event) -> Void
+  ) {
+    var configuration = configuration
+    // The parent opens the one channel that there is.
+    configuration.sctp.expectedChannels = []
+    self.configuration = configuration
+    self.hub = hub
+    self.signaling = signaling
+    self.notify = notify
+    let channel = Channel(hub: hub)
+    self.channel = channel
+    control = ControlClient(eventLoop: hub.eventLoop, send: channel.send)
+  }
+
+  /// Begins. Once.
+  func start() {
+    control.onPush = { [weak self] push in self?.tell(.push(push)) }
+    signaling.notify = { [weak self] event in self?.handle(event) }
+    signaling.start { [weak self] isLocal in self?.makeOffer(isLocal) }
+  }
+
+  /// Ends the session. `then` is called when the child has been told, or cannot be.
+  func leave(then: @escaping () -> Void) {
+    isOver = true
+    control.close()
+    if let peer { hub.close(peer) }
+    signaling.leave(then: then)
+  }
+
+  private func makeOffer(_ isLocal: Bool) -> SessionDescription? {
+    guard !isOver else { return nil }
+    self.isLocal = isLocal
+    do {
+      let (peer, offer) = try hub.offer(
+        configuration: configuration, wantsDataChannel: true, includingLoopback: isLocal)
+      self.peer = peer
+      channel.peer = peer
+      return offer
+    } catch {
+      end(.lost("no peer connection could be made: \(error)"))
+      return nil
+    }
+  }
+
+  /// Handles every event of the peer connection except media.
+  func handle(_ event: PeerConnectionEvent) {
+    guard !isOver else { return }
+    switch event {
+    case .stateChanged(.connected):
+      openChannel()
+      tell(.connected)
+    case .stateChanged(.disconnected):
+      tell(.weak)
+      restartICE()
+    case .stateChanged(.failed):
+      end(.lost("the link is lost"))
+    case .stateChanged(.closed):
+      closedByPeer()
+    case .dataChannelMessage(let id, let message) where id == channel.id:
+      control.receive(message)
+    case .dataChannelClosed(let id) where id == channel.id:
+      control.close()
+    default:
+      break
+    }
+  }
+
+  private func closedByPeer() {
+    let reason = SessionEnd.lost("the other side ended the session")
+    guard signaling.tellsReasons else { return end(reason) }
+    // The reason may follow on the signalling channel; it is how an unpaired parent learns not to retry.
+    let bound = NIOLoopBound(self, eventLoop: hub.eventLoop)
+    hub.eventLoop.scheduleTask(in: Self.patience) { bound.value.end(reason) }
+  }
+
+  private func openChannel() {
+    guard channel.id == nil, let peer else { return }
+    hub.with(peer) { connection, now in
+      // A server without data channels has no `control` channel; watching does not need it.
+      channel.id = try? connection.openDataChannel(
+        DataChannelParameters(label: ControlLimits.channelLabel, protocolName: ControlLimits.protocolName), now: now)
+    }
+  }
+
+  /// The network between us and the child has changed, so other addresses may work. If this does not help, consent
+  /// expires and a new session is made.
+  private func restartICE() {
+    guard signaling.canRestart, let peer,
+      let ours = try? hub.beginICERestart(peer, includingLoopback: isLocal)
+    else { return }
+    signaling.restartICE(ours)
+  }
+
+  private func handle(_ event: SignalingEvent) {
+    guard !isOver else { return }
+    switch event {
+    case .answered(let answer):
+      accept(answer)
+    case .candidates(let candidates, let isComplete):
+      with { connection, now in
+        for candidate in candidates { connection.addRemoteCandidate(candidate, now: now) }
+        if isComplete { connection.addRemoteCandidate("", now: now) }
+      }
+    case .restarted(let ufrag, let pwd, let candidates):
+      with { connection, now in
+        // Fails when another restart has begun since; that one will be answered too.
+        try? connection.completeICERestart(ufrag: ufrag, pwd: pwd, candidates: candidates, now: now)
+      }
+    case .waiting(let reason, let time):
+      tell(.waiting(reason, time))
+    case .over(let reason):
+      end(reason)
+    }
+  }
+
+  private func accept(_ answer: SessionDescription) {
+    var failure: PeerConnectionError?
+    with { connection, now in
+      do throws(PeerConnectionError) {
+        try connection.accept(answer, now: now)
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { end(.refused("the answer does not fit: \(failure)")) }
+  }
+
+  private func with(_ body: (PeerConnection, Instant) -> Void) {
+    if let peer { hub.with(peer, body) }
+  }
+
+  private func end(_ reason: SessionEnd) {
+    guard !isOver else { return }
+    leave {}
+    notify(.over(reason))
+  }
+
+  private func tell(_ event: Event) {
+    if !isOver { notify(event) }
+  }
+}

@@ -1,0 +1,70 @@
+internal import Frames
+internal import Identity
+internal import Messages
+public import Pairing
+internal import SecureTransport
+internal import Server
+internal import Signaling
+internal import Storage
+internal import Wire
+
+/// A paired child, and how to reach it.
+public struct PairedChild: Sendable {
+  public let record: PairRecord
+  let identity: NodeIdentity
+  /// The addresses to try, best first; evaluated for each session.
+  let route: @Sendable () -> AsyncStream<ChildAddress>
+  private let state: ParentState
+
+  init(
+    record: PairRecord, state: ParentState, identity: NodeIdentity,
+    route: @escaping @Sendable () -> AsyncStream<ChildAddress>
+  ) {
+    self.record = record
+    self.state = state
+    self.identity = identity
+    self.route = route
+  }
+
+  /// Accepts only certificates over the child's own key.
+  var pin: HTTPTrust { .pinnedKey(sha256: CryptoHashes().sha256(record.publicKey)) }
+
+  func makeSession() -> PairedParentSession {
+    PairedParentSession(
+      envelope: SignedEnvelope(
+        id: identity.id, signer: identity, verifier: PairingPrimitives(), format: SignedMessageJSON()),
+      child: PairedPeer(id: record.id, publicKeySPKI: record.publicKey, permissions: record.permissions),
+      random: SystemRandomNumberGenerator())
+  }
+
+  /// Remembers where the child was reached. Failing to do so is no reason to fail the session.
+  func noteReached(at address: ChildAddress, remote: IPAddress?) {
+    let now = UnixTime.now
+    guard let known = (try? state.pairs())?.records.first(where: { $0.id == record.id }) else { return }
+    let reached = KnownAddress(reached: address, remote: remote, before: known.lastAddress)
+    let isFresh = known.lastSeenAt.map { now.seconds - $0.seconds < Self.noteInterval } ?? false
+    if isFresh, reached == known.lastAddress { return }
+    try? state.changePairs { store in
+      store.touch(id: record.id, date: now, address: reached)
+      try store.saveNotes()
+    }
+  }
+
+  /// Removes the pair record here. False when there was none.
+  @discardableResult
+  public func forget() throws -> Bool {
+    try state.changePairs { store in
+      guard store.book.records.contains(where: { $0.id == record.id }) else { return false }
+      try store.revoke(id: record.id)
+      return true
+    }
+  }
+
+  /// Seconds between writes: `lastSeenAt` is shown to people and need not be exact.
+  private static let noteInterval: Int64 = 60
+}
+
+extension UnixTime {
+  /// The wall clock.
+  static var now: UnixTime { UnixTime(seconds: Int64(MonotonicClock.unixNanoseconds / 1_000_000_000)) }
+}

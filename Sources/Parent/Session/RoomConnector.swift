@@ -1,0 +1,103 @@
+internal import NIOCore
+internal import Pairing
+internal import Server
+internal import Signaling
+internal import Wire
+
+/// Opens the WebSocket to a paired child's room, at whichever of its addresses answers first. Confined to the event loop.
+final class RoomConnector {
+  enum Outcome {
+    case connected(WebSocketConnection, ChildAddress)
+    /// For a person.
+    case unreachable(String)
+  }
+
+  /// Shorter than the protocol allows, because somebody waits for the command.
+  private static let timeout: TimeAmount = .seconds(5)
+
+  private let child: PairedChild
+  private let loop: any EventLoop
+  private let completion: (Outcome) -> Void
+  private var race = HappyEyeballs()
+  private var clients: [HappyEyeballs.Attempt: WebSocketClient] = [:]
+  private var timer: Scheduled<Void>?
+  private var reading: Task<Void, Never>?
+  private var isDone = false
+
+  /// Starts at once. `completion` is called once, never from within this call.
+  init(_ child: PairedChild, eventLoop: any EventLoop, then completion: @escaping (Outcome) -> Void) {
+    self.child = child
+    loop = eventLoop
+    self.completion = completion
+    let route = child.route
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    reading = Task {
+      for await address in route() {
+        bound.eventLoop.execute { bound.value.perform { $0.add(address) } }
+      }
+      bound.eventLoop.execute { bound.value.perform { $0.complete() } }
+    }
+  }
+
+  /// Gives up. `completion` is not called any more.
+  func cancel() {
+    isDone = true
+    timer?.cancel()
+    reading?.cancel()
+    for client in clients.values { client.cancel() }
+    clients = [:]
+  }
+
+  private func perform(_ change: (inout HappyEyeballs) -> [HappyEyeballs.Action]) {
+    guard !isDone else { return }
+    for action in change(&race) {
+      switch action {
+      case .dial(let attempt): dial(attempt)
+      case .wait:
+        timer?.cancel()
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        timer = loop.scheduleTask(in: .nanoseconds(HappyEyeballs.spacing.nanoseconds)) {
+          bound.value.perform { $0.spacingOver() }
+        }
+      case .giveUp(let reasons):
+        finish(.unreachable(Self.text(child.record.name, reasons)))
+      }
+    }
+  }
+
+  private func dial(_ attempt: HappyEyeballs.Attempt) {
+    do {
+      // Another certificate may be accepted, because the messages themselves are signed: see `SignedMessage`.
+      let trust: HTTPTrust = attempt.isPinned ? child.pin : .firstUse { _ in true }
+      let client = try WebSocketClient(
+        url: HTTPURL("\(attempt.address.origin)/signal"), trust: trust, timeout: Self.timeout, eventLoop: loop)
+      clients[attempt] = client
+      client.connect { [self] result in
+        clients[attempt] = nil
+        switch result {
+        case .success(let connection): finish(.connected(connection, attempt.address))
+        case .failure(.connection(.certificateNotTrusted)): perform { $0.failed(attempt, .otherKey) }
+        case .failure(let error): perform { $0.failed(attempt, .unreachable("\(error)")) }
+        }
+      }
+    } catch {
+      let bound = NIOLoopBound(self, eventLoop: loop)
+      loop.execute { bound.value.perform { $0.failed(attempt, .unreachable("\(error)")) } }
+    }
+  }
+
+  private func finish(_ outcome: Outcome) {
+    guard !isDone else {
+      if case .connected(let connection, _) = outcome { connection.close() }
+      return
+    }
+    cancel()
+    completion(outcome)
+  }
+
+  private static func text(_ name: String, _ reasons: [String]) -> String {
+    let advice = "is it switched on and in the same network? `cradle-parent discover` shows who is there"
+    guard !reasons.isEmpty else { return "“\(name)” is not on this network, and was never reached before; \(advice)" }
+    return "“\(name)” cannot be reached (\(reasons.joined(separator: "; "))); \(advice)"
+  }
+}

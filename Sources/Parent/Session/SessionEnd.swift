@@ -1,0 +1,16 @@
+/// Why a session ended or could not begin.
+enum SessionEnd: Hashable, Sendable {
+  /// The next attempt may succeed. The text says what happened.
+  case lost(String)
+  /// Retrying without a change would not help.
+  case refused(String)
+  /// The child says, in a signed message, that it has no pair record of this parent any more.
+  case unpaired
+
+  var text: String {
+    switch self {
+    case .lost(let text), .refused(let text): text
+    case .unpaired: "the child has ended the pairing; pair again with `cradle-parent pair`"
+    }
+  }
+}

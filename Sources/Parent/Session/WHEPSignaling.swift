@@ -1,0 +1,102 @@
+internal import Frames
+internal import NIOCore
+internal import PeerConnection
+internal import SDP
+internal import Server
+internal import Signaling
+internal import Wire
+
+/// Signalling by WHEP, with a URL and a token.
+final class WHEPSignaling: SessionSignaling {
+  var notify: (SignalingEvent) -> Void = { _ in }
+  private let client: HTTPClient
+  private var whep: WHEPClient
+  private var timer: Scheduled<Void>?
+  private var left: (() -> Void)?
+  private var isOver = false
+  private let isLocal: Bool
+
+  init(_ source: WHEPSource, client: HTTPClient) {
+    self.client = client
+    isLocal = ChildAddress(host: source.url.origin.host, port: source.url.origin.port).isLoopback
+    whep = WHEPClient(
+      configuration: WHEPClientConfiguration(url: source.url, token: source.token),
+      random: SystemRandomNumberGenerator())
+  }
+
+  var canRestart: Bool { whep.isOpen }
+  var tellsReasons: Bool { false }
+
+  func start(makeOffer: @escaping (_ isLocal: Bool) -> SessionDescription?) {
+    guard let offer = makeOffer(isLocal) else { return }
+    perform(whep.start(offer: offer, now: MonotonicClock.now))
+  }
+
+  func restartICE(_ ours: RestartedICE) {
+    perform(
+      whep.restartICE(
+        ufrag: ours.ufrag, pwd: ours.pwd, candidates: ours.candidates, isComplete: true, now: MonotonicClock.now))
+  }
+
+  func leave(then: @escaping () -> Void) {
+    isOver = true
+    left = then
+    perform(whep.leave(now: MonotonicClock.now))
+    if whep.hasEnded { finishLeaving() }
+  }
+
+  private func perform(_ actions: [WHEPClientAction]) {
+    for action in actions { perform(action) }
+    timer?.cancel()
+    timer = whep.nextDeadline.map { deadline in
+      let bound = NIOLoopBound(self, eventLoop: client.eventLoop)
+      return client.eventLoop.scheduleTask(in: .nanoseconds(max(0, (deadline - MonotonicClock.now).nanoseconds))) {
+        bound.value.perform(bound.value.whep.handleTimeout(now: MonotonicClock.now))
+      }
+    }
+  }
+
+  private func perform(_ action: WHEPClientAction) {
+    switch action {
+    case .send(let request): send(request)
+    case .waiting(let refusal, let time): tell(.waiting("\(refusal)", time))
+    case .answered(let answer, iceServers: _): tell(.answered(answer))
+    case .addCandidates(let candidates, let isComplete): tell(.candidates(candidates, isComplete: isComplete))
+    case .failed(let error):
+      if case .unreachable = error { tell(.over(.lost("\(error)"))) } else { tell(.over(.refused("\(error)"))) }
+    case .closed: finishLeaving()
+    case .restarted(let theirs):
+      tell(.restarted(ufrag: theirs.ufrag, pwd: theirs.pwd, candidates: theirs.candidates))
+    case .restartFailed: break
+    }
+  }
+
+  private func send(_ request: WHEPClientRequest) {
+    guard request.url.origin == client.origin else {
+      return perform(
+        whep.requestFailed(
+          request.id, reason: "it redirects to \(request.url.origin), which was not named", now: MonotonicClock.now))
+    }
+    client.send(request) { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success(let response):
+        self.perform(self.whep.receive(response, for: request.id, now: MonotonicClock.now))
+      case .failure(let error):
+        self.perform(self.whep.requestFailed(request.id, reason: "\(error)", now: MonotonicClock.now))
+      }
+    }
+  }
+
+  private func tell(_ event: SignalingEvent) {
+    guard !isOver else { return }
+    if case .over = event { isOver = true }
+    notify(event)
+  }
+
+  private func finishLeaving() {
+    timer?.cancel()
+    left?()
+    left = nil
+  }
+}

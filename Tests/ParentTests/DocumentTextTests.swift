@@ -1,0 +1,53 @@
+import Control
+import Testing
+
+@testable import Parent
+
+@Suite struct DocumentTextTests {
+  @Test func aLightSaysHowItShinesAndForHowLong() {
+    var light = LightDocument(id: "lamp", state: .on, brightness: 60, dimmable: true, remainingSeconds: 598)
+    #expect(light.text == "lamp is on at 60 %, turns off in 9:58")
+    light.dimmable = false
+    light.remainingSeconds = nil
+    #expect(light.text == "lamp is on")
+    light.state = .off
+    #expect(light.text == "lamp is off")
+    light.state = .missing
+    #expect(light.text == "lamp is missing")
+  }
+
+  @Test func aLullabySaysWhatPlaysAndWhenItEnds() {
+    var lullaby = LullabyDocument(
+      state: .playing, track: "heartbeat", volume: 40, loop: true, positionSeconds: 62.4, remainingSeconds: 3723)
+    #expect(lullaby.text == "heartbeat plays at 40 %, at 1:02, over and over, ends in 1:02:03")
+    lullaby.state = .stopped
+    #expect(lullaby.text == "no lullaby plays (volume 40 %)")
+  }
+
+  @Test func rowsHaveACellForEverything() {
+    let camera = CameraDocument(id: "cot", name: "USB", active: true, width: 1280, height: 720, state: .running)
+    #expect(camera.row == ["*", "cot", "running", "1280x720", "USB"])
+    #expect(TrackDocument(id: "white-noise", title: "White noise").row == ["white-noise", "White noise", "endless"])
+  }
+
+  @Test func aTimeThatNoCalendarHoldsIsShownAllTheSame() {
+    for time in [Double.infinity, -.infinity, .nan, 1e300] { #expect(!LocalTime.text(unixSeconds: time).isEmpty) }
+    #expect(LocalTime.compact(unixSeconds: 0).count == 15)
+  }
+}
+
+@Suite struct TimeSpanTests {
+  @Test(arguments: [
+    ("90", 90), ("45s", 45), ("10m", 600), ("8h", 28_800), ("2d", 172_800), ("1h30m", 5400), ("0", 0), ("1d1s", 86_401),
+  ])
+  func lengthsOfTimeAreRead(text: String, seconds: Int) {
+    #expect(TimeSpan(text)?.seconds == seconds)
+  }
+
+  @Test(arguments: [
+    "", "m", "-5", "1h30", "5x", "1m1h", "1s1s", "1.5h", "99999999999999999999", "9223372036854775807d", "10 m",
+  ])
+  func everythingElseIsNone(text: String) {
+    #expect(TimeSpan(text) == nil)
+  }
+}

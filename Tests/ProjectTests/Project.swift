@@ -1,0 +1,42 @@
+import Foundation
+import Testing
+
+/// The project's own files, as tests read them.
+enum Project {
+  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  struct File {
+    /// From the project's root: `Sources/Child/Node/ChildNode.swift`.
+    let path: String
+    let text: String
+
+    /// The modules that it imports.
+    var imports: Set<String> {
+      let line = #/^(?:@\w+(?:\(\w+\))? )*(?:public |package |internal |private |fileprivate )?import (?:\w+ )?(\w+)/#
+      return Set(code.compactMap { $0.text.prefixMatch(of: line).map { String($0.output.1) } })
+    }
+
+    /// Without comments, each with its number.
+    var code: [(number: Int, text: String)] {
+      text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().map { index, line in
+        (index + 1, line.firstRange(of: "//").map { String(line[..<$0.lowerBound]) } ?? String(line))
+      }
+    }
+  }
+
+  static func swiftFiles(below folder: String) throws -> [File] {
+    let walker = FileManager.default.enumerator(at: root.appending(path: folder), includingPropertiesForKeys: nil)
+    let urls = (walker?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }
+    let files = try urls.map { url in
+      File(
+        path: String(url.path.dropFirst(root.path.count + 1)), text: try String(contentsOf: url, encoding: .utf8))
+    }
+    try #require(!files.isEmpty, "\(folder) has no Swift files")
+    return files.sorted { $0.path < $1.path }
+  }
+
+  static func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+}
