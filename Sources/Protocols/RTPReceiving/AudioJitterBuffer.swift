@@ -46,7 +46,7 @@ package struct AudioJitterBuffer: Sendable {
   /// Since when the delay has been longer than it need be.
   var tooLongSince: Instant?
 
-  private var outputs = OutputQueue<ReceivedAudio>()
+  private var outputs = FIFO<ReceivedAudio>()
   private var outputCount = 0
 
   /// Nobody who is interested lets more pile up.
