@@ -29,19 +29,20 @@ import Wire
     init(to port: UInt16, password: String) throws {
       child = try SocketAddress(ipAddress: "127.0.0.1", port: Int(port))
       self.password = password
+      let descriptor = self.descriptor
       var time = timeval(tv_sec: 5, tv_usec: 0)
       setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
       let bound = try SocketAddress(ipAddress: "127.0.0.1", port: 0).withSockAddr { address, size in
         bind(descriptor, address, socklen_t(size))
       }
-      var name = sockaddr_in()
-      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-      let descriptor = descriptor
-      let found = withUnsafeMutableBytes(of: &name) {
+      // Family, port in network order, address.
+      var name = [UInt8](repeating: 0, count: 16)
+      var size = socklen_t(name.count)
+      let found = name.withUnsafeMutableBytes {
         getsockname(descriptor, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), &size)
       }
       try #require(bound == 0 && found == 0)
-      address = TransportAddress(ip: .v4(0x7f00_0001), port: UInt16(bigEndian: name.sin_port))
+      address = TransportAddress(ip: .v4(0x7f00_0001), port: UInt16(name[2]) << 8 | UInt16(name[3]))
     }
 
     deinit { close(descriptor) }

@@ -62,8 +62,7 @@ public struct ICEAgent: Sendable {
   /// Consent for the last working pair ran out.
   var hasLostConsent = false
 
-  private var outputs: [ICEOutput] = []
-  private var firstOutput = 0
+  private var outputs = FIFO<ICEOutput>()
 
   struct PreviousGeneration: Sendable {
     var local: ICECredentials
@@ -98,13 +97,7 @@ public struct ICEAgent: Sendable {
 
   /// The next thing to do; nil when there is nothing more for now.
   public mutating func poll() -> ICEOutput? {
-    guard firstOutput < outputs.count else {
-      outputs.removeAll(keepingCapacity: true)
-      firstOutput = 0
-      return nil
-    }
-    defer { firstOutput += 1 }
-    return outputs[firstOutput]
+    outputs.popFirst()
   }
 
   mutating func emit(_ output: ICEOutput) {
@@ -139,7 +132,6 @@ public struct ICEAgent: Sendable {
   public mutating func close() {
     guard state != .closed else { return }
     outputs.removeAll()
-    firstOutput = 0
     pairs = []
     selectedIndex = nil
     nextDeadline = nil

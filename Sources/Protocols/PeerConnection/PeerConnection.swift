@@ -27,7 +27,7 @@ public final class PeerConnection {
   public internal(set) var state: PeerConnectionState = .new
   public internal(set) var dtlsState: DTLSTransportState = .new
   var signaling: SignalingProgress = .fresh
-  var outputs = OutputQueue()
+  var outputs = FIFO<PeerConnectionOutput>()
   var localCandidates: [TransportAddress] = []
   /// Candidates that came before their description (RFC 8838 section 4.1 lets them).
   var waitingCandidates: [String] = []
@@ -107,11 +107,11 @@ public final class PeerConnection {
   /// Does what is due at `now`. Harmless when nothing is.
   public func handleTimeout(now: Instant) {
     guard !state.isOver else { return }
-    if Self.deadline(&ice).isDue(now) { ice?.handleTimeout(now: now) }
-    if (dtls?.nextDeadline).isDue(now) { dtls?.handleTimeout(now: now) }
-    if Self.deadline(&sender).isDue(now) { sender.handleTimeout(now: now) }
-    if Self.deadline(&receiver).isDue(now) { receiver.handleTimeout(now: now) }
-    if Self.deadline(&channels).isDue(now) { channels?.handleTimeout(now: now) }
+    if Self.deadline(&ice).isDue(at: now) { ice?.handleTimeout(now: now) }
+    if (dtls?.nextDeadline).isDue(at: now) { dtls?.handleTimeout(now: now) }
+    if Self.deadline(&sender).isDue(at: now) { sender.handleTimeout(now: now) }
+    if Self.deadline(&receiver).isDue(at: now) { receiver.handleTimeout(now: now) }
+    if Self.deadline(&channels).isDue(at: now) { channels?.handleTimeout(now: now) }
     settle(now: now)
   }
 
@@ -119,14 +119,11 @@ public final class PeerConnection {
   public var nextDeadline: Instant? {
     guard !state.isOver else { return nil }
     var next = Self.deadline(&channels)
-    func note(_ deadline: Instant?) {
-      if let deadline { next = min(next ?? deadline, deadline) }
-    }
-    note(Self.deadline(&ice))
-    note(dtls?.nextDeadline)
+    next.bringForward(to: Self.deadline(&ice))
+    next.bringForward(to: dtls?.nextDeadline)
     if srtp != nil {
-      note(Self.deadline(&sender))
-      note(Self.deadline(&receiver))
+      next.bringForward(to: Self.deadline(&sender))
+      next.bringForward(to: Self.deadline(&receiver))
     }
     return next
   }
@@ -140,7 +137,7 @@ public final class PeerConnection {
 
   /// The next thing to do; nil when everything has been handed out.
   public func poll() -> PeerConnectionOutput? {
-    outputs.next()
+    outputs.popFirst()
   }
 
   // MARK: Sending
@@ -247,30 +244,4 @@ public final class PeerConnection {
 extension PeerConnectionState {
   /// Nothing leads out of these.
   public var isOver: Bool { self == .closed || self == .failed }
-}
-
-extension Optional<Instant> {
-  func isDue(_ now: Instant) -> Bool {
-    self.map { $0 <= now } ?? false
-  }
-}
-
-/// First in, first out, without moving what is left.
-struct OutputQueue {
-  private var elements: [PeerConnectionOutput] = []
-  private var head = 0
-
-  mutating func append(_ output: PeerConnectionOutput) {
-    elements.append(output)
-  }
-
-  mutating func next() -> PeerConnectionOutput? {
-    guard head < elements.count else {
-      elements.removeAll(keepingCapacity: elements.capacity <= 256)
-      head = 0
-      return nil
-    }
-    defer { head += 1 }
-    return elements[head]
-  }
 }

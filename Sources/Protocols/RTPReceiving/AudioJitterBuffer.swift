@@ -50,7 +50,7 @@ package struct AudioJitterBuffer: Sendable {
   /// Nanoseconds of the last element.
   var lastStep: Int64 = 0
 
-  private var outputs = OutputQueue<ReceivedAudio>()
+  private var outputs = FIFO<ReceivedAudio>()
   private var outputCount = 0
 
   /// Nobody who is interested lets more pile up.

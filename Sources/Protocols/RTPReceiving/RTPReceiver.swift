@@ -10,7 +10,7 @@ public struct RTPReceiver: Sendable {
   let configuration: RTPReceiverConfiguration
   var random: any RandomNumberGenerator & Sendable
   var streams: [ReceiveStream] = []
-  var outputs = OutputQueue<RTPReceiverOutput>()
+  var outputs = FIFO<RTPReceiverOutput>()
   /// Feedback of one call, which leaves together: with reports before it, and without.
   var compoundFeedback: [RTCPPacket] = []
   var reducedSizeFeedback: [RTCPPacket] = []
@@ -166,16 +166,13 @@ public struct RTPReceiver: Sendable {
   /// When `handleTimeout` is due next; nil while nothing is to be done.
   public var nextDeadline: Instant? {
     var next = transportFeedback.nextDeadline
-    func note(_ deadline: Instant?) {
-      if let deadline { next = min(next ?? deadline, deadline) }
-    }
-    note(nextReport)
+    next.bringForward(to: nextReport)
     for index in streams.indices {
-      note(streams[index].audio?.nextDeadline)
+      next.bringForward(to: streams[index].audio?.nextDeadline)
       // Without a source there is nobody to be asked.
       guard streams[index].primary != nil else { continue }
-      note(streams[index].nacks.nextDeadline)
-      note(streams[index].video?.nextDeadline(nacks: streams[index].nacks))
+      next.bringForward(to: streams[index].nacks.nextDeadline)
+      next.bringForward(to: streams[index].video?.nextDeadline(nacks: streams[index].nacks))
     }
     return next
   }

@@ -73,14 +73,6 @@ public struct RTPSender: Sendable {
     queueGoodbye(now: now)
   }
 
-  /// As `stop`, and forgets the streams, so that others can be added.
-  public mutating func removeAll(now: Instant) {
-    guard !isStopped else { return }
-    removeQueues()
-    queueGoodbye(now: now)
-    streams = []
-  }
-
   /// Lets go of all packets, sent and unsent. Nothing is sent after it; the counters stay.
   public mutating func forgetPackets() {
     isStopped = true
@@ -189,16 +181,13 @@ public struct RTPSender: Sendable {
   public var nextDeadline: Instant? {
     guard !isStopped else { return nil }
     var next = estimator.nextDeadline
-    func note(_ deadline: Instant?) {
-      if let deadline { next = min(next ?? deadline, deadline) }
-    }
     for index in streams.indices {
-      note(streams[index].nextReport)
-      note(streams[index].keyFrameRequestDue)
+      next.bringForward(to: streams[index].nextReport)
+      next.bringForward(to: streams[index].keyFrameRequestDue)
     }
-    if !audioQueue.isEmpty { note(Instant(nanoseconds: .min)) }
+    if !audioQueue.isEmpty { next.bringForward(to: Instant(nanoseconds: .min)) }
     if !videoQueue.isEmpty || !retransmissionQueue.isEmpty {
-      note(pacer.nextRelease(bitsPerSecond: pacingBitsPerSecond))
+      next.bringForward(to: pacer.nextRelease(bitsPerSecond: pacingBitsPerSecond))
     }
     return next
   }

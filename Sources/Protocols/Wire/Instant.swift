@@ -38,6 +38,19 @@ public struct Instant: Comparable, Hashable, Sendable {
   }
 }
 
+/// Deadlines: nil is none.
+extension Optional<Instant> {
+  /// Whether the deadline has come at `now`.
+  public func isDue(at now: Instant) -> Bool {
+    map { $0 <= now } ?? false
+  }
+
+  /// Becomes `other` where that is earlier.
+  public mutating func bringForward(to other: Instant?) {
+    if let other { self = Swift.min(self ?? other, other) }
+  }
+}
+
 extension Duration {
   /// Whole nanoseconds, saturating: 292 years either way.
   public var nanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }

@@ -4,7 +4,7 @@ import Wire
 /// decides what may go out now. RFC 9260 sections 6.1 to 6.3 and 7.2, RFC 3758 section 3.5.
 struct DataSender: Sendable {
   var queue = SendQueue()
-  var outstanding = Queue<OutstandingChunk>()
+  var outstanding = FIFO<OutstandingChunk>()
   /// The last TSN up to which the peer has everything; `outstanding` begins right after it.
   var cumulativeAcked: UInt32
   var nextTSN: UInt32

@@ -5,24 +5,21 @@ extension SCTPAssociation {
   var nextDeadline: Instant? {
     if isClosed { return nil }
     var next = timers.handshake
-    func note(_ deadline: Instant?) {
-      if let deadline { next = min(next ?? deadline, deadline) }
-    }
-    note(timers.retransmission)
-    note(timers.heartbeat)
-    note(reset.deadline)
-    note(receiver.deadline)
+    next.bringForward(to: timers.retransmission)
+    next.bringForward(to: timers.heartbeat)
+    next.bringForward(to: reset.deadline)
+    next.bringForward(to: receiver.deadline)
     return next
   }
 
   mutating func handleTimeout(now: Instant) {
     begin(now)
-    if let deadline = timers.handshake, deadline <= now { handshakeTimedOut() }
+    if timers.handshake.isDue(at: now) { handshakeTimedOut() }
     guard openPeer() != nil else { return }
     receiver.handleTimeout(now: now)
-    if let deadline = timers.retransmission, deadline <= now { retransmissionTimedOut() }
-    if let deadline = reset.deadline, deadline <= now { resetTimedOut() }
-    if let deadline = timers.heartbeat, deadline <= now { heartbeatDue() }
+    if timers.retransmission.isDue(at: now) { retransmissionTimedOut() }
+    if reset.deadline.isDue(at: now) { resetTimedOut() }
+    if timers.heartbeat.isDue(at: now) { heartbeatDue() }
   }
 
   /// T3-rtx. RFC 9260 section 6.3.3.

@@ -57,10 +57,10 @@ struct SCTPAssociation: Sendable {
   var hasHeardSinceTimeout = false
   var heartbeatInFlight: (nonce: UInt64, sentAt: Instant)?
   /// Whole packets, with tags of their own.
-  var directPackets = Queue<[UInt8]>()
+  var directPackets = FIFO<[UInt8]>()
   /// Chunks that wait for the next packet.
-  var control = Queue<RawChunk>()
-  var events = Queue<Event>()
+  var control = FIFO<RawChunk>()
+  var events = FIFO<Event>()
   /// ERROR chunks that we still send. Enough to tell a peer which extension we lack; then garbage meets silence.
   var errorRepliesLeft = 32
   var nextMessageNumber: UInt64 = 0

@@ -26,7 +26,7 @@ struct OutgoingMessage: Sendable {
 /// message: the one that has had the fewest bytes for its priority comes next (RFC 8831 section 6.4).
 struct SendQueue: Sendable {
   private struct Stream: Sendable {
-    var messages = Queue<OutgoingMessage>()
+    var messages = FIFO<OutgoingMessage>()
     var nextSequenceNumber: UInt16 = 0
     var bufferedBytes = 0
     var lowThreshold = 0

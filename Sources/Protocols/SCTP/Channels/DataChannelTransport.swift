@@ -8,9 +8,9 @@ public import Wire
 public struct DataChannelTransport: Sendable {
   var association: SCTPAssociation
   private(set) var channels: [UInt16: DataChannel] = [:]
-  private var outputs = Queue<DataChannelOutput>()
+  private var outputs = FIFO<DataChannelOutput>()
   /// Messages in `outputs`, for the receive window; in the same order.
-  private var undelivered = Queue<ReceivedMessage>()
+  private var undelivered = FIFO<ReceivedMessage>()
   private let configuration: SCTPConfiguration
   /// RFC 8832 section 6: the DTLS client opens even streams, the server odd ones.
   private let isDTLSClient: Bool

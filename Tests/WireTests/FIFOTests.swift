@@ -1,6 +1,5 @@
 import Testing
-
-@testable import RTPSending
+import Wire
 
 @Suite struct FIFOTests {
   @Test func keepsOrderThroughGrowthAndCompaction() {
@@ -19,6 +18,9 @@ import Testing
       }
       #expect(queue.count == next - expected)
     }
+    for index in 0..<queue.count { #expect(queue[index] == expected + index) }
+    queue[0] = -1
+    #expect(queue.first == -1)
     queue.removeAll { $0 % 2 == 0 }
     #expect(queue.elements.allSatisfy { $0 % 2 == 1 })
     queue.removeAll()
