@@ -32,15 +32,6 @@ public struct AtomicFile: Sendable, Hashable {
     try write(bytes) { Self.injectedFault?($0) }
   }
 
-  /// The permission bits as they are now; nil when there is no such file.
-  public func currentMode() throws(FileError) -> UInt32? {
-    do throws(FileError) {
-      return try FileDescriptor(opening: path, flags: O_RDONLY).mode()
-    } catch  where error.code == ENOENT {
-      return nil
-    }
-  }
-
   // MARK: - Steps of a write
 
   enum Step: Hashable, Sendable {

@@ -16,14 +16,14 @@ import Testing
 
   @Test func missingFileIsNil() throws {
     #expect(try file.read() == nil)
-    #expect(try file.currentMode() == nil)
+    #expect(file.currentMode() == nil)
   }
 
   @Test func contentAndModeAreWritten() throws {
     try file.write(old)
     try file.write(new)
     #expect(try file.read() == new)
-    #expect(try file.currentMode() == 0o600)
+    #expect(file.currentMode() == 0o600)
     #expect(directory.names() == ["store.json"])
     try file.write([])
     #expect(try file.read() == [])
@@ -117,7 +117,7 @@ import Testing
     chmod(file, 0o400)
     #expect(Self.refusal(path) == nil)
     // Nothing of it was changed.
-    #expect(try AtomicFile(path: file).currentMode() == 0o400)
+    #expect(AtomicFile(path: file).currentMode() == 0o400)
     #expect(rename(file, "\(path)/elsewhere") == 0)
     symlink("elsewhere", file)
     #expect(Self.refusal(path) == .notPrivate(.notAFile(path: file)))

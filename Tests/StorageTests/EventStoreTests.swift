@@ -18,7 +18,7 @@ import Testing
     #expect(try store.load().events.isEmpty)
     try store.save(events)
     #expect(try EventStore(file: file).load().events == events)
-    #expect(try file.currentMode() == 0o600)
+    #expect(file.currentMode() == 0o600)
   }
 
   @Test func eventsOfVersion1AreRead() throws {

@@ -29,7 +29,7 @@ import Wire
     try store.add(guest)
     #expect(try PairStore(file: file).book == store.book)
     #expect(try PairStore(file: file).book.records == [Self.record(1), guest])
-    #expect(try file.currentMode() == 0o600)
+    #expect(file.currentMode() == 0o600)
     try store.revoke(id: Self.ids[0])
     #expect(try PairStore(file: file).book.records == [guest])
     #expect(throws: StoreError.unknownName("x")) { try store.revoke(id: "x") }

@@ -1,4 +1,5 @@
 import Foundation
+import Storage
 
 /// A new directory that goes away with its owner.
 final class TemporaryDirectory: Sendable {
@@ -16,5 +17,13 @@ final class TemporaryDirectory: Sendable {
 
   func names() -> Set<String> {
     Set((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [])
+  }
+}
+
+extension AtomicFile {
+  /// The permission bits; nil when there is no such file.
+  func currentMode() -> UInt32? {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
   }
 }

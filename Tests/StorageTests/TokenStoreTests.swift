@@ -34,7 +34,7 @@ import Testing
     #expect(!text.contains(token.dropFirst(7)))
     #expect(text.contains("\"createdAt\" : \"2023-11-14T22:13:20Z\""))
     #expect(text.contains("\"version\" : 1"))
-    #expect(try file.currentMode() == 0o600)
+    #expect(file.currentMode() == 0o600)
   }
 
   @Test func revokedTokenIsUnknown() throws {
