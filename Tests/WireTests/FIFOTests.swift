@@ -19,8 +19,8 @@ import Wire
       #expect(queue.count == next - expected)
     }
     for index in 0..<queue.count { #expect(queue[index] == expected + index) }
-    queue[0] = -1
-    #expect(queue.first == -1)
+    queue[0] = 10_001
+    #expect(queue.first == 10_001)
     queue.removeAll { $0 % 2 == 0 }
     #expect(queue.elements.allSatisfy { $0 % 2 == 1 })
     queue.removeAll()
