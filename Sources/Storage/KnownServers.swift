@@ -42,14 +42,4 @@ public struct KnownServers: Sendable {
     try store.save(Content(servers: changed))
     servers = changed
   }
-
-  /// Forgets a server and saves the store; false if it was not known. Throws `StoreError.file`.
-  @discardableResult
-  public mutating func forget(_ origin: String) throws(StoreError) -> Bool {
-    let changed = servers.filter { $0.origin != origin }
-    guard changed.count < servers.count else { return false }
-    try store.save(Content(servers: changed))
-    servers = changed
-    return true
-  }
 }

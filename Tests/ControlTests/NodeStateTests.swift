@@ -45,15 +45,6 @@ import Testing
     #expect(state(at: 30).changes(since: before) != nil)
   }
 
-  @Test func aParentKeepsTheWholeByMerging() {
-    var whole = state().document
-    let talk = TalkDocument(holder: "Phone", viewer: "1")
-    whole.merge(StateDocument(talk: talk))
-    var expected = state().document
-    expected.talk = talk
-    #expect(whole == expected)
-  }
-
   @Test func aCrowdIsNamedInPart() {
     var state = state()
     state.viewers = (0..<100).map { ViewerDocument(id: "\($0)", name: "Phone", permissions: [], since: 0) }

@@ -15,7 +15,7 @@ import Testing
 
   @Test func prettyTextHasALineForEachMember() {
     let value = JSON.object(["b": .array([.number(1), .object([:])]), "a": .null])
-    #expect(value.text(pretty: true) == "{\n  \"a\": null,\n  \"b\": [\n    1,\n    {}\n  ]\n}")
+    #expect(value.text(pretty: true) == "{\n  \"a\" : null,\n  \"b\" : [\n    1,\n    {}\n  ]\n}")
   }
 
   @Test(arguments: [Double.nan, .infinity, -.infinity])

@@ -33,7 +33,7 @@ public enum ControlFailure: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The parent's end of the `control` channel: commands and their answers, and the child's state as it changes.
+/// The parent's end of the `control` channel: commands and their replies, and what the child sends unasked.
 /// INTERFACES.md, "Data channel". Confined to the event loop.
 final class ControlClient {
   typealias Completion = (Result<ControlReply, ControlFailure>) -> Void
@@ -51,11 +51,7 @@ final class ControlClient {
     }
   }
 
-  /// The child's state, as far as it is known.
-  private(set) var state = StateDocument()
-  /// Who the child is and what it can do; nil until it has said so.
-  private(set) var hello: HelloDocument?
-  /// Called for what the child sends unasked; `state` and `hello` are up to date by then.
+  /// Called for what the child sends unasked.
   var onPush: (ControlPush) -> Void = { _ in }
 
   private let loop: any EventLoop
@@ -135,13 +131,7 @@ final class ControlClient {
       guard let id else { return }
       commands.remove(id)
       waiters.removeValue(forKey: id)?.fail(.refused(error))
-    case .push(let push):
-      if case .hello(let document) = push {
-        hello = document
-        state = document.state
-      }
-      if case .state(let change) = push { state.merge(change) }
-      onPush(push)
+    case .push(let push): onPush(push)
     }
   }
 

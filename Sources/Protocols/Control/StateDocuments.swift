@@ -165,15 +165,4 @@ public struct StateDocument: Codable, Hashable, Sendable {
     self.microphone = microphone
     self.speaker = speaker
   }
-
-  /// Takes over what `change` carries. For parents that keep the whole.
-  public mutating func merge(_ change: StateDocument) {
-    lights = change.lights ?? lights
-    lullaby = change.lullaby ?? lullaby
-    cameras = change.cameras ?? cameras
-    talk = change.talk ?? talk
-    viewers = change.viewers ?? viewers
-    microphone = change.microphone ?? microphone
-    speaker = change.speaker ?? speaker
-  }
 }

@@ -4,7 +4,7 @@ extension JSON {
 
   /// The value as text, members sorted by name.
   ///
-  /// - Parameter pretty: one member or element on each line, indented by two spaces.
+  /// - Parameter pretty: one member or element on each line, indented by two spaces; the form of our files.
   public func text(pretty: Bool) -> String {
     var result = ""
     write(to: &result, indent: pretty ? 0 : nil)
@@ -43,7 +43,7 @@ extension JSON {
       }
     case .object(let members):
       Self.write(members.sorted { $0.key < $1.key }, "{", "}", to: &text, indent) { member, text, indent in
-        text += Self.quoted(member.key) + (indent == nil ? ":" : ": ")
+        text += Self.quoted(member.key) + (indent == nil ? ":" : " : ")
         member.value.write(to: &text, indent: indent)
       }
     }

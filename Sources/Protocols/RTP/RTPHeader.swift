@@ -2,8 +2,6 @@ import Wire
 
 /// The fixed header of an RTP packet with its CSRC list and raw header extension. RFC 3550 section 5.1.
 public struct RTPHeader: Hashable, Sendable {
-  /// Bytes before CSRC list and extension.
-  public static let fixedByteCount = 12
   /// CC is a 4-bit field.
   public static let maximumContributingSources = 15
 

@@ -70,8 +70,6 @@ struct VP8FrameAssembly: Sendable {
     self.maximumBytes = maximumBytes
   }
 
-  var packetCapacity: Int { slots.count }
-
   /// The payload begins with its descriptor. An empty one is padding, which takes a number and no more.
   mutating func insert(
     sequence: Int64, timestamp: UInt32, marker: Bool, payload: ArraySlice<UInt8>, now: Instant

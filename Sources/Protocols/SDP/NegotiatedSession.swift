@@ -94,10 +94,4 @@ public struct NegotiatedSession: Hashable, Sendable {
   public var weAreDTLSClient: Bool
   /// The id of the MID header extension, where any section has it. RFC 9143 section 15.2.
   public var midExtensionID: UInt8?
-
-  /// Whether the peer began a new ICE session since `earlier`. RFC 8839 section 4.4.1.1.1: it must change both its
-  /// fragment and its password; with either one other, the old checks no longer authenticate.
-  public func restartsICE(since earlier: NegotiatedSession) -> Bool {
-    remoteICE.ufrag != earlier.remoteICE.ufrag || remoteICE.pwd != earlier.remoteICE.pwd
-  }
 }

@@ -1,6 +1,6 @@
 /// Offer and answer between descriptions and what we have: RFC 3264 with the rules of RFC 9429 and RFC 9143.
 /// Everything goes over one transport. An ICE restart is the same call with new credentials and a higher version in
-/// `LocalSession`; `NegotiatedSession.restartsICE(since:)` tells whether the peer began one.
+/// `LocalSession`.
 public enum OfferAnswer {
   /// Our answer to a peer's offer. Sections of no use (a second video, an unknown codec, a transport of its own) are
   /// rejected and stay out of the bundle; payload types and extension ids are the offerer's.
