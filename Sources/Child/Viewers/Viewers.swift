@@ -97,7 +97,7 @@ final class Viewers: @unchecked Sendable {
     sending.startBitrateKbps = settings.startKbps
     sending.maximumBitrateKbps = settings.bitrateKbps.upperBound * 2
     return PeerConnectionConfiguration(
-      media: MediaOffer.media(for: permissions, camera: cameraID), sending: sending, playoutDelay: PlayoutDelay.none)
+      media: MediaOffer.media(for: permissions, camera: cameraID), sending: sending, playoutDelay: PlayoutDelay.live)
   }
 
   func add(_ viewer: Viewer) {

@@ -13,7 +13,6 @@ extension RTPSender {
 
     var extensions = RTPHeaderExtensions()
     extensions.mid = configuration.mid
-    extensions.audioLevel = packet.audioLevel
     if configuration.kind == .video { extensions.playoutDelay = configuration.playoutDelay }
     extensions.absoluteCaptureTime = captureTime(of: packet, now: now)
     let transportSequenceNumber = stamp(&extensions, ids: configuration.extensionIDs, now: now)

@@ -1,4 +1,4 @@
-public import RTP
+import RTP
 public import Wire
 
 /// Everything about sending the media of one peer: sequence numbers, pacing, retransmission, sender reports, feedback and
@@ -104,10 +104,9 @@ public struct RTPSender: Sendable {
   ///   - captureTime: when it was taken; ties `mediaTime` to the clock that all streams share.
   ///   - marksLast: the last packet gets the marker bit (RFC 7741 section 4.1; for audio, see RFC 3551 section 4.1).
   ///   - temporalLayer: 0 is the base layer.
-  ///   - audioLevel: sent where its extension was negotiated.
   public mutating func send(
     payloads: [[UInt8]], ssrc: UInt32, mediaTime: UInt32, captureTime: Instant, marksLast: Bool,
-    temporalLayer: Int = 0, isKeyFrame: Bool = false, audioLevel: AudioLevel? = nil, now: Instant
+    temporalLayer: Int = 0, isKeyFrame: Bool = false, now: Instant
   ) {
     guard !isStopped, !payloads.isEmpty, let index = index(of: ssrc) else { return }
     let timestamp = mediaTime &+ streams[index].timestampOffset
@@ -123,7 +122,7 @@ public struct RTPSender: Sendable {
       let packet = QueuedPacket(
         stream: index, payload: payload, timestamp: timestamp, marker: marksLast && isLast,
         isFirstOfFrame: position == 0, isLastOfFrame: isLast, isKeyFrame: isKeyFrame, captureTime: captureTime,
-        audioLevel: audioLevel, skippedPictures: streams[index].skippedPictures, enqueuedAt: now)
+        skippedPictures: streams[index].skippedPictures, enqueuedAt: now)
       if isVideo {
         queuedVideoBytes += payload.count
         videoQueue.append(packet)

@@ -12,7 +12,6 @@ struct QueuedPacket: Sendable {
   var isLastOfFrame: Bool
   var isKeyFrame: Bool
   var captureTime: Instant
-  var audioLevel: AudioLevel?
   var skippedPictures: UInt16
   var enqueuedAt: Instant
 }
