@@ -127,6 +127,20 @@ import Wire
     #expect(second.extensions(ids) == long)
   }
 
+  /// Growing means copying the whole packet, once for each viewer.
+  @Test func aPacketIsProtectedWhereItStands() {
+    let header = RTPHeader(payloadType: 96, sequenceNumber: 1, timestamp: 2, ssrc: 3)
+    for size in [1, 80, 1100, 1400] {
+      let payload = [UInt8](repeating: 1, count: size)
+      var bytes = RTPPacket.write(
+        header: header, extensions: everything, ids: ids, originalSequenceNumber: 7, payload: payload
+      ).bytes
+      let before = bytes.withUnsafeBufferPointer(\.baseAddress)
+      bytes.append(contentsOf: repeatElement(0, count: RTPPacket.protectionRoom))
+      #expect(bytes.withUnsafeBufferPointer(\.baseAddress) == before)
+    }
+  }
+
   @Test func areLeftOutWithoutIdentifiers() throws {
     let packet = try write(everything, RTPExtensionIDs())
     #expect(packet.header.extensionBlock == nil)
