@@ -34,6 +34,8 @@ struct SendStream: Sendable {
   /// When to ask for a key frame of our own accord.
   var keyFrameRequestDue: Instant?
   var keyFrameRequestedAt: Instant?
+  /// When the last packet of the last key frame left.
+  var keyFrameSentAt: Instant?
   /// The last FIR's sender and sequence number.
   var lastFullIntraRequest: (sender: UInt32, sequenceNumber: UInt8)?
 
