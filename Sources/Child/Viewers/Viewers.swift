@@ -64,6 +64,7 @@ final class Viewers: @unchecked Sendable {
   func start() {
     seconds = hub.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [weak self] _ in
       self?.updateErrorCorrection()
+      self?.hub.setWallClock(MonotonicClock.wallClockReference)
       self?.onSecond()
     }
     // What only a command or a viewer that came and went needed.
