@@ -111,6 +111,30 @@ import Wire
     #expect(reports.allSatisfy { $0.ntpTime >> 32 == 1_700_003_600 + 2_208_988_800 })
   }
 
+  @Test func oneSlowReportDoesNotMakeThePathSlow() throws {
+    var rig = Rig()
+    rig.sendVideo(packets: 50, size: 100, at: .zero)
+    rig.drain(at: .zero)
+    var now = Instant.zero
+    for round in 0..<8 {
+      rig.run(until: now + .milliseconds(2000))
+      let report = try #require(rig.reports.last)
+      let sent = try #require(senderReport(report.packets))
+      now = report.at + .milliseconds(round == 7 ? 420 : 20)
+      let block = RTCPReportBlock(ssrc: videoSSRC, lastSenderReport: sent.compactNTPTime)
+      rig.sender.handle(
+        rtcp: [.receiverReport(RTCPReceiverReport(ssrc: peerSSRC, reportBlocks: [block]))], now: now)
+    }
+    #expect(abs(try #require(rig.sender.statistics()[1].roundTripTime) - 0.42) < 0.001)
+    rig.sendVideo(packets: 1, at: now)
+    rig.drain(at: now)
+    let number = try #require(rig.video.last?.header.sequenceNumber)
+    // The same packet again after 80 ms: it was lost again, and is not still under way.
+    rig.nack([number], at: now + .milliseconds(20))
+    rig.nack([number], at: now + .milliseconds(100))
+    #expect(rig.retransmissions.count == 2)
+  }
+
   @Test func lossIsKnownFromReportsAndFromRequests() {
     var rig = Rig()
     rig.sendAudio(at: .zero)

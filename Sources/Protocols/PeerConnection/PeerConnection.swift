@@ -38,6 +38,8 @@ public final class PeerConnection {
   /// Why the connection failed, for a log; nil while it has not.
   public internal(set) var failureReason: String?
   var traffic = TransportTraffic()
+  /// The sum of the selected pair's round-trip times that the receiver knows of.
+  var passedRoundTrips: Duration = .zero
   /// What was received of each track by the end.
   var finalInboundStatistics: [RTPInboundStatistics] = []
   let sessionID: UInt64

@@ -42,7 +42,7 @@ struct ReceiveStream: Sendable {
     } else {
       audio = AudioJitterBuffer(configuration: limits.audio, clockRate: configuration.clockRate)
     }
-    setRoundTripTime(roundTripTime)
+    updateRecoveryTime()
   }
 
   enum Role: Sendable { case primary, rtx }
@@ -61,8 +61,9 @@ struct ReceiveStream: Sendable {
     retired.contains { $0.ssrc == ssrc && now < $0.until }
   }
 
-  mutating func setRoundTripTime(_ time: Duration) {
-    nacks.roundTripTime = time
+  /// See `NACKGenerator`.
+  mutating func setRoundTripTime(_ smoothed: Duration, patience: Duration) {
+    nacks.setRoundTripTime(smoothed, patience: patience)
     updateRecoveryTime()
   }
 

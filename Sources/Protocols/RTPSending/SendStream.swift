@@ -46,7 +46,7 @@ struct SendStream: Sendable {
   var nextReport: Instant?
   /// Sender reports that a receiver may still refer to, oldest first.
   var sentReports: [(compactNTPTime: UInt32, sentAt: Instant)] = []
-  var roundTripTime: Duration?
+  private var roundTrip = RoundTripEstimate()
   var lastExtendedSequenceNumber: UInt32?
 
   init(configuration: RTPStreamConfiguration, cachePackets: Int, random: inout any RandomNumberGenerator & Sendable) {
@@ -77,6 +77,9 @@ struct SendStream: Sendable {
     return report
   }
 
+  /// Smoothed; nil before the first measurement.
+  var roundTripTime: Duration? { roundTrip.smoothed }
+
   /// Receivers refer to the last report that they got; more than this many do not get lost and stay of use.
   private static let reportsRemembered = 8
 
@@ -90,10 +93,10 @@ struct SendStream: Sendable {
     let time = now - report.sentAt - held
     // Clocks of different speed can make it a little negative on a fast network.
     guard time > .milliseconds(-20) else { return }
-    let roundTrip = max(time, .microseconds(15))
-    roundTripTime = roundTrip
-    statistics.roundTripTime = roundTrip.inSeconds
-    statistics.totalRoundTripTime += roundTrip.inSeconds
+    let measured = max(time, .microseconds(15))
+    roundTrip.add(measured)
+    statistics.roundTripTime = measured.inSeconds
+    statistics.totalRoundTripTime += measured.inSeconds
     statistics.roundTripTimeMeasurements += 1
   }
 }
