@@ -14,7 +14,8 @@ import Wire
     let before = try #require(pair.viewer.pictures.last?.captureTime)
     pair.child.setWallClock(
       WallClockReference(
-        instant: .zero, unixNanoseconds: SimulatedPair.unixNanosecondsAtZero + seconds * 1_000_000_000))
+        instant: .zero, unixNanoseconds: SimulatedPair.unixNanosecondsAtZero + seconds * 1_000_000_000), now: pair.now)
+    pair.drain()
     pair.run(for: .seconds(6))
     #expect(pair.viewer.longestFreeze(from: start, to: pair.now) <= .milliseconds(50))
     #expect(pair.viewer.concealments == 0)

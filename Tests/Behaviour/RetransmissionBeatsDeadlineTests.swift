@@ -44,6 +44,10 @@ import Wire
     #expect(pair.viewer.brokenPictures == 0)
     #expect(pair.pliCount <= 3)
     #expect(delays.percentile(0.95) <= .milliseconds(250))
+    // The path is not full, so nothing is held back.
+    let sent = pair.camera!.sentAt.values.count { $0 >= start }
+    #expect(delays.count * 10 >= sent * 9)
+    #expect(pair.child.statistics(now: pair.now).availableOutgoingKbps >= 1500)
   }
 
   /// What comes late but by itself need not be sent again.

@@ -7,7 +7,7 @@ enum RTPFuzz: FuzzBody {
   static let name = "RTP"
 
   private static let ids = RTPExtensionIDs(
-    mid: 1, transportSequenceNumber: 2, absoluteSendTime: 3, absoluteCaptureTime: 4, playoutDelay: 5, audioLevel: 6)
+    mid: 1, transportSequenceNumber: 2, absoluteSendTime: 3, absoluteCaptureTime: 4, playoutDelay: 5)
 
   static var seeds: [[UInt8]] {
     var extensions = RTPHeaderExtensions()
@@ -15,8 +15,7 @@ enum RTPFuzz: FuzzBody {
     extensions.transportSequenceNumber = 1
     extensions.absoluteSendTime = 2
     extensions.absoluteCaptureTime = AbsoluteCaptureTime(ntpTime: 3, clockOffset: 4)
-    extensions.playoutDelay = PlayoutDelay.none
-    extensions.audioLevel = AudioLevel(negativeDBov: 5, isVoice: true)
+    extensions.playoutDelay = PlayoutDelay.live
     let header = RTPHeader(
       payloadType: 96, sequenceNumber: 1, timestamp: 2, ssrc: 3, contributingSources: [4, 5])
     let redundant = RedundantAudio(

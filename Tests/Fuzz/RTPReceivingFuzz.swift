@@ -99,7 +99,7 @@ enum RTPReceivingFuzz: FuzzBody {
         }
       }
       if kind & 0x80 != 0 { receiver.requestKeyFrame(now: now) }
-      if kind & 0x40 != 0 { receiver.setRoundTripTime(.milliseconds(Int(kind))) }
+      if kind & 0x40 != 0 { receiver.noteRoundTripTime(.milliseconds(Int(kind))) }
       drain(&receiver, now: now, requests: &requests)
       var turns = 0
       while let deadline = receiver.nextDeadline, deadline <= end {

@@ -2,7 +2,7 @@ import RTP
 import TestSupport
 import Wire
 
-/// VP8 payload descriptors and frame headers; any bytes as a frame for the packetizer.
+/// VP8 payload descriptors; any bytes as a frame for the packetizer.
 enum VP8PayloadFuzz: FuzzBody {
   static let name = "VP8 payload"
 
@@ -16,7 +16,6 @@ enum VP8PayloadFuzz: FuzzBody {
   static func run(_ input: [UInt8]) {
     var payload = input[...]
     if let descriptor = try? VP8PayloadDescriptor(parsing: &payload) {
-      _ = try? VP8FrameInfo(parsing: payload)
       var writer = ByteWriter()
       descriptor.write(to: &writer)
       var written = writer.bytes[...]

@@ -76,6 +76,21 @@ import Wire
     }
   }
 
+  @Test func whoeverAsksAllShareAKeyFrameEach300Milliseconds() throws {
+    try withPipeline { pipeline in
+      pipeline.setDemand(capturing: true, encoding: true)
+      var keyFrames: [Instant] = []
+      for _ in 0..<45 {
+        let frame = try next()
+        if frame.isKeyFrame { keyFrames.append(frame.captureTime) }
+        pipeline.requestKeyFrame()
+      }
+      #expect((3...6).contains(keyFrames.count))
+      // From encoding to encoding; a frame may have waited for its turn by half an interval.
+      #expect(zip(keyFrames, keyFrames.dropFirst()).allSatisfy { $1 - $0 > .milliseconds(280) })
+    }
+  }
+
   @Test func afterTheLastViewerNothingOfItIsLeft() throws {
     try withPipeline { pipeline in
       pipeline.setDemand(capturing: true, encoding: true)

@@ -15,7 +15,7 @@ import Wire
     call.sequenceShift = 0 &- first.sequenceNumber &- 400
     call.timestampShift = 0 &- first.timestamp &- 180_000
     call.run(for: .seconds(8)) { call in
-      if call.now == .seconds(1) { call.rig.receiver.setRoundTripTime(.milliseconds(20)) }
+      if call.now == .seconds(1) { call.rig.receiver.noteRoundTripTime(.milliseconds(20)) }
     }
     let received = call.rig.frames.map(\.frame.payload)
     // Of the last one, nobody can know that its end is missing.
@@ -77,7 +77,7 @@ import Wire
   @Test func lostUpperLayersCostNoWaitingAndNoKeyFrames() {
     var call = ReceivingCall(path: BadPath(loss: 0.05))
     call.path.delay = .milliseconds(60)
-    call.rig.receiver.setRoundTripTime(.milliseconds(120))
+    call.rig.receiver.noteRoundTripTime(.milliseconds(120))
     call.temporalLayers = 2
     call.videoKbps = 600
     call.run(for: .seconds(10))
@@ -101,7 +101,7 @@ import Wire
   @Test func afterAnOutageThePictureIsBackSoon() throws {
     var call = ReceivingCall(path: BadPath())
     call.videoKbps = 1500
-    call.rig.receiver.setRoundTripTime(.milliseconds(20))
+    call.rig.receiver.noteRoundTripTime(.milliseconds(20))
     call.run(for: .seconds(8)) { call in
       call.path.loss = (Instant.seconds(3)..<Instant.seconds(5)).contains(call.now) ? 1 : 0
     }

@@ -83,7 +83,7 @@ struct ReceiverRig {
     receiver = RTPReceiver(configuration: configuration, random: SeededGenerator(seed: 5))
     if let audio { receiver.addStream(audio) }
     if let video { receiver.addStream(video) }
-    receiver.setRoundTripTime(.milliseconds(roundTrip))
+    receiver.noteRoundTripTime(.milliseconds(roundTrip))
   }
 
   var video: RTPInboundStatistics { receiver.statistics(now: now).last { $0.kind == .video }! }

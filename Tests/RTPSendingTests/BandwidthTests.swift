@@ -68,14 +68,51 @@ import Wire
     #expect(call.targetKbps == 1500)
   }
 
+  /// A radio loses packets on a path that is anything but full: sending less would not help.
+  @Test(arguments: [0.1, 0.2]) func lossWithoutAQueueLowersNothing(loss: Double) throws {
+    var call = Call(rig: Rig(), link: Bottleneck(bitsPerSecond: 50_000_000))
+    call.link.loss = loss
+    call.feedbackLoss = loss
+    call.link.jitterMilliseconds = 8
+    call.cameraKbps = 1400
+    var least = Int.max
+    call.run(for: .seconds(60)) { least = min(least, $0.targetKbps) }
+    #expect(least >= 1500)
+    // Nor is anything held back.
+    let video = call.rig.sender.statistics()[1]
+    #expect(video.totalPacketSendDelay / Double(video.packetsSent) < 0.002)
+    #expect(video.framesDropped == 0)
+  }
+
+  @Test func afterABadSpellTheRateComesBackThoughLossGoesOn() {
+    var call = Call(rig: Rig(), link: Bottleneck(bitsPerSecond: 50_000_000))
+    call.link.loss = 0.5
+    call.run(for: .seconds(10))
+    let low = call.targetKbps
+    #expect(low < 500)
+    call.link.loss = 0.1
+    call.run(for: .seconds(40))
+    #expect(call.targetKbps > low * 3)
+  }
+
+  /// A short buffer that overflows: here loss means that less is to be sent.
+  @Test func lossBehindAQueueLowers() {
+    var link = Bottleneck(bitsPerSecond: 700_000)
+    link.queueMilliseconds = 80
+    var call = Call(rig: Rig(), link: link)
+    call.run(for: .seconds(6))
+    #expect(call.targetKbps < 900)
+    #expect(call.meanLatency(last: .seconds(2)) < 80)
+  }
+
   @Test func heavyLossLowersAndItsEndRaises() {
     var call = Call(rig: Rig(), link: Bottleneck(bitsPerSecond: 50_000_000))
     call.link.loss = 0.03
     call.run(for: .seconds(5))
     let before = call.targetKbps
     #expect(before >= 1400)
-    call.link.loss = 0.3
-    call.run(for: .seconds(5))
+    call.link.loss = 0.35
+    call.run(for: .seconds(8))
     let low = call.targetKbps
     #expect(low < before / 2)
     call.link.loss = 0

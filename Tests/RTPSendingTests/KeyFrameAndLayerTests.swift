@@ -13,25 +13,64 @@ import Wire
       RTCPFullIntraRequest(senderSSRC: sender, entries: [.init(ssrc: videoSSRC, sequenceNumber: number)]))
   }
 
-  @Test func requestsCloseTogetherCountAsOne() {
+  private func times(_ rig: Rig) -> [Int] { rig.keyFrameRequests.map { Int($0.nanoseconds / 1_000_000) } }
+
+  @Test func onePeerGetsAKeyFrameASecondHoweverOftenItAsks() {
     var rig = Rig()
-    for millisecond in 0..<1000 {
+    for millisecond in 0..<3500 {
       rig.sender.handle(rtcp: [loss, loss], now: .milliseconds(millisecond))
       rig.drain(at: .milliseconds(millisecond))
     }
-    #expect(rig.keyFrameRequests.count == 10)
-    #expect(rig.sender.statistics()[1].pliCount == 2000)
+    #expect(times(rig) == [0, 1000, 2000, 3000])
+    #expect(rig.sender.statistics()[1].pliCount == 7000)
+  }
+
+  /// The second loss is another one: it is made good as soon as it may be.
+  @Test func aRequestThatComesTooSoonIsNotForgotten() {
+    var rig = Rig()
+    rig.sender.handle(rtcp: [loss], now: .zero)
+    rig.sendVideo(at: .milliseconds(30), isKeyFrame: true)
+    rig.drain(at: .milliseconds(30))
+    rig.sender.handle(rtcp: [loss], now: .milliseconds(400))
+    rig.run(until: .milliseconds(5000))
+    #expect(times(rig) == [0, 1000])
+  }
+
+  @Test func aKeyFrameThatLeavesMeanwhileIsTheAnswer() {
+    var rig = Rig()
+    rig.sender.handle(rtcp: [loss], now: .zero)
+    rig.sendVideo(at: .milliseconds(30), isKeyFrame: true)
+    rig.drain(at: .milliseconds(30))
+    rig.sender.handle(rtcp: [loss], now: .milliseconds(400))
+    // Somebody else has asked.
+    rig.sendVideo(at: .milliseconds(600), isKeyFrame: true)
+    rig.drain(at: .milliseconds(600))
+    rig.run(until: .milliseconds(5000))
+    #expect(times(rig) == [0])
+  }
+
+  /// 50 ms of round trip are assumed as long as none was measured.
+  @Test func aRequestThatCrossesAKeyFrameIsAboutWhatWasBefore() {
+    var rig = Rig()
+    rig.sendVideo(at: .zero, isKeyFrame: true)
+    rig.drain(at: .zero)
+    rig.sender.handle(rtcp: [loss], now: .milliseconds(40))
+    rig.run(until: .milliseconds(3000))
+    #expect(times(rig) == [])
+    rig.sender.handle(rtcp: [loss], now: .milliseconds(3100))
+    rig.drain(at: .milliseconds(3100))
+    #expect(times(rig) == [3100])
   }
 
   @Test func aRepeatedFullIntraRequestIsTheSameRequest() {
     var rig = Rig()
-    for (at, number) in [(0, 5), (200, 5), (400, 6), (600, 6), (800, 5)] {
+    for (at, number) in [(0, 5), (2000, 5), (4000, 6), (6000, 6), (8000, 5)] {
       rig.sender.handle(rtcp: [request(UInt8(number))], now: .milliseconds(at))
       rig.drain(at: .milliseconds(at))
     }
-    rig.sender.handle(rtcp: [request(5, from: 4)], now: .milliseconds(1000))
-    rig.drain(at: .milliseconds(1000))
-    #expect(rig.keyFrameRequests.map { Int($0.nanoseconds / 1_000_000) } == [0, 400, 800, 1000])
+    rig.sender.handle(rtcp: [request(5, from: 4)], now: .milliseconds(10_000))
+    rig.drain(at: .milliseconds(10_000))
+    #expect(times(rig) == [0, 4000, 8000, 10_000])
     #expect(rig.sender.statistics()[1].firCount == 6)
   }
 }

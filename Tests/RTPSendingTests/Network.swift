@@ -44,6 +44,8 @@ struct Call {
   var now = Instant.zero
   /// What the camera gives at most.
   var cameraKbps = 4000.0
+  /// Of feedback on its way back, 0...1.
+  var feedbackLoss = 0.0
   private(set) var latencies: [(at: Instant, milliseconds: Double)] = []
   private var random = SeededGenerator(seed: 99)
   private var handled = 0
@@ -129,6 +131,7 @@ struct Call {
     guard
       let packets = try? RTCPPacket.parse(compound: RTCPPacket.write(compound: [.transportFeedback(feedback)]))
     else { preconditionFailure("feedback that cannot be read") }
+    guard Double.random(in: 0..<1, using: &random) >= feedbackLoss else { return }
     pending.append((now + .milliseconds(5), packets))
   }
 

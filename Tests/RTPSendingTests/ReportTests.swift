@@ -73,7 +73,8 @@ import Wire
     rig.sendVideo(packets: 1, at: .zero)
     rig.drain(at: .zero)
     let first = try #require(senderReport(rig.reports[0].packets))
-    rig.sender.wallClock = WallClockReference(instant: .zero, unixNanoseconds: 1_800_000_000_000_000_000)
+    rig.sender.setWallClock(
+      WallClockReference(instant: .zero, unixNanoseconds: 1_800_000_000_000_000_000), now: .milliseconds(10))
     let block = RTCPReportBlock(
       ssrc: videoSSRC, fractionLost: 64, cumulativeLost: 7, jitter: 900, lastSenderReport: first.compactNTPTime,
       delaySinceLastSenderReport: 65536 / 10)
@@ -88,6 +89,50 @@ import Wire
     rig.run(until: .milliseconds(2000))
     let second = try #require(senderReport(rig.reports[1].packets))
     #expect(second.ntpTime >> 32 >= 1_800_000_000 + 2_208_988_800)
+  }
+
+  /// Until the slower report they would seem to be apart by the step.
+  @Test func afterAStepOfTheWallClockSoundAndPictureReportAtOnce() {
+    var rig = Rig()
+    let now = Instant.milliseconds(200)
+    rig.sendAudio(at: .zero)
+    rig.sendVideo(packets: 1, at: .zero)
+    rig.drain(at: .zero)
+    let before = rig.reports.count
+    let unix: Int64 = 1_700_000_000_000_000_000
+    // The clock goes evenly, or a little fast.
+    rig.sender.setWallClock(WallClockReference(instant: now, unixNanoseconds: unix + 203_000_000), now: now)
+    rig.drain(at: now)
+    #expect(rig.reports.count == before)
+    rig.sender.setWallClock(WallClockReference(instant: now, unixNanoseconds: unix + 3_600_000_000_000), now: now)
+    rig.drain(at: now)
+    let reports = rig.reports.dropFirst(before).compactMap { senderReport($0.packets) }
+    #expect(Set(reports.map(\.ssrc)) == [audioSSRC, videoSSRC])
+    #expect(reports.allSatisfy { $0.ntpTime >> 32 == 1_700_003_600 + 2_208_988_800 })
+  }
+
+  @Test func oneSlowReportDoesNotMakeThePathSlow() throws {
+    var rig = Rig()
+    rig.sendVideo(packets: 50, size: 100, at: .zero)
+    rig.drain(at: .zero)
+    var now = Instant.zero
+    for round in 0..<8 {
+      rig.run(until: now + .milliseconds(2000))
+      let report = try #require(rig.reports.last)
+      let sent = try #require(senderReport(report.packets))
+      now = report.at + .milliseconds(round == 7 ? 420 : 20)
+      let block = RTCPReportBlock(ssrc: videoSSRC, lastSenderReport: sent.compactNTPTime)
+      rig.sender.handle(
+        rtcp: [.receiverReport(RTCPReceiverReport(ssrc: peerSSRC, reportBlocks: [block]))], now: now)
+    }
+    #expect(abs(try #require(rig.sender.statistics()[1].roundTripTime) - 0.42) < 0.001)
+    rig.sendVideo(packets: 1, at: now)
+    rig.drain(at: now)
+    let number = try #require(rig.video.last?.header.sequenceNumber)
+    // The same packet again after 80 ms: it was lost again, and is not still under way.
+    rig.nack([number], at: now + .milliseconds(20))
+    rig.nack([number], at: now + .milliseconds(100))
+    #expect(rig.retransmissions.count == 2)
   }
 
   @Test func lossIsKnownFromReportsAndFromRequests() {

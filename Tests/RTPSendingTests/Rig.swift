@@ -9,7 +9,7 @@ let rtxSSRC: UInt32 = 0x51de1
 let peerSSRC: UInt32 = 0x9ee9
 
 let extensionIDs = RTPExtensionIDs(
-  mid: 1, transportSequenceNumber: 2, absoluteSendTime: 3, absoluteCaptureTime: 4, playoutDelay: 5, audioLevel: 6)
+  mid: 1, transportSequenceNumber: 2, absoluteSendTime: 3, absoluteCaptureTime: 4, playoutDelay: 5)
 
 extension Instant {
   static func milliseconds(_ value: Int) -> Instant { .zero + .milliseconds(value) }
@@ -41,7 +41,7 @@ struct Rig {
       RTPStreamConfiguration(
         ssrc: videoSSRC, kind: .video, payloadType: 96, clockRate: 90_000, rtx: rtx ? (rtxSSRC, 97) : nil,
         cname: "cradle", mid: "1", extensionIDs: ids, supportsNACK: true, supportsPLI: true,
-        supportsTransportCC: transportCC, supportsREMB: remb, playoutDelay: PlayoutDelay.none))
+        supportsTransportCC: transportCC, supportsREMB: remb, playoutDelay: PlayoutDelay.live))
   }
 
   var video: [RTPPacket] { packets.map(\.packet).filter { $0.header.ssrc == videoSSRC } }
@@ -65,7 +65,7 @@ struct Rig {
     sender.send(
       payloads: [[UInt8](repeating: 0xfc, count: size)], ssrc: audioSSRC,
       mediaTime: UInt32(truncatingIfNeeded: now.nanoseconds / 1000 * 48 / 1000), captureTime: now, marksLast: false,
-      audioLevel: AudioLevel(negativeDBov: 20, isVoice: true), now: now)
+      now: now)
   }
 
   /// Drains the sender; gives back how many RTP packets came.

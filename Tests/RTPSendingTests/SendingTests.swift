@@ -50,12 +50,11 @@ import Wire
     rig.drain(at: now + .milliseconds(250))
     let audio = rig.audio[0].extensions(extensionIDs)
     #expect(audio.mid == "0")
-    #expect(audio.audioLevel == AudioLevel(negativeDBov: 20, isVoice: true))
     #expect(audio.playoutDelay == nil)
     // 2.75 s in 6.18 fixed point.
     #expect(audio.absoluteSendTime == 0xb_0000)
     let video = rig.video.map { $0.extensions(extensionIDs) }
-    #expect(video[0].mid == "1" && video[0].playoutDelay == PlayoutDelay.none)
+    #expect(video[0].mid == "1" && video[0].playoutDelay == PlayoutDelay(minimum: 0, maximum: 40))
     // Capture time, not sending time: 1700000000 + 2208988800 seconds, and 2.5.
     #expect(video[0].absoluteCaptureTime?.ntpTime == UInt64(3_908_988_802) << 32 | 0x8000_0000)
     #expect(video[1].absoluteCaptureTime == nil)

@@ -16,9 +16,8 @@ import Wire
     var data = packet.payload
     let descriptor = try VP8PayloadDescriptor(parsing: &data)
     #expect(descriptor == VP8PayloadDescriptor(startsPartition: true, pictureID: .long(0)))
-    let info = try VP8FrameInfo(parsing: data)
-    #expect(info.keyFrameSize?.width == 320)
-    #expect(info.keyFrameSize?.height == 240)
+    // The start code of a key frame and its width, little-endian: RFC 6386 section 9.1.
+    #expect(Array(data.dropFirst(3).prefix(5)) == [0x9d, 0x01, 0x2a, 0x40, 0x01])
     #expect(packet.write() == bytes)
   }
 
@@ -87,7 +86,7 @@ import Wire
 
 @Suite struct RTPHeaderExtensionTests {
   let ids = RTPExtensionIDs(
-    mid: 1, transportSequenceNumber: 2, absoluteSendTime: 3, absoluteCaptureTime: 4, playoutDelay: 5, audioLevel: 6)
+    mid: 1, transportSequenceNumber: 2, absoluteSendTime: 3, absoluteCaptureTime: 4, playoutDelay: 5)
 
   var everything: RTPHeaderExtensions {
     var extensions = RTPHeaderExtensions()
@@ -96,7 +95,6 @@ import Wire
     extensions.absoluteSendTime = 0xabcdef
     extensions.absoluteCaptureTime = AbsoluteCaptureTime(ntpTime: 0x0123_4567_89ab_cdef, clockOffset: -5)
     extensions.playoutDelay = PlayoutDelay(minimum: 1, maximum: 4095)
-    extensions.audioLevel = AudioLevel(negativeDBov: 42, isVoice: true)
     return extensions
   }
 
@@ -127,6 +125,20 @@ import Wire
     let second = try write(long, ids)
     #expect(second.header.extensionBlock?.profile == 0x1000)
     #expect(second.extensions(ids) == long)
+  }
+
+  /// Growing means copying the whole packet, once for each viewer.
+  @Test func aPacketIsProtectedWhereItStands() {
+    let header = RTPHeader(payloadType: 96, sequenceNumber: 1, timestamp: 2, ssrc: 3)
+    for size in [1, 80, 1100, 1400] {
+      let payload = [UInt8](repeating: 1, count: size)
+      var bytes = RTPPacket.write(
+        header: header, extensions: everything, ids: ids, originalSequenceNumber: 7, payload: payload
+      ).bytes
+      let before = bytes.withUnsafeBufferPointer(\.baseAddress)
+      bytes.append(contentsOf: repeatElement(0, count: RTPPacket.protectionRoom))
+      #expect(bytes.withUnsafeBufferPointer(\.baseAddress) == before)
+    }
   }
 
   @Test func areLeftOutWithoutIdentifiers() throws {
@@ -160,11 +172,5 @@ import Wire
     #expect(RTPHeaderExtensions(parsing: short, ids: ids) == RTPHeaderExtensions())
     let unknown = RTPHeaderExtensionBlock(profile: 0x1234, data: Fixture.hex("10aa0000")[...])
     #expect(Array(unknown.elements).isEmpty)
-  }
-
-  @Test func audioLevelHasItsVoiceBitOnTop() {
-    let block = RTPHeaderExtensionBlock(profile: 0xbede, data: Fixture.hex("60aa0000")[...])
-    let level = RTPHeaderExtensions(parsing: block, ids: ids).audioLevel
-    #expect(level == AudioLevel(negativeDBov: 42, isVoice: true))
   }
 }

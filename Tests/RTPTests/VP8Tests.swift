@@ -109,23 +109,3 @@ import Wire
     #expect(other == [0x10, 0x80, 0x80, 0x80])
   }
 }
-
-@Suite struct VP8FrameInfoTests {
-  @Test func readsKeyFrameSize() throws {
-    let info = try VP8FrameInfo(parsing: Fixture.hex("b05f00 9d012a 4001 f000"))
-    #expect(info.keyFrameSize == .init(width: 320, height: 240))
-    #expect(info.isShown)
-    #expect(info.firstPartitionByteCount == 0x5fb0 >> 5)
-    // The upper two bits are scaling.
-    #expect(try VP8FrameInfo(parsing: Fixture.hex("b05f00 9d012a 4041 f0c0")).keyFrameSize?.width == 320)
-  }
-
-  @Test func interFramesHaveNoSize() throws {
-    #expect(try !VP8FrameInfo(parsing: Fixture.hex("11 0600")).isKeyFrame)
-  }
-
-  @Test(arguments: ["", "b05f", "b05f00", "b05f00 9d012b 4001 f000", "b05f00 9d012a 4001 f0"])
-  func refusesWhatIsBroken(hex: String) {
-    #expect(throws: WireError.self) { try VP8FrameInfo(parsing: Fixture.hex(hex)) }
-  }
-}

@@ -29,8 +29,7 @@ func makeLocal(talk: MediaDirection = .sendOnly, setup: SetupRole = .active) -> 
         cname: "cradle", streamID: "cot", trackID: "picture"),
       LocalMedia(
         kind: .audio, direction: talk, codecs: [.opus, .opusRED],
-        headerExtensions: extensions + [RTPHeaderExtensionURI.audioLevel], ssrc: 21, cname: "cradle", streamID: "cot",
-        trackID: "sound"),
+        headerExtensions: extensions, ssrc: 21, cname: "cradle", streamID: "cot", trackID: "sound"),
     ], sessionID: 4711)
 }
 

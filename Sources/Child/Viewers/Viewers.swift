@@ -66,6 +66,7 @@ final class Viewers: @unchecked Sendable {
   func start() {
     seconds = hub.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [weak self] _ in
       self?.updateErrorCorrection()
+      self?.hub.setWallClock(MonotonicClock.wallClockReference)
       self?.onSecond()
     }
     // What only a command or a viewer that came and went needed.
@@ -99,7 +100,7 @@ final class Viewers: @unchecked Sendable {
     sending.startBitrateKbps = settings.startKbps
     sending.maximumBitrateKbps = settings.bitrateKbps.upperBound * 2
     var configuration = PeerConnectionConfiguration(
-      media: MediaOffer.media(for: permissions, camera: cameraID), sending: sending, playoutDelay: PlayoutDelay.none)
+      media: MediaOffer.media(for: permissions, camera: cameraID), sending: sending, playoutDelay: PlayoutDelay.live)
     configuration.sctp.expectedChannels = [
       DataChannelName(label: ControlLimits.channelLabel, protocolName: ControlLimits.protocolName)
     ]

@@ -7,12 +7,14 @@ internal import CVPX
 ///
 /// Base frames predict from the last base frame and from a golden frame that the base layer itself refreshes now and
 /// then. Frames of layer 1 predict from the last base frame alone and nothing predicts from them: a lost one harms
-/// nobody, and a viewer may switch to or from them at any frame. After a key frame come base frames only for a while,
-/// because they repair what its coarse quantizer left, and the repair should stay.
+/// nobody, and a viewer may switch to or from them at any frame. After the first key frame come base frames only for a
+/// while, because they repair what its coarse quantizer left, and the repair should stay. Not after later ones: they are
+/// asked for where something gets lost, and there frames that nothing depends on are worth more than a sharp picture.
 struct TemporalPattern {
   let layers: Int
-  /// Frames since the key frame; 0 is the key frame itself.
+  /// The place of the next frame: 0 is a key frame, 1 the first one behind the first key frame.
   private(set) var position = 0
+  private var hasKeyFrame = false
 
   init(layers: Int) {
     self.layers = layers
@@ -43,7 +45,12 @@ struct TemporalPattern {
 
   /// Call for each frame that came out of the encoder.
   mutating func advance(isKeyFrame: Bool) {
-    position = isKeyFrame ? 1 : position + 1
+    guard isKeyFrame else {
+      position += 1
+      return
+    }
+    position = hasKeyFrame ? VP8RateControl.baseFramesAfterKey + 1 : 1
+    hasKeyFrame = true
   }
 
   /// Call for each frame that the rate control dropped. The place of a base frame goes to the next frame; that of a frame

@@ -70,7 +70,7 @@ enum VP8RateControl {
   /// Frames of both layers between two refreshes of the golden frame, the base layer's second reference. Even, so that
   /// it always falls on a base frame.
   static let goldenInterval = 16
-  /// How many base frames follow a key frame before the layers begin to take turns. The picture is sharp half a second
+  /// How many base frames follow the first key frame before the layers begin to take turns. The picture is sharp half a second
   /// earlier than with turns from the start, and the queue behind a key frame half as long. Even, as above.
   static let baseFramesAfterKey = 16
   /// Frame interval beyond which a gap of the source counts as that long and no longer, as a multiple of the nominal

@@ -75,8 +75,8 @@ public final class VideoPipeline: Sendable {
     var counters = Counters()
   }
 
-  /// Viewers that ask within this time of a key frame share the next one.
-  private static let keyFrameSpacing: Duration = .milliseconds(100)
+  /// Viewers that lose their way within this time of a key frame share the next one, which all have to carry.
+  private static let keyFrameSpacing: Duration = .milliseconds(300)
   /// An older first picture would be a lie; a connection takes some round trips.
   private static let firstPictureAge: Duration = .milliseconds(500)
   /// The card moves with its clock; five pictures a second show that it lives.
@@ -179,7 +179,7 @@ public final class VideoPipeline: Sendable {
     shared.withLock { $0.keyFrameDue = .zero }
   }
 
-  /// A viewer lost its way (PLI, FIR): a key frame, but at most one in 100 ms for all who ask.
+  /// A viewer lost its way (PLI, FIR): a key frame, but at most one in 300 ms for all who ask.
   public func requestKeyFrame() {
     shared.withLock { shared in
       if shared.keyFrameDue == nil { shared.keyFrameDue = shared.lastKeyFrame + Self.keyFrameSpacing }

@@ -183,8 +183,17 @@ extension PeerConnection {
       return
     }
     sender.handle(rtcp: packets, now: now)
-    if let time = roundTripTime { receiver.setRoundTripTime(time) }
+    passRoundTripOn()
     receiver.handle(rtcp: packets, now: now)
+  }
+
+  /// Tells the receiver each measurement once: the total grows with each.
+  private func passRoundTripOn() {
+    guard let pair = ice?.statistics.first(where: \.isSelected), let time = pair.currentRoundTripTime,
+      pair.totalRoundTripTime != passedRoundTrips
+    else { return }
+    passedRoundTrips = pair.totalRoundTripTime
+    receiver.noteRoundTripTime(time)
   }
 
   /// Of the selected pair, by its last consent check.

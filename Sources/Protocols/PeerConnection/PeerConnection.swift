@@ -38,6 +38,8 @@ public final class PeerConnection {
   /// Why the connection failed, for a log; nil while it has not.
   public internal(set) var failureReason: String?
   var traffic = TransportTraffic()
+  /// The sum of the selected pair's round-trip times that the receiver knows of.
+  var passedRoundTrips: Duration = .zero
   /// What was received of each track by the end.
   var finalInboundStatistics: [RTPInboundStatistics] = []
   let sessionID: UInt64
@@ -173,9 +175,11 @@ public final class PeerConnection {
   /// When the peer last said that something of ours was lost on the way; nil if it never did.
   public var lossReportedAt: Instant? { sender.lossReportedAt }
 
-  /// Tells the clock's step to the sender reports.
-  public func setWallClock(_ reference: WallClockReference) {
-    sender.wallClock = reference
+  /// Tells the sender reports what time it is; network time may have set the clock. To be called about once a second: it
+  /// costs nothing while the clock goes evenly, and after a step all tracks report at once.
+  public func setWallClock(_ reference: WallClockReference, now: Instant) {
+    sender.setWallClock(reference, now: now)
+    drainSender(now: now)
   }
 
   /// The SSRC of our track of `kind`, if the peer receives it.

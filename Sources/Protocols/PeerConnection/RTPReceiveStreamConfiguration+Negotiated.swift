@@ -35,6 +35,6 @@ extension RTPExtensionIDs {
         ? ids[RTPHeaderExtensionURI.transportWideCC] : nil,
       absoluteSendTime: ids[RTPHeaderExtensionURI.absSendTime],
       absoluteCaptureTime: ids[RTPHeaderExtensionURI.absCaptureTime],
-      playoutDelay: ids[RTPHeaderExtensionURI.playoutDelay], audioLevel: nil)
+      playoutDelay: ids[RTPHeaderExtensionURI.playoutDelay])
   }
 }

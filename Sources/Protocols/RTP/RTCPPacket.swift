@@ -94,8 +94,8 @@ public enum RTCPPacket: Hashable, Sendable {
 
   /// One datagram of these packets in this order. The first should be a report unless reduced size was negotiated.
   public static func write(compound packets: [RTCPPacket]) -> [UInt8] {
-    // A report with its CNAME, the SRTCP index and tag fit without growing.
-    var writer = ByteWriter(reservingCapacity: 160)
+    // A report with its CNAME fits without growing, before and after it is protected.
+    var writer = ByteWriter(reservingCapacity: 160 + RTPPacket.protectionRoom)
     for packet in packets { packet.write(to: &writer) }
     return writer.bytes
   }

@@ -7,30 +7,16 @@ public struct RTPExtensionIDs: Hashable, Sendable {
   public var absoluteSendTime: UInt8?
   public var absoluteCaptureTime: UInt8?
   public var playoutDelay: UInt8?
-  public var audioLevel: UInt8?
 
   public init(
     mid: UInt8? = nil, transportSequenceNumber: UInt8? = nil, absoluteSendTime: UInt8? = nil,
-    absoluteCaptureTime: UInt8? = nil, playoutDelay: UInt8? = nil, audioLevel: UInt8? = nil
+    absoluteCaptureTime: UInt8? = nil, playoutDelay: UInt8? = nil
   ) {
     self.mid = mid
     self.transportSequenceNumber = transportSequenceNumber
     self.absoluteSendTime = absoluteSendTime
     self.absoluteCaptureTime = absoluteCaptureTime
     self.playoutDelay = playoutDelay
-    self.audioLevel = audioLevel
-  }
-}
-
-/// The loudness of an audio packet. RFC 6464 section 3.
-public struct AudioLevel: Hashable, Sendable {
-  /// 0...127 in −dBov: 0 is the loudest, 127 digital silence.
-  public var negativeDBov: UInt8
-  public var isVoice: Bool
-
-  public init(negativeDBov: UInt8, isVoice: Bool) {
-    self.negativeDBov = min(negativeDBov, 127)
-    self.isVoice = isVoice
   }
 }
 
@@ -58,8 +44,12 @@ public struct PlayoutDelay: Hashable, Sendable {
     self.maximum = Swift.min(maximum, 4095)
   }
 
-  /// Show what comes as soon as it can be decoded.
-  public static let none = PlayoutDelay(minimum: 0, maximum: 0)
+  /// Show each picture as soon as it can be decoded, and none later than 400 ms after its capture.
+  ///
+  /// libwebrtc renders without smoothing while the minimum is 0 and the maximum at most 500 ms (timing.cc,
+  /// `UseLowLatencyRendering`). A maximum of 0 means the same, but then a picture that waited for a retransmission counts
+  /// as late, and is dropped once a newer one can be decoded (frame_decode_timing.cc).
+  public static let live = PlayoutDelay(minimum: 0, maximum: 40)
 }
 
 /// The header extensions of one packet as values; nil for those absent.
@@ -71,7 +61,6 @@ public struct RTPHeaderExtensions: Hashable, Sendable {
   public var absoluteSendTime: UInt32?
   public var absoluteCaptureTime: AbsoluteCaptureTime?
   public var playoutDelay: PlayoutDelay?
-  public var audioLevel: AudioLevel?
 
   public init() {}
 
@@ -94,9 +83,6 @@ public struct RTPHeaderExtensions: Hashable, Sendable {
         guard let value = try? reader.readUInt24() else { continue }
         playoutDelay = PlayoutDelay(
           minimum: UInt16(truncatingIfNeeded: value >> 12), maximum: UInt16(truncatingIfNeeded: value & 0xfff))
-      case ids.audioLevel where audioLevel == nil:
-        guard let value = try? reader.readUInt8() else { continue }
-        audioLevel = AudioLevel(negativeDBov: value & 0x7f, isVoice: value & 0x80 != 0)
       default:
         continue
       }
@@ -115,7 +101,6 @@ extension RTPHeaderExtensions {
     if let id = ids.absoluteSendTime, absoluteSendTime != nil { highest = max(highest, id) }
     if let id = ids.absoluteCaptureTime, absoluteCaptureTime != nil { highest = max(highest, id) }
     if let id = ids.playoutDelay, playoutDelay != nil { highest = max(highest, id) }
-    if let id = ids.audioLevel, audioLevel != nil { highest = max(highest, id) }
     // RFC 8285 section 4.2: identifiers 1...14 and 1...16 bytes are what the one-byte form can carry.
     return highest == 0 ? nil : highest <= 14 ? .oneByte : .twoByte
   }
@@ -136,10 +121,6 @@ extension RTPHeaderExtensions {
     if let id = ids.absoluteSendTime, let absoluteSendTime {
       Self.writeHead(to: &writer, id: id, count: 3, form: form)
       writer.write24(absoluteSendTime)
-    }
-    if let id = ids.audioLevel, let audioLevel {
-      Self.writeHead(to: &writer, id: id, count: 1, form: form)
-      writer.write((audioLevel.isVoice ? 0x80 : 0) | audioLevel.negativeDBov & 0x7f)
     }
     if let id = ids.playoutDelay, let playoutDelay {
       Self.writeHead(to: &writer, id: id, count: 3, form: form)

@@ -50,7 +50,13 @@ public struct RTPPacket: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Builds an outgoing packet in one allocation, with room behind it for the SRTP tag.
+  /// What protecting a packet may append: 144 bytes for SRTP (SRTP_MAX_TRAILER_LEN of libsrtp: tag and key identifier),
+  /// and for SRTCP the index of 4 bytes as well (RFC 3711 section 3.4).
+  public static let protectionRoom = 148
+  /// Fixed header, all header extensions that are known here with a MID of 16 bytes, and the number of RTX.
+  private static let headerRoom = 92
+
+  /// Builds an outgoing packet in one allocation, with `protectionRoom` bytes of capacity behind it.
   ///
   /// `header.extensionBlock` is not used: the block is made of `extensions`. With `originalSequenceNumber`, the payload
   /// is that of a retransmission (RFC 4588 section 4): these two bytes come before it.
@@ -59,7 +65,7 @@ public struct RTPPacket: Hashable, Sendable {
     payload: [UInt8]
   ) -> (bytes: [UInt8], payloadOffset: Int) {
     let form = extensions.form(ids: ids)
-    var writer = ByteWriter(reservingCapacity: payload.count + 128)
+    var writer = ByteWriter(reservingCapacity: headerRoom + payload.count + protectionRoom)
     header.write(to: &writer, hasPadding: false, hasExtension: form != nil)
     if let form { extensions.write(to: &writer, ids: ids, form: form) }
     if let originalSequenceNumber { writer.write(originalSequenceNumber) }

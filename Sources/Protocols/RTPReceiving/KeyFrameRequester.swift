@@ -9,6 +9,8 @@ struct KeyFrameRequester: Sendable {
   private var askedAt: Instant?
   private var mayAskAt = Instant(nanoseconds: .min)
   private var keyFrameAt: Instant?
+  /// The decoder failed on what had come whole. That the next key frame comes whole as well does not yet help it.
+  private var awaitsProof = false
 
   /// A key frame that nothing goes wrong behind for this time has helped. A decoder that fails on every one must not
   /// ask for five a second.
@@ -21,13 +23,18 @@ struct KeyFrameRequester: Sendable {
   }
 
   /// Decoding cannot go on, as far as is known.
-  mutating func want(now: Instant) {
-    guard !isWanted else { return }
-    isWanted = true
-    guard let keyFrameAt, now - keyFrameAt >= Self.proof else { return }
-    self.keyFrameAt = nil
-    interval = firstInterval
-    if let askedAt { mayAskAt = min(mayAskAt, askedAt + firstInterval) }
+  ///
+  /// - Parameter decoderFailed: on frames that came whole; otherwise something was lost on the way.
+  mutating func want(now: Instant, decoderFailed: Bool = false) {
+    if !isWanted {
+      isWanted = true
+      if let keyFrameAt, now - keyFrameAt >= Self.proof {
+        self.keyFrameAt = nil
+        awaitsProof = false
+        resetInterval()
+      }
+    }
+    if decoderFailed { awaitsProof = true }
   }
 
   /// Whether anything is wrong is to be found out anew; the requests stay as far apart as they are.
@@ -35,10 +42,23 @@ struct KeyFrameRequester: Sendable {
     isWanted = false
   }
 
-  /// A frame could be decoded.
+  /// Nothing came for a while, and now something does: what was asked before got lost, or its answer did.
+  mutating func noteOutageEnd(now: Instant) {
+    resetInterval()
+    mayAskAt = min(mayAskAt, now)
+  }
+
+  /// A frame could be handed out.
   mutating func noteProgress(isKeyFrame: Bool, now: Instant) {
     isWanted = false
     if isKeyFrame { keyFrameAt = now }
+    // The next loss has nothing to do with the last one.
+    if !awaitsProof { resetInterval() }
+  }
+
+  private mutating func resetInterval() {
+    interval = firstInterval
+    if let askedAt { mayAskAt = min(mayAskAt, askedAt + firstInterval) }
   }
 
   /// Whether to ask now.

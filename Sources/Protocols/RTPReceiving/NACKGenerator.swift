@@ -9,6 +9,7 @@ struct NACKGenerator: Sendable {
     /// Nil when it has been asked for often enough.
     var dueAt: Instant?
     var firstRequestedAt: Instant?
+    var lastRequestedAt: Instant?
     var requests = 0
   }
 
@@ -32,14 +33,32 @@ struct NACKGenerator: Sendable {
   private var reordering = ReorderingEstimate()
   /// Set when packets were forgotten because they did not come in time; the owner resets it.
   var hasGivenUp = false
-  /// Of the path to the sender and back.
-  var roundTripTime: Duration
+  /// Of the path to the sender and back, smoothed.
+  private(set) var roundTripTime: Duration
+  private var answerTime: Duration
+  /// How long the last answer took that tells the round-trip time.
+  private var measuredRoundTrip: Duration?
 
   init(limits: Limits, isEnabled: Bool, usesRTX: Bool, roundTripTime: Duration) {
     self.limits = limits
     self.isEnabled = isEnabled
     self.usesRTX = usesRTX
     self.roundTripTime = roundTripTime
+    answerTime = roundTripTime * 5 / 4
+  }
+
+  /// - Parameters:
+  ///   - smoothed: of the path to the sender and back.
+  ///   - patience: by when an answer can be expected.
+  mutating func setRoundTripTime(_ smoothed: Duration, patience: Duration) {
+    roundTripTime = smoothed
+    answerTime = patience
+  }
+
+  /// The round-trip time that an answer has shown since this was last called.
+  mutating func takeMeasuredRoundTrip() -> Duration? {
+    defer { measuredRoundTrip = nil }
+    return measuredRoundTrip
   }
 
   /// A number a packet: what fits one RTCP packet however they are spread.
@@ -54,7 +73,7 @@ struct NACKGenerator: Sendable {
   }
 
   /// A request that is lost or answered by a lost packet is made again after this time.
-  var requestInterval: Duration { max(limits.minimumInterval, roundTripTime * 5 / 4) }
+  var requestInterval: Duration { max(limits.minimumInterval, answerTime) }
 
   /// Notes a gap. False when there are too many: then nothing is missing any more, and the stream has to begin anew.
   mutating func noteMissing(_ range: Range<Int64>, now: Instant) -> Bool {
@@ -87,8 +106,17 @@ struct NACKGenerator: Sendable {
       // What comes sooner than an answer can was only late.
       isAnswer = now - first >= roundTripTime * 3 / 4
     }
+    if isRetransmission, usesRTX { measure(packet, now: now) }
     if isAnswer { reordering.noteLost() } else { reordering.noteReordered(by: now - packet.noticedAt) }
     return isAnswer
+  }
+
+  /// RFC 6298 section 3 (Karn): only what was asked for once tells which request is answered. Of two requests, it is the
+  /// first when the answer comes too soon for the second; without that, a path that got slower would never be measured.
+  private mutating func measure(_ packet: Missing, now: Instant) {
+    guard let first = packet.firstRequestedAt, let last = packet.lastRequestedAt else { return }
+    guard packet.requests == 1 || packet.requests == 2 && now - last < roundTripTime / 2 else { return }
+    measuredRoundTrip = now - first
   }
 
   /// Packets below `sequence` are of no use any more.
@@ -116,6 +144,7 @@ struct NACKGenerator: Sendable {
         numbers.append(UInt16(truncatingIfNeeded: missing[index].sequence))
         missing[index].requests += 1
         missing[index].firstRequestedAt = missing[index].firstRequestedAt ?? now
+        missing[index].lastRequestedAt = now
         missing[index].dueAt = missing[index].requests < limits.requestsPerPacket ? again : nil
       }
       if let dueAt = missing[index].dueAt { nextDue = min(nextDue ?? dueAt, dueAt) }

@@ -16,7 +16,7 @@ public struct RTPReceiver: Sendable {
   var reducedSizeFeedback: [RTCPPacket] = []
   var transportFeedback: TransportFeedbackBuilder
   var nextReport: Instant?
-  private var roundTripTime = unmeasuredRoundTripTime
+  private var roundTrip = RoundTripEstimate()
 
   /// Datagrams that were no RTP.
   public private(set) var malformedPackets: UInt64 = 0
@@ -35,7 +35,11 @@ public struct RTPReceiver: Sendable {
 
   /// Adds a media section. A peer has a handful.
   public mutating func addStream(_ stream: RTPReceiveStreamConfiguration) {
-    streams.append(ReceiveStream(configuration: stream, limits: configuration, roundTripTime: roundTripTime))
+    streams.append(
+      ReceiveStream(
+        configuration: stream, limits: configuration, roundTripTime: roundTrip.smoothed ?? Self.unmeasuredRoundTripTime)
+    )
+    adoptRoundTripTime()
   }
 
   /// Forgets all streams, so that others can be added. What was not polled yet stays.
@@ -44,11 +48,17 @@ public struct RTPReceiver: Sendable {
     nextReport = nil
   }
 
-  /// How long the path to the peer and back takes, as ICE or RTCP measured it. Missing packets are asked for again in
-  /// this rhythm; 100 ms until it is called.
-  public mutating func setRoundTripTime(_ time: Duration) {
-    roundTripTime = min(max(time, .milliseconds(1)), .seconds(2))
-    for index in streams.indices { streams[index].setRoundTripTime(roundTripTime) }
+  /// How long the path to the peer and back took, as ICE or RTCP measured it; to be called once for each measurement.
+  /// Missing packets are asked for again in the rhythm of the smoothed value, with what retransmissions show themselves;
+  /// 100 ms until something is known.
+  public mutating func noteRoundTripTime(_ time: Duration) {
+    roundTrip.add(min(max(time, .milliseconds(1)), .seconds(2)))
+    adoptRoundTripTime()
+  }
+
+  private mutating func adoptRoundTripTime() {
+    guard let smoothed = roundTrip.smoothed, let patience = roundTrip.patience else { return }
+    for index in streams.indices { streams[index].setRoundTripTime(smoothed, patience: patience) }
   }
 
   /// Takes a decrypted packet. What is no RTP or belongs to no stream is counted and dropped.
@@ -80,6 +90,7 @@ public struct RTPReceiver: Sendable {
       case .rtx: streams[index].receiveRetransmission(packet, byteCount: bytes.count, now: now)
       }
     if let received { handOut(received, of: index) }
+    if let measured = streams[index].nacks.takeMeasuredRoundTrip() { noteRoundTripTime(measured) }
     if nextReport == nil { scheduleFirstReport(now: now) }
     requestWhatIsMissing(stream: index, now: now)
     // What is due soon needs no wake-up of its own then.

@@ -15,6 +15,7 @@ struct ReceiveStream: Sendable {
   private var lostOnFormerSources: Int64 = 0
   /// A number for each FIR, RFC 5104 section 4.3.1.1.
   var fullIntraRequests: UInt8 = 0
+  private var redundancy = RedundancyDistances()
   /// How far behind a packet its last copy comes; nil while there are no copies.
   private var redundancyTime: Duration?
   /// What was last handed out of the sound: when it was captured on the sender's clock, and when that was.
@@ -41,7 +42,7 @@ struct ReceiveStream: Sendable {
     } else {
       audio = AudioJitterBuffer(configuration: limits.audio, clockRate: configuration.clockRate)
     }
-    setRoundTripTime(roundTripTime)
+    updateRecoveryTime()
   }
 
   enum Role: Sendable { case primary, rtx }
@@ -60,8 +61,9 @@ struct ReceiveStream: Sendable {
     retired.contains { $0.ssrc == ssrc && now < $0.until }
   }
 
-  mutating func setRoundTripTime(_ time: Duration) {
-    nacks.roundTripTime = time
+  /// See `NACKGenerator`.
+  mutating func setRoundTripTime(_ smoothed: Duration, patience: Duration) {
+    nacks.setRoundTripTime(smoothed, patience: patience)
     updateRecoveryTime()
   }
 
@@ -145,6 +147,7 @@ struct ReceiveStream: Sendable {
     video?.reset()
     audio?.reset()
     audioPosition = nil
+    redundancy.reset()
   }
 
   // MARK: Packets
@@ -264,7 +267,7 @@ struct ReceiveStream: Sendable {
     return nil
   }
 
-  /// RFC 2198 section 3. The copies are those of the packets right before this one.
+  /// RFC 2198 section 3.
   private mutating func receive(
     redundant payload: ArraySlice<UInt8>, sequence: Int64, timestamp: UInt32, isRecovered: Bool, now: Instant
   ) {
@@ -274,13 +277,15 @@ struct ReceiveStream: Sendable {
       counters.packetsDiscarded += 1
       return
     }
-    noteRedundancy(audioBlocks)
-    let count = Int64(audioBlocks.redundant.count)
-    for (index, block) in audioBlocks.redundant.enumerated() {
-      let copied = sequence - count + Int64(index)
-      guard block.payloadType == configuration.payloadType, !block.data.isEmpty,
-        primary?.tracker.receiveCopy(copied) == true
-      else { continue }
+    let distances = redundancy.distances(of: audioBlocks, sequence: sequence, timestamp: timestamp)
+    if let time = redundancy.recoveryTime, time != redundancyTime {
+      redundancyTime = time
+      updateRecoveryTime()
+    }
+    for (block, distance) in zip(audioBlocks.redundant, distances) {
+      guard let distance, block.payloadType == configuration.payloadType, !block.data.isEmpty else { continue }
+      let copied = sequence - distance
+      guard primary?.tracker.receiveCopy(copied) == true else { continue }
       nacks.noteArrived(copied, isRetransmission: true, now: now)
       audio?.insert(
         Array(block.data), sequence: copied, timestamp: timestamp &- UInt32(block.timestampOffset),
@@ -289,15 +294,6 @@ struct ReceiveStream: Sendable {
     guard !audioBlocks.primary.isEmpty else { return }
     audio?.insert(
       Array(audioBlocks.primary), sequence: sequence, timestamp: timestamp, isRecovered: isRecovered, now: now)
-  }
-
-  /// As many packets behind it as there are copies. Their timestamps tell less: there may be a pause between.
-  private mutating func noteRedundancy(_ blocks: RedundantAudio) {
-    guard !blocks.redundant.isEmpty, let packet = try? OpusPacketInfo(parsing: blocks.primary) else { return }
-    let time = Duration.microseconds(packet.frameMicroseconds * packet.frameCount * blocks.redundant.count)
-    guard time != redundancyTime else { return }
-    redundancyTime = time
-    updateRecoveryTime()
   }
 
   func statistics() -> RTPInboundStatistics {

@@ -51,6 +51,7 @@ struct VideoReception: Sendable {
     sequence: Int64, timestamp: UInt32, marker: Bool, payload: ArraySlice<UInt8>, now: Instant
   ) -> Received {
     var result = Received()
+    if hasBegun, now - lastPacketAt > Self.outageTime { requester.noteOutageEnd(now: now) }
     hasBegun = true
     lastPacketAt = now
     switch assembly.insert(sequence: sequence, timestamp: timestamp, marker: marker, payload: payload, now: now) {
@@ -137,7 +138,7 @@ struct VideoReception: Sendable {
   mutating func requestKeyFrame(now: Instant) {
     guard hasBegun else { return }
     dependencies.awaitKeyFrame()
-    requester.want(now: now)
+    requester.want(now: now, decoderFailed: true)
   }
 
   /// The sender begins anew, on the same SSRC or another, or after an outage.
@@ -163,13 +164,17 @@ struct VideoReception: Sendable {
   private static let minimumPatience = Duration.milliseconds(200)
   private static let maximumPatience = Duration.milliseconds(500)
 
-  /// Whether a gap of `count` packets that ends now is better not filled: a key frame is smaller and sooner there.
+  /// Whether a gap of `count` packets that ends now is better not filled: a key frame is smaller and sooner there. It is
+  /// the time that counts. A burst of loss is made good within a round trip, while all viewers of the same encoder pay for
+  /// a key frame.
   func isOutage(missing count: Int, nacks: NACKGenerator, now: Instant) -> Bool {
-    count >= Self.outagePackets && now - lastPacketAt > patience(nacks)
+    count >= Self.outagePackets && now - lastPacketAt > max(Self.outageTime, patience(nacks))
   }
 
-  /// A small key frame.
+  /// Fewer than a small key frame has are always asked for.
   private static let outagePackets = 32
+  /// What lies longer ago nobody wants to see any more.
+  private static let outageTime = Duration.milliseconds(450)
 
   /// Since when decoding has stood still; nil while nothing is wrong.
   private func stuckSince(_ nacks: NACKGenerator) -> Instant? {

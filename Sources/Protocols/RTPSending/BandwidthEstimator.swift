@@ -24,6 +24,8 @@ struct BandwidthEstimator: Sendable {
   private static let silence = Duration.seconds(1)
   private static let silenceStep = Duration.milliseconds(500)
   private static let congestionMemory = Duration.seconds(2)
+  /// Loss behind a longer queue than this is taken for the overflow of a buffer.
+  private static let lossyQueueMilliseconds = 30.0
 
   init(configuration: RTPSenderConfiguration) {
     minimum = Double(max(1, configuration.minimumBitrateKbps)) * 1000
@@ -45,7 +47,7 @@ struct BandwidthEstimator: Sendable {
     return min(max(estimate, minimum), maximum)
   }
 
-  /// Whether a queue, loss or silence was seen of late, so that bursts are better avoided.
+  /// Whether a queue, loss that comes of one, or silence was seen of late, so that bursts are better avoided.
   func isCongested(at now: Instant) -> Bool { now < congestedUntil }
 
   mutating func forgetPackets() {
@@ -77,13 +79,17 @@ struct BandwidthEstimator: Sendable {
       usage: sawOveruse ? .overuse : trend.usage, acknowledged: arriving.bitsPerSecond, roundTripTime: roundTripTime,
       maximum: maximum, now: now)
     if sawOveruse { congestedUntil = now + Self.congestionMemory }
-    addLoss(lost: Double(result.lost), total: Double(result.lost + result.acknowledged.count), now: now)
+    let hasQueue = sawOveruse || trend.standingQueueMilliseconds > Self.lossyQueueMilliseconds
+    addLoss(
+      lost: Double(result.lost - result.recovered),
+      total: Double(result.lost + result.acknowledged.count - result.recovered), hasQueue: hasQueue, now: now)
   }
 
   /// A report block about one of our streams: of use only without transport-wide feedback.
   mutating func handleReport(fractionLost: Double, expected: Double, now: Instant) {
     guard !usesTransportFeedback else { return }
-    addLoss(lost: fractionLost * expected, total: expected, now: now)
+    // A report tells nothing about a queue, so there may be one.
+    addLoss(lost: fractionLost * expected, total: expected, hasQueue: true, now: now)
   }
 
   mutating func handleReceiverMaximum(bitsPerSecond: UInt64, now: Instant) {
@@ -95,9 +101,9 @@ struct BandwidthEstimator: Sendable {
     roundTripTime = time
   }
 
-  private mutating func addLoss(lost: Double, total: Double, now: Instant) {
-    lossBased.add(lost: lost, total: total, target: target, maximum: maximum, now: now)
-    if lossBased.fractionLost > 0.05 { congestedUntil = max(congestedUntil, now + Self.congestionMemory) }
+  private mutating func addLoss(lost: Double, total: Double, hasQueue: Bool, now: Instant) {
+    lossBased.add(lost: lost, total: total, hasQueue: hasQueue, target: target, maximum: maximum, now: now)
+    if lossBased.isCongestion { congestedUntil = max(congestedUntil, now + Self.congestionMemory) }
   }
 
   /// Once a second without feedback, and each half second after it, the estimate goes down a fifth.

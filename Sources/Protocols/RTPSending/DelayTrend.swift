@@ -18,6 +18,9 @@ struct DelayTrend: Sendable {
   private(set) var usage = BandwidthUsage.normal
   private var standing = StandingQueue()
 
+  /// How long every packet of late has waited on the path at least, milliseconds.
+  var standingQueueMilliseconds: Double { standing.milliseconds }
+
   private struct Group: Sendable {
     var firstSent: Int64
     var lastSent: Int64
@@ -27,6 +30,8 @@ struct DelayTrend: Sendable {
 
   private var current: Group?
   private var previous: Group?
+  /// Groups in a row that arrived before the one ahead of them.
+  private var overtakingGroups = 0
   private var accumulated = 0.0
   private var smoothed = 0.0
   private var samples: [(time: Double, delay: Double)] = []
@@ -41,6 +46,7 @@ struct DelayTrend: Sendable {
   /// Packets sent within this time are one group. Section 5.2 of the draft.
   private static let burstNanoseconds: Int64 = 5_000_000
   private static let window = 20
+  private static let overtakingGroupsToReset = 3
   /// A standing queue below this is no reason to send less.
   private static let harmlessQueueMilliseconds = 12.0
 
@@ -60,8 +66,7 @@ struct DelayTrend: Sendable {
       current = group
       return
     }
-    if let previous { complete(group, after: previous) }
-    previous = group
+    complete(group)
     current = Group(firstSent: sent, lastSent: sent, firstArrival: packet.arrivedAt, lastArrival: packet.arrivedAt)
   }
 
@@ -74,9 +79,17 @@ struct DelayTrend: Sendable {
       && packet.arrivedAt &- group.firstArrival < 100_000_000
   }
 
-  private mutating func complete(_ group: Group, after previous: Group) {
+  private mutating func complete(_ group: Group) {
+    guard let previous else {
+      self.previous = group
+      return
+    }
     let sentDelta = Double(group.lastSent - previous.lastSent) / 1e6
     let arrivalDelta = Double(group.lastArrival &- previous.lastArrival) / 1e6
+    // One group that overtook another tells nothing. Several, and the clock has jumped.
+    overtakingGroups = arrivalDelta < 0 ? overtakingGroups + 1 : 0
+    if (1..<Self.overtakingGroupsToReset).contains(overtakingGroups) { return }
+    self.previous = group
     // A clock that jumps, or a peer that invents times, begins anew.
     guard arrivalDelta >= 0, arrivalDelta < 3000, sentDelta < 3000 else {
       reset()
@@ -101,6 +114,7 @@ struct DelayTrend: Sendable {
     groupCount = 0
     accumulated = 0
     smoothed = 0
+    overtakingGroups = 0
     overuseMilliseconds = 0
     overuseCount = 0
     lastTrend = 0
@@ -158,11 +172,12 @@ struct DelayTrend: Sendable {
   }
 }
 
-/// How long every packet of late had to wait at least, measured against the best of the last 10 to 20 s. The receiver's
-/// clock cancels out, and its drift is small over that time.
+/// How long every packet of late had to wait at least, measured against the best of the last one to two minutes. The
+/// receiver's clock cancels out, and over that time 50 ppm of drift are 6 ms at most. A shorter memory takes a queue that
+/// somebody's upload keeps filled for the path itself.
 private struct StandingQueue: Sendable {
   private var recent = WindowedMinimum(window: 100_000_000)
-  private var base = WindowedMinimum(window: 10_000_000_000)
+  private var base = WindowedMinimum(window: 60_000_000_000)
 
   mutating func add(oneWayDelay: Double, at time: Int64) {
     recent.add(oneWayDelay, at: time)
@@ -190,7 +205,9 @@ private struct WindowedMinimum: Sendable {
 
   mutating func add(_ value: Double, at time: Int64) {
     let elapsed = time &- (start ?? time)
-    if start == nil || elapsed < 0 || elapsed >= 2 * window {
+    // Overtaken by others, and too old to tell what the path is like now.
+    guard elapsed >= -window else { return }
+    if start == nil || elapsed >= 2 * window {
       previous = .infinity
       current = .infinity
       start = time

@@ -84,7 +84,7 @@ extension RTPSender {
     }
   }
 
-  private static let unmeasuredRoundTripTime = Duration.milliseconds(50)
+  static let unmeasuredRoundTripTime = Duration.milliseconds(50)
   private static let headerEstimate = 40
 
   private mutating func handle(fullIntraRequest request: RTCPFullIntraRequest, now: Instant) {

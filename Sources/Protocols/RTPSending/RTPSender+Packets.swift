@@ -13,7 +13,6 @@ extension RTPSender {
 
     var extensions = RTPHeaderExtensions()
     extensions.mid = configuration.mid
-    extensions.audioLevel = packet.audioLevel
     if configuration.kind == .video { extensions.playoutDelay = configuration.playoutDelay }
     extensions.absoluteCaptureTime = captureTime(of: packet, now: now)
     let transportSequenceNumber = stamp(&extensions, ids: configuration.extensionIDs, now: now)
@@ -32,7 +31,7 @@ extension RTPSender {
     streams[index].statistics.totalPacketSendDelay += max(0, (now - packet.enqueuedAt).inSeconds)
     if packet.isLastOfFrame {
       streams[index].statistics.framesSent += 1
-      if packet.isKeyFrame { streams[index].statistics.keyFramesSent += 1 }
+      if packet.isKeyFrame { noteKeyFrameSent(stream: index, now: now) }
     }
     noteSent(
       stream: index, byteCount: bytes.count, payloadByteCount: packet.payload.count,

@@ -40,17 +40,33 @@ extension RTPSender {
     requestKeyFrame(stream: stream, now: now)
   }
 
-  /// Asks the owner, at most once in `keyFrameRequestInterval`; more often is taken for the same request.
+  /// Asks the owner, at most once in `keyFrameRequestInterval`. What comes sooner waits.
   mutating func requestKeyFrame(stream: Int, now: Instant) {
-    if streams[stream].awaitsKeyFrame { streams[stream].keyFrameRequestDue = now + Self.keyFramePatience }
+    if streams[stream].awaitsKeyFrame {
+      streams[stream].keyFrameRequestDue = now + Self.keyFramePatience
+    } else if isAnswered(stream: stream, now: now) {
+      return
+    }
     if let last = streams[stream].keyFrameRequestedAt, now - last < configuration.keyFrameRequestInterval {
-      if streams[stream].awaitsKeyFrame {
-        streams[stream].keyFrameRequestDue = last + configuration.keyFrameRequestInterval
-      }
+      streams[stream].keyFrameRequestDue = last + configuration.keyFrameRequestInterval
       return
     }
     streams[stream].keyFrameRequestedAt = now
     outputs.append(.keyFrameRequested(ssrc: streams[stream].configuration.ssrc))
+  }
+
+  /// Whether a request that comes now was made before the last key frame can have been there.
+  private func isAnswered(stream: Int, now: Instant) -> Bool {
+    guard let sent = streams[stream].keyFrameSentAt else { return false }
+    return now - sent < streams[stream].roundTripTime ?? Self.unmeasuredRoundTripTime
+  }
+
+  /// The last packet of a key frame leaves.
+  mutating func noteKeyFrameSent(stream: Int, now: Instant) {
+    streams[stream].statistics.keyFramesSent += 1
+    streams[stream].keyFrameSentAt = now
+    // Whatever was lost before it no longer matters.
+    if !streams[stream].awaitsKeyFrame { streams[stream].keyFrameRequestDue = nil }
   }
 
   /// While nothing decodes, a key frame that does not come is asked for again.
@@ -59,6 +75,7 @@ extension RTPSender {
   mutating func requestDueKeyFrames(now: Instant) {
     for stream in streams.indices {
       guard let due = streams[stream].keyFrameRequestDue, now >= due else { continue }
+      streams[stream].keyFrameRequestDue = nil
       requestKeyFrame(stream: stream, now: now)
     }
   }

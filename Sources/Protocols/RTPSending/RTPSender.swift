@@ -1,4 +1,4 @@
-public import RTP
+import RTP
 public import Wire
 
 /// Everything about sending the media of one peer: sequence numbers, pacing, retransmission, sender reports, feedback and
@@ -8,8 +8,8 @@ public import Wire
 /// `nextDeadline`. Payloads are shared with other senders; a packet is put together when it leaves.
 public struct RTPSender: Sendable {
   let configuration: RTPSenderConfiguration
-  /// The wall clock for sender reports and capture times. Set it when the clock steps.
-  public var wallClock: WallClockReference
+  /// The wall clock for sender reports and capture times.
+  public private(set) var wallClock: WallClockReference
   var random: any RandomNumberGenerator & Sendable
 
   var streams: [SendStream] = []
@@ -45,6 +45,23 @@ public struct RTPSender: Sendable {
     nextTransportSequenceNumber = UInt16(truncatingIfNeeded: self.random.next())
     announcedKbps = Int(saturating: estimator.target / 1000)
   }
+
+  /// Takes the wall clock as it is now, which network time may have set. May be called as often as wanted.
+  ///
+  /// Receivers put sound and picture in step by the reports of both. So after a step of the clock all streams report at
+  /// once; otherwise they would seem to be apart by the step until the slower report.
+  public mutating func setWallClock(_ reference: WallClockReference, now: Instant) {
+    let step = reference.unixNanoseconds(at: now) &- wallClock.unixNanoseconds(at: now)
+    wallClock = reference
+    guard !isStopped, step.magnitude > Self.noticedClockStep else { return }
+    for index in streams.indices where streams[index].nextReport != nil {
+      streams[index].captureTimeSentAt = nil
+      queueReport(stream: index, now: now)
+    }
+  }
+
+  /// Nanoseconds. Less is neither seen nor heard.
+  private static let noticedClockStep: UInt64 = 5_000_000
 
   /// Adds a stream with random initial sequence number and timestamp. A stream whose SSRC is there already is ignored.
   public mutating func addStream(_ stream: RTPStreamConfiguration) {
@@ -96,10 +113,9 @@ public struct RTPSender: Sendable {
   ///   - captureTime: when it was taken; ties `mediaTime` to the clock that all streams share.
   ///   - marksLast: the last packet gets the marker bit (RFC 7741 section 4.1; for audio, see RFC 3551 section 4.1).
   ///   - temporalLayer: 0 is the base layer.
-  ///   - audioLevel: sent where its extension was negotiated.
   public mutating func send(
     payloads: [[UInt8]], ssrc: UInt32, mediaTime: UInt32, captureTime: Instant, marksLast: Bool,
-    temporalLayer: Int = 0, isKeyFrame: Bool = false, audioLevel: AudioLevel? = nil, now: Instant
+    temporalLayer: Int = 0, isKeyFrame: Bool = false, now: Instant
   ) {
     guard !isStopped, !payloads.isEmpty, let index = index(of: ssrc) else { return }
     let timestamp = mediaTime &+ streams[index].timestampOffset
@@ -115,7 +131,7 @@ public struct RTPSender: Sendable {
       let packet = QueuedPacket(
         stream: index, payload: payload, timestamp: timestamp, marker: marksLast && isLast,
         isFirstOfFrame: position == 0, isLastOfFrame: isLast, isKeyFrame: isKeyFrame, captureTime: captureTime,
-        audioLevel: audioLevel, skippedPictures: streams[index].skippedPictures, enqueuedAt: now)
+        skippedPictures: streams[index].skippedPictures, enqueuedAt: now)
       if isVideo {
         queuedVideoBytes += payload.count
         videoQueue.append(packet)

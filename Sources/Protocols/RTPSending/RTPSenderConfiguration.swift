@@ -30,8 +30,9 @@ public struct RTPSenderConfiguration: Hashable, Sendable {
 
   /// Mean interval of sender reports; each one is drawn from 0.5 to 1.5 times it (RFC 3550 section 6.2).
   public var reportInterval = Duration.seconds(1)
-  /// Key-frame requests of the peer that come closer together count as one.
-  public var keyFrameRequestInterval = Duration.milliseconds(100)
+  /// One peer gets key frames this far apart, however often it asks: each one is for all viewers of the same encoder to
+  /// carry. A request that comes sooner waits, unless another key frame leaves meanwhile.
+  public var keyFrameRequestInterval = Duration.seconds(1)
 
   public init() {}
 }

@@ -12,7 +12,6 @@ struct QueuedPacket: Sendable {
   var isLastOfFrame: Bool
   var isKeyFrame: Bool
   var captureTime: Instant
-  var audioLevel: AudioLevel?
   var skippedPictures: UInt16
   var enqueuedAt: Instant
 }
@@ -35,6 +34,8 @@ struct SendStream: Sendable {
   /// When to ask for a key frame of our own accord.
   var keyFrameRequestDue: Instant?
   var keyFrameRequestedAt: Instant?
+  /// When the last packet of the last key frame left.
+  var keyFrameSentAt: Instant?
   /// The last FIR's sender and sequence number.
   var lastFullIntraRequest: (sender: UInt32, sequenceNumber: UInt8)?
 
@@ -45,7 +46,7 @@ struct SendStream: Sendable {
   var nextReport: Instant?
   /// Sender reports that a receiver may still refer to, oldest first.
   var sentReports: [(compactNTPTime: UInt32, sentAt: Instant)] = []
-  var roundTripTime: Duration?
+  private var roundTrip = RoundTripEstimate()
   var lastExtendedSequenceNumber: UInt32?
 
   init(configuration: RTPStreamConfiguration, cachePackets: Int, random: inout any RandomNumberGenerator & Sendable) {
@@ -76,6 +77,9 @@ struct SendStream: Sendable {
     return report
   }
 
+  /// Smoothed; nil before the first measurement.
+  var roundTripTime: Duration? { roundTrip.smoothed }
+
   /// Receivers refer to the last report that they got; more than this many do not get lost and stay of use.
   private static let reportsRemembered = 8
 
@@ -89,10 +93,10 @@ struct SendStream: Sendable {
     let time = now - report.sentAt - held
     // Clocks of different speed can make it a little negative on a fast network.
     guard time > .milliseconds(-20) else { return }
-    let roundTrip = max(time, .microseconds(15))
-    roundTripTime = roundTrip
-    statistics.roundTripTime = roundTrip.inSeconds
-    statistics.totalRoundTripTime += roundTrip.inSeconds
+    let measured = max(time, .microseconds(15))
+    roundTrip.add(measured)
+    statistics.roundTripTime = measured.inSeconds
+    statistics.totalRoundTripTime += measured.inSeconds
     statistics.roundTripTimeMeasurements += 1
   }
 }

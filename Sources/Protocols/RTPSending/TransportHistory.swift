@@ -13,6 +13,8 @@ struct AcknowledgedPacket: Sendable {
 struct TransportFeedbackResult: Sendable {
   var acknowledged: [AcknowledgedPacket] = []
   var lost = 0
+  /// How many of the acknowledged ones had been counted as lost: they were only late, behind others of a later feedback.
+  var recovered = 0
 }
 
 /// Which packets left under which transport-wide sequence number, until feedback tells of them.
@@ -44,7 +46,7 @@ struct TransportHistory: Sendable {
       sentAt: now, bytes: Int32(clamping: bytes), sequenceNumber: sequenceNumber, state: .inFlight)
   }
 
-  /// Each packet is acknowledged once and counted as lost once, whatever the peer repeats. What was never sent is
+  /// Each packet is acknowledged once and counted as lost once at most, whatever the peer repeats. What was never sent is
   /// ignored. Work is bounded by the number of statuses, which parsing bounds.
   mutating func handle(_ feedback: RTCPTransportFeedback) -> TransportFeedbackResult {
     var arrival = unwrap(referenceTime: feedback.referenceTime) &* RTCPTransportFeedback.referenceNanoseconds
@@ -58,6 +60,7 @@ struct TransportHistory: Sendable {
       case .received(let delta):
         arrival &+= Int64(delta) &* RTCPTransportFeedback.deltaNanoseconds
         guard isKnown, entries[index].state == .inFlight || entries[index].state == .lost else { break }
+        if entries[index].state == .lost { result.recovered += 1 }
         entries[index].state = .arrived
         result.acknowledged.append(
           AcknowledgedPacket(sentAt: entries[index].sentAt, arrivedAt: arrival, bytes: Int(entries[index].bytes)))

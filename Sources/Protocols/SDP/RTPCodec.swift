@@ -68,6 +68,4 @@ public enum RTPHeaderExtensionURI {
   public static let absSendTime = "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
   public static let absCaptureTime = "http://www.webrtc.org/experiments/rtp-hdrext/abs-capture-time"
   public static let playoutDelay = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
-  /// RFC 6464.
-  public static let audioLevel = "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
 }

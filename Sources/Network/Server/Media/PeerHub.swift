@@ -297,6 +297,17 @@ public final class PeerHub: @unchecked Sendable {
     finishTurn()
   }
 
+  /// Tells every peer's sender reports what time it is; see `PeerConnection.setWallClock`.
+  public func setWallClock(_ reference: WallClockReference) {
+    eventLoop.preconditionInEventLoop()
+    let now = now()
+    for peer in peers.values {
+      peer.connection.setWallClock(reference, now: now)
+      drain(peer)
+    }
+    finishTurn()
+  }
+
   // MARK: Datagrams and time
 
   /// STUN may come from anywhere, but only while somebody is here; all else comes from where we have sent to.

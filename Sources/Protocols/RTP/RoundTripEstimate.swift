@@ -1,0 +1,29 @@
+/// The round-trip time of a path, smoothed. RFC 6298 section 2.
+package struct RoundTripEstimate: Hashable, Sendable {
+  /// Nil before the first measurement.
+  package private(set) var smoothed: Duration?
+  /// How far measurements are from `smoothed`, on average.
+  package private(set) var variation = Duration.zero
+
+  package init() {}
+
+  /// Adds one measurement. Each must be added once.
+  package mutating func add(_ measured: Duration) {
+    let measured = max(measured, .zero)
+    guard let old = smoothed else {
+      smoothed = measured
+      // RFC 6298 takes half. Nothing here waits as long as TCP does: a request that is repeated too soon costs one packet,
+      // one that comes too late a picture.
+      variation = measured / 8
+      return
+    }
+    variation = (variation * 3 + max(measured - old, old - measured)) / 4
+    smoothed = (old * 7 + measured) / 8
+  }
+
+  /// By when an answer can be expected: `smoothed` and a quarter, or more where measurements vary; at most twice
+  /// `smoothed`. Nil before the first measurement.
+  package var patience: Duration? {
+    smoothed.map { min($0 + max($0 / 4, variation * 2), $0 * 2) }
+  }
+}
