@@ -25,7 +25,8 @@ func room(
 }
 
 /// A pure core below Sources/Protocols: no C, no Foundation, no clock. The program is optimized across their borders:
-/// every packet crosses several of them.
+/// every packet crosses several of them. From tools version 6.2 on, packages that depend on this one may build with such
+/// flags too.
 func core(_ name: String, needs: [Target.Dependency] = []) -> Target {
   let acrossBorders = SwiftSetting.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))
   return room(name, in: "Protocols/\(name)", needs: needs, settings: strict + [acrossBorders])
@@ -225,7 +226,7 @@ let checks: [Target] = [
   .testTarget(name: "Fuzz", dependencies: ["FuzzBodies"], path: "Tests/Fuzz/Runs", swiftSettings: strict),
   // Runs the real program, so that it is built with the tests.
   tests(
-    "Interop", needs: ["Control", "Parent", "cradle-child", "cradle-parent"],
+    "Interop", needs: ["Control", "Identity", "SecureTransport", "Parent", "cradle-child", "cradle-parent"],
     exclude: ["peers", "demo.py", "package.sh"]),
   tests(
     "Behaviour",
@@ -239,7 +240,12 @@ let checks: [Target] = [
 let package = Package(
   name: "cradle",
   products: [
-    .library(name: "PeerConnection", targets: ["PeerConnection"]),
+    // With the modules that its interface speaks of; pure Swift.
+    .library(
+      name: "PeerConnection",
+      targets: ["PeerConnection", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "Wire"]),
+    // DTLS, SRTP and hashes for it, over OpenSSL and libsrtp.
+    .library(name: "SecureTransport", targets: ["SecureTransport"]),
     .executable(name: "cradle-child", targets: ["cradle-child"]),
     .executable(name: "cradle-parent", targets: ["cradle-parent"]),
   ],

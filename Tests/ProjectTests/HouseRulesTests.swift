@@ -44,7 +44,7 @@ import Testing
       }
     }
     for file in Self.swiftFiles(below: "Sources/Media") {
-      let upward: Set = ["Devices", "Server", "Secure", "Storage", "PeerConnection"]
+      let upward: Set = ["Devices", "Server", "SecureTransport", "Identity", "Storage", "PeerConnection"]
       #expect(upward.isDisjoint(with: try Self.imports(of: file)), "\(file.lastPathComponent)")
     }
   }
@@ -61,6 +61,7 @@ import Testing
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = [
       "swift", "format", "lint", "--strict", "--recursive", "--parallel", "Package.swift", "Sources", "Tests",
+      "Examples",
     ]
     process.currentDirectoryURL = Self.root
     let output = Pipe()
