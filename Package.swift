@@ -19,9 +19,11 @@ func product(_ name: String, _ package: String) -> Target.Dependency {
 }
 
 func room(
-  _ name: String, in folder: String, needs: [Target.Dependency] = [], settings: [SwiftSetting] = strict
+  _ name: String, in folder: String, needs: [Target.Dependency] = [], settings: [SwiftSetting] = strict,
+  links: [LinkerSetting] = []
 ) -> Target {
-  .target(name: name, dependencies: needs, path: "Sources/\(folder)", swiftSettings: settings)
+  .target(
+    name: name, dependencies: needs, path: "Sources/\(folder)", swiftSettings: settings, linkerSettings: links)
 }
 
 /// A pure core below Sources/Protocols: no C, no Foundation, no clock. The program is optimized across their borders:
@@ -29,7 +31,9 @@ func room(
 /// flags too.
 func core(_ name: String, needs: [Target.Dependency] = []) -> Target {
   let acrossBorders = SwiftSetting.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))
-  return room(name, in: "Protocols/\(name)", needs: needs, settings: strict + [acrossBorders])
+  // Square roots are libm's, which a program without Foundation does not link by itself.
+  return room(
+    name, in: "Protocols/\(name)", needs: needs, settings: strict + [acrossBorders], links: [.linkedLibrary("m")])
 }
 
 func library(_ name: String, pkgConfig: String?, package: String) -> Target {
