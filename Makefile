@@ -127,10 +127,10 @@ bench: setup-bench ## measures against GStreamer and libvpx, prints ratios
 	  --parent $(BUILD)/release/cradle-parent --benchmarks $(BUILD)/release/cradle-benchmarks
 
 format: ## formats the sources
-	swift format --in-place --recursive --parallel Package.swift Sources Tests
+	swift format --in-place --recursive --parallel Package.swift Sources Tests Examples
 
 lint: ## says what `format` would change
-	swift format lint --strict --recursive --parallel Package.swift Sources Tests
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests Examples
 
 install: ## installs the programs, manual pages, completion, services and the configuration (PREFIX, DESTDIR)
 	@systemd/install --programs $(BUILD)/release --prefix $(PREFIX) --root "$(DESTDIR)" child parent

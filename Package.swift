@@ -19,16 +19,21 @@ func product(_ name: String, _ package: String) -> Target.Dependency {
 }
 
 func room(
-  _ name: String, in folder: String, needs: [Target.Dependency] = [], settings: [SwiftSetting] = strict
+  _ name: String, in folder: String, needs: [Target.Dependency] = [], settings: [SwiftSetting] = strict,
+  links: [LinkerSetting] = []
 ) -> Target {
-  .target(name: name, dependencies: needs, path: "Sources/\(folder)", swiftSettings: settings)
+  .target(
+    name: name, dependencies: needs, path: "Sources/\(folder)", swiftSettings: settings, linkerSettings: links)
 }
 
 /// A pure core below Sources/Protocols: no C, no Foundation, no clock. The program is optimized across their borders:
-/// every packet crosses several of them.
+/// every packet crosses several of them. From tools version 6.2 on, packages that depend on this one may build with such
+/// flags too.
 func core(_ name: String, needs: [Target.Dependency] = []) -> Target {
   let acrossBorders = SwiftSetting.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))
-  return room(name, in: "Protocols/\(name)", needs: needs, settings: strict + [acrossBorders])
+  // Square roots are libm's, which a program without Foundation does not link by itself.
+  return room(
+    name, in: "Protocols/\(name)", needs: needs, settings: strict + [acrossBorders], links: [.linkedLibrary("m")])
 }
 
 func library(_ name: String, pkgConfig: String?, package: String) -> Target {
@@ -236,7 +241,8 @@ let checks: [Target] = [
   .testTarget(name: "Fuzz", dependencies: ["FuzzBodies"], path: "Tests/Fuzz/Runs", swiftSettings: strict),
   // Runs the real program, so that it is built with the tests.
   tests(
-    "Interop", needs: ["Control", "Parent", "cradle-child", "cradle-parent", "TestSupport"],
+    "Interop",
+    needs: ["Control", "Identity", "SecureTransport", "Parent", "cradle-child", "cradle-parent", "TestSupport"],
     exclude: ["peers", "demo.py", "package.sh"]),
   tests(
     "Behaviour",
@@ -250,7 +256,12 @@ let checks: [Target] = [
 let package = Package(
   name: "cradle",
   products: [
-    .library(name: "PeerConnection", targets: ["PeerConnection"]),
+    // With the modules that its interface speaks of; pure Swift.
+    .library(
+      name: "PeerConnection",
+      targets: ["PeerConnection", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "Wire"]),
+    // DTLS, SRTP and hashes for it, over OpenSSL and libsrtp.
+    .library(name: "SecureTransport", targets: ["SecureTransport"]),
     .executable(name: "cradle-child", targets: ["cradle-child"]),
     .executable(name: "cradle-parent", targets: ["cradle-parent"]),
   ],

@@ -86,7 +86,7 @@ enum PairingFuzz: FuzzBody {
       switch try child.handle(request, now: now, date: date) {
       case .reply(let reply):
         precondition((try? PairingMessages.reply(PairingMessages.encode(reply))) == reply, "replies can be read")
-        if case .share = reply { return true }
+        if case (.share, .share) = (request, reply) { return true }
       case .paired(let record, _, _):
         precondition(record.role == .parent && !child.isOpen, "a parent was paired, once")
         check(record)

@@ -1,3 +1,4 @@
+import Identity
 import TestSupport
 import Testing
 import Wire
@@ -65,15 +66,61 @@ import Wire
     _ = try rig.pair(.link(secret))
   }
 
-  /// The child's own proof, sent back to it.
-  @Test func reflectedProofIsRefused() throws {
+  /// The child's own confirmation, sent back to it.
+  @Test func reflectedConfirmationIsRefused() throws {
     let rig = PairingRig()
     let secret = try rig.child.invite(terms: terms, for: .seconds(60), now: rig.now)
     var parent = rig.parent(.link(secret))
-    guard case .link(let session, _, _, let proof) = try rig.post(try parent.start()) else {
+    guard case .share(let session, _, let confirmation) = try rig.post(try parent.start()) else {
       throw PairingRig.Unexpected()
     }
-    #expect(rig.refusal(.finish(session: session, confirmation: proof, sealed: [1])) == .unknownLink)
+    #expect(rig.refusal(.finish(session: session, confirmation: confirmation, sealed: [1])) == .unknownLink)
+    #expect(rig.events() == [.invited(terms), .wrongProof])
+  }
+
+  @Test func whoDoesNotKnowTheSecretIsNoChild() throws {
+    let (rig, stranger) = (PairingRig(), PairingRig(seed: 7))
+    let secret = try rig.child.invite(terms: terms, for: .seconds(60), now: rig.now)
+    let other = try stranger.child.invite(terms: terms, for: .seconds(60), now: rig.now)
+    var parent = rig.parent(.link(secret))
+    guard case .link(_, let share) = try parent.start() else { throw PairingRig.Unexpected() }
+    let answer = try stranger.post(
+      .link(id: PairingBytes.linkID(other, hashes: PairingRig.crypto.hashes), share: share))
+    #expect(throws: PairingFailure.wrongLink) { try parent.receive(answer, date: PairingRig.date) }
+  }
+
+  /// A share that was made for a code proves nothing about a link, and the other way round.
+  @Test func codesAndLinksDoNotAnswerForEachOther() throws {
+    let rig = PairingRig()
+    let offer = rig.child.open(now: rig.now)
+    guard case .parameters(let salt, _) = try rig.post(.begin) else { throw PairingRig.Unexpected() }
+    var parent = rig.parent(.link(offer.secret))
+    guard case .link(_, let share) = try parent.start() else { throw PairingRig.Unexpected() }
+    let answer = try rig.post(.share(salt: salt, share: share))
+    #expect(throws: PairingFailure.wrongLink) { try parent.receive(answer, date: PairingRig.date) }
+  }
+
+  @Test func wrongProofsOfALinkCostTheCodeNoTry() throws {
+    let rig = PairingRig()
+    let offer = rig.child.open(now: rig.now)
+    for seed in 1...5 as ClosedRange<UInt64> {
+      var parent = rig.parent(.link(offer.secret), seed: seed)
+      guard case .share(let session, _, _) = try rig.post(try parent.start()) else { throw PairingRig.Unexpected() }
+      let wrong = [UInt8](repeating: 0, count: PairingSize.confirmation)
+      #expect(rig.refusal(.finish(session: session, confirmation: wrong, sealed: [1])) == .unknownLink)
+    }
+    #expect(rig.child.isOpen)
+    _ = try rig.pair(.code(offer.code))
+  }
+
+  /// The derivation is fixed: a page or another program has to find the same. RFC 9383 section 3.2 with HKDF-SHA256.
+  @Test func secretsOfALinkMatchTheVector() throws {
+    let secret = try #require(PairingSecret("AAECAwQFBgcICQoLDA0ODw"))
+    let secrets = PairingPassword.link(secret).secrets(crypto: PairingRig.crypto)
+    #expect(
+      PairingBytes.linkID(secret, hashes: PairingRig.crypto.hashes) == Fixture.hex("9fb40141e89749c28107d647b6013a78"))
+    #expect(secrets.w0.bytes == Fixture.hex("f1aa6b89147c4ff4512be692a23e91a1fd19e7d1bfbb7a6a5235c577034f3cc2"))
+    #expect(secrets.w1.bytes == Fixture.hex("5c3bf586eeb84c8c06564f69f1b096e0e8885fc0d7d298cc8beb056516ae882d"))
   }
 
   @Test func newRunReplacesTheOneBefore() throws {

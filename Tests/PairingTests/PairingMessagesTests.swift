@@ -7,13 +7,12 @@ import Wire
   private static func bytes(_ count: Int, _ value: UInt8 = 7) -> [UInt8] { Array(repeating: value, count: count) }
 
   private static let requests: [PairingRequest] = [
-    .begin, .share(salt: bytes(16), share: bytes(65)), .link(id: bytes(16), publicKey: bytes(91), nonce: bytes(16)),
+    .begin, .share(salt: bytes(16), share: bytes(65)), .link(id: bytes(16), share: bytes(65)),
     .finish(session: bytes(16), confirmation: bytes(32), sealed: bytes(1024)), .abandon(session: bytes(16)),
   ]
   private static let replies: [PairingReply] = [
     .parameters(salt: bytes(16), iterations: 20_000),
     .share(session: bytes(16), share: bytes(65), confirmation: bytes(32)),
-    .link(session: bytes(16), publicKey: bytes(91), nonce: bytes(16), proof: bytes(32)),
     .finished(sealed: bytes(400)),
   ]
 
@@ -68,7 +67,7 @@ import Wire
       PairingRequest.finish(session: Self.bytes(16), confirmation: Self.bytes(32), sealed: Self.bytes(1025)),
       .finish(session: Self.bytes(16), confirmation: Self.bytes(32), sealed: []),
       .share(salt: Self.bytes(16), share: Self.bytes(66)), .abandon(session: Self.bytes(17)),
-      .link(id: Self.bytes(16), publicKey: Self.bytes(92), nonce: Self.bytes(16)),
+      .link(id: Self.bytes(15), share: Self.bytes(65)), .link(id: Self.bytes(16), share: Self.bytes(66)),
     ] {
       #expect(throws: PairingRefusal.self) { _ = try PairingMessages.request(PairingMessages.encode(request)) }
     }

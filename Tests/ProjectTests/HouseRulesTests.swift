@@ -15,6 +15,7 @@ import Testing
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = [
       "swift", "format", "lint", "--strict", "--recursive", "--parallel", "Package.swift", "Sources", "Tests",
+      "Examples",
     ]
     process.currentDirectoryURL = Project.root
     let output = Pipe()

@@ -9,7 +9,7 @@ internal import Wire
 /// | --- | --- | --- | --- |
 /// | `begin` | – | `parameters` | `salt`, `iterations` |
 /// | `share` | `salt`, `share` | `share` | `session`, `share`, `confirmation` |
-/// | `link` | `id`, `publicKey`, `nonce` | `link` | `session`, `publicKey`, `nonce`, `proof` |
+/// | `link` | `id`, `share` | `share` | `session`, `share`, `confirmation` |
 /// | `finish` | `session`, `confirmation`, `sealed` | `finished` | `sealed` |
 /// | `abandon` | `session` | – | always refused, with the number of tries left |
 public enum PairingMessages {
@@ -23,7 +23,7 @@ public enum PairingMessages {
     switch request {
     case .begin: object("begin", [:])
     case .share(let salt, let share): object("share", ["salt": salt, "share": share])
-    case .link(let id, let key, let nonce): object("link", ["id": id, "publicKey": key, "nonce": nonce])
+    case .link(let id, let share): object("link", ["id": id, "share": share])
     case .finish(let session, let confirmation, let sealed):
       object("finish", ["session": session, "confirmation": confirmation, "sealed": sealed])
     case .abandon(let session): object("abandon", ["session": session])
@@ -36,8 +36,6 @@ public enum PairingMessages {
       object("parameters", ["salt": salt], ["iterations": .number(Double(iterations))])
     case .share(let session, let share, let confirmation):
       object("share", ["session": session, "share": share, "confirmation": confirmation])
-    case .link(let session, let key, let nonce, let proof):
-      object("link", ["session": session, "publicKey": key, "nonce": nonce, "proof": proof])
     case .finished(let sealed): object("finished", ["sealed": sealed])
     }
   }
@@ -61,9 +59,7 @@ public enum PairingMessages {
           salt: try fields.bytes("salt", PairingSize.salt), share: try fields.bytes("share", PairingSize.share))
       case "link":
         return .link(
-          id: try fields.bytes("id", PairingSize.linkID),
-          publicKey: try fields.bytes("publicKey", IdentityKey.byteCount),
-          nonce: try fields.bytes("nonce", PairingSize.nonce))
+          id: try fields.bytes("id", PairingSize.linkID), share: try fields.bytes("share", PairingSize.share))
       case "finish":
         return .finish(
           session: try fields.bytes("session", PairingSize.session),
@@ -91,12 +87,6 @@ public enum PairingMessages {
           session: try fields.bytes("session", PairingSize.session),
           share: try fields.bytes("share", PairingSize.share),
           confirmation: try fields.bytes("confirmation", PairingSize.confirmation))
-      case "link":
-        return .link(
-          session: try fields.bytes("session", PairingSize.session),
-          publicKey: try fields.bytes("publicKey", IdentityKey.byteCount),
-          nonce: try fields.bytes("nonce", PairingSize.nonce),
-          proof: try fields.bytes("proof", PairingSize.confirmation))
       case "finished": return .finished(sealed: try fields.bytes("sealed", PairingSize.sealed))
       default: throw PairingFieldError(rule: "the step is not known")
       }

@@ -12,7 +12,7 @@ enum PairingBytes {
 
   static func label(_ text: String) -> [UInt8] { writer(label: text).bytes }
 
-  /// Binds a SPAKE2+ run to this protocol and to the parameters that the child sent.
+  /// Binds a SPAKE2+ run with a code to this protocol and to the parameters that the child sent.
   static func names(salt: [UInt8], iterations: Int) -> SPAKE2PlusNames {
     var context = writer(label: "code")
     context.write(part: salt)
@@ -20,12 +20,19 @@ enum PairingBytes {
     return SPAKE2PlusNames(context: context.bytes, prover: Array("parent".utf8), verifier: Array("child".utf8))
   }
 
-  /// Everything that went to and fro with a code, before the introductions.
-  static func codeTranscript(
-    salt: [UInt8], iterations: Int, shareP: [UInt8], session: [UInt8], shareV: [UInt8], hashes: any Hashes
+  /// The same with a link.
+  static func names(link id: [UInt8]) -> SPAKE2PlusNames {
+    var context = writer(label: "link")
+    context.write(part: id)
+    return SPAKE2PlusNames(context: context.bytes, prover: Array("parent".utf8), verifier: Array("child".utf8))
+  }
+
+  /// Everything that went to and fro before the introductions. `names` say whether a code or a link began it.
+  static func transcript(
+    names: SPAKE2PlusNames, shareP: [UInt8], session: [UInt8], shareV: [UInt8], hashes: any Hashes
   ) -> [UInt8] {
-    var writer = writer(label: "code transcript")
-    for part in [names(salt: salt, iterations: iterations).context, shareP, session, shareV] {
+    var writer = writer(label: "transcript")
+    for part in [names.context, shareP, session, shareV] {
       writer.write(part: part)
     }
     return hashes.sha256(writer.bytes)

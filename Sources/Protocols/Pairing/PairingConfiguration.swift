@@ -44,7 +44,7 @@ public enum PairingEvent: Hashable, Sendable {
   case windowOpened
   case windowClosed(Closing)
   case wrongCode(triesLeft: Int)
-  /// A link was known, but its proof was wrong.
+  /// A link was known, but its secret was not.
   case wrongProof
   case invited(PairingTerms)
   /// An invite was not used in time.

@@ -28,10 +28,8 @@ public struct PairingInitiator: Sendable {
   private enum State: Sendable {
     case new(Means)
     case begun(PairingCode)
-    case shared(SPAKE2PlusProver, salt: [UInt8], iterations: Int)
-    case linking(PairingSecret, nonce: [UInt8])
-    /// The child's key is known beforehand with a link.
-    case introduced(Introductions, childKey: [UInt8]?)
+    case shared(SPAKE2PlusProver, PairingEvent.Means)
+    case introduced(Introductions)
     case ended
   }
 
@@ -61,10 +59,10 @@ public struct PairingInitiator: Sendable {
       state = .begun(code)
       return .begin
     case .link(let secret):
-      let nonce = randomBytes(PairingSize.nonce, using: &random)
-      state = .linking(secret, nonce: nonce)
-      return .link(
-        id: PairingBytes.linkID(secret, hashes: crypto.hashes), publicKey: identity.publicKeySPKI, nonce: nonce)
+      let id = PairingBytes.linkID(secret, hashes: crypto.hashes)
+      let prover = try prover(.link(secret), names: PairingBytes.names(link: id))
+      state = .shared(prover, .link)
+      return .link(id: id, share: prover.share)
     }
   }
 
@@ -77,16 +75,10 @@ public struct PairingInitiator: Sendable {
     switch (before, reply) {
     case (.begun(let code), .parameters(let salt, let iterations)):
       return .send(try share(code: code, salt: salt, iterations: iterations))
-    case (.shared(let prover, let salt, let iterations), .share(let session, let share, let confirmation)):
-      return .send(
-        try confirm(
-          prover, salt: salt, iterations: iterations, session: session, share: share, confirmation: confirmation))
-    case (.linking(let secret, let nonce), .link(let session, let publicKey, let childNonce, let proof)):
-      return .send(
-        try prove(
-          secret, nonce: nonce, session: session, childKey: publicKey, childNonce: childNonce, proof: proof))
-    case (.introduced(let introductions, let childKey), .finished(let sealed)):
-      return try finish(introductions, childKey: childKey, sealed: sealed, date: date)
+    case (.shared(let prover, let means), .share(let session, let share, let confirmation)):
+      return .send(try confirm(prover, means, session: session, share: share, confirmation: confirmation))
+    case (.introduced(let introductions), .finished(let sealed)):
+      return try finish(introductions, sealed: sealed, date: date)
     default: throw .badReply("it does not answer the request")
     }
   }
@@ -97,23 +89,25 @@ public struct PairingInitiator: Sendable {
     guard salt.count == PairingSize.salt, PairingSize.iterations.contains(iterations) else {
       throw .badReply("its parameters are out of bounds")
     }
-    let names = PairingBytes.names(salt: salt, iterations: iterations)
-    let secrets = SPAKE2PlusSecrets(
-      password: code.digits, names: names, salt: salt, iterations: iterations, crypto: crypto)
-    let prover: SPAKE2PlusProver
-    do throws(SPAKE2PlusError) {
-      prover = try SPAKE2PlusProver(
-        names: names, secrets: secrets, x: crypto.randomScalar(using: &random), crypto: crypto)
-    } catch {
-      throw .badReply("its parameters give no share")
-    }
-    state = .shared(prover, salt: salt, iterations: iterations)
+    let prover = try prover(
+      .code(code, salt: salt, iterations: iterations), names: PairingBytes.names(salt: salt, iterations: iterations))
+    state = .shared(prover, .code)
     return .share(salt: salt, share: prover.share)
   }
 
+  private mutating func prover(
+    _ password: PairingPassword, names: SPAKE2PlusNames
+  ) throws(PairingFailure) -> SPAKE2PlusProver {
+    do throws(SPAKE2PlusError) {
+      return try SPAKE2PlusProver(
+        names: names, secrets: password.secrets(crypto: crypto), x: crypto.randomScalar(using: &random), crypto: crypto)
+    } catch {
+      throw .badReply("its parameters give no share")
+    }
+  }
+
   private mutating func confirm(
-    _ prover: SPAKE2PlusProver, salt: [UInt8], iterations: Int, session: [UInt8], share: [UInt8],
-    confirmation: [UInt8]
+    _ prover: SPAKE2PlusProver, _ means: PairingEvent.Means, session: [UInt8], share: [UInt8], confirmation: [UInt8]
   ) throws(PairingFailure) -> PairingRequest {
     guard session.count == PairingSize.session else { throw .badReply("its fields have other sizes") }
     var prover = prover
@@ -121,42 +115,23 @@ public struct PairingInitiator: Sendable {
     do throws(SPAKE2PlusError) {
       outcome = try prover.receive(share: share, confirmation: confirmation)
     } catch {
-      if error == .wrongConfirmation { throw .wrongCode(tell: .abandon(session: session)) }
-      throw .badReply("its share is no point of P-256")
+      guard error == .wrongConfirmation else { throw .badReply("its share is no point of P-256") }
+      throw means == .link ? .wrongLink : .wrongCode(tell: .abandon(session: session))
     }
-    let transcript = PairingBytes.codeTranscript(
-      salt: salt, iterations: iterations, shareP: prover.share, session: session, shareV: share,
-      hashes: crypto.hashes)
+    let transcript = PairingBytes.transcript(
+      names: prover.names, shareP: prover.share, session: session, shareV: share, hashes: crypto.hashes)
     let introductions = Introductions(agreedKey: outcome.sharedKey, transcript: transcript, crypto: crypto)
-    state = .introduced(introductions, childKey: nil)
+    state = .introduced(introductions)
     return .finish(
       session: session, confirmation: outcome.confirmation,
       sealed: introductions.sealParent(name: name, identity: identity))
   }
 
-  private mutating func prove(
-    _ secret: PairingSecret, nonce: [UInt8], session: [UInt8], childKey: [UInt8], childNonce: [UInt8], proof: [UInt8]
-  ) throws(PairingFailure) -> PairingRequest {
-    guard session.count == PairingSize.session, childKey.count == IdentityKey.byteCount,
-      childNonce.count == PairingSize.nonce
-    else { throw .badReply("its fields have other sizes") }
-    guard childKey != identity.publicKeySPKI else { throw .badReply("this is the parent's own key") }
-    let own = LinkProof(
-      secret: secret, session: session, parentKey: identity.publicKeySPKI, parentNonce: nonce, childKey: childKey,
-      childNonce: childNonce, hashes: crypto.hashes)
-    guard constantTimeEqual(own.childProof, proof) else { throw .wrongLink }
-    let introductions = Introductions(agreedKey: own.agreedKey, transcript: own.transcript, crypto: crypto)
-    state = .introduced(introductions, childKey: childKey)
-    return .finish(
-      session: session, confirmation: own.parentProof,
-      sealed: introductions.sealParent(name: name, identity: identity))
-  }
-
   private func finish(
-    _ introductions: Introductions, childKey: [UInt8]?, sealed: [UInt8], date: UnixTime
+    _ introductions: Introductions, sealed: [UInt8], date: UnixTime
   ) throws(PairingFailure) -> Step {
     guard let (child, grant) = introductions.openChild(sealed, parentKey: identity.publicKeySPKI),
-      childKey == nil || childKey == child.publicKey, child.publicKey != identity.publicKeySPKI
+      child.publicKey != identity.publicKeySPKI
     else { throw .badReply("the introduction does not fit") }
     let record = PairRecord(
       id: IdentityKey.id(publicKeySPKI: child.publicKey, hashes: crypto.hashes), name: child.name, role: .child,

@@ -3,7 +3,8 @@ internal import Wire
 /// Links that are valid: each for one pairing, until its own expiry.
 struct PairingInvites: Sendable {
   struct Invite: Sendable {
-    let secret: PairingSecret
+    /// What is kept of the link's secret.
+    let record: SPAKE2PlusRecord
     let terms: PairingTerms
     let expiresAt: Instant
     /// Goes with the window that it was opened with.

@@ -2,11 +2,11 @@
 public enum PairingRequest: Hashable, Sendable {
   /// For a code: how is it stretched?
   case begin
-  /// The prover's share, under the parameters with this salt.
+  /// The prover's share for a code, under the parameters with this salt.
   case share(salt: [UInt8], share: [UInt8])
-  /// For a link: which one (`PairingBytes.linkID`), the parent's identity key and its nonce.
-  case link(id: [UInt8], publicKey: [UInt8], nonce: [UInt8])
-  /// The parent's confirmation or proof, and its sealed introduction.
+  /// The prover's share for a link: which one is told by `PairingBytes.linkID`.
+  case link(id: [UInt8], share: [UInt8])
+  /// The parent's confirmation, and its sealed introduction.
   case finish(session: [UInt8], confirmation: [UInt8], sealed: [UInt8])
   /// The child's answer did not fit the code: this was a wrong try, and the child need not wait for more.
   case abandon(session: [UInt8])
@@ -16,9 +16,8 @@ public enum PairingRequest: Hashable, Sendable {
 public enum PairingReply: Hashable, Sendable {
   /// PBKDF2 over the code.
   case parameters(salt: [UInt8], iterations: Int)
+  /// The verifier's share and confirmation, for a code or a link.
   case share(session: [UInt8], share: [UInt8], confirmation: [UInt8])
-  /// The child's identity key, nonce and proof.
-  case link(session: [UInt8], publicKey: [UInt8], nonce: [UInt8], proof: [UInt8])
   /// The child's sealed introduction, with what the parent may do from now on.
   case finished(sealed: [UInt8])
 }
@@ -27,7 +26,7 @@ public enum PairingReply: Hashable, Sendable {
 public enum PairingRefusal: Error, Hashable, Sendable {
   /// No code is valid now.
   case windowClosed
-  /// No such link, or it was used or has expired, or the proof is wrong.
+  /// No such link, or it was used or has expired, or the parent does not know its secret.
   case unknownLink
   /// The session ended or never was.
   case unknownSession
@@ -44,9 +43,7 @@ public enum PairingSize {
   public static let salt = 16
   public static let linkID = 16
   public static let session = 16
-  public static let nonce = 16
   public static let share = P256Point.byteCount
-  /// Of confirmations and of a link's proofs.
   public static let confirmation = SPAKE2Plus.confirmationByteCount
   public static let sealed = 1...1024
   /// What a prover accepts. Less would make guessing cheap for who stole the child's record; more would hold up the

@@ -31,12 +31,11 @@ public struct PairingResponder: Sendable {
   public struct TooManyInvites: Error, Hashable, Sendable {}
 
   struct Session: Sendable {
-    enum Stage: Sendable {
-      case code(SPAKE2PlusVerifier, transcript: [UInt8], PairingTerms)
-      case link(id: [UInt8], LinkProof, parentKey: [UInt8], PairingTerms)
-    }
-
-    let stage: Stage
+    let verifier: SPAKE2PlusVerifier
+    let transcript: [UInt8]
+    let terms: PairingTerms
+    /// Which link it stands on; nil with a code.
+    let link: [UInt8]?
     let deadline: Instant
   }
 
@@ -80,10 +79,8 @@ public struct PairingResponder: Sendable {
     while true {
       let code = PairingCode.random(using: &random)
       let salt = randomBytes(PairingSize.salt, using: &random)
-      let secrets = SPAKE2PlusSecrets(
-        password: code.digits, names: PairingBytes.names(salt: salt, iterations: configuration.iterations), salt: salt,
-        iterations: configuration.iterations, crypto: crypto)
-      if let record = SPAKE2PlusRecord(secrets, group: crypto) {
+      let password = PairingPassword.code(code, salt: salt, iterations: configuration.iterations)
+      if let record = SPAKE2PlusRecord(password.secrets(crypto: crypto), group: crypto) {
         return PreparedCode(code: code, salt: salt, record: record)
       }
     }
@@ -128,11 +125,16 @@ public struct PairingResponder: Sendable {
   }
 
   private mutating func addInvite(terms: PairingTerms, expiresAt: Instant, belongsToWindow: Bool) -> PairingSecret {
-    let secret = PairingSecret.random(using: &random)
-    invites.add(
-      PairingInvites.Invite(secret: secret, terms: terms, expiresAt: expiresAt, belongsToWindow: belongsToWindow),
-      id: PairingBytes.linkID(secret, hashes: crypto.hashes))
-    return secret
+    while true {
+      let secret = PairingSecret.random(using: &random)
+      guard let record = SPAKE2PlusRecord(PairingPassword.link(secret).secrets(crypto: crypto), group: crypto) else {
+        continue
+      }
+      invites.add(
+        PairingInvites.Invite(record: record, terms: terms, expiresAt: expiresAt, belongsToWindow: belongsToWindow),
+        id: PairingBytes.linkID(secret, hashes: crypto.hashes))
+      return secret
+    }
   }
 
   // MARK: - Time
@@ -165,18 +167,14 @@ public struct PairingResponder: Sendable {
   mutating func closeWindow(_ reason: PairingEvent.Closing) {
     window.close()
     invites.removeWindow()
-    sessions = sessions.filter { _, session in
-      if case .link(let id, _, _, _) = session.stage { invites[id] != nil } else { false }
-    }
+    sessions = sessions.filter { _, session in session.link.map { invites[$0] != nil } ?? false }
     emit(.windowClosed(reason))
   }
 
   /// Takes a link away with the runs that stand on it.
   mutating func drop(link: [UInt8]) {
     invites.remove(link)
-    sessions = sessions.filter { _, session in
-      if case .link(link, _, _, _) = session.stage { false } else { true }
-    }
+    sessions = sessions.filter { _, session in session.link != link }
   }
 
   /// Ends a run that did not come to its end; with a code that was a wrong try. Returns how many are left of those.

@@ -95,17 +95,23 @@ public struct SPAKE2PlusSecrets: Sendable {
     self.w1 = w1
   }
 
-  /// Slow on purpose: `iterations` of PBKDF2.
-  init(password: [UInt8], names: SPAKE2PlusNames, salt: [UInt8], iterations: Int, crypto: any PairingCrypto) {
+  /// Each half has 64 bits more than n, so that reducing it leaves no bias.
+  static let halvesByteCount = 80
+
+  /// What the key derivation function takes for its password.
+  static func input(password: [UInt8], names: SPAKE2PlusNames) -> [UInt8] {
     var input = ByteWriter()
     for part in [password, names.prover, names.verifier] {
       input.write(UInt64(part.count).byteSwapped)
       input.write(contentsOf: part)
     }
-    // Each half has 64 bits more than n, so that reducing it leaves no bias.
-    let halves = crypto.stretch(password: input.bytes, salt: salt, iterations: iterations, count: 80)
-    w0 = crypto.scalar(reducing: Array(halves[..<40]))
-    w1 = crypto.scalar(reducing: Array(halves[40...]))
+    return input.bytes
+  }
+
+  /// - Parameter halves: The key derivation function's output, `halvesByteCount` bytes.
+  init(halves: [UInt8], group: any P256Group) {
+    w0 = group.scalar(reducing: Array(halves[..<40]))
+    w1 = group.scalar(reducing: Array(halves[40...]))
   }
 }
 

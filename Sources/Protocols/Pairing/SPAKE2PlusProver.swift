@@ -13,7 +13,7 @@ struct SPAKE2PlusProver: Sendable {
     let sharedKey: [UInt8]
   }
 
-  private let names: SPAKE2PlusNames
+  let names: SPAKE2PlusNames
   private let secrets: SPAKE2PlusSecrets
   private let crypto: any PairingCrypto
   private var state: State

@@ -66,7 +66,7 @@ public enum PeerConnectionEvent: Sendable {
   case dataChannelClosed(id: UInt16)
 }
 
-/// What `PeerConnection.poll(now:)` hands out, in order.
+/// What `PeerConnection.poll()` hands out, in order.
 public enum PeerConnectionOutput: Sendable {
   /// One datagram for the UDP socket.
   case transmit([UInt8], from: TransportAddress, to: TransportAddress)

@@ -54,7 +54,7 @@ public enum DTLSOutput: Sendable {
 }
 
 /// One DTLS 1.2 association, driven from outside: datagrams and `now` in, outputs and the next deadline out.
-/// Implemented over OpenSSL by `Secure.DTLSConnection`, and by fakes in tests. Used from one thread at a time.
+/// Implemented over OpenSSL by `SecureTransport.DTLSConnection`, and by fakes in tests. Used from one thread at a time.
 public protocol DTLSPort: AnyObject {
   /// Starts the handshake; as the client this queues ClientHello. Called once.
   func start(role: DTLSRole, now: Instant)
