@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// A small file that is replaced as a whole or not at all: after a power cut there is the old content or the new, never
-/// half of one. One writer at a time; `StateDirectory`'s lock sees to that between processes.
+/// A small file that is replaced as a whole or not at all: after a power cut it has the old content or the new, never a
+/// part. There must be one writer at a time; between processes `StateDirectory`'s lock ensures that.
 public struct AtomicFile: Sendable, Hashable {
   public let path: String
   /// Permission bits of what is written.
@@ -49,15 +49,15 @@ public struct AtomicFile: Sendable, Hashable {
     case syncDirectory
   }
 
-  /// What a test lets happen instead of a step.
+  /// What a test makes happen instead of a step.
   enum Fault: Sendable {
     /// The step fails with this `errno`.
     case fails(Int32)
-    /// Power goes: nothing more is done, nothing is tidied up.
+    /// The power is cut: nothing more happens, and nothing is cleaned up.
     case powerCut
   }
 
-  /// For tests of what lies above a file: applies to every write within the task.
+  /// For tests of the stores: applies to every write within the task.
   @TaskLocal static var injectedFault: (@Sendable (Step) -> Fault?)?
 
   /// Content is written in pieces of this many bytes.
@@ -83,11 +83,11 @@ public struct AtomicFile: Sendable, Hashable {
     }
     do throws(FileError) {
       try begin(.createTemporary, "create")
-      // What an earlier crash left. Removed rather than reused, so that nobody's open descriptor or link sees the rest.
+      // An earlier crash may have left one. It is removed, not reused: somebody may hold it open, or it may be a link.
       if unlink(temporary) != 0, errno != ENOENT { throw .last("remove", temporary) }
       let file = try FileDescriptor(opening: temporary, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
       file.belong(toOwnerOf: Self.split(path).directory)
-      // open(2) takes the umask off; the mode is meant exactly.
+      // open(2) applies the umask; this mode is exact.
       guard fchmod(file.number, mode) == 0 else { throw .last("set the mode of", temporary) }
       for offset in stride(from: 0, to: bytes.count, by: Self.pieceSize) {
         try begin(.write(offset: offset), "write")

@@ -1,9 +1,8 @@
 internal import Glibc
 
-/// Keeps other processes out while something is read, changed and written.
+/// Excludes other processes while something is read, changed and written.
 public enum FileLock {
-  /// Runs `body` while no other process is in here with the same path; waits for its turn. The file at `path` is made
-  /// when it is missing (0600) and stays behind, empty.
+  /// Waits for the lock at `path`, then runs `body`. The file is made if it is missing (0600), and stays, empty.
   ///
   /// - Throws: `FileError`, and what `body` throws.
   public static func hold<Result>(_ path: String, while body: () throws -> Result) throws -> Result {

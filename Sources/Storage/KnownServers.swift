@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
-/// The key that a server's certificate had when it was first asked: certificates are made anew, keys stay. For servers
-/// that are watched by URL and token; paired children are known by their keys anyway.
+/// The key of a server's certificate at the first connection. Certificates are replaced, but the key stays. For servers
+/// that are watched by URL and token; paired children are known by their identity keys.
 public struct KnownServer: Codable, Hashable, Sendable {
   /// `https://192.0.2.7:8443`.
   public let origin: String
@@ -12,7 +12,7 @@ public struct KnownServer: Codable, Hashable, Sendable {
 
 /// `known-servers.json` in the parent's state directory: trust on first use.
 public struct KnownServers: Sendable {
-  /// The oldest ones go when there are more.
+  /// When there are more, the oldest go.
   public static let maximum = 256
 
   public private(set) var servers: [KnownServer]
@@ -29,7 +29,7 @@ public struct KnownServers: Sendable {
     servers = try store.load(Content.self)?.servers ?? []
   }
 
-  /// What `origin` showed when it was first asked; nil when it never was.
+  /// SHA-256 of the key that `origin` had at the first connection; nil before that.
   public func key(of origin: String) -> String? {
     servers.first { $0.origin == origin }?.keySHA256
   }
