@@ -1,5 +1,7 @@
+public import ArgumentParser
+
 /// A length of time as a person types it: `90`, `45s`, `10m`, `8h`, `2d`, `1h30m`. Without a unit it is seconds.
-public struct TimeSpan: Hashable, Sendable, LosslessStringConvertible {
+public struct TimeSpan: Hashable, Sendable, LosslessStringConvertible, ExpressibleByArgument {
   public let seconds: Int
 
   private static let units: [(letter: Character, seconds: Int)] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]

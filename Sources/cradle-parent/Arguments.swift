@@ -1,10 +1,7 @@
 public import ArgumentParser
 public import Control
-public import Parent
 
 // What stands on the command line beside texts and numbers.
-
-extension TimeSpan: ExpressibleByArgument {}
 
 extension LightSetting.Switch: ExpressibleByArgument {}
 
