@@ -198,10 +198,10 @@ let checks: [Target] = [
     "ChildTests",
     needs: [
       "Wire", "Control", "RTPReceiving", "Frames", "Codecs", "Sound", "Devices", "Discovery", "Storage", "Health",
-      "Child",
-      "TestSupport",
+      "Pairing", "Messages", "Secure", "Server", "Child", "TestSupport", product("NIOCore", nio),
+      product("NIOPosix", nio), product("NIOHTTP1", nio), product("Logging", "swift-log"),
     ]),
-  tests("ParentTests", needs: ["Wire", "RTPReceiving", "PeerConnection", "Health", "Parent"]),
+  tests("ParentTests", needs: ["Wire", "RTPReceiving", "PeerConnection", "Health", "Commands", "Parent"]),
   // Two peers in fake time.
   .target(
     name: "Simulation",
