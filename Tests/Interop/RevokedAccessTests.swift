@@ -14,6 +14,13 @@ extension RealPeers {
       var invites: [Row]
     }
 
+    private struct Added: Decodable { var token: String, expiresAt: String? }
+    private struct Row: Decodable { var name: String, isExpired: Bool }
+    private struct Status: Decodable {
+      struct Viewer: Decodable { var name: String, state: String }
+      var viewers: [Viewer]
+    }
+
     private func invites(_ house: Household) throws -> [Invites.Row] {
       let said = try house.child.command(["invites", "--json"])
       try #require(said.status == 0, Comment(rawValue: said.error))
@@ -67,12 +74,6 @@ extension RealPeers {
     }
 
     @Test func aSessionEndsWithItsToken() throws {
-      struct Added: Decodable { var token: String, expiresAt: String? }
-      struct Row: Decodable { var name: String, isExpired: Bool }
-      struct Status: Decodable {
-        struct Viewer: Decodable { var name: String, state: String }
-        var viewers: [Viewer]
-      }
       let child = try ChildProcess()
       let said = try child.command(["token", "add", "--name", "short", "--for", "8s", "--json"])
       let added = try JSONDecoder().decode(Added.self, from: Data(said.output.utf8))
@@ -81,7 +82,9 @@ extension RealPeers {
       let parent = try ParentProcess(
         "https://127.0.0.1:\(child.port)/whep", token: added.token, arguments: ["--duration", "60"])
       func viewers() throws -> [Status.Viewer] {
-        try JSONDecoder().decode(Status.self, from: Data(child.command(["status", "--json"]).output.utf8)).viewers
+        let said = try child.command(["status", "--json"])
+        let status = try JSONDecoder().decode(Status.self, from: Data(said.output.utf8))
+        return status.viewers
       }
       func wait(for condition: ([Status.Viewer]) -> Bool) throws -> Bool {
         while ContinuousClock.now - began < .seconds(30) {
