@@ -214,12 +214,14 @@ let checks: [Target] = [
     "ChildTests",
     needs: [
       "Wire", "Control", "RTPReceiving", "Frames", "Codecs", "Sound", "Devices", "Pipelines", "Discovery", "Storage",
-      "Health", "Child",
-      "TestSupport",
+      "Health", "Pairing", "Messages", "SecureTransport", "Identity", "Server", "Child", "TestSupport",
+      product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("Logging", "swift-log"),
     ]),
   tests(
     "ParentTests",
-    needs: ["Wire", "Control", "Messages", "RTPReceiving", "PeerConnection", "Health", "Pipelines", "Parent"]),
+    needs: [
+      "Wire", "Control", "Messages", "RTPReceiving", "PeerConnection", "Health", "Pipelines", "Commands", "Parent",
+    ]),
   // Two peers in fake time.
   .target(
     name: "Simulation",

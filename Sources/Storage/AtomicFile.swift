@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// A small file that is replaced as a whole or not at all: after a power cut it has the old content or the new, never a
-/// part. One writer at a time; between processes `StateDirectory`'s lock ensures that.
+/// part. There must be one writer at a time; between processes `StateDirectory`'s lock ensures that.
 public struct AtomicFile: Sendable, Hashable {
   public let path: String
   /// Permission bits of what is written.
@@ -47,11 +47,11 @@ public struct AtomicFile: Sendable, Hashable {
   enum Fault: Sendable {
     /// The step fails with this `errno`.
     case fails(Int32)
-    /// A power cut: no further step is taken, not even cleaning up.
+    /// The power is cut: nothing more happens, and nothing is cleaned up.
     case powerCut
   }
 
-  /// For tests of code that uses a file: applies to every write within the task.
+  /// For tests of the stores: applies to every write within the task.
   @TaskLocal static var injectedFault: (@Sendable (Step) -> Fault?)?
 
   /// Content is written in pieces of this many bytes.
@@ -77,11 +77,11 @@ public struct AtomicFile: Sendable, Hashable {
     }
     do throws(FileError) {
       try begin(.createTemporary, "create")
-      // Left by an earlier crash. Removed rather than reused, so that no open descriptor or link sees the new content.
+      // An earlier crash may have left one. It is removed, not reused: somebody may hold it open, or it may be a link.
       if unlink(temporary) != 0, errno != ENOENT { throw .last("remove", temporary) }
       let file = try FileDescriptor(opening: temporary, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
       file.belong(toOwnerOf: Self.split(path).directory)
-      // open(2) applies the umask; the mode has to be exact.
+      // open(2) applies the umask; this mode is exact.
       guard fchmod(file.number, mode) == 0 else { throw .last("set the mode of", temporary) }
       for offset in stride(from: 0, to: bytes.count, by: Self.pieceSize) {
         try begin(.write(offset: offset), "write")

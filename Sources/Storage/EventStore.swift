@@ -1,9 +1,10 @@
 public import Control
 internal import Glibc
 
-/// The event log on disk: `events/events.json` in the state directory, oldest first, each event as `events.get` returns it. INTERFACES.md, "Files".
+/// The event log on disk: `events/events.json` in the state directory, oldest event first, in the form of `events.get`.
+/// INTERFACES.md, "Files".
 ///
-/// Unlike the other stores, a damaged one does not stop the program, because nothing depends on it. It is moved aside.
+/// Unlike the other stores, a damaged one does not keep the child from starting: it is moved aside, and a new one begins.
 public struct EventStore: Sendable {
   private let store: JSONStore
 
@@ -17,10 +18,10 @@ public struct EventStore: Sendable {
     store = JSONStore(file: file, version: 1)
   }
 
-  /// The events of earlier runs. A file that cannot be understood is renamed, never overwritten.
+  /// Reads the events of earlier runs. A file that cannot be understood is renamed, never overwritten.
   ///
-  /// - Returns: `trouble` says where a damaged file is now.
-  /// - Throws: `FileError` when the file cannot be read or renamed; it must not be written then.
+  /// - Returns: the events; `trouble` when there was such a file, with its new path.
+  /// - Throws: `FileError` when the file cannot be read or renamed. Do not call `save` then.
   public func load() throws(FileError) -> (events: [EventDocument], trouble: StoreError?) {
     do throws(StoreError) {
       return (try store.load(Content.self)?.events ?? [], nil)
@@ -37,7 +38,7 @@ public struct EventStore: Sendable {
     }
   }
 
-  /// Replaces the events. Throws `StoreError.file`; the old content is kept then.
+  /// Replaces the stored events. Throws `StoreError.file`; the old content is still there then.
   public func save(_ events: [EventDocument]) throws(StoreError) {
     try store.save(Content(events: events))
   }

@@ -19,9 +19,19 @@ public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     FileError(operation: operation, path: path, code: errno)
   }
 
-  /// `cannot rename /var/lib/cradle/tokens.json: No space left on device`.
+  /// `cannot rename /var/lib/cradle/tokens.json: No space left on device. Make room; what is full: df -h`
   public var description: String {
-    "cannot \(operation) \(path): \(String(cString: strerror(code)))"
+    "cannot \(operation) \(path): \(String(cString: strerror(code)))" + (advice.map { ". \($0)" } ?? "")
+  }
+
+  /// What to do about it, when that follows from the error.
+  private var advice: String? {
+    switch code {
+    case EACCES, EPERM: "Use sudo, or look who owns it: ls -ld \(path)"
+    case ENOSPC, EDQUOT: "Make room; what is full: df -h"
+    case EROFS: "The file system is read-only, often because the memory card fails: dmesg says why"
+    default: nil
+    }
   }
 }
 
@@ -73,8 +83,8 @@ struct FileDescriptor: ~Copyable {
     guard fsync(number) == 0 else { throw .last("sync", path) }
   }
 
-  /// Gives a file that root makes in a directory of the daemon's user to that user, who could not read it otherwise: one
-  /// `sudo cradle-child run` must not prevent the service from starting later.
+  /// Gives the file to the directory's owner when root has made it. Otherwise the service could not read its own files
+  /// after somebody has run `sudo cradle-child run` once.
   func belong(toOwnerOf directory: String) {
     var status = stat()
     guard geteuid() == 0, stat(directory, &status) == 0 else { return }

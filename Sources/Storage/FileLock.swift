@@ -1,9 +1,8 @@
 internal import Glibc
 
-/// Excludes other processes while a file is read, changed and written.
+/// Excludes other processes while something is read, changed and written.
 public enum FileLock {
-  /// Runs `body` while this process holds the lock at `path`, for which it waits. The lock file is made when it is missing
-  /// (0600) and stays, empty.
+  /// Waits for the lock at `path`, then runs `body`. The file is made if it is missing (0600), and stays, empty.
   ///
   /// - Throws: `FileError`, and what `body` throws.
   public static func hold<Result>(_ path: String, while body: () throws -> Result) throws -> Result {

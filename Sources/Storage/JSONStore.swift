@@ -21,7 +21,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .file(let error): "\(error)"
     case .damaged(let path, let offset, let reason):
       "\(path) is damaged" + (offset.map { " at byte \($0)" } ?? "")
-        + ": \(reason). It was left as it is; repair it, or move it away to start afresh"
+        + ": \(reason). It was left as it is; restore a backup of it, or move it away to begin anew: mv \(path) \(path).old"
     case .newerVersion(let path, let found, let supported):
       "\(path) has version \(found), this program reads up to version \(supported). It was left as it is; use the newer "
         + "program that wrote it, or restore a backup of the directory"
@@ -29,7 +29,9 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .duplicateName(let name): "“\(name)” exists already; choose another name or revoke that one first"
     case .unknownName(let name): "there is no “\(name)”"
     case .notAllowed(let names):
-      names.isEmpty ? "at least one permission is needed" : "not allowed here: \(names.joined(separator: ", "))"
+      names.isEmpty
+        ? "at least one permission is needed: view, listen, talk or control"
+        : "not allowed here: \(names.joined(separator: ", ")); leave it out"
     case .full(let maximum): "there are \(maximum) already, which is the limit; revoke one first"
     }
   }

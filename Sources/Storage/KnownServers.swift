@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
-/// The public key that a server's certificate had at the first connection. The key, because certificates are renewed. For
-/// servers that are watched by URL and token; paired children are known by their keys.
+/// The key of a server's certificate at the first connection. Certificates are replaced, but the key stays. For servers
+/// that are watched by URL and token; paired children are known by their identity keys.
 public struct KnownServer: Codable, Hashable, Sendable {
   /// `https://192.0.2.7:8443`.
   public let origin: String
@@ -12,7 +12,7 @@ public struct KnownServer: Codable, Hashable, Sendable {
 
 /// `known-servers.json` in the parent's state directory: trust on first use.
 public struct KnownServers: Sendable {
-  /// When there are more, the oldest are dropped.
+  /// When there are more, the oldest go.
   public static let maximum = 256
 
   public private(set) var servers: [KnownServer]
@@ -29,7 +29,7 @@ public struct KnownServers: Sendable {
     servers = try store.load(Content.self)?.servers ?? []
   }
 
-  /// The key that `origin` showed at the first connection; nil when there was none.
+  /// SHA-256 of the key that `origin` had at the first connection; nil before that.
   public func key(of origin: String) -> String? {
     servers.first { $0.origin == origin }?.keySHA256
   }

@@ -66,13 +66,22 @@ public struct PairStore: Sendable {
     try save(changed)
   }
 
-  /// Notes in memory that a pair was here, and where; `saveNotes` writes it. A child that is watched all night must not
-  /// wear out its SD card.
+  /// Marks in memory the pairs whose time is over at `date`: they stay expired even if the clock is set back. `saveNotes`
+  /// writes it.
+  /// - Returns: those that were not marked yet.
+  public mutating func markExpired(at date: UnixTime) -> [PairRecord] {
+    let expired = book.markExpired(at: date)
+    if !expired.isEmpty { hasUnsavedNotes = true }
+    return expired
+  }
+
+  /// Notes in memory that a pair was here, and where; `saveNotes` writes it. Writing each visit would wear out an SD
+  /// card.
   public mutating func touch(id: String, date: UnixTime, address: KnownAddress? = nil) {
     if book.touch(id: id, date: date, address: address) { hasUnsavedNotes = true }
   }
 
-  /// Writes what was noted, if anything was. For now and then, and for the end.
+  /// Writes what was noted, if anything was. Call it now and then, and before the program ends.
   public mutating func saveNotes() throws(StoreError) {
     if hasUnsavedNotes { try save(book) }
   }
@@ -89,7 +98,7 @@ private struct StoredPair: Codable {
   let record: PairRecord
 
   private enum CodingKeys: String, CodingKey {
-    case id, name, role, publicKey, permissions, createdAt, lastSeenAt, expiresAt, lastAddress
+    case id, name, role, publicKey, permissions, createdAt, lastSeenAt, expiresAt, expired, lastAddress
   }
 
   private struct Address: Codable {
@@ -114,7 +123,7 @@ private struct StoredPair: Codable {
       key.count == IdentityKey.byteCount
     else { throw impossible(.publicKey) }
     let id = try values.decode(String.self, forKey: .id)
-    // Edited by hand, or in letters that this program does not know yet: no reason to refuse the pair.
+    // A name that was edited by hand, or that uses newer Unicode, is no reason to refuse the pair.
     let name = PairName.cleaned(try values.decode(String.self, forKey: .name), fallback: id)
     guard let role = PairRecord.Role(rawValue: try values.decode(String.self, forKey: .role)) else {
       throw impossible(.role)
@@ -130,7 +139,8 @@ private struct StoredPair: Codable {
     }
     record = PairRecord(
       id: id, name: name, role: role, publicKey: key, permissions: permissions, createdAt: createdAt,
-      lastSeenAt: try date(.lastSeenAt), expiresAt: try date(.expiresAt), lastAddress: address)
+      lastSeenAt: try date(.lastSeenAt), expiresAt: try date(.expiresAt),
+      hasExpired: try values.decodeIfPresent(Bool.self, forKey: .expired) ?? false, lastAddress: address)
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -143,17 +153,10 @@ private struct StoredPair: Codable {
     try values.encode(record.createdAt.date, forKey: .createdAt)
     try values.encodeIfPresent(record.lastSeenAt?.date, forKey: .lastSeenAt)
     try values.encodeIfPresent(record.expiresAt?.date, forKey: .expiresAt)
+    if record.hasExpired { try values.encode(true, forKey: .expired) }
     let address = record.lastAddress.map { address in
       Address(host: address.host, addresses: address.addresses.map(\.description), port: address.port)
     }
     try values.encodeIfPresent(address, forKey: .lastAddress)
   }
-}
-
-extension UnixTime {
-  fileprivate init(date: Date) {
-    self.init(seconds: Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0)
-  }
-
-  fileprivate var date: Date { Date(timeIntervalSince1970: Double(seconds)) }
 }

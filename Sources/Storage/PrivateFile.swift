@@ -1,28 +1,28 @@
 internal import Glibc
 
-/// Why a file with secrets cannot be trusted. The description names the command that corrects it.
+/// Why a file with secrets cannot be trusted. The description names the command that repairs it.
 public enum PrivateFileError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Others may read or change it; the permission bits as found, and what they should be.
   case mode(path: String, found: UInt32, wanted: UInt32)
   /// Another user owns it, and so may change it.
   case owner(path: String, found: UInt32, wanted: UInt32)
-  /// It is a link, a device or the like, whose target cannot be judged.
+  /// It is a link, a device or the like, and nothing is known about where it leads.
   case notAFile(path: String)
 
   public var description: String {
     switch self {
     case .mode(let path, let found, let wanted):
-      "\(path) has mode \(Self.octal(found)), so others on this machine may read or change it. Correct it with: "
+      "\(path) has mode \(Self.octal(found)), so that others on this machine may read or change it. Repair it with: "
         + "chmod \(String(wanted, radix: 8)) \(path)"
     case .owner(let path, let found, let wanted):
-      "\(path) belongs to the user with number \(found), who may change it. Correct it with: chown \(wanted) \(path)"
+      "\(path) belongs to the user with number \(found), who may change it. Repair it with: chown \(wanted) \(path)"
     case .notAFile(let path):
       "\(path) is a link or a device. Put the file itself there, with mode 0600"
     }
   }
 
-  /// Checks a private key that is kept elsewhere and may be readable by a group, as with web servers. A link is followed. A
-  /// missing file is left to its reader to report.
+  /// Checks a private key that the family keeps elsewhere. A group may read it, as is usual for web servers. A link is
+  /// followed. A missing file is not an error here; whoever reads it reports it.
   public static func checkSharedKey(_ path: String) throws(PrivateFileError) {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & 0o027 != 0 else { return }
@@ -32,12 +32,12 @@ public enum PrivateFileError: Error, Hashable, Sendable, CustomStringConvertible
   private static func octal(_ mode: UInt32) -> String { "0" + String(mode, radix: 8) }
 }
 
-/// Checks who can read or change a file with secrets.
+/// Checks of owner and mode for files with secrets.
 enum PrivateFile {
-  /// Checks a file that this program will read. A missing one is fine.
+  /// Checks a file that this program is going to read. A missing one is fine.
   ///
-  /// It must belong to the user that runs this program, or to root. Root, which may work on the daemon's files
-  /// (`sudo cradle-child check`), also accepts those of the directory's owner.
+  /// It must belong to the user that runs this program, or to root. When root runs it (`sudo cradle-child check`), it may
+  /// also belong to the directory's owner.
   static func check(_ path: String, directoryOwner: UInt32) throws(PrivateFileError) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return }
@@ -51,9 +51,9 @@ enum PrivateFile {
     }
   }
 
-  /// Checks the directory: whoever may write there can replace the files.
+  /// Checks the directory that holds them: whoever may write there can replace them.
   ///
-  /// - Returns: its owner's number.
+  /// - Returns: the owner's user id.
   static func checkDirectory(_ path: String) throws(PrivateFileError) -> UInt32 {
     var status = stat()
     guard stat(path, &status) == 0 else { return geteuid() }

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 
 extension StateDirectory {
-  /// One thing that the node keeps: a file, or a folder with its contents.
+  /// Something that the node keeps: a file, or a folder with its content.
   public struct Kept: Hashable, Sendable, Codable {
     /// For people: "identity", "recordings".
     public let what: String
@@ -12,15 +12,16 @@ extension StateDirectory {
     public let bytes: Int
   }
 
-  /// In the order of removal. Pairs and tokens first: if the power fails in between, a node with a new identity must not
-  /// know the old parents.
+  /// In the order in which they are removed. Pairs and tokens go before the identity: if the power is cut in between, a
+  /// node with a new identity must not let the old parents in.
   private static let kinds = [
     ("paired parents", "pairs.json"), ("tokens", "tokens.json"), ("identity", "identity.pem"),
+    ("the clock's mark", "clock.json"),
     ("screenshots", "screenshots"), ("recordings", "recordings"), ("events", "events"),
   ]
 
-  /// What `erase` would remove, including leftovers of an interrupted write; and the paths that it leaves because they are
-  /// not the node's or cannot be trusted, such as other files and links.
+  /// What `erase` would remove, including leftovers of an interrupted write, and the paths that it would leave: files of
+  /// others, and links.
   public func contents() throws(FileError) -> (kept: [Kept], foreign: [String]) {
     var names = Set(try Self.names(in: path))
     names.remove("lock")
@@ -36,19 +37,19 @@ extension StateDirectory {
     return (kept, names.sorted().map { "\(path)/\($0)" })
   }
 
-  /// Removes what `contents` lists, and the lock at the end. The directory itself stays. Do not use this object any more.
+  /// Removes what `contents` returns as kept, then the lock. The directory itself stays. Do not use this object afterwards.
   /// - Returns: What was removed.
-  /// - Throws: `FileError`; the rest is still there, and a second try continues with it.
+  /// - Throws: `FileError`. The rest is still there then; another call continues.
   public func erase() throws(FileError) -> [Kept] {
     let kept = try contents().kept
     for item in kept { try Self.remove(item.path) }
-    // The next start makes a new one, owned by its own user; this process may be root.
+    // The next start makes it again with the right owner. This process may be root.
     unlink("\(path)/lock")
     try FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY).synchronize()
     return kept
   }
 
-  /// Nil for anything but a file or a folder. A link could lead anywhere, and this process may be root.
+  /// Nil for anything but a file or a folder. A link could lead root anywhere.
   private static func measure(_ path: String, _ what: String) -> Kept? {
     var status = stat()
     guard lstat(path, &status) == 0 else { return nil }

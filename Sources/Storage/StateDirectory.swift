@@ -5,7 +5,7 @@ public enum StateDirectoryError: Error, Hashable, Sendable, CustomStringConverti
   case file(FileError)
   /// Another daemon holds the lock; its process id when it could be read.
   case inUse(path: String, process: Int?)
-  /// Others can read or change the files in it.
+  /// Others can read or change what is kept here.
   case notPrivate(PrivateFileError)
 
   public var description: String {
@@ -29,10 +29,12 @@ public final class StateDirectory: Sendable {
   public let pairs: AtomicFile
   /// `tokens.json`, 0600.
   public let tokens: AtomicFile
+  /// `clock.json`, 0600.
+  public let clock: AtomicFile
   private let lock: FileDescriptor
 
-  /// Makes the directory (0700, with its parents) when it does not exist, and locks it. Files in it that others may read or
-  /// change are refused: their keys may be known to others, or not be ours.
+  /// Makes the directory (0700, parents too) if it is missing, and locks it. Refuses it if others may read or change its
+  /// private files: they may know the keys, or have put in their own.
   public init(path: String) throws(StateDirectoryError) {
     self.path = path
     do throws(FileError) {
@@ -53,18 +55,19 @@ public final class StateDirectory: Sendable {
     identity = AtomicFile(path: "\(path)/identity.pem")
     pairs = AtomicFile(path: "\(path)/pairs.json")
     tokens = AtomicFile(path: "\(path)/tokens.json")
+    clock = AtomicFile(path: "\(path)/clock.json")
     guard flock(lock.number, LOCK_EX | LOCK_NB) == 0 else {
       if errno != EWOULDBLOCK { throw .file(.last("lock", lock.path)) }
       let text = (try? lock.readAll(maximum: 64)) ?? []
       throw .inUse(path: path, process: Int(String(decoding: text.prefix { $0 != 10 }, as: UTF8.self)))
     }
     lock.belong(toOwnerOf: path)
-    // The process id is only for the error message above; the lock works without it.
+    // The number is only for the message above. The lock works without it.
     _ = ftruncate(lock.number, 0)
     try? lock.writeAll(Array("\(getpid())\n".utf8)[...])
   }
 
-  /// A directory below this one, made with 0700 when it does not exist; for screenshots, recordings and events.
+  /// A directory below this one, made with 0700 if it is missing. For screenshots, recordings and events.
   public func subdirectory(_ name: String) throws(FileError) -> String {
     let result = "\(path)/\(name)"
     try Self.makeDirectory(result)
@@ -74,15 +77,18 @@ public final class StateDirectory: Sendable {
   /// `events/events.json`, 0600. Makes its folder.
   public func events() throws(FileError) -> AtomicFile { AtomicFile(path: try subdirectory("events") + "/events.json") }
 
-  /// Throws if others can read or change the files with keys. Does not make or lock anything.
+  /// Files that nobody else may read or change, where they are there.
+  public static let privateFiles = ["identity.pem", "pairs.json", "tokens.json", "clock.json"]
+
+  /// Checks that nobody else can get at the directory's private files, without making or locking anything.
   public static func checkPrivacy(_ path: String) throws(PrivateFileError) {
     let owner = try PrivateFile.checkDirectory(path)
-    for name in ["identity.pem", "pairs.json", "tokens.json"] {
+    for name in privateFiles {
       try PrivateFile.check("\(path)/\(name)", directoryOwner: owner)
     }
   }
 
-  /// Permissions that are wider than they should be, one sentence each: worth a warning, but no reason not to start.
+  /// One sentence for each mode that is wider than it should be. These are warnings; the child still starts.
   public func modeWarnings() -> [String] {
     guard let mode = try? FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY).mode(), mode & 0o077 != 0 else {
       return []

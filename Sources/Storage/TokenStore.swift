@@ -12,6 +12,21 @@ public struct TokenRecord: Sendable, Hashable {
   public internal(set) var lastUsedAt: Date?
   /// From when on it is refused; nil for never.
   public let expiresAt: Date?
+  /// Its time was seen to be over once. It stays over, whatever clocks say later.
+  public internal(set) var hasExpired = false
+
+  /// What tells it from a later token of the same name: 16 hexadecimal digits of the hash, which give nothing away.
+  public var id: String { String(hash.prefix(16)) }
+
+  /// Whether its time is over at `date`, or was seen to be over before.
+  public func isExpired(at date: Date) -> Bool {
+    hasExpired || expiresAt.map { $0 <= date } ?? false
+  }
+
+  /// Whether it may be used at `date`: not expired, and if it can expire, not made in the future.
+  public func isUsable(at date: Date) -> Bool {
+    !isExpired(at: date) && !(expiresAt != nil && UnixTime(date: createdAt).isInTheFuture(of: UnixTime(date: date)))
+  }
 }
 
 /// Bearer tokens for third-party players, kept hashed in `tokens.json`. INTERFACES.md, "Programs" and "Files".
@@ -20,14 +35,14 @@ public struct TokenRecord: Sendable, Hashable {
 public struct TokenStore: Sendable {
   /// How many tokens there may be.
   public static let maximumTokens = 64
-  /// What each token begins with, so that one that leaked is recognised for what it is.
+  /// What each token begins with, so that a leaked one is recognised.
   public static let prefix = "cradle_"
-  /// 192 bits; no salt or slow hash is needed for what nobody can guess.
+  /// 192 bits. Nobody can guess that, so the hash needs no salt and need not be slow.
   private static let randomBytes = 24
 
   /// All tokens in the order in which they were added.
   public private(set) var tokens: [TokenRecord]
-  /// Whether `lastUsedAt` has changed since the last save.
+  /// Whether something was noted that is not on disk yet.
   public private(set) var hasUnsavedUses = false
   private let store: JSONStore
   private let hashes: any Hashes
@@ -44,13 +59,14 @@ public struct TokenStore: Sendable {
     let content = try store.load(Content.self)
     tokens = content?.tokens ?? []
     if let name = Self.firstDuplicate(tokens.map(\.name)) {
-      throw .damaged(path: file.path, offset: nil, reason: "the name “\(name)” stands twice")
+      throw .damaged(path: file.path, offset: nil, reason: "two tokens have the name “\(name)”")
     }
   }
 
-  /// Makes a token and saves the store. The text returned is shown once and stands nowhere else.
+  /// Makes a token and saves the store. The text returned is shown once and is stored nowhere. An expired token of the
+  /// same name goes, and all expired ones go when the store is full.
   /// - Parameters:
-  ///   - name: 1...64 printable characters, not yet in use.
+  ///   - name: 1...64 printable characters, not in use by a token that has not expired.
   ///   - allow: At least one of `Permissions.allowedForTokens`.
   ///   - expiresAt: From when on it is refused; nil for never.
   ///   - now: Goes into `createdAt`.
@@ -59,17 +75,19 @@ public struct TokenStore: Sendable {
     name: String, allow: Permissions, expiresAt: Date? = nil, now: Date = Date()
   ) throws(StoreError) -> String {
     guard Self.isName(name) else { throw .invalidName(name) }
-    guard !tokens.contains(where: { $0.name == name }) else { throw .duplicateName(name) }
+    var kept = tokens.filter { $0.name != name || !$0.isExpired(at: now) }
+    if kept.count >= Self.maximumTokens { kept.removeAll { $0.isExpired(at: now) } }
+    guard !kept.contains(where: { $0.name == name }) else { throw .duplicateName(name) }
     guard !allow.isEmpty, allow.isSubset(of: .allowedForTokens) else {
       throw .notAllowed(allow.subtracting(.allowedForTokens).names)
     }
-    guard tokens.count < Self.maximumTokens else { throw .full(maximum: Self.maximumTokens) }
+    guard kept.count < Self.maximumTokens else { throw .full(maximum: Self.maximumTokens) }
     var random = SystemRandomNumberGenerator()
     let secret = (0..<Self.randomBytes).map { _ in UInt8.random(in: 0...255, using: &random) }
     let token = Self.prefix + Self.base64URL(secret)
     let record = TokenRecord(
       name: name, allow: allow, hash: hash(token), createdAt: now, lastUsedAt: nil, expiresAt: expiresAt)
-    try save(tokens + [record])
+    try save(kept + [record])
     return token
   }
 
@@ -79,22 +97,31 @@ public struct TokenStore: Sendable {
     try save(tokens.filter { $0.name != name })
   }
 
-  /// The token's record, or nil when it is unknown or has expired. How long this takes tells nothing about the hashes.
-  /// The use is noted in memory; `saveUses` writes it, since a player that asks again and again must not wear out an
-  /// SD card.
+  /// The token's record, or nil when it is unknown or must not be used at `now`. How long this takes tells nothing about
+  /// the hashes. The use is noted in memory, and `saveUses` writes it: writing each use would wear out an SD card.
   public mutating func verify(_ token: String, now: Date = Date()) -> TokenRecord? {
     guard token.utf8.count <= 256 else { return nil }
     let hash = hash(token)
     var found: Int?
     for (index, record) in tokens.enumerated() where constantTimeEqual(record.hash.utf8, hash.utf8) { found = index }
     guard let found else { return nil }
-    if let end = tokens[found].expiresAt, end <= now { return nil }
+    guard tokens[found].isUsable(at: now) else { return nil }
     tokens[found].lastUsedAt = now
     hasUnsavedUses = true
     return tokens[found]
   }
 
-  /// Writes the noted uses, if there are any. For now and then, and for the end.
+  /// Marks in memory the tokens whose time is over at `date`: they stay expired even if the clock is set back. `saveUses`
+  /// writes it.
+  /// - Returns: those that were not marked yet.
+  public mutating func markExpired(at date: Date) -> [TokenRecord] {
+    let expired = tokens.indices.filter { !tokens[$0].hasExpired && tokens[$0].isExpired(at: date) }
+    for index in expired { tokens[index].hasExpired = true }
+    if !expired.isEmpty { hasUnsavedUses = true }
+    return expired.map { tokens[$0] }
+  }
+
+  /// Writes what was noted, if anything was. Call it now and then, and before the program ends.
   public mutating func saveUses() throws(StoreError) {
     if hasUnsavedUses { try save(tokens) }
   }
@@ -147,7 +174,7 @@ extension Unicode.Scalar {
 
 extension TokenRecord: Codable {
   private enum CodingKeys: String, CodingKey {
-    case name, allow, hash, createdAt, lastUsedAt, expiresAt
+    case name, allow, hash, createdAt, lastUsedAt, expiresAt, expired
   }
 
   public init(from decoder: any Decoder) throws {
@@ -164,6 +191,7 @@ extension TokenRecord: Codable {
     createdAt = try values.decode(Date.self, forKey: .createdAt)
     lastUsedAt = try values.decodeIfPresent(Date.self, forKey: .lastUsedAt)
     expiresAt = try values.decodeIfPresent(Date.self, forKey: .expiresAt)
+    hasExpired = try values.decodeIfPresent(Bool.self, forKey: .expired) ?? false
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -174,5 +202,6 @@ extension TokenRecord: Codable {
     try values.encode(createdAt, forKey: .createdAt)
     try values.encodeIfPresent(lastUsedAt, forKey: .lastUsedAt)
     try values.encodeIfPresent(expiresAt, forKey: .expiresAt)
+    if hasExpired { try values.encode(true, forKey: .expired) }
   }
 }

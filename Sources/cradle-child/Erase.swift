@@ -68,6 +68,6 @@ struct Erase: ParsableCommand {
   }
 
   private static func failure(_ error: FileError) -> Failure {
-    .failed("\(error)." + (error.code == EACCES || error.code == EPERM ? " Use sudo." : ""))
+    .failed("\(error).")
   }
 }

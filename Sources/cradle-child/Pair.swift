@@ -9,19 +9,23 @@ struct Pair: AsyncParsableCommand {
     abstract: "Opens pairing: shows a code and a link, and waits until one is used.",
     discussion: """
       On the parent: cradle-parent pair --code CODE. The window closes after one pairing, five minutes or three wrong \
-      codes. Compare the words that both sides show.
+      codes. Compare the words that both show.
+      The first parent may do everything. Later ones may view, listen, talk and control; with --admin they may also let \
+      others in and remove them.
       """)
 
   @OptionGroup var directories: DirectoryOptions
-  @Flag(help: "Print two JSON objects: {code, link, expiresAt}, then {paired: {id, name}}.")
+  @Flag(help: "Whoever pairs may administer the child, too: let others in, and remove them.")
+  var admin = false
+  @Flag(help: "Print two JSON objects: {code, link, expiresAt, allow}, then {paired: {id, name, words}}.")
   var json = false
 
   func run() async throws {
-    let text = try Daemon.ask(.pairOpen, directories)
+    let text = try Daemon.ask(.pairOpen(admin: admin), directories)
     let opened = try Daemon.decode(PairingOpened.self, from: text)
     if json { print(text) } else { show(opened) }
     fflush(nil)
-    // Ctrl-C closes pairing.
+    // Ctrl-C closes the window.
     let signals = StopSignals()
     let directories = directories
     let watch = Task {
@@ -44,6 +48,8 @@ struct Pair: AsyncParsableCommand {
     print("Code  \(opened.code)    cradle-parent pair --code \(opened.code)")
     print("Link  \(opened.link)")
     if isatty(STDOUT_FILENO) == 1, let code = QRCode.terminalText(opened.link) { print(code) }
+    let allowed = opened.allow.joined(separator: ", ")
+    print("It gives: \(allowed)" + (opened.allow.contains("admin") ? "." : ", but not admin (--admin does)."))
     print("Valid until \(opened.expiresAt), for one parent. Waiting; Ctrl-C closes it.")
   }
 }
@@ -76,12 +82,16 @@ struct Pairs: ParsableCommand {
 /// `cradle-child unpair`
 struct Unpair: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Revokes a parent; its open sessions end at once.")
+    abstract: "Revokes a parent; whatever it has open ends at once.",
+    discussion: """
+      Its invitations that nobody has used yet end, too, and the pairing window if it opened it. Parents that it has let \
+      in before stay: look at cradle-child pairs.
+      """)
 
   @OptionGroup var directories: DirectoryOptions
   @Argument(help: "The parent's id or name.")
   var parent: String?
-  @Flag(help: "Every parent.")
+  @Flag(help: "Every parent, every invitation and the pairing window.")
   var all = false
 
   func validate() throws {

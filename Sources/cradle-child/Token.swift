@@ -18,16 +18,21 @@ struct Token: ParsableCommand {
     var name: String
     @Option(help: "Comma-separated permissions.")
     var allow = "view,listen"
-    @Flag(help: "Print one JSON object {name, token, allow}.")
+    @Option(name: .customLong("for"), help: "How long it is good, such as 30d or 8h. (default: until it is revoked)")
+    var duration: TimeSpan?
+    @Flag(help: "Print one JSON object {name, token, allow, expiresAt}.")
     var json = false
 
     func run() throws {
       let names = allow.split(separator: ",").map { String($0.trimmingPrefix(while: \.isWhitespace)) }
-      let result = try Daemon.ask(.tokenAdd(name: name, allow: names), directories)
+      let result = try Daemon.ask(
+        .tokenAdd(name: name, allow: names, seconds: duration?.seconds), directories)
       if json { return print(result) }
       let added = try Daemon.decode(TokenAdded.self, from: result)
       print(added.token)
-      printError("The token is not shown again. It allows: \(added.allow.joined(separator: ", ")).")
+      printError(
+        "This is the only time that the token is shown. It allows: \(added.allow.joined(separator: ", "))."
+          + (added.expiresAt.map { " It ends at \($0)." } ?? ""))
     }
   }
 
@@ -35,7 +40,7 @@ struct Token: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Lists the tokens, without their secrets.")
 
     @OptionGroup var directories: DirectoryOptions
-    @Flag(help: "Print JSON.")
+    @Flag(help: "Print a JSON array [{name, allow, createdAt, lastUsedAt, expiresAt, isExpired}].")
     var json = false
 
     func run() throws {
@@ -45,7 +50,13 @@ struct Token: ParsableCommand {
       if rows.isEmpty { return print("No tokens. Make one: cradle-child token add --name NAME --allow view,listen") }
       print(
         Table.text(
-          [["NAME", "ALLOWS", "MADE"]] + rows.map { [$0.name, $0.allow.joined(separator: ","), $0.createdAt] }))
+          [["NAME", "ALLOWS", "MADE", "LAST USED", "EXPIRES"]]
+            + rows.map { row in
+              [
+                row.name, row.allow.joined(separator: ","), row.createdAt, row.lastUsedAt ?? "never",
+                (row.expiresAt ?? "never") + (row.isExpired ? " (over)" : ""),
+              ]
+            }))
     }
   }
 

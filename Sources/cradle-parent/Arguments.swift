@@ -1,10 +1,7 @@
 public import ArgumentParser
 public import Control
-public import Parent
 
 // Types of arguments besides texts and numbers.
-
-extension TimeSpan: ExpressibleByArgument {}
 
 extension LightSetting.Switch: ExpressibleByArgument {}
 

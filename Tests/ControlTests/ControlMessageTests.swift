@@ -36,7 +36,10 @@ import Testing
       .transfer(TransferDocument(transfer: .max, size: 5, type: "image/jpeg", width: 1280, height: 720))
     ),
     (.talkAcquire, .talk(state.talk!)), (.talkRelease, .talk(TalkDocument())), (.eventsGet, .events([event])),
-    (.pairingOpen, .pairing(PairingDocument(code: "1234-5678", link: "https://h/#pair=x", expiresAt: 9))),
+    (
+      .pairingOpen,
+      .pairing(PairingDocument(code: "1234-5678", link: "https://h/#pair=x", expiresAt: 9, allow: ["view"]))
+    ),
     (.pairingClose, .done), (.pairRemove, .done),
     (
       .pairsList,

@@ -55,7 +55,8 @@ import Testing
       #"{"text":"events.get","parameters":{"since":9007199254740992,"limit":200}}"#,
       .eventsGet(since: 9_007_199_254_740_992, limit: 200)
     ),
-    (#"{"text":"pairing.open"}"#, .pairingOpen),
+    (#"{"text":"pairing.open"}"#, .pairingOpen(admin: false)),
+    (#"{"text":"pairing.open","parameters":{"admin":true}}"#, .pairingOpen(admin: true)),
     (#"{"text":"pairing.close"}"#, .pairingClose),
     (#"{"text":"pairs.list"}"#, .pairsList),
     (#"{"text":"pair.remove"}"#, .pairRemove(id: nil)),

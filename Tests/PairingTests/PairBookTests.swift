@@ -96,4 +96,28 @@ import Wire
     #expect(UnixTime(seconds: .max).seconds == 253_402_300_799)
     #expect(UnixTime(seconds: .min).seconds == 0)
   }
+
+  @Test func whatWasSeenExpiredStaysExpired() throws {
+    let guest = record(1, expiresAt: UnixTime(seconds: now.seconds + 60))
+    var book = try #require(PairBook(records: [guest, record(2)]))
+    #expect(book.markExpired(at: now).isEmpty)
+    let marked = book.markExpired(at: UnixTime(seconds: now.seconds + 60))
+    #expect(marked.map(\.id) == ["id1"])
+    #expect(book.markExpired(at: UnixTime(seconds: now.seconds + 61)).isEmpty)
+    // The clock is set back.
+    #expect(book.admission(id: "id1", date: now) == .expired(marked[0]))
+    #expect(book.admission(id: "id2", date: now) == .admitted(record(2)))
+  }
+
+  /// An end that was reckoned from a wrong date is no end. Pairs without one are not a matter of clocks: a board that starts
+  /// in 1970 lets the family in.
+  @Test func aGuestThatWasMadeInTheFutureIsRefused() throws {
+    let day: Int64 = 86_400
+    let guest = record(1, expiresAt: UnixTime(seconds: now.seconds + 3600))
+    let book = try #require(PairBook(records: [guest, record(2)]))
+    let dayBefore = UnixTime(seconds: guest.createdAt.seconds - day)
+    #expect(book.admission(id: "id1", date: dayBefore) == .admitted(guest))
+    #expect(book.admission(id: "id1", date: UnixTime(seconds: dayBefore.seconds - 1)) == .expired(guest))
+    #expect(book.admission(id: "id2", date: UnixTime(seconds: 0)) == .admitted(record(2)))
+  }
 }

@@ -46,7 +46,7 @@ import Wire
     #expect(throws: PairingResponder.TooManyInvites.self) {
       try rig.child.invite(terms: terms, for: .seconds(60), now: rig.now)
     }
-    rig.child.revokeInvites()
+    rig.child.endOffers { _, _ in true }
     #expect(throws: PairingRefusal.unknownLink) { try rig.pair(.link(first)) }
     _ = try rig.child.invite(terms: terms, for: .seconds(60), now: rig.now)
   }

@@ -25,7 +25,8 @@ import Wire
     let status = StatusDocument(
       name: "a", id: "b", version: "1", time: number, uptimeSeconds: number, alarms: [], state: state)
     let shown = [
-      TimeSpan.clock(number), LocalTime.text(unixSeconds: number), LocalTime.compact(unixSeconds: number), lullaby.text,
+      ElapsedTime.text(number), LocalTime.text(unixSeconds: number), LocalTime.compact(unixSeconds: number),
+      lullaby.text,
       light.text, event.text, camera.row.joined(), TrackDocument(id: "a", title: "b", seconds: number).row.joined(),
       status.rows.joined().joined(), "\(ParentDoctor.finding(clockAhead: number))",
     ]

@@ -47,7 +47,7 @@ import Testing
     #expect {
       try file.write(new) { $0 == step ? .fails(ENOSPC) : nil }
     } throws: { error in
-      (error as? FileError)?.code == ENOSPC && "\(error)".hasSuffix("No space left on device")
+      (error as? FileError)?.code == ENOSPC && "\(error)".contains(": No space left on device. Make room")
     }
     #expect(try file.read() == (step == .syncDirectory ? new : old))
     #expect(directory.names() == ["store.json"])

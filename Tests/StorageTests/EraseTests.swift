@@ -9,7 +9,7 @@ import Testing
   /// A state directory with something of every kind in it.
   private func lived() throws -> StateDirectory {
     let state = try StateDirectory(path: directory.path)
-    for file in [state.identity, state.pairs, state.tokens] { try file.write([1, 2, 3]) }
+    for file in [state.identity, state.pairs, state.tokens, state.clock] { try file.write([1, 2, 3]) }
     try AtomicFile(path: "\(directory.path)/.pairs.json.tmp").write([1])
     for name in ["screenshots", "recordings", "events"] {
       let folder = try state.subdirectory(name)
@@ -28,7 +28,8 @@ import Testing
     #expect(removed == kept)
     #expect(
       removed.map(\.what) == [
-        "paired parents", "paired parents", "tokens", "identity", "screenshots", "recordings", "events",
+        "paired parents", "paired parents", "tokens", "identity", "the clock's mark", "screenshots", "recordings",
+        "events",
       ])
     #expect(removed.last == .init(what: "events", path: "\(directory.path)/events", files: 2, bytes: 3))
     #expect(directory.names().isEmpty)

@@ -19,6 +19,20 @@ import Wire
       publicKey: Array(repeating: UInt8(number), count: 91), permissions: [.view, .listen], createdAt: now)
   }
 
+  @Test func pairSeenExpiredStaysExpiredAfterAReload() throws {
+    var store = try PairStore(file: file)
+    var guest = Self.record(2)
+    guest.expiresAt = UnixTime(seconds: Self.now.seconds + 3600)
+    try store.add(Self.record(1))
+    try store.add(guest)
+    #expect(store.markExpired(at: Self.now).isEmpty && !store.hasUnsavedNotes)
+    #expect(store.markExpired(at: UnixTime(seconds: Self.now.seconds + 3600)).map(\.id) == [guest.id])
+    try store.saveNotes()
+    let again = try PairStore(file: file).book.records
+    #expect(again.map(\.hasExpired) == [false, true])
+    #expect(again[1].isExpired(at: Self.now) && again[1].expiresAt == guest.expiresAt)
+  }
+
   @Test func pairsAreThereAfterAReload() throws {
     var store = try PairStore(file: file)
     #expect(store.book.records.isEmpty)

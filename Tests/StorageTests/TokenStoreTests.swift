@@ -56,6 +56,54 @@ import Testing
     #expect(store.verify(token, now: now) == nil)
   }
 
+  @Test func tokenSeenExpiredStaysExpiredWhenTheClockIsSetBack() throws {
+    var store = try TokenStore(file: file)
+    let token = try store.add(name: "a", allow: .view, expiresAt: now, now: now - 10)
+    let other = try store.add(name: "b", allow: .view, now: now - 10)
+    #expect(store.markExpired(at: now - 1).isEmpty && !store.hasUnsavedUses)
+    #expect(store.markExpired(at: now).map(\.name) == ["a"])
+    #expect(store.markExpired(at: now).isEmpty)
+    try store.saveUses()
+    var again = try TokenStore(file: file)
+    #expect(again.verify(token, now: now - 5) == nil)
+    #expect(again.verify(other, now: now - 5)?.name == "b")
+    #expect(again.tokens.map(\.hasExpired) == [true, false])
+  }
+
+  @Test func tokenWithAnEndThatWasMadeInTheFutureIsRefused() throws {
+    var store = try TokenStore(file: file)
+    let limited = try store.add(name: "a", allow: .view, expiresAt: now + 60, now: now)
+    let unlimited = try store.add(name: "b", allow: .view, now: now)
+    #expect(store.verify(limited, now: now - 86_400) != nil)
+    #expect(store.verify(limited, now: now - 86_401) == nil)
+    #expect(store.verify(unlimited, now: Date(timeIntervalSince1970: 0)) != nil)
+  }
+
+  @Test func expiredTokensMakeRoom() throws {
+    var store = try TokenStore(file: file)
+    let old = try store.add(name: "a", allow: .view, expiresAt: now, now: now - 10)
+    #expect(throws: StoreError.duplicateName("a")) { _ = try store.add(name: "a", allow: .view, now: now - 1) }
+    let new = try store.add(name: "a", allow: .listen, now: now)
+    #expect(store.verify(old, now: now) == nil && store.verify(new, now: now)?.allow == .listen)
+    for number in 2...TokenStore.maximumTokens {
+      _ = try store.add(name: "\(number)", allow: .view, expiresAt: number == 9 ? now + 5 : nil, now: now)
+    }
+    #expect(throws: StoreError.full(maximum: TokenStore.maximumTokens)) {
+      _ = try store.add(name: "more", allow: .view, now: now + 4)
+    }
+    _ = try store.add(name: "more", allow: .view, now: now + 5)
+    #expect(!store.tokens.contains { $0.name == "9" } && store.tokens.count == TokenStore.maximumTokens)
+  }
+
+  @Test func twoTokensOfOneNameHaveTwoIDs() throws {
+    var store = try TokenStore(file: file)
+    _ = try store.add(name: "a", allow: .view)
+    let first = try #require(store.tokens.first?.id)
+    try store.revoke(name: "a")
+    _ = try store.add(name: "a", allow: .view)
+    #expect(store.tokens.first?.id != first && first.utf8.count == 16)
+  }
+
   @Test func useIsWrittenOnlyWhenAsked() throws {
     var store = try TokenStore(file: file)
     let token = try store.add(name: "a", allow: .view, now: now)

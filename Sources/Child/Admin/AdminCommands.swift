@@ -12,18 +12,15 @@ final class AdminCommands: @unchecked Sendable {
   private let loop: any EventLoop
   private let tokens: TokenBook
   private let pairing: PairingService
-  private let viewers: Viewers
   private let report: StatusReporter
   private let logger: Logger
 
   init(
-    loop: any EventLoop, tokens: TokenBook, pairing: PairingService, viewers: Viewers, report: StatusReporter,
-    logger: Logger
+    loop: any EventLoop, tokens: TokenBook, pairing: PairingService, report: StatusReporter, logger: Logger
   ) {
     self.loop = loop
     self.tokens = tokens
     self.pairing = pairing
-    self.viewers = viewers
     self.report = report
     self.logger = logger
   }
@@ -33,7 +30,7 @@ final class AdminCommands: @unchecked Sendable {
     var response = AdminProtocol.Response()
     if let request = try? JSON(line, maximumBytes: AdminProtocol.maximumBytes).decode(AdminProtocol.Request.self) {
       switch request {
-      case .pairOpen: return opened().map { Self.response(encodeJSON($0)) }
+      case .pairOpen(let admin): return opened(admin: admin).map { Self.response(encodeJSON($0)) }
       case .pairWait: return pairing.waitForEnd().map { Self.response(encodeJSON(PairingEnded($0))) }
       default: break
       }
@@ -56,25 +53,17 @@ final class AdminCommands: @unchecked Sendable {
     switch request {
     case .status:
       return encodeJSON(report.report())
-    case .tokenAdd(let name, let allow):
-      guard let permissions = Permissions(names: allow) else {
-        throw AdminError(
-          "unknown permission in \(allow.joined(separator: ",")); choose from view, listen, talk, control")
-      }
-      let token = try tokens.store.add(name: name, allow: permissions)
-      logger.notice("token made", metadata: ["name": "\(name)", "allow": "\(allow.joined(separator: ","))"])
-      return encodeJSON(TokenAdded(name: name, token: token, allow: permissions.names))
+    case .tokenAdd(let name, let allow, let seconds):
+      return try encodeJSON(addToken(name: name, allow: allow, seconds: seconds))
     case .tokenList:
-      return encodeJSON(
-        tokens.store.tokens.map { record in
-          TokenRow(
-            name: record.name, allow: record.allow.names,
-            createdAt: record.createdAt.formatted(.iso8601), lastUsedAt: record.lastUsedAt?.formatted(.iso8601))
-        })
+      let now = pairing.now.date
+      return encodeJSON(tokens.records.map { TokenRow($0, now: now) })
     case .tokenRevoke(let name):
-      try tokens.store.revoke(name: name)
-      logger.notice("token revoked", metadata: ["name": "\(name)"])
-      viewers.end { $0.pair == nil && $0.name == name }
+      do throws(StoreError) {
+        try tokens.revoke(name: name)
+      } catch {
+        throw AdminError(ofTokens: error)
+      }
       return encodeJSON(["revoked": name])
     case .pairOpen, .pairWait:
       preconditionFailure("answered later")
@@ -86,17 +75,86 @@ final class AdminCommands: @unchecked Sendable {
     case .unpair(let parent):
       let records = try parent.map { [try self.record($0)] } ?? pairing.records
       for record in records { try pairing.revoke(id: record.id) }
+      if parent == nil { pairing.endOffers() }
       return encodeJSON(PairList(pairs: records.map { .init($0) }))
+    case .invites:
+      return encodeJSON(InviteList(invites: invites()))
+    case .inviteRevoke(let id):
+      return try encodeJSON(InviteList(invites: revokeInvite(id)))
     }
   }
 
-  private func opened() -> EventLoopFuture<PairingOpened> {
-    let bound = NIOLoopBound(report, eventLoop: loop)
-    return pairing.open().map { offer, time in
-      PairingOpened(
-        code: "\(offer.code)", link: "\(PairingLink(origin: bound.value.origin, secret: offer.secret))",
-        expiresAt: Date(timeIntervalSinceNow: time.inSeconds).formatted(.iso8601))
+  /// Ten years, in seconds: long enough for any device, and no sum overflows.
+  private static let maximumTokenSeconds = 10 * 366 * 86_400
+
+  private func addToken(name: String, allow: [String], seconds: Int?) throws -> TokenAdded {
+    guard let permissions = Permissions(names: allow) else {
+      throw AdminError(
+        "unknown permission in \(allow.joined(separator: ",")); choose from view, listen, talk, control")
     }
+    if let seconds, !(1...Self.maximumTokenSeconds).contains(seconds) {
+      throw AdminError("a token can be good for 1 second to 10 years; leave --for out for one that does not expire")
+    }
+    do throws(StoreError) {
+      let (text, record) = try tokens.add(name: name, allow: permissions, for: seconds)
+      return TokenAdded(
+        name: name, token: text, allow: record.allow.names, expiresAt: record.expiresAt?.formatted(.iso8601))
+    } catch {
+      throw AdminError(ofTokens: error)
+    }
+  }
+
+  // MARK: Pairing
+
+  private func opened(admin: Bool) -> EventLoopFuture<PairingOpened> {
+    let bound = NIOLoopBound(report, eventLoop: loop)
+    return pairing.open(by: .administrator, admin: admin).map { opened in
+      PairingOpened(
+        code: "\(opened.offer.code)",
+        link: "\(PairingLink(origin: bound.value.origin, secret: opened.offer.secret))",
+        expiresAt: Date(timeIntervalSinceNow: opened.closesIn.inSeconds).formatted(.iso8601),
+        allow: opened.terms.permissions.names)
+    }
+  }
+
+  /// Every way in that is open now, the window first.
+  private func invites() -> [InviteList.Row] {
+    var rows: [InviteList.Row] = []
+    if let (opening, time) = pairing.opening() {
+      rows.append(row(InviteList.Row.windowID, opening.issuer, opening.terms, expiresIn: time))
+    }
+    return rows
+      + pairing.invitations().map { invitation, time in
+        row(invitation.id, invitation.issuer, invitation.terms, expiresIn: time)
+      }
+  }
+
+  private func row(
+    _ id: String, _ issuer: PairingIssuer, _ terms: PairingTerms, expiresIn time: Duration
+  ) -> InviteList.Row {
+    let parent: String? = if case .parent(let parent) = issuer { parent } else { nil }
+    return InviteList.Row(
+      id: id, name: terms.name, allow: terms.permissions.names, issuer: parent,
+      issuerName: parent.flatMap { pairing.record(id: $0)?.name },
+      expiresAt: Date(timeIntervalSinceNow: time.inSeconds).formatted(.iso8601),
+      accessExpiresAt: terms.expiresAt?.text)
+  }
+
+  private func revokeInvite(_ id: String?) throws -> [InviteList.Row] {
+    let open = invites()
+    guard let id else {
+      pairing.endOffers()
+      return open
+    }
+    guard let row = open.first(where: { $0.id == id }) else {
+      throw AdminError("no invitation has the id \"\(id)\"; `cradle-child invites` lists them")
+    }
+    if id == InviteList.Row.windowID {
+      pairing.close()
+    } else {
+      _ = pairing.revokeInvite(id: id)
+    }
+    return [row]
   }
 
   private func record(_ text: String) throws -> PairRecord {
@@ -117,6 +175,8 @@ extension PairingEnded {
       self.init(paired: Parent(id: record.id, name: record.name, words: "\(words)"), reason: nil)
     case .closed(let reason):
       self.init(paired: nil, reason: reason.words)
+    case .notStored:
+      self.init(paired: nil, reason: "the child could not store the pairing; its log says why")
     }
   }
 }
@@ -129,22 +189,35 @@ extension PairList.Row {
   }
 }
 
-extension UnixTime {
-  /// RFC 3339, UTC.
-  var text: String { Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601) }
+extension TokenRow {
+  init(_ record: TokenRecord, now: Date) {
+    self.init(
+      name: record.name, allow: record.allow.names, createdAt: record.createdAt.formatted(.iso8601),
+      lastUsedAt: record.lastUsedAt?.formatted(.iso8601), expiresAt: record.expiresAt?.formatted(.iso8601),
+      isExpired: !record.isUsable(at: now))
+  }
 }
 
 /// A refusal in words.
 private struct AdminError: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
-}
 
-/// The token store, shared by HTTP and the commands. Confined to the event loop, hence `@unchecked Sendable`.
-final class TokenBook: @unchecked Sendable {
-  var store: TokenStore
-
-  init(_ store: TokenStore) {
-    self.store = store
+  /// What to do next when the token store refuses.
+  init(ofTokens error: StoreError) {
+    let choices = "choose from view, listen, talk, control"
+    description =
+      switch error {
+      case .unknownName(let name): "no token is called \"\(name)\"; `cradle-child token list` lists them"
+      case .duplicateName(let name):
+        "there is a token \"\(name)\" already; choose another name, or revoke that one first: cradle-child token revoke "
+          + "\"\(name)\""
+      case .notAllowed(let names) where names.isEmpty: "a token needs a permission; \(choices)"
+      case .notAllowed(let names): "a token cannot have \(names.joined(separator: ",")); \(choices)"
+      case .full(let maximum):
+        "there are \(maximum) tokens, which is the limit. `cradle-child token list` lists them, `cradle-child token "
+          + "revoke NAME` makes room"
+      case .file, .damaged, .newerVersion, .invalidName: "\(error)"
+      }
   }
 }

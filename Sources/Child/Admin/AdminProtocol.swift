@@ -7,18 +7,23 @@ public enum AdminProtocol {
 
   public enum Request: Codable, Sendable {
     case status
-    case tokenAdd(name: String, allow: [String])
+    /// `seconds`: how long it is good; nil: until it is revoked. `TokenAdded`.
+    case tokenAdd(name: String, allow: [String], seconds: Int?)
     case tokenList
     case tokenRevoke(name: String)
-    /// Opens the pairing window: `PairingOpened`.
-    case pairOpen
+    /// Opens the pairing window: `PairingOpened`. `admin`: whoever pairs may administer the child, too.
+    case pairOpen(admin: Bool)
     /// Answers when the window closes: `PairingEnded`.
     case pairWait
     case pairClose
     /// `PairList`
     case pairs
-    /// By id or name; nil: all. Those that were removed, as `PairList`.
+    /// By id or name; nil: all, and every invitation and the window with them. Those that were removed, as `PairList`.
     case unpair(String?)
+    /// `InviteList`
+    case invites
+    /// By id; nil: all. Those that were ended, as `InviteList`.
+    case inviteRevoke(String?)
   }
 
   /// Either `result` (JSON, as the command prints it) or `error` is there.
@@ -35,6 +40,8 @@ public struct TokenAdded: Codable, Sendable {
   /// Shown this once; only its hash is kept.
   public var token: String
   public var allow: [String]
+  /// RFC 3339, UTC; nil: never.
+  public var expiresAt: String?
 }
 
 /// `pair --json`, at first.
@@ -45,6 +52,8 @@ public struct PairingOpened: Codable, Sendable {
   public var link: String
   /// RFC 3339, UTC.
   public var expiresAt: String
+  /// What whoever pairs may do.
+  public var allow: [String]
 }
 
 /// `pair --json`, at the end.
@@ -83,4 +92,32 @@ public struct TokenRow: Codable, Sendable {
   public var createdAt: String
   /// The same; nil: never.
   public var lastUsedAt: String?
+  /// The same; nil: never.
+  public var expiresAt: String?
+  /// Its time is over; nothing uses it any more.
+  public var isExpired: Bool
+}
+
+/// `invites --json`: every way in that is open now. Dates are RFC 3339, UTC.
+public struct InviteList: Codable, Sendable {
+  public var invites: [Row]
+
+  public struct Row: Codable, Sendable {
+    /// The id of the pairing window, which has a row like any invitation while it is open.
+    public static let windowID = "window"
+
+    /// 8 hexadecimal digits, or `windowID`.
+    public var id: String
+    /// What the guest will be called; nil: what it calls itself.
+    public var name: String?
+    public var allow: [String]
+    /// The id of the parent that made it; nil: the administrator of this machine.
+    public var issuer: String?
+    /// That parent's name.
+    public var issuerName: String?
+    /// When its link or code is refused.
+    public var expiresAt: String
+    /// When the access that it gives ends; nil: never.
+    public var accessExpiresAt: String?
+  }
 }

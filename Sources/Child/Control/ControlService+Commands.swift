@@ -29,12 +29,12 @@ extension ControlService {
     case .screenshotTake(let camera, let quality): try screenshot(of: camera, quality: quality, for: viewer)
     case .talkAcquire(let force): done(.talk(try acquireFloor(for: viewer, force: force)))
     case .talkRelease: done(.talk(releaseFloor(of: viewer)))
-    case .pairingOpen: openPairing()
+    case .pairingOpen(let admin): openPairing(admin: admin, for: viewer)
     case .pairingClose:
       closePairing()
     case .pairsList: done(.pairs(pairing.records.map(PairDocument.init)))
     case .pairRemove(let id): try removePair(id, for: viewer)
-    case .inviteCreate(let request): done(.invite(try invite(request)))
+    case .inviteCreate(let request): done(.invite(try invite(request, for: viewer)))
     }
   }
 
@@ -116,13 +116,20 @@ extension ControlService {
 
   // MARK: Pairs
 
-  private func openPairing() -> EventLoopFuture<ControlReply> {
+  private func openPairing(admin: Bool, for viewer: Viewer) -> EventLoopFuture<ControlReply> {
+    // Only a pair record has `admin`; a session with a token does not come this far.
+    guard let pair = viewer.pair else {
+      return loop.makeFailedFuture(ControlError(PairingService.OfferRefusal.issuerMayNot))
+    }
     let bound = NIOLoopBound(self, eventLoop: loop)
-    return pairing.open().map { offer, time in
+    return pairing.open(by: .parent(id: pair), admin: admin).map { opened in
       .pairing(
         PairingDocument(
-          code: "\(offer.code)", link: "\(PairingLink(origin: bound.value.report.origin, secret: offer.secret))",
-          expiresAt: Self.unixTime + time.inSeconds))
+          code: "\(opened.offer.code)",
+          link: "\(PairingLink(origin: bound.value.report.origin, secret: opened.offer.secret))",
+          expiresAt: Self.unixTime + opened.closesIn.inSeconds, allow: opened.terms.permissions.names))
+    }.flatMapErrorThrowing { error in
+      throw (error as? PairingService.OfferRefusal).map { ControlError($0) } ?? error
     }
   }
 
@@ -147,21 +154,37 @@ extension ControlService {
     return done(.done)
   }
 
-  private func invite(_ request: InviteRequest) throws(ControlError) -> InviteDocument {
+  private func invite(_ request: InviteRequest, for viewer: Viewer) throws(ControlError) -> InviteDocument {
+    guard let pair = viewer.pair else { throw ControlError(PairingService.OfferRefusal.issuerMayNot) }
     let seconds = request.seconds ?? ControlDefaults.inviteSeconds
-    let permissions = request.allow ?? [.view, .listen]
-    let end = UnixTime(seconds: UnixTime.now.seconds + Int64(seconds))
+    let end = UnixTime(seconds: pairing.now.seconds + Int64(seconds))
     let name = request.name ?? "Guest"
-    let terms = PairingTerms(permissions: permissions, name: name, expiresAt: end)
-    let secret: PairingSecret
-    do {
-      secret = try pairing.invite(terms, for: .seconds(seconds))
+    let wanted = PairingTerms(permissions: request.allow ?? [.view, .listen], name: name, expiresAt: end)
+    do throws(PairingService.OfferRefusal) {
+      let (secret, terms) = try pairing.invite(wanted, for: .seconds(seconds), by: .parent(id: pair))
+      return InviteDocument(
+        name: name, link: "\(PairingLink(origin: report.origin, secret: secret))", allow: terms.permissions.names,
+        expiresAt: Double((terms.expiresAt ?? end).seconds))
     } catch {
-      throw ControlError(.busy, "There are as many invitations as there may be; wait until some are used or over.")
+      throw ControlError(error)
     }
-    return InviteDocument(
-      name: name, link: "\(PairingLink(origin: report.origin, secret: secret))", allow: permissions.names,
-      expiresAt: Double(end.seconds))
+  }
+}
+
+extension ControlError {
+  fileprivate init(_ refusal: PairingService.OfferRefusal) {
+    switch refusal {
+    case .issuerMayNot: self.init(.notPermitted, "Only a paired parent with the permission admin may let others in.")
+    case .exceedsIssuer(let permissions):
+      self.init(
+        .notPermitted,
+        "You cannot give what you do not have: \(permissions.names.joined(separator: ", ")). Leave it out of --allow.")
+    case .tooManyInvites:
+      self.init(
+        .busy,
+        "There are as many invitations as there may be. Wait until some are used or over, or end them on the child: "
+          + "cradle-child invites revoke ID.")
+    }
   }
 }
 

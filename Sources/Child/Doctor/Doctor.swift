@@ -73,7 +73,7 @@ public struct Doctor: Sendable {
   /// Owner and mode first; what is in the files only when this user may read them.
   private func state() -> [Finding] {
     let findings = KeyFileCheck.run(
-      directory: stateDirectory, names: ["identity.pem", "pairs.json", "tokens.json"],
+      directory: stateDirectory, names: StateDirectory.privateFiles,
       user: daemon.process == nil ? nil : account.id, files: files)
     guard !findings.contains(where: { $0.state == .unknown }) else { return findings }
     do {

@@ -94,7 +94,7 @@ final class Routes: @unchecked Sendable {
 
   private func token(of request: HTTPRequest) -> TokenRecord?? {
     guard let value = request.headers.first(name: "Authorization") else { return .none }
-    return .some(AccessToken.read(fromAuthorization: value).flatMap { tokens.store.verify($0) })
+    return .some(AccessToken.read(fromAuthorization: value).flatMap { tokens.verify($0) })
   }
 
   private func authorization(of request: HTTPRequest, _ record: TokenRecord??) -> Authorization {

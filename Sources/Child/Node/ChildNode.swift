@@ -91,7 +91,8 @@ public final class ChildNode: Sendable {
     let configuration = options.configuration
     let state = try NodeFiles.open(options.stateDirectory)
     let identity = state.identity
-    let tokens = TokenBook(state.tokens)
+    let clock = ExpiryClock(ClockStore(file: state.directory.clock), logger: logger)
+    let tokens = TokenBook(state.tokens, clock: clock, logger: logger)
     for warning in state.directory.modeWarnings() { logger.warning("\(warning)") }
     let name = configuration.name ?? ChildConfiguration.defaultName(id: identity.id)
     let certificate = try Certificate(
@@ -143,7 +144,7 @@ public final class ChildNode: Sendable {
     let pairing = PairingService(
       responder: PairingResponder(
         identity: identity, name: name, crypto: primitives, random: SystemRandomNumberGenerator()),
-      store: state.pairs, loop: loop, logger: logger)
+      store: state.pairs, clock: clock, loop: loop, logger: logger)
     let signal = SignalService(
       envelope: SignedEnvelope(
         id: identity.id, signer: identity, verifier: primitives, format: SignedMessageJSON()),
@@ -158,7 +159,12 @@ public final class ChildNode: Sendable {
           output: sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
         report: report, events: PersistentEventLog(in: state.directory, logger: logger))
       control.start()
+      tokens.onEnded.append { [weak viewers] record in
+        viewers?.end { $0.pair == nil && $0.name == record.name }
+      }
       viewers.onSecond = { [weak signal, weak control] in
+        tokens.endExpired()
+        pairing.endExpired()
         signal?.endExpired()
         control?.beat()
       }
@@ -187,7 +193,7 @@ public final class ChildNode: Sendable {
     }
     report.setPort(http.port)
     let admin = AdminCommands(
-      loop: loop, tokens: tokens, pairing: pairing, viewers: viewers, report: report, logger: logger)
+      loop: loop, tokens: tokens, pairing: pairing, report: report, logger: logger)
     do {
       try NodeFiles.makeRuntimeDirectory(options.runtimeDirectory)
       commands = try await CommandSocket.start(
@@ -278,7 +284,7 @@ public final class ChildNode: Sendable {
       self.rooms.shutDown()
       self.pairing.stop()
       self.control.events.saveNow()
-      try? self.tokens.store.saveUses()
+      self.tokens.saveUses()
     }.get()
     await http.stop()
     await hub.shutDown()

@@ -27,6 +27,15 @@ final class SignalService: @unchecked Sendable {
     self.logger = logger
     viewers.onEnded.append { [weak self] viewer in self?.ended(viewer) }
     pairing.onRevoked.append { [weak self] record in self?.perform { $0.endAll(of: record.id, .notPaired) } }
+    pairing.onChanged.append { [weak self] record in self?.narrow(record) }
+  }
+
+  /// Ends sessions that have more than the parent's record now allows: it comes back with what is left.
+  private func narrow(_ record: PairRecord) {
+    let isTooWide = viewers.table.values.contains { viewer in
+      viewer.pair == record.id && !viewer.permissions.isSubset(of: record.permissions)
+    }
+    if isTooWide { perform { $0.endAll(of: record.id, .left) } }
   }
 
   /// Opens the child's room.

@@ -112,7 +112,7 @@ extension ControlCommand {
       self = .eventsGet(
         since: try given.integer("since", in: ControlLimits.sequence).map { UInt64($0) },
         limit: try given.integer("limit", in: ControlLimits.eventLimit))
-    case .pairingOpen: self = .pairingOpen
+    case .pairingOpen: self = .pairingOpen(admin: try given.flag("admin") ?? false)
     case .pairingClose: self = .pairingClose
     case .pairsList: self = .pairsList
     case .pairRemove: self = .pairRemove(id: try given.text("id"))
@@ -129,7 +129,7 @@ extension ControlCommand {
   fileprivate var parameters: [String: JSON?] {
     switch self {
     case .ping, .statusGet, .lullabyList, .lullabyStop, .lullabyPause, .lullabyResume, .lullabyNext, .cameraList,
-      .talkRelease, .pairingOpen, .pairingClose, .pairsList:
+      .talkRelease, .pairingClose, .pairsList:
       [:]
     case .lightSet(let setting):
       [
@@ -147,6 +147,7 @@ extension ControlCommand {
     case .cameraSwitch(let id), .pairRemove(let id): ["id": JSON(id)]
     case .screenshotTake(let camera, let quality): ["camera": JSON(camera), "quality": JSON(quality)]
     case .talkAcquire(let force): ["force": force ? .bool(true) : nil]
+    case .pairingOpen(let admin): ["admin": admin ? .bool(true) : nil]
     case .eventsGet(let since, let limit): ["since": since.map { .number(Double($0)) }, "limit": JSON(limit)]
     case .inviteCreate(let request):
       [

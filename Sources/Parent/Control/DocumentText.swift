@@ -10,7 +10,7 @@ extension LightDocument {
     case .on, .flashing:
       var text = "\(id) is \(state == .on ? "on" : "flashing")"
       if dimmable { text += " at \(brightness) %" }
-      if let remainingSeconds { text += ", turns off in \(TimeSpan.clock(remainingSeconds))" }
+      if let remainingSeconds { text += ", turns off in \(ElapsedTime.text(remainingSeconds))" }
       return text
     }
   }
@@ -29,9 +29,9 @@ extension LullabyDocument {
         case .playing, .stopped: "plays"
         }
       var text = "\(name) \(verb) at \(volume) %"
-      if let positionSeconds { text += ", at \(TimeSpan.clock(positionSeconds))" }
+      if let positionSeconds { text += ", at \(ElapsedTime.text(positionSeconds))" }
       if loop { text += ", over and over" }
-      if let remainingSeconds { text += ", ends in \(TimeSpan.clock(remainingSeconds))" }
+      if let remainingSeconds { text += ", ends in \(ElapsedTime.text(remainingSeconds))" }
       return text
     }
   }
@@ -48,7 +48,7 @@ extension CameraDocument {
 extension TrackDocument {
   /// Cells of a row: id, title, length.
   public var row: [String] {
-    [id, title, seconds.map { TimeSpan.clock($0) } ?? "endless"]
+    [id, title, seconds.map { ElapsedTime.text($0) } ?? "endless"]
   }
 }
 
@@ -64,7 +64,7 @@ extension EventDocument {
 extension StatusDocument {
   /// Rows of two cells: a label and its state.
   public var rows: [[String]] {
-    var rows = [["child", "\(name) (\(id)), version \(version), up \(TimeSpan.clock(uptimeSeconds))"]]
+    var rows = [["child", "\(name) (\(id)), version \(version), up \(ElapsedTime.text(uptimeSeconds))"]]
     for alarm in alarms { rows.append(["ALARM", alarm]) }
     for camera in state.cameras ?? [] {
       let size = camera.width.flatMap { width in camera.height.map { ", \(width)x\($0)" } } ?? ""

@@ -19,7 +19,8 @@ public enum CommandName: String, CaseIterable, Sendable {
   case talkAcquire = "talk.acquire"
   case talkRelease = "talk.release"
   case eventsGet = "events.get"
-  /// Opens the pairing window: `pairing: {code, link, expiresAt}`.
+  /// Opens the pairing window: `admin?` (whoever pairs may administer the child, too; else false): `pairing: {code, link,
+  /// expiresAt, allow}`. It closes when the pair of who asks is removed, expires or loses `admin`.
   case pairingOpen = "pairing.open"
   /// Closes it: no parameters in the reply.
   case pairingClose = "pairing.close"
@@ -28,8 +29,8 @@ public enum CommandName: String, CaseIterable, Sendable {
   /// `id?`; without it the pair of who asks, which needs no permission. No parameters in the reply; an open session of
   /// that parent ends behind it.
   case pairRemove = "pair.remove"
-  /// `name?`, `seconds?` (of the guest's access), `allow?` (names of permissions): `invite: {name, link, allow,
-  /// expiresAt}`.
+  /// `name?`, `seconds?` (of the guest's access), `allow?` (names of permissions, none that who asks does not have):
+  /// `invite: {name, link, allow, expiresAt}`. It ends as the window does.
   case inviteCreate = "invite.create"
 }
 

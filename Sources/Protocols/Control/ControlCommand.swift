@@ -23,7 +23,8 @@ public enum ControlCommand: Hashable, Sendable {
   case talkRelease
   /// `since`: the sequence number of the last event that is known. `limit`: of the reply's events.
   case eventsGet(since: UInt64?, limit: Int?)
-  case pairingOpen
+  /// `admin`: whoever pairs may administer the child, too.
+  case pairingOpen(admin: Bool)
   case pairingClose
   case pairsList
   /// Without an id: the pair of who asks.

@@ -79,11 +79,14 @@ public struct PairingDocument: Codable, Hashable, Sendable {
   public var code: String
   public var link: String
   public var expiresAt: Double
+  /// What whoever pairs may do: names of permissions.
+  public var allow: [String]
 
-  public init(code: String, link: String, expiresAt: Double) {
+  public init(code: String, link: String, expiresAt: Double, allow: [String]) {
     self.code = code
     self.link = link
     self.expiresAt = expiresAt
+    self.allow = allow
   }
 }
 

@@ -54,7 +54,17 @@ public struct PairBook: Hashable, Sendable {
   /// Whether the holder of the key with this id may come in at `date`.
   public func admission(id: String, date: UnixTime) -> Admission {
     guard let record = records.first(where: { $0.id == id }) else { return .unknown }
-    return record.isExpired(at: date) ? .expired(record) : .admitted(record)
+    return record.isUsable(at: date) ? .admitted(record) : .expired(record)
+  }
+
+  /// Marks the pairs whose time is over at `date`, so that a clock that is set back does not admit them again.
+  /// - Returns: those that were not marked yet.
+  public mutating func markExpired(at date: UnixTime) -> [PairRecord] {
+    records.indices.compactMap { index in
+      guard !records[index].hasExpired, records[index].isExpired(at: date) else { return nil }
+      records[index].hasExpired = true
+      return records[index]
+    }
   }
 
   /// Takes a pair away; nil when there is none of this id.

@@ -20,12 +20,14 @@ public struct PairRecord: Hashable, Sendable {
   public var lastSeenAt: UnixTime?
   /// From when on it is refused; nil for never.
   public var expiresAt: UnixTime?
+  /// Its time was seen to be over once. It stays over, whatever clocks say later.
+  public var hasExpired: Bool
   /// Where a child was last reached, for a network without discovery. Parents keep it, children do not.
   public var lastAddress: KnownAddress?
 
   public init(
     id: String, name: String, role: Role, publicKey: [UInt8], permissions: Permissions, createdAt: UnixTime,
-    lastSeenAt: UnixTime? = nil, expiresAt: UnixTime? = nil, lastAddress: KnownAddress? = nil
+    lastSeenAt: UnixTime? = nil, expiresAt: UnixTime? = nil, hasExpired: Bool = false, lastAddress: KnownAddress? = nil
   ) {
     self.id = id
     self.name = name
@@ -35,11 +37,18 @@ public struct PairRecord: Hashable, Sendable {
     self.createdAt = createdAt
     self.lastSeenAt = lastSeenAt
     self.expiresAt = expiresAt
+    self.hasExpired = hasExpired
     self.lastAddress = lastAddress
   }
 
+  /// Whether its time is over at `date`, or was seen to be over before.
   public func isExpired(at date: UnixTime) -> Bool {
-    expiresAt.map { $0 <= date } ?? false
+    hasExpired || expiresAt.map { $0 <= date } ?? false
+  }
+
+  /// Whether it may be used at `date`: not expired, and if it can expire, not made in the future.
+  public func isUsable(at date: UnixTime) -> Bool {
+    !isExpired(at: date) && !(expiresAt != nil && createdAt.isInTheFuture(of: date))
   }
 }
 

@@ -39,6 +39,8 @@ public enum PairingEvent: Hashable, Sendable {
 
   public enum Closing: Hashable, Sendable {
     case paired, tooManyWrongCodes, timeIsUp, byHand
+    /// Whoever opened it may not offer this any more.
+    case issuerGone
   }
 
   case windowOpened
@@ -49,5 +51,7 @@ public enum PairingEvent: Hashable, Sendable {
   case invited(PairingTerms)
   /// An invite was not used in time.
   case inviteExpired(PairingTerms)
+  /// An invite was taken back, or whoever made it may not offer this any more.
+  case inviteRevoked(PairingTerms)
   case paired(PairRecord, CheckWords, Means)
 }

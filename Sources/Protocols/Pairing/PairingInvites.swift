@@ -3,11 +3,14 @@ internal import Wire
 /// Links that are valid: each for one pairing, until its own expiry.
 struct PairingInvites: Sendable {
   struct Invite: Sendable {
+    /// What people call it by. The link's own id stays between the two ends of its pairing.
+    let name: String
+    let issuer: PairingIssuer
     /// What is kept of the link's secret.
     let record: SPAKE2PlusRecord
     let terms: PairingTerms
     let expiresAt: Instant
-    /// Goes with the window that it was opened with.
+    /// It was made with the window, and ends with it.
     let belongsToWindow: Bool
   }
 
@@ -18,6 +21,13 @@ struct PairingInvites: Sendable {
 
   mutating func add(_ invite: Invite, id: [UInt8]) {
     invites[id] = invite
+  }
+
+  /// Those of people, the first to expire first.
+  var listed: [PairingInvitation] {
+    invites.values.filter { !$0.belongsToWindow }.map { invite in
+      PairingInvitation(id: invite.name, issuer: invite.issuer, terms: invite.terms, expiresAt: invite.expiresAt)
+    }.sorted { ($0.expiresAt, $0.id) < ($1.expiresAt, $1.id) }
   }
 
   subscript(id: [UInt8]) -> Invite? { invites[id] }

@@ -87,21 +87,27 @@ public struct PairingResponder: Sendable {
   }
 
   /// Opens the window with a new code and a new link; whichever is used first closes it. One that was open closes.
-  public mutating func open(_ prepared: PreparedCode, terms: PairingTerms = PairingTerms(), now: Instant) -> Offer {
+  /// - Parameter issuer: who opens it; `endOffers` closes it when that one may not any more.
+  public mutating func open(
+    _ prepared: PreparedCode, terms: PairingTerms = PairingTerms(), by issuer: PairingIssuer = .administrator,
+    now: Instant
+  ) -> Offer {
     handleTimeout(now: now)
     close()
-    window.open(salt: prepared.salt, record: prepared.record, terms: terms, now: now)
+    window.open(salt: prepared.salt, record: prepared.record, terms: terms, issuer: issuer, now: now)
     let closesAt = now + configuration.windowDuration
-    let secret = addInvite(terms: terms, expiresAt: closesAt, belongsToWindow: true)
+    let secret = addInvite(terms: terms, issuer: issuer, expiresAt: closesAt, belongsToWindow: true)
     emit(.windowOpened)
     return Offer(code: prepared.code, secret: secret, closesAt: closesAt)
   }
 
   /// The same with a code made at once.
-  public mutating func open(terms: PairingTerms = PairingTerms(), now: Instant) -> Offer {
+  public mutating func open(
+    terms: PairingTerms = PairingTerms(), by issuer: PairingIssuer = .administrator, now: Instant
+  ) -> Offer {
     var generator = random
     defer { random = generator }
-    return open(prepareCode(using: &generator), terms: terms, now: now)
+    return open(prepareCode(using: &generator), terms: terms, by: issuer, now: now)
   }
 
   /// Closes the window, its link, and the runs that stand on them.
@@ -110,30 +116,67 @@ public struct PairingResponder: Sendable {
   }
 
   /// Makes a link for one pairing within `duration`. The window need not be open, and stays as it is.
+  /// - Parameter issuer: who invites; `endOffers` takes the invitation back when that one may not any more.
   public mutating func invite(
-    terms: PairingTerms, for duration: Duration, now: Instant
+    terms: PairingTerms, by issuer: PairingIssuer = .administrator, for duration: Duration, now: Instant
   ) throws(TooManyInvites) -> PairingSecret {
     handleTimeout(now: now)
     guard invites.ofPeople < configuration.maximumInvites else { throw TooManyInvites() }
     emit(.invited(terms))
-    return addInvite(terms: terms, expiresAt: now + duration, belongsToWindow: false)
+    return addInvite(terms: terms, issuer: issuer, expiresAt: now + duration, belongsToWindow: false)
   }
 
-  /// Takes back all invites that were not used yet.
-  public mutating func revokeInvites() {
-    for (id, invite) in invites.invites where !invite.belongsToWindow { drop(link: id) }
+  /// The window, if it is open.
+  public var opening: PairingOpening? {
+    window.opening.map { PairingOpening(issuer: $0.issuer, terms: $0.terms, closesAt: $0.closesAt) }
   }
 
-  private mutating func addInvite(terms: PairingTerms, expiresAt: Instant, belongsToWindow: Bool) -> PairingSecret {
+  /// Invitations that can still be used, the first to expire first.
+  public var invitations: [PairingInvitation] { invites.listed }
+
+  /// Takes back one invitation, with a pairing that is under way by it; nil when there is none of this id.
+  @discardableResult
+  public mutating func revokeInvite(id: String) -> PairingInvitation? {
+    guard let invitation = invitations.first(where: { $0.id == id }) else { return nil }
+    revokeInvites { $0.name == id }
+    return invitation
+  }
+
+  /// Ends what `isOver` says of who offers what: takes invitations back, closes the window, and drops pairings that are
+  /// under way by them.
+  public mutating func endOffers(_ isOver: (PairingIssuer, PairingTerms) -> Bool) {
+    revokeInvites { isOver($0.issuer, $0.terms) }
+    if let opening, isOver(opening.issuer, opening.terms) { closeWindow(.issuerGone) }
+  }
+
+  private mutating func revokeInvites(_ isOver: (PairingInvites.Invite) -> Bool) {
+    for (link, invite) in invites.invites where !invite.belongsToWindow && isOver(invite) {
+      drop(link: link)
+      emit(.inviteRevoked(invite.terms))
+    }
+  }
+
+  private mutating func addInvite(
+    terms: PairingTerms, issuer: PairingIssuer, expiresAt: Instant, belongsToWindow: Bool
+  ) -> PairingSecret {
     while true {
       let secret = PairingSecret.random(using: &random)
       guard let record = SPAKE2PlusRecord(PairingPassword.link(secret).secrets(crypto: crypto), group: crypto) else {
         continue
       }
       invites.add(
-        PairingInvites.Invite(record: record, terms: terms, expiresAt: expiresAt, belongsToWindow: belongsToWindow),
-        id: PairingBytes.linkID(secret, hashes: crypto.hashes))
+        PairingInvites.Invite(
+          name: newInviteName(), issuer: issuer, record: record, terms: terms, expiresAt: expiresAt,
+          belongsToWindow: belongsToWindow), id: PairingBytes.linkID(secret, hashes: crypto.hashes))
       return secret
+    }
+  }
+
+  private mutating func newInviteName() -> String {
+    while true {
+      let digits = String(UInt32.random(in: .min ... .max, using: &random), radix: 16)
+      let name = String(repeating: "0", count: 8 - digits.count) + digits
+      if !invites.invites.values.contains(where: { $0.name == name }) { return name }
     }
   }
 

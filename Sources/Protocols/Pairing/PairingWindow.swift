@@ -7,6 +7,7 @@ struct PairingWindow: Sendable {
     let salt: [UInt8]
     let record: SPAKE2PlusRecord
     let terms: PairingTerms
+    let issuer: PairingIssuer
     let closesAt: Instant
     /// Tries that were answered. Each counts from the answer on, which tells the parent whether the code was right; a
     /// parent that falls silent then has guessed as well as one that goes on.
@@ -38,10 +39,13 @@ struct PairingWindow: Sendable {
     if case .open(let opening) = state { opening } else { nil }
   }
 
-  mutating func open(salt: [UInt8], record: SPAKE2PlusRecord, terms: PairingTerms, now: Instant) {
+  mutating func open(
+    salt: [UInt8], record: SPAKE2PlusRecord, terms: PairingTerms, issuer: PairingIssuer, now: Instant
+  ) {
     state = .open(
       Opening(
-        salt: salt, record: record, terms: terms, closesAt: now + configuration.windowDuration, nextTryAt: now))
+        salt: salt, record: record, terms: terms, issuer: issuer, closesAt: now + configuration.windowDuration,
+        nextTryAt: now))
   }
 
   mutating func close() {

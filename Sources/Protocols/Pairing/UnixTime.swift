@@ -7,6 +7,14 @@ public struct UnixTime: Comparable, Hashable, Sendable {
     self.seconds = min(max(seconds, 0), 253_402_300_799)
   }
 
+  /// Whether this is so much later than `date` that one of the two clocks was wrong. An end that was reckoned from such a
+  /// date cannot be trusted.
+  public func isInTheFuture(of date: UnixTime) -> Bool {
+    seconds - date.seconds > Self.secondsInADay
+  }
+
+  private static let secondsInADay: Int64 = 86_400
+
   public static func < (left: UnixTime, right: UnixTime) -> Bool {
     left.seconds < right.seconds
   }

@@ -1,7 +1,7 @@
-internal import Wire
+public import ArgumentParser
 
-/// A length of time as a person types it: `90`, `45s`, `10m`, `8h`, `2d`, `1h30m`. Without a unit: seconds.
-public struct TimeSpan: Hashable, Sendable, LosslessStringConvertible {
+/// A length of time as a person types it: `90`, `45s`, `10m`, `8h`, `2d`, `1h30m`. Without a unit it is seconds.
+public struct TimeSpan: Hashable, Sendable, LosslessStringConvertible, ExpressibleByArgument {
   public let seconds: Int
 
   private static let units: [(letter: Character, seconds: Int)] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
@@ -10,7 +10,7 @@ public struct TimeSpan: Hashable, Sendable, LosslessStringConvertible {
     guard !text.isEmpty, text.utf8.count <= 32 else { return nil }
     var total = 0
     var digits = ""
-    // Each unit at most once, the largest first.
+    // Each unit once, the large ones first.
     var left = Self.units[...]
     for character in text {
       if character.isASCII, character.isNumber {
@@ -25,7 +25,7 @@ public struct TimeSpan: Hashable, Sendable, LosslessStringConvertible {
       left = left[(index + 1)...]
     }
     if !digits.isEmpty {
-      // `1h30` is refused: it could mean minutes or seconds.
+      // `1h30` could be minutes or seconds.
       guard total == 0, left.count == Self.units.count, let number = Int(digits), let sum = Self.sum(0, number, 1)
       else { return nil }
       total = sum
@@ -40,15 +40,4 @@ public struct TimeSpan: Hashable, Sendable, LosslessStringConvertible {
   }
 
   public var description: String { "\(seconds)s" }
-
-  /// `0:42`, `9:58`, `1:02:03`.
-  public static func clock(_ seconds: Int) -> String {
-    let two = { (value: Int) in value < 10 ? "0\(value)" : "\(value)" }
-    let seconds = max(0, seconds)
-    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
-    return hours > 0 ? "\(hours):\(two(minutes)):\(two(seconds % 60))" : "\(minutes):\(two(seconds % 60))"
-  }
-
-  /// The same for a number that a child sent, which may be any.
-  public static func clock(_ seconds: Double) -> String { clock(Int(saturating: seconds)) }
 }

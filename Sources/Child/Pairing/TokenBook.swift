@@ -1,0 +1,98 @@
+internal import FoundationEssentials
+internal import Logging
+internal import Pairing
+internal import Storage
+
+/// The bearer tokens, for HTTP and the commands: who holds which, and when each ends.
+///
+/// `@unchecked Sendable` because it is confined to the event loop.
+final class TokenBook: @unchecked Sendable {
+  private var store: TokenStore
+  private let clock: ExpiryClock
+  private let logger: Logger
+
+  /// The token was revoked, or its time is over; what it has open is to be ended.
+  var onEnded: [(TokenRecord) -> Void] = []
+
+  init(_ store: TokenStore, clock: ExpiryClock, logger: Logger) {
+    self.store = store
+    self.clock = clock
+    self.logger = logger
+  }
+
+  /// In the order in which they were added.
+  var records: [TokenRecord] { store.tokens }
+
+  /// Makes a token.
+  /// - Parameter seconds: how long it is good; nil: until it is revoked.
+  /// - Returns: its text, which is stored nowhere, and its record.
+  /// - Throws: `StoreError`; nothing has changed then.
+  func add(name: String, allow: Permissions, for seconds: Int?) throws(StoreError) -> (text: String, TokenRecord) {
+    // The new token may take an expired one's place; what that one has open ends before.
+    endExpired()
+    clock.save()
+    let now = clock.now
+    let end = seconds.map { UnixTime(seconds: now.seconds &+ Int64($0)).date }
+    let text = try store.add(name: name, allow: allow, expiresAt: end, now: now.date)
+    guard let record = store.tokens.last else { preconditionFailure("it was just added, at the end") }
+    logger.notice(
+      "token made",
+      metadata: ["name": "\(name)", "allow": "\(allow.names.joined(separator: ","))", "expires": "\(record.end)"])
+    return (text, record)
+  }
+
+  /// The record of a token that may be used now; nil for any other text.
+  func verify(_ text: String) -> TokenRecord? { store.verify(text, now: clock.now.date) }
+
+  /// What the token with this `TokenRecord.id` is worth now.
+  func standing(ofToken id: String) -> Credential.Standing {
+    guard let record = store.tokens.first(where: { $0.id == id }) else { return .unknown }
+    guard record.isUsable(at: clock.now.date) else { return .expired }
+    return .good(record.allow, expiresAt: record.expiresAt.map(UnixTime.init(date:)))
+  }
+
+  /// Throws `StoreError`; nothing has changed then.
+  func revoke(name: String) throws(StoreError) {
+    let record = store.tokens.first { $0.name == name }
+    try store.revoke(name: name)
+    logger.notice("token revoked", metadata: ["name": "\(name)"])
+    if let record { tell(record) }
+  }
+
+  /// Marks what has expired and ends its sessions. Call it each second.
+  func endExpired() {
+    guard store.tokens.contains(where: { $0.expiresAt != nil && !$0.hasExpired }) else { return }
+    clock.saveWhenDue()
+    let expired = store.markExpired(at: clock.now.date)
+    guard !expired.isEmpty else { return }
+    clock.save()
+    saveUses()
+    for record in expired {
+      logger.notice("a token's time is over", metadata: ["name": "\(record.name)"])
+      tell(record)
+    }
+  }
+
+  /// Writes when each token was used last, if that changed.
+  func saveUses() {
+    do throws(StoreError) {
+      try store.saveUses()
+    } catch {
+      logger.warning("what was noted of tokens could not be saved", metadata: ["reason": "\(error)"])
+    }
+  }
+
+  private func tell(_ record: TokenRecord) {
+    for tell in onEnded { tell(record) }
+  }
+}
+
+extension TokenRecord {
+  /// For the log.
+  fileprivate var end: String { expiresAt.map { UnixTime(date: $0).text } ?? "never" }
+}
+
+extension UnixTime {
+  /// RFC 3339, UTC.
+  var text: String { date.formatted(.iso8601) }
+}

@@ -1,0 +1,234 @@
+import Foundation
+import NIOCore
+import Pairing
+import Secure
+import Storage
+import Synchronization
+import Testing
+import Wire
+
+@testable import Child
+
+/// Pairing, invitations and tokens, and how each of them ends.
+final class WhoMayComeInTests {
+  private let house: PairingHouse
+
+  init() throws {
+    house = try PairingHouse()
+  }
+
+  deinit {
+    try? house.shutDown()
+    house.remove()
+  }
+
+  private func refusedLink(_ secret: PairingSecret, _ location: SourceLocation = #_sourceLocation) {
+    #expect(throws: PairingHouse.Refused(status: 404), sourceLocation: location) { try house.pair(.link(secret)) }
+  }
+
+  // MARK: Invitations and windows
+
+  @Test func aStolenPhoneCannotInviteItselfBackIn() throws {
+    let phone = try house.pairFirst()
+    let issuer = PairingIssuer.parent(id: phone.id)
+    let invitation = try house.invite([.view], by: issuer)
+    let opened = try house.open(by: issuer)
+    let end = try house.on { ($0.pairing.waitForEnd()) }
+    try house.on { try $0.pairing.revoke(id: phone.id) }
+    refusedLink(invitation.secret)
+    refusedLink(opened.offer.secret)
+    #expect(throws: PairingHouse.Refused(status: 409)) { try house.pair(.code(opened.offer.code)) }
+    #expect(try end.wait().summary == "issuerGone")
+    #expect(try house.on { $0.pairing.invitations().isEmpty && !$0.pairing.isOpen && $0.pairing.records.isEmpty })
+    // Nor can what is left of its sessions.
+    #expect(throws: PairingService.OfferRefusal.issuerMayNot) { try house.open(by: issuer) }
+    #expect(throws: PairingService.OfferRefusal.issuerMayNot) { try house.invite([.view], by: issuer) }
+  }
+
+  @Test func whoLosesAdminLosesItsInvitations() throws {
+    let identity = NodeIdentity.generate()
+    let phone = try house.pairFirst(as: identity)
+    let invitation = try house.invite([.view], by: .parent(id: phone.id))
+    // The same phone pairs again, with less.
+    let narrowed = try house.pair(.link(house.invite([.view]).secret), as: identity)
+    #expect(narrowed.permissions == .view)
+    refusedLink(invitation.secret)
+    #expect(house.told.told.withLock { $0.changed } == [narrowed])
+    #expect(try house.on { $0.pairing.standing(ofPair: phone.id).permissions } == .view)
+  }
+
+  @Test func pairingForTheFirstTimeChangesNothing() throws {
+    _ = try house.pairFirst()
+    #expect(house.told.told.withLock { $0.changed }.isEmpty)
+  }
+
+  @Test func aGuestDoesNotOutlastWhoeverInvitesIt() throws {
+    _ = try house.pairFirst()
+    let admin = try house.pair(.link(house.invite(.all, for: 3600).secret))
+    let issuer = PairingIssuer.parent(id: admin.id)
+    let invitation = try house.invite([.view], for: 8 * 3600, by: issuer)
+    #expect(invitation.terms.expiresAt == admin.expiresAt)
+    #expect(try house.open(by: issuer).terms.expiresAt == admin.expiresAt)
+    let own = try house.invite([.view], for: 8 * 3600)
+    try house.pass(3600)
+    refusedLink(invitation.secret)
+    #expect(try house.on { !$0.pairing.isOpen && $0.pairing.invitations().count == 1 })
+    _ = try house.pair(.link(own.secret))
+  }
+
+  @Test func nobodyGivesWhatTheyDoNotHave() throws {
+    _ = try house.pairFirst()
+    let admin = try house.pair(.link(house.invite([.view, .admin]).secret))
+    let issuer = PairingIssuer.parent(id: admin.id)
+    #expect(throws: PairingService.OfferRefusal.exceedsIssuer([.talk, .control])) {
+      try house.invite([.view, .talk, .control], by: issuer)
+    }
+    #expect(try house.open(by: issuer).terms.permissions == .view)
+    #expect(try house.open(by: issuer, admin: true).terms.permissions == [.view, .admin])
+    let guest = try house.pair(.link(house.invite([.view]).secret))
+    #expect(throws: PairingService.OfferRefusal.issuerMayNot) { try house.invite([.view], by: .parent(id: guest.id)) }
+  }
+
+  @Test func onlyTheFirstParentAdministersUnlessTheWindowSaysSo() throws {
+    #expect(try house.pairFirst().permissions == .all)
+    let second = try house.pair(.code(house.open().offer.code))
+    #expect(second.permissions == [.view, .listen, .talk, .control])
+    let third = try house.pair(.link(house.open(admin: true).offer.secret))
+    #expect(third.permissions == .all)
+  }
+
+  @Test func endingAllOffersEndsThoseOfTheMachineToo() throws {
+    let phone = try house.pairFirst()
+    let secrets = [try house.invite([.view]).secret, try house.invite([.view], by: .parent(id: phone.id)).secret]
+    let opened = try house.open()
+    #expect(try house.on { $0.pairing.invitations().count } == 2)
+    try house.on { $0.pairing.endOffers() }
+    for secret in secrets + [opened.offer.secret] { refusedLink(secret) }
+    #expect(try house.on { !$0.pairing.isOpen && $0.pairing.invitations().isEmpty })
+  }
+
+  @Test func oneInvitationIsTakenBack() throws {
+    let kept = try house.invite([.view], for: 7200)
+    let ended = try house.invite([.view], for: 3600)
+    let id = try house.on { $0.pairing.invitations()[0].invitation.id }
+    #expect(try house.on { $0.pairing.revokeInvite(id: id) })
+    #expect(try house.on { !$0.pairing.revokeInvite(id: id) })
+    refusedLink(ended.secret)
+    _ = try house.pair(.link(kept.secret))
+  }
+
+  // MARK: The outcome of a window
+
+  @Test func aPairingByInvitationIsNotTheWindows() throws {
+    let opened = try house.open()
+    let hasEnded = Flag()
+    let end = try house.on { $0.pairing.waitForEnd() }
+    end.whenComplete { _ in hasEnded.value.withLock { $0 = true } }
+    let guest = try house.pair(.link(house.invite([.view]).secret))
+    #expect(try house.on { $0.pairing.isOpen && !hasEnded.value.withLock { $0 } })
+    let parent = try house.pair(.code(opened.offer.code))
+    #expect(try end.wait().summary == "paired \(parent.id)" && parent.id != guest.id)
+  }
+
+  private final class Flag: Sendable {
+    let value = Mutex(false)
+  }
+
+  @Test func aPairingThatCannotBeStoredIsNone() throws {
+    let opened = try house.open()
+    let end = try house.on { $0.pairing.waitForEnd() }
+    let away = house.folder.path + "-away"
+    try FileManager.default.moveItem(atPath: house.folder.path, toPath: away)
+    #expect(throws: PairingHouse.Refused(status: 500)) { try house.pair(.code(opened.offer.code)) }
+    #expect(try end.wait().summary == "not stored")
+    try FileManager.default.moveItem(atPath: away, toPath: house.folder.path)
+    #expect(try house.on { $0.pairing.records.isEmpty })
+  }
+
+  // MARK: Time
+
+  @Test func aClockThatIsSetBackGivesNoTime() throws {
+    let guest = try house.pair(.link(house.invite([.view], for: 3600).secret))
+    try house.pass(1800)
+    // Set back again and again, an hour each minute.
+    for _ in 0..<29 { try house.pass(60, system: -3600) }
+    #expect(try house.on { $0.pairing.standing(ofPair: guest.id) } == .good(.view, expiresAt: guest.expiresAt))
+    try house.pass(60, system: -3600)
+    #expect(try house.on { $0.pairing.standing(ofPair: guest.id) } == .expired)
+  }
+
+  @Test func whatHasExpiredStaysExpiredAfterARestartInThePast() throws {
+    let phone = try house.pairFirst()
+    let guest = try house.pair(.link(house.invite([.view], for: 3600).secret))
+    try house.pass(3600)
+    try house.shutDown()
+    // Without the clock's mark, too: the record itself says so.
+    try FileManager.default.removeItem(at: house.folder.appending(path: "clock.json"))
+    let again = try PairingHouse(folder: house.folder)
+    defer { try? again.shutDown() }
+    #expect(try again.on { $0.pairing.standing(ofPair: guest.id) } == .expired)
+    #expect(try again.on { $0.pairing.standing(ofPair: phone.id) } == .good(.all, expiresAt: nil))
+  }
+
+  @Test func aBoardThatStartsIn1970GoesOnFromWhereItWas() throws {
+    let guest = try house.pair(.link(house.invite([.view], for: 3600).secret))
+    try house.pass(1800)
+    try house.shutDown()
+    let again = try PairingHouse(folder: house.folder, date: UnixTime(seconds: 20))
+    defer { try? again.shutDown() }
+    #expect(try again.on { $0.pairing.standing(ofPair: guest.id) } == .good(.view, expiresAt: guest.expiresAt))
+    try again.pass(1799)
+    #expect(try again.on { $0.pairing.standing(ofPair: guest.id) } == .good(.view, expiresAt: guest.expiresAt))
+    try again.pass(1)
+    #expect(try again.on { $0.pairing.standing(ofPair: guest.id) } == .expired)
+  }
+
+  @Test func aDamagedMarkKeepsNobodyOut() throws {
+    let phone = try house.pairFirst()
+    try house.shutDown()
+    try Data("{".utf8).write(to: house.folder.appending(path: "clock.json"))
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o600], ofItemAtPath: house.folder.appending(path: "clock.json").path)
+    let again = try PairingHouse(folder: house.folder)
+    defer { try? again.shutDown() }
+    #expect(try again.on { $0.pairing.standing(ofPair: phone.id) } == .good(.all, expiresAt: nil))
+    _ = try again.pairFirst()
+    #expect(try ClockStore(file: AtomicFile(path: house.folder.path + "/clock.json")).load() == PairingHouse.start)
+  }
+
+  // MARK: Tokens
+
+  @Test func aTokenEndsWhenItsTimeIsOver() throws {
+    let (text, record) = try house.on { try $0.tokens.add(name: "tablet", allow: .view, for: 2) }
+    #expect(UnixTime(date: try #require(record.expiresAt)).seconds == PairingHouse.start.seconds + 2)
+    try house.pass(1)
+    #expect(try house.on { $0.tokens.verify(text)?.name } == "tablet")
+    #expect(house.told.told.withLock { $0.ended }.isEmpty)
+    try house.pass(1)
+    #expect(house.told.told.withLock { $0.ended } == ["tablet"])
+    #expect(try house.on { $0.tokens.verify(text) == nil })
+    #expect(try house.on { $0.tokens.standing(ofToken: record.id) } == .expired)
+    try house.pass(1, system: -1000)
+    #expect(try house.on { $0.tokens.verify(text) == nil })
+    #expect(house.told.told.withLock { $0.ended } == ["tablet"])
+  }
+
+  @Test func aTokenSaysWhatItIsWorth() throws {
+    let (_, record) = try house.on { try $0.tokens.add(name: "tablet", allow: [.view, .talk], for: nil) }
+    #expect(try house.on { $0.tokens.standing(ofToken: record.id) } == .good([.view, .talk], expiresAt: nil))
+    try house.on { try $0.tokens.revoke(name: "tablet") }
+    #expect(house.told.told.withLock { $0.ended } == ["tablet"])
+    #expect(try house.on { $0.tokens.standing(ofToken: record.id) } == .unknown)
+    #expect(throws: StoreError.unknownName("tablet")) { try house.on { try $0.tokens.revoke(name: "tablet") } }
+  }
+}
+
+extension PairingService.Outcome {
+  fileprivate var summary: String {
+    switch self {
+    case .paired(let record, _): "paired \(record.id)"
+    case .closed(let reason): "\(reason)"
+    case .notStored: "not stored"
+    }
+  }
+}
