@@ -199,7 +199,7 @@ let checks: [Target] = [
     needs: [
       "Wire", "Control", "RTPReceiving", "Frames", "Codecs", "Sound", "Devices", "Discovery", "Storage", "Health",
       "Child",
-      "TestSupport",
+      "TestSupport", "Pairing", "Signaling", "Server", product("NIOCore", nio), product("NIOPosix", nio),
     ]),
   tests("ParentTests", needs: ["Wire", "RTPReceiving", "PeerConnection", "Health", "Parent"]),
   // Two peers in fake time.
