@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// JSON for people and programs: keys in a fixed order, slashes as they are.
+/// JSON with sorted keys and unescaped slashes.
 func encodeJSON(_ value: some Encodable, pretty: Bool = false) -> String {
   let encoder = JSONEncoder()
   encoder.outputFormatting =

@@ -1,6 +1,6 @@
 internal import Devices
 
-// How device states are called in heartbeats, status and metrics.
+// Names of device states in status and metrics.
 extension VideoPipeline.CameraState {
   var word: String {
     switch self {

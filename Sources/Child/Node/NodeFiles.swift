@@ -2,14 +2,14 @@ internal import FoundationEssentials
 internal import Secure
 internal import Storage
 
-/// What the node keeps between runs, opened and locked.
+/// The files that the node keeps between runs, opened and locked.
 struct NodeFiles {
   let directory: StateDirectory
   let identity: NodeIdentity
   let tokens: TokenStore
   let pairs: PairStore
 
-  /// Reads everything; makes the identity on the first start. A file that cannot be read is left as it is.
+  /// Reads everything; creates the identity on the first start. A file that cannot be read is left untouched.
   static func open(_ path: String) throws -> NodeFiles {
     let directory = try StateDirectory(path: path)
     return NodeFiles(
@@ -17,7 +17,7 @@ struct NodeFiles {
       tokens: try TokenStore(file: directory.tokens), pairs: try PairStore(file: directory.pairs))
   }
 
-  /// Open to the daemon's group, which may command it; systemd usually has made it already.
+  /// Accessible to the daemon's group, which may send commands; systemd has usually created it.
   static func makeRuntimeDirectory(_ path: String) throws {
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
