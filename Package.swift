@@ -214,7 +214,7 @@ let checks: [Target] = [
     "ChildTests",
     needs: [
       "Wire", "Control", "RTPReceiving", "Frames", "Codecs", "Sound", "Devices", "Pipelines", "Discovery", "Storage",
-      "Health", "Pairing", "Messages", "SecureTransport", "Identity", "Server", "Child", "TestSupport",
+      "Health", "Pairing", "Signaling", "Messages", "SecureTransport", "Identity", "Server", "Child", "TestSupport",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("Logging", "swift-log"),
     ]),
   tests(

@@ -1,13 +1,14 @@
 import Foundation
+import Identity
 import Logging
 import Messages
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import Pairing
-import Secure
 import Storage
 import Synchronization
+import TestSupport
 import Wire
 
 @testable import Child
@@ -70,8 +71,9 @@ final class PairingHouse: Sendable {
       responder: PairingResponder(
         configuration: configuration, identity: NodeIdentity.generate(), name: "Nursery", crypto: PairingPrimitives(),
         random: SystemRandomNumberGenerator()),
-      store: try PairStore(file: file("pairs.json")), clock: clock, loop: group.next(), logger: logger)
-    tokens = TokenBook(try TokenStore(file: file("tokens.json")), clock: clock, logger: logger)
+      store: try PairStore(file: file("pairs.json"), hashes: TestHashes()), clock: clock, loop: group.next(),
+      logger: logger)
+    tokens = TokenBook(try TokenStore(file: file("tokens.json"), hashes: TestHashes()), clock: clock, logger: logger)
     let told = told
     pairing.onChanged.append { record in told.told.withLock { $0.changed.append(record) } }
     tokens.onEnded.append { record in told.told.withLock { $0.ended.append(record.name) } }

@@ -1,7 +1,7 @@
 import Foundation
+import Identity
 import NIOCore
 import Pairing
-import Secure
 import Storage
 import Synchronization
 import Testing

@@ -67,6 +67,28 @@ import Testing
     #expect(ControlPush.goodbye(reason: "").visible(to: []) != nil)
   }
 
+  /// Whoever may not ask for the state is not told it either.
+  @Test func whoMayOnlyTalkIsToldOfTheFloorAlone() {
+    let talk = TalkDocument(holder: "Mother", viewer: "peer-1")
+    let viewers = [ViewerDocument(id: "peer-1", name: "Mother", permissions: ["view"], since: 1)]
+    let whole = StateDocument(lights: [], cameras: [], talk: talk, viewers: viewers)
+    let hello = HelloDocument(
+      name: "Nursery", id: "0", version: "1", capabilities: [], permissions: ["talk"], viewer: "peer-2", state: whole)
+    var bare = hello
+    bare.state = StateDocument(talk: talk)
+    #expect(ControlPush.hello(hello).visible(to: .talk) == .hello(bare))
+    #expect(ControlPush.state(whole).visible(to: .talk) == .state(StateDocument(talk: talk)))
+    #expect(ControlPush.state(StateDocument(viewers: viewers)).visible(to: .talk) == nil)
+    #expect(ControlPush.state(whole).visible(to: []) == nil)
+    let event = ControlPush.event(EventDocument(sequence: 1, kind: "light", time: 1))
+    #expect(event.visible(to: .talk) == nil)
+    for permission: Permissions in [.view, .listen, .control, .admin] {
+      #expect(ControlPush.hello(hello).visible(to: permission) == .hello(hello))
+      #expect(ControlPush.state(whole).visible(to: permission) == .state(whole))
+      #expect(event.visible(to: permission) == event)
+    }
+  }
+
   @Test func capabilitiesFollowTheDevices() {
     #expect(CommandName.capabilities(lights: true, speaker: true, cameras: true) == CommandName.allCases)
     let bare = CommandName.capabilities(lights: false, speaker: false, cameras: false)

@@ -39,7 +39,9 @@ extension RealPeers {
       return try JSONDecoder().decode([String: [Answer]?].self, from: answer)
     }
 
-    private static func quoted(_ messages: String...) -> String {
+    private static func quoted(_ messages: String...) -> String { quoted(messages) }
+
+    private static func quoted(_ messages: [String]) -> String {
       let encoder = JSONEncoder()
       return "["
         + messages.map { String(decoding: (try? encoder.encode($0)) ?? Data(), as: UTF8.self) }.joined(separator: ",")
@@ -100,6 +102,19 @@ extension RealPeers {
           token: token)
       }
       #expect(found["talk"] == [.error("1", "busy")], "\(found)")
+    }
+
+    @Test func ordersThatComeTooFastAreBusyAndLaterOnesAreNot() throws {
+      let child = try ChildProcess(configuration: Household.configuration, allow: "view,control")
+      let flood = (0..<120).map { #"{"id":"\#($0)","text":"light.set","parameters":{"state":"toggle"}}"# }
+      let pictures = (0..<3).map { #"{"id":"\#($0)","text":"screenshot.take"}"# }
+      let found = try talk(child, ["pictures": Self.quoted(pictures)])
+      // The second and the third are refused before work begins; the first is answered when it is there.
+      #expect(found["pictures"]??.filter { $0.code == "busy" }.map(\.inReplyTo) == ["1", "2"], "\(found)")
+      let codes = try #require(try talk(child, ["flood": Self.quoted(flood)])["flood"] ?? nil).map(\.code)
+      #expect(codes.prefix(40).allSatisfy { $0 == nil }, "\(codes)")
+      #expect(codes.count { $0 == "busy" } > 20, "\(codes)")
+      #expect(try talk(child, ["later": Self.quoted(flood[0])])["later"] == [.ok("0")])
     }
 
     @Test func whoMayOnlyWatchOrdersNothing() throws {

@@ -54,6 +54,20 @@ extension RealPeers {
       #expect(statuses.last == 429)
     }
 
+    @Test func oneTokenOpensFourSessionsAndAnotherStillGetsIn() throws {
+      struct Added: Decodable { var token: String }
+      let child = try ChildProcess()
+      let offer = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Fixtures/offer-chromium-recvonly.sdp")
+      let post = ["-H", "Content-Type: application/sdp", "--data-binary", "@\(offer.path)"]
+      let answers = try (0..<5).map { _ in try request(child, "/whep", post, token: child.token) }
+      #expect(answers.map(\.status) == [201, 201, 201, 201, 429])
+      #expect(answers[4].text.contains("application/problem+json") && answers[4].text.contains("4 sessions"))
+      let added = try child.command(["token", "add", "--name", "other", "--allow", "view", "--json"])
+      let other = try JSONDecoder().decode(Added.self, from: Data(added.output.utf8)).token
+      #expect(try request(child, "/whep", post, token: other).status == 201)
+    }
+
     @Test func aRevokedTokenEndsItsSessionAtOnce() async throws {
       let child = try ChildProcess()
       let url = "https://127.0.0.1:\(child.port)/whep"

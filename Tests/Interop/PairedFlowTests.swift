@@ -86,6 +86,28 @@ extension RealPeers {
       #expect(try status().cameras[0].encoded > 0)
     }
 
+    /// The session stays, and what it may no longer have ends.
+    @Test func pairingAgainWithFewerRightsNarrowsWhatIsOpen() throws {
+      struct Answer: Decodable {
+        struct Invite: Decodable { var link: String }
+        var invite: Invite
+      }
+      let house = try Household()
+      try house.pair()
+      let watching = try ParentProcess(paired: house.state)
+      let before = try #require(watching.wait { $0.framesPerSecond > 0 && $0.audioKbps > 0 })
+      try #require(before.audioKbps > 0, Comment(rawValue: watching.log))
+      let invited = try house.parent("invite", "--allow", "view", "--json")
+      let link = try JSONDecoder().decode(Answer.self, from: Data(invited.output.utf8)).invite.link
+      let again = try house.parent("pair", "--link", link.replacing(/\/\/[^\/]*/, with: "//\(house.address)"))
+      try #require(again.status == 0, Comment(rawValue: again.error))
+      #expect(try house.pairs().map(\.permissions) == [["view"]])
+      let after = watching.wait(limit: 20) {
+        $0.framesDecoded > before.framesDecoded && $0.framesPerSecond > 0 && $0.audioKbps == 0
+      }
+      #expect(after?.audioKbps == 0 && after?.reconnects == 0, "\(watching.figures.suffix(3))")
+    }
+
     @Test func whatHappenedIsKnownAfterARestart() throws {
       struct Event: Decodable { var sequence: Int, kind: String, detail: String? }
       let house = try Household()
@@ -129,7 +151,8 @@ extension RealPeers {
 
     @Test func twentyParentsAtOnceHearOfEachOthersOrders() throws {
       let house = try Household()
-      let states = (0..<2).map { _ in
+      // The first parent administers the child, and may have more sessions than the others.
+      let states = (0..<3).map { _ in
         FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
       }
       defer { for state in states { try? FileManager.default.removeItem(at: state) } }
@@ -140,7 +163,9 @@ extension RealPeers {
       let followers = try (0..<20).map { number in
         let process = Process()
         process.executableURL = ParentProcess.program
-        process.arguments = ["events", "--follow", "--json", "--state-directory", states[number % 2].path]
+        process.arguments = [
+          "events", "--follow", "--json", "--state-directory", states[number < 13 ? 0 : number % 2 + 1].path,
+        ]
         let log = house.child.folder.appending(path: "events-\(number)")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         process.standardOutput = try FileHandle(forWritingTo: log)

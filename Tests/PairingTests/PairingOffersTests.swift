@@ -1,4 +1,4 @@
-import Secure
+import Identity
 import TestSupport
 import Testing
 import Wire

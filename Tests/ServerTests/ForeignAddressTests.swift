@@ -1,10 +1,11 @@
 import Glibc
+import Identity
 import NIOCore
 import NIOPosix
 import PeerConnection
 import SDP
 import STUN
-import Secure
+import SecureTransport
 import TestSupport
 import Testing
 import Wire
@@ -93,7 +94,7 @@ import Wire
   @Test func aRequestAloneTakesNoAddressFromAnotherPeer() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let identity = NodeIdentity.generate()
-    let transports = try OpenSSLTransports(identity: identity, certificate: NodeCertificate(identity: identity))
+    let transports = try OpenSSLTransports(key: identity.key, certificate: Certificate(key: identity.key))
     let hub = PeerHub(eventLoop: loop, limit: 2, now: { Instant.zero + .seconds(1) }) { configuration in
       PeerConnection(
         configuration: configuration, secure: transports, hashes: TestHashes(),

@@ -20,6 +20,8 @@ from typing import Any
 
 #: The child forgets a viewer that vanished after 30 s (RFC 7675), and looks each second.
 FORGETTING_SECONDS = 34
+#: A child takes four sessions of one token, and those of viewers that vanished count for some seconds.
+TOKENS = 16
 #: What may remain: pages that the allocator keeps, glibc's caches of threads that are there anyway.
 MEMORY_SLACK_KB = 2048
 
@@ -46,7 +48,10 @@ class Child:
                 break
         else:
             raise SystemExit("the child did not start")
-        self.token = self.json("token", "add", "--name", "soak", "--allow", "view,listen")["token"]
+        self.tokens = [
+            self.json("token", "add", "--name", f"soak {number}", "--allow", "view,listen")["token"]
+            for number in range(TOKENS)
+        ]
 
     def json(self, *arguments: str) -> Any:
         done = subprocess.run(
@@ -91,7 +96,7 @@ def say(text: str) -> None:
 
 def soak(tool: str, child: Child, cycles: int) -> bool:
     done = subprocess.run(
-        [tool, "--whep", child.url, "--token", child.token, "--cycles", str(cycles)], capture_output=True, text=True)
+        [tool, "--whep", child.url, "--tokens", ",".join(child.tokens), "--cycles", str(cycles)], capture_output=True, text=True)
     say("  " + done.stdout.strip().replace("\n", ", "))
     if done.returncode != 0:
         say("  " + done.stderr[-500:])
@@ -101,10 +106,11 @@ def soak(tool: str, child: Child, cycles: int) -> bool:
 def kill_viewers(parent: str, child: Child, count: int, state: Path) -> int:
     """Viewers that are killed while they watch; how many had a picture by then."""
     watched = 0
-    for _ in range(count):
+    for number in range(count):
         process = subprocess.Popen(
             [parent, "watch", "--whep", child.url, "--mute", "--stats", "--state-directory", str(state)],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, "CRADLE_TOKEN": child.token})
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env={**os.environ, "CRADLE_TOKEN": child.tokens[number % TOKENS]})
         assert process.stdout is not None
         line = process.stdout.readline()
         watched += bool(line) and json.loads(line)["framesDecoded"] > 0
@@ -121,8 +127,8 @@ def stay(parent: str, child: Child, viewers: int, seconds: float, state: Path) -
             [parent, "watch", "--whep", child.url, "--mute", "--stats", "--state-directory", str(state),
              "--duration", str(seconds)],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            env={**os.environ, "CRADLE_TOKEN": child.token})
-        for _ in range(viewers)
+            env={**os.environ, "CRADLE_TOKEN": child.tokens[number % TOKENS]})
+        for number in range(viewers)
     ]
     samples: list[dict[str, int]] = []
     end = time.monotonic() + seconds

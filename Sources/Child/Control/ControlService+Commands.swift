@@ -7,10 +7,12 @@ internal import Pipelines
 internal import Storage
 internal import Wire
 
-// What each command does.
+// Carries out the commands.
 extension ControlService {
-  /// Nil: nothing is to be answered.
-  func perform(_ command: ControlCommand, for viewer: Viewer) throws(ControlError) -> EventLoopFuture<ControlReply>? {
+  /// Nil when there is no reply.
+  func perform(_ command: ControlCommand, for viewer: ViewerSession) throws(ControlError) -> EventLoopFuture<
+    ControlReply
+  >? {
     switch command {
     case .ping: done(.time(Self.unixTime))
     case .statusGet: done(.status(status))
@@ -40,13 +42,13 @@ extension ControlService {
 
   private func done<Value: Sendable>(_ value: Value) -> EventLoopFuture<Value> { loop.makeSucceededFuture(value) }
 
-  private func light(_ document: LightDocument, _ viewer: Viewer) -> EventLoopFuture<ControlReply> {
+  private func light(_ document: LightDocument, _ viewer: ViewerSession) -> EventLoopFuture<ControlReply> {
     note(.light, viewer: viewer, id: document.id, detail: document.state.rawValue)
     return done(.light(document))
   }
 
   private func noting(
-    _ answer: EventLoopFuture<LullabyDocument>, _ viewer: Viewer
+    _ answer: EventLoopFuture<LullabyDocument>, _ viewer: ViewerSession
   ) -> EventLoopFuture<ControlReply> {
     let bound = NIOLoopBound(self, eventLoop: loop)
     return answer.map { document in
@@ -65,7 +67,7 @@ extension ControlService {
     return index
   }
 
-  private func switchCamera(to id: String?, _ viewer: Viewer) throws(ControlError) -> [CameraDocument] {
+  private func switchCamera(to id: String?, _ viewer: ViewerSession) throws(ControlError) -> [CameraDocument] {
     guard !viewers.cameras.isEmpty else { throw ControlError(.unavailable, "This child has no camera.") }
     let index =
       try id.map { id throws(ControlError) in try cameraIndex(id) }
@@ -78,39 +80,44 @@ extension ControlService {
   }
 
   private func screenshot(
-    of camera: String?, quality: Int?, for viewer: Viewer
+    of camera: String?, quality: Int?, for viewer: ViewerSession
   ) throws(ControlError) -> EventLoopFuture<ControlReply> {
     guard !viewers.cameras.isEmpty else { throw ControlError(.unavailable, "This child has no camera.") }
     let index = try camera.map { id throws(ControlError) in try cameraIndex(id) } ?? viewers.activeCamera
+    guard case .none = viewer.screenshot else {
+      throw ControlError(.busy, "Your last screenshot is still on its way.")
+    }
+    viewer.screenshot = .beingTaken
     let pipeline = viewers.cameras[index].pipeline
     let bound = NIOLoopBound(self, eventLoop: loop)
-    return StillPictures.take(pipeline, quality: quality ?? ControlDefaults.quality, on: loop).flatMapThrowing {
-      still in
-      let document = try bound.value.begin(still, for: viewer)
+    return StillPictures.take(pipeline, quality: quality ?? ControlDefaults.quality, on: loop).map { still in
+      let document = bound.value.begin(still, for: viewer)
       bound.value.note(.screenshot, viewer: viewer, id: pipeline.settings.cameraID)
       return .transfer(document)
+    }.always { result in
+      if case .failure = result { viewer.screenshot = .none }
     }
   }
 
   // MARK: Talk
 
-  private func acquireFloor(for viewer: Viewer, force: Bool) throws(ControlError) -> TalkDocument {
-    floorAskers.insert(viewer.peer)
+  private func acquireFloor(for viewer: ViewerSession, force: Bool) throws(ControlError) -> TalkDocument {
+    viewer.hasAskedForFloor = true
     switch sound.speaker {
     case .off: throw ControlError(.unavailable, "This child has no speaker.")
     case .missing(let error): throw ControlError(.unavailable, "The speaker is missing: \(error).")
     case .opening, .running: break
     }
     let before = floor.holder
-    try floor.acquire(TalkFloor.Talker(viewer: "\(viewer.peer)", name: viewer.name), force: force)
+    try floor.acquire(TalkFloor.Talker(viewer: viewer.id, name: viewer.name), force: force)
     if let before, before != floor.holder { sound.endTalk() }
     if before != floor.holder { note(.talk, viewer: viewer, detail: "begins") }
     return floor.document
   }
 
-  private func releaseFloor(of viewer: Viewer) -> TalkDocument {
-    if floor.holder?.viewer == "\(viewer.peer)" { note(.talk, viewer: viewer, detail: "ends") }
-    floor.release(viewer: "\(viewer.peer)")
+  private func releaseFloor(of viewer: ViewerSession) -> TalkDocument {
+    if floor.holder?.viewer == viewer.id { note(.talk, viewer: viewer, detail: "ends") }
+    floor.release(viewer: viewer.id)
     return floor.document
   }
 
@@ -138,8 +145,10 @@ extension ControlService {
     return done(.done)
   }
 
-  /// The answer leaves before the session ends.
-  private func removePair(_ id: String?, for viewer: Viewer) throws(ControlError) -> EventLoopFuture<ControlReply> {
+  /// The reply is sent before the session ends.
+  private func removePair(_ id: String?, for viewer: ViewerSession) throws(ControlError) -> EventLoopFuture<
+    ControlReply
+  > {
     guard let id = id ?? viewer.pair else {
       throw ControlError(.unavailable, "This session was opened with a token; there is no pair to remove.")
     }

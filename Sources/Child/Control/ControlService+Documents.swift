@@ -8,13 +8,13 @@ internal import RTPSending
 internal import Server
 internal import Wire
 
-// What parents are told.
+// Describes the child for hello, state, status and heartbeat.
 extension ControlService {
   var state: NodeState {
     NodeState(
       time: MonotonicClock.now, lights: lights.states, lullaby: lullaby.document, cameras: cameras,
       talk: floor.document,
-      viewers: viewers.table.values.sorted { $0.since < $1.since }.map(document),
+      viewers: viewers.registry.byAge.map(document),
       microphone: viewers.audio.microphone.document, speaker: sound.speaker.document)
   }
 
@@ -37,20 +37,20 @@ extension ControlService {
     }
   }
 
-  private func document(_ viewer: Viewer) -> ViewerDocument {
+  private func document(_ viewer: ViewerSession) -> ViewerDocument {
     let age = (MonotonicClock.now - viewer.since).inSeconds
     return ViewerDocument(
-      id: "\(viewer.peer)", name: viewer.name, permissions: viewer.permissions.names,
+      id: viewer.id, name: viewer.name, permissions: viewer.permissions.names,
       since: (Self.unixTime - age).rounded())
   }
 
-  func hello(for viewer: Viewer) -> HelloDocument {
+  func hello(for viewer: ViewerSession) -> HelloDocument {
     let hasSpeaker = if case .off = sound.speaker { false } else { true }
     return HelloDocument(
       name: viewers.settings.childName, id: viewers.settings.childID, version: viewers.settings.version,
       capabilities: CommandName.capabilities(
         lights: !lights.isEmpty, speaker: hasSpeaker, cameras: !viewers.cameras.isEmpty
-      ).map(\.rawValue), permissions: viewer.permissions.names, viewer: "\(viewer.peer)",
+      ).map(\.rawValue), permissions: viewer.permissions.names, viewer: viewer.id,
       state: state.document)
   }
 
@@ -61,7 +61,7 @@ extension ControlService {
       uptimeSeconds: report.uptimeSeconds, alarms: report.alarms, state: state.document)
   }
 
-  func heartbeat(for viewer: Viewer) -> HeartbeatDocument {
+  func heartbeat(for viewer: ViewerSession) -> HeartbeatDocument {
     let pipeline = viewers.pipeline(of: viewer)
     let video = pipeline?.counters ?? .init()
     let audio = viewers.audio.counters

@@ -12,7 +12,7 @@ internal import Server
 internal import Signaling
 internal import Wire
 
-/// The child's end of every `control` channel: carries out what parents order, and tells all of them what changed.
+/// The child's end of every `control` channel: carries out commands and tells all viewers what changed.
 /// INTERFACES.md, "Data channel".
 ///
 /// `@unchecked Sendable` because it is confined to the event loop.
@@ -24,13 +24,10 @@ final class ControlService: @unchecked Sendable {
   let lullaby: LullabyService
   let report: StatusReporter
   var floor = TalkFloor()
-  /// Viewers that have used `talk.acquire`: what they say without it is not meant for the room.
-  var floorAskers: Set<PeerID> = []
   let events: PersistentEventLog
   private var told: NodeState?
   private var messageNumber: UInt64 = 0
   private var transferNumber: UInt32 = 0
-  private var transfers: [PeerID: TransferSender] = [:]
   private var pump: RepeatedTask?
 
   var loop: any EventLoop { viewers.hub.eventLoop }
@@ -48,10 +45,9 @@ final class ControlService: @unchecked Sendable {
     self.events = events
   }
 
-  /// Takes its place behind the viewers.
+  /// Begins to observe viewers and pairing.
   func start() {
-    viewers.onEvent = { [weak self] event, viewer in self?.handle(event, of: viewer) }
-    viewers.onEnded.append { [weak self] viewer in self?.ended(viewer) }
+    viewers.registry.observe { [weak self] event in self?.handle(event) }
     pairing.onRevoked.append { [weak self] record in self?.note(.unpaired, id: record.id, detail: record.name) }
     pairing.onWindow.append { [weak self] closing in
       self?.note(closing == nil ? .pairingOpened : .pairingClosed, detail: closing?.words)
@@ -59,7 +55,6 @@ final class ControlService: @unchecked Sendable {
     pairing.onPaired = { [weak self] record in self?.note(.paired, id: record.id, detail: record.name) }
     lights.changed = { [weak self] in self?.tellChanges() }
     told = state
-    viewers.onLevel = { [weak self] in self?.tellLevel() }
     note(.restart)
   }
 
@@ -72,57 +67,71 @@ final class ControlService: @unchecked Sendable {
 
   // MARK: What viewers do
 
-  private func handle(_ event: PeerConnectionEvent, of viewer: Viewer) {
+  private func handle(_ event: ViewerEvent) {
+    switch event {
+    case .connected(let viewer):
+      if viewer.isWatching { note(.viewerJoined, viewer: viewer) }
+      tellChanges()
+    case .connection(let viewer, let event): handle(event, of: viewer)
+    case .permissionsChanged(let viewer):
+      if !viewer.permissions.contains(.talk) { loseFloor(viewer) }
+      tellChanges()
+    case .ended(let viewer):
+      loseFloor(viewer)
+      if viewer.isWatching { note(.viewerLeft, viewer: viewer) }
+      tellChanges()
+    case .levelMeasured: tellLevel()
+    case .secondPassed: beat()
+    }
+  }
+
+  private func handle(_ event: PeerConnectionEvent, of viewer: ViewerSession) {
     switch event {
     case .dataChannelOpened(let id, let parameters, _):
       guard parameters.label == ControlLimits.channelLabel, parameters.protocolName == ControlLimits.protocolName else {
         return
       }
-      viewers.table[viewer.peer]?.controlChannel = id
-      send(.push(.hello(hello(for: viewer))), to: viewer.peer)
+      viewer.controlChannel = id
+      send(.push(.hello(hello(for: viewer))), to: viewer)
     case .dataChannelMessage(let id, let message):
       if id == viewer.controlChannel { take(message, from: viewer) }
     case .dataChannelClosed(let id):
-      if id == viewer.controlChannel { viewers.table[viewer.peer]?.controlChannel = nil }
+      if id == viewer.controlChannel { viewer.controlChannel = nil }
     case .audio(let audio):
       hear(audio, from: viewer)
-    case .stateChanged(.connected) where !viewer.isConnected:
-      if viewers.table[viewer.peer]?.isWatching == true { note(.viewerJoined, viewer: viewer) }
-      tellChanges()
     default:
       break
     }
   }
 
-  private func ended(_ viewer: Viewer) {
-    transfers[viewer.peer] = nil
-    floorAskers.remove(viewer.peer)
-    if floor.holder?.viewer == "\(viewer.peer)" { sound.endTalk() }
-    floor.release(viewer: "\(viewer.peer)")
-    if viewer.isWatching { note(.viewerLeft, viewer: viewer) }
-    tellChanges()
+  private func loseFloor(_ viewer: ViewerSession) {
+    if floor.holder?.viewer == viewer.id { sound.endTalk() }
+    floor.release(viewer: viewer.id)
   }
 
-  /// Only who has the floor is heard. A player that knows nothing of `talk.acquire` gets it by speaking while it is free.
-  private func hear(_ audio: ReceivedAudio, from viewer: Viewer) {
+  /// Plays only the viewer that has the floor. A player that does not know `talk.acquire` gets the floor by sending sound
+  /// while nobody else has it.
+  private func hear(_ audio: ReceivedAudio, from viewer: ViewerSession) {
     guard viewer.permissions.contains(.talk) else { return }
-    let name = "\(viewer.peer)"
-    if floor.holder == nil, !floorAskers.contains(viewer.peer) {
-      try? floor.acquire(TalkFloor.Talker(viewer: name, name: viewer.name), force: false)
+    if floor.holder == nil, !viewer.hasAskedForFloor {
+      try? floor.acquire(TalkFloor.Talker(viewer: viewer.id, name: viewer.name), force: false)
       tellChanges()
     }
-    if floor.holder?.viewer == name { sound.hear(audio) }
+    if floor.holder?.viewer == viewer.id { sound.hear(audio) }
   }
 
-  private func take(_ message: DataChannelMessage, from viewer: Viewer) {
+  private func take(_ message: DataChannelMessage, from viewer: ViewerSession) {
+    let isInTime = viewer.countOrder(at: MonotonicClock.now)
     let request: ControlRequest
     do throws(RefusedRequest) {
       guard case .text(let text) = message else { throw ControlRequest.binary }
       request = try ControlRequest(json: text)
     } catch {
-      return send(.refusal(to: error.id, error.error), to: viewer.peer)
+      if isInTime { send(.refusal(to: error.id, error.error), to: viewer) }
+      return
     }
     do throws(ControlError) {
+      guard isInTime else { throw ControlError(.busy, "Too many orders at once; ten a second are taken.") }
       try request.command.check(permissions(of: viewer))
       guard let answer = try perform(request.command, for: viewer) else { return }
       let bound = NIOLoopBound(self, eventLoop: loop)
@@ -130,40 +139,39 @@ final class ControlService: @unchecked Sendable {
         bound.value.finish(request, of: viewer, with: result)
       }
     } catch {
-      send(.refusal(to: request.id, error), to: viewer.peer)
+      send(.refusal(to: request.id, error), to: viewer)
     }
   }
 
-  private func finish(_ request: ControlRequest, of viewer: Viewer, with result: Result<ControlReply, any Error>) {
+  private func finish(_ request: ControlRequest, of viewer: ViewerSession, with result: Result<ControlReply, any Error>)
+  {
     switch result {
     case .success(let reply):
-      // A command without an id wants no word.
-      if let id = request.id { send(.reply(to: id, reply), to: viewer.peer) }
+      // A command without an id expects no reply.
+      if let id = request.id { send(.reply(to: id, reply), to: viewer) }
       sendTransfers()
     case .failure(let error as ControlError):
-      send(.refusal(to: request.id, error), to: viewer.peer)
+      send(.refusal(to: request.id, error), to: viewer)
     case .failure:
       send(
         .refusal(to: request.id, ControlError(.internal, "The child could not do it; its log says why.")),
-        to: viewer.peer)
+        to: viewer)
     }
     tellChanges()
   }
 
-  /// As its pair record is now.
-  private func permissions(of viewer: Viewer) -> Permissions {
-    guard let id = viewer.pair else { return viewer.permissions }
-    guard let peer = pairing.peer(id: id), !peer.isExpired else { return [] }
-    return peer.permissions
+  /// The permissions of the token or pair record at this moment.
+  private func permissions(of viewer: ViewerSession) -> Permissions {
+    viewers.credentials.standing(of: viewer.origin).permissions
   }
 
   // MARK: Telling
 
-  func note(_ kind: EventKind, viewer: Viewer? = nil, id: String? = nil, detail: String? = nil) {
+  func note(_ kind: EventKind, viewer: ViewerSession? = nil, id: String? = nil, detail: String? = nil) {
     push(.event(events.append(kind, time: Self.unixTime, name: viewer?.name, id: id, detail: detail)))
   }
 
-  /// Tells everybody what is other than they were told last.
+  /// Tells everybody what has changed since they were last told.
   func tellChanges() {
     let now = state
     defer { told = now }
@@ -185,29 +193,27 @@ final class ControlService: @unchecked Sendable {
   }
 
   /// Each second.
-  func beat() {
+  private func beat() {
     lights.refresh()
     tellChanges()
     events.saveWhenDue(on: loop)
-    for viewer in viewers.table.values where viewer.controlChannel != nil {
-      send(.push(.heartbeat(heartbeat(for: viewer))), to: viewer.peer)
+    for viewer in viewers.registry.all where viewer.controlChannel != nil {
+      send(.push(.heartbeat(heartbeat(for: viewer))), to: viewer)
     }
   }
 
   private func tellLevel() {
-    guard viewers.table.values.contains(where: { $0.controlChannel != nil }) else { return }
+    guard viewers.registry.all.contains(where: { $0.controlChannel != nil }) else { return }
     push(.level(LevelDocument(levelDb: tenths(viewers.audio.counters.levelDb), time: Self.unixTime)))
   }
 
-  /// To everybody who may have it.
+  /// Sends to every viewer the part that it may see.
   private func push(_ push: ControlPush) {
-    for viewer in viewers.table.values where viewer.controlChannel != nil {
-      send(.push(push), to: viewer.peer)
-    }
+    for viewer in viewers.registry.all { send(.push(push), to: viewer) }
   }
 
-  private func send(_ content: ControlMessage.Content, to peer: PeerID) {
-    guard let viewer = viewers.table[peer], let channel = viewer.controlChannel else { return }
+  private func send(_ content: ControlMessage.Content, to viewer: ViewerSession) {
+    guard let channel = viewer.controlChannel else { return }
     var content = content
     if case .push(let push) = content {
       guard let visible = push.visible(to: viewer.permissions) else { return }
@@ -215,8 +221,8 @@ final class ControlService: @unchecked Sendable {
     }
     messageNumber += 1
     let text = ControlMessage(id: "c\(messageNumber)", content: content).json
-    viewers.hub.with(peer) { connection, now in
-      // A viewer that stopped reading fills its buffer; consent ends it, a message more or less does not matter.
+    viewers.hub.with(viewer.peer) { connection, now in
+      // The buffer is full when a viewer has stopped reading; then messages are dropped until its consent expires.
       try? connection.send(.text(text), on: channel, now: now)
     }
   }
@@ -225,32 +231,34 @@ final class ControlService: @unchecked Sendable {
 
   // MARK: Pictures
 
-  /// Makes room for a picture behind its reply. Throws `busy` while one is on its way.
-  func begin(_ still: StillPictures.Still, for viewer: Viewer) throws -> TransferDocument {
-    guard transfers[viewer.peer] == nil else { throw ControlError(.busy, "Another picture is still on its way.") }
+  /// Queues the picture to follow its reply.
+  func begin(_ still: StillPictures.Still, for viewer: ViewerSession) -> TransferDocument {
     transferNumber &+= 1
     let sender = TransferSender(
       number: transferNumber, bytes: still.jpeg, type: "image/jpeg", width: still.width, height: still.height)
-    transfers[viewer.peer] = sender
+    viewer.screenshot = .sending(sender)
     return sender.document
   }
 
+  /// Sends as much of each picture as its buffer takes, and repeats until all is sent.
   private func sendTransfers() {
-    for (peer, sender) in transfers {
-      guard let channel = viewers.table[peer]?.controlChannel else {
-        transfers[peer] = nil
+    var isUnfinished = false
+    for viewer in viewers.registry.byAge {
+      guard case .sending(var sender) = viewer.screenshot else { continue }
+      guard let channel = viewer.controlChannel else {
+        viewer.screenshot = .none
         continue
       }
-      var sender = sender
-      viewers.hub.with(peer) { connection, now in
+      viewers.hub.with(viewer.peer) { connection, now in
         while connection.bufferedAmount(of: channel) < Self.maximumBuffered, let message = sender.message {
           guard (try? connection.send(.binary(message), on: channel, now: now)) != nil else { break }
           sender.advance()
         }
       }
-      transfers[peer] = sender.message == nil ? nil : sender
+      viewer.screenshot = sender.message == nil ? .none : .sending(sender)
+      if sender.message != nil { isUnfinished = true }
     }
-    guard !transfers.isEmpty else {
+    guard isUnfinished else {
       pump?.cancel()
       pump = nil
       return
@@ -262,7 +270,7 @@ final class ControlService: @unchecked Sendable {
     }
   }
 
-  /// Other messages do not wait long behind a picture.
+  /// Small enough that other messages do not wait long behind a picture.
   private static let maximumBuffered = 128 * 1024
 }
 

@@ -5,11 +5,11 @@ internal import NIOCore
 internal import Storage
 internal import Wire
 
-/// The event log, and its copy on disk. Confined to the event loop; the disk is written beside it, for an SD card may
-/// take a second.
+/// The event log and its copy on disk. Confined to the event loop; a thread of its own writes the disk, because an SD
+/// card may take a second.
 final class PersistentEventLog {
   private var log: EventLog
-  /// Nil when what is on disk must not be touched.
+  /// Nil when the file must not be touched.
   private let store: EventStore?
   private let logger: Logger
   private var hasUnsaved = false
@@ -18,20 +18,22 @@ final class PersistentEventLog {
   private var isWriting = false
   private var nextSave = MonotonicClock.now
 
-  /// A power cut costs at most this much of the log, and an SD card sees at most one write in it.
+  /// A power cut loses at most this much of the log, and the SD card is written at most once in this time.
   private static let interval: Duration = .seconds(30)
 
-  /// Whatever is wrong on disk, the log begins; the node's log says so.
+  /// Starts even when the file is unusable; the node's log then says why.
   init(in directory: StateDirectory, logger: Logger) {
     self.logger = logger
     do throws(FileError) {
       let store = EventStore(file: try directory.events())
       let (events, trouble) = try store.load()
-      if let trouble { logger.warning("the log of events begins anew", metadata: ["reason": "\(trouble)"]) }
+      if let trouble {
+        logger.warning("the event log was unreadable and starts empty", metadata: ["reason": "\(trouble)"])
+      }
       log = EventLog(restored: events)
       self.store = store
     } catch {
-      logger.warning("events are not kept over a restart", metadata: ["reason": "\(error)"])
+      logger.warning("events will not survive a restart", metadata: ["reason": "\(error)"])
       log = EventLog()
       self.store = nil
     }
@@ -59,21 +61,21 @@ final class PersistentEventLog {
     }
   }
 
-  /// What failed is tried again at the next interval, and told once.
+  /// A failure is logged once and retried at the next interval.
   private func written(_ result: Result<Void, StoreError>) {
     isWriting = false
-    // What only the writing of JSON needed.
+    // Writing JSON needed memory that nothing else does.
     MemorySettings.releaseUnused()
     guard case .failure(let error) = result else {
       hasFailed = false
       return
     }
     hasUnsaved = true
-    if !hasFailed { logger.warning("the log of events could not be saved", metadata: ["reason": "\(error)"]) }
+    if !hasFailed { logger.warning("the event log could not be saved", metadata: ["reason": "\(error)"]) }
     hasFailed = true
   }
 
-  /// Writes what is not on disk yet, and waits for it.
+  /// Writes what is not on disk yet. Blocks.
   func saveNow() {
     writer?.join()
     writer = nil

@@ -7,7 +7,7 @@ internal import NIOPosix
 internal import Pipelines
 internal import Wire
 
-/// JPEG stills of a camera, also while nobody watches. INTERFACES.md, `screenshot.take`.
+/// Takes JPEG stills, even while nobody is watching. INTERFACES.md, `screenshot.take`.
 enum StillPictures {
   struct Still: Sendable {
     var jpeg: [UInt8]
@@ -16,7 +16,7 @@ enum StillPictures {
     var height: Int
   }
 
-  /// A camera that was asleep has to open and expose first.
+  /// A camera that is closed has to open and adjust its exposure first.
   private static let patience: Duration = .seconds(3)
 
   /// Fails with `ControlError`.

@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 
-/// What proves a player's right to watch: the token of an `Authorization` header.
+/// The bearer token in an `Authorization` header.
 enum AccessToken {
-  /// `Bearer TOKEN` (RFC 6750 section 2.1). Players that know nothing but a user and a password in the address send
-  /// `Basic` (RFC 7617 section 2): then the token is the password, whoever the user. Nil for anything else.
+  /// Reads `Bearer TOKEN` (RFC 6750 section 2.1). Players that only support a user and password in the URL send `Basic`
+  /// (RFC 7617 section 2): the password is the token, the user is ignored. Nil for anything else.
   static func read(fromAuthorization value: String) -> String? {
     let words = value.split(separator: " ", maxSplits: 1)
     guard words.count == 2 else { return nil }

@@ -21,6 +21,9 @@ enum MetricsText {
     family("frames_captured_total", "counter", "Pictures from the camera.", cameras { Double($0.captured) })
     family("frames_encoded_total", "counter", "Pictures encoded.", cameras { Double($0.encoded) })
     family("key_frames_encoded_total", "counter", "Key frames encoded.", cameras { Double($0.keyFrames) })
+    family(
+      "frames_dropped_total", "counter", "Pictures encoded, but dropped while the node could not send.",
+      cameras { Double($0.dropped) })
     family("video_target_kbps", "gauge", "The encoder's target rate.", cameras { Double($0.targetKbps) })
     one("microphone_up", "gauge", "1 while the microphone delivers.", status.microphone.state == "running" ? 1 : 0)
     one("audio_blocks_captured_total", "counter", "Blocks of 20 ms heard.", Double(status.microphone.captured))

@@ -10,27 +10,24 @@ internal import Storage
 internal import Web
 internal import Wire
 
-/// What HTTPS answers. Nothing but `GET /`, `GET /healthz` and pairing within its window answers before authentication.
+/// Answers HTTPS requests. Only `GET /`, `GET /healthz` and, while the window is open, pairing need no authentication.
 ///
 /// `@unchecked Sendable` because it is confined to the event loop.
 final class Routes: @unchecked Sendable {
   private let loop: any EventLoop
-  private let hub: PeerHub
   private let viewers: Viewers
   private let tokens: TokenBook
   private let pairing: PairingService
   private let report: StatusReporter
   private let logger: Logger
   private var whep: WHEPEndpoint
-  private var sessions: [PeerID: WHEPSessionID] = [:]
   private var wrongTokens = WrongTokenLimiter()
 
   init(
-    loop: any EventLoop, hub: PeerHub, viewers: Viewers, tokens: TokenBook, pairing: PairingService,
+    loop: any EventLoop, viewers: Viewers, tokens: TokenBook, pairing: PairingService,
     configuration: ChildConfiguration, report: StatusReporter, logger: Logger
   ) {
     self.loop = loop
-    self.hub = hub
     self.viewers = viewers
     self.tokens = tokens
     self.pairing = pairing
@@ -42,9 +39,11 @@ final class Routes: @unchecked Sendable {
           WHEPICEServer(
             urls: server.urls.map(\.description), username: server.username, credential: server.credential)
         },
-        maximumSessions: ChildNode.maximumViewers),
+        maximumSessions: ViewerAdmission.places),
       random: SystemRandomNumberGenerator())
-    viewers.onEnded.append { [weak self] viewer in self?.ended(viewer) }
+    viewers.registry.observe { [weak self] event in
+      if case .ended(let session) = event { self?.ended(session) }
+    }
   }
 
   func respond(to request: HTTPRequest) -> EventLoopFuture<HTTPResponse> {
@@ -77,7 +76,7 @@ final class Routes: @unchecked Sendable {
     }
   }
 
-  /// The page may talk to this child and to nobody else, and stand in no frame.
+  /// The page may connect to this child only, and may not be framed.
   private func page() -> HTTPResponse {
     HTTPResponse(
       status: .ok,
@@ -127,12 +126,11 @@ final class Routes: @unchecked Sendable {
     case .respond(let response):
       return HTTPResponse(response)
     case .createSession(let creation):
-      let name = record.flatMap { $0 }?.name ?? ""
-      let result = create(creation, name: name, isFromLoopback: request.isFromLoopback)
+      let result = create(creation, token: record.flatMap { $0 }, isFromLoopback: request.isFromLoopback)
       return HTTPResponse(whep.completeCreate(creation.session, result))
     case .addCandidates(let session, let fragment, let response):
-      if let peer = viewers.peer(ofSession: session.description) {
-        hub.with(peer) { connection, now in
+      if let open = viewers.registry.session(whep: session) {
+        viewers.hub.with(open.peer) { connection, now in
           for candidate in fragment.candidates { connection.addRemoteCandidate(candidate, now: now) }
           if fragment.isComplete { connection.addRemoteCandidate("", now: now) }
         }
@@ -141,13 +139,13 @@ final class Routes: @unchecked Sendable {
     case .restart(let session, let ufrag, let pwd, let fragment):
       return HTTPResponse(whep.completeRestart(session, restart(session, ufrag: ufrag, pwd: pwd, fragment)))
     case .endSession(let session, let response):
-      if let peer = viewers.peer(ofSession: session.description) { hub.close(peer) }
+      if let open = viewers.registry.session(whep: session) { viewers.end(open, because: .left) }
       return HTTPResponse(response)
     }
   }
 
   private func create(
-    _ creation: WHEPCreation, name: String, isFromLoopback: Bool
+    _ creation: WHEPCreation, token: TokenRecord?, isFromLoopback: Bool
   ) -> Result<SessionDescription, Problem> {
     var camera: Int?
     if let id = creation.cameraID {
@@ -156,19 +154,25 @@ final class Routes: @unchecked Sendable {
       }
       camera = index
     }
-    do throws(PeerHubError) {
-      let (peer, answer) = try viewers.admit(
-        creation.offer, .init(name: name, pair: nil, permissions: creation.permissions),
-        session: creation.session.description, camera: camera, includingLoopback: isFromLoopback)
-      sessions[peer] = creation.session
-      return .success(answer)
+    // The endpoint lets nobody create a session without a token.
+    guard let token else { return .failure(Problem(401, "this needs a token")) }
+    do throws(ViewerRefusal) {
+      return .success(
+        try viewers.admit(
+          creation.offer, origin: .whep(creation.session, token: token.id), name: token.name,
+          permissions: creation.permissions, camera: camera, includingLoopback: isFromLoopback))
     } catch {
       switch error {
-      case .full:
+      case .admission(.tooManySessions(let maximum)):
+        return .failure(
+          Problem(
+            429, "\(maximum) sessions are open with this token, as many as one may have; close one",
+            retryAfter: .seconds(5)))
+      case .admission(.full):
         return .failure(Problem(503, "as many viewers as this child takes are here", retryAfter: .seconds(5)))
-      case .refused(.negotiation(let reason)):
+      case .connection(.negotiation(let reason)):
         return .failure(Problem(negotiation: reason))
-      case .refused(let reason):
+      case .connection(let reason):
         logger.error("a viewer could not be taken", metadata: ["reason": "\(reason)"])
         return .failure(Problem(500, "the child could not set up the connection; its log says why"))
       }
@@ -178,16 +182,16 @@ final class Routes: @unchecked Sendable {
   private func restart(
     _ session: WHEPSessionID, ufrag: String, pwd: String, _ fragment: TrickleFragment
   ) -> Result<WHEPRestartedICE, Problem> {
-    guard let peer = viewers.peer(ofSession: session.description) else {
+    guard let open = viewers.registry.session(whep: session) else {
       return .failure(Problem(404, "no such session; it may have ended"))
     }
-    guard let ours = viewers.restartICE(of: peer, ufrag: ufrag, pwd: pwd, candidates: fragment.candidates) else {
+    guard let ours = viewers.restartICE(of: open, ufrag: ufrag, pwd: pwd, candidates: fragment.candidates) else {
       return .failure(Problem(409, "this session cannot restart"))
     }
     return .success(WHEPRestartedICE(ufrag: ours.ufrag, pwd: ours.pwd, candidates: ours.candidates))
   }
 
-  private func ended(_ viewer: Viewer) {
-    if let session = sessions.removeValue(forKey: viewer.peer) { whep.sessionEnded(session) }
+  private func ended(_ session: ViewerSession) {
+    if case .whep(let id, _) = session.origin { whep.sessionEnded(id) }
   }
 }

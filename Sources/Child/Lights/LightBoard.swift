@@ -5,30 +5,48 @@ internal import NIOCore
 internal import Storage
 internal import Wire
 
-/// The configured lights, driven as commands and time have it. Confined to the event loop.
-final class LightBoard {
+/// The configured lights, controlled by commands and timers. Each device is driven on a thread of its own.
+///
+/// `@unchecked Sendable` because it is confined to the event loop.
+final class LightBoard: @unchecked Sendable {
   private var lights: Lights
-  private let devices: [(id: String, light: Devices.Light)]
+  private var drivers: [(id: String, driver: LightDriver)] = []
+  private var reports: [String: LightDriver.Report] = [:]
   private let loop: any EventLoop
   private var timer: Scheduled<Void>?
-  /// Something is other than before.
+  /// Called when a state has changed.
   var changed: () -> Void = {}
 
-  /// Lights without a device are left out.
-  init(_ configured: [ChildConfiguration.Light], loop: any EventLoop) {
+  /// A light whose driver takes longer than this counts as missing.
+  private static let patience: Duration = .seconds(3)
+
+  /// Opens the lights, which may block: do not call it on the event loop. Lights without a device are left out.
+  convenience init(_ configured: [ChildConfiguration.Light], loop: any EventLoop) {
+    self.init(
+      configured.compactMap { entry in
+        Devices.LightDevice(entry.device).map { (entry.id, Devices.Light($0)) }
+      }, loop: loop)
+  }
+
+  init(_ devices: [(id: String, light: any DrivenLight)], loop: any EventLoop) {
     self.loop = loop
-    devices = configured.compactMap { entry in
-      Devices.LightDevice(entry.device).map { (entry.id, Devices.Light($0)) }
-    }
     lights = Lights(
       devices.map { id, light in
         let isDimmable = if case .ready(isDimmable: false) = light.refresh() { false } else { true }
         return LightController(id: id, isDimmable: isDimmable)
       })
+    drivers = devices.map { id, light in
+      let driver = LightDriver(light) { [weak self] report in
+        let board = self
+        loop.execute { board?.reported(report, of: id) }
+      }
+      driver.start()
+      return (id, driver)
+    }
     drive()
   }
 
-  var isEmpty: Bool { devices.isEmpty }
+  var isEmpty: Bool { drivers.isEmpty }
   var states: [LightState] { lights.states }
 
   func set(_ setting: LightSetting) throws(ControlError) -> LightDocument {
@@ -41,51 +59,55 @@ final class LightBoard {
     return try lights.flash(pattern, now: MonotonicClock.now)
   }
 
-  /// Looks for lights that have gone or come back. Each second.
+  /// Checks for lights that have disappeared or come back. Call each second.
   func refresh() {
-    let before = lights.states
-    for (id, light) in devices {
-      let isThere = if case .ready = light.refresh() { true } else { false }
-      lights.setPresent(isThere, id: id)
+    let now = MonotonicClock.now
+    for (id, driver) in drivers {
+      if driver.delay(at: now) > Self.patience { reported(.init(isPresent: false), of: id) }
+      driver.refresh()
     }
-    drive()
-    if lights.states != before { changed() }
   }
 
-  /// Leaves every light as it is configured to be.
+  /// Sets every light to its configured level and closes it; `releases` wait until that is done.
   func stop() {
     timer?.cancel()
     lights.restore()
     drive()
-    for (_, light) in devices { light.close() }
+    for (_, driver) in drivers { driver.finish() }
+  }
+
+  /// For each light, a function that blocks until the light is closed after `stop`.
+  var releases: [@Sendable () -> Void] {
+    drivers.map { _, driver in { driver.join() } }
+  }
+
+  private func reported(_ report: LightDriver.Report, of id: String) {
+    guard reports.updateValue(report, forKey: id) != report else { return }
+    let before = lights.states
+    lights.setPresent(report.isPresent, isDimmable: report.isDimmable, id: id)
+    settle()
+    if lights.states != before { changed() }
   }
 
   private func settle() {
+    lights.handleTimeout(now: MonotonicClock.now)
     drive()
     timer?.cancel()
     timer = lights.nextDeadline.map { deadline in
       let wait = max(.zero, deadline - MonotonicClock.now)
-      return loop.scheduleTask(in: .nanoseconds(wait.nanoseconds)) { [bound = NIOLoopBound(self, eventLoop: loop)] in
-        bound.value.due()
-      }
+      return loop.scheduleTask(in: .nanoseconds(wait.nanoseconds)) { [weak self] in self?.due() }
     }
   }
 
   private func due() {
     let before = lights.states
-    lights.handleTimeout(now: MonotonicClock.now)
     settle()
     if lights.states != before { changed() }
   }
 
   private func drive() {
     while let (id, level) = lights.poll() {
-      guard let light = devices.first(where: { $0.id == id })?.light else { continue }
-      do throws(DeviceError) {
-        try light.setLevel(level)
-      } catch {
-        lights.setPresent(false, id: id)
-      }
+      drivers.first { $0.id == id }?.driver.setLevel(level)
     }
   }
 }

@@ -4,7 +4,7 @@ internal import SecureTransport
 internal import Server
 internal import Storage
 
-/// TLS of the one HTTPS port.
+/// TLS for the HTTPS port.
 enum NodeTLS {
   /// - Parameter files: the family's own certificate and key (PEM); nil: self-signed over the identity key.
   static func context(
@@ -18,7 +18,7 @@ enum NodeTLS {
     }
   }
 
-  /// Over the family's own files. Refuses a key that others can read, and one that is not the certificate's.
+  /// Uses the family's own files. Refuses a key that others can read or that does not belong to the certificate.
   static func context(_ files: ChildConfiguration.TLSFiles) throws(NodeError) -> NIOSSLContext {
     try context {
       try PrivateFileError.checkSharedKey(files.key)

@@ -1,4 +1,4 @@
-/// What `cradle-child status` prints and `status.get` will answer.
+/// What `cradle-child status` prints.
 public struct StatusReport: Codable, Sendable {
   public struct Camera: Codable, Sendable {
     public var id: String
@@ -15,6 +15,8 @@ public struct StatusReport: Codable, Sendable {
     public var captured: UInt64
     public var encoded: UInt64
     public var keyFrames: UInt64
+    /// Frames that were encoded but never sent, because the event loop was stalled.
+    public var dropped: UInt64 = 0
     public var targetKbps: Int
     /// Mean time to encode one picture.
     public var encodeMilliseconds: Double?
@@ -32,7 +34,7 @@ public struct StatusReport: Codable, Sendable {
   }
 
   public struct Viewer: Codable, Sendable {
-    /// The token's name.
+    /// Name of the token or pair record.
     public var name: String
     /// W3C RTCPeerConnectionState.
     public var state: String
@@ -58,6 +60,6 @@ public struct StatusReport: Codable, Sendable {
   public var cameras: [Camera]
   public var microphone: Microphone
   public var viewers: [Viewer]
-  /// What is wrong now, in words.
+  /// What is wrong now, for people.
   public var alarms: [String]
 }

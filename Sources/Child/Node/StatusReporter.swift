@@ -11,27 +11,25 @@ internal import Server
 internal import Synchronization
 internal import Wire
 
-/// Gathers what `status` and `/metrics` show. Called on the event loop.
+/// Collects the figures for `status` and `/metrics`. Called on the event loop.
 final class StatusReporter: Sendable {
   private let name: String
   private let id: String
   private let started: Instant
-  private let hub: PeerHub
   private let viewers: Viewers
-  private let audio: AudioPipeline
+  private let relay: MediaRelay
   /// As configured.
   private let listenHost: String
   private let port = Atomic<Int>(0)
 
   init(
-    name: String, id: String, started: Instant, hub: PeerHub, viewers: Viewers, audio: AudioPipeline, listenHost: String
+    name: String, id: String, started: Instant, viewers: Viewers, relay: MediaRelay, listenHost: String
   ) {
     self.name = name
     self.id = id
     self.started = started
-    self.hub = hub
     self.viewers = viewers
-    self.audio = audio
+    self.relay = relay
     self.listenHost = listenHost
   }
 
@@ -39,7 +37,7 @@ final class StatusReporter: Sendable {
     self.port.store(port, ordering: .relaxed)
   }
 
-  /// `https://192.0.2.7:8443`: where another machine in the house reaches this one, as far as it can tell.
+  /// `https://192.0.2.7:8443`: where other machines in the house probably reach this one.
   var origin: String {
     let host: String
     switch IPAddress(listenHost) {
@@ -54,7 +52,7 @@ final class StatusReporter: Sendable {
   }
 
   func report() -> StatusReport {
-    let cameras = viewers.cameras.map { camera($0.pipeline) }
+    let cameras = viewers.cameras.enumerated().map { index, track in camera(index, track.pipeline) }
     let microphone = microphone()
     var alarms: [String] = []
     for camera in cameras where camera.state == "missing" {
@@ -63,17 +61,17 @@ final class StatusReporter: Sendable {
     if microphone.state == "missing" { alarms.append("The microphone is missing: \(microphone.detail)") }
     return StatusReport(
       name: name, id: id, version: ChildNode.version, uptimeSeconds: tenths((MonotonicClock.now - started).inSeconds),
-      port: port.load(ordering: .relaxed), mediaPort: Int(hub.port), cameras: cameras, microphone: microphone,
-      viewers: viewers.table.values.sorted { $0.since < $1.since }.map(viewer), alarms: alarms)
+      port: port.load(ordering: .relaxed), mediaPort: Int(viewers.hub.port), cameras: cameras, microphone: microphone,
+      viewers: viewers.registry.byAge.map(viewer), alarms: alarms)
   }
 
-  private func camera(_ video: VideoPipeline) -> StatusReport.Camera {
+  private func camera(_ index: Int, _ video: VideoPipeline) -> StatusReport.Camera {
     let counters = video.counters
     var camera = StatusReport.Camera(
       id: video.settings.cameraID, device: "\(video.settings.device)", state: video.camera.deviceState.rawValue,
       detail: "",
       captured: counters.captured, encoded: counters.encoded, keyFrames: counters.keyFrames,
-      targetKbps: video.targetKbps,
+      dropped: relay.droppedFrames(ofCamera: index), targetKbps: video.targetKbps,
       encodeMilliseconds: counters.encoded == 0
         ? nil : hundredths(Double(counters.encodeNanoseconds) / Double(counters.encoded) / 1e6),
       encoderSpeed: counters.speed)
@@ -92,6 +90,7 @@ final class StatusReporter: Sendable {
   }
 
   private func microphone() -> StatusReport.Microphone {
+    let audio = viewers.audio
     let counters = audio.counters
     let detail =
       switch audio.microphone {
@@ -105,8 +104,8 @@ final class StatusReporter: Sendable {
       encoded: counters.encoded, levelDb: tenths(counters.levelDb))
   }
 
-  private func viewer(_ viewer: Viewer) -> StatusReport.Viewer {
-    let connection = hub.connection(viewer.peer)
+  private func viewer(_ viewer: ViewerSession) -> StatusReport.Viewer {
+    let connection = viewers.hub.connection(viewer.peer)
     let statistics = connection?.statistics(now: MonotonicClock.now)
     let streams = statistics?.outboundRTP ?? []
     return StatusReport.Viewer(

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The service manager that started this process and wants to hear how it does: systemd, or whoever else speaks
-/// sd_notify(3). One datagram a message, lines of `NAME=value`.
+/// The service manager that started this process: systemd, or anything else that supports sd_notify(3). Each message is
+/// one datagram of `NAME=value` lines.
 public final class ServiceManager: Sendable {
   enum Message: Hashable, Sendable {
     /// It serves.
@@ -24,13 +24,13 @@ public final class ServiceManager: Sendable {
     }
   }
 
-  /// Within this time it wants to hear `alive`; nil when it does not want to.
+  /// It expects `alive` at least this often; nil when it has no watchdog.
   let watchdogLimit: Duration?
   private let address: sockaddr_un
   private let addressLength: socklen_t
   private let descriptor: Int32
 
-  /// As the environment of this process names it.
+  /// From the environment of this process.
   public convenience init?() {
     self.init { name in getenv(name).map { String(cString: $0) } }
   }
@@ -47,8 +47,8 @@ public final class ServiceManager: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Sends all in one datagram, so that they are seen together. False when it did not go out: nobody listens any more,
-  /// or whoever listens does not get round to reading. It never waits for that.
+  /// Sends all in one datagram, so that they take effect together. Never blocks. False when it could not be sent: nobody
+  /// is listening, or the receive buffer is full.
   @discardableResult
   func tell(_ messages: Message...) -> Bool {
     let text = messages.map(\.line).joined(separator: "\n")

@@ -4,7 +4,7 @@ internal import Logging
 internal import NIOCore
 internal import Wire
 
-/// Keeps the service manager informed: when the node serves, whom and with what, that its loops are alive, when it stops.
+/// Keeps the service manager informed: readiness, a status line, that all loops are alive, and the stop.
 ///
 /// `@unchecked Sendable` because it is confined to the event loop.
 final class ServiceReporter: @unchecked Sendable {
@@ -24,7 +24,7 @@ final class ServiceReporter: @unchecked Sendable {
     self.logger = logger
   }
 
-  /// The node serves from now on.
+  /// The node is ready.
   func start(on loop: any EventLoop) {
     told = ServiceStatus.text(state())
     if !manager.tell(.ready, .status(told)) { logger.warning("the service manager cannot be told (NOTIFY_SOCKET)") }
@@ -58,8 +58,8 @@ final class ServiceReporter: @unchecked Sendable {
   }
 }
 
-/// The line that `systemctl status` shows: how many watch, and how each device is. No names of people: every user of the
-/// machine may read it.
+/// The line that `systemctl status` shows: number of viewers and state of each device. No names of people, because every
+/// user of the machine may read it.
 enum ServiceStatus {
   static func text(_ state: NodeState) -> String {
     let viewers = state.viewers.count

@@ -1,12 +1,12 @@
 internal import Frames
 internal import Wire
 
-/// Decides when the service manager hears that all is well: while no loop is stuck. systemd.service(5), `WatchdogSec=`.
+/// Decides whether to tell the service manager that all is well, which holds while no loop is stuck. systemd.service(5), `WatchdogSec=`.
 ///
-/// The event loop needs no pulse: it is the one that asks here, so that a stuck one says nothing.
+/// The event loop needs no pulse: it makes these calls, so nothing is sent when it is stuck.
 struct Watchdog {
   struct Loop {
-    /// As the log calls it.
+    /// Name for the log.
     var name: String
     var pulse: Pulse
     /// How long it may be silent, as a multiple of the service manager's limit.
@@ -16,10 +16,10 @@ struct Watchdog {
   /// A camera that answers to nothing may keep a thread for some of USB's timeouts of 5 s while it is tried. It is then
   /// missing, which is no reason to take the sound away as well. A loop that is left alone this long hangs.
   static let devicePatience = 3
-  /// A picture takes milliseconds; on a board that has no time at all, perhaps a second.
+  /// Encoding takes milliseconds; on a heavily loaded board perhaps a second.
   static let encoderPatience = 1
 
-  /// After this without a word the service manager ends the process.
+  /// The service manager ends the process after this long without a message.
   let limit: Duration
   let loops: [Loop]
   private var lastPing: Instant?
@@ -29,7 +29,7 @@ struct Watchdog {
     self.loops = loops
   }
 
-  /// Four times within the limit, so that one may come late.
+  /// A quarter of the limit, so that a message may come late.
   var interval: Duration { limit / 4 }
 
   func stuck(at now: Instant) -> [String] {

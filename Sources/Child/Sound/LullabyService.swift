@@ -5,7 +5,7 @@ internal import NIOPosix
 internal import Sound
 internal import Wire
 
-/// What parents can order of the lullaby: finds tracks and plays them, whatever viewers do.
+/// Lullaby commands: finds tracks and plays them, independently of viewers.
 ///
 /// `@unchecked Sendable` because it is confined to the event loop.
 final class LullabyService: @unchecked Sendable {
@@ -43,7 +43,7 @@ final class LullabyService: @unchecked Sendable {
     }.flatMap { track in self.start(track, wanted) }
   }
 
-  /// The track after the one that plays or played last.
+  /// Plays the track after the current or last one.
   func next() -> EventLoopFuture<LullabyDocument> {
     guard isConfigured else { return loop.makeFailedFuture(Self.noSpeaker) }
     let last = output.lullaby.track?.id

@@ -3,7 +3,7 @@ internal import Pipelines
 internal import RTP
 internal import RTPSending
 
-/// One camera's picture as the viewers share it: packetised once for all of them. Lives on the event loop.
+/// The video track of one camera, packetised once for all viewers. Confined to the event loop.
 final class CameraTrack {
   let pipeline: VideoPipeline
   var allocation: RateAllocation
@@ -12,7 +12,8 @@ final class CameraTrack {
   init(pipeline: VideoPipeline, allocation: RateAllocation) {
     self.pipeline = pipeline
     self.allocation = allocation
-    // RFC 7741 section 4.2 lets both begin anywhere; at random, a restarted child is not taken for the old one.
+    // RFC 7741 section 4.2 allows any initial values. Random ones keep receivers from confusing a restarted child with
+    // the old one.
     packetizer = VP8Packetizer(
       pictureID: .random(in: 0...UInt16.max), tl0PictureIndex: .random(in: 0...UInt8.max))
   }

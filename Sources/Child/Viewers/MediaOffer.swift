@@ -3,18 +3,17 @@ internal import PeerConnection
 internal import Pipelines
 internal import SDP
 
-/// Which tracks a viewer may have, in the terms of offer and answer.
+/// The tracks that a viewer may have, as local media of a peer connection.
 enum MediaOffer {
-  /// Header extensions that help a viewer: which section a packet is of, feedback on every packet, and when it was sent.
+  /// Header extensions: media section of a packet, feedback on every packet, and send time.
   private static let extensions = [
     RTPHeaderExtensionURI.mid, RTPHeaderExtensionURI.transportWideCC, RTPHeaderExtensionURI.absSendTime,
   ]
-  /// Lets us ask browsers to show pictures without smoothing: small delay counts more in a nursery than even motion.
+  /// Lets us ask browsers for a short playout delay, which matters more in a nursery than smooth motion.
   private static let videoExtensions = extensions + [RTPHeaderExtensionURI.playoutDelay]
 
-  /// Fresh SSRCs for one viewer, each track in a stream of its own: within one stream browsers hold the picture back until
-  /// the sound has caught up, and a sleeping child shows no lips to be in step with. Nothing of a kind that the viewer has
-  /// no permission for.
+  /// Media with fresh SSRCs for one viewer, limited to its permissions. Each track is in a stream of its own: within one
+  /// stream browsers delay the picture until the sound has caught up, and a sleeping child needs no lip sync.
   static func media(for permissions: Permissions, camera: String) -> [LocalMedia] {
     var random = SystemRandomNumberGenerator()
     let cname = String(random.next(), radix: 36)
@@ -25,7 +24,7 @@ enum MediaOffer {
           kind: .video, direction: .sendOnly, codecs: [.vp8, .rtx], headerExtensions: videoExtensions,
           ssrc: ssrc(&random), rtxSSRC: ssrc(&random), cname: cname, streamID: "picture", trackID: camera))
     }
-    // Who may talk is heard in the same section.
+    // The viewer talks in the same section.
     let direction: MediaDirection? =
       switch (permissions.contains(.listen), permissions.contains(.talk)) {
       case (true, true): .sendReceive
@@ -42,7 +41,7 @@ enum MediaOffer {
     return media
   }
 
-  /// Not 0, which some receivers take for "none".
+  /// Not 0, which some receivers treat as "none".
   private static func ssrc(_ random: inout SystemRandomNumberGenerator) -> UInt32 {
     .random(in: 1...UInt32.max, using: &random)
   }

@@ -16,7 +16,6 @@ final class SignalService: @unchecked Sendable {
   private let pairing: PairingService
   private let logger: Logger
   private var sessions: PairedChildSessions
-  private var peers: [PairedSessionID: PeerID] = [:]
   private var host: WebSocketRooms.Host?
   private var timer: Scheduled<Void>?
 
@@ -25,17 +24,10 @@ final class SignalService: @unchecked Sendable {
     self.viewers = viewers
     self.pairing = pairing
     self.logger = logger
-    viewers.onEnded.append { [weak self] viewer in self?.ended(viewer) }
-    pairing.onRevoked.append { [weak self] record in self?.perform { $0.endAll(of: record.id, .notPaired) } }
-    pairing.onChanged.append { [weak self] record in self?.narrow(record) }
-  }
-
-  /// Ends sessions that have more than the parent's record now allows: it comes back with what is left.
-  private func narrow(_ record: PairRecord) {
-    let isTooWide = viewers.table.values.contains { viewer in
-      viewer.pair == record.id && !viewer.permissions.isSubset(of: record.permissions)
+    viewers.registry.observe { [weak self] event in
+      if case .ended(let session) = event { self?.ended(session) }
     }
-    if isTooWide { perform { $0.endAll(of: record.id, .left) } }
+    pairing.onRevoked.append { [weak self] record in self?.perform { $0.endAll(of: record.id, .notPaired) } }
   }
 
   /// Opens the child's room.
@@ -46,17 +38,11 @@ final class SignalService: @unchecked Sendable {
     }
   }
 
-  /// Ends sessions whose pair record's time is over. Call now and then.
-  func endExpired() {
-    let parents = Set(peers.keys.map(\.parent))
-    for parent in parents where pairing.peer(id: parent)?.isExpired != false {
-      perform { $0.endAll(of: parent, .expired) }
-    }
-  }
-
   /// Says goodbye to every session.
   func stop() {
-    for session in peers.keys { perform { $0.end(session, .goingAway) } }
+    for session in viewers.registry.byAge {
+      if case .paired(let id) = session.origin { perform { $0.end(id, .goingAway) } }
+    }
     timer?.cancel()
   }
 
@@ -82,7 +68,7 @@ final class SignalService: @unchecked Sendable {
     case .restart(let session, let fragment):
       restart(session, fragment)
     case .ended(let session, let reason):
-      if let peer = peers.removeValue(forKey: session) { viewers.end(peer, because: reason) }
+      if let open = viewers.registry.session(paired: session) { viewers.end(open, because: reason) }
     case .unpaired(let parent):
       do {
         try pairing.revoke(id: parent)
@@ -97,18 +83,18 @@ final class SignalService: @unchecked Sendable {
 
   private func take(_ offer: PairedOffer) {
     let name = pairing.record(id: offer.parent.id)?.name ?? offer.parent.id
-    do throws(PeerHubError) {
-      let (peer, answer) = try viewers.admit(
-        offer.description, .init(name: name, pair: offer.parent.id, permissions: offer.parent.permissions),
-        session: "\(offer.session.parent)/\(offer.session.session)", includingLoopback: offer.description.isFromLoopback
-      )
-      peers[offer.session] = peer
+    do throws(ViewerRefusal) {
+      let answer = try viewers.admit(
+        offer.description, origin: .paired(offer.session), name: name, permissions: offer.parent.permissions,
+        includingLoopback: offer.description.isFromLoopback)
       pairing.touch(id: offer.parent.id)
       perform { $0.answer(offer.session, answer) }
     } catch {
       switch error {
-      case .full: perform { $0.end(offer.session, .busy) }
-      case .refused(let reason):
+      case .admission(let reason):
+        logger.notice("no place for a viewer", metadata: ["viewer": "\(name)", "reason": "\(reason)"])
+        perform { $0.end(offer.session, .busy) }
+      case .connection(let reason):
         logger.error("a viewer could not be taken", metadata: ["reason": "\(reason)"])
         perform { $0.end(offer.session, .notAcceptable) }
       }
@@ -116,8 +102,8 @@ final class SignalService: @unchecked Sendable {
   }
 
   private func restart(_ session: PairedSessionID, _ fragment: TrickleFragment) {
-    guard let peer = peers[session], let ufrag = fragment.ufrag, let pwd = fragment.pwd,
-      let ours = viewers.restartICE(of: peer, ufrag: ufrag, pwd: pwd, candidates: fragment.candidates)
+    guard let open = viewers.registry.session(paired: session), let ufrag = fragment.ufrag, let pwd = fragment.pwd,
+      let ours = viewers.restartICE(of: open, ufrag: ufrag, pwd: pwd, candidates: fragment.candidates)
     else { return perform { $0.end(session, .notAcceptable) } }
     perform {
       $0.restarted(
@@ -129,15 +115,14 @@ final class SignalService: @unchecked Sendable {
   }
 
   private func with(_ session: PairedSessionID, _ body: (PeerConnection, Instant) -> Void) {
-    guard let peer = peers[session] else { return }
+    guard let peer = viewers.registry.session(paired: session)?.peer else { return }
     _ = viewers.hub.with(peer, body)
   }
 
-  /// The connection is gone, however it went.
-  private func ended(_ viewer: Viewer) {
-    guard let session = peers.first(where: { $0.value == viewer.peer })?.key else { return }
-    peers[session] = nil
-    perform { $0.end(session, .left) }
+  /// The connection is gone; the parent is told why, unless it is the one who left.
+  private func ended(_ session: ViewerSession) {
+    guard case .paired(let id) = session.origin else { return }
+    perform { $0.end(id, session.endReason ?? .left) }
   }
 
   private func schedule() {
@@ -155,8 +140,7 @@ final class SignalService: @unchecked Sendable {
 }
 
 extension SessionDescription {
-  /// The peer offers addresses of its own machine that only a program on this one can use: it is on this one, or cannot
-  /// be reached there.
+  /// The peer offers loopback candidates: it runs on this machine, or they are of no use.
   fileprivate var isFromLoopback: Bool {
     media.contains { section in
       section.candidates.contains { candidate in

@@ -6,48 +6,86 @@ internal import SDP
 internal import Server
 internal import Signaling
 
+/// Why a viewer was not taken.
+enum ViewerRefusal: Error {
+  case admission(ViewerAdmission.Refusal)
+  case connection(PeerConnectionError)
+}
+
 // How a viewer comes in, whichever way its offer came.
 extension Viewers {
-  /// Who asks.
-  struct Guest {
-    /// The token's or the pair record's.
-    var name: String
-    /// The pair record's id; nil with a token.
-    var pair: String?
-    var permissions: Permissions
-  }
-
   /// Takes an offer.
   ///
   /// - Parameters:
-  ///   - session: what signalling calls it.
+  ///   - name: the token's or the pair record's.
   ///   - camera: index; nil for the one that is streamed.
   /// - Returns: the answer.
   func admit(
-    _ offer: SessionDescription, _ guest: Guest, session: String, camera: Int? = nil, includingLoopback: Bool
-  ) throws(PeerHubError) -> (PeerID, SessionDescription) {
+    _ offer: SessionDescription, origin: ViewerSession.Origin, name: String, permissions: Permissions,
+    camera: Int? = nil, includingLoopback: Bool
+  ) throws(ViewerRefusal) -> SessionDescription {
+    do throws(ViewerAdmission.Refusal) {
+      try makePlace(for: origin, permissions)
+    } catch {
+      throw .admission(error)
+    }
     let camera = camera ?? activeCamera
-    let (peer, answer) = try hub.connect(
-      offer: offer, configuration: peerConfiguration(permissions: guest.permissions, camera: camera),
-      includingLoopback: includingLoopback)
+    let peer: PeerID
+    let answer: SessionDescription
+    do throws(PeerHubError) {
+      (peer, answer) = try hub.connect(
+        offer: offer, configuration: peerConfiguration(permissions: permissions, camera: camera),
+        includingLoopback: includingLoopback)
+    } catch {
+      switch error {
+      case .full: throw .admission(.full)
+      case .refused(let reason): throw .connection(reason)
+      }
+    }
     let sent = hub.connection(peer)?.negotiated?.media.filter(\.direction.sends) ?? []
     add(
-      Viewer(
-        peer: peer, session: session, name: guest.name, pair: guest.pair, permissions: guest.permissions,
-        camera: camera, seesPicture: sent.contains { $0.kind == .video },
-        hearsSound: sent.contains { $0.kind == .audio }, since: MonotonicClock.now))
-    return (peer, answer)
+      ViewerSession(
+        peer: peer, origin: origin, name: name, permissions: permissions, camera: camera,
+        hasPictureTrack: sent.contains { $0.kind == .video }, hasSoundTrack: sent.contains { $0.kind == .audio },
+        since: MonotonicClock.now))
+    return answer
+  }
+
+  /// Ends the session that has to give way, if one has to.
+  private func makePlace(
+    for origin: ViewerSession.Origin, _ permissions: Permissions
+  ) throws(ViewerAdmission.Refusal) {
+    let candidate = ViewerAdmission.Candidate(
+      credential: origin.credential, rank: credentials.rank(of: origin),
+      isAdministrator: permissions.contains(.admin))
+    let sessions = registry.byAge
+    let places = sessions.map { session in
+      ViewerAdmission.Place(
+        credential: session.origin.credential, rank: credentials.rank(of: session.origin),
+        isConnected: hub.connection(session.peer)?.state == .connected, since: session.since)
+    }
+    let index = try ViewerAdmission.place(for: candidate, among: places, now: MonotonicClock.now)
+    if let index { end(sessions[index], because: .busy) }
   }
 
   /// Takes a viewer's ICE restart.
   ///
   /// - Returns: our side of it; nil when this session cannot restart.
-  func restartICE(of peer: PeerID, ufrag: String, pwd: String, candidates: [String]) -> RestartedICE? {
-    let restarted = hub.with(peer) { connection, now in
+  func restartICE(of session: ViewerSession, ufrag: String, pwd: String, candidates: [String]) -> RestartedICE? {
+    let restarted = hub.with(session.peer) { connection, now in
       try? connection.restartICE(ufrag: ufrag, pwd: pwd, candidates: candidates, now: now)
     }
     guard let ours = restarted.flatMap({ $0 }) else { return nil }
-    hub.updateFragment(of: peer)
+    hub.updateFragment(of: session.peer)
     return ours
+  }
+}
+
+extension ViewerSession.Origin {
+  var credential: Credential {
+    switch self {
+    case .whep(_, let token): .token(id: token)
+    case .paired(let session): .pair(id: session.parent)
+    }
   }
 }

@@ -15,7 +15,7 @@ internal import Server
 internal import Signaling
 internal import Wire
 
-/// Everybody who watches: what they may have, what they get, what the encoder has to make for them.
+/// Everybody who watches: lets them in, sends them their media, and tells cameras and encoders what is needed.
 ///
 /// `@unchecked Sendable` because it is confined to the hub's event loop.
 final class Viewers: @unchecked Sendable {
@@ -29,30 +29,26 @@ final class Viewers: @unchecked Sendable {
 
   let settings: Settings
   let hub: PeerHub
-  /// In the configuration's order; may be empty.
+  let registry = ViewerRegistry()
+  let credentials: ViewerCredentials
+  /// In the order of the configuration; may be empty.
   let cameras: [CameraTrack]
   let audio: AudioPipeline
   private let logger: Logger
   let started = MonotonicClock.now
-  var table: [PeerID: Viewer] = [:]
   private var seconds: RepeatedTask?
   private var releases: RepeatedTask?
   private static let releaseInterval: TimeAmount = .seconds(30)
-  /// Called when a viewer has gone, however it went.
-  var onEnded: [(Viewer) -> Void] = []
-  /// Called each second.
-  var onSecond: () -> Void = {}
-  /// Which camera is streamed to whoever does not choose.
-  var activeCamera = 0
+  /// The camera that is streamed to viewers that did not choose one.
+  private(set) var activeCamera = 0
 
-  /// What a viewer's connection tells, after what is done about it here.
-  var onEvent: (PeerConnectionEvent, Viewer) -> Void = { _, _ in }
-  /// The microphone's level was measured.
-  var onLevel: () -> Void = {}
-
-  init(settings: Settings, hub: PeerHub, cameras: [VideoPipeline], audio: AudioPipeline, logger: Logger) {
+  init(
+    settings: Settings, hub: PeerHub, credentials: ViewerCredentials, cameras: [VideoPipeline], audio: AudioPipeline,
+    logger: Logger
+  ) {
     self.settings = settings
     self.hub = hub
+    self.credentials = credentials
     self.cameras = cameras.map { pipeline in
       CameraTrack(
         pipeline: pipeline,
@@ -65,11 +61,14 @@ final class Viewers: @unchecked Sendable {
 
   func start() {
     seconds = hub.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [weak self] _ in
-      self?.updateErrorCorrection()
-      self?.hub.setWallClock(MonotonicClock.wallClockReference)
-      self?.onSecond()
+      guard let self else { return }
+      hub.setWallClock(MonotonicClock.wallClockReference)
+      credentials.endExpired()
+      credentialsChanged()
+      updateErrorCorrection()
+      registry.tell(.secondPassed)
     }
-    // What only a command or a viewer that came and went needed.
+    // Gives back memory that a command or a past viewer needed.
     let interval = Self.releaseInterval
     releases = hub.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
       MemorySettings.releaseUnused()
@@ -83,14 +82,14 @@ final class Viewers: @unchecked Sendable {
 
   // MARK: Coming and going
 
-  /// The camera with this id; the first one without an id; nil when there is none of that id. With no camera at all
-  /// any viewer gets index 0 and no picture.
+  /// The camera with this id, the first one without an id, nil for an unknown id. Without any camera every viewer gets
+  /// index 0 and no picture.
   func cameraIndex(_ id: String?) -> Int? {
     guard let id else { return 0 }
     return cameras.firstIndex { $0.pipeline.settings.cameraID == id }
   }
 
-  /// What a viewer's peer connection is made with.
+  /// Configuration of a viewer's peer connection.
   func peerConfiguration(permissions: Permissions, camera: Int) -> PeerConnectionConfiguration {
     var permissions = permissions
     if cameras.isEmpty { permissions.remove(.view) }
@@ -107,69 +106,88 @@ final class Viewers: @unchecked Sendable {
     return configuration
   }
 
-  func add(_ viewer: Viewer) {
-    table[viewer.peer] = viewer
-    logger.info("viewer is connecting", metadata: ["viewer": "\(viewer.name)", "peer": "\(viewer.peer)"])
+  func add(_ session: ViewerSession) {
+    registry.add(session)
+    logger.info("viewer is connecting", metadata: ["viewer": "\(session.name)", "peer": "\(session.peer)"])
     updateDemand()
   }
 
-  /// Ends every session of a token, at once.
-  func end(where matches: (Viewer) -> Bool) {
-    for viewer in table.values where matches(viewer) { hub.close(viewer.peer) }
+  /// Ends sessions at once, as when their token is revoked.
+  func end(where matches: (ViewerSession) -> Bool) {
+    for session in registry.byAge where matches(session) { end(session, because: .left) }
   }
 
-  /// Ends a session that signalling has ended.
-  func end(_ peer: PeerID, because reason: ByeReason) {
-    guard let viewer = table[peer] else { return }
-    logger.info("session is over", metadata: ["viewer": "\(viewer.name)", "because": "\(reason.rawValue)"])
-    hub.close(peer)
+  /// Ends a session at once.
+  func end(_ session: ViewerSession, because reason: ByeReason) {
+    guard session.endReason == nil else { return }
+    session.endReason = reason
+    logger.info("session is over", metadata: ["viewer": "\(session.name)", "because": "\(reason.rawValue)"])
+    hub.close(session.peer)
   }
 
-  func peer(ofSession session: String) -> PeerID? {
-    table.values.first { $0.session == session }?.peer
+  /// Applies the current tokens and pair records to the open sessions: a session ends when its credential has expired or
+  /// is gone, and its permissions follow the credential. Called each second, because credentials expire by themselves,
+  /// and whenever one was replaced.
+  func credentialsChanged() {
+    for session in registry.byAge {
+      switch credentials.change(for: session) {
+      case nil: break
+      case .end(let reason): end(session, because: reason)
+      case .permissions(let permissions):
+        logger.notice(
+          "a viewer's permissions have changed",
+          metadata: ["viewer": "\(session.name)", "allow": "\(permissions.names.joined(separator: ","))"])
+        session.permissions = permissions
+        updateDemand()
+        updateRates()
+        registry.tell(.permissionsChanged(session))
+      }
+    }
   }
 
   func handle(_ event: PeerConnectionEvent, of peer: PeerID) {
-    guard let viewer = table[peer] else { return }
+    guard let session = registry[peer] else { return }
     switch event {
     case .stateChanged(let state):
-      stateChanged(state, of: viewer)
+      stateChanged(state, of: session)
     case .keyFrameRequested:
-      pipeline(of: viewer)?.requestKeyFrame()
+      if session.seesPicture { pipeline(of: session)?.requestKeyFrame() }
     case .targetBitrateChanged(let kbps):
-      table[peer]?.estimateKbps = kbps
+      session.estimateKbps = kbps
       updateRates()
     case .dataChannelOpened, .dataChannelMessage, .dataChannelClosed, .resolve, .selectedPairChanged, .videoFrame,
       .audio, .mediaEnded:
       break
     }
-    onEvent(event, viewer)
+    registry.tell(.connection(session, event))
   }
 
-  private func stateChanged(_ state: PeerConnectionState, of viewer: Viewer) {
-    let peer = viewer.peer
+  private func stateChanged(_ state: PeerConnectionState, of session: ViewerSession) {
     switch state {
     case .connected:
-      let isNew = !viewer.isConnected
-      table[peer]?.isConnected = true
+      let isNew = !session.isConnected
+      session.isConnected = true
       if isNew {
-        if viewer.seesPicture { pipeline(of: viewer)?.requestKeyFrameAtOnce() }
-        // The handshake is not needed again until the next viewer comes.
+        if session.seesPicture { pipeline(of: session)?.requestKeyFrameAtOnce() }
+        // Gives back the memory of the handshake.
         releaseUnusedSoon()
       }
       logger.info(
         "viewer is connected",
-        metadata: ["viewer": "\(viewer.name)", "path": "\(hub.connection(peer)?.selectedPair?.text ?? "")"])
+        metadata: ["viewer": "\(session.name)", "path": "\(hub.connection(session.peer)?.selectedPair?.text ?? "")"])
       updateDemand()
+      if isNew { registry.tell(.connected(session)) }
     case .disconnected:
-      logger.notice("the link to a viewer is weak", metadata: ["viewer": "\(viewer.name)"])
+      logger.notice("the link to a viewer is weak", metadata: ["viewer": "\(session.name)"])
     case .failed, .closed:
-      table[peer] = nil
-      logger.info("viewer is gone", metadata: ["viewer": "\(viewer.name)", "how": "\(state.rawValue)"])
+      registry.remove(session)
+      session.controlChannel = nil
+      session.screenshot = .none
+      logger.info("viewer is gone", metadata: ["viewer": "\(session.name)", "how": "\(state.rawValue)"])
       updateDemand()
       updateRates()
-      for tell in onEnded { tell(viewer) }
-      if table.isEmpty { releaseUnusedSoon() }
+      registry.tell(.ended(session))
+      if registry.isEmpty { releaseUnusedSoon() }
     case .new, .connecting:
       break
     }
@@ -179,11 +197,11 @@ final class Viewers: @unchecked Sendable {
     hub.eventLoop.scheduleTask(in: .seconds(5)) { MemorySettings.releaseUnused() }
   }
 
-  /// Streams another camera to whoever watches the one that is streamed now; the stream goes on.
+  /// Moves everybody who watches the active camera to another one, within the same stream.
   func switchCamera(to index: Int) {
-    for viewer in table.values where viewer.camera == activeCamera {
-      table[viewer.peer]?.camera = index
-      table[viewer.peer]?.awaitsKeyFrame = true
+    for session in registry.all where session.camera == activeCamera {
+      session.camera = index
+      session.awaitsKeyFrame = true
     }
     activeCamera = index
     updateDemand()
@@ -191,37 +209,14 @@ final class Viewers: @unchecked Sendable {
     cameras[index].pipeline.requestKeyFrameAtOnce()
   }
 
-  func pipeline(of viewer: Viewer) -> VideoPipeline? {
-    cameras.indices.contains(viewer.camera) ? cameras[viewer.camera].pipeline : nil
+  func pipeline(of session: ViewerSession) -> VideoPipeline? {
+    cameras.indices.contains(session.camera) ? cameras[session.camera].pipeline : nil
   }
 
-  // MARK: Media
+  // MARK: Demand and rates
 
-  func send(_ frame: EncodedVideoFrame, fromCamera index: Int) {
-    let track = cameras[index]
-    // 90 kHz, RFC 7741 section 4.1; nanoseconds * 9 / 100,000.
-    let mediaTime = UInt32(truncatingIfNeeded: frame.captureTime.nanoseconds / 100_000 * 9)
-    hub.send(
-      track.packetize(frame), kind: .video, mediaTime: mediaTime, captureTime: frame.captureTime,
-      temporalLayer: frame.temporalLayer, isKeyFrame: frame.isKeyFrame
-    ) { peer in
-      guard let viewer = table[peer], viewer.isConnected, viewer.camera == index else { return false }
-      if viewer.awaitsKeyFrame {
-        guard frame.isKeyFrame else { return false }
-        table[peer]?.awaitsKeyFrame = false
-      }
-      return true
-    }
-  }
-
-  func send(_ packet: EncodedAudioPacket) {
-    hub.send(
-      [packet.data], kind: .audio, mediaTime: UInt32(truncatingIfNeeded: packet.samplePosition),
-      captureTime: packet.captureTime)
-  }
-
-  private func watchers(of camera: Int) -> [Viewer] {
-    table.values.filter { $0.camera == camera && $0.seesPicture }
+  private func watchers(of camera: Int) -> [ViewerSession] {
+    registry.all.filter { $0.camera == camera && $0.seesPicture }
   }
 
   private func updateDemand() {
@@ -229,16 +224,16 @@ final class Viewers: @unchecked Sendable {
       let watching = watchers(of: index)
       track.pipeline.setDemand(capturing: !watching.isEmpty, encoding: watching.contains(where: \.isConnected))
     }
-    audio.setDemand(table.values.contains { $0.isConnected && $0.hearsSound })
+    audio.setDemand(registry.all.contains { $0.isConnected && $0.hearsSound })
   }
 
-  /// Sound carries error correction while a listener's path has lost something lately; where nothing is lost, its bits and
-  /// its time are better spent.
+  /// Opus carries error correction while a listener has lost packets lately; without loss, the bits and the processor time
+  /// are better spent otherwise.
   private func updateErrorCorrection() {
     let since = MonotonicClock.now - Self.lossMemory
     audio.setLossExpected(
-      table.values.contains { viewer in
-        guard viewer.hearsSound, let reported = hub.connection(viewer.peer)?.lossReportedAt else { return false }
+      registry.all.contains { session in
+        guard session.hearsSound, let reported = hub.connection(session.peer)?.lossReportedAt else { return false }
         return reported > since
       })
   }
@@ -255,10 +250,49 @@ final class Viewers: @unchecked Sendable {
         track.allocation = new
         track.pipeline.setTarget(kbps: new.encoderKbps)
       }
-      for viewer in connected {
-        let layer = new.takesAllLayers(estimateKbps: viewer.estimateKbps) ? 1 : 0
-        hub.connection(viewer.peer)?.setMaximumTemporalLayer(layer)
+      for session in connected {
+        let layer = new.takesAllLayers(estimateKbps: session.estimateKbps) ? 1 : 0
+        hub.connection(session.peer)?.setMaximumTemporalLayer(layer)
       }
     }
+  }
+}
+
+// MARK: Media
+
+extension Viewers: MediaReceiver {
+  func send(_ frame: EncodedVideoFrame, fromCamera index: Int) {
+    let track = cameras[index]
+    // 90 kHz, RFC 7741 section 4.1; nanoseconds * 9 / 100,000.
+    let mediaTime = UInt32(truncatingIfNeeded: frame.captureTime.nanoseconds / 100_000 * 9)
+    hub.send(
+      track.packetize(frame), kind: .video, mediaTime: mediaTime, captureTime: frame.captureTime,
+      temporalLayer: frame.temporalLayer, isKeyFrame: frame.isKeyFrame
+    ) { peer in
+      guard let session = registry[peer], session.isConnected, session.camera == index, session.seesPicture else {
+        return false
+      }
+      if session.awaitsKeyFrame {
+        guard frame.isKeyFrame else { return false }
+        session.awaitsKeyFrame = false
+      }
+      return true
+    }
+  }
+
+  func send(_ packet: EncodedAudioPacket) {
+    hub.send(
+      [packet.data], kind: .audio, mediaTime: UInt32(truncatingIfNeeded: packet.samplePosition),
+      captureTime: packet.captureTime
+    ) { peer in registry[peer]?.hearsSound == true }
+  }
+
+  func levelMeasured() { registry.tell(.levelMeasured) }
+
+  func framesDropped(fromCamera camera: Int) {
+    logger.warning(
+      "the event loop was stalled and pictures were dropped",
+      metadata: ["camera": "\(cameras[camera].pipeline.settings.cameraID)"])
+    cameras[camera].pipeline.requestKeyFrame()
   }
 }

@@ -1,6 +1,6 @@
 public import Pairing
 
-/// What a parent can ask of a child. The table of INTERFACES.md, "Data channel", and what administering takes beyond.
+/// The commands of the control channel: the table in INTERFACES.md, "Data channel".
 public enum CommandName: String, CaseIterable, Sendable {
   case ping
   case statusGet = "status.get"
@@ -26,16 +26,16 @@ public enum CommandName: String, CaseIterable, Sendable {
   case pairingClose = "pairing.close"
   /// `pairs: [{id, name, permissions, createdAt, lastSeenAt, expiresAt}]`.
   case pairsList = "pairs.list"
-  /// `id?`; without it the pair of who asks, which needs no permission. No parameters in the reply; an open session of
-  /// that parent ends behind it.
+  /// `id?`; without it the caller's own pair, which needs no permission. No parameters in the reply; the parent's open
+  /// sessions end after it.
   case pairRemove = "pair.remove"
-  /// `name?`, `seconds?` (of the guest's access), `allow?` (names of permissions, none that who asks does not have):
+  /// `name?`, `seconds?` (how long the guest has access), `allow?` (names of permissions that the caller has itself):
   /// `invite: {name, link, allow, expiresAt}`. It ends as the window does.
   case inviteCreate = "invite.create"
 }
 
 extension CommandName {
-  /// What a child with these devices carries out, for `hello`. Whether a device works at the moment is no part of it.
+  /// The commands that a child with these devices supports, for `hello`, whether or not a device works right now.
   public static func capabilities(lights: Bool, speaker: Bool, cameras: Bool) -> [CommandName] {
     allCases.filter { name in
       switch name {
@@ -50,13 +50,13 @@ extension CommandName {
   }
 }
 
-/// What it takes to be heard.
+/// The permissions that a command needs.
 public enum Requirement: Hashable, Sendable {
-  /// A session is enough.
+  /// None: an open session is enough.
   case session
-  /// One of these.
+  /// At least one of these.
   case any(Permissions)
-  /// All of these together.
+  /// All of these.
   case all(Permissions)
 
   public func isMet(by permissions: Permissions) -> Bool {
@@ -69,7 +69,7 @@ public enum Requirement: Hashable, Sendable {
 }
 
 extension ControlCommand {
-  /// Which permissions the command takes.
+  /// The permissions that the command needs.
   public var requirement: Requirement {
     switch self {
     case .ping: .session
@@ -78,18 +78,18 @@ extension ControlCommand {
     case .lightSet, .lightFlash, .cameraSwitch, .lullabyList, .lullabyPlay, .lullabyStop, .lullabyPause,
       .lullabyResume, .lullabyNext, .lullabyVolume:
       .all(.control)
-    // Who may not see the room live may not see it still.
+    // A still picture shows what the live one does.
     case .screenshotTake: .all([.view, .control])
     case .talkAcquire(let force): .all(force ? [.talk, .admin] : .talk)
     case .talkRelease: .all(.talk)
-    // Everybody may leave.
+    // Everybody may remove themselves.
     case .pairRemove(let id): id == nil ? .session : .all(.admin)
     case .pairingOpen, .pairingClose, .pairsList, .inviteCreate: .all(.admin)
     }
   }
 
-  /// Throws `not-permitted` unless `permissions` suffice. Asked for every command, because permissions expire within a
-  /// session.
+  /// Throws `not-permitted` unless `permissions` suffice. Called for every command, because permissions can change or
+  /// expire during a session.
   public func check(_ permissions: Permissions) throws(ControlError) {
     guard !requirement.isMet(by: permissions) else { return }
     let needed =

@@ -1,6 +1,6 @@
 public import Pairing
 
-/// A command with its parameters, all within `ControlLimits`.
+/// A command and its parameters, which are all within `ControlLimits`.
 public enum ControlCommand: Hashable, Sendable {
   case ping
   case statusGet
@@ -15,19 +15,19 @@ public enum ControlCommand: Hashable, Sendable {
   /// Percent.
   case lullabyVolume(Int)
   case cameraList
-  /// Without an id: the next one.
+  /// Without an id: the next camera.
   case cameraSwitch(id: String?)
-  /// Without a camera: the one that is streamed. `quality`: of the JPEG, 1...100.
+  /// Without a camera: the streamed one. `quality`: JPEG quality, 1...100.
   case screenshotTake(camera: String?, quality: Int?)
   case talkAcquire(force: Bool)
   case talkRelease
-  /// `since`: the sequence number of the last event that is known. `limit`: of the reply's events.
+  /// `since`: sequence number of the last event that the parent has. `limit`: maximum number of events in the reply.
   case eventsGet(since: UInt64?, limit: Int?)
   /// `admin`: whoever pairs may administer the child, too.
   case pairingOpen(admin: Bool)
   case pairingClose
   case pairsList
-  /// Without an id: the pair of who asks.
+  /// Without an id: the caller's own pair.
   case pairRemove(id: String?)
   case inviteCreate(InviteRequest)
 
@@ -65,12 +65,12 @@ public struct LightSetting: Hashable, Sendable {
     case on, off, toggle
   }
 
-  /// Without it: the first light.
+  /// Nil: the first light.
   public var id: String?
   public var state: Switch
-  /// Percent; without it as it was. 0 is off. Not with `off`.
+  /// Percent; nil keeps the previous brightness, 0 is off. Not with `off`.
   public var brightness: Int?
-  /// Until it goes out by itself; without it stays on. Not with `off`.
+  /// Seconds until it goes out by itself; nil: stays on. Not with `off`.
   public var seconds: Int?
 
   public init(id: String? = nil, state: Switch, brightness: Int? = nil, seconds: Int? = nil) {
@@ -83,10 +83,10 @@ public struct LightSetting: Hashable, Sendable {
 
 /// `light.flash`
 public struct LightFlash: Hashable, Sendable {
-  /// Without it: the first light.
+  /// Nil: the first light.
   public var id: String?
   public var times: Int?
-  /// Of one flash, and of the pause behind it.
+  /// Length of a flash, and of the pause after it.
   public var milliseconds: Int?
 
   public init(id: String? = nil, times: Int? = nil, milliseconds: Int? = nil) {
@@ -98,15 +98,15 @@ public struct LightFlash: Hashable, Sendable {
 
 /// `lullaby.play`
 public struct LullabyRequest: Hashable, Sendable {
-  /// Without it: the last one that played, else the first.
+  /// Nil: the last one played, else the first.
   public var track: String?
-  /// Percent; without it as it was.
+  /// Percent; nil keeps the previous volume.
   public var volume: Int?
-  /// Until it ends; 0: never by itself.
+  /// Seconds until it ends; 0: it does not end by itself.
   public var seconds: Int?
-  /// Begin anew at the track's end.
+  /// Start over at the end of the track.
   public var loop: Bool?
-  /// How long before the end it begins to go quiet.
+  /// Length of the fade-out at the end.
   public var fadeSeconds: Int?
 
   public init(
@@ -123,9 +123,9 @@ public struct LullabyRequest: Hashable, Sendable {
 /// `invite.create`
 public struct InviteRequest: Hashable, Sendable {
   public var name: String?
-  /// How long the guest may stay.
+  /// How long the guest has access.
   public var seconds: Int?
-  /// Never `admin`; without it `view` and `listen`.
+  /// Never `admin`; nil: `view` and `listen`.
   public var allow: Permissions?
 
   public init(name: String? = nil, seconds: Int? = nil, allow: Permissions? = nil) {

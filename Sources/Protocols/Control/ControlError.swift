@@ -1,23 +1,23 @@
-/// Why a command was not carried out, as the reply `error` says it.
+/// Why a command was not carried out; sent as the reply `error`.
 public struct ControlError: Error, Hashable, Sendable, CustomStringConvertible {
   /// INTERFACES.md, "Data channel".
   public enum Code: String, CaseIterable, Codable, Sendable {
-    /// No JSON object with a `text`, or too large.
+    /// Not a JSON object with a `text`, or too large.
     case badMessage = "bad-message"
     case unknownCommand = "unknown-command"
     /// The message names the parameter.
     case badParameters = "bad-parameters"
     case notPermitted = "not-permitted"
-    /// The device is not there, or cannot do this.
+    /// The device is missing or cannot do this.
     case unavailable
-    /// Somebody else has it; later it may work.
+    /// Somebody else is using it, or too many commands came at once; it may work later.
     case busy
-    /// Our fault.
+    /// A fault in the child.
     case `internal`
   }
 
   public var code: Code
-  /// For a person: what is wrong, and what would be right. Nothing secret.
+  /// For people: what is wrong and how to put it right. Contains no secrets.
   public var message: String
 
   public init(_ code: Code, _ message: String) {

@@ -1,62 +1,66 @@
-/// What a message and its parameters may measure. Beyond: `bad-message` or `bad-parameters`.
+/// Limits for messages and their parameters. Anything beyond them is `bad-message` or `bad-parameters`.
 public enum ControlLimits {
-  /// Of one message either way, in bytes. INTERFACES.md, "Data channel".
+  /// Size of one message in either direction, in bytes. INTERFACES.md, "Data channel".
   public static let messageBytes = 16 * 1024
+  /// Messages that a viewer may send in one burst; a page that starts up needs a few, a person's hand fewer.
+  public static let orderBurst = 40
+  /// After a burst, one more message is accepted per interval: ten a second.
+  public static let orderInterval = Duration.milliseconds(100)
   /// The name of the data channel's subprotocol.
   public static let protocolName = "cradle.control.v1"
   /// The label of the data channel.
   public static let channelLabel = "control"
-  /// Of an `id`, in Unicode scalars.
+  /// Length of an `id`, in Unicode scalars.
   public static let idLength = 64
-  /// Of a track, a camera, a light or a person's name, in bytes.
+  /// Length of the name of a track, camera, light or person, in bytes.
   public static let nameBytes = 1...128
   /// Percent.
   public static let brightness = 0...100
-  /// Until a light goes out, in seconds: at most a day.
+  /// Seconds until a light goes out: at most a day.
   public static let lightSeconds = 1...86_400
   public static let flashTimes = 1...100
-  /// Of one flash, and of the pause behind it. No more than three flashes a second, WCAG 2.3.1.
+  /// Milliseconds of one flash, and of the pause after it. No more than three flashes a second, WCAG 2.3.1.
   public static let flashMilliseconds = 200...5000
   /// Percent.
   public static let volume = 0...100
-  /// Until a lullaby ends, in seconds; 0: it does not end by itself.
+  /// Seconds until a lullaby ends; 0: it does not end by itself.
   public static let lullabySeconds = 0...86_400
-  /// How long a lullaby takes to go quiet, in seconds.
+  /// Seconds that a lullaby takes to fade out.
   public static let fadeSeconds = 0...600
   /// JPEG quality.
   public static let quality = 1...100
-  /// Of the events in one reply.
+  /// Number of events in one reply.
   public static let eventLimit = 1...200
-  /// Sequence numbers: what a JSON number holds exactly, RFC 8259 section 6.
+  /// Sequence numbers: integers that a JSON number holds exactly, RFC 8259 section 6.
   public static let sequence = 0...(1 << 53)
-  /// How long a guest may stay, in seconds: a minute to thirty days.
+  /// Seconds that a guest has access: a minute to thirty days.
   public static let inviteSeconds = 60...2_592_000
-  /// Of a picture that a parent takes in, in bytes.
+  /// Size of a picture that a parent accepts, in bytes.
   public static let transferBytes = 16 * 1024 * 1024
-  /// Of the viewers that a state names; more are there, but go unnamed.
+  /// Number of viewers listed in a state; any further ones are left out.
   public static let viewersInState = 32
 }
 
-/// What a command means that says nothing.
+/// Values for parameters that a command leaves out.
 public enum ControlDefaults {
-  /// Seen by who looks up, over before it annoys.
+  /// Enough to be noticed, over before it annoys.
   public static let flashTimes = 3
   public static let flashMilliseconds = 500
-  /// Percent. Heard beside the cot, not across the house.
+  /// Percent. Audible beside the cot, not across the house.
   public static let volume = 40
-  /// Sleep machines are not to run all night: Pediatrics 2014;133(4):677.
+  /// Sleep machines should not run all night: Pediatrics 2014;133(4):677.
   public static let lullabySeconds = 30 * 60
   /// Slow enough that the silence wakes nobody.
   public static let fadeSeconds = 30
-  /// JPEG quality: no difference that a parent sees, half the size of 95.
+  /// JPEG quality: looks the same as 95 at half the size.
   public static let quality = 85
-  /// About what a screen shows.
+  /// About a screenful.
   public static let eventLimit = 50
   /// An evening with the babysitter.
   public static let inviteSeconds = 8 * 3600
 }
 
 extension ClosedRange {
-  /// The value itself, or the bound that it is beyond.
+  /// The value, clamped to the range.
   func nearest(to value: Bound) -> Bound { Swift.min(Swift.max(value, lowerBound), upperBound) }
 }

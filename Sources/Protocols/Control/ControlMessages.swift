@@ -1,8 +1,8 @@
 public import Pairing
 
-/// A command on its way to the child.
+/// A command as sent to the child.
 public struct ControlRequest: Hashable, Sendable {
-  /// At most `ControlLimits.idLength`; comes back as the reply's `inReplyTo`.
+  /// At most `ControlLimits.idLength` scalars; comes back as `inReplyTo` in the reply.
   public var id: String?
   public var command: ControlCommand
 
@@ -12,9 +12,9 @@ public struct ControlRequest: Hashable, Sendable {
   }
 }
 
-/// A message that is no command of ours; the reply says `error` to this `id`.
+/// A message that is not a valid command; the reply is `error` with this `id`.
 public struct RefusedRequest: Error, Hashable, Sendable {
-  /// Nil when the message has none that could be read.
+  /// Nil when the message has no readable id.
   public var id: String?
   public var error: ControlError
 
@@ -24,7 +24,7 @@ public struct RefusedRequest: Error, Hashable, Sendable {
   }
 }
 
-/// What the child has to say to a command that was carried out: `ok` and these parameters.
+/// The reply to a command that was carried out: `ok` with these parameters.
 public enum ControlReply: Hashable, Sendable {
   /// Seconds since 1970-01-01 UTC.
   case time(Double)
@@ -43,7 +43,7 @@ public enum ControlReply: Hashable, Sendable {
   case done
 }
 
-/// What the child says unasked.
+/// A message that the child sends unasked.
 public enum ControlPush: Hashable, Sendable {
   case hello(HelloDocument)
   /// What changed.
@@ -51,13 +51,22 @@ public enum ControlPush: Hashable, Sendable {
   case event(EventDocument)
   case heartbeat(HeartbeatDocument)
   case level(LevelDocument)
-  /// A planned stop: no alarm. The reason in words.
+  /// A planned stop, which is no reason for an alarm. The reason is for people.
   case goodbye(reason: String)
 
-  /// The push as a viewer with these permissions may have it; nil when not at all.
+  /// The part of the push that a viewer with these permissions may see; nil when there is none. A push never tells what
+  /// `status.get` or `events.get` would refuse to tell, except that whoever may talk has to know who has the floor.
   public func visible(to permissions: Permissions) -> ControlPush? {
     switch self {
-    case .hello, .state, .event, .goodbye: return self
+    case .goodbye: return self
+    case .hello(var hello):
+      hello.state = hello.state.visible(to: permissions)
+      return .hello(hello)
+    case .state(let state):
+      let visible = state.visible(to: permissions)
+      return visible == StateDocument() ? nil : .state(visible)
+    case .event:
+      return ControlCommand.eventsGet(since: nil, limit: nil).requirement.isMet(by: permissions) ? self : nil
     case .level: return permissions.contains(.listen) ? self : nil
     case .heartbeat(var beat):
       if !permissions.contains(.view) { beat.video = nil }
@@ -67,11 +76,11 @@ public enum ControlPush: Hashable, Sendable {
   }
 }
 
-/// A message of the child.
+/// A message from the child.
 public struct ControlMessage: Hashable, Sendable {
   public enum Content: Hashable, Sendable {
     case reply(to: String, ControlReply)
-    /// Without `to` when the child could not read whose fault it is.
+    /// Without `to` when the request had no readable id.
     case refusal(to: String?, ControlError)
     case push(ControlPush)
   }
@@ -85,14 +94,14 @@ public struct ControlMessage: Hashable, Sendable {
   }
 }
 
-// A message has a largest size, a list has not: what does not fit is cut in half until it does.
+// A message has a maximum size, a list has none: a list that does not fit is halved until it does.
 
 extension ControlReply {
-  /// The same with less of its list; nil when nothing can be left out.
+  /// The same with half of its list; nil when nothing can be left out.
   public var shortened: ControlReply? {
     switch self {
     case .tracks(let tracks): return tracks.firstHalf.map { .tracks($0) }
-    // The oldest stay, so that asking again from the last one on brings the rest.
+    // The oldest are kept, so that asking again with `since` brings the rest.
     case .events(let events): return events.firstHalf.map { .events($0) }
     case .pairs(let pairs): return pairs.firstHalf.map { .pairs($0) }
     case .status(var status):
@@ -105,7 +114,7 @@ extension ControlReply {
 }
 
 extension ControlPush {
-  /// The same with fewer of the viewers named; nil when nothing can be left out.
+  /// The same with half of the viewers; nil when nothing can be left out.
   public var shortened: ControlPush? {
     switch self {
     case .hello(var hello):
@@ -119,6 +128,12 @@ extension ControlPush {
 }
 
 extension StateDocument {
+  /// Whole for whoever may ask for it, else just the floor.
+  fileprivate func visible(to permissions: Permissions) -> StateDocument {
+    if ControlCommand.statusGet.requirement.isMet(by: permissions) { return self }
+    return StateDocument(talk: permissions.contains(.talk) ? talk : nil)
+  }
+
   fileprivate var shortened: StateDocument? {
     guard let fewer = viewers?.firstHalf else { return nil }
     var state = self

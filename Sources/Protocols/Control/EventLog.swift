@@ -1,4 +1,4 @@
-/// What can happen that a parent wants to read about later.
+/// Kinds of events in the log.
 public enum EventKind: String, CaseIterable, Sendable {
   case viewerJoined = "viewer-joined"
   case viewerLeft = "viewer-left"
@@ -20,34 +20,51 @@ public enum EventKind: String, CaseIterable, Sendable {
   case microphoneBack = "microphone-back"
   case speakerLost = "speaker-lost"
   case speakerBack = "speaker-back"
-  /// The child began anew.
+  /// The child has started.
   case restart
 }
 
-/// The latest events, oldest first. Keeping them over a restart is the shell's part.
+/// The latest events, oldest first. The shell keeps them over a restart.
+///
+/// When the log is full, it drops the oldest event of the largest group, where a group is one kind of event by one
+/// person. A viewer that toggles a light all night thus displaces only its own light events: the lost camera, the
+/// pairing and what others did stay.
 public struct EventLog: Sendable {
   /// Some days of a household; about 100 KB.
   public static let defaultCapacity = 512
 
+  /// Events that compete for the same space.
+  private struct Group: Hashable {
+    var kind: String
+    var name: String?
+
+    init(_ event: EventDocument) {
+      kind = event.kind
+      name = event.name
+    }
+  }
+
   private let capacity: Int
-  /// Up to twice the capacity, so that making room costs little each time.
   private var events: [EventDocument]
+  private var counts: [Group: Int] = [:]
   private var nextSequence: UInt64
 
-  /// - Parameter restored: what an earlier run kept, oldest first.
+  /// - Parameter restored: events kept by an earlier run, oldest first.
   public init(capacity: Int = defaultCapacity, restored: [EventDocument] = []) {
     self.capacity = max(1, capacity)
     events = restored.suffix(self.capacity)
     nextSequence = min((events.map(\.sequence).max() ?? 0), UInt64(ControlLimits.sequence.upperBound)) &+ 1
+    for event in events { counts[Group(event), default: 0] += 1 }
   }
 
-  /// Notes what happened; the event, for the push.
+  /// Appends an event.
   ///
   /// - Parameters:
   ///   - time: seconds since 1970-01-01 UTC.
-  ///   - name: whose doing it was.
+  ///   - name: who caused it.
   ///   - id: which light, camera or track.
-  ///   - detail: in words; the first 200 characters stay.
+  ///   - detail: for people; cut to 200 characters.
+  /// - Returns: the event, to be pushed.
   public mutating func append(
     _ kind: EventKind, time: Double, name: String? = nil, id: String? = nil, detail: String? = nil
   ) -> EventDocument {
@@ -55,20 +72,27 @@ public struct EventLog: Sendable {
       sequence: nextSequence, kind: kind.rawValue, time: time, name: name, id: id,
       detail: detail.map { String($0.unicodeScalars.prefix(200)) })
     nextSequence &+= 1
-    if events.count >= 2 * capacity { events.removeFirst(capacity) }
+    if events.count >= capacity { removeOne() }
     events.append(event)
+    counts[Group(event), default: 0] += 1
     return event
   }
 
-  /// What a restart keeps, oldest first.
-  public var all: [EventDocument] { Array(events.suffix(capacity)) }
+  private mutating func removeOne() {
+    let most = counts.values.max() ?? 0
+    guard let index = events.firstIndex(where: { counts[Group($0)] == most }) else { return }
+    let group = Group(events.remove(at: index))
+    counts[group] = most > 1 ? most - 1 : nil
+  }
 
-  /// `events.get`, oldest first: after `since` the first `limit`, so that asking on from the last one brings all;
-  /// without it the latest. A `since` that never was comes from before a log was lost, and counts as none.
+  /// Everything that is kept, oldest first.
+  public var all: [EventDocument] { events }
+
+  /// The reply to `events.get`, oldest first. With `since`, the first `limit` events after it, so that repeated requests
+  /// bring all of them; without, the latest. A `since` from the future stems from a log that was lost, and is ignored.
   public func events(since: UInt64?, limit: Int?) -> [EventDocument] {
-    let kept = events.suffix(capacity)
     let limit = max(1, limit ?? ControlDefaults.eventLimit)
-    guard let since, since < nextSequence else { return Array(kept.suffix(limit)) }
-    return Array(kept.drop { $0.sequence <= since }.prefix(limit))
+    guard let since, since < nextSequence else { return Array(events.suffix(limit)) }
+    return Array(events.drop { $0.sequence <= since }.prefix(limit))
   }
 }

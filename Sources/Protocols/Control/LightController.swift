@@ -1,26 +1,38 @@
 public import Wire
 
-/// What one light is to do: on and off, brightness, going out by itself, flashing.
+/// The state of one light: on or off, brightness, switch-off timer, flash pattern.
 ///
-/// The shell drives a device with what `poll` gives, calls `handleTimeout` at `nextDeadline`, and says when the device
-/// is gone or back.
+/// The shell drives the device with the levels from `poll`, calls `handleTimeout` at `nextDeadline`, and reports when the
+/// device disappears or comes back.
+///
+/// No combination of commands makes the light flash more than three times in any one second (WCAG 2.3.1). A flash is a
+/// pair of opposing changes, so `poll` returns at most six changes a second. Faster commands are not lost: the light
+/// takes the latest level as soon as it may.
 public struct LightController: Sendable {
   public let id: String
-  /// Whether anything lies between on and off. A GPIO line knows the two alone.
-  public let isDimmable: Bool
-  /// Percent: how the light is before the first command and after the last.
-  public let restLevel: Int
+  /// Whether there are levels between on and off. A GPIO line has none.
+  public private(set) var isDimmable: Bool
+  /// Percent: the level before the first command and after the program ends.
+  public private(set) var restLevel: Int
 
   private var isOn: Bool
-  /// Percent, 1...100: what "on" means. Kept while the light is off, so that it comes back as dim as it was.
+  /// Percent, 1...100: the level when on. Kept while the light is off, so that it comes back as dim as it was.
   private var brightness: Int
   private var offAt: Instant?
   private var flash: Flash?
   private var isPresent = true
   private var givenLevel: Int?
+  /// When the level was last changed, oldest first; at most `maximumChanges`.
+  private var changes: [Instant] = []
+  /// The latest time passed to any call.
+  private var now: Instant = .zero
 
-  /// A pattern over what the light was: first the opposite, then back, and so on. It ends where it would go back for
-  /// the last time.
+  /// WCAG 2.3.1: three flashes of two changes each, in any one second.
+  private static let maximumChanges = 6
+  private static let changeWindow = Duration.seconds(1)
+
+  /// A pattern that alternates between the opposite of the current state and the state itself. It is over when the light
+  /// returns to its state for the last time.
   private struct Flash: Hashable {
     var start: Instant
     var interval: Duration
@@ -39,8 +51,8 @@ public struct LightController: Sendable {
   }
 
   /// - Parameters:
-  ///   - id: as commands name it.
-  ///   - restLevel: percent; for a light that cannot be dimmed anything above 0 is on.
+  ///   - id: the name used in commands.
+  ///   - restLevel: percent; anything above 0 is on for a light that cannot be dimmed.
   public init(id: String, isDimmable: Bool, restLevel: Int = 0) {
     self.id = id
     self.isDimmable = isDimmable
@@ -52,9 +64,9 @@ public struct LightController: Sendable {
 
   // MARK: Commands
 
-  /// `light.set`. A setting ends a flash pattern, and the time of an earlier one no longer counts.
+  /// `light.set`. Ends a flash pattern and cancels an earlier switch-off timer.
   ///
-  /// Throws `unavailable` when the device is gone, or a brightness is asked of a light that has none.
+  /// Throws `unavailable` when the device is missing, or a brightness is set on a light that cannot be dimmed.
   public mutating func set(_ setting: LightSetting, now: Instant) throws(ControlError) {
     try requireDevice()
     if setting.brightness != nil, !isDimmable {
@@ -75,8 +87,8 @@ public struct LightController: Sendable {
     offAt = isOn ? setting.seconds.map { now + .seconds($0) } : nil
   }
 
-  /// `light.flash`. Afterwards the light is as it was before the first of several patterns. Throws `unavailable` when
-  /// the device is gone.
+  /// `light.flash`. The light then returns to its state from before; a pattern that replaces another one does not change
+  /// what that is. Throws `unavailable` when the device is missing.
   public mutating func flash(_ pattern: LightFlash, now: Instant) throws(ControlError) {
     try requireDevice()
     handleTimeout(now: now)
@@ -87,12 +99,14 @@ public struct LightController: Sendable {
       times: ControlLimits.flashTimes.nearest(to: times), startsLit: !isOn)
   }
 
-  /// The program ends: the light goes back to how it was configured.
+  /// The program ends: the light returns to its configured level.
   public mutating func restore() {
     flash = nil
     offAt = nil
     isOn = restLevel > 0
     if isOn { brightness = restLevel }
+    // This change cannot be made later, so it is not held back.
+    changes = []
   }
 
   private func requireDevice() throws(ControlError) {
@@ -102,27 +116,47 @@ public struct LightController: Sendable {
 
   // MARK: The device
 
-  /// Whether the device can be driven. Time goes on while it is gone; when it is back it gets the level of then.
-  public mutating func setPresent(_ present: Bool) {
+  /// Sets whether the device can be driven. Timers run on while it is missing; when it is back, it gets the current level.
+  ///
+  /// - Parameter isDimmable: nil when unknown. A light that was missing at startup may turn out not to be dimmable.
+  public mutating func setPresent(_ present: Bool, isDimmable: Bool? = nil) {
     isPresent = present
     givenLevel = nil
+    guard let isDimmable, isDimmable != self.isDimmable else { return }
+    self.isDimmable = isDimmable
+    guard !isDimmable else { return }
+    brightness = 100
+    if restLevel > 0 { restLevel = 100 }
   }
 
-  /// The level that the device is to take now, in percent; nil when it has it already or is gone.
+  /// The level to drive the device to, in percent, as of the latest time passed to any call. Nil when the device has that
+  /// level already, is missing, or has changed too often within the last second.
   public mutating func poll() -> Int? {
-    let level = flash?.isLit ?? isOn ? brightness : 0
-    guard isPresent, level != givenLevel else { return nil }
-    givenLevel = level
-    return level
+    guard isPresent, wantedLevel != givenLevel, !isHeldBack else { return nil }
+    if changes.count == Self.maximumChanges { changes.removeFirst() }
+    changes.append(now)
+    givenLevel = wantedLevel
+    return givenLevel
   }
+
+  private var wantedLevel: Int { flash?.isLit ?? isOn ? brightness : 0 }
+
+  /// When the next change is allowed; nil: at any time.
+  private var nextChangeAt: Instant? {
+    changes.count < Self.maximumChanges ? nil : changes.first.map { $0 + Self.changeWindow }
+  }
+
+  private var isHeldBack: Bool { nextChangeAt.map { $0 > now } ?? false }
 
   // MARK: Time
 
   public var nextDeadline: Instant? {
-    [offAt, flash?.nextPhaseAt].compactMap(\.self).min()
+    let heldBack = isPresent && wantedLevel != givenLevel && isHeldBack ? nextChangeAt : nil
+    return [offAt, flash?.nextPhaseAt, heldBack].compactMap(\.self).min()
   }
 
   public mutating func handleTimeout(now: Instant) {
+    self.now = max(self.now, now)
     if let end = offAt, end <= now {
       isOn = false
       offAt = nil
@@ -138,7 +172,7 @@ public struct LightController: Sendable {
   }
 }
 
-/// How a light is, in terms that do not change by time passing alone.
+/// The state of a light in terms that do not change merely because time passes.
 public struct LightState: Hashable, Sendable {
   var id: String
   var word: LightDocument.State
@@ -153,7 +187,7 @@ public struct LightState: Hashable, Sendable {
   }
 }
 
-/// Whole seconds, rounded up, so that 0 means that it is over.
+/// Whole seconds, rounded up, so that 0 means over.
 func remainingSeconds(until end: Instant, now: Instant) -> Int {
   Int(saturating: max(0, (end - now).inSeconds.rounded(.up)))
 }

@@ -1,6 +1,6 @@
 public import Wire
 
-/// All the lights of a child. Commands find theirs by its id; without one the first is meant.
+/// All lights of a child. A command names one by its id; without an id it means the first.
 public struct Lights: Sendable {
   private var controllers: [LightController]
 
@@ -10,33 +10,33 @@ public struct Lights: Sendable {
 
   public var isEmpty: Bool { controllers.isEmpty }
 
-  /// `light.set`; the light as it is then. Throws `bad-parameters` for an unknown id, `unavailable` when there is no
-  /// light, it does not answer, or it cannot do this.
+  /// `light.set`. Returns the new state. Throws `bad-parameters` for an unknown id; `unavailable` when there is no light,
+  /// it does not answer, or it cannot do this.
   public mutating func set(_ setting: LightSetting, now: Instant) throws(ControlError) -> LightDocument {
     let index = try index(of: setting.id)
     try controllers[index].set(setting, now: now)
     return controllers[index].state.document(now: now)
   }
 
-  /// `light.flash`; the same.
+  /// `light.flash`. Returns and throws as `set` does.
   public mutating func flash(_ pattern: LightFlash, now: Instant) throws(ControlError) -> LightDocument {
     let index = try index(of: pattern.id)
     try controllers[index].flash(pattern, now: now)
     return controllers[index].state.document(now: now)
   }
 
-  /// The program ends.
+  /// The program ends: all lights return to their configured levels.
   public mutating func restore() {
     for index in controllers.indices { controllers[index].restore() }
   }
 
-  /// Whether the device of the light can be driven.
-  public mutating func setPresent(_ present: Bool, id: String) {
+  /// Sets whether the device can be driven, and, when known, whether it can be dimmed.
+  public mutating func setPresent(_ present: Bool, isDimmable: Bool? = nil, id: String) {
     guard let index = controllers.firstIndex(where: { $0.id == id }) else { return }
-    controllers[index].setPresent(present)
+    controllers[index].setPresent(present, isDimmable: isDimmable)
   }
 
-  /// The next device to drive, and its level in percent; nil when all are as they should be.
+  /// The next device to drive and its level in percent; nil when there is nothing to do.
   public mutating func poll() -> (id: String, level: Int)? {
     for index in controllers.indices {
       if let level = controllers[index].poll() { return (controllers[index].id, level) }

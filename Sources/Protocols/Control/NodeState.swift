@@ -1,9 +1,9 @@
 public import Wire
 
-/// Everything that `hello` and `state` tell, in terms that do not change by time passing alone: a timer that runs down
-/// is no news.
+/// Everything that `hello` and `state` report, in terms that do not change merely because time passes: a timer that runs
+/// down is not a change.
 public struct NodeState: Hashable, Sendable {
-  /// When this is how it was.
+  /// When this state was taken.
   public var time: Instant
   public var lights: [LightState]
   public var lullaby: LullabyDocument
@@ -27,14 +27,14 @@ public struct NodeState: Hashable, Sendable {
     self.speaker = speaker
   }
 
-  /// The whole.
+  /// The complete state.
   public var document: StateDocument {
     StateDocument(
       lights: lights.map { $0.document(now: time) }, lullaby: lullaby, cameras: cameras, talk: talk,
       viewers: Array(viewers.prefix(ControlLimits.viewersInState)), microphone: microphone, speaker: speaker)
   }
 
-  /// What is not as in `earlier`, each member whole; nil when nothing changed.
+  /// The members that differ from `earlier`, each complete; nil when none does.
   public func changes(since earlier: NodeState) -> StateDocument? {
     let isSameLullaby = lullaby.isAs(earlier.lullaby, after: time - earlier.time)
     var other = earlier
@@ -61,7 +61,7 @@ extension LullabyDocument {
     guard let remainingSeconds, let before = earlier.remainingSeconds else {
       return (remainingSeconds == nil) == (earlier.remainingSeconds == nil)
     }
-    // Whole seconds on both sides. While it is paused its timer may stand still.
+    // Both sides are whole seconds. While paused, the timer may stand still.
     return abs(Double(before - remainingSeconds) - time.inSeconds) <= 2
       || before == remainingSeconds && state == .paused
   }

@@ -1,10 +1,10 @@
 public import Wire
 
-/// The commands that a parent waits for an answer to.
+/// Commands that have not been answered yet.
 public struct PendingCommands: Sendable {
-  /// A child that is there answers within a second, even with a screenshot.
+  /// A child that is reachable answers within a second, even to `screenshot.take`.
   public static let patience = Duration.seconds(10)
-  private static let most = 64
+  private static let maximumPending = 64
 
   private struct Pending {
     var name: CommandName
@@ -16,10 +16,10 @@ public struct PendingCommands: Sendable {
 
   public init() {}
 
-  /// Gives the command its id. Throws `busy` when too many are unanswered.
+  /// Assigns an id to the command. Throws `busy` when too many are unanswered.
   public mutating func add(_ command: ControlCommand, now: Instant) throws(ControlError) -> ControlRequest {
-    guard pending.count < Self.most else {
-      throw ControlError(.busy, "The child has not answered \(Self.most) commands.")
+    guard pending.count < Self.maximumPending else {
+      throw ControlError(.busy, "The child has not answered \(Self.maximumPending) commands.")
     }
     lastNumber &+= 1
     let id = String(lastNumber)
@@ -27,15 +27,15 @@ public struct PendingCommands: Sendable {
     return ControlRequest(id: id, command: command)
   }
 
-  /// What was asked under this id; nil for what nobody waits for.
+  /// The command with this id; nil when nobody waits for it.
   public func name(of id: String) -> CommandName? { pending[id]?.name }
 
-  /// The answer came.
+  /// The answer has arrived.
   public mutating func remove(_ id: String) { pending[id] = nil }
 
   public var nextDeadline: Instant? { pending.values.lazy.map(\.deadline).min() }
 
-  /// The ids of the commands given up now.
+  /// Gives up on commands whose time is over, and returns their ids.
   public mutating func handleTimeout(now: Instant) -> [String] {
     let late = pending.filter { $0.value.deadline <= now }.map(\.key)
     for id in late { pending[id] = nil }

@@ -4,11 +4,11 @@ public struct HelloDocument: Codable, Hashable, Sendable {
   /// 16 hexadecimal digits.
   public var id: String
   public var version: String
-  /// The commands that this child carries out, whoever asks.
+  /// The commands that this child supports, regardless of permissions.
   public var capabilities: [String]
-  /// What this session may do, by name.
+  /// Names of the permissions of this session.
   public var permissions: [String]
-  /// Which of the state's viewers this session is.
+  /// The id of this session among the viewers in `state`.
   public var viewer: String
   public var state: StateDocument
 
@@ -26,15 +26,15 @@ public struct HelloDocument: Codable, Hashable, Sendable {
   }
 }
 
-/// `heartbeat`, each second. Counters never go back while the child runs, so one that stands still shows a sensor that
-/// froze.
+/// `heartbeat`, each second. Counters never decrease while the child runs, so a counter that stands still means a frozen
+/// device.
 public struct HeartbeatDocument: Codable, Hashable, Sendable {
   public struct Video: Codable, Hashable, Sendable {
     public var state: DeviceState
     public var captured: UInt64
     public var encoded: UInt64
     public var keyFrames: UInt64
-    /// Packets, to this viewer.
+    /// Packets sent to this viewer.
     public var sent: UInt64
     public var targetKbps: Int
 
@@ -54,9 +54,9 @@ public struct HeartbeatDocument: Codable, Hashable, Sendable {
     public var state: DeviceState
     public var captured: UInt64
     public var encoded: UInt64
-    /// Packets, to this viewer.
+    /// Packets sent to this viewer.
     public var sent: UInt64
-    /// dB below full scale.
+    /// dB relative to full scale.
     public var levelDb: Double
 
     public init(state: DeviceState, captured: UInt64, encoded: UInt64, sent: UInt64, levelDb: Double) {
@@ -70,9 +70,9 @@ public struct HeartbeatDocument: Codable, Hashable, Sendable {
 
   public var time: Double
   public var uptimeSeconds: Double
-  /// Left out for who may not view.
+  /// Left out without the permission `view`.
   public var video: Video?
-  /// Left out for who may not listen.
+  /// Left out without the permission `listen`.
   public var audio: Audio?
 
   public init(time: Double, uptimeSeconds: Double, video: Video?, audio: Audio?) {
@@ -83,9 +83,9 @@ public struct HeartbeatDocument: Codable, Hashable, Sendable {
   }
 }
 
-/// `level`, five times a second, for who may listen.
+/// `level`, five times a second, for viewers with the permission `listen`.
 public struct LevelDocument: Codable, Hashable, Sendable {
-  /// RMS, dB below full scale.
+  /// RMS level, dB relative to full scale.
   public var levelDb: Double
   public var time: Double
 
@@ -95,18 +95,18 @@ public struct LevelDocument: Codable, Hashable, Sendable {
   }
 }
 
-/// `event`, and one of `events.get`.
+/// `event`, and an element of the reply to `events.get`.
 public struct EventDocument: Codable, Hashable, Sendable {
-  /// Counts up by one; `since` names the last one known.
+  /// Increases by one with each event; `since` refers to it.
   public var sequence: UInt64
-  /// One of `EventKind`, or what a newer child knows.
+  /// An `EventKind`, or one that only a newer child knows.
   public var kind: String
   public var time: Double
-  /// Whose doing it was.
+  /// Who caused it.
   public var name: String?
   /// Which light, camera or track.
   public var id: String?
-  /// In words.
+  /// For people.
   public var detail: String?
 
   public init(

@@ -1,4 +1,4 @@
-/// `status.get`: the members of the whole state, and beside them who the child is.
+/// `status.get`: the members of the complete state, and beside them the identity of the child.
 public struct StatusDocument: Hashable, Sendable {
   public var name: String
   /// 16 hexadecimal digits.
@@ -6,7 +6,7 @@ public struct StatusDocument: Hashable, Sendable {
   public var version: String
   public var time: Double
   public var uptimeSeconds: Double
-  /// What is wrong now, in words.
+  /// What is wrong now, for people.
   public var alarms: [String]
   public var state: StateDocument
 
@@ -24,7 +24,7 @@ public struct StatusDocument: Hashable, Sendable {
   }
 }
 
-// The state's members stand beside the others, not below a name of their own.
+// The members of the state are inlined, not nested.
 extension StatusDocument: Codable {
   private enum CodingKeys: String, CodingKey {
     case name, id, version, time, uptimeSeconds, alarms
@@ -53,13 +53,13 @@ extension StatusDocument: Codable {
   }
 }
 
-/// `screenshot.take`: what comes in the binary messages behind the reply.
+/// `screenshot.take`: describes the binary messages that follow the reply.
 public struct TransferDocument: Codable, Hashable, Sendable {
-  /// Stands before each piece.
+  /// Transfer number, in front of each piece.
   public var transfer: UInt32
-  /// Bytes in all.
+  /// Total number of bytes.
   public var size: Int
-  /// A media type.
+  /// Media type.
   public var type: String
   /// Pixels.
   public var width: Int
@@ -90,7 +90,7 @@ public struct PairingDocument: Codable, Hashable, Sendable {
   }
 }
 
-/// One of `pairs.list`. Permissions by their names.
+/// An element of the reply to `pairs.list`. Permissions by name.
 public struct PairDocument: Codable, Hashable, Sendable {
   public var id: String
   public var name: String
@@ -119,7 +119,7 @@ public struct InviteDocument: Codable, Hashable, Sendable {
   public var name: String
   public var link: String
   public var allow: [String]
-  /// When the guest's access ends, used or not.
+  /// When the guest's access ends, whether or not the link was used.
   public var expiresAt: Double
 
   public init(name: String, link: String, allow: [String], expiresAt: Double) {

@@ -1,21 +1,20 @@
-// What a child says about itself. Member names are those of INTERFACES.md, "Data channel", so that the command line,
-// the phone page and others read the same. Times are seconds since 1970-01-01 UTC. A member that does not apply is
-// left out.
+// The state of a child. Member names follow INTERFACES.md, "Data channel", and are the same for the command line, the
+// phone page and others. Times are seconds since 1970-01-01 UTC. Members that do not apply are left out.
 
 public struct LightDocument: Codable, Hashable, Sendable {
   public enum State: String, Codable, CaseIterable, Sendable {
     case on, off, flashing
-    /// The device is gone or refuses.
+    /// The device is missing or cannot be driven.
     case missing
   }
 
   public var id: String
   public var state: State
-  /// Percent, 1...100: what it shines with when it is on.
+  /// Percent, 1...100: the level when on.
   public var brightness: Int
   /// Whether `brightness` can be set.
   public var dimmable: Bool
-  /// Until it goes out by itself.
+  /// Seconds until it goes out by itself.
   public var remainingSeconds: Int?
 
   public init(id: String, state: State, brightness: Int, dimmable: Bool, remainingSeconds: Int? = nil) {
@@ -30,7 +29,7 @@ public struct LightDocument: Codable, Hashable, Sendable {
 public struct TrackDocument: Codable, Hashable, Sendable {
   public var id: String
   public var title: String
-  /// Finite. Left out for a sound that has no end.
+  /// Length. Finite; left out for an endless sound.
   public let seconds: Double?
 
   public init(id: String, title: String, seconds: Double? = nil) {
@@ -43,19 +42,19 @@ public struct TrackDocument: Codable, Hashable, Sendable {
 public struct LullabyDocument: Codable, Hashable, Sendable {
   public enum State: String, Codable, CaseIterable, Sendable {
     case stopped, playing, paused
-    /// For the speaker to come back; the timer goes on.
+    /// Waiting for the speaker to come back; the timer runs on.
     case waiting
   }
 
   public var state: State
-  /// What plays or played last.
+  /// The track that is playing or played last.
   public var track: String?
-  /// Percent, after the child's cap.
+  /// Percent, limited to the child's maximum.
   public var volume: Int
   public var loop: Bool
-  /// Within the track, to a tenth.
+  /// Position in the track, to a tenth.
   public var positionSeconds: Double?
-  /// Until silence; left out when nothing ends it.
+  /// Seconds until it ends; left out when it does not.
   public var remainingSeconds: Int?
 
   public init(
@@ -71,7 +70,7 @@ public struct LullabyDocument: Codable, Hashable, Sendable {
   }
 }
 
-/// How a camera, the microphone or the speaker is.
+/// State of a camera, the microphone or the speaker.
 public enum DeviceState: String, Codable, CaseIterable, Sendable {
   /// Not configured.
   case off
@@ -83,9 +82,9 @@ public struct CameraDocument: Codable, Hashable, Sendable {
   public var id: String
   /// The device's own name, or why it is missing.
   public var name: String
-  /// It is the one that is streamed.
+  /// It is being streamed.
   public var active: Bool
-  /// Pixels; left out until they are known.
+  /// Pixels; left out until known.
   public var width: Int?
   public var height: Int?
   public var state: DeviceState
@@ -113,9 +112,9 @@ public struct DeviceDocument: Codable, Hashable, Sendable {
 }
 
 public struct TalkDocument: Codable, Hashable, Sendable {
-  /// The name of who speaks; left out when nobody does.
+  /// Name of the viewer that is talking; left out when nobody is.
   public var holder: String?
-  /// Which of the viewers that is; two may have one name.
+  /// Id of that viewer; two viewers can have the same name.
   public var viewer: String?
 
   public init(holder: String? = nil, viewer: String? = nil) {
@@ -125,9 +124,9 @@ public struct TalkDocument: Codable, Hashable, Sendable {
 }
 
 public struct ViewerDocument: Codable, Hashable, Sendable {
-  /// Of this session; another one has another.
+  /// Unique per session.
   public var id: String
-  /// The pair record's or the token's.
+  /// Name of the pair record or the token.
   public var name: String
   public var permissions: [String]
   /// When the session began.
@@ -141,7 +140,7 @@ public struct ViewerDocument: Codable, Hashable, Sendable {
   }
 }
 
-/// The state of everything: whole in `hello` and `status.get`, and in `state` just what changed, each member whole.
+/// The state of everything: complete in `hello` and `status.get`; in `state` only the members that changed.
 public struct StateDocument: Codable, Hashable, Sendable {
   public var lights: [LightDocument]?
   public var lullaby: LullabyDocument?

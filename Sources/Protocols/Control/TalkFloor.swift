@@ -1,7 +1,7 @@
-/// Who speaks into the room: one at a time.
+/// Who may speak into the room: one viewer at a time.
 public struct TalkFloor: Sendable {
   public struct Talker: Hashable, Sendable {
-    /// Of the session, as in `ViewerDocument.id`.
+    /// Id of the session, as in `ViewerDocument.id`.
     public var viewer: String
     public var name: String
 
@@ -15,10 +15,10 @@ public struct TalkFloor: Sendable {
 
   public init() {}
 
-  /// `talk.acquire`. Who has the floor already keeps it. `force` takes it from another; that it may, its permission has
-  /// said.
+  /// `talk.acquire`. A viewer that has the floor keeps it. `force` takes it from another viewer; the permission for that
+  /// has been checked by then.
   ///
-  /// Throws `busy` while another holds it.
+  /// Throws `busy` while another viewer holds it.
   public mutating func acquire(_ talker: Talker, force: Bool) throws(ControlError) {
     if let holder, holder.viewer != talker.viewer, !force {
       throw ControlError(.busy, "\(holder.name) is speaking.")
@@ -26,8 +26,7 @@ public struct TalkFloor: Sendable {
     holder = talker
   }
 
-  /// `talk.release`, and what follows when a viewer is gone or may no longer speak. Of another than the holder it
-  /// changes nothing.
+  /// `talk.release`; also called when a viewer is gone or may no longer talk. Does nothing unless the viewer has the floor.
   public mutating func release(viewer: String) {
     if holder?.viewer == viewer { holder = nil }
   }

@@ -1,25 +1,25 @@
 public import Wire
 
-/// Why binary messages do not make a picture.
+/// Why binary messages cannot be assembled.
 public enum TransferError: Error, Hashable, Sendable {
-  /// Nothing between 1 byte and `ControlLimits.transferBytes`.
+  /// Not between 1 byte and `ControlLimits.transferBytes`.
   case badSize(Int)
-  /// Too many at a time, or this number is under way.
+  /// Too many transfers at a time, or the number is in use.
   case refused
-  /// A message too short for a number, or of a transfer that nobody announced.
+  /// The message is too short for a transfer number, or the transfer was not announced.
   case stray
-  /// More bytes than were announced; the transfer is given up.
+  /// More bytes than announced; the transfer is dropped.
   case tooLong
 }
 
-/// Puts transfers together again. Bounded in number, size and time, whatever the child sends.
+/// Reassembles transfers. Bounded in number, size and time, whatever the child sends.
 public struct TransferReceiver: Sendable {
   public struct Received: Hashable, Sendable {
     public var document: TransferDocument
     public var bytes: [UInt8]
   }
 
-  /// Without a byte for so long a transfer is given up.
+  /// A transfer without progress for this long is dropped.
   public static let patience = Duration.seconds(15)
   private static let maximumTransfers = 4
 
@@ -33,14 +33,14 @@ public struct TransferReceiver: Sendable {
 
   public init() {}
 
-  /// A reply announced a transfer.
+  /// A reply has announced a transfer.
   public mutating func begin(_ document: TransferDocument, now: Instant) throws(TransferError) {
     guard (1...ControlLimits.transferBytes).contains(document.size) else { throw .badSize(document.size) }
     guard partials[document.transfer] == nil, partials.count < Self.maximumTransfers else { throw .refused }
     partials[document.transfer] = Partial(document: document, deadline: now + Self.patience)
   }
 
-  /// A binary message came. The transfer that it completes, if it does.
+  /// Takes a binary message. Returns the transfer if this completes it.
   public mutating func receive(_ message: [UInt8], now: Instant) throws(TransferError) -> Received? {
     var reader = ByteReader(message)
     guard let number = try? reader.readUInt32(), var partial = partials.removeValue(forKey: number) else {
@@ -52,7 +52,7 @@ public struct TransferReceiver: Sendable {
     if partial.bytes.count == partial.document.size {
       return Received(document: partial.document, bytes: partial.bytes)
     }
-    // An empty piece is no progress.
+    // An empty piece is not progress.
     if !piece.isEmpty { partial.deadline = now + Self.patience }
     partials[number] = partial
     return nil
@@ -60,7 +60,7 @@ public struct TransferReceiver: Sendable {
 
   public var nextDeadline: Instant? { partials.values.lazy.map(\.deadline).min() }
 
-  /// The transfers given up now.
+  /// Drops transfers that made no progress, and returns them.
   public mutating func handleTimeout(now: Instant) -> [TransferDocument] {
     let late = partials.values.filter { $0.deadline <= now }.map(\.document)
     for document in late { partials[document.transfer] = nil }

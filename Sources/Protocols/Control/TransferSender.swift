@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Cuts the bytes behind a reply into binary messages: 4-byte big-endian transfer number, then bytes.
+/// Splits a transfer into binary messages: a 4-byte big-endian transfer number, then the data.
 /// INTERFACES.md, "Data channel", `screenshot.take`.
 public struct TransferSender: Sendable {
   public let document: TransferDocument
@@ -9,7 +9,7 @@ public struct TransferSender: Sendable {
   private static let maximumPayload = ControlLimits.messageBytes - 4
 
   /// - Parameters:
-  ///   - number: another for each transfer of the session.
+  ///   - number: unique within the session.
   ///   - type: the media type.
   ///   - width, height: pixels.
   public init(number: UInt32, bytes: [UInt8], type: String, width: Int, height: Int) {
@@ -17,8 +17,8 @@ public struct TransferSender: Sendable {
     rest = bytes[...]
   }
 
-  /// The next message, at most `ControlLimits.messageBytes`; nil when all was sent. Stays the same until `advance`, so
-  /// that a full buffer loses nothing.
+  /// The next message, at most `ControlLimits.messageBytes`; nil when everything has been sent. It stays the same until
+  /// `advance`, so nothing is lost when the send buffer is full.
   public var message: [UInt8]? {
     guard !rest.isEmpty else { return nil }
     let payload = rest.prefix(Self.maximumPayload)
@@ -28,7 +28,7 @@ public struct TransferSender: Sendable {
     return writer.bytes
   }
 
-  /// The message was taken.
+  /// The message has been sent.
   public mutating func advance() {
     rest = rest.dropFirst(Self.maximumPayload)
   }

@@ -12,8 +12,8 @@ struct CradleSoak: AsyncParsableCommand {
 
   @Option(help: "The WHEP endpoint.")
   var whep: String
-  @Option(help: "Bearer token.")
-  var token: String
+  @Option(help: "Bearer tokens, separated by commas; used in turns, because a child takes four sessions of one.")
+  var tokens: String
   @Option(help: "How often.")
   var cycles = 100
   @Option(help: "How many at a time. A child takes four offers a second from one address.")
@@ -25,9 +25,14 @@ struct CradleSoak: AsyncParsableCommand {
   @Option(help: "Milliseconds to watch after the first picture.")
   var watching = 500
 
+  func validate() throws {
+    if tokens.isEmpty { throw ValidationError("at least one token") }
+  }
+
   func run() async throws {
     let plan = Plan(
-      whep: whep, token: token, cycles: cycles, closing: closing, vanishing: vanishing,
+      whep: whep, tokens: tokens.split(separator: ",").map(String.init), cycles: cycles, closing: closing,
+      vanishing: vanishing,
       watching: .milliseconds(watching))
     let tally = Tally()
     await withTaskGroup(of: Void.self) { group in
@@ -75,7 +80,7 @@ private final class Ending: Sendable {
 
 private struct Plan: Sendable {
   var whep: String
-  var token: String
+  var tokens: [String]
   var cycles: Int
   var closing: Int
   var vanishing: Int
@@ -90,7 +95,8 @@ private struct Plan: Sendable {
     let watcher: Watcher
     do {
       watcher = try await Watcher.start(
-        WatchOptions(.whep(WHEPSource(url: HTTPURL(whep), token: token, trust: .firstUse { _ in true }))),
+        WatchOptions(
+          .whep(WHEPSource(url: HTTPURL(whep), token: tokens[number % tokens.count], trust: .firstUse { _ in true }))),
         notice: { _ in }, ended: { error in ending.note("\(error)") })
     } catch {
       return "failed to start: \(error)"

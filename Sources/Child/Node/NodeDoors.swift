@@ -1,0 +1,55 @@
+internal import NIOCore
+internal import NIOSSL
+internal import Server
+internal import Storage
+
+/// Where others reach the child: the media's UDP port, HTTPS with the room, and the commands' socket.
+struct NodeDoors: Sendable {
+  let hub: PeerHub
+  let http: HTTPServer
+  private let commands: CommandSocket
+
+  /// Opens all of them, or none.
+  ///
+  /// - Throws: `NodeError` that names the door.
+  static func open(
+    _ configuration: ChildConfiguration, runtimeDirectory: String, tls: NIOSSLContext, hub: PeerHub,
+    rooms: WebSocketRooms, routes: Routes, admin: AdminCommands
+  ) async throws -> NodeDoors {
+    let ports = configuration.mediaPorts ?? 0...0
+    do {
+      try await hub.bind(ports: ports)
+    } catch {
+      throw NodeError.cannotBind(
+        what: "the UDP ports \(ports.lowerBound) to \(ports.upperBound) (media-ports)", reason: "\(error)")
+    }
+    let http: HTTPServer
+    do {
+      http = try await HTTPServer.start(
+        host: configuration.listen.host, port: Int(configuration.listen.port), tls: tls,
+        webSocket: WebSocketEndpoint(path: "/signal") { socket in rooms.accept(socket) }, on: hub.eventLoop,
+        responder: { request in routes.respond(to: request) })
+    } catch {
+      await hub.shutDown()
+      throw NodeError.cannotBind(what: "\(configuration.listen) (listen)", reason: "\(error)")
+    }
+    do {
+      try NodeFiles.makeRuntimeDirectory(runtimeDirectory)
+      let commands = try await CommandSocket.start(
+        path: runtimeDirectory + "/" + AdminProtocol.socketName, on: hub.eventLoop,
+        responder: { line in admin.respond(to: line) })
+      return NodeDoors(hub: hub, http: http, commands: commands)
+    } catch {
+      await http.stop()
+      await hub.shutDown()
+      throw NodeError.runtimeDirectory(path: runtimeDirectory, reason: "\(error)")
+    }
+  }
+
+  /// Viewers that are still here are told goodbye.
+  func close() async {
+    await http.stop()
+    await hub.shutDown()
+    await commands.stop()
+  }
+}

@@ -1,0 +1,83 @@
+internal import Devices
+internal import Frames
+internal import Logging
+internal import NIOCore
+internal import Storage
+internal import Wire
+
+/// The devices and what is encoded from them: cameras, microphone, speaker. Each has threads of its own; `relay` brings
+/// what they made onto the event loop.
+struct NodeMedia: Sendable {
+  let relay: MediaRelay
+  let cameras: [VideoPipeline]
+  let audio: AudioPipeline
+  let sound: SoundOutput
+  /// Where the encoders begin.
+  let startKbps: Int
+
+  /// How long devices may take to be let go. They take milliseconds; one that hangs does not keep the process.
+  private static let devicePatience: Duration = .milliseconds(500)
+
+  /// Opens nothing yet.
+  init(_ configuration: ChildConfiguration, loop: any EventLoop, logger: Logger) {
+    let relay = MediaRelay(cameras: configuration.cameras.count) { body in loop.execute(body) }
+    let range = configuration.video.bitrateKbps
+    let startKbps = min(max(ChildNode.startKbps, range.lowerBound), range.upperBound)
+    cameras = configuration.cameras.enumerated().map { index, camera in
+      VideoPipeline(
+        settings: .init(
+          cameraID: camera.id, device: .init(camera.device),
+          request: VideoRequest(
+            width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate)),
+          startKbps: startKbps),
+        deliver: { frame in relay.video(frame, camera: index) },
+        cameraChanged: { state in NodeLog.camera(camera.id, state, logger) })
+    }
+    let sound = SoundOutput(
+      speaker: .init(configuration.speaker.device), maximumVolume: configuration.speaker.maximumVolume
+    ) { event in NodeLog.sound(event, logger) }
+    audio = AudioPipeline(
+      device: .init(configuration.microphone.device), echo: sound.echo, deliver: { packet in relay.audio(packet) },
+      levelMeasured: { relay.levelMeasured() },
+      microphoneChanged: { state in NodeLog.microphone(state, logger) })
+    self.relay = relay
+    self.sound = sound
+    self.startKbps = startKbps
+  }
+
+  func start() {
+    cameras.forEach { $0.start() }
+    sound.start()
+    audio.start()
+  }
+
+  /// What must not stand still.
+  var watched: [Watchdog.Loop] {
+    cameras.flatMap { camera in
+      let id = camera.settings.cameraID
+      return [
+        Watchdog.Loop(name: "camera \(id)", pulse: camera.capturePulse, patience: Watchdog.devicePatience),
+        Watchdog.Loop(
+          name: "the encoder of camera \(id)", pulse: camera.encoderPulse, patience: Watchdog.encoderPatience),
+      ]
+    } + [Watchdog.Loop(name: "the microphone", pulse: audio.pulse, patience: Watchdog.devicePatience)]
+  }
+
+  /// Lets the devices go.
+  ///
+  /// - Parameter others: what else is to end by then; each may block.
+  /// - Returns: false when one hangs; it is left as it is.
+  func stop(and others: [@Sendable () -> Void]) -> Bool {
+    var stops: [@Sendable () -> Void] = [{ audio.stop() }, { sound.stop() }] + others
+    for camera in cameras { stops.append { camera.stop() } }
+    let stopped = Mailbox<Bool>(capacity: stops.count)
+    for stop in stops {
+      _ = WorkerThread(name: "stop") {
+        stop()
+        stopped.put(true)
+      }
+    }
+    let deadline = MonotonicClock.now + Self.devicePatience
+    return stops.allSatisfy { _ in stopped.take(until: deadline) != nil }
+  }
+}

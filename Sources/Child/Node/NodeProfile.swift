@@ -1,0 +1,54 @@
+internal import Frames
+internal import Identity
+internal import Messages
+internal import NIOCore
+internal import NIOSSL
+internal import Pairing
+internal import PeerConnection
+internal import SecureTransport
+internal import Server
+internal import Signaling
+internal import Storage
+
+/// Who this child is to others, and what it proves that with: name, identity key and certificate.
+struct NodeProfile: Sendable {
+  let name: String
+  private let identity: NodeIdentity
+  private let certificate: Certificate
+
+  /// 16 hexadecimal digits.
+  var id: String { identity.id }
+
+  init(_ identity: NodeIdentity, _ configuration: ChildConfiguration) throws {
+    self.identity = identity
+    name = configuration.name ?? ChildConfiguration.defaultName(id: identity.id)
+    certificate = try Certificate(
+      key: identity.key, addresses: LocalAddresses.current(includingLoopback: true))
+  }
+
+  /// The peer connections of all viewers, on one event loop.
+  func makeHub(on loop: any EventLoop) throws -> PeerHub {
+    OpenSSLTransports.prepare()
+    let transports = try OpenSSLTransports(key: identity.key, certificate: certificate)
+    return PeerHub(eventLoop: loop, limit: ViewerAdmission.places, now: { MonotonicClock.now }) { configuration in
+      PeerConnection(
+        configuration: configuration, secure: transports, hashes: CryptoHashes(),
+        random: SystemRandomNumberGenerator(), wallClock: MonotonicClock.wallClockReference)
+    }
+  }
+
+  func pairingResponder() -> PairingResponder {
+    PairingResponder(
+      identity: identity, name: name, crypto: PairingPrimitives(), random: SystemRandomNumberGenerator())
+  }
+
+  /// Signs what goes through a room.
+  func signedEnvelope() -> SignedEnvelope {
+    SignedEnvelope(
+      id: identity.id, signer: identity, verifier: PairingPrimitives(), format: SignedMessageJSON())
+  }
+
+  func tls(_ files: ChildConfiguration.TLSFiles?) throws(NodeError) -> NIOSSLContext {
+    try NodeTLS.context(files, identity: identity, certificate: certificate)
+  }
+}

@@ -1,0 +1,99 @@
+internal import Frames
+internal import Synchronization
+
+/// The event loop's side of the media: takes what the devices' and encoders' threads made.
+protocol MediaReceiver: AnyObject {
+  func send(_ frame: EncodedVideoFrame, fromCamera camera: Int)
+  func send(_ packet: EncodedAudioPacket)
+  /// The microphone's level was measured.
+  func levelMeasured()
+  /// Frames of this camera were dropped before anybody could miss them; only a key frame helps.
+  func framesDropped(fromCamera camera: Int)
+}
+
+/// Brings frames from the pipelines' threads onto the event loop, one hop each.
+///
+/// A loop that stands still must not gather frames, so more than `maximumUnderway` are dropped. A frame that is dropped
+/// here has no sequence number yet: no receiver sees the gap, and what follows would be decoded on top of the wrong
+/// picture. So the relay holds back everything up to the next key frame, and asks for one as soon as the loop runs.
+///
+/// `@unchecked Sendable` because `receiver` is touched on the loop alone.
+final class MediaRelay: @unchecked Sendable {
+  private struct Camera {
+    /// Something is missing since the last key frame.
+    var isBroken = false
+    /// `framesDropped` is on its way to the loop.
+    var isReported = false
+    var dropped: UInt64 = 0
+  }
+
+  private struct State {
+    /// Hops that the loop has not made yet.
+    var underway = 0
+    var cameras: [Camera]
+  }
+
+  weak var receiver: (any MediaReceiver)?
+  private let execute: @Sendable (@escaping @Sendable () -> Void) -> Void
+  private let state: Mutex<State>
+  private static let maximumUnderway = 64
+
+  /// - Parameter execute: runs a closure on the event loop, later.
+  init(cameras: Int, execute: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+    self.execute = execute
+    state = Mutex(State(cameras: Array(repeating: Camera(), count: cameras)))
+  }
+
+  /// Encoded frames of a camera that never reached the loop.
+  func droppedFrames(ofCamera camera: Int) -> UInt64 { state.withLock { $0.cameras[camera].dropped } }
+
+  /// Called with locks held, and on the loop too: it never calls back.
+  func video(_ frame: EncodedVideoFrame, camera: Int) {
+    enum Verdict { case send, drop, report }
+    let verdict = state.withLock { state -> Verdict in
+      let hasRoom = state.underway < Self.maximumUnderway
+      if hasRoom, frame.isKeyFrame || !state.cameras[camera].isBroken {
+        state.underway += 1
+        state.cameras[camera].isBroken = false
+        return .send
+      }
+      state.cameras[camera].dropped += 1
+      state.cameras[camera].isBroken = true
+      if hasRoom || state.cameras[camera].isReported { return .drop }
+      state.cameras[camera].isReported = true
+      return .report
+    }
+    switch verdict {
+    case .send: hop { $0.send(frame, fromCamera: camera) }
+    case .drop: break
+    case .report:
+      execute { [self] in
+        state.withLock { $0.cameras[camera].isReported = false }
+        receiver?.framesDropped(fromCamera: camera)
+      }
+    }
+  }
+
+  func audio(_ packet: EncodedAudioPacket) {
+    if takePlace() { hop { $0.send(packet) } }
+  }
+
+  func levelMeasured() {
+    if takePlace() { hop { $0.levelMeasured() } }
+  }
+
+  private func takePlace() -> Bool {
+    state.withLock { state in
+      guard state.underway < Self.maximumUnderway else { return false }
+      state.underway += 1
+      return true
+    }
+  }
+
+  private func hop(_ body: @escaping @Sendable (any MediaReceiver) -> Void) {
+    execute { [self] in
+      state.withLock { $0.underway -= 1 }
+      if let receiver { body(receiver) }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Frames
+import Synchronization
+import Testing
+import Wire
+
+@testable import Child
+
+/// An event loop that runs when it is told to.
+private final class StandingLoop: Sendable {
+  private let waiting = Mutex<[@Sendable () -> Void]>([])
+
+  func execute(_ body: @escaping @Sendable () -> Void) {
+    waiting.withLock { $0.append(body) }
+  }
+
+  func run() {
+    while case let bodies = waiting.withLock({ $0 }), !bodies.isEmpty {
+      waiting.withLock { $0.removeFirst(bodies.count) }
+      for body in bodies { body() }
+    }
+  }
+}
+
+private final class Received: MediaReceiver {
+  var pictures: [EncodedVideoFrame] = []
+  var sounds = 0
+  var levels = 0
+  var reports: [Int] = []
+
+  func send(_ frame: EncodedVideoFrame, fromCamera camera: Int) { pictures.append(frame) }
+  func send(_ packet: EncodedAudioPacket) { sounds += 1 }
+  func levelMeasured() { levels += 1 }
+  func framesDropped(fromCamera camera: Int) { reports.append(camera) }
+}
+
+@Suite struct MediaRelayTests {
+  private let loop = StandingLoop()
+  private let received = Received()
+  private let relay: MediaRelay
+
+  init() {
+    let loop = loop
+    relay = MediaRelay(cameras: 2) { body in loop.execute(body) }
+    relay.receiver = received
+  }
+
+  private func frame(_ number: Int, key: Bool = false) -> EncodedVideoFrame {
+    EncodedVideoFrame(
+      data: [], captureTime: .zero + .milliseconds(number), isKeyFrame: key, temporalLayer: 0, isLayerSync: false,
+      width: 16, height: 16)
+  }
+
+  @Test func framesArriveInTheirOrder() {
+    for number in 0..<100 {
+      relay.video(frame(number, key: number == 0), camera: 0)
+      if number % 10 == 9 { loop.run() }
+    }
+    relay.levelMeasured()
+    loop.run()
+    #expect(received.pictures.map(\.captureTime) == (0..<100).map { .zero + .milliseconds($0) })
+    #expect(received.levels == 1 && received.reports.isEmpty && relay.droppedFrames(ofCamera: 0) == 0)
+  }
+
+  /// What follows a gap would be decoded on top of the wrong picture, and nobody would notice.
+  @Test func afterAStallNothingIsSentBeforeTheKeyFrameThatIsAskedFor() {
+    for number in 0..<70 { relay.video(frame(number, key: number == 0), camera: 0) }
+    loop.run()
+    #expect(received.pictures.count == 64)
+    #expect(received.reports == [0], "asked for once, when the loop runs again")
+    relay.video(frame(70), camera: 0)
+    loop.run()
+    #expect(received.pictures.count == 64, "builds on a picture that was dropped")
+    relay.video(frame(71, key: true), camera: 0)
+    relay.video(frame(72), camera: 0)
+    loop.run()
+    #expect(received.pictures.suffix(2).map(\.captureTime) == [.zero + .milliseconds(71), .zero + .milliseconds(72)])
+    #expect(relay.droppedFrames(ofCamera: 0) == 7 && received.reports == [0])
+  }
+
+  @Test func aKeyFrameThatIsDroppedIsAskedForAgain() {
+    for number in 0..<65 { relay.video(frame(number, key: number == 64), camera: 0) }
+    loop.run()
+    for _ in 0..<64 { relay.levelMeasured() }
+    relay.video(frame(66, key: true), camera: 0)
+    loop.run()
+    #expect(received.reports == [0, 0])
+  }
+
+  @Test func theOtherCameraGoesOn() {
+    for number in 0..<65 { relay.video(frame(number), camera: 0) }
+    loop.run()
+    relay.video(frame(0), camera: 1)
+    loop.run()
+    #expect(received.pictures.count == 65 && relay.droppedFrames(ofCamera: 1) == 0)
+  }
+}
