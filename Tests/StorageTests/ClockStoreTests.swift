@@ -14,7 +14,7 @@ import Testing
       try store.save(UnixTime(seconds: seconds))
       #expect(try ClockStore(file: file).load() == UnixTime(seconds: seconds))
     }
-    #expect(try file.currentMode() == 0o600)
+    #expect(file.currentMode() == 0o600)
   }
 
   @Test func theFileOfVersion1IsRead() throws {
