@@ -210,20 +210,6 @@ import Testing
     withExtendedLifetime(browser) {}
   }
 
-  /// The library waits for a daemon that is not there; the names that come later are looked up when there is one.
-  @Test func namesAreLookedUpOnceThereIsAvahi() async throws {
-    let lookup = try Probe.addresses(on: network.kitchen, of: [Self.hidden])
-    try network.startDaemons()
-    let browser = try RunningProgram(
-      on: network.nursery, ["avahi-publish", "-a", "-R", Self.hidden, "10.77.3.1"])
-    for _ in 0..<120 where lookup.lines.isEmpty {
-      try lookup.write("again")
-      try await Task.sleep(for: .milliseconds(500))
-    }
-    #expect(lookup.lines.first == "\(Self.hidden) 10.77.3.1")
-    withExtendedLifetime(browser) {}
-  }
-
   @Test func hostsOfOneNameAreToldApart() async throws {
     let network = try HomeNetwork(hostNames: ("cradle", "cradle"))
     try network.startDaemons()
