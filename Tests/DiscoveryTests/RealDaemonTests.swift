@@ -193,7 +193,7 @@ import Testing
   @Test func theAddressBehindABrowsersNameIsFound() async throws {
     try network.startDaemons()
     let browser = try RunningProgram(
-      on: network.nursery, ["avahi-publish", "-a", "-R", Self.hidden, "10.77.3.1"])
+      on: network.nursery, ["avahi-publish", "-f", "-a", "-R", Self.hidden, "10.77.3.1"])
     let lookup = try Probe.addresses(
       on: network.kitchen, of: ["nursery.local", Self.hidden, "2b9ae35f-53d1-4b4d-8e4c-4bb4fcd2a0c2.local"])
     // Whoever asks before the name is known asks again.
