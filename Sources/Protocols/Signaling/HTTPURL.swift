@@ -150,7 +150,7 @@ extension HTTPOrigin {
     }
     var port: UInt16?
     if !portText.isEmpty {
-      guard portText.utf8.allSatisfy({ (48...57).contains($0) }), let number = UInt16(portText), number > 0 else {
+      guard portText.utf8.allSatisfy(\.isDigit), let number = UInt16(portText), number > 0 else {
         throw HTTPURLError(reason: "the port of the URL is not a number of 1 to 65535")
       }
       port = number
@@ -182,7 +182,7 @@ extension HTTPOrigin.Host {
       throw HTTPURLError(reason: "the URL has no usable host; put an IPv6 address in brackets")
     }
     // Resolvers read 127.1 and 0x7f000001 as addresses, so a name must not look like a number.
-    guard let last = labels.last, last.contains(where: { !(48...57).contains($0) }), !last.starts(with: "0x".utf8)
+    guard let last = labels.last, last.contains(where: { !$0.isDigit }), !last.starts(with: "0x".utf8)
     else {
       throw HTTPURLError(reason: "the host of the URL is neither a name nor an IPv4 address")
     }

@@ -51,7 +51,7 @@ public struct SignedMessage: Hashable, Sendable {
 
   /// Whether `text` has the form of a node id.
   public static func isNodeID(_ text: String) -> Bool {
-    text.utf8.count == 16 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    text.utf8.count == 16 && text.utf8.allSatisfy(\.isLowercaseHexadecimal)
   }
 
   /// Whether `text` has the form of a session: 128 bits.

@@ -206,11 +206,13 @@ public struct WHEPEndpoint: Sendable {
     var rest = text.utf8[...]
     while let byte = rest.popFirst() {
       guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte == UInt8(ascii: "+") ? 32 : byte)
+        bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
         continue
       }
       let digits = Substring(rest.prefix(2))
-      guard digits.utf8.count == 2, digits.utf8.first != 43, let value = UInt8(digits, radix: 16) else { return nil }
+      guard digits.utf8.count == 2, digits.utf8.first != UInt8(ascii: "+"), let value = UInt8(digits, radix: 16) else {
+        return nil
+      }
       bytes.append(value)
       rest = rest.dropFirst(2)
     }

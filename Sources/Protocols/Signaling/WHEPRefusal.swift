@@ -58,7 +58,7 @@ extension WHEPRefusal {
 
   /// Whole seconds. A date would need the wall clock, and no WHEP server sends one.
   private static func retryAfter(_ text: String?) -> Duration? {
-    guard let text, (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else {
+    guard let text, (1...9).contains(text.utf8.count), text.utf8.allSatisfy(\.isDigit) else {
       return nil
     }
     return Int64(text).map { .seconds($0) }

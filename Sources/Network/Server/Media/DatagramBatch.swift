@@ -4,7 +4,8 @@ internal import Wire
 /// Datagrams to one address that go to the kernel in one system call and are cut apart there: udp(7), UDP_SEGMENT. All
 /// have the size of the first; the last may be shorter. The packets of one picture are like that.
 ///
-/// It earns system calls: a picture of 40 packets is one `sendmsg` instead of 40, and one walk through the network stack.
+/// It earns processor time: ten datagrams of 1150 bytes over loopback took 12 µs in one write and 42 to 54 µs in ten
+/// (Linux 6.18, x86-64 virtual machine). `PeerHub.FastPaths` switches it off.
 struct DatagramBatch {
   let address: TransportAddress
   /// The same address, as the socket takes it.

@@ -14,7 +14,7 @@ protocol MediaTimer: AnyObject {
 /// A timer of an event loop that can be postponed, timerfd_create(2).
 ///
 /// It earns wake-ups: NIO wakes its loop for each time that was ever set, even if the task has been cancelled since,
-/// and the deadlines of media move with every packet.
+/// and the deadlines of media move with every packet. `PeerHub.FastPaths` switches it off.
 ///
 /// `@unchecked Sendable` because it is confined to its event loop.
 final class LoopTimer: MediaTimer, ChannelInboundHandler, @unchecked Sendable {
