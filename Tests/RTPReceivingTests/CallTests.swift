@@ -77,7 +77,7 @@ import Wire
   @Test func lostUpperLayersCostNoWaitingAndNoKeyFrames() {
     var call = ReceivingCall(path: BadPath(loss: 0.05))
     call.path.delay = .milliseconds(60)
-    call.rig.receiver.noteRoundTripTime(.milliseconds(120))
+    call.rig = ReceiverRig(audio: .audio(), roundTrip: 120)
     call.temporalLayers = 2
     call.videoKbps = 600
     call.run(for: .seconds(10))

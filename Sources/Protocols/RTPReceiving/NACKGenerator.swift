@@ -111,11 +111,11 @@ struct NACKGenerator: Sendable {
     return isAnswer
   }
 
-  /// RFC 6298 section 3 (Karn): only what was asked for once tells which request is answered. Of two requests, it is the
-  /// first when the answer comes too soon for the second; without that, a path that got slower would never be measured.
+  /// RFC 6298 section 3 (Karn): only what was asked for once tells which request is answered. Of several, it is the first
+  /// when the answer comes too soon for the last; without that, a path that got slower would hardly be measured.
   private mutating func measure(_ packet: Missing, now: Instant) {
     guard let first = packet.firstRequestedAt, let last = packet.lastRequestedAt else { return }
-    guard packet.requests == 1 || packet.requests == 2 && now - last < roundTripTime / 2 else { return }
+    guard packet.requests == 1 || now - last < roundTripTime / 2 else { return }
     measuredRoundTrip = now - first
   }
 
