@@ -1,6 +1,7 @@
 import Devices
 import Frames
 import Glibc
+import Pipelines
 import RTPReceiving
 import Sound
 import Testing

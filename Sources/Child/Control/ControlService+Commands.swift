@@ -123,7 +123,7 @@ extension ControlService {
 
   // MARK: Pairs
 
-  private func openPairing(admin: Bool, for viewer: Viewer) -> EventLoopFuture<ControlReply> {
+  private func openPairing(admin: Bool, for viewer: ViewerSession) -> EventLoopFuture<ControlReply> {
     // Only a pair record has `admin`; a session with a token does not come this far.
     guard let pair = viewer.pair else {
       return loop.makeFailedFuture(ControlError(PairingService.OfferRefusal.issuerMayNot))
@@ -163,7 +163,7 @@ extension ControlService {
     return done(.done)
   }
 
-  private func invite(_ request: InviteRequest, for viewer: Viewer) throws(ControlError) -> InviteDocument {
+  private func invite(_ request: InviteRequest, for viewer: ViewerSession) throws(ControlError) -> InviteDocument {
     guard let pair = viewer.pair else { throw ControlError(PairingService.OfferRefusal.issuerMayNot) }
     let seconds = request.seconds ?? ControlDefaults.inviteSeconds
     let end = UnixTime(seconds: pairing.now.seconds + Int64(seconds))

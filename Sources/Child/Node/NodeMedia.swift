@@ -2,6 +2,7 @@ internal import Devices
 internal import Frames
 internal import Logging
 internal import NIOCore
+internal import Pipelines
 internal import Storage
 internal import Wire
 
