@@ -127,7 +127,7 @@ let programs: [Target] = [
     "Parent", in: "Parent",
     needs: [
       "Wire", "JSON", "ICE", "SDP", "RTPReceiving", "SCTP", "PeerConnection", "Pairing", "Signaling", "Control",
-      "Messages", "Frames", "Codecs", "Picture", "Devices", "Pipelines", "Discovery", "SecureTransport", "Identity",
+      "Messages", "Frames", "Codecs", "Devices", "Pipelines", "Discovery", "SecureTransport", "Identity",
       "Server", "Storage", "Health", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
     ]),

@@ -23,7 +23,7 @@ final class WhoMayComeInTests {
   }
 
   private func refusedLink(_ secret: PairingSecret, _ location: SourceLocation = #_sourceLocation) {
-    #expect(throws: PairingHouse.Refused(status: 404), sourceLocation: location) { try house.pair(.link(secret)) }
+    #expect(throws: PairingHouse.Refused(status: 403), sourceLocation: location) { try house.pair(.link(secret)) }
   }
 
   // MARK: Invitations and windows

@@ -170,6 +170,8 @@ public final class VideoPipeline: Sendable {
       return nil
     case .ready, .none:
       shared.first = .none
+      // Whoever begins has nothing to build on.
+      shared.keyFrameDue = .zero
       return shared.latest.map(Work.frame) ?? .wake
     }
   }
