@@ -29,6 +29,7 @@ import Wire
   @Test func aRequestThatComesTooSoonIsNotForgotten() {
     var rig = Rig()
     rig.sender.handle(rtcp: [loss], now: .zero)
+    rig.drain(at: .zero)
     rig.sendVideo(at: .milliseconds(30), isKeyFrame: true)
     rig.drain(at: .milliseconds(30))
     rig.sender.handle(rtcp: [loss], now: .milliseconds(400))
@@ -39,6 +40,7 @@ import Wire
   @Test func aKeyFrameThatLeavesMeanwhileIsTheAnswer() {
     var rig = Rig()
     rig.sender.handle(rtcp: [loss], now: .zero)
+    rig.drain(at: .zero)
     rig.sendVideo(at: .milliseconds(30), isKeyFrame: true)
     rig.drain(at: .milliseconds(30))
     rig.sender.handle(rtcp: [loss], now: .milliseconds(400))

@@ -56,7 +56,7 @@ import Wire
   }
 
   @Test func lateAcrossFeedbackIsNoLoss() {
-    var rate = LossBasedRate(bitsPerSecond: 1e6)
+    var rate = LossBasedRate(bitsPerSecond: 1e6, minimum: 1e5)
     for step in 0..<40 {
       // Two fifths of one feedback's packets are told of with the next one.
       let lost = step % 5 == 1 ? 20.0 : step % 5 == 2 ? -20 : 0
@@ -68,7 +68,7 @@ import Wire
 
   @Test func lossBehindAQueueLowersAtOnceAndAloneOnlyWhenItIsHeavy() {
     func rate(loss: Double, hasQueue: Bool) -> Double {
-      var rate = LossBasedRate(bitsPerSecond: 1e6)
+      var rate = LossBasedRate(bitsPerSecond: 1e6, minimum: 1e5)
       for step in 0..<40 {
         rate.add(
           lost: loss * 50, total: 50, hasQueue: hasQueue, target: 1e6, maximum: 2e6, now: .milliseconds(step * 100))

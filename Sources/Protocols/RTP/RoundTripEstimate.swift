@@ -5,11 +5,14 @@ package struct RoundTripEstimate: Hashable, Sendable {
   /// How far measurements are from `smoothed`, on average.
   package private(set) var variation = Duration.zero
 
+  private var latest = Duration.zero
+
   package init() {}
 
   /// Adds one measurement. Each must be added once.
   package mutating func add(_ measured: Duration) {
     let measured = max(measured, .zero)
+    latest = measured
     guard let old = smoothed else {
       smoothed = measured
       // RFC 6298 takes half. Nothing here waits as long as TCP does: a request that is repeated too soon costs one packet,
@@ -20,6 +23,10 @@ package struct RoundTripEstimate: Hashable, Sendable {
     variation = (variation * 3 + max(measured - old, old - measured)) / 4
     smoothed = (old * 7 + measured) / 8
   }
+
+  /// `smoothed`, or the last measurement if that took longer. For what costs more when it is done too soon than when it is
+  /// done late: measurements may be seconds apart, and the path may have changed.
+  package var cautious: Duration? { smoothed.map { max($0, latest) } }
 
   /// By when an answer can be expected: `smoothed` and a quarter, or more where measurements vary; at most twice
   /// `smoothed`. Nil before the first measurement.

@@ -1,3 +1,4 @@
+import RTP
 import Wire
 
 /// Which packets of one stream are missing, and when each is to be asked for: at once, and again while it does not
@@ -35,6 +36,8 @@ struct NACKGenerator: Sendable {
   var hasGivenUp = false
   /// Of the path to the sender and back, smoothed.
   private(set) var roundTripTime: Duration
+  /// The same, or more while the path seems to have got slower.
+  private(set) var cautiousRoundTripTime: Duration
   private var answerTime: Duration
   /// How long the last answer took that tells the round-trip time.
   private var measuredRoundTrip: Duration?
@@ -44,15 +47,15 @@ struct NACKGenerator: Sendable {
     self.isEnabled = isEnabled
     self.usesRTX = usesRTX
     self.roundTripTime = roundTripTime
+    cautiousRoundTripTime = roundTripTime
     answerTime = roundTripTime * 5 / 4
   }
 
-  /// - Parameters:
-  ///   - smoothed: of the path to the sender and back.
-  ///   - patience: by when an answer can be expected.
-  mutating func setRoundTripTime(_ smoothed: Duration, patience: Duration) {
-    roundTripTime = smoothed
-    answerTime = patience
+  /// Takes what is known of the path to the sender and back; nothing changes before the first measurement.
+  mutating func setRoundTripTime(_ estimate: RoundTripEstimate) {
+    roundTripTime = estimate.smoothed ?? roundTripTime
+    cautiousRoundTripTime = estimate.cautious ?? cautiousRoundTripTime
+    answerTime = estimate.patience ?? answerTime
   }
 
   /// The round-trip time that an answer has shown since this was last called.

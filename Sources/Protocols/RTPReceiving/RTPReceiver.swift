@@ -57,8 +57,7 @@ public struct RTPReceiver: Sendable {
   }
 
   private mutating func adoptRoundTripTime() {
-    guard let smoothed = roundTrip.smoothed, let patience = roundTrip.patience else { return }
-    for index in streams.indices { streams[index].setRoundTripTime(smoothed, patience: patience) }
+    for index in streams.indices { streams[index].setRoundTripTime(roundTrip) }
   }
 
   /// Takes a decrypted packet. What is no RTP or belongs to no stream is counted and dropped.

@@ -62,8 +62,8 @@ struct ReceiveStream: Sendable {
   }
 
   /// See `NACKGenerator`.
-  mutating func setRoundTripTime(_ smoothed: Duration, patience: Duration) {
-    nacks.setRoundTripTime(smoothed, patience: patience)
+  mutating func setRoundTripTime(_ estimate: RoundTripEstimate) {
+    nacks.setRoundTripTime(estimate)
     updateRecoveryTime()
   }
 

@@ -198,7 +198,7 @@ struct VideoReception: Sendable {
       requester.want(now: now)
     }
     if let since = stuckSince(nacks), since + patience(nacks) <= now { requester.want(now: now) }
-    return requester.takeDue(now: now, roundTripTime: nacks.roundTripTime)
+    return requester.takeDue(now: now, roundTripTime: nacks.cautiousRoundTripTime)
   }
 
   func nextDeadline(nacks: NACKGenerator) -> Instant? {

@@ -33,7 +33,7 @@ struct BandwidthEstimator: Sendable {
     let start = min(max(Double(configuration.startBitrateKbps) * 1000, minimum), maximum)
     delayBased = DelayBasedRate(bitsPerSecond: start)
     // Without transport-wide feedback this is what grows from the start; with it, only a bound.
-    lossBased = LossBasedRate(bitsPerSecond: start)
+    lossBased = LossBasedRate(bitsPerSecond: start, minimum: minimum)
   }
 
   private var usesTransportFeedback: Bool { feedbackAt != nil }
@@ -65,7 +65,7 @@ struct BandwidthEstimator: Sendable {
     let result = history.handle(feedback)
     // Feedback about nothing that we sent is no sign of life.
     guard !result.acknowledged.isEmpty || result.lost > 0 else { return }
-    if feedbackAt == nil { lossBased = LossBasedRate(bitsPerSecond: maximum) }
+    if feedbackAt == nil { lossBased = LossBasedRate(bitsPerSecond: maximum, minimum: minimum) }
     feedbackAt = now
     firstUnansweredAt = nil
     silenceCheckAt = nil

@@ -31,8 +31,12 @@ struct LossBasedRate: Sendable {
   /// A second, while a path without a queue loses more: it has to come back up from a bad spell, too.
   private static let growthUnderLoss = 0.05
 
-  init(bitsPerSecond: Double) {
+  private let minimum: Double
+
+  /// - Parameter minimum: what is sent in any case. A bound that sank below it would take long to count again.
+  init(bitsPerSecond: Double, minimum: Double) {
     self.bitsPerSecond = bitsPerSecond
+    self.minimum = minimum
   }
 
   /// Adds what a report says.
@@ -60,14 +64,18 @@ struct LossBasedRate: Sendable {
     sawQueue = false
   }
 
+  private mutating func lower(by share: Double, target: Double) {
+    bitsPerSecond = max(minimum, min(bitsPerSecond, target) * (1 - share))
+  }
+
   private mutating func judge(fraction: Double, elapsed: Double, target: Double, maximum: Double) {
     smoothedFractionLost += (fraction - smoothedFractionLost) * Self.smoothing
     let isHopeless = smoothedFractionLost > Self.toleratedWithoutQueue
     isCongestion = sawQueue && fraction > Self.tolerated / 2 || isHopeless
     if sawQueue && fraction > Self.tolerated {
-      bitsPerSecond = min(bitsPerSecond, target) * (1 - 0.5 * fraction)
+      lower(by: 0.5 * fraction, target: target)
     } else if isHopeless {
-      bitsPerSecond = min(bitsPerSecond, target) * (1 - 0.5 * smoothedFractionLost)
+      lower(by: 0.5 * smoothedFractionLost, target: target)
     } else if fraction < Self.toleratedWhenGrowing {
       bitsPerSecond = min(maximum, bitsPerSecond * (1 + Self.growth * elapsed))
     } else if !sawQueue {

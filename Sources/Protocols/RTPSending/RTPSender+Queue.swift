@@ -58,7 +58,7 @@ extension RTPSender {
   /// Whether a request that comes now was made before the last key frame can have been there.
   private func isAnswered(stream: Int, now: Instant) -> Bool {
     guard let sent = streams[stream].keyFrameSentAt else { return false }
-    return now - sent < streams[stream].roundTripTime ?? Self.unmeasuredRoundTripTime
+    return now - sent < streams[stream].cautiousRoundTripTime ?? Self.unmeasuredRoundTripTime
   }
 
   /// The last packet of a key frame leaves.

@@ -79,6 +79,8 @@ struct SendStream: Sendable {
 
   /// Smoothed; nil before the first measurement.
   var roundTripTime: Duration? { roundTrip.smoothed }
+  /// See `RoundTripEstimate`.
+  var cautiousRoundTripTime: Duration? { roundTrip.cautious }
 
   /// Receivers refer to the last report that they got; more than this many do not get lost and stay of use.
   private static let reportsRemembered = 8
