@@ -34,7 +34,7 @@ import Testing
       ("tcp dport 8443 drop\ntcp dport 8443 accept", "closed"), ("tcp dport 8443 reject with tcp reset", "closed"),
       // For some of the house, or by a set that is listed elsewhere.
       ("ip saddr 192.168.1.0/24 tcp dport 8443 accept", "unclear"), ("iifname \"eth0\" accept", "unclear"),
-      ("tcp dport @doors accept", "unclear"), ("ip saddr 10.0.0.0/8 accept\ntcp dport 8443 accept", "unclear"),
+      ("tcp dport @listeners accept", "unclear"), ("ip saddr 10.0.0.0/8 accept\ntcp dport 8443 accept", "unclear"),
       ("ip saddr 10.0.0.0/8 tcp dport 22 accept", "closed"), ("log prefix \"in: \" accept", "open"),
       ("ct state != established accept", "unclear"), ("ct state new,untracked accept", "open"),
       ("ct state vmap { established : accept, related : accept, invalid : drop }", "closed"),
@@ -66,13 +66,13 @@ import Testing
   @Test func chainsThatAreJumpedToAreFollowed() {
     let listing = """
       table ip filter {
-      \tchain doors {
+      \tchain listeners {
       \t\ttcp dport 8443 accept
       \t}
       \tchain INPUT {
       \t\ttype filter hook input priority filter; policy drop;
       \t\tct state established accept
-      \t\tcounter packets 0 bytes 0 jump doors
+      \t\tcounter packets 0 bytes 0 jump listeners
       \t}
       \tchain loop {
       \t\tjump loop
@@ -87,7 +87,7 @@ import Testing
     #expect(PacketFilter(listing).fate(of: .tcp, 8443) == .accepted)
     #expect(PacketFilter(listing).fate(of: .tcp, 22) == .dropped(by: "policy drop of ip filter INPUT"))
     #expect(PacketFilter(listing).inputChains == ["ip filter INPUT"])
-    let endless = listing.replacing("jump doors", with: "jump loop")
+    let endless = listing.replacing("jump listeners", with: "jump loop")
     #expect(PacketFilter(endless).fate(of: .tcp, 8443) != .accepted)
   }
 

@@ -48,7 +48,7 @@ public final class ChildNode: Sendable {
   private let lights: LightBoard
   private let signal: SignalService
   private let rooms: WebSocketRooms
-  private let doors: NodeDoors
+  private let listeners: NodeListeners
   private let advertising: any Advertising
   private let service: ServiceReporter?
   /// Holds the lock on the state directory.
@@ -59,7 +59,7 @@ public final class ChildNode: Sendable {
   /// What the family calls it.
   public var name: String { profile.name }
   /// The TCP port in use.
-  public var port: Int { doors.http.port }
+  public var port: Int { listeners.http.port }
 
   /// Opens everything and starts to serve. Missing devices are no error; the node waits for them.
   ///
@@ -127,14 +127,14 @@ public final class ChildNode: Sendable {
       pairing.onChanged.append { [weak viewers] _ in viewers?.credentialsChanged() }
     }.get()
 
-    let doors = try await NodeDoors.open(
+    let listeners = try await NodeListeners.open(
       configuration, runtimeDirectory: options.runtimeDirectory, tls: profile.tls(configuration.tls),
       hub: viewers.hub, rooms: rooms, routes: routes, admin: admin)
-    report.setPort(doors.http.port)
+    report.setPort(listeners.http.port)
 
     let advertising = DNSServiceDiscovery().advertise(
       Advertisement(
-        name: profile.name, id: profile.id, port: UInt16(doors.http.port), version: Self.version, pairing: .closed)
+        name: profile.name, id: profile.id, port: UInt16(listeners.http.port), version: Self.version, pairing: .closed)
     ) { state in NodeLog.advertising(state, logger) }
     let service = options.serviceManager.map { manager in
       ServiceReporter(manager: manager, loops: media.watched, state: { control.state }, logger: logger)
@@ -150,7 +150,7 @@ public final class ChildNode: Sendable {
     self.lights = lights
     self.signal = signal
     self.rooms = rooms
-    self.doors = doors
+    self.listeners = listeners
     self.advertising = advertising
     self.service = service
     state = files.directory
@@ -165,7 +165,8 @@ public final class ChildNode: Sendable {
     logger.info(
       "ready",
       metadata: [
-        "name": "\(profile.name)", "id": "\(profile.id)", "https": "\(doors.http.port)", "version": "\(Self.version)",
+        "name": "\(profile.name)", "id": "\(profile.id)", "https": "\(listeners.http.port)",
+        "version": "\(Self.version)",
       ])
   }
 
@@ -183,7 +184,7 @@ public final class ChildNode: Sendable {
       self.control.events.saveNow()
       self.tokens.saveUses()
     }.get()
-    await doors.close()
+    await listeners.close()
     if !media.stop(and: lights.releases) { logger.warning("a device hangs; stopping without it") }
     try? await group.shutdownGracefully()
   }

@@ -49,7 +49,7 @@ public final class VideoPipeline: Sendable {
   private enum Work: Sendable {
     case frame(VideoFrame)
     /// Nobody watches yet: encoded for the encoder's sake.
-    case rehearsal(VideoFrame)
+    case warmUp(VideoFrame)
     /// Nothing new to see, but something changed: somebody watches now, or the end has come.
     case wake
   }
@@ -225,7 +225,7 @@ public final class VideoPipeline: Sendable {
         return .frame(frame)
       }
       if shared.isEncoding { return .frame(frame) }
-      return shared.isCapturing || shared.isEncoderReady ? nil : .rehearsal(frame)
+      return shared.isCapturing || shared.isEncoderReady ? nil : .warmUp(frame)
     }
     if let work { mailbox.put(work) }
     for still in stills.withLock({ $0 }) { still.put(frame) }
@@ -260,8 +260,8 @@ public final class VideoPipeline: Sendable {
       guard !mailbox.isClosed else { return }
       if case .frame(let frame) = work {
         encode(frame, with: &encoder)
-      } else if case .rehearsal(let frame) = work {
-        rehearse(frame, with: &encoder)
+      } else if case .warmUp(let frame) = work {
+        warmUp(frame, with: &encoder)
       } else if isEncoding, let missing {
         if card?.0 != missing {
           card = (missing, Self.card(for: missing, settings: settings))
@@ -315,7 +315,7 @@ public final class VideoPipeline: Sendable {
 
   /// The first viewer shall not wait for the encoder to be made: at 720p that is nine thousand pages of memory, and half
   /// of the time to the first picture.
-  private func rehearse(_ frame: VideoFrame, with slot: inout EncoderSlot) {
+  private func warmUp(_ frame: VideoFrame, with slot: inout EncoderSlot) {
     let isNeeded = shared.withLock { !$0.isEncoderReady && !$0.isCapturing }
     guard isNeeded else { return }
     _ = slot.encode(frame, kbps: targetKbps, forceKeyFrame: true)

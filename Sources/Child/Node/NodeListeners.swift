@@ -4,18 +4,18 @@ internal import Server
 internal import Storage
 
 /// Where others reach the child: the media's UDP port, HTTPS with the room, and the commands' socket.
-struct NodeDoors: Sendable {
+struct NodeListeners: Sendable {
   let hub: PeerHub
   let http: HTTPServer
   private let commands: CommandSocket
 
   /// Opens all of them, or none.
   ///
-  /// - Throws: `NodeError` that names the door.
+  /// - Throws: `NodeError` that names the listener.
   static func open(
     _ configuration: ChildConfiguration, runtimeDirectory: String, tls: NIOSSLContext, hub: PeerHub,
     rooms: WebSocketRooms, routes: Routes, admin: AdminCommands
-  ) async throws -> NodeDoors {
+  ) async throws -> NodeListeners {
     let ports = configuration.mediaPorts ?? 0...0
     do {
       try await hub.bind(ports: ports)
@@ -38,7 +38,7 @@ struct NodeDoors: Sendable {
       let commands = try await CommandSocket.start(
         path: runtimeDirectory + "/" + AdminProtocol.socketName, on: hub.eventLoop,
         responder: { line in admin.respond(to: line) })
-      return NodeDoors(hub: hub, http: http, commands: commands)
+      return NodeListeners(hub: hub, http: http, commands: commands)
     } catch {
       await http.stop()
       await hub.shutDown()
