@@ -21,6 +21,7 @@ from typing import Any, Callable
 import cores
 import vpx_alone
 from attack_measures import attacks
+from browser_measures import browser_loss
 from figures import Figure, table
 from load_measures import load
 from measures import Bench, first_picture, glass_to_glass, quality
@@ -37,14 +38,15 @@ MEASURES: dict[str, tuple[str, Callable[[Bench], list[Figure]]]] = {
     "quality": ("picture quality", quality),
     "parent": ("the parent", parent),
     "parent-loss": ("the parent over a bad network", parent_loss),
+    "browser-loss": ("a browser over a bad network", browser_loss),
     "orders": ("finding, pairing and orders", orders),
     "talk": ("talk", mouth_to_ear),
     "attacks": ("while somebody attacks", attacks),
 }
-ORDER = ("first", "glass", "load", "quality", "parent", "parent-loss", "orders", "talk", "attacks")
+ORDER = ("first", "glass", "load", "quality", "parent", "parent-loss", "browser-loss", "orders", "talk", "attacks")
 #: Minutes that each takes.
 MINUTES = {
-    "first": 1, "glass": 5, "load": 14, "quality": 1, "parent": 9, "parent-loss": 8, "orders": 2, "talk": 1, "attacks": 5,
+    "first": 1, "glass": 5, "load": 14, "quality": 1, "parent": 9, "parent-loss": 8, "browser-loss": 5, "orders": 2, "talk": 1, "attacks": 5,
 }  # fmt: skip
 
 
