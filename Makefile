@@ -85,9 +85,8 @@ set -o pipefail; swift test --skip-build --no-parallel $(1) 2>&1 | tee $(BUILD)/
   { echo "What failed:"; grep -E -A3 '✘|error:' $(BUILD)/test.log | grep -v '✘ \(Suite\|Test run\)' | tail -60; exit 1; }
 endef
 
-# Nobody indexes what the tests are built from; FILTER=SCTPTests runs only what it names.
 test: setup-test ## runs every test that needs no special hardware; FILTER=NAME: only those
-	swift build --build-tests --disable-index-store
+	swift build --build-tests
 ifdef FILTER
 	@$(call run-tests,--filter $(FILTER))
 else

@@ -141,7 +141,6 @@ public final class VideoPipeline: Sendable {
   ///   - capturing: somebody is here or coming: pictures are to be at hand, and the first one encoded.
   ///   - encoding: somebody's connection is up.
   public func setDemand(capturing: Bool, encoding: Bool) {
-    stills.withLock { demand.isWanted = capturing || !$0.isEmpty }
     let newest = shared.withLock { shared -> Work? in
       let begins = encoding && !shared.isEncoding
       shared.isCapturing = capturing
@@ -152,7 +151,15 @@ public final class VideoPipeline: Sendable {
       }
       return begins ? begin(&shared) : nil
     }
+    updateDemand()
     if let newest { mailbox.put(newest) }
+  }
+
+  /// The camera runs for viewers and for stills. One lock around reading and setting, so that neither overtakes the other.
+  private func updateDemand() {
+    stills.withLock { stills in
+      demand.isWanted = shared.withLock { $0.isCapturing } || !stills.isEmpty
+    }
   }
 
   /// The first picture goes out now, or as soon as it is encoded; what follows builds on it.
@@ -191,16 +198,11 @@ public final class VideoPipeline: Sendable {
   /// The next picture as it was captured, also while nobody watches; nil when none comes in time. Blocks.
   public func takeFrame(within patience: Duration) -> VideoFrame? {
     let still = Mailbox<VideoFrame>(capacity: 1)
-    stills.withLock { stills in
-      stills.append(still)
-      demand.isWanted = true
-    }
+    stills.withLock { $0.append(still) }
+    updateDemand()
     defer {
-      let isCapturing = shared.withLock { $0.isCapturing }
-      stills.withLock { stills in
-        stills.removeAll { $0 === still }
-        demand.isWanted = isCapturing || !stills.isEmpty
-      }
+      stills.withLock { $0.removeAll { $0 === still } }
+      updateDemand()
     }
     return still.take(until: MonotonicClock.now + patience)
   }
