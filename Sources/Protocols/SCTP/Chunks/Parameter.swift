@@ -31,8 +31,8 @@ extension ByteWriter {
   }
 }
 
-/// What a receiver does about a chunk or parameter type that it does not know: the two highest bits say.
-/// RFC 9260 sections 3.2 and 3.2.1.
+/// What a receiver does with an unknown chunk or parameter type, by the type's two highest bits. RFC 9260 sections 3.2
+/// and 3.2.1.
 enum UnrecognizedRule {
   case stop
   case stopAndReport
