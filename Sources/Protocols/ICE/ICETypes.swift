@@ -21,7 +21,7 @@ public enum ICEConnectionState: String, Hashable, Sendable {
   /// The selected pair had no authenticated traffic for `ICEConfiguration.weakAfter`; it stays in use, and the state
   /// returns to `connected` when traffic resumes.
   case disconnected
-  /// No pair works, or consent has expired; nothing may be sent. Only a restart can recover.
+  /// No pair works, or consent has expired; nothing may be sent. A restart starts over.
   case failed
   case closed
 }

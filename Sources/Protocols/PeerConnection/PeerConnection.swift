@@ -61,7 +61,7 @@ public final class PeerConnection {
   var waitingDatagrams: [[UInt8]] = []
   /// Whether we have started as the DTLS client: once, when the first pair is usable.
   var isHandshakeStarted = false
-  /// Why the connection failed, for a log; nil while it has not.
+  /// Why the connection failed, for a log; nil if it has not.
   public internal(set) var failureReason: String?
   var traffic = TransportTraffic()
   /// The selected pair's total round-trip time when last passed to the receiver.

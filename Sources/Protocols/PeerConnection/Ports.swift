@@ -42,8 +42,8 @@ public struct SRTPKeys: Sendable, Hashable {
 public enum DTLSOutput: Sendable {
   /// One datagram, to be sent as is.
   case transmit([UInt8])
-  /// The handshake is complete. `peerCertificateSHA256` is the digest over the peer's DER certificate (32 bytes);
-  /// the caller compares it with the signalled fingerprint before it lets anything through.
+  /// The handshake is complete. `peerCertificateSHA256` is the digest over the peer's DER certificate (32 bytes); the
+  /// caller compares it with the signalled fingerprint before it accepts any data.
   case connected(keys: SRTPKeys?, peerCertificateSHA256: [UInt8])
   /// One message from the peer (one SCTP packet), decrypted.
   case applicationData([UInt8])

@@ -59,7 +59,7 @@ public struct RTPPacket: Hashable, Sendable {
   /// Builds an outgoing packet in one allocation, with `protectionRoom` bytes of capacity behind it.
   ///
   /// `header.extensionBlock` is not used: the block is built from `extensions`. With `originalSequenceNumber`, the
-  /// payload is that of a retransmission (RFC 4588 section 4): these two bytes come before it.
+  /// packet is a retransmission (RFC 4588 section 4): these two bytes precede the payload.
   public static func write(
     header: RTPHeader, extensions: RTPHeaderExtensions, ids: RTPExtensionIDs, originalSequenceNumber: UInt16? = nil,
     payload: [UInt8]

@@ -73,8 +73,8 @@ struct CodecMatch {
 }
 
 extension MediaDescription {
-  /// The offered extensions listed in `uris`, with the offerer's ids and the direction as the answerer sees it. RFC
-  /// 8285 section 7. Ids above 14 need two-byte headers, which we do not write, so those are left out.
+  /// The offered extensions listed in `uris`, with the offerer's ids and the direction as seen by the answerer (RFC
+  /// 8285 section 7). Ids above 14 need two-byte headers, which we do not write, so those are left out.
   func commonExtensions(_ uris: [String]) -> [ExtensionMapping] {
     var used = Set<UInt16>()
     return uris.compactMap { uri in

@@ -94,7 +94,7 @@ extension STUNMessage {
   public enum Integrity: Sendable {
     /// HMAC-SHA1, RFC 8489 section 14.5: what ICE uses.
     case messageIntegrity
-    /// HMAC-SHA256 in full length, RFC 8489 section 14.6.
+    /// Full-length HMAC-SHA256, RFC 8489 section 14.6.
     case messageIntegritySHA256
   }
 

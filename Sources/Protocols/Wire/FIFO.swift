@@ -3,7 +3,7 @@ public struct FIFO<Element: Sendable>: Sendable {
   private var storage: [Element?] = []
   private var head = 0
 
-  /// An emptied queue keeps its storage up to this many elements, about the packets of a key frame.
+  /// An emptied queue keeps storage for up to this many elements, about the packets of a key frame.
   private static var keptCapacity: Int { 128 }
 
   public init() {}

@@ -1,7 +1,6 @@
 import Wire
 
-/// The receiving half of an established association: what has arrived, and when to acknowledge it. RFC 9260 section
-/// 6.2.
+/// The receiving half of an established association: what arrived, and when to acknowledge it. RFC 9260 section 6.2.
 struct DataReceiver: Sendable {
   enum Acknowledging: Hashable, Sendable {
     case nothing

@@ -48,8 +48,8 @@ extension DataSender {
     return result
   }
 
-  /// Marks chunks that gap blocks acknowledge and reverts those that they no longer do (reneging, RFC 9260 section
-  /// 6.2.1). Returns the highest index that is newly acknowledged.
+  /// Marks what gap blocks acknowledge and reverts what they no longer do (reneging, RFC 9260 section 6.2.1). Returns
+  /// the highest index that is newly acknowledged.
   private mutating func takeGaps(
     _ gaps: [SackChunk.GapBlock], acknowledgedBytes: inout Int, now: Instant, into result: inout Acknowledgement
   ) -> Int? {

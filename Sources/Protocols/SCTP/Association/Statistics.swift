@@ -39,7 +39,7 @@ public struct SCTPTransportStatistics: Hashable, Sendable {
   public var messagesAbandoned: UInt64
 }
 
-/// Everything at one instant.
+/// A snapshot of all channels and the association.
 public struct DataChannelTransportStatistics: Hashable, Sendable {
   public var channels: [DataChannelStatistics]
   public var transport: SCTPTransportStatistics

@@ -31,8 +31,7 @@ extension ByteWriter {
   }
 }
 
-/// What a receiver does with an unknown chunk or parameter type, by the type's two highest bits. RFC 9260 sections 3.2
-/// and 3.2.1.
+/// How to handle an unknown chunk or parameter type, by its two highest bits. RFC 9260 sections 3.2 and 3.2.1.
 enum UnrecognizedRule {
   case stop
   case stopAndReport

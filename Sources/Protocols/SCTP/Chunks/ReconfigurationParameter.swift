@@ -2,8 +2,7 @@ import Wire
 
 /// A parameter of RE-CONFIG. RFC 6525 section 4.
 enum ReconfigurationParameter: Hashable, Sendable {
-  /// The sender resets its outgoing streams once everything up to `lastTSN` has arrived. An empty list means all
-  /// streams.
+  /// The sender resets its outgoing streams once everything up to `lastTSN` has arrived. An empty list means all.
   case outgoingReset(OutgoingReset)
   /// The sender asks the receiver to reset its outgoing streams.
   case incomingReset(sequence: UInt32)
