@@ -3,9 +3,9 @@ import Wire
 
 /// A pair on the check list. RFC 8445 section 6.1.2.
 struct CandidatePair: Sendable {
-  /// RFC 8445 section 6.1.2.6, and what consent adds.
+  /// The states of RFC 8445 section 6.1.2.6, plus loss of consent.
   enum State: Sendable {
-    /// Kept as a spare: a better pair is nominated, or the pair worked once and is not kept up.
+    /// A spare, not checked: a better pair is nominated, or this one worked before and its consent lapsed.
     case frozen
     case waiting
     case inProgress
@@ -22,15 +22,15 @@ struct CandidatePair: Sendable {
     case nomination
     /// RFC 7675 section 5.1.
     case consent
-    /// Whether a path that has fallen silent still works.
+    /// Tests whether a silent path still works.
     case probe
   }
 
-  /// A request without response yet.
+  /// A request that awaits its response.
   struct Check: Sendable {
     var transaction: STUNClientTransaction
     var purpose: Purpose
-    /// The role that the request claimed.
+    /// The role claimed in the request.
     var role: ICERole
   }
 
@@ -38,7 +38,7 @@ struct CandidatePair: Sendable {
   /// The restart that the pair belongs to.
   let generation: Int
   var local: ICECandidate
-  /// What the pair sends from.
+  /// The address that the pair sends from.
   let base: TransportAddress
   var remote: ICECandidate
   let remoteAddress: TransportAddress
@@ -51,9 +51,9 @@ struct CandidatePair: Sendable {
   var nominationAwaitsCheck = false
   /// When the peer last sent USE-CANDIDATE.
   var lastUseCandidateAt: Instant?
-  /// How the peer sees us; from the newest response.
+  /// Our address as the peer sees it, from the latest response.
   var mappedAddress: TransportAddress?
-  /// When something authenticated last came over the pair.
+  /// When authenticated traffic last arrived on this pair.
   var lastHeard: Instant?
   var nextConsentCheck: Instant = .distantFuture
   var nextProbe: Instant = .zero
@@ -66,7 +66,7 @@ struct CandidatePair: Sendable {
   var responsesSent = 0
   var consentRequestsSent = 0
 
-  /// Six consent checks fit into 30 s of silence; probes beyond this push the oldest out.
+  /// Room for the six consent checks of a 30 s silence; further probes evict the oldest check.
   static let maximumChecks = 16
 
   init(
@@ -115,7 +115,7 @@ struct CandidatePair: Sendable {
     checks.append(check)
   }
 
-  /// How direct the path is: 2 without a NAT on our side or a server between, 1 through NATs, 0 relayed.
+  /// How direct the path is: 2 with no NAT on our side and no relay, 1 through NATs, 0 relayed.
   func directness(isHostAddress: (TransportAddress) -> Bool) -> Int {
     if local.type == .relayed || remote.type == .relayed { return 0 }
     guard remote.type != .serverReflexive, let mappedAddress, isHostAddress(mappedAddress) else { return 1 }

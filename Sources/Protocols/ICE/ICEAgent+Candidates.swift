@@ -1,9 +1,9 @@
 public import Wire
 
-/// Candidates and the pairs that they form. RFC 8445 sections 5 and 6.1.2, RFC 8838 sections 10 and 11.
+/// Candidates and candidate pairs. RFC 8445 sections 5 and 6.1.2, RFC 8838 sections 10 and 11.
 extension ICEAgent {
-  /// Adds a candidate of ours; pairs with it are checked at once. A known address, what is not UDP, and what exceeds
-  /// `maximumLocalCandidates` is ignored.
+  /// Adds a local candidate and starts checking its pairs. Ignored if its address is known, it is not UDP, or it
+  /// exceeds `maximumLocalCandidates`.
   public mutating func addLocalCandidate(_ candidate: ICECandidate, now: Instant) {
     guard state != .closed, candidate.transport == .udp, candidate.component == 1,
       localCandidates.count < configuration.maximumLocalCandidates,
@@ -17,9 +17,9 @@ extension ICEAgent {
     advance(now: now)
   }
 
-  /// Sets the credentials of the peer's description. Candidates and checks that came before are taken up. Other
-  /// credentials than before are a restart by the peer (RFC 8839 section 4.4.1.1.1): the pair in use stays in use until
-  /// one of the new generation works. Call `restart` for our own new ones, before or after.
+  /// Sets the credentials from the peer's description and processes candidates and checks that arrived earlier. Changed
+  /// credentials mean an ICE restart by the peer (RFC 8839 section 4.4.1.1.1): the selected pair stays in use until a
+  /// pair of the new generation works. Call `restart` for our own new credentials, before or after.
   public mutating func setRemoteCredentials(_ credentials: ICECredentials, now: Instant) {
     guard state != .closed, credentials != remoteCredentials else { return }
     if remoteCredentials != nil {
@@ -36,15 +36,15 @@ extension ICEAgent {
     advance(now: now)
   }
 
-  /// Adds a candidate of the peer. It is set aside when it can't be used (TCP, another component, another generation,
-  /// an address that can't be sent to) and kept for later when its description has not come yet. A `.local` name is
-  /// given out by `ICEOutput.resolve`; other names are set aside (RFC 8839 section 5.1 allows that).
+  /// Adds a remote candidate. Unusable ones (TCP, another component, an unreachable address) are ignored; those of
+  /// another generation, or without a description yet, are held for later. A `.local` name is emitted as
+  /// `ICEOutput.resolve`; other names are ignored (RFC 8839 section 5.1 allows that).
   public mutating func addRemoteCandidate(_ candidate: ICECandidate, now: Instant) {
     guard state != .closed, candidate.transport == .udp, candidate.component == 1 else { return }
     let isOfAnotherGeneration =
       candidate.usernameFragment.map { $0 != remoteCredentials?.usernameFragment } ?? false
     if remoteCredentials == nil || isOfAnotherGeneration {
-      // The oldest give way: they are the likeliest to be of a generation that is over.
+      // Evict the oldest: it most likely belongs to a past generation.
       if heldCandidates.count >= configuration.maximumRemoteCandidates { heldCandidates.removeFirst() }
       heldCandidates.append(candidate)
       return
@@ -53,13 +53,13 @@ extension ICEAgent {
     advance(now: now)
   }
 
-  /// The peer has said that no more candidates come. RFC 8838 section 14.
+  /// The peer signalled end-of-candidates. RFC 8838 section 14.
   public mutating func endOfRemoteCandidates(now: Instant) {
     remoteCandidatesEnded = true
     advance(now: now)
   }
 
-  /// Gives the address that a name from `ICEOutput.resolve` stands for. May be called for each address of a name.
+  /// Supplies an address for a name from `ICEOutput.resolve`. May be called once per address.
   public mutating func addResolved(name: String, address: IPAddress, now: Instant) {
     let matches = { (candidate: ICECandidate) -> Bool in
       if case .name(let other, _) = candidate.address { other.lowercased() == name.lowercased() } else { false }
@@ -87,7 +87,7 @@ extension ICEAgent {
     }
     guard Self.isReachable(address) else { return }
     if let index = remoteCandidates.firstIndex(where: { $0.transportAddress == address }) {
-      // RFC 8838 section 11: what was learned as peer-reflexive turns out to be a candidate of the peer's list.
+      // RFC 8838 section 11: a signalled candidate replaces the peer-reflexive one with the same address.
       guard remoteCandidates[index].type == .peerReflexive else { return }
       remoteCandidates[index] = candidate
       for pair in pairs.indices where pairs[pair].remoteAddress == address && pairs[pair].generation == generation {
@@ -114,8 +114,8 @@ extension ICEAgent {
     return candidate
   }
 
-  /// Whether one more fits. The peer-reflexive candidate that was silent longest gives way, first among those that have
-  /// not answered a check of ours: a check that is replayed from forged addresses makes only such ones.
+  /// Whether one more fits, if need be by evicting the peer-reflexive candidate that was silent longest. Those that
+  /// never answered a check go first: checks replayed from spoofed addresses create only such candidates.
   private mutating func makeRoomForRemoteCandidate() -> Bool {
     if remoteCandidates.count + unresolvedCandidates.count < configuration.maximumRemoteCandidates { return true }
     let selected = selectedIndex.map { pairs[$0].remoteAddress }
@@ -138,14 +138,14 @@ extension ICEAgent {
   static func isReachable(_ address: TransportAddress) -> Bool {
     guard address.port != 0, !address.ip.isUnspecified else { return false }
     switch address.ip {
-    // Multicast, reserved and broadcast addresses are no peers.
+    // Multicast, reserved and broadcast addresses cannot be peers.
     case .v4(let value): return value >> 28 < 0xe
-    // A link-local address is reached through a zone, which an address does not carry here.
+    // A link-local address needs a zone, which `IPAddress` does not carry.
     case .v6(let high, _): return high >> 56 != 0xff && !address.ip.isLinkLocal
     }
   }
 
-  /// RFC 8445 section 6.1.2.2: the same family, and loopback reaches loopback only.
+  /// RFC 8445 section 6.1.2.2: same address family, and loopback only with loopback.
   private static func canPair(_ base: TransportAddress, _ remote: TransportAddress) -> Bool {
     base.ip.isIPv6 == remote.ip.isIPv6 && base.ip.isLoopback == remote.ip.isLoopback
   }
@@ -153,13 +153,13 @@ extension ICEAgent {
   mutating func formPair(local: ICECandidate, remote: ICECandidate) {
     guard let base = local.base, let address = remote.transportAddress, Self.canPair(base, address) else { return }
     guard let index = insertPair(local: local, base: base, remote: remote, remoteAddress: address) else { return }
-    // RFC 8445 section 8.1.2: once one is nominated, only better ones are checked; the others are spares.
+    // RFC 8445 section 8.1.2: once a pair is nominated, only better ones are checked; the rest are spares.
     let nominated = pairs.first { $0.generation == generation && $0.nominated && $0.isSucceeded }
     if nominated.map({ $0.priority < pairs[index].priority }) ?? true || isWeak { pairs[index].state = .waiting }
   }
 
-  /// The position of a new frozen pair; nil when there is one with the same base and remote address already (RFC 8445
-  /// section 6.1.2.4), or no room.
+  /// Inserts a frozen pair and returns its index; nil if there is already one with the same base and remote address
+  /// (RFC 8445 section 6.1.2.4), or no room.
   mutating func insertPair(
     local: ICECandidate, base: TransportAddress, remote: ICECandidate, remoteAddress: TransportAddress
   ) -> Int? {
@@ -177,7 +177,7 @@ extension ICEAgent {
     return pairs.count - 1
   }
 
-  /// RFC 8445 section 6.1.2.5: the pair of the lowest priority that is at rest; first among those that failed.
+  /// RFC 8445 section 6.1.2.5: the idle pair with the lowest priority, failed pairs first.
   private func leastUsefulPair(below priority: UInt64) -> Int? {
     let removable = pairs.indices.filter { index in
       index != selectedIndex && !pairs[index].isSucceeded && !pairs[index].isInProgress && !pairs[index].isExpired
@@ -188,8 +188,8 @@ extension ICEAgent {
     }
   }
 
-  /// The pair learned from a check whose address was silent longest and never answered one of ours. A replayed check
-  /// from forged addresses makes such pairs, all of one priority; they must not keep the peer's next address out.
+  /// The peer-reflexive pair that was silent longest and never answered a check. Checks replayed from spoofed addresses
+  /// create such pairs, all with the same priority; they must not keep the peer's next address out.
   private var oldestUnprovenPair: Int? {
     let unproven = pairs.indices.filter { index in
       index != selectedIndex && pairs[index].remote.type == .peerReflexive && !pairs[index].isSucceeded
@@ -203,7 +203,7 @@ extension ICEAgent {
     pairs.firstIndex { $0.generation == generation && $0.remoteAddress == remote && $0.base == base }
   }
 
-  /// The only way to take pairs out: keeps what refers to them right.
+  /// All pairs are removed through here, which keeps the stored index and id valid.
   mutating func removePairs(where shouldRemove: (CandidatePair) -> Bool) {
     let selectedID = selectedIndex.map { pairs[$0].id }
     pairs.removeAll(where: shouldRemove)

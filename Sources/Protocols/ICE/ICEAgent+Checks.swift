@@ -3,7 +3,7 @@ import Wire
 
 /// Sending checks: pacing, retransmission and the order of the check list. RFC 8445 sections 6.1.4, 7.1 and 7.2.
 extension ICEAgent {
-  /// Retransmits and gives up what is due.
+  /// Retransmits or times out the transactions that are due.
   mutating func runTransactions(now: Instant) {
     for index in pairs.indices where !pairs[index].checks.isEmpty {
       var check = 0
@@ -23,8 +23,8 @@ extension ICEAgent {
     forgetDeadPeerReflexiveCandidates()
   }
 
-  /// A peer-reflexive candidate whose checks get no answer is gone (a NAT has rebound); the peer's next check from there
-  /// would bring it back. Else every silence would try all the addresses that a peer ever had.
+  /// A peer-reflexive candidate whose checks go unanswered is gone (NAT rebinding); the peer's next check from there
+  /// would restore it. Otherwise every silence would retry all addresses that the peer ever had.
   private mutating func forgetDeadPeerReflexiveCandidates() {
     let isDead = { [generation] (pair: CandidatePair) in
       pair.isFailed && pair.remote.type == .peerReflexive && pair.generation == generation
@@ -44,7 +44,7 @@ extension ICEAgent {
         pairs[index].checks[check].transaction.request, from: pairs[index].base, to: pairs[index].remoteAddress))
   }
 
-  /// RFC 8445 section 7.2.5.2: a check without response fails its pair.
+  /// RFC 8445 section 7.2.5.2: an unanswered check fails its pair.
   private mutating func handleTimedOut(_ purpose: CandidatePair.Purpose, of index: Int) {
     switch purpose {
     case .connectivity:
@@ -60,7 +60,7 @@ extension ICEAgent {
     }
   }
 
-  /// Begins the checks that may begin at `now`: the triggered ones, and one ordinary one each Ta.
+  /// Starts the checks allowed at `now`: all triggered ones, and one ordinary check per Ta.
   mutating func startChecks(now: Instant) {
     guard remoteCredentials != nil else { return }
     if !triggered.isEmpty {
@@ -84,7 +84,8 @@ extension ICEAgent {
     sendCheck(index, .connectivity, now: now)
   }
 
-  /// RFC 8445 section 6.1.4.1: at the head of the queue, because the peer has just shown that the path works for it.
+  /// RFC 8445 section 6.1.4.1: goes ahead of ordinary checks, because the peer has just shown that its direction of the
+  /// path works.
   mutating func trigger(_ index: Int) {
     pairs[index].state = .waiting
     let id = pairs[index].id
@@ -125,7 +126,7 @@ extension ICEAgent {
     emit(.transmit(request, from: pair.base, to: pair.remoteAddress))
   }
 
-  /// When the next timer runs out; nil while none runs.
+  /// When the next timer expires; nil if none is running.
   func earliestDeadline(now: Instant) -> Instant? {
     var earliest = Instant.distantFuture
     var isAnyWaiting = false

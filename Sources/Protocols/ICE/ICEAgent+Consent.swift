@@ -1,6 +1,6 @@
 import Wire
 
-/// Keeping watch over the selected pair: consent (RFC 7675), and whether it still works.
+/// Monitoring of the selected pair: consent (RFC 7675) and liveness.
 extension ICEAgent {
   mutating func superviseSelectedPair(now: Instant) {
     expire(now: now)
@@ -19,7 +19,7 @@ extension ICEAgent {
     }
   }
 
-  /// RFC 7675 section 5.1: 0.8 to 1.2 times the interval, so that checks of many peers do not come together.
+  /// RFC 7675 section 5.1: 0.8 to 1.2 times the interval, so that the checks of many peers do not synchronise.
   mutating func scheduleConsentCheck(of index: Int, now: Instant) {
     let factor = Double.random(in: 0.8...1.2, using: &random)
     pairs[index].nextConsentCheck = now + configuration.consentInterval * factor
@@ -29,7 +29,7 @@ extension ICEAgent {
     pair.lastHeard ?? .zero
   }
 
-  /// Ends what consent has run out for.
+  /// Handles pairs whose consent has expired.
   private mutating func expire(now: Instant) {
     for index in pairs.indices {
       guard let expiry = pairs[index].consentExpiresAt, now >= expiry else { continue }
@@ -41,22 +41,22 @@ extension ICEAgent {
         pairs[index].state = .consentExpired
         selectedIndex = nil
         isWeak = false
-        // Other pairs that are being checked, and a restart under way, still have their time.
+        // Not while another pair is usable or a restart is in progress.
         hasLostConsent = pairs[index].generation == generation && !pairs.contains { $0.isUsable(at: now) }
       } else {
-        // Nobody asked for its consent meanwhile; it may be tried again.
+        // Consent is renewed on the selected pair only; this one may be tried again.
         pairs[index].state = .frozen
       }
     }
     if selectedIndex == nil, !pairs.contains(where: { $0.isUsable(at: now) }) { firstValidAt = nil }
   }
 
-  /// The selected pair is silent: every other one gets another chance.
+  /// The selected pair is silent: gives every other pair another chance.
   private mutating func reviveSpares(now: Instant) {
     for index in pairs.indices where pairs[index].generation == generation && index != selectedIndex {
       switch pairs[index].state {
       case .frozen, .failed: pairs[index].state = .waiting
-      // What worked is checked again, or it would be taken for dead as the selected one is.
+      // Recheck a pair that worked before; otherwise it would count as dead, like the selected one.
       case .succeeded:
         if !pairs[index].isAlive(at: now, within: configuration.weakAfter) { pairs[index].state = .waiting }
       case .waiting, .inProgress, .consentExpired: break

@@ -1,14 +1,14 @@
 import STUN
 public import Wire
 
-/// Taking in what the peer sends. RFC 8445 section 7.3.
+/// Incoming STUN messages. RFC 8445 section 7.3.
 extension ICEAgent {
-  /// Takes a datagram that `STUNMessage.isSTUN` found to be STUN.
+  /// Handles a datagram that `STUNMessage.isSTUN` identified as STUN.
   ///
   /// - Parameters:
-  ///   - remote: where it came from.
-  ///   - local: the address that received it, or the unspecified address with the port when the shell cannot know; then
-  ///     it is matched by address family.
+  ///   - remote: its source address.
+  ///   - local: the address that received it. If the shell cannot tell, the unspecified address with the port; it is
+  ///     then matched by address family.
   public mutating func handle(
     datagram: [UInt8], from remote: TransportAddress, to local: TransportAddress, now: Instant
   ) {
@@ -18,7 +18,7 @@ extension ICEAgent {
     switch message.messageClass {
     case .request: handleRequest(message, bytes: datagram.count, from: remote, to: local, now: now)
     case .successResponse, .errorResponse: handleResponse(message, from: remote, to: local, now: now)
-    // RFC 8445 section 11: a keepalive, without authentication; it says nothing.
+    // RFC 8445 section 11: an unauthenticated keepalive; nothing to do.
     case .indication: return
     }
     advance(now: now)
@@ -76,7 +76,7 @@ extension ICEAgent {
     takeCheck(from: remote, to: local, priority: priority, usesCandidate: request.usesCandidate, responded: 1, now: now)
   }
 
-  /// Whose password protects a request, by USERNAME: `ours:theirs`. RFC 8445 section 7.3. Nil when it is for nobody here.
+  /// Our credentials for a request, by its USERNAME `ours:theirs`; nil if it is not for us. RFC 8445 section 7.3.
   private func localCredentials(
     forUsername username: String
   ) -> (isCurrent: Bool, credentials: ICECredentials, remoteFragment: String)? {
@@ -90,8 +90,8 @@ extension ICEAgent {
     return (true, localCredentials, remote)
   }
 
-  /// Answers who has shown nothing, and whose address may be somebody else's: never with more bytes than came, so that
-  /// nobody can use us to flood another.
+  /// Answers an unauthenticated request, whose source may be spoofed: never with more bytes than it had, so that we
+  /// cannot be used for amplification.
   private mutating func refuse(
     _ request: STUNMessage, bytes: Int, code: Int, reason: String, from local: TransportAddress,
     to remote: TransportAddress
@@ -140,13 +140,13 @@ extension ICEAgent {
       renewed.usesCandidate = check.usesCandidate || earlyChecks.remove(at: index).usesCandidate
       earlyChecks.append(renewed)
     } else {
-      // The oldest give way: replays from forged addresses must not keep the peer's next check out.
+      // Evict the oldest: replays from spoofed addresses must not keep the peer's next check out.
       if earlyChecks.count >= configuration.maximumEarlyChecks { earlyChecks.removeFirst() }
       earlyChecks.append(check)
     }
   }
 
-  /// Takes up the checks that came before the credentials or candidates that they need.
+  /// Processes the checks that arrived before the credentials or candidates they need.
   mutating func takeEarlyChecks(now: Instant) {
     guard let remoteCredentials, !earlyChecks.isEmpty else { return }
     let checks = earlyChecks
@@ -162,7 +162,7 @@ extension ICEAgent {
     }
   }
 
-  /// What an authenticated check with a success response says. RFC 8445 section 7.3.1.
+  /// Processes an authenticated check that got a success response. RFC 8445 section 7.3.1.
   private mutating func takeCheck(
     from remote: TransportAddress, to local: TransportAddress, priority: UInt32, usesCandidate: Bool, responded: Int,
     now: Instant
@@ -183,7 +183,7 @@ extension ICEAgent {
     switch pairs[index].state {
     case .succeeded, .consentExpired: break
     case .inProgress:
-      // A new transaction would do the same as repeating the one under way; not more often than packets cross a house.
+      // Retransmit the pending request instead of starting a new transaction, at most once per home round trip.
       if let check = pairs[index].checks.lastIndex(where: { $0.purpose == .connectivity }),
         now - pairs[index].checks[check].transaction.lastSentAt >= .milliseconds(50)
       {
@@ -207,8 +207,8 @@ extension ICEAgent {
         pairs[index].nominationAwaitsCheck = true
       }
     } else if pairs[index].nominated || pairs[index].nominationAwaitsCheck {
-      // Chromium moves to another pair by nominating it and leaving USE-CANDIDATE out of its checks of this one. A peer
-      // that nominates once and then leaves it out has nominated nothing else later.
+      // Chromium switches pairs by nominating the new one and omitting USE-CANDIDATE on the old one. A peer that
+      // nominates once and then omits it has not nominated another pair since.
       let nominatedAt = pairs[index].lastUseCandidateAt ?? .zero
       let isSuperseded = pairs.contains { pair in
         pair.generation == generation && pair.nominated && pair.isUsable(at: now)
@@ -230,8 +230,8 @@ extension ICEAgent {
     pairs[selectedIndex].lastHeard = now
   }
 
-  /// The local candidate that a datagram came to: the one whose base is `local`; else, for a shell that cannot tell, one
-  /// that has a pair with the sender, or the best of the family.
+  /// The local candidate that received a datagram: the one whose base is `local`; if the shell cannot tell, one paired
+  /// with the sender, or the best of the address family.
   func receivingCandidate(_ local: TransportAddress, remote: TransportAddress) -> ICECandidate? {
     if let exact = localCandidates.first(where: { $0.base == local && $0.type != .serverReflexive })
       ?? localCandidates.first(where: { $0.base == local })
@@ -242,7 +242,7 @@ extension ICEAgent {
     if let pair = known.max(by: { ($0.isSucceeded ? 1 : 0, $0.priority) < ($1.isSucceeded ? 1 : 0, $1.priority) }) {
       return pair.local
     }
-    // Relayed datagrams come with their relayed address, so what is unknown came over one of our own.
+    // Relayed datagrams carry their relayed address, so an unknown one arrived on an address of our own.
     let family = localCandidates.filter { $0.type != .relayed && $0.base?.ip.isIPv6 == remote.ip.isIPv6 }
     return family.filter { $0.base?.ip.isLoopback == remote.ip.isLoopback }.max { $0.priority < $1.priority }
       ?? family.max { $0.priority < $1.priority }

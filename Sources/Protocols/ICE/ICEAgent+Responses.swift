@@ -1,7 +1,7 @@
 import STUN
 import Wire
 
-/// What the peer answers. RFC 8445 section 7.2.5.
+/// Incoming STUN responses. RFC 8445 section 7.2.5.
 extension ICEAgent {
   mutating func handleResponse(
     _ response: STUNMessage, from remote: TransportAddress, to local: TransportAddress, now: Instant
@@ -12,8 +12,8 @@ extension ICEAgent {
         found = (pair, check)
       }
     }
-    // RFC 8489 section 9.1.4: what fails authentication counts as not received; that goes for errors too, so that
-    // nobody off the path can fail a pair. Peers leave 400 and 401 unsigned: then the check times out.
+    // RFC 8489 section 9.1.4: a response that fails authentication counts as not received. That includes errors, so
+    // that no off-path attacker can fail a pair. Peers do not sign 400 and 401; those checks time out.
     guard let (index, checkIndex) = found, let credentials = credentials(for: pairs[index]),
       response.verifyIntegrity(key: Array(credentials.remote.password.utf8), hashes: hashes)
     else { return }
@@ -24,7 +24,7 @@ extension ICEAgent {
       handleError(response.errorCode ?? 0, to: check, of: index)
       return
     }
-    // RFC 8445 section 7.2.5.2.1: source and destination must be those of the request, the other way around.
+    // RFC 8445 section 7.2.5.2.1: source and destination must mirror those of the request.
     let isSymmetric =
       remote == pairs[index].remoteAddress
       && (local.ip.isUnspecified || local == pairs[index].base || !localCandidates.contains { $0.base == local })
@@ -61,8 +61,7 @@ extension ICEAgent {
       fail(check, of: index)
       return
     }
-    // RFC 8445 section 7.2.5.1: switch away from the role that the request claimed, unless that has happened meanwhile,
-    // and check again.
+    // RFC 8445 section 7.2.5.1: switch away from the role claimed in the request, unless already done, and check again.
     switchRole(to: check.role.opposite)
     if check.purpose == .connectivity, pairs[index].isInProgress { trigger(index) }
   }
@@ -75,7 +74,7 @@ extension ICEAgent {
       if nominatingID == pairs[index].id { nominatingID = nil }
       if index != selectedIndex, pairs[index].isSucceeded { pairs[index].state = .failed }
     case .consent, .probe:
-      // Renews nothing; consent goes on running out.
+      // Renews nothing; consent keeps running out.
       break
     }
   }

@@ -2,11 +2,11 @@ public import Wire
 
 /// ICE restart. RFC 8445 section 9, RFC 8839 section 4.4.1.1.1.
 extension ICEAgent {
-  /// Begins a new generation with new credentials of ours, which it returns. Local candidates stay. The pair in use
-  /// stays in use, under its old credentials, until a pair of the new generation works. Role and tie-breaker stay.
+  /// Starts a new generation and returns our new credentials. Local candidates, role and tie-breaker are kept. The
+  /// selected pair stays in use, with its old credentials, until a pair of the new generation works.
   public mutating func restart(now: Instant) -> ICECredentials {
     guard state != .closed else { return localCredentials }
-    // When the peer restarted first, its credentials and candidates are here already; ours complete the same restart.
+    // If the peer restarted first, its credentials and candidates are already known; ours complete that restart.
     let renewed = remoteRenewedAlone ? remoteCredentials : nil
     let (candidates, unresolved, ended) = (remoteCandidates, unresolvedCandidates, remoteCandidatesEnded)
     beginGeneration()
@@ -24,7 +24,7 @@ extension ICEAgent {
     return localCredentials
   }
 
-  /// Leaves the current generation but for the pair in use.
+  /// Ends the current generation, keeping only the selected pair.
   mutating func beginGeneration() {
     if let selectedIndex, let remoteCredentials, pairs[selectedIndex].generation == generation {
       previous = PreviousGeneration(local: localCredentials, remote: remoteCredentials)
@@ -45,7 +45,7 @@ extension ICEAgent {
     remoteRenewedAlone = false
   }
 
-  /// The generation's credentials of a pair; nil while the peer's are missing.
+  /// The credentials of the pair's generation; nil while the peer's are missing.
   func credentials(for pair: CandidatePair) -> (local: ICECredentials, remote: ICECredentials)? {
     if pair.generation == generation { return remoteCredentials.map { (localCredentials, $0) } }
     return previous.map { ($0.local, $0.remote) }

@@ -9,10 +9,10 @@ extension ICEAgent {
     firstValidAt = nil
     let priority = pairs[index].priority
     for other in pairs.indices where other != index && pairs[other].generation == generation {
-      // One pair is nominated by the controlling side at a time; a controlled side may hear of several.
+      // The controlling side nominates one pair at a time; the controlled side may see several nominated.
       if role == .controlling { pairs[other].nominated = false }
-      // RFC 8445 section 8.1.2: less good pairs are not checked any more. They stay as spares, and a response to what
-      // is already under way still counts.
+      // RFC 8445 section 8.1.2: lower-priority pairs are no longer checked. They stay as spares, and responses to
+      // checks already sent still count.
       if pairs[other].priority < priority, pairs[other].isWaiting || pairs[other].isInProgress {
         pairs[other].state = .frozen
         for check in pairs[other].checks.indices { pairs[other].checks[check].transaction.stopRetransmitting() }
@@ -20,11 +20,10 @@ extension ICEAgent {
     }
   }
 
-  /// Picks the pair that data goes over: among those that may be used the one that is alive, nominated, and of the
-  /// highest priority, in this order.
+  /// Selects the pair that carries data: among usable pairs, by liveness, nomination and priority, in this order.
   ///
-  /// RFC 8445 keeps to the nominated pair until a restart. As libwebrtc does, a pair that has fallen silent is left
-  /// here for one that works: a restart may not come through when the path is gone.
+  /// RFC 8445 keeps the nominated pair until a restart. Like libwebrtc, this agent leaves a silent pair for one that
+  /// works: a restart may not get through when the path is gone.
   mutating func select(now: Instant) {
     let usable = pairs.indices.filter { pairs[$0].generation == generation && pairs[$0].isUsable(at: now) }
     guard var best = usable.max(by: { rank($0, now: now) < rank($1, now: now) }) else { return }
@@ -39,13 +38,13 @@ extension ICEAgent {
     isWeak = false
     hasLostConsent = false
     if pairs[best].nextConsentCheck < now { scheduleConsentCheck(of: best, now: now) }
-    // The old generation ends with the first pair of the new one.
+    // The old generation ends once a pair of the new one works.
     previous = nil
     removePairs { [generation] in $0.generation != generation }
     if let selectedIndex { emit(.selectedPairChanged(publicPair(pairs[selectedIndex]))) }
   }
 
-  /// A pair that the peer has nominated and speaks over, while the selected one is silent: a NAT on its side has rebound.
+  /// A nominated pair that the peer sends on while the selected one is silent: the peer's NAT has rebound.
   private func movedPair(from selected: Int, among usable: [Int], now: Instant) -> Int? {
     guard !pairs[selected].isAlive(at: now, within: configuration.probeAfter) else { return nil }
     return usable.first {
@@ -61,17 +60,17 @@ extension ICEAgent {
 
   /// Regular nomination. RFC 8445 section 8.1.1.
   ///
-  /// The best valid pair is nominated when no better one can still come, when it is as direct as a path can be, or when
-  /// `nominationPatience` is over. RFC 8445 forbids a second nomination without a restart; Chromium makes them, and
-  /// every peer that we know takes them. Here one follows when the nominated pair is silent and another works, or
-  /// when a more direct path turns up.
+  /// Nominates the best valid pair when no better one is still being checked, when its path is fully direct, or when
+  /// `nominationPatience` has elapsed. RFC 8445 forbids a second nomination without a restart; Chromium does it, and
+  /// every peer that we know accepts it. We renominate when the nominated pair is silent and another works, or when a
+  /// more direct path appears.
   mutating func nominate(now: Instant) {
     guard role == .controlling, remoteCredentials != nil else { return }
     let alive = pairs.indices.filter { index in
       pairs[index].generation == generation && pairs[index].isUsable(at: now)
         && pairs[index].isAlive(at: now, within: configuration.weakAfter)
     }
-    // A nomination that has fallen silent does not keep another pair waiting.
+    // A pending nomination on a silent pair does not block another pair.
     if let nominatingID, !alive.contains(where: { pairs[$0].id == nominatingID }) { self.nominatingID = nil }
     guard nominatingID == nil else { return }
     guard let target = alive.max(by: { nominationRank($0) < nominationRank($1) }) else { return }
@@ -102,11 +101,11 @@ extension ICEAgent {
     }
   }
 
-  /// When checking that leads nowhere becomes failure. RFC 8863.
+  /// When unsuccessful checking counts as failure. RFC 8863.
   var failureDeadline: Instant? {
     let patient = lastProgressAt + configuration.failedAfter
     guard let checkingSince else {
-      // A restart of ours that the peer has not answered: the time to do so is over some time after the old pair.
+      // Our restart is unanswered: it fails some time after the old pair is gone.
       return generation > 0 ? patient : nil
     }
     guard remoteCandidatesEnded, pairs.allSatisfy({ $0.isFailed || $0.isExpired || $0.generation != generation }) else {

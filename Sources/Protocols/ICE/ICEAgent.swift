@@ -4,19 +4,18 @@ public import Wire
 /// A full ICE agent for one component (RTP with rtcp-mux) of one peer: RFC 8445, with trickle (RFC 8838), consent
 /// (RFC 7675) and restart (RFC 8839 section 4.4.1.1.1).
 ///
-/// It owns no sockets and no clock. The shell gives it candidates, STUN datagrams and the time, drains `poll` after
+/// It owns no sockets and no clock. The shell passes in candidates, STUN datagrams and the time, drains `poll` after
 /// every call, and calls `handleTimeout` at `nextDeadline`.
 ///
-/// All pairs begin as waiting: freezing by foundation spares checks where many components share a fate, and there is
-/// one component here.
+/// All pairs start as waiting: freezing by foundation saves checks only with several components, and there is one here.
 public struct ICEAgent: Sendable {
   public let configuration: ICEConfiguration
   public internal(set) var role: ICERole
-  /// Those of the current generation, for our description.
+  /// Our credentials of the current generation, for our description.
   public internal(set) var localCredentials: ICECredentials
-  /// Those of the current generation; nil until the peer's description came, again after a restart of ours.
+  /// The peer's credentials of the current generation; nil until its description arrives, and again after our restart.
   public internal(set) var remoteCredentials: ICECredentials?
-  /// What was given to `addLocalCandidate`, in that order.
+  /// The candidates passed to `addLocalCandidate`, in order.
   public internal(set) var localCandidates: [ICECandidate] = []
   public internal(set) var state: ICEConnectionState = .new
   /// When `handleTimeout` is due; nil while no timer runs. May be early, never late.
@@ -30,34 +29,34 @@ public struct ICEAgent: Sendable {
   var generation = 0
   /// The generation whose pair still carries data after a restart.
   var previous: PreviousGeneration?
-  /// The peer changed its credentials while ours stayed; a restart of ours then keeps the peer's.
+  /// The peer restarted and we have not yet; our restart then keeps the peer's credentials.
   var remoteRenewedAlone = false
 
-  /// Those of the current generation with known addresses.
+  /// Of the current generation, with known addresses.
   var remoteCandidates: [ICECandidate] = []
-  /// Those whose name is being resolved.
+  /// Candidates whose name is being resolved.
   var unresolvedCandidates: [ICECandidate] = []
-  /// Those that came before their description.
+  /// Candidates received before their description.
   var heldCandidates: [ICECandidate] = []
   var remoteCandidatesEnded = false
   var earlyChecks: [EarlyCheck] = []
 
   var pairs: [CandidatePair] = []
   var nextPairID = 0
-  /// The position of the pair that data goes over.
+  /// The index of the pair that carries data.
   var selectedIndex: Int?
   /// Whether the selected pair has fallen silent.
   var isWeak = false
-  /// Pairs that are to be checked at once, oldest first. RFC 8445 section 6.1.4.1.
+  /// The triggered-check queue, oldest first. RFC 8445 section 6.1.4.1.
   var triggered: [Int] = []
   var nextCheckAt: Instant = .zero
-  /// The pair with a nomination under way.
+  /// The pair whose nomination is pending.
   var nominatingID: Int?
-  /// Since when a pair has been valid and none nominated.
+  /// Since when there has been a valid pair but no nominated one.
   var firstValidAt: Instant?
-  /// When the current generation's credentials were complete.
+  /// When both sides' credentials of the current generation were known.
   var checkingSince: Instant?
-  /// When a candidate or a check last gave new hope.
+  /// When a candidate or a check last made progress.
   var lastProgressAt: Instant = .zero
   /// Consent for the last working pair ran out.
   var hasLostConsent = false
@@ -69,7 +68,7 @@ public struct ICEAgent: Sendable {
     var remote: ICECredentials
   }
 
-  /// A check that came before the peer's credentials. RFC 8445 section 7.3.
+  /// A check that arrived before the peer's credentials. RFC 8445 section 7.3.
   struct EarlyCheck: Sendable {
     var remote: TransportAddress
     var local: TransportAddress
@@ -80,7 +79,7 @@ public struct ICEAgent: Sendable {
 
   /// - Parameters:
   ///   - role: controlling for the offerer (RFC 8445 section 6.1.1); a conflict is repaired.
-  ///   - credentials: ours; fresh ones when nil.
+  ///   - credentials: ours; random if nil.
   ///   - random: must be unpredictable to peers outside tests: transaction ids and credentials come from it.
   public init(
     role: ICERole, credentials: ICECredentials? = nil, configuration: ICEConfiguration = ICEConfiguration(),
@@ -95,7 +94,7 @@ public struct ICEAgent: Sendable {
     self.random = random
   }
 
-  /// The next thing to do; nil when there is nothing more for now.
+  /// The next output; nil when there is none.
   public mutating func poll() -> ICEOutput? {
     outputs.popFirst()
   }
@@ -104,18 +103,18 @@ public struct ICEAgent: Sendable {
     outputs.append(output)
   }
 
-  /// The pair that data is to be sent over; nil while nothing may be sent. Usable as soon as one pair is valid, before
-  /// nomination; after a restart the old one until a new one works.
+  /// The pair to send data on; nil while nothing may be sent. Set as soon as a pair is valid, before nomination; after
+  /// a restart it stays the old one until a new one works.
   public var selectedPair: ICECandidatePair? {
     selectedIndex.map { publicPair(pairs[$0]) }
   }
 
-  /// The fragments of ours that requests of the peer may carry: after a restart also the old one, until a new pair works.
+  /// Our fragments that the peer's requests may carry: after a restart also the old one, until a new pair works.
   public var localUsernameFragments: [String] {
     [localCredentials.usernameFragment] + (previous.map { [$0.local.usernameFragment] } ?? [])
   }
 
-  /// One entry a pair.
+  /// One entry per pair.
   public var statistics: [ICECandidatePairStatistics] {
     pairs.indices.map { index in
       let pair = pairs[index]
@@ -128,7 +127,7 @@ public struct ICEAgent: Sendable {
     }
   }
 
-  /// Ends the agent: it sends nothing more and takes nothing in.
+  /// Closes the agent: it sends and accepts nothing from now on.
   public mutating func close() {
     guard state != .closed else { return }
     outputs.removeAll()
@@ -139,14 +138,14 @@ public struct ICEAgent: Sendable {
     emit(.stateChanged(.closed))
   }
 
-  /// Does what is due at `now`. Too early a call does nothing.
+  /// Runs the timers due at `now`. Does nothing if called early.
   public mutating func handleTimeout(now: Instant) {
     guard let nextDeadline, now >= nextDeadline else { return }
     advance(now: now)
   }
 
-  /// Takes notice of authenticated data (not STUN) from the peer: the path is alive. Consent is not renewed by it
-  /// (RFC 7675 section 5.1). Cheap enough to be called for every packet.
+  /// Records authenticated data (not STUN) from the peer: the path is alive. This does not renew consent (RFC 7675
+  /// section 5.1). Cheap enough to call for every packet.
   public mutating func noteReceived(from remote: TransportAddress, now: Instant) {
     if let selectedIndex, pairs[selectedIndex].remoteAddress == remote {
       pairs[selectedIndex].lastHeard = now
@@ -157,18 +156,18 @@ public struct ICEAgent: Sendable {
     }
   }
 
-  /// Whether the peer has answered a check of ours at this address, and its consent has not run out. Unlike a request,
-  /// which anybody can repeat from a forged address, that shows that the peer is there.
+  /// Whether the peer answered a check at this address and its consent has not expired. Unlike a request, which anyone
+  /// can replay from a spoofed address, that proves that the peer is there.
   public func hasValidPair(with remote: TransportAddress) -> Bool {
     pairs.contains { $0.remoteAddress == remote && $0.isSucceeded }
   }
 
-  /// Whether something authenticated has come from the address.
+  /// Whether authenticated traffic has arrived from the address.
   public func hasHeard(from remote: TransportAddress) -> Bool {
     pairs.contains { $0.remoteAddress == remote && $0.lastHeard != nil }
   }
 
-  /// Everything that follows from a change or from the time, in the order in which one step feeds the next.
+  /// Brings the agent up to date after a change or a timeout; each step feeds the next.
   mutating func advance(now: Instant) {
     guard state != .closed else { return }
     runTransactions(now: now)
@@ -182,7 +181,7 @@ public struct ICEAgent: Sendable {
 
   func publicPair(_ pair: CandidatePair) -> ICECandidatePair {
     var local = pair.local
-    // RFC 8445 section 7.2.5.3.1: an address that no local candidate has is a peer-reflexive candidate.
+    // RFC 8445 section 7.2.5.3.1: a mapped address that no local candidate has is a peer-reflexive candidate.
     if let mapped = pair.mappedAddress, local.type != .relayed,
       !localCandidates.contains(where: { $0.transportAddress == mapped })
     {
@@ -196,8 +195,7 @@ public struct ICEAgent: Sendable {
       priority: pair.priority, nominated: pair.nominated)
   }
 
-  /// What PRIORITY says: the priority that a peer-reflexive candidate learned from the check shall have.
-  /// RFC 8445 section 7.1.1.
+  /// The value of PRIORITY: the priority for a peer-reflexive candidate learned from the check. RFC 8445 section 7.1.1.
   static func peerReflexivePriority(of local: ICECandidate) -> UInt32 {
     ICECandidateType.peerReflexive.preference << 24 | local.priority & 0x00ff_ffff
   }

@@ -1,6 +1,6 @@
 public import Wire
 
-/// What a candidate's address is to its agent. RFC 8445 section 4; the raw value is the `typ` of RFC 8839 section 5.1.
+/// The type of a candidate. RFC 8445 section 4; the raw value is the `typ` of RFC 8839 section 5.1.
 public enum ICECandidateType: String, Hashable, Sendable, CaseIterable {
   case host
   case serverReflexive = "srflx"
@@ -18,10 +18,10 @@ public enum ICECandidateType: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// What a candidate is reached over. RFC 8839 section 5.1, RFC 6544 section 4.5.
+/// The transport protocol of a candidate. RFC 8839 section 5.1, RFC 6544 section 4.5.
 public enum ICETransport: Hashable, Sendable {
   case udp
-  /// Recognised and set aside: this agent pairs UDP candidates only.
+  /// Recognised but ignored: this agent pairs UDP candidates only.
   case tcp
   case other(String)
 
@@ -42,7 +42,7 @@ public struct ICECandidate: Hashable, Sendable {
     case name(String, port: UInt16)
   }
 
-  /// One `name value` pair behind the fixed fields, such as `generation 0` or `tcptype passive`.
+  /// One `name value` pair after the fixed fields, such as `generation 0` or `tcptype passive`.
   public struct Extension: Hashable, Sendable {
     public var name: String
     public var value: String
@@ -55,13 +55,13 @@ public struct ICECandidate: Hashable, Sendable {
 
   /// 1...32 ice-chars; the same for candidates that are likely to work or fail alike.
   public var foundation: String
-  /// 1 for RTP, and with rtcp-mux for all.
+  /// 1 for RTP, and for everything with rtcp-mux.
   public var component: Int
   public var transport: ICETransport
   public var priority: UInt32
   public var address: Address
   public var type: ICECandidateType
-  /// For reflexive candidates the base, for relayed ones the reflexive address. Nil when hidden or for hosts.
+  /// The base of a reflexive candidate, the reflexive address of a relayed one. Nil for hosts, or if hidden.
   public var relatedAddress: TransportAddress?
   /// The generation that the candidate belongs to, by its `ufrag` extension (RFC 8838 section 6).
   public var usernameFragment: String?
@@ -84,14 +84,14 @@ public struct ICECandidate: Hashable, Sendable {
     self.extensions = extensions
   }
 
-  /// A UDP host candidate. `localPreference` ranks our own addresses: more is better.
+  /// A UDP host candidate. `localPreference` ranks our own addresses: higher is better.
   public static func host(_ address: TransportAddress, localPreference: UInt16 = 65535) -> ICECandidate {
     ICECandidate(
       foundation: foundation(.host, base: address.ip), priority: priority(.host, localPreference: localPreference),
       address: .ip(address), type: .host)
   }
 
-  /// What a STUN server saw of `base`.
+  /// The address of `base` as a STUN server sees it.
   public static func serverReflexive(
     _ address: TransportAddress, base: TransportAddress, localPreference: UInt16 = 65535
   ) -> ICECandidate {
@@ -125,7 +125,7 @@ public struct ICECandidate: Hashable, Sendable {
     return String(hash)
   }
 
-  /// The address when it is known as one.
+  /// The address; nil for a name.
   public var transportAddress: TransportAddress? {
     if case .ip(let address) = address { address } else { nil }
   }
@@ -136,7 +136,7 @@ public struct ICECandidate: Hashable, Sendable {
     return name.lowercased().hasSuffix(".local")
   }
 
-  /// Where packets of this local candidate leave from. RFC 8445 section 4, "base".
+  /// The address that this local candidate sends from. RFC 8445 section 4, "base".
   var base: TransportAddress? {
     switch type {
     case .host, .relayed: transportAddress
@@ -146,7 +146,7 @@ public struct ICECandidate: Hashable, Sendable {
 }
 
 extension ICECandidatePair {
-  /// For people: `host 192.0.2.1:5000 ↔ prflx 192.0.2.7:40000`.
+  /// Human-readable: `host 192.0.2.1:5000 ↔ prflx 192.0.2.7:40000`.
   public var text: String {
     "\(local.type.rawValue) \(localAddress) ↔ \(remote.type.rawValue) \(remoteAddress)"
   }

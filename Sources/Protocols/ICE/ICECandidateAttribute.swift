@@ -1,15 +1,15 @@
 import Wire
 
-/// Why a candidate's text was refused.
+/// Why a candidate's text was rejected.
 public enum ICECandidateError: Error, Hashable, Sendable {
-  /// The text breaks the grammar of RFC 8839 section 5.1; the text names the field.
+  /// The candidate breaks the grammar of RFC 8839 section 5.1; the text names the field.
   case malformed(String)
-  /// A candidate type that this agent does not know; such a line is to be ignored.
+  /// An unknown candidate type; the line is to be ignored.
   case unsupportedType(String)
 }
 
 extension ICECandidate {
-  /// Longer lines than this are refused; real ones stay below 250 bytes.
+  /// Longer lines are rejected; real ones stay below 250 bytes.
   private static let maximumLength = 1024
   /// Real ones have up to five: generation, ufrag, network-id, network-cost, tcptype.
   private static let maximumExtensions = 16
@@ -34,7 +34,7 @@ extension ICECandidate {
       throw .malformed("component")
     }
     guard (1...16).contains(fields[2].utf8.count) else { throw .malformed("transport") }
-    // RFC 8839 allows 1 to 2^31 - 1; what a peer sends beyond it is taken as it is.
+    // RFC 8839 allows 1 to 2^31 - 1; values outside that range are accepted as they are.
     guard let priority = UInt32(digits: fields[3]) else { throw .malformed("priority") }
     guard let port = UInt16(digits: fields[5]) else { throw .malformed("port") }
     guard let address = Self.address(fields[4], port: port) else { throw .malformed("connection-address") }
@@ -63,7 +63,7 @@ extension ICECandidate {
     self.init(
       foundation: String(fields[0]), component: Int(component), transport: Self.transport(fields[2]),
       priority: priority, address: address, type: type, usernameFragment: usernameFragment, extensions: extensions)
-    // Browsers write 0.0.0.0 port 0 (or 9) for a base that they hide.
+    // Browsers write 0.0.0.0 port 0 (or 9) for a hidden base.
     if let relatedIP, let relatedPort, !relatedIP.isUnspecified {
       relatedAddress = TransportAddress(ip: relatedIP, port: relatedPort)
     }
@@ -80,7 +80,7 @@ extension ICECandidate {
     if let relatedAddress {
       text += " raddr \(relatedAddress.ip) rport \(relatedAddress.port)"
     } else if type != .host {
-      // RFC 8839 section 5.1 wants both for these types; this is how to hide them.
+      // RFC 8839 section 5.1 requires both for these types; this hides them.
       text += " raddr 0.0.0.0 rport 9"
     }
     for item in extensions { text += " \(item.name) \(item.value)" }
@@ -107,8 +107,8 @@ extension ICECandidate {
 
   private static func address(_ text: Substring, port: UInt16) -> Address? {
     if let ip = IPAddress(String(text)) { return .ip(TransportAddress(ip: ip, port: port)) }
-    // A name is letters, digits, hyphens and dots (RFC 8839 section 5.1 allows an FQDN); dotted decimals that are no
-    // address stay refused.
+    // A name is letters, digits, hyphens and dots (RFC 8839 section 5.1 allows an FQDN); dotted decimals that are not
+    // an address are still rejected.
     guard (1...253).contains(text.utf8.count), text.contains(where: \.isLetter),
       text.utf8.allSatisfy({
         isICECharacter($0) && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "/")

@@ -10,8 +10,8 @@ public struct ICECredentials: Hashable, Sendable {
     self.password = password
   }
 
-  /// Fresh ones: 8 characters (48 bits, RFC 8839 asks for 24) find the peer among many on one socket; 24 characters
-  /// are 144 bits (RFC 8839 asks for 128).
+  /// Random credentials: a fragment of 8 characters (48 bits, RFC 8839 asks for 24) identifies the peer among many on
+  /// one socket; a password of 24 characters has 144 bits (RFC 8839 asks for 128).
   public static func random(using generator: inout some RandomNumberGenerator) -> ICECredentials {
     ICECredentials(
       usernameFragment: randomText(8, using: &generator), password: randomText(24, using: &generator))

@@ -1,6 +1,6 @@
 public import Wire
 
-/// Who nominates. RFC 8445 section 4.
+/// The role of an agent; the controlling one nominates. RFC 8445 section 4.
 public enum ICERole: Hashable, Sendable {
   case controlling
   case controlled
@@ -18,22 +18,22 @@ public enum ICEConnectionState: String, Hashable, Sendable {
   case connected
   /// The selected pair is nominated and no better one is being checked.
   case completed
-  /// Nothing authenticated came over the selected pair for `ICEConfiguration.weakAfter`; it is still in use and
-  /// returns to `connected` by itself when something comes.
+  /// The selected pair had no authenticated traffic for `ICEConfiguration.weakAfter`; it stays in use, and the state
+  /// returns to `connected` when traffic resumes.
   case disconnected
-  /// No pair works, or consent has expired; nothing may be sent. A restart begins anew.
+  /// No pair works, or consent has expired; nothing may be sent. A restart starts over.
   case failed
   case closed
 }
 
-/// A pair that data is sent over.
+/// A candidate pair that carries data.
 public struct ICECandidatePair: Hashable, Sendable {
-  /// Distinguishes the pairs of one agent.
+  /// Unique within one agent.
   public var id: Int
-  /// Peer-reflexive when the peer sees us at an address that we had not known.
+  /// Peer-reflexive if the peer sees us at an address that we did not know.
   public var local: ICECandidate
   public var remote: ICECandidate
-  /// What to send from: the base of the local candidate.
+  /// The address to send from: the base of the local candidate.
   public var localAddress: TransportAddress
   public var remoteAddress: TransportAddress
   /// RFC 8445 section 6.1.2.3.
@@ -41,14 +41,14 @@ public struct ICECandidatePair: Hashable, Sendable {
   public var nominated: Bool
 }
 
-/// What an agent wants done or known, in order.
+/// Actions and events from an agent, in order.
 public enum ICEOutput: Sendable {
   /// One datagram to send. `from` is a hint where the shell has one socket per address family.
   case transmit([UInt8], from: TransportAddress, to: TransportAddress)
   case stateChanged(ICEConnectionState)
-  /// Data goes over this pair from now on.
+  /// Data now uses this pair.
   case selectedPairChanged(ICECandidatePair)
-  /// Resolve the mDNS name on the link and give what is found to `addResolved`, or let it be.
+  /// Resolve the mDNS name on the link and pass the result to `addResolved`. May be ignored.
   case resolve(name: String)
 }
 
@@ -66,13 +66,13 @@ public struct ICECandidatePairStatistics: Hashable, Sendable {
   public var pair: ICECandidatePair
   public var state: ICECandidatePairState
   public var nominated: Bool { pair.nominated }
-  /// Whether data goes over it.
+  /// Whether it carries data.
   public var isSelected: Bool
-  /// From the newest response to a request that was sent once; nil before.
+  /// From the latest response to a request that was sent only once; nil before the first.
   public var currentRoundTripTime: Duration?
   /// The sum over all such responses.
   public var totalRoundTripTime: Duration
-  /// Checks without those for consent, retransmissions included.
+  /// Checks other than consent checks, including retransmissions.
   public var requestsSent: Int
   public var responsesReceived: Int
   public var requestsReceived: Int

@@ -2,10 +2,10 @@ public import RTPReceiving
 public import Wire
 
 extension PeerConnection {
-  /// How long a received picture has to be held to meet the sound of the same moment; to be asked when it is handed out.
+  /// How long to hold a received frame so that it plays in sync with its audio; ask when the frame is emitted.
   ///
-  /// - Parameter soundOutputDelay: from the handing out of sound to its being heard.
-  /// - Returns: zero while the peer has not told which moments belong together; at most
+  /// - Parameter soundOutputDelay: from emitting audio to hearing it.
+  /// - Returns: zero until the peer has related the two streams' timestamps; at most
   ///   `RTPReceiverConfiguration.maximumLipSyncHold`.
   public func videoHold(
     for frame: ReceivedVideoFrame, soundOutputDelay: Duration, now: Instant

@@ -5,7 +5,7 @@ public import Wire
 
 // Offer and answer, candidates, restart. RFC 9429, RFC 8838, RFC 8839.
 extension PeerConnection {
-  /// Adds a host candidate on our socket. The first of a family is preferred. Before or after the descriptions.
+  /// Adds a host candidate on our socket, before or after the descriptions. The first of a family is preferred.
   public func addLocalCandidate(_ address: TransportAddress, now: Instant) {
     localCandidates.append(address)
     if ice != nil {
@@ -14,10 +14,10 @@ extension PeerConnection {
     }
   }
 
-  /// What `addLocalCandidate` was given so far.
+  /// The addresses passed to `addLocalCandidate` so far.
   public var localAddresses: [TransportAddress] { localCandidates }
 
-  /// Takes the peer's first offer and gives the answer to send back.
+  /// Applies the peer's first offer and returns the answer to send.
   public func answer(_ offer: SessionDescription, now: Instant) throws(PeerConnectionError) -> SessionDescription {
     guard case .fresh = signaling else { throw .invalidState("an offer was taken before") }
     // RFC 8445 section 6.1.1: the answerer is controlled, unless the offerer is a lite agent.
@@ -34,7 +34,7 @@ extension PeerConnection {
     return answer
   }
 
-  /// Makes our offer.
+  /// Creates our offer.
   public func offer(wantsDataChannel: Bool, now: Instant) throws(PeerConnectionError) -> SessionDescription {
     guard case .fresh = signaling else { throw .invalidState("descriptions were exchanged before") }
     makeAgent(role: .controlling, now: now)
@@ -45,7 +45,7 @@ extension PeerConnection {
     return offer
   }
 
-  /// Takes the answer to our offer.
+  /// Applies the answer to our offer.
   public func accept(_ answer: SessionDescription, now: Instant) throws(PeerConnectionError) {
     guard case .offered(let offer, let local) = signaling else { throw .invalidState("no offer waits for an answer") }
     let negotiated: NegotiatedSession
@@ -57,8 +57,8 @@ extension PeerConnection {
     try begin(negotiated, now: now)
   }
 
-  /// A trickled candidate (`candidate:…`), or the end of them (empty text). Unusable ones are set aside without a word,
-  /// as W3C addIceCandidate does for candidates of transports that it does not know.
+  /// Adds a trickled candidate (`candidate:…`), or end-of-candidates (empty text). Unusable ones are silently ignored,
+  /// as W3C addIceCandidate does with unknown transports.
   public func addRemoteCandidate(_ attribute: String, now: Instant) {
     guard negotiated != nil else {
       if waitingCandidates.count < configuration.maximumWaitingCandidates { waitingCandidates.append(attribute) }
@@ -68,14 +68,14 @@ extension PeerConnection {
     settle(now: now)
   }
 
-  /// The address behind a `.local` name from `PeerConnectionEvent.resolve`.
+  /// Supplies the address for a `.local` name from `PeerConnectionEvent.resolve`.
   public func addResolved(name: String, address: IPAddress, now: Instant) {
     ice?.addResolved(name: name, address: address, now: now)
     settle(now: now)
   }
 
-  /// The peer restarts ICE (WHEP PATCH, RFC 8839 section 4.4.1.1.1): new credentials from it, new ones of ours back.
-  /// Data goes on over the old pair until a new one is found.
+  /// Handles an ICE restart by the peer (WHEP PATCH, RFC 8839 section 4.4.1.1.1): takes its new credentials and returns
+  /// ours. Data stays on the old pair until a new one works.
   public func restartICE(
     ufrag: String, pwd: String, candidates: [String], now: Instant
   ) throws(PeerConnectionError) -> RestartedICE {
@@ -84,16 +84,16 @@ extension PeerConnection {
     return ours
   }
 
-  /// Restarts ICE from our side: what it returns goes to the peer (WHEP PATCH), whose answer goes to
-  /// `completeICERestart`. Data goes on over the old pair until a new one is found; without an answer it simply stays.
-  /// Begun once more, the restart before is void.
+  /// Restarts ICE from our side: send the result to the peer (WHEP PATCH) and pass its answer to `completeICERestart`.
+  /// Data stays on the old pair until a new one works; without an answer it remains there. Calling it again voids the
+  /// earlier restart.
   public func beginICERestart(now: Instant) throws(PeerConnectionError) -> RestartedICE {
     let ours = try renewICE(now: now)
     settle(now: now)
     return ours
   }
 
-  /// Takes the peer's answer to `beginICERestart`. Candidates may follow one by one.
+  /// Applies the peer's answer to `beginICERestart`. More candidates may be trickled.
   public func completeICERestart(
     ufrag: String, pwd: String, candidates: [String], now: Instant
   ) throws(PeerConnectionError) {
@@ -128,7 +128,7 @@ extension PeerConnection {
     ice?.addLocalCandidate(.host(address, localPreference: UInt16(max(0, 65535 - index))), now: now)
   }
 
-  /// What our descriptions say of us. Host candidates are all there is, so gathering is over at once.
+  /// Our side of the descriptions. There are only host candidates, so gathering is complete at once.
   func localSession() -> LocalSession {
     LocalSession(
       iceUfrag: ice?.localCredentials.usernameFragment ?? "", icePwd: ice?.localCredentials.password ?? "",
@@ -164,7 +164,7 @@ extension PeerConnection {
     for candidate in negotiated.remoteICE.candidates + waitingCandidates { take(candidate: candidate, now: now) }
     waitingCandidates = []
     if negotiated.remoteICE.endOfCandidates { ice?.endOfRemoteCandidates(now: now) }
-    // As the client we wait for a pair: a ClientHello into the void costs a retransmission timeout.
+    // As the client we wait for a pair: a ClientHello that cannot be sent costs a retransmission timeout.
     if !negotiated.weAreDTLSClient { transport.start(role: .server, now: now) }
     settle(now: now)
   }

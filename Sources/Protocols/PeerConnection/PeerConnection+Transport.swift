@@ -8,12 +8,12 @@ internal import Wire
 
 // How the layers feed one another. Each drain empties one layer's outputs into the next.
 extension PeerConnection {
-  /// Moves everything that the layers have to say, until all are quiet.
+  /// Drains the outputs of all layers.
   func settle(now: Instant) {
     drainICE(now: now)
     drainDTLS(now: now)
     drainChannels(now: now)
-    // What the channels wrote has become DTLS records.
+    // The channels' packets are now DTLS records.
     drainDTLS(now: now)
     drainSender(now: now)
     drainReceiver(now: now)
@@ -78,7 +78,8 @@ extension PeerConnection {
     }
   }
 
-  /// RFC 8842 section 5.6 and RFC 8122 section 6: nothing passes unless the certificate is the signalled one.
+  /// RFC 8842 section 5.6 and RFC 8122 section 6: no data passes unless the certificate matches the signalled
+  /// fingerprint.
   private func handshakeCompleted(keys: SRTPKeys?, digest: [UInt8], now: Instant) {
     guard let negotiated, dtlsState == .connecting else { return }
     let isSignalled = negotiated.remoteFingerprints.contains {
@@ -122,7 +123,7 @@ extension PeerConnection {
       case .closed(let id):
         outputs.append(.event(.dataChannelClosed(id: id)))
       case .associationClosed:
-        // Pictures and sound go on: a peer may drop its data channels alone.
+        // Media continues: a peer may close just its data channels.
         channels = nil
       }
     }
@@ -161,7 +162,7 @@ extension PeerConnection {
     }
   }
 
-  /// SRTP or SRTCP from the peer, told apart by RFC 5761 section 4.
+  /// SRTP or SRTCP from the peer, distinguished by RFC 5761 section 4.
   func handleMedia(_ datagram: [UInt8], from remote: TransportAddress, now: Instant) {
     guard let srtp else { return }
     var packet = datagram
@@ -187,7 +188,7 @@ extension PeerConnection {
     receiver.handle(rtcp: packets, now: now)
   }
 
-  /// Tells the receiver each measurement once: the total grows with each.
+  /// Passes each measurement to the receiver once: the total grows with each.
   private func passRoundTripOn() {
     guard let pair = ice?.statistics.first(where: \.isSelected), let time = pair.currentRoundTripTime,
       pair.totalRoundTripTime != passedRoundTrips
@@ -196,7 +197,7 @@ extension PeerConnection {
     receiver.noteRoundTripTime(time)
   }
 
-  /// Of the selected pair, by its last consent check.
+  /// Of the selected pair, from its last consent check.
   var roundTripTime: Duration? { ice?.statistics.first(where: \.isSelected)?.currentRoundTripTime }
 
   func addStreams(_ negotiated: NegotiatedSession) {
@@ -218,7 +219,7 @@ extension PeerConnection {
     transmit(datagram, from: pair.localAddress, to: pair.remoteAddress)
   }
 
-  /// Pictures and sound are of no use later.
+  /// Media is not queued: it is of no use later.
   private func transmitMedia(_ packet: [UInt8]) {
     guard selectedPair != nil else { return }
     transmitOnSelectedPair(packet)
@@ -235,7 +236,7 @@ extension PeerConnection {
     outputs.append(.event(.stateChanged(new)))
   }
 
-  /// Lets go of everything but the counters: who holds an ended connection holds next to nothing.
+  /// Releases everything but the counters, so that keeping an ended connection costs next to nothing.
   func finish(_ final: PeerConnectionState, now: Instant) {
     guard !state.isOver else { return }
     finalInboundStatistics = receiver.statistics(now: now)

@@ -36,7 +36,7 @@ public import Wire
 /// }
 /// ```
 ///
-/// `Examples/` has two whole programs: two peers in one process, and a WHEP player.
+/// `Examples/` has two complete programs: two peers in one process, and a WHEP player.
 public final class PeerConnection {
   let configuration: PeerConnectionConfiguration
   let secure: any SecureTransports
@@ -55,23 +55,23 @@ public final class PeerConnection {
   var signaling: SignalingProgress = .fresh
   var outputs = FIFO<PeerConnectionOutput>()
   var localCandidates: [TransportAddress] = []
-  /// Candidates that came before their description (RFC 8838 section 4.1 lets them).
+  /// Candidates received before their description, as RFC 8838 section 4.1 permits.
   var waitingCandidates: [String] = []
-  /// What DTLS wanted to send before there was a pair to send on.
+  /// DTLS datagrams from before there was a pair to send them on.
   var waitingDatagrams: [[UInt8]] = []
-  /// As the DTLS client we start once, when the first pair is usable.
+  /// Whether we have started as the DTLS client: once, when the first pair is usable.
   var isHandshakeStarted = false
-  /// Why the connection failed, for a log; nil while it has not.
+  /// Why the connection failed, for a log; nil if it has not.
   public internal(set) var failureReason: String?
   var traffic = TransportTraffic()
-  /// The sum of the selected pair's round-trip times that the receiver knows of.
+  /// The selected pair's total round-trip time when last passed to the receiver.
   var passedRoundTrips: Duration = .zero
-  /// What was received of each track by the end.
+  /// Final receive statistics of each track.
   var finalInboundStatistics: [RTPInboundStatistics] = []
   let sessionID: UInt64
   var sessionVersion: UInt64 = 0
 
-  /// Where the offer/answer exchange stands; each case holds what is known by then.
+  /// The state of the offer/answer exchange; each case holds what is known by then.
   enum SignalingProgress {
     case fresh
     case offered(SessionDescription, LocalSession)
@@ -92,25 +92,25 @@ public final class PeerConnection {
     sessionID = UInt64.random(in: 0...UInt64(Int64.max), using: &self.random)
   }
 
-  /// What the last offer/answer exchange agreed on; nil before.
+  /// The result of the last offer/answer exchange; nil before the first.
   public var negotiated: NegotiatedSession? {
     if case .stable(let session) = signaling { session } else { nil }
   }
 
-  /// Our ICE user fragment: the shell finds this peer by it when a binding request comes in. Nil before a description.
+  /// Our ICE username fragment, by which the shell maps a Binding request to this peer. Nil before a description.
   public var localUsernameFragment: String? { ice?.localCredentials.usernameFragment }
 
   /// The pair that carries data, once there is one.
   public internal(set) var selectedPair: ICECandidatePair?
 
-  /// Whether the peer has shown that it is at this address, by answering a connectivity check of ours.
+  /// Whether the peer has proven that it is at this address by answering our connectivity check.
   public func hasValidPair(with remote: TransportAddress) -> Bool {
     ice?.hasValidPair(with: remote) ?? false
   }
 
   // MARK: Datagrams and time
 
-  /// Takes one datagram from `remote` that arrived at our address `local`. What it is tells its first byte, RFC 7983.
+  /// Handles a datagram from `remote` that arrived at our address `local`, demultiplexed by its first byte (RFC 7983).
   public func handle(datagram: [UInt8], from remote: TransportAddress, to local: TransportAddress, now: Instant) {
     guard let first = datagram.first, !state.isOver else { return }
     traffic.received(datagram.count)
@@ -118,7 +118,7 @@ public final class PeerConnection {
     case 0...3:
       ice?.handle(datagram: datagram, from: remote, to: local, now: now)
     case 20...63:
-      // Until the keys are there anybody could say anything; whoever ICE has not heard from is nobody.
+      // Before the keys exist anyone can send DTLS, so accept only addresses that ICE has heard from.
       if dtlsState == .connecting, ice?.hasHeard(from: remote) != true {
         traffic.ignoredDatagrams += 1
       } else {
@@ -132,7 +132,7 @@ public final class PeerConnection {
     settle(now: now)
   }
 
-  /// Does what is due at `now`. Harmless when nothing is.
+  /// Runs the timers due at `now`. Harmless if none are.
   public func handleTimeout(now: Instant) {
     guard !state.isOver else { return }
     if Self.deadline(&ice).isDue(at: now) { ice?.handleTimeout(now: now) }
@@ -143,7 +143,7 @@ public final class PeerConnection {
     settle(now: now)
   }
 
-  /// When `handleTimeout` is due next; nil when only the peer can make something happen.
+  /// When `handleTimeout` is due next; nil while no timer runs.
   public var nextDeadline: Instant? {
     guard !state.isOver else { return nil }
     var next = Self.deadline(&channels)
@@ -156,26 +156,26 @@ public final class PeerConnection {
     return next
   }
 
-  // Asked in place: what a class holds is copied, all its arrays retained, before it is asked by its getter, and this is
-  // asked for every packet.
+  // Read in place: calling a getter on a class's stored struct copies the struct first and retains all its arrays, and
+  // this runs for every packet.
   private static func deadline(_ channels: inout DataChannelTransport?) -> Instant? { channels?.nextDeadline }
   private static func deadline(_ agent: inout ICEAgent?) -> Instant? { agent?.nextDeadline }
   private static func deadline(_ sender: inout RTPSender) -> Instant? { sender.nextDeadline }
   private static func deadline(_ receiver: inout RTPReceiver) -> Instant? { receiver.nextDeadline }
 
-  /// The next thing to do; nil when everything has been handed out.
+  /// The next output; nil when there is none.
   public func poll() -> PeerConnectionOutput? {
     outputs.popFirst()
   }
 
   // MARK: Sending
 
-  /// Sends one frame or audio packet, already cut into RTP payloads, on the negotiated track of `kind`.
-  /// Does nothing while the connection is not up or the peer did not ask for that kind.
+  /// Sends one frame or audio packet, already split into RTP payloads, on the negotiated track of `kind`. Does nothing
+  /// unless the connection is up and the peer receives that kind.
   ///
   /// - Parameters:
-  ///   - mediaTime: the track's clock (90 kHz video, 48 kHz sound) without the random offset.
-  ///   - captureTime: when the picture or sound was taken.
+  ///   - mediaTime: the RTP timestamp (90 kHz video, 48 kHz audio) without the random offset.
+  ///   - captureTime: when the frame or audio was captured.
   public func send(
     _ payloads: [[UInt8]], kind: MediaKind, mediaTime: UInt32, captureTime: Instant, temporalLayer: Int = 0,
     isKeyFrame: Bool = false, now: Instant
@@ -187,22 +187,22 @@ public final class PeerConnection {
     drainSender(now: now)
   }
 
-  /// Whether frames of `kind` reach the peer now.
+  /// Whether media of `kind` is currently sent to the peer.
   public func isSending(_ kind: MediaKind) -> Bool {
     srtp != nil && ssrc(of: kind) != nil
   }
 
-  /// The highest temporal layer to send to this peer; others are left out (RFC 7741).
+  /// The highest temporal layer to send to this peer; higher ones are dropped (RFC 7741).
   public func setMaximumTemporalLayer(_ layer: Int) {
     guard let ssrc = ssrc(of: .video) else { return }
     sender.setMaximumTemporalLayer(layer, ssrc: ssrc)
   }
 
-  /// When the peer last said that something of ours was lost on the way; nil if it never did.
+  /// When the peer last reported packet loss; nil if it never did.
   public var lossReportedAt: Instant? { sender.lossReportedAt }
 
-  /// Tells the sender reports what time it is; network time may have set the clock. To be called about once a second: it
-  /// costs nothing while the clock goes evenly, and after a step all tracks report at once.
+  /// Updates the wall clock for sender reports; NTP may have stepped it. Call about once a second: it costs nothing
+  /// while the clock runs evenly, and after a step all tracks send a report at once.
   public func setWallClock(_ reference: WallClockReference, now: Instant) {
     sender.setWallClock(reference, now: now)
     drainSender(now: now)
@@ -216,7 +216,7 @@ public final class PeerConnection {
 
   // MARK: Receiving
 
-  /// The decoder lost its way: asks the peer for a key frame, as often as a well-behaved receiver may (RFC 4585).
+  /// Requests a key frame after a decoder error, no more often than RFC 4585 allows.
   public func requestKeyFrame(now: Instant) {
     guard srtp != nil else { return }
     receiver.requestKeyFrame(now: now)
@@ -225,7 +225,7 @@ public final class PeerConnection {
 
   // MARK: Data channels
 
-  /// Opens a data channel; `dataChannelOpened` follows once the peer has agreed. RFC 8832.
+  /// Opens a data channel; `dataChannelOpened` follows once the peer has acknowledged it. RFC 8832.
   public func openDataChannel(_ parameters: DataChannelParameters, now: Instant) throws(PeerConnectionError) -> UInt16 {
     guard channels != nil else { throw .invalidState("no data channel was negotiated") }
     defer { settle(now: now) }
@@ -251,14 +251,14 @@ public final class PeerConnection {
     settle(now: now)
   }
 
-  /// Bytes that wait to be sent on a channel (W3C `bufferedAmount`).
+  /// Bytes queued on a channel (W3C `bufferedAmount`).
   public func bufferedAmount(of id: UInt16) -> Int {
     channels?.bufferedAmount(of: id) ?? 0
   }
 
   // MARK: The end
 
-  /// Says goodbye on every layer (RTCP BYE, SCTP ABORT, DTLS close_notify) and stops. Drain `poll()` once more after it.
+  /// Closes every layer (RTCP BYE, SCTP ABORT, DTLS close_notify). Drain `poll()` once more afterwards.
   public func close(now: Instant) {
     guard !state.isOver else { return }
     sender.stop(now: now)
@@ -272,6 +272,6 @@ public final class PeerConnection {
 }
 
 extension PeerConnectionState {
-  /// Nothing leads out of these.
+  /// Whether this state is terminal.
   public var isOver: Bool { self == .closed || self == .failed }
 }

@@ -6,20 +6,20 @@ public import SCTP
 public import SDP
 public import Wire
 
-/// What one peer connection is made with. Defaults suit a child on a home network.
+/// The configuration of one peer connection. Defaults suit a baby monitor on a home network.
 public struct PeerConnectionConfiguration: Sendable {
   /// Tracks that we can send, in the order in which they are offered.
   public var media: [LocalMedia]
   public var ice: ICEConfiguration
   public var sctp: SCTPConfiguration
   public var sending: RTPSenderConfiguration
-  /// Asked of the peer with every picture, where the playout-delay header extension was negotiated; nil: as it likes.
+  /// Sent with every frame if the playout-delay header extension was negotiated; nil leaves the delay to the peer.
   public var playoutDelay: PlayoutDelay?
-  /// How received sound is buffered.
+  /// How received audio is buffered.
   public var receivedAudio = AudioJitterBufferConfiguration()
-  /// Candidates that may wait for their description; more are dropped, as a browser has fewer than ten.
+  /// Limit of candidates queued for their description; more are dropped. A browser has fewer than ten.
   public var maximumWaitingCandidates = 32
-  /// DTLS datagrams that may wait for a usable pair: a whole flight of a handshake.
+  /// Limit of DTLS datagrams queued for a usable pair: one whole handshake flight.
   public var maximumWaitingDatagrams = 16
 
   public init(
@@ -44,46 +44,46 @@ public enum DTLSTransportState: String, Sendable, Hashable {
   case new, connecting, connected, closed, failed
 }
 
-/// What the owner of a peer connection has to know.
+/// Events for the owner of a peer connection.
 public enum PeerConnectionEvent: Sendable {
   case stateChanged(PeerConnectionState)
-  /// Another pair of addresses carries the data from now on.
+  /// Data now uses another candidate pair.
   case selectedPairChanged(ICECandidatePair)
-  /// A `.local` candidate: look the name up by multicast DNS and call `addResolved(name:address:now:)`, or do nothing.
+  /// A `.local` candidate: resolve the name by multicast DNS and call `addResolved(name:address:now:)`, or ignore it.
   case resolve(name: String)
   /// The peer cannot go on without a key frame of the track with this SSRC (PLI or FIR).
   case keyFrameRequested(ssrc: UInt32)
-  /// What the path to this peer is estimated to carry.
+  /// The estimated bandwidth of the path to this peer.
   case targetBitrateChanged(kbps: Int)
-  /// A whole picture in decoding order, as soon as it is there.
+  /// A complete frame, in decoding order, as soon as it is available.
   case videoFrame(ReceivedVideoFrame)
-  /// The sound of the next packet time, when it is to be played.
+  /// The audio of the next packet interval, when it is due for playout.
   case audio(ReceivedAudio)
-  /// The peer said that it sends no more of this (RTCP BYE).
+  /// The peer stopped sending this kind (RTCP BYE).
   case mediaEnded(MediaKind)
   case dataChannelOpened(id: UInt16, DataChannelParameters, byPeer: Bool)
   case dataChannelMessage(id: UInt16, DataChannelMessage)
   case dataChannelClosed(id: UInt16)
 }
 
-/// What `PeerConnection.poll()` hands out, in order.
+/// The outputs of `PeerConnection.poll()`, in order.
 public enum PeerConnectionOutput: Sendable {
   /// One datagram for the UDP socket.
   case transmit([UInt8], from: TransportAddress, to: TransportAddress)
   case event(PeerConnectionEvent)
 }
 
-/// Why a description or a call was refused. Nothing has changed then.
+/// Why a description or a call was rejected. Nothing has changed then.
 public enum PeerConnectionError: Error, Sendable {
   case negotiation(NegotiationError)
   /// The call does not fit the signalling state, as in W3C InvalidStateError.
   case invalidState(String)
-  /// The secure transport could not be made.
+  /// The secure transport could not be created.
   case secureTransport(String)
   case dataChannel(DataChannelError)
 }
 
-/// Our side of ICE after a restart, for the peer.
+/// Our ICE parameters after a restart, for the peer.
 public struct RestartedICE: Sendable, Hashable {
   public var ufrag: String
   public var pwd: String

@@ -3,7 +3,7 @@ public import RTPReceiving
 public import RTPSending
 public import Wire
 
-/// Counters of the datagrams below every protocol.
+/// Datagram counters below all protocols.
 struct TransportTraffic {
   var packetsSent: UInt64 = 0
   var bytesSent: UInt64 = 0
@@ -36,7 +36,7 @@ public struct PeerConnectionStatistics: Sendable {
   public var dtlsState: DTLSTransportState
   public var iceState: ICEConnectionState
   public var selectedCandidatePair: ICECandidatePair?
-  /// Not in webrtc-stats: datagrams that were no protocol of ours, or failed authentication.
+  /// Not in webrtc-stats: datagrams of unknown protocols, malformed, or failing authentication.
   public var refusedPackets: UInt64
   /// RTCIceCandidatePairStats `currentRoundTripTime` of the selected pair, seconds.
   public var currentRoundTripTime: Double?
@@ -44,12 +44,12 @@ public struct PeerConnectionStatistics: Sendable {
   public var outboundRTP: [RTPStreamStatistics]
   /// RTCInboundRtpStreamStats.
   public var inboundRTP: [RTPInboundStatistics]
-  /// What the path is estimated to carry, kbit/s (`availableOutgoingBitrate` / 1000).
+  /// The estimated bandwidth of the path, kbit/s (`availableOutgoingBitrate` / 1000).
   public var availableOutgoingKbps: Int
 }
 
 extension PeerConnection {
-  /// A snapshot; costs a few copies, so once a second is fine and once a packet is not.
+  /// A snapshot; it costs a few copies, so call it once a second rather than once per packet.
   public func statistics(now: Instant) -> PeerConnectionStatistics {
     PeerConnectionStatistics(
       packetsSent: traffic.packetsSent, bytesSent: traffic.bytesSent, packetsReceived: traffic.packetsReceived,

@@ -22,7 +22,7 @@ public enum DTLSRole: Sendable, Hashable {
   case server
 }
 
-/// What the DTLS handshake left for SRTP: each direction's master key followed by its master salt, already picked for
+/// The SRTP keys from the DTLS handshake: each direction's master key followed by its master salt, already assigned by
 /// our role (RFC 5764 section 4.2).
 public struct SRTPKeys: Sendable, Hashable {
   public var profile: SRTPProfile
@@ -38,12 +38,12 @@ public struct SRTPKeys: Sendable, Hashable {
   }
 }
 
-/// What the DTLS port wants done or known, in order.
+/// Actions and events from the DTLS port, in order.
 public enum DTLSOutput: Sendable {
-  /// One datagram, to go out as it is.
+  /// One datagram, to be sent as is.
   case transmit([UInt8])
-  /// The handshake is complete. `peerCertificateSHA256` is the digest over the peer's DER certificate (32 bytes);
-  /// the caller compares it with the signalled fingerprint before it lets anything through.
+  /// The handshake is complete. `peerCertificateSHA256` is the digest over the peer's DER certificate (32 bytes); the
+  /// caller compares it with the signalled fingerprint before it accepts any data.
   case connected(keys: SRTPKeys?, peerCertificateSHA256: [UInt8])
   /// One message from the peer (one SCTP packet), decrypted.
   case applicationData([UInt8])
@@ -58,7 +58,7 @@ public enum DTLSOutput: Sendable {
 public protocol DTLSPort: AnyObject {
   /// Starts the handshake; as the client this queues ClientHello. Called once.
   func start(role: DTLSRole, now: Instant)
-  /// Takes a datagram that demultiplexing found to be DTLS (first byte 20...63, RFC 7983).
+  /// Handles a datagram demultiplexed as DTLS (first byte 20...63, RFC 7983).
   func handle(datagram: [UInt8], now: Instant)
   /// Retransmits if the flight's timer has run out at `now`.
   func handleTimeout(now: Instant)
@@ -66,13 +66,13 @@ public protocol DTLSPort: AnyObject {
   func send(_ message: [UInt8])
   /// Queues close_notify.
   func close()
-  /// The next thing to do; nil when there is nothing more for now.
+  /// The next output; nil when there is none.
   func poll() -> DTLSOutput?
   /// When `handleTimeout` is due; nil while no timer runs.
   var nextDeadline: Instant? { get }
 }
 
-/// Why SRTP refused a packet.
+/// Why SRTP rejected a packet.
 public enum SRTPError: Error, Hashable, Sendable {
   case authenticationFailed
   case replayed
@@ -87,12 +87,12 @@ public protocol SRTPPort: AnyObject {
   func protectRTP(_ packet: inout [UInt8]) throws(SRTPError)
   /// Encrypts a compound RTCP packet in place and appends index and tag.
   func protectRTCP(_ packet: inout [UInt8]) throws(SRTPError)
-  /// Verifies and decrypts in place; the tag is cut off.
+  /// Verifies and decrypts in place, and removes the tag.
   func unprotectRTP(_ packet: inout [UInt8]) throws(SRTPError)
   func unprotectRTCP(_ packet: inout [UInt8]) throws(SRTPError)
 }
 
-/// Makes the secure transports of a new peer connection; the shell's only way into the core.
+/// Creates the secure transports of a new peer connection; implemented by the shell.
 public protocol SecureTransports: Sendable {
   /// SHA-256 over our own DER certificate, for `a=fingerprint`.
   var certificateSHA256: [UInt8] { get }

@@ -3,7 +3,7 @@ internal import RTPReceiving
 internal import SDP
 
 extension RTPReceiveStreamConfiguration {
-  /// What offer and answer agreed on, in the receiver's terms.
+  /// The negotiated media in the receiver's terms.
   init(_ negotiated: NegotiatedMedia) {
     let feedback = negotiated.feedback
     self.init(
@@ -18,7 +18,7 @@ extension RTPReceiveStreamConfiguration {
 }
 
 extension RTPReceiverConfiguration {
-  /// We report as the first of our own sources, whether it sends or not.
+  /// RTCP reports carry the SSRC of our first track, whether it sends or not.
   init(_ configuration: PeerConnectionConfiguration) {
     let media = configuration.media.first
     self.init(senderSSRC: media?.ssrc ?? 1, cname: media?.cname ?? "")

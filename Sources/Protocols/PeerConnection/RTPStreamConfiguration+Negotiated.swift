@@ -3,7 +3,7 @@ internal import RTPSending
 internal import SDP
 
 extension RTPStreamConfiguration {
-  /// What offer and answer agreed on, in the sender's terms.
+  /// The negotiated media in the sender's terms.
   init(local: LocalMedia, negotiated: NegotiatedMedia, playoutDelay: PlayoutDelay?) {
     let feedback = negotiated.feedback
     var rtx: (ssrc: UInt32, payloadType: UInt8)?

@@ -1,15 +1,15 @@
 public import Wire
 
-/// What the table-of-contents byte of an Opus packet says. The packet itself is the RTP payload (RFC 7587 section 4.2).
-/// RFC 6716 section 3.1.
+/// The information in the table-of-contents byte of an Opus packet. The packet itself is the RTP payload (RFC 7587
+/// section 4.2). RFC 6716 section 3.1.
 public struct OpusPacketInfo: Hashable, Sendable {
-  /// Microseconds of one frame: 2500...60000.
+  /// Frame duration in microseconds: 2500...60000.
   public var frameMicroseconds: Int
   /// 1...48.
   public var frameCount: Int
   public var isStereo: Bool
 
-  /// The RTP clock of Opus, whatever the sampling rate. RFC 7587 section 4.1.
+  /// The RTP clock rate of Opus at every sampling rate. RFC 7587 section 4.1.
   public static let clockRate: UInt32 = 48_000
 
   /// How much the packet advances the RTP timestamp: at most 5760 (120 ms).

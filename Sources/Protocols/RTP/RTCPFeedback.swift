@@ -24,7 +24,7 @@ public struct RTCPNack: Hashable, Sendable {
     self.items = items
   }
 
-  /// Packs sequence numbers, given in sending order, into as few items as they need.
+  /// Packs sequence numbers, given in sending order, into as few items as possible.
   public init(senderSSRC: UInt32, mediaSSRC: UInt32, lost sequenceNumbers: [UInt16]) {
     self.init(senderSSRC: senderSSRC, mediaSSRC: mediaSSRC, items: [])
     for number in sequenceNumbers {
@@ -40,7 +40,7 @@ public struct RTCPNack: Hashable, Sendable {
     }
   }
 
-  /// All the lost sequence numbers; at most 17 an item.
+  /// All the lost sequence numbers; at most 17 per item.
   public var sequenceNumbers: [UInt16] {
     var numbers: [UInt16] = []
     for item in items {
@@ -77,7 +77,7 @@ public struct RTCPNack: Hashable, Sendable {
   }
 }
 
-/// PLI: the decoder has lost an undefined amount of picture. RFC 4585 section 6.3.1.
+/// PLI: an undefined amount of coded video was lost. RFC 4585 section 6.3.1.
 public struct RTCPPictureLossIndication: Hashable, Sendable {
   public var senderSSRC: UInt32
   public var mediaSSRC: UInt32
@@ -103,10 +103,10 @@ public struct RTCPPictureLossIndication: Hashable, Sendable {
   }
 }
 
-/// FIR: a key frame is wanted; a repeated message keeps its sequence number. RFC 5104 section 4.3.1.
+/// FIR: requests a key frame; a repeated request keeps its sequence number. RFC 5104 section 4.3.1.
 public struct RTCPFullIntraRequest: Hashable, Sendable {
   public struct Entry: Hashable, Sendable {
-    /// The source that shall send a key frame.
+    /// The source that is to send a key frame.
     public var ssrc: UInt32
     public var sequenceNumber: UInt8
 
@@ -154,10 +154,10 @@ public struct RTCPFullIntraRequest: Hashable, Sendable {
   }
 }
 
-/// REMB: what a receiver thinks the path can carry. draft-alvestrand-rmcat-remb-03 section 2.
+/// REMB: the receiver's estimate of the path's bandwidth. draft-alvestrand-rmcat-remb-03 section 2.
 public struct RTCPReceiverEstimatedMaximumBitrate: Hashable, Sendable {
   public var senderSSRC: UInt32
-  /// Saturates where mantissa and exponent say more.
+  /// Saturates if mantissa and exponent exceed 64 bits.
   public var bitsPerSecond: UInt64
   /// The sources that share the estimate; at most 255.
   public var sources: [UInt32]
@@ -194,7 +194,7 @@ public struct RTCPReceiverEstimatedMaximumBitrate: Hashable, Sendable {
       writer.write(UInt32(0))
       writer.write(Self.identifier)
       writer.write(UInt8(written.count))
-      // 18 bits of mantissa: what is below them is cut, so that the estimate is never overstated.
+      // The mantissa has 18 bits; lower bits are truncated, so that the estimate is never overstated.
       let exponent = max(0, 64 - bitsPerSecond.leadingZeroBitCount - 18)
       writer.write24(UInt32(exponent) << 18 | UInt32(bitsPerSecond >> UInt64(exponent)))
       for source in written { writer.write(source) }

@@ -2,7 +2,7 @@ public import Wire
 
 /// One packet of a compound RTCP datagram. RFC 3550 section 6, RFC 4585 section 6.
 ///
-/// Kinds that nothing here acts on (APP, XR of RFC 3611, other feedback formats) are skipped when parsing.
+/// Unused kinds (APP, XR of RFC 3611, other feedback formats) are skipped when parsing.
 public enum RTCPPacket: Hashable, Sendable {
   case senderReport(RTCPSenderReport)
   case receiverReport(RTCPReceiverReport)
@@ -14,7 +14,7 @@ public enum RTCPPacket: Hashable, Sendable {
   case fullIntraRequest(RTCPFullIntraRequest)
   case receiverEstimatedMaximumBitrate(RTCPReceiverEstimatedMaximumBitrate)
 
-  /// More packets than this in one datagram are no report but an attack on our time.
+  /// A datagram with more packets than this is not a report but a denial-of-service attempt.
   static let maximumPacketsInCompound = 64
 
   /// Payload types. RFC 3550 section 12.1, RFC 4585 section 6.1.
@@ -36,7 +36,7 @@ public enum RTCPPacket: Hashable, Sendable {
     static let applicationLayer: UInt8 = 15
   }
 
-  /// Parses a decrypted datagram: a compound one or one of reduced size (RFC 5506). Throws at the first thing broken.
+  /// Parses a decrypted datagram: a compound one or one of reduced size (RFC 5506). Throws at the first error.
   public static func parse(compound bytes: [UInt8]) throws(WireError) -> [RTCPPacket] {
     var reader = ByteReader(bytes)
     guard !reader.isAtEnd else { throw .truncated }

@@ -1,12 +1,12 @@
 import Wire
 
-/// What a receiver says about one source. RFC 3550 section 6.4.1.
+/// A reception report on one source. RFC 3550 section 6.4.1.
 public struct RTCPReportBlock: Hashable, Sendable {
-  /// The source that is reported on.
+  /// The reported source.
   public var ssrc: UInt32
   /// Lost since the last report, in 256ths.
   public var fractionLost: UInt8
-  /// Lost since the beginning; negative with duplicates. −8388608...8388607.
+  /// Total lost; negative with duplicates. −8388608...8388607.
   public var cumulativeLost: Int32
   /// Wraps in the upper 16 bits, sequence number in the lower.
   public var extendedHighestSequenceNumber: UInt32
@@ -14,7 +14,7 @@ public struct RTCPReportBlock: Hashable, Sendable {
   public var jitter: UInt32
   /// The middle 32 bits of the last sender report's NTP time; 0 for none.
   public var lastSenderReport: UInt32
-  /// Since that report came, in 65536ths of a second.
+  /// Time since that report arrived, in 65536ths of a second.
   public var delaySinceLastSenderReport: UInt32
 
   public init(
@@ -55,7 +55,7 @@ public struct RTCPReportBlock: Hashable, Sendable {
   static let maximumInReport = 31
 }
 
-/// SR: what a source has sent, and what it heard of others. RFC 3550 section 6.4.1.
+/// SR: what a source has sent, and its reception reports on others. RFC 3550 section 6.4.1.
 public struct RTCPSenderReport: Hashable, Sendable {
   public var ssrc: UInt32
   /// NTP time (32.32) of this report.
@@ -80,7 +80,7 @@ public struct RTCPSenderReport: Hashable, Sendable {
     self.reportBlocks = reportBlocks
   }
 
-  /// The middle 32 bits of `ntpTime`, as receivers give them back in `lastSenderReport`.
+  /// The middle 32 bits of `ntpTime`, as receivers echo them in `lastSenderReport`.
   public var compactNTPTime: UInt32 { UInt32(truncatingIfNeeded: ntpTime >> 16) }
 
   init(from reader: inout ByteReader, count: Int) throws(WireError) {
@@ -90,7 +90,7 @@ public struct RTCPSenderReport: Hashable, Sendable {
     packetCount = try reader.readUInt32()
     octetCount = try reader.readUInt32()
     reportBlocks = []
-    // Profile-specific extensions behind the blocks are left alone.
+    // Profile-specific extensions after the blocks are ignored.
     for _ in 0..<count { reportBlocks.append(try RTCPReportBlock(from: &reader)) }
   }
 
@@ -109,9 +109,9 @@ public struct RTCPSenderReport: Hashable, Sendable {
   }
 }
 
-/// RR: what somebody who does not send heard of others. RFC 3550 section 6.4.2.
+/// RR: reception reports of a participant that does not send. RFC 3550 section 6.4.2.
 public struct RTCPReceiverReport: Hashable, Sendable {
-  /// Who reports.
+  /// The reporter.
   public var ssrc: UInt32
   /// At most 31 are written.
   public var reportBlocks: [RTCPReportBlock]

@@ -59,7 +59,7 @@ public struct RTCPSourceDescription: Hashable, Sendable {
   }
 }
 
-/// BYE: sources that end. RFC 3550 section 6.6.
+/// BYE: sources that leave. RFC 3550 section 6.6.
 public struct RTCPGoodbye: Hashable, Sendable {
   /// At most 31 are written.
   public var sources: [UInt32]

@@ -1,27 +1,27 @@
 import Wire
 
-/// Transport-wide feedback: when each packet of the transport arrived.
+/// Transport-wide feedback: the arrival time of each packet of the transport.
 /// draft-holmer-rmcat-transport-wide-cc-extensions-01 section 3.1.
 public struct RTCPTransportFeedback: Hashable, Sendable {
   /// What happened to one packet.
   public enum PacketStatus: Hashable, Sendable {
     case notReceived
-    /// `delta` is the time since the previous received packet (for the first: since `referenceTime`), in 250 µs.
+    /// `delta` is the time since the previous received packet (for the first: since `referenceTime`), in 250 µs units.
     case received(delta: Int16)
   }
 
   public var senderSSRC: UInt32
   public var mediaSSRC: UInt32
-  /// The transport-wide sequence number that `statuses` begins with; the others follow without gaps.
+  /// The transport-wide sequence number of the first status; the others follow without gaps.
   public var baseSequenceNumber: UInt16
   /// 24 bits, units of 64 ms, on the receiver's clock.
   public var referenceTime: UInt32
-  /// Counts feedback packets, to tell their own loss.
+  /// Counts feedback packets, to detect their loss.
   public var feedbackCount: UInt8
   /// 1...8192.
   public var statuses: [PacketStatus]
 
-  /// 16 s at 500 packets a second; a feedback packet that claims more is refused.
+  /// 16 s at 500 packets a second; a feedback packet that claims more is rejected.
   public static let maximumStatuses = 8192
   /// Nanoseconds of one delta.
   public static let deltaNanoseconds: Int64 = 250_000
@@ -122,7 +122,7 @@ enum TransportFeedbackChunk {
     }
   }
 
-  /// Unpacks a chunk; what goes beyond `limit` is filling.
+  /// Unpacks a chunk; symbols beyond `limit` are padding.
   static func append(_ chunk: UInt16, to symbols: inout [UInt8], limit: Int) {
     let room = limit - symbols.count
     if chunk & 0x8000 == 0 {
@@ -139,7 +139,7 @@ enum TransportFeedbackChunk {
     }
   }
 
-  /// Packs symbols, taking at each place the chunk that covers most of them.
+  /// Packs symbols, choosing at each position the chunk that covers most of them.
   static func pack(_ symbols: [UInt8]) -> [UInt16] {
     var chunks: [UInt16] = []
     var position = 0
@@ -169,8 +169,8 @@ enum TransportFeedbackChunk {
     return position - start
   }
 
-  /// How many symbols from `start` a one-bit vector carries: the next 14, or what is left of them; none when there is a
-  /// large delta among them, which it cannot tell.
+  /// How many symbols from `start` a one-bit vector carries: the next 14, or what is left of them; none if there is a
+  /// large delta among them, which it cannot encode.
   private static func oneBitCount(_ symbols: [UInt8], from start: Int) -> Int {
     let end = min(symbols.count, start + oneBitSymbols)
     for position in start..<end where symbols[position] > 1 { return 0 }

@@ -14,7 +14,7 @@ public struct RTPHeader: Hashable, Sendable {
   public var ssrc: UInt32
   /// At most 15.
   public var contributingSources: [UInt32]
-  /// The header extension as it came, if there is one.
+  /// The header extension as received, if there is one.
   public var extensionBlock: RTPHeaderExtensionBlock?
 
   public init(
@@ -30,7 +30,7 @@ public struct RTPHeader: Hashable, Sendable {
     self.extensionBlock = extensionBlock
   }
 
-  /// Reads the header and leaves `reader` at the payload. Gives back whether the P bit is set.
+  /// Reads the header and leaves `reader` at the payload. `hasPadding` is set to the P bit.
   init(from reader: inout ByteReader, hasPadding: inout Bool) throws(WireError) {
     let first = try reader.readUInt8()
     guard first >> 6 == 2 else { throw .malformed("RTP version is 2") }
@@ -51,7 +51,7 @@ public struct RTPHeader: Hashable, Sendable {
     extensionBlock = RTPHeaderExtensionBlock(profile: profile, data: try reader.readBytes(Int(words) * 4))
   }
 
-  /// Appends everything up to the extension, whose presence the caller tells.
+  /// Appends everything up to the extension, whose presence the caller passes in.
   func write(to writer: inout ByteWriter, hasPadding: Bool, hasExtension: Bool) {
     let sources = contributingSources.prefix(Self.maximumContributingSources)
     writer.write(0x80 | (hasPadding ? 0x20 : 0) | (hasExtension ? 0x10 : 0) | UInt8(sources.count))

@@ -1,6 +1,6 @@
 import Wire
 
-/// A header extension as it stands in the packet. RFC 3550 section 5.3.1; its inside is that of RFC 8285.
+/// A raw header extension. RFC 3550 section 5.3.1; its elements follow RFC 8285.
 public struct RTPHeaderExtensionBlock: Hashable, Sendable {
   /// "Defined by profile": 0xBEDE for one-byte elements, 0x1000...0x100F for two-byte ones.
   public var profile: UInt16
@@ -15,7 +15,7 @@ public struct RTPHeaderExtensionBlock: Hashable, Sendable {
   static let oneByteProfile: UInt16 = 0xbede
   static let twoByteProfile: UInt16 = 0x1000
 
-  /// The elements that can be read. What is broken ends the walk: the payload behind it may be good all the same.
+  /// The readable elements. Iteration stops at a malformed one; the payload may still be good.
   public var elements: RTPHeaderExtensionElements { RTPHeaderExtensionElements(self) }
 
   func write(to writer: inout ByteWriter) {
@@ -72,7 +72,7 @@ public struct RTPHeaderExtensionElements: Sequence, IteratorProtocol, Sendable {
     }
     guard rest.count >= count else { return end() }
     defer { rest = rest.dropFirst(count) }
-    // Identifier 0 with a length is padding that only the one-byte form can show.
+    // Identifier 0 with a length occurs only in the one-byte form and ends the processing.
     return id == 0 ? end() : RTPHeaderExtensionElement(id: id, data: rest.prefix(count))
   }
 

@@ -1,6 +1,6 @@
 import Wire
 
-/// The identifiers that SDP gave to the header extensions we know; nil for those not negotiated. RFC 8285 section 5.
+/// The negotiated ids of the header extensions we know; nil for those not negotiated. RFC 8285 section 5.
 public struct RTPExtensionIDs: Hashable, Sendable {
   public var mid: UInt8?
   public var transportSequenceNumber: UInt8?
@@ -33,7 +33,7 @@ public struct AbsoluteCaptureTime: Hashable, Sendable {
   }
 }
 
-/// The limits between capture and rendering that the sender asks for. "Playout Delay", webrtc.org/experiments/rtp-hdrext.
+/// The sender's limits for the delay from capture to rendering. "Playout Delay", webrtc.org/experiments/rtp-hdrext.
 public struct PlayoutDelay: Hashable, Sendable {
   /// Units of 10 ms, 0...4095.
   public var minimum: UInt16
@@ -44,11 +44,11 @@ public struct PlayoutDelay: Hashable, Sendable {
     self.maximum = Swift.min(maximum, 4095)
   }
 
-  /// Show each picture as soon as it can be decoded, and none later than 400 ms after its capture.
+  /// Show each frame as soon as it can be decoded, and none later than 400 ms after its capture.
   ///
   /// libwebrtc renders without smoothing while the minimum is 0 and the maximum at most 500 ms (timing.cc,
-  /// `UseLowLatencyRendering`). A maximum of 0 means the same, but then a picture that waited for a retransmission counts
-  /// as late, and is dropped once a newer one can be decoded (frame_decode_timing.cc).
+  /// `UseLowLatencyRendering`). A maximum of 0 means the same, but then a frame that waited for a retransmission counts
+  /// as late and is dropped once a newer one can be decoded (frame_decode_timing.cc).
   public static let live = PlayoutDelay(minimum: 0, maximum: 40)
 }
 
@@ -64,7 +64,7 @@ public struct RTPHeaderExtensions: Hashable, Sendable {
 
   public init() {}
 
-  /// What `ids` names and has the length it should have; the first one counts where an element comes twice.
+  /// Reads the elements listed in `ids` that have a valid length; of duplicates, the first counts.
   public init(parsing block: RTPHeaderExtensionBlock, ids: RTPExtensionIDs) {
     for element in block.elements {
       var reader = ByteReader(element.data)
@@ -93,7 +93,7 @@ public struct RTPHeaderExtensions: Hashable, Sendable {
 extension RTPHeaderExtensions {
   enum Form { case oneByte, twoByte }
 
-  /// The form that can carry what is to be written; nil when nothing is.
+  /// The form needed for the extensions to write; nil if there are none.
   func form(ids: RTPExtensionIDs) -> Form? {
     var highest: UInt8 = 0
     if let id = ids.mid, let mid, !mid.isEmpty { highest = mid.utf8.count > 16 ? .max : id }

@@ -30,13 +30,13 @@ public struct RTPPacket: Hashable, Sendable {
     payload = payload.dropLast(Int(count))
   }
 
-  /// The header extensions that `ids` gives a meaning to.
+  /// The header extensions listed in `ids`.
   public func extensions(_ ids: RTPExtensionIDs) -> RTPHeaderExtensions {
     guard let block = header.extensionBlock else { return RTPHeaderExtensions() }
     return RTPHeaderExtensions(parsing: block, ids: ids)
   }
 
-  /// The packet as bytes, with the extension block as it is.
+  /// Serialises the packet, with the extension block unchanged.
   public func write() -> [UInt8] {
     let padding = min(max(0, paddingByteCount), 255)
     var writer = ByteWriter(reservingCapacity: payload.count + padding + 96)
@@ -50,16 +50,16 @@ public struct RTPPacket: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// What protecting a packet may append: 144 bytes for SRTP (SRTP_MAX_TRAILER_LEN of libsrtp: tag and key identifier),
-  /// and for SRTCP the index of 4 bytes as well (RFC 3711 section 3.4).
+  /// Room for what protection may append: 144 bytes for SRTP (SRTP_MAX_TRAILER_LEN of libsrtp: tag and key identifier),
+  /// plus the 4-byte index for SRTCP (RFC 3711 section 3.4).
   public static let protectionRoom = 148
-  /// Fixed header, all header extensions that are known here with a MID of 16 bytes, and the number of RTX.
+  /// Fixed header, all known header extensions with a 16-byte MID, and the original sequence number of RTX.
   private static let headerRoom = 92
 
   /// Builds an outgoing packet in one allocation, with `protectionRoom` bytes of capacity behind it.
   ///
-  /// `header.extensionBlock` is not used: the block is made of `extensions`. With `originalSequenceNumber`, the payload
-  /// is that of a retransmission (RFC 4588 section 4): these two bytes come before it.
+  /// `header.extensionBlock` is not used: the block is built from `extensions`. With `originalSequenceNumber`, the
+  /// packet is a retransmission (RFC 4588 section 4): these two bytes precede the payload.
   public static func write(
     header: RTPHeader, extensions: RTPHeaderExtensions, ids: RTPExtensionIDs, originalSequenceNumber: UInt16? = nil,
     payload: [UInt8]

@@ -1,12 +1,12 @@
 public import Wire
 
-/// RED: a packet of audio together with copies of those before it. RFC 2198 section 3.
+/// RED: an audio packet with copies of earlier ones. RFC 2198 section 3.
 public struct RedundantAudio: Hashable, Sendable {
   /// An earlier packet, repeated.
   public struct Block: Hashable, Sendable {
     /// 0...127.
     public var payloadType: UInt8
-    /// How far before this packet's timestamp it was, 0...16383.
+    /// How far it precedes this packet's timestamp, 0...16383.
     public var timestampOffset: UInt16
     /// At most 1023 bytes.
     public var data: ArraySlice<UInt8>
@@ -25,7 +25,7 @@ public struct RedundantAudio: Hashable, Sendable {
   public var primaryPayloadType: UInt8
   public var primary: ArraySlice<UInt8>
 
-  /// Nobody repeats more; a packet that claims so is refused.
+  /// No sender repeats more; a packet with more is rejected.
   static let maximumBlocks = 16
 
   public init(redundant: [Block], primaryPayloadType: UInt8, primary: ArraySlice<UInt8>) {

@@ -2,7 +2,7 @@
 package struct RoundTripEstimate: Hashable, Sendable {
   /// Nil before the first measurement.
   package private(set) var smoothed: Duration?
-  /// How far measurements are from `smoothed`, on average.
+  /// The mean deviation of measurements from `smoothed`.
   package private(set) var variation = Duration.zero
 
   private var latest = Duration.zero
@@ -15,8 +15,8 @@ package struct RoundTripEstimate: Hashable, Sendable {
     latest = measured
     guard let old = smoothed else {
       smoothed = measured
-      // RFC 6298 takes half. Nothing here waits as long as TCP does: a request that is repeated too soon costs one packet,
-      // one that comes too late a picture.
+      // RFC 6298 uses half. Nothing here waits as long as TCP does: a request repeated too soon costs one packet, one
+      // repeated too late costs a frame.
       variation = measured / 8
       return
     }
@@ -24,12 +24,12 @@ package struct RoundTripEstimate: Hashable, Sendable {
     smoothed = (old * 7 + measured) / 8
   }
 
-  /// `smoothed`, or the last measurement if that took longer. For what costs more when it is done too soon than when it is
-  /// done late: measurements may be seconds apart, and the path may have changed.
+  /// `smoothed`, or the last measurement if longer. For actions where too soon costs more than too late: measurements
+  /// may be seconds apart, and the path may have changed.
   package var cautious: Duration? { smoothed.map { max($0, latest) } }
 
-  /// By when an answer can be expected: `smoothed` and a quarter, or more where measurements vary; at most twice
-  /// `smoothed`. Nil before the first measurement.
+  /// How long to wait for an answer: `smoothed` plus a quarter, or more if measurements vary; at most twice `smoothed`.
+  /// Nil before the first measurement.
   package var patience: Duration? {
     smoothed.map { min($0 + max($0 / 4, variation * 2), $0 * 2) }
   }

@@ -1,25 +1,25 @@
 import Wire
 
-/// Splits encoded VP8 frames into RTP payloads: once a frame, for all viewers. RFC 7741 section 4.
+/// Splits encoded VP8 frames into RTP payloads: once per frame, for all viewers. RFC 7741 section 4.
 public struct VP8Packetizer: Sendable {
-  /// The long descriptor with PictureID, TL0PICIDX and TID, which every payload of ours has.
+  /// The long descriptor with PictureID, TL0PICIDX and TID, which all our payloads have.
   public static let descriptorByteCount = 6
 
-  /// 15 bits, one up with each frame.
+  /// 15 bits, incremented with each frame.
   private var nextPictureID: UInt16
   /// Of the last base-layer frame.
   private var tl0PictureIndex: UInt8
 
-  /// Both counters may begin anywhere; take random numbers. `pictureID` is the first frame's, `tl0PictureIndex` the
+  /// Both counters may start anywhere; pass random numbers. `pictureID` is the first frame's, `tl0PictureIndex` the
   /// first base-layer frame's.
   public init(pictureID: UInt16 = 0, tl0PictureIndex: UInt8 = 0) {
     nextPictureID = pictureID & 0x7fff
     self.tl0PictureIndex = tl0PictureIndex &- 1
   }
 
-  /// The payloads of one frame, none above `maximumPayloadSize` bytes (descriptor included; at least 16 are taken). They
-  /// are of one size, the last may be a little shorter: so the kernel can cut them apart (UDP_SEGMENT, udp(7)). The last
-  /// one goes out with the marker bit. Empty for an empty frame.
+  /// Splits one frame into payloads of at most `maximumPayloadSize` bytes (descriptor included; less than 16 counts as
+  /// 16). All have the same size, except that the last may be a little shorter, so that the kernel can segment them
+  /// (UDP_SEGMENT, udp(7)). The last one is sent with the marker bit. Empty for an empty frame.
   ///
   /// - Parameters:
   ///   - temporalLayer: 0...3, as the encoder's pattern says. A key frame is always of layer 0.
@@ -49,15 +49,15 @@ public struct VP8Packetizer: Sendable {
       descriptor.write(to: &writer)
       writer.write(contentsOf: frame[start..<end])
       payloads.append(writer.bytes)
-      // Only the first packet begins a partition: where the others begin is not told.
+      // Only the first packet starts a partition; the starts of the others are not signalled.
       descriptor.startsPartition = false
       start = end
     }
     return payloads
   }
 
-  /// Lowers the 15-bit PictureID of a payload that begins at `offset`, for a viewer who did not get the frames between:
-  /// a receiver takes a gap for loss. Payloads without such a PictureID stay as they are.
+  /// Lowers the 15-bit PictureID of the payload at `offset`, for a viewer that was not sent the frames in between: a
+  /// receiver treats a gap as loss. Payloads without such a PictureID are unchanged.
   public static func lowerPictureID(by skipped: UInt16, in packet: inout [UInt8], payloadOffset offset: Int) {
     guard packet.count >= offset + 4, packet[offset] & 0x80 != 0, packet[offset + 1] & 0x80 != 0,
       packet[offset + 2] & 0x80 != 0

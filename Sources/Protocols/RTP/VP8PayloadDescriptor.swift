@@ -1,8 +1,8 @@
 public import Wire
 
-/// What stands before the VP8 data in every packet. RFC 7741 section 4.2.
+/// The header before the VP8 data in every packet. RFC 7741 section 4.2.
 public struct VP8PayloadDescriptor: Hashable, Sendable {
-  /// PictureID: 7 or 15 bits, a choice that a stream keeps.
+  /// PictureID: 7 or 15 bits, the same throughout a stream.
   public enum PictureID: Hashable, Sendable {
     case short(UInt8)
     case long(UInt16)
@@ -21,11 +21,11 @@ public struct VP8PayloadDescriptor: Hashable, Sendable {
     }
   }
 
-  /// N: no other frame needs this one.
+  /// N: no other frame depends on this one.
   public var isNonReference: Bool
   /// S: a VP8 partition begins in this packet.
   public var startsPartition: Bool
-  /// PID, 0...7. With S and 0, a frame begins.
+  /// PID, 0...7. S with PID 0 starts a frame.
   public var partitionIndex: UInt8
   public var pictureID: PictureID?
   /// Counts base-layer frames. Only together with a temporal layer.
@@ -65,7 +65,7 @@ public struct VP8PayloadDescriptor: Hashable, Sendable {
     }
     if flags & 0x40 != 0 { tl0PictureIndex = try reader.readUInt8() }
     if flags & 0x30 != 0 {
-      // TID, Y and KEYIDX share a byte that is there when T or K is.
+      // TID, Y and KEYIDX share a byte that is present if T or K is set.
       let layer = try reader.readUInt8()
       if flags & 0x20 != 0 { temporalLayer = TemporalLayer(index: layer >> 6, isSync: layer & 0x20 != 0) }
       if flags & 0x10 != 0 { keyIndex = layer & 0x1f }

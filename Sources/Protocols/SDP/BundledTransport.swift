@@ -1,8 +1,8 @@
 /// The one transport that all sections share. RFC 9143.
 struct BundledTransport {
-  /// The sections that can go over it, the tagged one first; nil mids occur with a single section only.
+  /// The sections that can use it, the tagged one first; only a single section may lack a mid.
   var sections: [Int]
-  /// Whether a BUNDLE group said so, and the answer must say it too.
+  /// Whether it comes from a BUNDLE group, which the answer must repeat.
   var isGroup: Bool
 
   /// - Throws: `noMedia`, `noBundle` or `bundleWithoutMID`.
@@ -25,8 +25,8 @@ struct BundledTransport {
     isGroup = false
   }
 
-  /// Narrows to what was accepted. RFC 9143 section 7.3.1: the tagged section stays the offerer's if that was accepted;
-  /// else it is the first that is not bundle-only.
+  /// Keeps only the accepted sections. RFC 9143 section 7.3.1: the offerer's tagged section stays tagged if accepted;
+  /// otherwise the first that is not bundle-only is.
   mutating func keep(_ accepted: Set<Int>, of description: SessionDescription) {
     sections = sections.filter(accepted.contains)
     if let first = sections.firstIndex(where: { !description.media[$0].isBundleOnly }), first != 0 {
@@ -34,20 +34,20 @@ struct BundledTransport {
     }
   }
 
-  /// The peer's ICE side, from its tagged section; other sections may have credentials and candidates of transports
-  /// that bundling does away with (RFC 9143 section 7.3.2).
+  /// The peer's ICE parameters, from its tagged section; other sections may have those of transports that bundling
+  /// makes unused (RFC 9143 section 7.3.2).
   static func remoteICE(
     _ section: MediaDescription, of description: SessionDescription
   ) throws(NegotiationError) -> RemoteICE {
     guard let ufrag = section.iceUfrag, let pwd = section.icePwd else { throw .noICECredentials }
     return RemoteICE(
       ufrag: ufrag, pwd: pwd, isLite: description.isICELite,
-      // Component 2 is RTCP of its own, which rtcp-mux does away with; Firefox offers both.
+      // Component 2 is separate RTCP, unused with rtcp-mux; Firefox offers both.
       candidates: section.candidates.filter { $0[...].parts().dropFirst().first == "1" },
       endOfCandidates: section.endOfCandidates)
   }
 
-  /// The peer's certificates. RFC 8122 section 5.1 wants SHA-256 among the digests; it is what we compute.
+  /// The peer's certificate fingerprints. RFC 8122 section 5.1 asks for one with SHA-256, which is what we compute.
   static func fingerprints(_ section: MediaDescription) throws(NegotiationError) -> [Fingerprint] {
     guard !section.fingerprints.isEmpty else { throw .noFingerprint }
     guard section.fingerprints.contains(where: { $0.algorithm == "sha-256" && $0.bytes.count == 32 }) else {
@@ -58,10 +58,10 @@ struct BundledTransport {
 }
 
 extension LocalSession {
-  /// A section of ours that is in use, with all but its media.
+  /// One of our sections in use, with everything but its media.
   ///
-  /// - Parameter isTagged: The candidates belong here. RFC 9143 section 7.1.3 puts credentials and fingerprint there
-  ///   only, too, but aiortc and webrtcbin look for them in every section, and browsers write them to each.
+  /// - Parameter isTagged: Whether the candidates go here. RFC 9143 section 7.1.3 puts credentials and fingerprint only
+  ///   here, too, but aiortc and webrtcbin look for them in every section, and browsers write them to each.
   func section(_ template: MediaDescription, setup: SetupRole, isTagged: Bool) -> MediaDescription {
     var section = MediaDescription(
       kind: template.kind, port: 9, transport: template.transport, formats: template.formats)

@@ -1,14 +1,14 @@
-/// What a media section and a local track have in common: one codec, with its helpers.
+/// The codec that a media section and a local track share, with its RTX and RED formats.
 struct CodecMatch {
   var codec: RTPCodec
-  /// The peer's description of the codec; its number is used both ways.
+  /// The peer's description of the codec; its payload type is used in both directions.
   var format: PayloadFormat
   var rtx: PayloadFormat?
   var red: PayloadFormat?
-  /// RFC 4585 section 4.2: only what both name.
+  /// RFC 4585 section 4.2: only the types that both sides list.
   var feedback: [String]
 
-  /// Our first codec that the section has; nil when there is none.
+  /// Picks our first codec that the section has; nil if there is none.
   init?(_ local: LocalMedia, _ section: MediaDescription) {
     guard section.kind == local.kind, section.isSecureRTP else { return nil }
     for codec in local.codecs where codec.isPrimary {
@@ -18,14 +18,14 @@ struct CodecMatch {
       feedback = codec.feedback.filter { ours in
         format.feedback.contains { $0.lowercased() == ours.lowercased() }
       }
-      // RFC 4588 section 8.6: apt names what is retransmitted.
+      // RFC 4588 section 8.6: apt is the payload type that is retransmitted.
       if let helper = local.codecs.first(where: \.isRetransmission) {
         rtx = section.payloads.first {
           $0.name.lowercased() == helper.name.lowercased() && $0.clockRate == format.clockRate
             && $0.parameters["apt"] == String(format.number)
         }
       }
-      // RFC 2198 section 5: the payload types of the blocks, with slashes between.
+      // RFC 2198 section 5: the payload types of the blocks, separated by slashes.
       if let helper = local.codecs.first(where: \.isRedundancy) {
         red = section.payloads.first { candidate in
           let blocks = candidate.parameters.text[...].parts(47)
@@ -37,7 +37,7 @@ struct CodecMatch {
     return nil
   }
 
-  /// The formats of our answer: the peer's numbers, our parameters.
+  /// The formats of our answer: the peer's payload types, our parameters.
   var answerFormats: [PayloadFormat] {
     var formats = [codec.format(number: format.number, feedback: feedback)]
     formats[0].channels = format.channels
@@ -54,7 +54,7 @@ struct CodecMatch {
   }
 
   /// - Parameters:
-  ///   - extensions: what both agreed on.
+  ///   - extensions: those that both sides agreed on.
   ///   - section: the peer's.
   func negotiated(
     index: Int, local: Int, direction: MediaDirection, extensions: [ExtensionMapping], section: MediaDescription,
@@ -73,8 +73,8 @@ struct CodecMatch {
 }
 
 extension MediaDescription {
-  /// The offered extensions that `uris` names, with the offerer's ids and the direction as the answerer sees it.
-  /// RFC 8285 section 7. Ids above 14 need two-byte headers, which we do not write, so those are left out.
+  /// The offered extensions listed in `uris`, with the offerer's ids and the direction as seen by the answerer (RFC
+  /// 8285 section 7). Ids above 14 need two-byte headers, which we do not write, so those are left out.
   func commonExtensions(_ uris: [String]) -> [ExtensionMapping] {
     var used = Set<UInt16>()
     return uris.compactMap { uri in
@@ -87,7 +87,7 @@ extension MediaDescription {
     }
   }
 
-  /// What the peer takes as data channel messages. RFC 8841 section 6.1: 64 KiB when it does not say; 0 is any size.
+  /// The peer's data channel limits. RFC 8841 section 6.1: messages of up to 64 KiB by default; 0 means any size.
   func dataChannel(index: Int) -> NegotiatedDataChannel {
     let size = maxMessageSize ?? 65536
     return NegotiatedDataChannel(

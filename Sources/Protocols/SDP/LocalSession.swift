@@ -1,17 +1,17 @@
-/// One track of ours, or one place for a track of the peer: what an offer or answer can say about it.
+/// One local track, or a slot for one of the peer's, as an offer or answer describes it.
 public struct LocalMedia: Hashable, Sendable {
   public var kind: MediaKind
-  /// What we want, as we see it.
+  /// The direction that we want, from our side.
   public var direction: MediaDirection
-  /// In order of preference, `rtx` and `red` among them when we can do them.
+  /// In order of preference, including `rtx` and `red` if we support them.
   public var codecs: [RTPCodec]
   /// URIs of the RTP header extensions that we can use, in order of preference.
   public var headerExtensions: [String]
-  /// What we send with.
+  /// Our media SSRC.
   public var ssrc: UInt32
-  /// What we retransmit with; nil without RTX. RFC 4588 section 4.
+  /// Our RTX SSRC; nil without RTX. RFC 4588 section 4.
   public var rtxSSRC: UInt32?
-  /// RFC 3550 section 6.5.1; the same for all tracks that are played in step.
+  /// RFC 3550 section 6.5.1; the same for all synchronised tracks.
   public var cname: String
   /// `a=msid`. RFC 8830.
   public var streamID: String
@@ -33,8 +33,8 @@ public struct LocalMedia: Hashable, Sendable {
   }
 }
 
-/// Our side of a session: all that an offer or an answer needs to know of us. For an ICE restart, negotiate again with
-/// other credentials and `version` one higher, everything else unchanged.
+/// Our side of a session: everything that an offer or answer needs. For an ICE restart, negotiate again with new
+/// credentials and `version` incremented, everything else unchanged.
 public struct LocalSession: Hashable, Sendable {
   /// 4 to 256 letters, digits, `+` or `/`. RFC 8839 section 5.4.
   public var iceUfrag: String
@@ -42,22 +42,23 @@ public struct LocalSession: Hashable, Sendable {
   public var icePwd: String
   /// Attribute text from `candidate:` on.
   public var candidates: [String]
-  /// `candidates` is all there will be.
+  /// `candidates` is complete.
   public var endOfCandidates: Bool
-  /// We can take candidates later. RFC 8840 section 4.1.
+  /// We accept trickled candidates. RFC 8840 section 4.1.
   public var trickle: Bool
   /// 32 bytes, over our certificate's DER form.
   public var fingerprintSHA256: [UInt8]
-  /// What an answer picks when the offer leaves the choice: `active` (RFC 8842 section 5.3 recommends it) or `passive`.
+  /// The role that an answer picks when the offer leaves the choice: `active` (RFC 8842 section 5.3 recommends it) or
+  /// `passive`.
   public var answerSetup: SetupRole
   public var media: [LocalMedia]
-  /// RFC 8841 section 5; nil when we take no data channels.
+  /// RFC 8841 section 5; nil if we accept no data channels.
   public var sctpPort: UInt16?
-  /// The largest data channel message that we take, in bytes. RFC 8841 section 6.
+  /// The largest data channel message that we accept, in bytes. RFC 8841 section 6.
   public var maxMessageSize: UInt64
   /// Random, below 2^63. RFC 9429 section 5.2.1.
   public var sessionID: UInt64
-  /// One more with each description of the session.
+  /// Incremented with each description of the session.
   public var version: UInt64
 
   public init(

@@ -1,4 +1,4 @@
-/// Which way media flows, as the writer of the description sees it. RFC 8866 section 6.7.
+/// The media direction, as the writer of the description sees it. RFC 8866 section 6.7.
 public enum MediaDirection: String, Sendable, Hashable, CaseIterable {
   case sendReceive = "sendrecv"
   case sendOnly = "sendonly"
@@ -20,7 +20,7 @@ public enum MediaDirection: String, Sendable, Hashable, CaseIterable {
   /// The same flow as the other side sees it.
   public var reversed: MediaDirection { MediaDirection(sends: receives, receives: sends) }
 
-  /// What is left when both sides must agree. RFC 3264 section 6.1.
+  /// The direction that both sides agree on. RFC 3264 section 6.1.
   public func intersection(_ other: MediaDirection) -> MediaDirection {
     MediaDirection(sends: sends && other.sends, receives: receives && other.receives)
   }
@@ -87,12 +87,12 @@ public enum SetupRole: String, Sendable, Hashable {
   case active
   /// Waits for it.
   case passive
-  /// Takes either; only in offers.
+  /// Accepts either role; only in offers.
   case actpass
   case holdconn
 }
 
-/// `a=fmtp`: format-specific parameters, mostly `key=value` with semicolons between. RFC 8866 section 6.15.
+/// `a=fmtp`: format-specific parameters, mostly `key=value` separated by semicolons. RFC 8866 section 6.15.
 public struct FormatParameters: Hashable, Sendable, ExpressibleByStringLiteral {
   /// As written.
   public var text: String
@@ -107,7 +107,7 @@ public struct FormatParameters: Hashable, Sendable, ExpressibleByStringLiteral {
 
   public var isEmpty: Bool { text.isEmpty }
 
-  /// The value of the first `key=value`; keys match in any case.
+  /// The value of the first `key=value` with this key; keys are case-insensitive.
   public subscript(key: String) -> String? {
     for part in text[...].parts(59) {
       let (name, value) = part.trimmed.cut(at: 61)
@@ -121,11 +121,11 @@ public struct FormatParameters: Hashable, Sendable, ExpressibleByStringLiteral {
 public struct PayloadFormat: Hashable, Sendable {
   /// 0–127.
   public var number: UInt8
-  /// As written; compare in any case (RFC 4855 section 3).
+  /// As written; case-insensitive (RFC 4855 section 3).
   public var name: String
   /// Hz.
   public var clockRate: UInt32
-  /// Audio channels; nil when the line names none.
+  /// Audio channels; nil if the line has none.
   public var channels: Int?
   public var parameters: FormatParameters
   /// For example `nack pli`. RFC 4585 section 4.2.
@@ -144,10 +144,10 @@ public struct PayloadFormat: Hashable, Sendable {
   }
 }
 
-/// `a=extmap`: which id an RTP header extension has. RFC 8285 section 5.
+/// `a=extmap`: the id of an RTP header extension. RFC 8285 section 5.
 public struct ExtensionMapping: Hashable, Sendable {
   public var id: UInt16
-  /// Nil is both ways, within the section's own direction.
+  /// Nil means both ways, within the section's own direction.
   public var direction: MediaDirection?
   public var uri: String
   /// Attributes of the extension, if any.
@@ -187,7 +187,7 @@ public struct MediaSource: Hashable, Sendable {
   public var cname: String? { attributes.first { $0.name == "cname" }?.value }
 }
 
-/// `a=ssrc-group`, for example `FID` over a source and its retransmissions. RFC 5576 section 4.2.
+/// `a=ssrc-group`, for example `FID` for a source and its retransmissions. RFC 5576 section 4.2.
 public struct MediaSourceGroup: Hashable, Sendable {
   public var semantics: String
   public var ssrcs: [UInt32]

@@ -1,4 +1,4 @@
-/// What a media section carries: the first word of its `m=` line.
+/// The media type: the first word of the `m=` line.
 public enum MediaKind: Hashable, Sendable {
   case audio
   case video
@@ -37,7 +37,7 @@ public struct MediaDescription: Hashable, Sendable {
   public var connection: String?
   /// `a=mid`. RFC 5888 section 4.
   public var mid: String?
-  /// As its writer sees it; `sendrecv` when nothing is said. RFC 8866 section 6.7.
+  /// As its writer sees it; `sendrecv` by default. RFC 8866 section 6.7.
   public var direction: MediaDirection
   /// RFC 8839 section 5.4.
   public var iceUfrag: String?
@@ -55,7 +55,7 @@ public struct MediaDescription: Hashable, Sendable {
   public var rtcpMuxOnly: Bool
   /// `a=rtcp-rsize`. RFC 5506 section 5.
   public var rtcpReducedSize: Bool
-  /// To be used as part of a bundle or not at all; then port 0 is no rejection. RFC 9143 section 6.
+  /// Usable only as part of a bundle; port 0 is then not a rejection. RFC 9143 section 6.
   public var isBundleOnly: Bool
   public var allowsMixedExtensions: Bool
   /// The RTP payload formats, in the order of preference of the `m=` line.
@@ -68,7 +68,7 @@ public struct MediaDescription: Hashable, Sendable {
   public var sctpPort: UInt16?
   /// Bytes; 0 is any size. RFC 8841 section 6.
   public var maxMessageSize: UInt64?
-  /// Other attributes, in order; `rid` and `simulcast` are among them, because we neither send nor take several layers.
+  /// Other attributes, in order, including `rid` and `simulcast`: we neither send nor accept several layers.
   public var attributes: [SDPAttribute]
 
   public init(kind: MediaKind, port: UInt16, transport: String, formats: [String]) {

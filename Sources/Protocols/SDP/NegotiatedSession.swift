@@ -34,20 +34,20 @@ public struct NegotiatedFeedback: OptionSet, Hashable, Sendable {
 
 /// A media section that both sides accepted.
 public struct NegotiatedMedia: Hashable, Sendable {
-  /// Which `m=` section it is.
+  /// The index of its `m=` section.
   public var index: Int
-  /// Which of `LocalSession.media` it carries.
+  /// The index into `LocalSession.media`.
   public var local: Int
-  /// Empty when the peer gave none, which only happens with a single section.
+  /// Empty if the peer gave none, which only happens with a single section.
   public var mid: String
   public var kind: MediaKind
   /// As we see it.
   public var direction: MediaDirection
-  /// Both ways.
+  /// Used in both directions.
   public var payloadType: UInt8
   /// Ours.
   public var codec: RTPCodec
-  /// What the peer asks of the codec that we send it.
+  /// The peer's `fmtp` parameters, for what we send.
   public var remoteParameters: FormatParameters
   /// RFC 4588; nil: no retransmission stream.
   public var rtxPayloadType: UInt8?
@@ -56,9 +56,9 @@ public struct NegotiatedMedia: Hashable, Sendable {
   public var feedback: NegotiatedFeedback
   /// Ids 1 to 14, by URI.
   public var headerExtensionIDs: [String: UInt8]
-  /// The peer's sources as far as its description names them, primary before retransmission.
+  /// The peer's sources listed in its description, primary before retransmission.
   public var remoteSSRCs: [UInt32]
-  /// Feedback may go without a full compound packet. RFC 5506.
+  /// RTCP feedback may be sent without a full compound packet. RFC 5506.
   public var rtcpReducedSize: Bool
 }
 
@@ -67,11 +67,11 @@ public struct NegotiatedDataChannel: Hashable, Sendable {
   public var index: Int
   public var mid: String
   public var remoteSCTPPort: UInt16
-  /// Bytes of the largest message that the peer takes; `Int.max` for any size.
+  /// The largest message that the peer accepts, in bytes; `Int.max` for any size.
   public var remoteMaxMessageSize: Int
 }
 
-/// The peer's ICE side for the one transport of the session.
+/// The peer's ICE parameters for the session's one transport.
 public struct RemoteICE: Hashable, Sendable {
   public var ufrag: String
   public var pwd: String
@@ -82,16 +82,16 @@ public struct RemoteICE: Hashable, Sendable {
   public var endOfCandidates: Bool
 }
 
-/// What offer and answer came to. Everything runs over one transport (RFC 9143).
+/// The result of offer and answer. Everything uses one transport (RFC 9143).
 public struct NegotiatedSession: Hashable, Sendable {
-  /// In section order; an `inactive` one is among them.
+  /// In section order, including `inactive` ones.
   public var media: [NegotiatedMedia]
   public var dataChannel: NegotiatedDataChannel?
   public var remoteICE: RemoteICE
-  /// The peer's certificate must have one of them; at least one is `sha-256`.
+  /// The peer's certificate must match one of them; at least one is `sha-256`.
   public var remoteFingerprints: [Fingerprint]
   /// We send ClientHello. RFC 8842 section 5.
   public var weAreDTLSClient: Bool
-  /// The id of the MID header extension, where any section has it. RFC 9143 section 15.2.
+  /// The id of the MID header extension, if any section has it. RFC 9143 section 15.2.
   public var midExtensionID: UInt8?
 }

@@ -1,8 +1,8 @@
-/// Why a well-formed description cannot become a session with us.
+/// Why no session can be negotiated from a well-formed description.
 public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// No `m=` section that is offered at all.
+  /// Every `m=` section is rejected, or there is none.
   case noMedia
-  /// Nothing that both sides can do: no codec and no data channel in common.
+  /// No codec and no data channel in common.
   case nothingInCommon
   /// Several sections, but no BUNDLE group to put them on one transport. RFC 9143.
   case noBundle
@@ -16,7 +16,7 @@ public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible
   case noRTCPMux(String)
   /// `a=setup` has a value that this side may not send at this point.
   case badSetup(SetupRole)
-  /// The answer's sections are not the offer's; the text says how.
+  /// The answer's sections do not match the offer's; the text says how.
   case answerDoesNotFit(String)
 
   public var description: String {

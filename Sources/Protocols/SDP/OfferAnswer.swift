@@ -1,11 +1,10 @@
-/// Offer and answer between descriptions and what we have: RFC 3264 with the rules of RFC 9429 and RFC 9143.
-/// Everything goes over one transport. An ICE restart is the same call with new credentials and a higher version in
-/// `LocalSession`.
+/// Offer/answer negotiation: RFC 3264 with the rules of RFC 9429 and RFC 9143. Everything uses one transport. An ICE
+/// restart is the same call with new credentials and a higher version in `LocalSession`.
 public enum OfferAnswer {
-  /// Our answer to a peer's offer. Sections of no use (a second video, an unknown codec, a transport of its own) are
-  /// rejected and stay out of the bundle; payload types and extension ids are the offerer's.
+  /// Answers a peer's offer. Unusable sections (a second video, an unknown codec, a separate transport) are rejected
+  /// and left out of the bundle; payload types and extension ids are the offerer's.
   ///
-  /// - Throws: `NegotiationError` when no session can come of it.
+  /// - Throws: `NegotiationError` when no session can be negotiated.
   public static func answer(
     _ offer: SessionDescription, with local: LocalSession
   ) throws(NegotiationError) -> (answer: SessionDescription, negotiated: NegotiatedSession) {
@@ -50,8 +49,8 @@ public enum OfferAnswer {
     return (local.description(media: sections, bundle: transport.isGroup ? bundle : nil), session)
   }
 
-  /// Which section carries which local track. Sections in which something would flow come first, so that a separate
-  /// talk-back section and a listening section each find their own track.
+  /// Assigns local tracks to sections. Sections in which media would flow come first, so that separate talk-back and
+  /// listening sections each get their own track.
   private static func assign(
     _ media: [LocalMedia], to offer: SessionDescription, among sections: [Int]
   ) -> [Int: (local: Int, match: CodecMatch)] {

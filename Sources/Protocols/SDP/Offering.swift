@@ -37,11 +37,11 @@ extension OfferAnswer {
     return local.description(media: sections, bundle: sections.compactMap(\.mid))
   }
 
-  /// What a peer's answer makes of our offer.
+  /// Applies the peer's answer to our offer.
   ///
   /// - Parameters:
-  ///   - offer: As `offer(_:wantsDataChannel:)` made it.
-  ///   - local: The same that the offer was made from.
+  ///   - offer: The result of `offer(_:wantsDataChannel:)`.
+  ///   - local: The session that the offer was made from.
   /// - Throws: `NegotiationError`.
   public static func accept(
     _ answer: SessionDescription, for offer: SessionDescription, with local: LocalSession
@@ -78,7 +78,7 @@ extension OfferAnswer {
     return session
   }
 
-  // RFC 3264 section 6: as many sections, of the same kinds, in the same order.
+  // RFC 3264 section 6: the same number of sections, of the same kinds, in the same order.
   private static func checkShape(_ answer: SessionDescription, _ offer: SessionDescription) throws(NegotiationError) {
     guard answer.media.count == offer.media.count else {
       throw .answerDoesNotFit("\(answer.media.count) sections for \(offer.media.count)")
@@ -104,7 +104,7 @@ extension OfferAnswer {
     return tagged
   }
 
-  // RFC 8842 section 5.3: an answer decides. Without the attribute the answerer is active.
+  // RFC 8842 section 5.3: the answer decides. Without the attribute the answerer is active.
   private static func weAreClient(_ setup: SetupRole?) throws(NegotiationError) -> Bool {
     switch setup {
     case nil, .active: false
@@ -114,7 +114,7 @@ extension OfferAnswer {
     }
   }
 
-  /// One id for each URI in the whole session, as one transport requires. RFC 9143 section 9.1 by way of RFC 8285.
+  /// One id per URI in the whole session, as a shared transport requires. RFC 9143 section 9.1 by way of RFC 8285.
   private static func extensionIDs(_ media: [LocalMedia]) -> [String: UInt16] {
     var ids: [String: UInt16] = [:]
     for uri in media.flatMap(\.headerExtensions) where ids[uri] == nil && ids.count < 14 {

@@ -1,17 +1,17 @@
-/// A codec that we can send or take, before it has a payload type number of a session.
+/// A codec that we can send or receive, before a session assigns its payload type.
 public struct RTPCodec: Hashable, Sendable {
-  /// As in RFC 4855 registrations; compared in any case. `rtx` (RFC 4588) and `red` (RFC 2198) stand for themselves:
-  /// which payload type they carry is settled in negotiation.
+  /// As registered under RFC 4855; case-insensitive. For `rtx` (RFC 4588) and `red` (RFC 2198), negotiation settles
+  /// which payload type they carry.
   public var name: String
   /// Hz.
   public var clockRate: UInt32
-  /// Audio channels of the `rtpmap` line; 1 is left out of it.
+  /// Audio channels in the `rtpmap` line, which omits 1.
   public var channels: Int
   /// What we ask of the peer when we receive this codec (`a=fmtp`).
   public var parameters: FormatParameters
-  /// What we understand, for example `nack pli`. RFC 4585 section 4.2.
+  /// The feedback that we support, for example `nack pli`. RFC 4585 section 4.2.
   public var feedback: [String]
-  /// The number we give it in our own offers; in answers the offerer's number counts.
+  /// The payload type in our own offers; answers use the offerer's.
   public var preferredPayloadType: UInt8
 
   public init(
@@ -32,7 +32,7 @@ public struct RTPCodec: Hashable, Sendable {
     preferredPayloadType: 96)
   /// RFC 4588.
   public static let rtx = RTPCodec(name: "rtx", clockRate: 90_000, preferredPayloadType: 97)
-  /// RFC 7587; the `rtpmap` line says two channels whatever is sent. A room's sound is mono.
+  /// RFC 7587; the `rtpmap` line always says two channels. A room's sound is mono.
   public static let opus = RTPCodec(
     name: "opus", clockRate: 48_000, channels: 2, parameters: "minptime=10;useinbandfec=1;stereo=0",
     feedback: ["transport-cc", "nack"], preferredPayloadType: 111)
@@ -44,8 +44,8 @@ public struct RTPCodec: Hashable, Sendable {
   /// Whether it carries media itself.
   var isPrimary: Bool { !isRetransmission && !isRedundancy }
 
-  /// Whether a peer's format is this codec. A missing channel count passes: webrtcbin writes `OPUS/48000`, although
-  /// RFC 7587 section 7 wants two channels there.
+  /// Whether a peer's format is this codec. A missing channel count is accepted: webrtcbin writes `OPUS/48000`,
+  /// although RFC 7587 section 7 requires two channels there.
   func matches(_ format: PayloadFormat) -> Bool {
     name.lowercased() == format.name.lowercased() && clockRate == format.clockRate
       && (format.channels ?? channels) == channels

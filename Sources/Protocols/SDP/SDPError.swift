@@ -2,7 +2,7 @@
 public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The offending line, counted from 1; one past the last line when something is missing at the end.
   public var line: Int
-  /// What is wrong with it, for a person.
+  /// What is wrong with it, human-readable.
   public var reason: String
 
   public init(line: Int, reason: String) {
@@ -14,7 +14,7 @@ public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String { "line \(line): \(reason)" }
 }
 
-/// What a description may hold. A browser's largest offer is below a quarter of each.
+/// Limits of a description. The largest browser offers stay below a quarter of each.
 public enum SDPLimits {
   /// The same as the HTTP body limit of WHEP.
   public static let bytes = 65536
@@ -26,6 +26,6 @@ public enum SDPLimits {
   public static let extensions = 64
   public static let sources = 128
   public static let fingerprints = 16
-  /// Attributes of one level that nobody here reads.
+  /// Unknown attributes of one level.
   public static let unknownAttributes = 256
 }

@@ -1,4 +1,4 @@
-/// One `<type>=<value>` line. RFC 8866 section 5. Also what trickle fragments are made of (RFC 8840 section 9.2).
+/// One `<type>=<value>` line. RFC 8866 section 5. Trickle ICE fragments consist of them, too (RFC 8840 section 9.2).
 public struct SDPLine: Sendable {
   /// Counted from 1.
   public var number: Int
@@ -7,8 +7,8 @@ public struct SDPLine: Sendable {
   /// Everything after the equals sign.
   public var value: Substring
 
-  /// Cuts a text into lines at CRLF or bare LF, and leaves blank lines out. RFC 8866 section 5 allows both ends;
-  /// blank lines are no part of it, but hand-made descriptions have them.
+  /// Splits a text into lines at CRLF or bare LF and drops blank lines. RFC 8866 section 5 allows both line endings,
+  /// but no blank lines; hand-written descriptions have them.
   ///
   /// - Throws: `SDPError` if the text is over `SDPLimits.bytes`, or a line is too long, holds a NUL or a lone CR, or
   ///   does not begin with a letter and an equals sign.
@@ -51,7 +51,7 @@ public struct SDPLine: Sendable {
 }
 
 extension String {
-  /// By offsets in UTF-8, at which characters have to begin.
+  /// By UTF-8 offsets, which must be character boundaries.
   fileprivate func slice(_ range: Range<Int>) -> Substring {
     let start = utf8.index(utf8.startIndex, offsetBy: range.lowerBound)
     return self[start..<utf8.index(start, offsetBy: range.count)]
@@ -59,7 +59,7 @@ extension String {
 }
 
 extension Substring {
-  /// What is before and after the first `separator`; nil after it when there is none.
+  /// The parts before and after the first `separator`; without one, the second is nil.
   func cut(at separator: UInt8) -> (Substring, Substring?) {
     guard let position = utf8.firstIndex(of: separator) else { return (self, nil) }
     return (self[..<position], self[utf8.index(after: position)...])

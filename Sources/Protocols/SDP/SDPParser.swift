@@ -9,7 +9,7 @@ extension SessionDescription {
   }
 }
 
-/// Reads lines front to back; attributes go to the section that is open.
+/// Reads lines front to back; attributes go to the current section.
 private struct SDPParser {
   private var origin: SessionDescription.Origin?
   private var name: String?

@@ -16,7 +16,7 @@ extension SessionDescription: CustomStringConvertible {
   }
 }
 
-/// Lines of SDP as they grow.
+/// SDP lines under construction.
 private struct SDPText {
   var text = ""
 

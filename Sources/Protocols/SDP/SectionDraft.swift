@@ -1,10 +1,10 @@
-/// A media section while its lines come in. Formats are put together at the end, because Firefox writes `fmtp` before
+/// A media section while its lines are parsed. Formats are assembled at the end, because Firefox writes `fmtp` before
 /// `rtpmap`.
 struct SectionDraft {
   var media: MediaDescription
-  /// Where the section begins.
+  /// The line where the section begins.
   let line: Int
-  /// Whether the formats are RTP payload types. Asked for each line, so it is found once.
+  /// Whether the formats are RTP payload types. Needed for each line, so computed once.
   private let isRTP: Bool
   private var direction: MediaDirection?
   private var formatMaps: [String: PayloadFormat] = [:]
@@ -23,7 +23,7 @@ struct SectionDraft {
     guard words.count >= 4 else {
       throw SDPError(line: line.number, reason: "m= has a kind, a port, a transport and formats")
     }
-    // A count of ports may follow a slash; it means nothing under RTP multiplexing.
+    // A port count may follow after a slash; it is meaningless under RTP multiplexing.
     guard let port = words[1].cut(at: 47).0.number(as: UInt16.self) else {
       throw SDPError(line: line.number, reason: "\(words[1]) is not a port")
     }
@@ -38,7 +38,7 @@ struct SectionDraft {
 
   mutating func read(_ line: SDPLine) throws(SDPError) {
     let (first, optional) = line.attribute
-    // Comparing strings is faster than comparing parts of one.
+    // Comparing strings is faster than comparing substrings.
     let name = String(first)
     let value = (optional ?? "").trimmed
     if optional == nil, let direction = MediaDirection(rawValue: name) {
@@ -197,7 +197,7 @@ struct SectionDraft {
     media.sourceGroups.append(MediaSourceGroup(semantics: String(semantics), ssrcs: ssrcs))
   }
 
-  /// The section as described, with what it does not say itself taken from the session level.
+  /// The parsed section; what it lacks is inherited from the session level.
   func finish(inheriting session: SectionDraft) -> MediaDescription {
     var media = media
     media.direction = direction ?? session.direction ?? .sendReceive
@@ -222,7 +222,7 @@ struct SectionDraft {
         seen.insert(payload.number).inserted
       else { return nil }
       payload.parameters = FormatParameters(parameters[format] ?? "")
-      // RFC 4585 section 4.2: `*` speaks for every format.
+      // RFC 4585 section 4.2: `*` applies to every format.
       payload.feedback = Array(((feedback[format] ?? []) + (feedback["*"] ?? [])).prefix(SDPLimits.formats))
       return payload
     }
@@ -234,7 +234,7 @@ extension MediaDescription {
   fileprivate var carriesRTP: Bool { transport[...].parts(47).contains("RTP") }
 }
 
-/// Payload types that need no `rtpmap`, as far as browsers offer them. RFC 3551 section 6.
+/// Static payload types, which need no `rtpmap`, as offered by browsers. RFC 3551 section 6.
 private enum StaticPayload {
   static func format(_ number: String) -> PayloadFormat? {
     switch number {

@@ -1,11 +1,11 @@
 /// A session description: RFC 8866 as RFC 9429 uses it. Session-level ICE, DTLS, direction and extension attributes are
-/// found in every media section that has none of its own; writing puts them there.
+/// copied into every media section without its own, and written there.
 public struct SessionDescription: Hashable, Sendable {
   /// The `o=` line. RFC 8866 section 5.2.
   public struct Origin: Hashable, Sendable {
     public var username: String
     public var sessionID: UInt64
-    /// Goes up with every change of the description.
+    /// Incremented with every change of the description.
     public var version: UInt64
     /// Net type, address type and address, as written.
     public var address: String
@@ -33,7 +33,7 @@ public struct SessionDescription: Hashable, Sendable {
   /// The `s=` line.
   public var name: String
   public var groups: [Group]
-  /// `a=ice-lite`: the writer of this only answers checks. RFC 8839 section 5.3.
+  /// `a=ice-lite`: the writer only answers checks. RFC 8839 section 5.3.
   public var isICELite: Bool
   /// `a=extmap-allow-mixed` at session level. RFC 8285 section 6.
   public var allowsMixedExtensions: Bool
@@ -41,7 +41,7 @@ public struct SessionDescription: Hashable, Sendable {
   public var msidSemantic: String?
   /// Other session attributes, in order.
   public var attributes: [SDPAttribute]
-  /// The `m=` sections, in order; the order is the identity between offer and answer (RFC 3264 section 6).
+  /// The `m=` sections, in order; the order identifies them between offer and answer (RFC 3264 section 6).
   public var media: [MediaDescription]
 
   public init(
@@ -66,7 +66,7 @@ public struct SessionDescription: Hashable, Sendable {
   public func media(mid: String) -> MediaDescription? { media.first { $0.mid == mid } }
 }
 
-/// An attribute kept as it came.
+/// An attribute kept as received.
 public struct SDPAttribute: Hashable, Sendable {
   public var name: String
   /// Nil for a property attribute (`a=name`).

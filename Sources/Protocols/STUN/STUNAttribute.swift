@@ -1,6 +1,6 @@
 public import Wire
 
-/// The number of an attribute. RFC 8489 section 18.3, RFC 8445 section 20.2.
+/// The type of an attribute. RFC 8489 section 18.3, RFC 8445 section 20.2.
 public struct STUNAttributeType: RawRepresentable, Hashable, Sendable {
   public var rawValue: UInt16
 
@@ -24,14 +24,14 @@ public struct STUNAttributeType: RawRepresentable, Hashable, Sendable {
   public static let iceControlled = STUNAttributeType(rawValue: 0x8029)
   public static let iceControlling = STUNAttributeType(rawValue: 0x802a)
 
-  /// Whether who does not know it has to refuse the message. RFC 8489 section 14.
+  /// Whether a receiver that does not know it must reject the message. RFC 8489 section 14.
   public var isComprehensionRequired: Bool { rawValue < 0x8000 }
 }
 
 /// One attribute with its value. RFC 8489 section 14, RFC 8445 section 16.1.
 ///
-/// The integrity attributes and FINGERPRINT are not among them: they are made by `STUNMessage.encode` and checked by
-/// `STUNMessage.verifyIntegrity` and `hasValidFingerprint`.
+/// The integrity attributes and FINGERPRINT are not included: `STUNMessage.encode` creates them,
+/// `STUNMessage.verifyIntegrity` and `hasValidFingerprint` check them.
 public enum STUNAttribute: Hashable, Sendable {
   case mappedAddress(TransportAddress)
   case xorMappedAddress(TransportAddress)
@@ -47,7 +47,7 @@ public enum STUNAttribute: Hashable, Sendable {
   /// With the sender's tie-breaker.
   case iceControlled(UInt64)
   case iceControlling(UInt64)
-  /// Any other, with its value without padding.
+  /// Any other attribute, with its value without padding.
   case raw(STUNAttributeType, [UInt8])
 
   public var type: STUNAttributeType {

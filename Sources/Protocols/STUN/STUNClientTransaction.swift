@@ -1,14 +1,14 @@
 public import Wire
 
-/// How often and how long a request is sent again over UDP. RFC 8489 section 6.2.1.
+/// The retransmission schedule of a request over UDP. RFC 8489 section 6.2.1.
 public struct STUNRetransmission: Hashable, Sendable {
-  /// The time to the first retransmission; doubles with each.
+  /// The time to the first retransmission; doubles each time.
   public var initialTimeout: Duration
-  /// Where the doubling stops; nil for never, as RFC 8489 has it.
+  /// The upper limit of the doubling; nil for none, as in RFC 8489.
   public var maximumTimeout: Duration?
-  /// Rc: how often the request is sent at all.
+  /// Rc: how many times the request is sent in total.
   public var maximumRequests: Int
-  /// Rm: how many times the initial timeout the last request waits for its response.
+  /// Rm: how long the last request waits for its response, in initial timeouts.
   public var lastTimeoutFactor: Int
 
   public init(
@@ -21,7 +21,7 @@ public struct STUNRetransmission: Hashable, Sendable {
     self.lastTimeoutFactor = lastTimeoutFactor
   }
 
-  /// For a request that is sent once and waits `timeout` for its response, as consent checks are (RFC 7675 section 5.1).
+  /// For a request that is sent once and waits `timeout` for its response, like consent checks (RFC 7675 section 5.1).
   public static func once(timeout: Duration) -> STUNRetransmission {
     STUNRetransmission(initialTimeout: timeout, maximumRequests: 1, lastTimeoutFactor: 1)
   }
@@ -29,8 +29,8 @@ public struct STUNRetransmission: Hashable, Sendable {
 
 /// A request that waits for its response, retransmitted with doubling timeouts. RFC 8489 section 6.2.1.
 ///
-/// The caller sends `request` once when it makes the transaction, and again whenever `handleTimeout` says so. It is
-/// over with a response or with `.timedOut`.
+/// The caller sends `request` when it creates the transaction, and again whenever `handleTimeout` says so. It ends with
+/// a response or with `.timedOut`.
 public struct STUNClientTransaction: Sendable {
   public enum Event: Hashable, Sendable {
     /// Send `request` again.
@@ -43,7 +43,7 @@ public struct STUNClientTransaction: Sendable {
   public let request: [UInt8]
   public let firstSentAt: Instant
   public private(set) var lastSentAt: Instant
-  /// How often `request` has been sent.
+  /// How many times `request` has been sent.
   public private(set) var sentCount = 1
   /// When `handleTimeout` is due.
   public private(set) var deadline: Instant
@@ -69,7 +69,7 @@ public struct STUNClientTransaction: Sendable {
       ? timeout : retransmission.initialTimeout * max(1, retransmission.lastTimeoutFactor)
   }
 
-  /// What is due at `now`; nil when it is too early.
+  /// The event due at `now`; nil if it is too early.
   public mutating func handleTimeout(now: Instant) -> Event? {
     guard now >= deadline else { return nil }
     guard sentCount < retransmission.maximumRequests else { return .timedOut }
@@ -80,22 +80,22 @@ public struct STUNClientTransaction: Sendable {
     return .retransmit
   }
 
-  /// Counts a retransmission that the caller makes early because the peer has just shown itself; the schedule goes on.
+  /// Counts an early retransmission, sent because the peer was just heard; the schedule continues.
   public mutating func retransmitEarly(now: Instant) {
     lastSentAt = now
     sentCount = min(sentCount + 1, retransmission.maximumRequests)
     deadline = now + waitAfterSending
   }
 
-  /// Lets the request wait for its response without being sent again. RFC 8445 section 8.1.2.
+  /// Stops retransmitting; a response is still awaited. RFC 8445 section 8.1.2.
   public mutating func stopRetransmitting() {
     guard sentCount < retransmission.maximumRequests else { return }
     retransmission.maximumRequests = sentCount
     deadline = lastSentAt + waitAfterSending
   }
 
-  /// The round trip to a response at `now`; nil once the request was sent twice, because the response could be to
-  /// either (Karn's rule, RFC 8489 section 6.2.1).
+  /// The round trip to a response at `now`; nil if the request was sent more than once, because the response could be
+  /// to any of them (Karn's rule, RFC 8489 section 6.2.1).
   public func roundTripTime(now: Instant) -> Duration? {
     sentCount == 1 ? now - firstSentAt : nil
   }

@@ -1,4 +1,4 @@
-/// The class of a message: what it is to its method. RFC 8489 section 5.
+/// The class of a message. RFC 8489 section 5.
 public enum STUNClass: UInt8, Hashable, Sendable {
   case request = 0
   case indication = 1
@@ -34,7 +34,7 @@ public struct STUNTransactionID: Hashable, Sendable {
     self.low = low
   }
 
-  /// A fresh one. RFC 8489 section 5 asks for a uniform, unpredictable choice, so that a response cannot be guessed.
+  /// A random one. RFC 8489 section 5 asks for a uniform, unpredictable choice, so that a response cannot be guessed.
   public static func random(using generator: inout some RandomNumberGenerator) -> STUNTransactionID {
     STUNTransactionID(high: generator.next(), low: generator.next())
   }
@@ -46,7 +46,7 @@ public struct STUNTransactionID: Hashable, Sendable {
   }
 }
 
-/// The 14 bits of method and class, interleaved as the wire has them. RFC 8489 section 5, figure 3.
+/// The 14 bits of method and class, interleaved as on the wire. RFC 8489 section 5, figure 3.
 enum STUNMessageType {
   static func encode(_ messageClass: STUNClass, _ method: STUNMethod) -> UInt16 {
     let bits = method.rawValue
@@ -61,14 +61,14 @@ enum STUNMessageType {
   }
 }
 
-/// Numbers of RFC 8489 that more than one file needs.
+/// RFC 8489 constants that more than one file needs.
 public enum STUNConstants {
   /// RFC 8489 section 5.
   public static let magicCookie: UInt32 = 0x2112_a442
   /// Type, length, cookie and transaction id.
   public static let headerLength = 20
-  /// More attributes than any message of STUN, ICE or TURN has; past this the message is refused.
+  /// More attributes than any STUN, ICE or TURN message has; messages with more are rejected.
   public static let maximumAttributes = 32
-  /// What FINGERPRINT's checksum is XORed with ("STUN"). RFC 8489 section 14.7.
+  /// The XOR mask of FINGERPRINT's checksum ("STUN"). RFC 8489 section 14.7.
   static let fingerprintMask: UInt32 = 0x5354_554e
 }

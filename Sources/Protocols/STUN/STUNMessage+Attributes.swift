@@ -6,7 +6,7 @@ extension STUNMessage {
     first { if case .username(let text) = $0 { text } else { nil } }
   }
 
-  /// XOR-MAPPED-ADDRESS, or MAPPED-ADDRESS from a server that knows no other.
+  /// XOR-MAPPED-ADDRESS, or MAPPED-ADDRESS from a server that sends no other.
   public var mappedAddress: TransportAddress? {
     first { if case .xorMappedAddress(let address) = $0 { address } else { nil } }
       ?? first { if case .mappedAddress(let address) = $0 { address } else { nil } }
@@ -24,12 +24,12 @@ extension STUNMessage {
     attributes.contains(.useCandidate)
   }
 
-  /// The tie-breaker of a sender that takes itself for controlling.
+  /// The tie-breaker of a sender in the controlling role.
   public var iceControlling: UInt64? {
     first { if case .iceControlling(let tieBreaker) = $0 { tieBreaker } else { nil } }
   }
 
-  /// The tie-breaker of a sender that takes itself for controlled.
+  /// The tie-breaker of a sender in the controlled role.
   public var iceControlled: UInt64? {
     first { if case .iceControlled(let tieBreaker) = $0 { tieBreaker } else { nil } }
   }
@@ -42,8 +42,8 @@ extension STUNMessage {
     first { if case .nonce(let bytes) = $0 { bytes } else { nil } }
   }
 
-  /// Attributes that the receiver must know and does not: those without a case here, less `understood`.
-  /// A request with any is answered 420. RFC 8489 section 6.3.1.
+  /// Unknown comprehension-required attributes: those without a case here, except `understood`. A request with any is
+  /// answered with 420. RFC 8489 section 6.3.1.
   public func unknownComprehensionRequired(understood: Set<STUNAttributeType> = []) -> [STUNAttributeType] {
     attributes.compactMap { attribute in
       guard case .raw(let type, _) = attribute, type.isComprehensionRequired, !understood.contains(type) else {
@@ -72,7 +72,7 @@ extension STUNMessage {
 
 /// The key of the long-term credential mechanism: MD5 over `username:realm:password`. RFC 8489 section 9.2.2.
 ///
-/// Texts outside ASCII come prepared by OpaqueString (RFC 8265).
+/// Non-ASCII text must already be prepared with OpaqueString (RFC 8265).
 public func stunLongTermKey(username: String, realm: String, password: String, hashes: any Hashes) -> [UInt8] {
   hashes.md5(Array("\(username):\(realm):\(password)".utf8))
 }

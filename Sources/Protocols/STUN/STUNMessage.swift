@@ -2,20 +2,19 @@ public import Wire
 
 /// A STUN message: header and attributes. RFC 8489 section 5.
 ///
-/// A decoded one keeps its bytes, because integrity is over bytes as they came.
+/// A decoded message keeps its bytes, because integrity covers them as received.
 public struct STUNMessage: Sendable {
   public var messageClass: STUNClass
   public var method: STUNMethod
   public var transactionID: STUNTransactionID
-  /// In wire order. Those that stand after the integrity attributes are left out when decoding: nothing protects them
-  /// (RFC 8489 section 14.5).
+  /// In wire order. Decoding drops those after the integrity attributes: nothing protects them (RFC 8489 section 14.5).
   public var attributes: [STUNAttribute]
   private var received: Received?
 
-  /// What checking a message that came needs.
+  /// What is needed to verify a received message.
   private struct Received: Sendable {
     var bytes: [UInt8]
-    /// Where the attribute's header begins.
+    /// The offset of the attribute's header.
     var integrity: Int?
     var integritySHA256: Range<Int>?
     var fingerprint: Int?
@@ -40,10 +39,10 @@ public struct STUNMessage: Sendable {
     return Int(at(2) << 8 | at(3)) + STUNConstants.headerLength <= datagram.count
   }
 
-  /// Reads one message that fills the datagram.
+  /// Decodes one message that fills the datagram.
   ///
-  /// - Throws: `WireError` when the bytes are no STUN message, a known attribute is malformed, or there are more than
-  ///   `STUNConstants.maximumAttributes`.
+  /// - Throws: `WireError` when the bytes are not a STUN message, a known attribute is malformed, or there are more
+  ///   than `STUNConstants.maximumAttributes`.
   public init(decoding datagram: [UInt8]) throws(WireError) {
     var reader = ByteReader(datagram)
     guard let (messageClass, method) = STUNMessageType.decode(try reader.readUInt16()) else {
@@ -91,15 +90,15 @@ public struct STUNMessage: Sendable {
 }
 
 extension STUNMessage {
-  /// Which integrity attribute a message carries or shall carry.
+  /// The integrity attribute that a message carries or is encoded with.
   public enum Integrity: Sendable {
     /// HMAC-SHA1, RFC 8489 section 14.5: what ICE uses.
     case messageIntegrity
-    /// HMAC-SHA256 in full length, RFC 8489 section 14.6.
+    /// Full-length HMAC-SHA256, RFC 8489 section 14.6.
     case messageIntegritySHA256
   }
 
-  /// The message's bytes, with integrity under `key` (when there is one) and FINGERPRINT as last attributes.
+  /// Encodes the message, ending with an integrity attribute (if there is a `key`) and FINGERPRINT.
   public func encode(
     key: [UInt8]? = nil, integrity: Integrity = .messageIntegrity, fingerprint: Bool = true, hashes: any Hashes
   ) -> [UInt8] {
@@ -146,13 +145,13 @@ extension STUNMessage {
     writer.patch(UInt16(truncatingIfNeeded: writer.count - STUNConstants.headerLength + count), at: 2)
   }
 
-  /// The integrity attribute that came with the message; the stronger one when there are both.
+  /// The integrity attribute of a decoded message; the stronger one if it has both.
   public var integrity: Integrity? {
     if received?.integritySHA256 != nil { return .messageIntegritySHA256 }
     return received?.integrity != nil ? .messageIntegrity : nil
   }
 
-  /// Whether the message carries an integrity attribute and it fits `key`. False for a message that was not decoded.
+  /// Whether the message has an integrity attribute that matches `key`. False for a message that was not decoded.
   ///
   /// With both attributes the SHA-256 one decides (RFC 8489 section 9.1.3).
   public func verifyIntegrity(key: [UInt8], hashes: any Hashes) -> Bool {
@@ -168,7 +167,7 @@ extension STUNMessage {
     return constantTimeEqual(received.bytes[start + 4..<start + 24], hashes.hmacSHA1(key: key, message: covered))
   }
 
-  /// Whether FINGERPRINT is there and right; nil when it is not there.
+  /// Whether FINGERPRINT is correct; nil if absent.
   public var hasValidFingerprint: Bool? {
     guard let received, let start = received.fingerprint else { return nil }
     let covered = Self.covered(received.bytes, upTo: start, attributeEnd: start + 8)
@@ -176,7 +175,7 @@ extension STUNMessage {
     return received.bytes[start + 4..<start + 8].reduce(0) { $0 << 8 | UInt32($1) } == checksum
   }
 
-  /// What an integrity attribute covers: all before it, with a length that ends behind the attribute.
+  /// The bytes that an integrity attribute covers: all before it, with a header length that includes the attribute.
   private static func covered(_ bytes: [UInt8], upTo start: Int, attributeEnd: Int) -> [UInt8] {
     var covered = Array(bytes[..<start])
     let length = attributeEnd - STUNConstants.headerLength

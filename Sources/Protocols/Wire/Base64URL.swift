@@ -16,8 +16,8 @@ public enum Base64URL {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Nil for anything but the one spelling that `encode` gives: no padding, no white space, no stray bits at the end
-  /// (RFC 4648 section 3.5), so that two texts never mean the same bytes.
+  /// Nil for anything but the canonical form that `encode` produces: no padding, no white space, no stray bits at the
+  /// end (RFC 4648 section 3.5), so that no two texts decode to the same bytes.
   public static func decode(_ text: some StringProtocol) -> [UInt8]? {
     decode(text.utf8)
   }

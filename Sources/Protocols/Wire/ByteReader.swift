@@ -1,12 +1,12 @@
-/// Why bytes could not be read as what they claim to be.
+/// Why bytes could not be parsed.
 public enum WireError: Error, Hashable, Sendable {
   /// The input ends before the field does.
   case truncated
-  /// The bytes are all there, but break the format; the text names the rule.
+  /// The input is complete but breaks the format; the text names the rule.
   case malformed(String)
 }
 
-/// Reads big-endian fields from front to back. Never traps: what is not there is `WireError.truncated`.
+/// Reads big-endian fields from front to back. Never traps: reading past the end throws `WireError.truncated`.
 public struct ByteReader: Sendable {
   private let bytes: ArraySlice<UInt8>
   private var position: Int

@@ -1,6 +1,6 @@
 /// Builds big-endian bytes from front to back.
 public struct ByteWriter: Sendable {
-  /// What has been written so far.
+  /// The bytes written so far.
   public private(set) var bytes: [UInt8] = []
 
   public init(reservingCapacity capacity: Int = 0) {
@@ -42,7 +42,7 @@ public struct ByteWriter: Sendable {
     bytes.append(contentsOf: repeatElement(0, count: count))
   }
 
-  /// Fills up with zeros to the next multiple of `alignment` bytes.
+  /// Pads with zeros to the next multiple of `alignment` bytes.
   public mutating func pad(to alignment: Int) {
     write(zeros: (alignment - bytes.count % alignment) % alignment)
   }

@@ -1,9 +1,9 @@
-/// First in, first out: both ends in constant time, amortised, and every element in place by its index.
+/// A first-in, first-out queue: amortised constant time at both ends, and in-place access to elements by index.
 public struct FIFO<Element: Sendable>: Sendable {
   private var storage: [Element?] = []
   private var head = 0
 
-  /// An emptied queue keeps its storage up to this many elements, about the packets of a key frame.
+  /// An emptied queue keeps storage for up to this many elements, about the packets of a key frame.
   private static var keptCapacity: Int { 128 }
 
   public init() {}
@@ -39,16 +39,16 @@ public struct FIFO<Element: Sendable>: Sendable {
     set { storage[head + index] = newValue }
   }
 
-  /// All elements, first to last. Costs time in proportion to their number.
+  /// All elements, first to last. O(n).
   public var elements: [Element] { storage[head...].compactMap { $0 } }
 
-  /// Costs time in proportion to the number of elements.
+  /// O(n).
   public mutating func removeAll(where shouldRemove: (Element) -> Bool) {
     storage = elements.filter { !shouldRemove($0) }
     head = 0
   }
 
-  /// Gives its storage back, too.
+  /// Also frees the storage.
   public mutating func removeAll() {
     storage = []
     head = 0

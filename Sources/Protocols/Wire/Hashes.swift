@@ -10,7 +10,7 @@ public protocol Hashes: Sendable {
   func md5(_ message: [UInt8]) -> [UInt8]
 }
 
-/// Compares without leaking where the difference is. For authenticators from a peer.
+/// Compares without leaking the position of a difference. For authenticators from a peer.
 public func constantTimeEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
   guard left.count == right.count else { return false }
   var difference: UInt8 = 0

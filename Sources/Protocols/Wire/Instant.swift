@@ -38,14 +38,14 @@ public struct Instant: Comparable, Hashable, Sendable {
   }
 }
 
-/// Deadlines: nil is none.
+/// Optional deadlines: nil means none.
 extension Optional<Instant> {
-  /// Whether the deadline has come at `now`.
+  /// Whether the deadline is reached at `now`.
   public func isDue(at now: Instant) -> Bool {
     map { $0 <= now } ?? false
   }
 
-  /// Becomes `other` where that is earlier.
+  /// Becomes `other` if that is earlier.
   public mutating func bringForward(to other: Instant?) {
     if let other { self = Swift.min(self ?? other, other) }
   }
@@ -55,15 +55,15 @@ extension Duration {
   /// Whole nanoseconds, saturating: 292 years either way.
   public var nanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 
-  /// Milliseconds with their fraction.
+  /// Fractional milliseconds.
   public var inMilliseconds: Double { Double(nanoseconds) / 1e6 }
 
-  /// Seconds with their fraction.
+  /// Fractional seconds.
   public var inSeconds: Double { Double(nanoseconds) / 1e9 }
 }
 
-/// Ties the monotonic time line to the wall clock, for what has to name the time of day on the wire
-/// (NTP time in RTCP sender reports, RFC 3550 section 4; abs-capture-time).
+/// Relates the monotonic time line to the wall clock, for wall-clock timestamps on the wire (NTP time in RTCP sender
+/// reports, RFC 3550 section 4; abs-capture-time).
 public struct WallClockReference: Sendable, Hashable {
   /// A point on the monotonic time line.
   public var instant: Instant

@@ -1,8 +1,8 @@
 extension FixedWidthInteger {
-  /// The number without its fraction; the nearest bound when it is out of range, 0 when it is not a number.
+  /// The number without its fraction, clamped to the type's range; 0 for NaN.
   ///
-  /// `Int(_: Double)` ends the program for 1e300 and NaN, and a peer may send both. A project test finds conversions
-  /// that do not go through here.
+  /// `Int(_: Double)` traps on 1e300 and NaN, and a peer may send both. A project test finds conversions that bypass
+  /// this.
   public init(saturating number: Double) {
     if let exact = Self(exactly: number.rounded(.towardZero)) {
       self = exact
@@ -13,8 +13,8 @@ extension FixedWidthInteger {
 }
 
 extension Duration {
-  /// So many seconds, rounded toward zero to a nanosecond; at most 292 years either way, zero when it is not a number.
-  /// `Duration.seconds(_: Double)` ends the program for such numbers.
+  /// A duration in seconds, rounded toward zero to a nanosecond and clamped to 292 years either way; zero for NaN.
+  /// `Duration.seconds(_: Double)` traps on such numbers.
   public static func seconds(saturating seconds: Double) -> Duration {
     .nanoseconds(Int64(saturating: seconds * 1e9))
   }

@@ -1,7 +1,8 @@
 /// Arithmetic on counters that wrap: RTP sequence numbers (RFC 3550), SCTP TSNs and SSNs (RFC 9260 section 1.6),
 /// after RFC 1982.
 extension FixedWidthInteger where Self: UnsignedInteger {
-  /// Whether this counter value comes after `other` on the circle. Half a circle away counts as not after.
+  /// Whether this value comes after `other` in serial number order. A distance of exactly half the range counts as not
+  /// after.
   public func isAfter(serial other: Self) -> Bool {
     let distance = self &- other
     return distance != 0 && distance < (1 << (Self.bitWidth - 1))
@@ -12,13 +13,13 @@ extension FixedWidthInteger where Self: UnsignedInteger {
   }
 }
 
-/// Turns a wrapping counter into one that does not wrap, by taking the nearest value to the last one seen.
+/// Unwraps a wrapping counter, choosing the value nearest to the last one seen.
 public struct SerialUnwrapper<Counter: FixedWidthInteger & UnsignedInteger & Sendable>: Sendable {
   private var last: Int64?
 
   public init() {}
 
-  /// The unwrapped value; the first one is the counter's own. May be negative when the first values come out of order.
+  /// The unwrapped value; the first one is the counter's own. May be negative if the first values arrive out of order.
   public mutating func unwrap(_ value: Counter) -> Int64 {
     guard let last else {
       self.last = Int64(value)

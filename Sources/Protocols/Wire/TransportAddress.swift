@@ -1,4 +1,4 @@
-/// An IPv4 or IPv6 address. IPv4-mapped IPv6 addresses (RFC 4291 section 2.5.5.2) are unmapped on the way in.
+/// An IPv4 or IPv6 address. IPv4-mapped IPv6 addresses (RFC 4291 section 2.5.5.2) become IPv4 when parsed.
 public enum IPAddress: Hashable, Sendable {
   case v4(UInt32)
   case v6(UInt64, UInt64)

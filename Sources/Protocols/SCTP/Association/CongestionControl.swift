@@ -15,7 +15,7 @@ struct CongestionControl: Sendable {
     slowStartThreshold = self.limit
   }
 
-  /// The cumulative TSN moved on by `bytes`. `wasFull`: the window was the reason not to send more.
+  /// The cumulative TSN advanced by `bytes`. `wasFull`: the window kept us from sending more.
   mutating func acknowledged(bytes: Int, wasFull: Bool, isAllAcknowledged: Bool) {
     if window <= slowStartThreshold {
       // Section 7.2.1.
@@ -49,7 +49,7 @@ struct CongestionControl: Sendable {
     partialBytesAcked = 0
   }
 
-  /// Section 7.2.1: what was measured before a pause says less about the path after it.
+  /// Section 7.2.1: measurements from before a pause say less about the path after it.
   mutating func idled() {
     window = max(window / 2, min(window, 4 * segment))
   }

@@ -1,10 +1,10 @@
 import Wire
 
-/// The receiving half of an established association: what has arrived, and when to say so. RFC 9260 section 6.2.
+/// The receiving half of an established association: what arrived, and when to acknowledge it. RFC 9260 section 6.2.
 struct DataReceiver: Sendable {
   enum Acknowledging: Hashable, Sendable {
     case nothing
-    /// One packet waits for company until then.
+    /// One packet is unacknowledged; its SACK may wait until then.
     case delayed(until: Instant)
     case now
   }
@@ -20,7 +20,7 @@ struct DataReceiver: Sendable {
   var tsns: ReceivedTSNs
   var reassembly: Reassembly
   private(set) var acknowledging = Acknowledging.nothing
-  /// Bytes of messages handed up and not yet polled; they count against the window, so a slow reader slows the peer.
+  /// Bytes of messages delivered and not yet polled; they count against the window, so a slow reader slows the peer.
   var undelivered = 0
   private var announcedWindow: Int
   private var isFirstPacket = true
@@ -48,8 +48,8 @@ struct DataReceiver: Sendable {
       return .dropped
     case .new: break
     }
-    // Section 6.2: without room only what is waited for next is taken, or nothing would ever become whole; and even
-    // that only up to twice the window.
+    // Section 6.2: without room only the next expected TSN is accepted, or no message could be completed; even that
+    // only up to twice the window.
     let cost = chunk.payload.count + Reassembly.overhead
     guard cost <= freeWindow || (tsn == tsns.cumulative + 1 && reassembly.bytesHeld + undelivered + cost <= 2 * window)
     else {
@@ -59,7 +59,7 @@ struct DataReceiver: Sendable {
     guard reassembly.insert(chunk, tsn: tsn, cumulative: tsns.cumulative) else { return .tooLong }
     let hadGaps = !tsns.gaps.isEmpty
     tsns.insert(tsn)
-    // Section 6.7: a hole, and its filling, is reported at once.
+    // Section 6.7: a gap, and its filling, is reported at once.
     if hadGaps || !tsns.gaps.isEmpty || chunk.flags.contains(.immediate) { acknowledging = .now }
     return .taken
   }
@@ -73,14 +73,14 @@ struct DataReceiver: Sendable {
 
   mutating func forward(_ chunk: ForwardTSNChunk) {
     let tsn = tsns.unwrap(chunk.newCumulativeTSN)
-    // RFC 3758 section 3.6: one that is out of date is answered, because our SACK may have been lost.
+    // RFC 3758 section 3.6: an outdated FORWARD TSN is answered, because our SACK may have been lost.
     acknowledging = .now
     guard tsn > tsns.cumulative else { return }
     tsns.forward(to: tsn)
     reassembly.forward(to: tsn, skips: chunk.skips)
   }
 
-  /// A packet with data was taken in. Section 6.2: at least every second one is acknowledged; the first of all at once,
+  /// A packet with data was processed. Section 6.2: at least every second one is acknowledged; the very first at once,
   /// so that the peer's slow start begins.
   mutating func endOfPacket(now: Instant, delay: Duration) {
     switch acknowledging {
@@ -103,7 +103,7 @@ struct DataReceiver: Sendable {
     acknowledging = .now
   }
 
-  /// Reports a window that opened again, so that the peer need not probe for it. RFC 9260 section 6.2.
+  /// Reports a window that has reopened, so that the peer need not probe for it. RFC 9260 section 6.2.
   mutating func delivered(_ bytes: Int) {
     undelivered = max(0, undelivered - bytes)
     if announcedWindow < window / 4, freeWindow >= window / 2 { acknowledging = .now }

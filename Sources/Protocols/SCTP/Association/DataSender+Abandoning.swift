@@ -2,7 +2,7 @@ import Wire
 
 /// Partial reliability, the sender's side. RFC 3758 section 3.5.
 extension DataSender {
-  /// Gives up the whole message that the chunk belongs to.
+  /// Abandons the whole message that the chunk belongs to.
   mutating func abandon(at index: Int) {
     let number = outstanding[index].messageNumber
     var first = index
@@ -17,7 +17,7 @@ extension DataSender {
     advancePoint()
   }
 
-  /// Gives up the message whose first fragments are out and whose time has run out.
+  /// Abandons a partly sent message whose lifetime has expired.
   mutating func abandonPartlySent(_ number: UInt64) {
     var index = outstanding.count - 1
     while index >= 0, outstanding[index].messageNumber == number {
@@ -29,8 +29,8 @@ extension DataSender {
     advancePoint()
   }
 
-  /// A message given up before its last fragment went out needs one more TSN, for an end that is never sent: the peer
-  /// may have acknowledged every fragment so far, and could then not be told to drop them.
+  /// A message abandoned before its last fragment was sent needs one more TSN, for an end that is never sent: if the
+  /// peer has acknowledged every fragment so far, it could otherwise not be told to drop them.
   private mutating func abandonRest(_ number: UInt64) {
     guard let rest = queue.abandonCurrent(number: number) else { return }
     let data = DataChunk(
@@ -52,7 +52,7 @@ extension DataSender {
     outstanding[index].status = .abandoned
   }
 
-  /// Rules C1 and C2: moves the point over everything given up.
+  /// Rules C1 and C2: advances Advanced.Peer.Ack.Point over everything abandoned.
   mutating func advancePoint() {
     if cumulativeAcked.isAfter(serial: advancedPoint) { advancedPoint = cumulativeAcked }
     var index = Int(advancedPoint &- cumulativeAcked)
@@ -64,7 +64,7 @@ extension DataSender {
     }
   }
 
-  /// The FORWARD TSN to send now, if any. `room` bytes bound the streams that it names.
+  /// The FORWARD TSN to send now, if any. `room`, in bytes, bounds the streams it lists.
   mutating func nextForwardTSN(room: Int) -> ForwardTSNChunk? {
     guard mustSendForwardTSN, peerSupportsForwardTSN, room >= ForwardTSNChunk.headerSize + 4 else { return nil }
     advancePoint()

@@ -1,14 +1,13 @@
 import Wire
 
 extension DataSender {
-  /// What a SACK brought.
+  /// The result of a SACK.
   struct Acknowledgement: Sendable {
     var movedOn = false
     var roundTrip: Duration?
   }
 
-  /// Takes in a SACK; nil for one that is older than what is known, or that acknowledges what was never sent.
-  /// RFC 9260 section 6.2.1.
+  /// Processes a SACK; nil if it is outdated or acknowledges what was never sent. RFC 9260 section 6.2.1.
   mutating func handle(_ sack: SackChunk, now: Instant) -> Acknowledgement? {
     let advance = Int(sack.cumulativeTSN &- cumulativeAcked)
     guard sack.cumulativeTSN.isAtOrAfter(serial: cumulativeAcked), advance <= outstanding.count else { return nil }
@@ -36,21 +35,21 @@ extension DataSender {
     advertisedWindow = Int(sack.advertisedWindow)
 
     if let exit = fastRecoveryExit, cumulativeAcked.isAtOrAfter(serial: exit) { fastRecoveryExit = nil }
-    // RFC 9260 section 7.2.1: outside fast recovery the window grows, and only when the cumulative TSN moves.
+    // RFC 9260 section 7.2.1: the window grows only outside fast recovery, and only when the cumulative TSN advances.
     if advance > 0, fastRecoveryExit == nil {
       congestion.acknowledged(
         bytes: acknowledgedBytes, wasFull: wasFull, isAllAcknowledged: outstanding.isEmpty)
     }
     countMisses(highestNew: highestNew, movedOn: advance > 0, now: now)
 
-    // RFC 3758 section 3.5 rules C1 to C3: what the peer has not yet skipped it is told again.
+    // RFC 3758 section 3.5 rules C1 to C3: the peer is told again what it has not yet skipped.
     advancePoint()
     mustSendForwardTSN = advancedPoint.isAfter(serial: cumulativeAcked)
     return result
   }
 
-  /// Marks what gap blocks acknowledge and takes back what they no longer do (reneging, RFC 9260 section 6.2.1).
-  /// Returns the highest index that is newly acknowledged.
+  /// Marks what gap blocks acknowledge and reverts what they no longer do (reneging, RFC 9260 section 6.2.1). Returns
+  /// the highest index that is newly acknowledged.
   private mutating func takeGaps(
     _ gaps: [SackChunk.GapBlock], acknowledgedBytes: inout Int, now: Instant, into result: inout Acknowledgement
   ) -> Int? {
@@ -59,7 +58,7 @@ extension DataSender {
     for gap in gaps {
       let start = Int(gap.start) - 1
       let end = Int(gap.end) - 1
-      // Blocks ascend; one that breaks that or reaches beyond what was sent says nothing.
+      // Blocks ascend; one that breaks that or reaches beyond what was sent is ignored.
       guard start >= next, end >= start, end < outstanding.count else { continue }
       for index in next..<start { takeBack(index) }
       for index in start...end {
@@ -97,7 +96,7 @@ extension DataSender {
     if chunk.transmissions == 1 { result.roundTrip = now - chunk.sentAt }
   }
 
-  /// The highest TSN newly acknowledged rule, and fast retransmit at the third miss. RFC 9260 section 7.2.4.
+  /// The "highest TSN newly acknowledged" rule, and fast retransmit at the third miss. RFC 9260 section 7.2.4.
   ///
   /// Beyond the RFC a chunk can be retransmitted fast more than once: a miss counts only when something was
   /// acknowledged that went out after the chunk's last transmission. That keeps heavy loss from waiting for T3-rtx.
@@ -120,7 +119,7 @@ extension DataSender {
     }
   }
 
-  /// T3-rtx ran out: everything in flight counts as lost. RFC 9260 section 6.3.3.
+  /// T3-rtx expired: everything in flight counts as lost. RFC 9260 section 6.3.3.
   mutating func timedOut(now: Instant) {
     if flightBytes > 0 { congestion.timedOut() }
     fastRecoveryExit = nil

@@ -1,17 +1,17 @@
 import Wire
 
-/// The sending half of an established association: gives chunks their TSNs, keeps them until they are acknowledged, and
-/// decides what may go out now. RFC 9260 sections 6.1 to 6.3 and 7.2, RFC 3758 section 3.5.
+/// The sending half of an established association: assigns TSNs to chunks, keeps them until they are acknowledged, and
+/// decides what may be sent now. RFC 9260 sections 6.1 to 6.3 and 7.2, RFC 3758 section 3.5.
 struct DataSender: Sendable {
   var queue = SendQueue()
   var outstanding = FIFO<OutstandingChunk>()
-  /// The last TSN up to which the peer has everything; `outstanding` begins right after it.
+  /// The cumulative TSN acknowledged by the peer; `outstanding` begins right after it.
   var cumulativeAcked: UInt32
   var nextTSN: UInt32
   var congestion: CongestionControl
   /// From the last SACK, or INIT.
   var advertisedWindow = 0
-  /// Bytes of chunks and of payload between us and the peer.
+  /// Bytes of chunks and of payload in flight.
   var flightBytes = 0
   var flightPayload = 0
   /// Payload in `outstanding`.
@@ -23,7 +23,7 @@ struct DataSender: Sendable {
   var gapExtent = 0
   /// Fast recovery ends when this TSN is acknowledged. RFC 9260 section 7.2.4.
   var fastRecoveryExit: UInt32?
-  /// One packet may go out whatever the window says. RFC 9260 section 7.2.4 rule 3.
+  /// One packet may be sent regardless of the window. RFC 9260 section 7.2.4 rule 3.
   var mayExceedWindow = false
   /// The chunk whose acknowledgement measures the round trip: one at a time. RFC 9260 section 6.3.1 rule C4.
   var roundTripProbe: UInt32?
@@ -37,7 +37,7 @@ struct DataSender: Sendable {
 
   private let maximumOutstanding: Int
   let maximumPayload: Int
-  /// A fragment smaller than this is not worth its header, so the next packet takes it.
+  /// A smaller fragment is not worth its header, so it waits for the next packet.
   private static let minimumFragment = 256
 
   init(initialTSN: UInt32, configuration: SCTPConfiguration) {
@@ -52,12 +52,12 @@ struct DataSender: Sendable {
 
   /// Payload that is unsent or unacknowledged.
   var bufferedBytes: Int { queue.bytes + outstandingPayload }
-  /// Whether everything was delivered or given up, and the peer knows.
+  /// Whether everything was delivered or abandoned, and the peer knows.
   var isDone: Bool { queue.isEmpty && outstanding.isEmpty }
-  /// Whether T3-rtx has something to wait for.
+  /// Whether T3-rtx has to run.
   var needsTimer: Bool { flightBytes > 0 || markedCount > 0 || advancedPoint.isAfter(serial: cumulativeAcked) }
   var peerWindow: Int { max(0, advertisedWindow - flightPayload) }
-  /// The peer takes nothing, so what is in flight is a probe. RFC 9260 section 6.1 rule A.
+  /// The peer's window is zero, so what is in flight is a probe. RFC 9260 section 6.1 rule A.
   var isProbingWindow: Bool { advertisedWindow == 0 && outstanding.count > 0 }
 
   mutating func start(with peer: Peer) {
@@ -65,12 +65,12 @@ struct DataSender: Sendable {
     peerSupportsForwardTSN = peer.supportsForwardTSN
   }
 
-  /// Whether a packet built now could carry data. May be wrong when a window is almost full.
+  /// Whether a packet built now could carry data. Approximate when a window is almost full.
   var hasSomethingToSend: Bool {
     (markedCount > 0 || !queue.isEmpty) && (mayExceedWindow || flightBytes < congestion.window)
   }
 
-  /// The next chunk that fits into `room` bytes and that both windows allow; nil: not now.
+  /// The next chunk that fits into `room` bytes and that both windows allow; nil if none may be sent now.
   mutating func nextChunk(room: Int, now: Instant, timeout: Duration) -> DataChunk? {
     // RFC 9260 section 6.1 rule C: retransmissions go first.
     while let index = nextMarked() {
@@ -133,7 +133,7 @@ struct DataSender: Sendable {
     return data
   }
 
-  /// RFC 9260 section 6.1 rules A and B. With nothing in flight one chunk may always go: a full window is probed so.
+  /// RFC 9260 section 6.1 rules A and B. With nothing in flight one chunk is always allowed, to probe a full window.
   private func allows(payload: Int, isRetransmission: Bool) -> Bool {
     if flightBytes == 0 || (mayExceedWindow && isRetransmission) { return true }
     return flightBytes < congestion.window && payload <= peerWindow

@@ -4,11 +4,11 @@ import Wire
 struct OutstandingChunk: Sendable {
   enum Status: Hashable, Sendable {
     case inFlight
-    /// Lost, to be sent again.
+    /// Lost, to be retransmitted.
     case marked
     /// In a gap block of the last SACK.
     case acknowledged
-    /// Given up; the peer is told to skip it. RFC 3758 section 3.5.
+    /// Given up under partial reliability; the peer is told to skip it. RFC 3758 section 3.5.
     case abandoned
   }
 
@@ -21,7 +21,7 @@ struct OutstandingChunk: Sendable {
   var status: Status
   /// SACKs that acknowledged something sent later.
   var misses = 0
-  /// Only TSNs from this one on were sent after this chunk went out last, so only they show that it is missing.
+  /// TSNs from this one on were sent after this chunk's last transmission, so only they show that it is missing.
   var missesCountFrom: UInt32
 
   func isExhausted(now: Instant) -> Bool {

@@ -7,9 +7,9 @@ struct ReceivedMessage: Hashable, Sendable {
   var payload: [UInt8]
 }
 
-/// Puts fragments together and messages in order. RFC 9260 sections 6.5, 6.6 and 6.9.
+/// Reassembles fragments and puts messages in order. RFC 9260 sections 6.5, 6.6 and 6.9.
 struct Reassembly: Sendable {
-  /// What a DATA chunk says of its message, without the payload.
+  /// The fields of a DATA chunk that describe its message, without the payload.
   private struct Header: Sendable {
     var streamID: UInt16
     var streamSequenceNumber: UInt16
@@ -29,7 +29,7 @@ struct Reassembly: Sendable {
     }
   }
 
-  /// Neighbouring fragments of one message that is not whole yet.
+  /// Consecutive fragments of one incomplete message.
   private struct Run: Sendable {
     var start: Int64
     var end: Int64
@@ -44,11 +44,11 @@ struct Reassembly: Sendable {
 
   private struct Stream: Sendable {
     var nextSequenceNumber: UInt16 = 0
-    /// Whole messages that wait for one before them.
+    /// Complete messages that wait for an earlier one.
     var waiting: [UInt16: ReceivedMessage] = [:]
 
-    /// Goes past `number` and returns the messages up to it, in their order. Takes as many steps as there are numbers
-    /// to pass or messages that wait, whichever is less: one chunk may name a stream thousands of times.
+    /// Advances past `number` and returns the waiting messages up to it, in order. Takes as many steps as there are
+    /// numbers to pass or waiting messages, whichever is less: one chunk may list a stream thousands of times.
     mutating func takePassed(by number: UInt16) -> [ReceivedMessage] {
       let first = nextSequenceNumber
       nextSequenceNumber = number &+ 1
@@ -61,7 +61,7 @@ struct Reassembly: Sendable {
     }
   }
 
-  /// What a fragment or a waiting message costs besides its payload.
+  /// The cost in bytes of a fragment or a waiting message besides its payload.
   static let overhead = 64
 
   private var runs: [Int64: Run] = [:]
@@ -69,7 +69,7 @@ struct Reassembly: Sendable {
   private var streams: [UInt16: Stream] = [:]
   /// Payload and overhead of all that is held.
   private(set) var bytesHeld = 0
-  /// Streams whose next number is remembered.
+  /// Streams whose next sequence number is stored.
   var streamCount: Int { streams.count }
   private(set) var ready: [ReceivedMessage] = []
   private let maximumMessageSize: Int
@@ -77,7 +77,7 @@ struct Reassembly: Sendable {
 
   /// - Parameters:
   ///   - maximumMessageSize: bytes.
-  ///   - maximumStreams: nothing is kept of streams with this id or a higher one.
+  ///   - maximumStreams: streams with this id or a higher one are not stored.
   init(maximumMessageSize: Int, maximumStreams: UInt16) {
     self.maximumMessageSize = maximumMessageSize
     self.maximumStreams = maximumStreams
@@ -88,10 +88,10 @@ struct Reassembly: Sendable {
     return ready
   }
 
-  /// Takes a chunk whose TSN is new. `cumulative` is what had arrived before it. False when its message is too long.
+  /// Adds a chunk with a new TSN. `cumulative` is the cumulative TSN before it. False if its message is too long.
   mutating func insert(_ chunk: DataChunk, tsn: Int64, cumulative: Int64) -> Bool {
-    // Fragments of one message are neighbours (section 6.9). Where neighbours do not fit together, the sender gave the
-    // unfinished one up, so it is dropped.
+    // Fragments of one message have consecutive TSNs (section 6.9). If neighbours do not match, the sender abandoned
+    // the unfinished message, so it is dropped.
     let left = runs.isEmpty ? nil : startByEnd[tsn - 1].flatMap { runs[$0] }
     let header = Header(chunk)
     if chunk.flags.isSuperset(of: [.beginning, .end]) {
@@ -120,15 +120,15 @@ struct Reassembly: Sendable {
     } else if run.hasBeginning || run.start > cumulative + 1 {
       store(run)
     }
-    // Otherwise everything before it has arrived and is not its beginning, so it can never become whole.
+    // Otherwise everything before it has arrived without its beginning, so it can never be completed.
     return true
   }
 
-  /// FORWARD TSN. RFC 3758 section 3.6: drops what can no longer become whole, and goes past the skipped messages.
-  /// Streams that the peer may not use are left out, as their DATA would be.
+  /// FORWARD TSN. RFC 3758 section 3.6: drops what can no longer be completed, and advances past the skipped messages.
+  /// Streams that the peer may not use are ignored, as their DATA would be.
   mutating func forward(to cumulative: Int64, skips: [ForwardTSNChunk.Skip]) {
     for run in Array(runs.values) where run.start <= cumulative + 1 {
-      // A message that reaches across without a hole is not among those given up.
+      // A message that reaches across without a gap was not abandoned.
       if run.hasBeginning, run.end >= cumulative { continue }
       remove(run.start)
     }
@@ -142,7 +142,7 @@ struct Reassembly: Sendable {
     }
   }
 
-  /// The peer reset these outgoing streams of its own: their numbers begin again. Nil: all.
+  /// The peer reset these of its outgoing streams: their sequence numbers restart. Nil means all.
   mutating func reset(_ ids: [UInt16]?) {
     for id in ids ?? Array(streams.keys) {
       for message in streams[id]?.waiting.values.map({ $0 }) ?? [] {
@@ -172,7 +172,7 @@ struct Reassembly: Sendable {
       stream.waiting[number] = message
       bytesHeld += payload.count + Self.overhead
     }
-    // A number that was passed already can never be its turn again.
+    // A message whose number was already passed is dropped.
     streams[header.streamID] = stream
     if !stream.waiting.isEmpty { deliverWaiting(on: header.streamID) }
   }

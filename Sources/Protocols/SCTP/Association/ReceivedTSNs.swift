@@ -1,17 +1,17 @@
 import Wire
 
-/// Which TSNs have arrived. They are kept unwrapped, so that 2^32 is no special place.
+/// The TSNs that have arrived, unwrapped so that 2^32 needs no special handling.
 struct ReceivedTSNs: Sendable {
   enum Arrival: Hashable, Sendable {
     case new
     case duplicate
-    /// Too far ahead, or one hole too many: the peer will send it again.
+    /// Too far ahead, or one gap too many: the peer will retransmit it.
     case refused
   }
 
-  /// Everything up to here has arrived or was given up.
+  /// Everything up to here has arrived or was abandoned.
   private(set) var cumulative: Int64
-  /// What arrived beyond, ascending, with holes between.
+  /// The ranges that arrived beyond it, ascending, with gaps in between.
   private(set) var gaps: [ClosedRange<Int64>] = []
   private var duplicates: [UInt32] = []
 
@@ -77,7 +77,7 @@ struct ReceivedTSNs: Sendable {
     return duplicates
   }
 
-  /// FORWARD TSN: nothing up to `tsn` is waited for any more. RFC 3758 section 3.6.
+  /// FORWARD TSN: stops waiting for anything up to `tsn`. RFC 3758 section 3.6.
   mutating func forward(to tsn: Int64) {
     guard tsn > cumulative else { return }
     cumulative = tsn
@@ -86,7 +86,7 @@ struct ReceivedTSNs: Sendable {
     absorbFirstGap()
   }
 
-  /// As SACK carries them.
+  /// In the form that SACK carries.
   func gapBlocks(limit: Int) -> [SackChunk.GapBlock] {
     gaps.prefix(max(0, limit)).map {
       SackChunk.GapBlock(

@@ -38,8 +38,8 @@ struct RetransmissionTimeout: Sendable {
     doublings = min(doublings + 1, 20)
   }
 
-  /// New data was acknowledged, so the path works. Under heavy loss a fresh measurement can be long in coming, because
-  /// only chunks sent once count (section 6.3.1 rule C5); the doubled timeout need not wait for it.
+  /// New data was acknowledged, so the path works. Under heavy loss a new measurement can take long, because only
+  /// chunks sent once count (section 6.3.1 rule C5); the backoff is reset without waiting for it.
   mutating func progressed() {
     doublings = 0
   }

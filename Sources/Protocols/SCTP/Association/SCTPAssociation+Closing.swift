@@ -40,7 +40,7 @@ extension SCTPAssociation {
     events.append(.closed(reason))
   }
 
-  /// Goes on with a shutdown when everything was acknowledged.
+  /// Continues a shutdown once everything is acknowledged.
   mutating func advanceShutdown() {
     guard sender.isDone else { return }
     switch phase {
@@ -70,7 +70,7 @@ extension SCTPAssociation {
     queueControl(type: ChunkType.shutdownAck)
   }
 
-  /// Data that comes while SHUTDOWN is out is answered with SHUTDOWN and a SACK. Section 9.2.
+  /// Data that arrives after we sent SHUTDOWN is answered with SHUTDOWN and a SACK. Section 9.2.
   mutating func repeatShutdown() {
     receiver.acknowledgeNow()
     queueShutdown()
@@ -79,7 +79,7 @@ extension SCTPAssociation {
   mutating func handleShutdown(cumulativeTSN: UInt32) {
     switch phase {
     case .established, .shutdownPending, .shutdownReceived:
-      // What is queued still goes out; only new messages are refused from here on.
+      // What is queued is still sent; only new messages are refused from here on.
       setPhase(.shutdownReceived)
       acknowledge(
         SackChunk(
@@ -99,7 +99,7 @@ extension SCTPAssociation {
       queueDirect(tag: peer.tag) { $0.append(type: ChunkType.shutdownComplete) }
       close(.shutDown)
     case .closed:
-      // Section 8.4 rule 5: our SHUTDOWN COMPLETE was lost. The tag is the one that the packet came with.
+      // Section 8.4 rule 5: our SHUTDOWN COMPLETE was lost. Reflects the tag of the received packet.
       let tag = localTag
       queueDirect(tag: tag) { $0.append(type: ChunkType.shutdownComplete, flags: 1) }
     case .idle, .cookieWait, .cookieEchoed, .open: break

@@ -2,7 +2,7 @@ import Wire
 
 /// INIT, INIT ACK, COOKIE ECHO, COOKIE ACK. RFC 9260 sections 5.1 and 5.2.
 extension SCTPAssociation {
-  /// Sends INIT. Ignored when a handshake is under way or over.
+  /// Sends INIT. Ignored once a handshake has started.
   mutating func connect(now: Instant) {
     begin(now)
     guard case .idle = state else { return }
@@ -39,7 +39,7 @@ extension SCTPAssociation {
         return
       }
       // Section 5.2.1: when both ends send INIT at the same time, each answers with its own tag and TSN unchanged, and
-      // whichever cookie comes back first makes the association.
+      // whichever cookie comes back first establishes the association.
       var answer = initiation
       let cookie = StateCookie(
         createdAt: now, localTag: localTag, peer: Peer(chunk, configuration: configuration))
@@ -47,8 +47,8 @@ extension SCTPAssociation {
       answer.unrecognized = chunk.unrecognized
       queueDirect(tag: chunk.tag) { answer.write(to: &$0, type: ChunkType.initiationAck) }
     case .open, .closed:
-      // Section 5.2.2 would let a restarted peer begin anew. Inside DTLS such a peer has a new DTLS association, so
-      // this is a late duplicate; the peer that sent it has long been answered.
+      // Section 5.2.2 would let a restarted peer start over. Inside DTLS such a peer has a new DTLS association, so
+      // this is a late duplicate that was answered long ago.
       discardPacket()
     }
   }
@@ -68,9 +68,9 @@ extension SCTPAssociation {
     timers.handshake = now + handshakeDelay(attempts)
   }
 
-  /// False when the rest of the packet must not be read.
+  /// False if the rest of the packet must be ignored.
   mutating func handleCookieEcho(_ sealed: ArraySlice<UInt8>) -> Bool {
-    // Section 5.1.5: what we did not seal is dropped in silence.
+    // Section 5.1.5: a cookie that we did not seal is silently dropped.
     guard let cookie = StateCookie(sealed: sealed, key: cookieKey, hashes: hashes), cookie.localTag == localTag else {
       return false
     }
@@ -104,7 +104,7 @@ extension SCTPAssociation {
     establish(peer)
   }
 
-  /// Our cookie was too old: begin again with INIT. Section 5.2.6.
+  /// The cookie that we echoed was stale: start over with INIT. Section 5.2.6.
   mutating func handleStaleCookie() {
     guard case .cookieEchoed(_, _, let attempts) = state else { return }
     guard attempts < configuration.maximumInitRetransmissions else {

@@ -1,7 +1,7 @@
 import Wire
 
 extension SCTPAssociation {
-  /// Takes one packet from DTLS. Whatever it holds, it costs a bounded answer and never a trap.
+  /// Handles one packet from DTLS. Whatever it contains, the answer is bounded and nothing traps.
   mutating func handle(packet bytes: [UInt8], now: Instant) {
     begin(now)
     guard bytes.count <= 65535, let packet = try? Packet(bytes), packet.sourcePort == configuration.remotePort,
@@ -41,7 +41,7 @@ extension SCTPAssociation {
     }
   }
 
-  /// False when the rest of the packet must not be read.
+  /// False if the rest of the packet must be ignored.
   private mutating func handle(_ chunk: Chunk) -> Bool {
     switch chunk {
     case .initiation(let initiation):
@@ -77,7 +77,7 @@ extension SCTPAssociation {
     case .data(let data): handleData(data)
     case .sack(let sack): acknowledge(sack)
     case .heartbeat(let info):
-      // Section 8.3. The answer is as long as the question; what does not fit a packet of ours is not answered.
+      // Section 8.3. HEARTBEAT ACK is as long as HEARTBEAT; one that does not fit our packet size is not answered.
       if info.count + 4 + Packet.headerSize <= configuration.packetSize {
         queueControl(type: ChunkType.heartbeatAck, value: Array(info))
       }
@@ -93,7 +93,7 @@ extension SCTPAssociation {
     }
   }
 
-  /// Section 9.2: a peer that sent SHUTDOWN has nothing more to send.
+  /// Section 9.2: a peer sends no more data after SHUTDOWN.
   private var acceptsData: Bool {
     switch phase {
     case .established, .shutdownPending, .shutdownSent: true
@@ -139,7 +139,7 @@ extension SCTPAssociation {
     }
   }
 
-  /// The reader has taken a message, so its window is free again.
+  /// The reader has taken a message, which frees its share of the window.
   mutating func delivered(_ message: ReceivedMessage) {
     receiver.delivered(message.payload.count + Reassembly.overhead)
   }
@@ -155,7 +155,7 @@ extension SCTPAssociation {
     } else if !sender.needsTimer {
       timers.retransmission = nil
     } else if timers.retransmission == nil {
-      // Rule R4: a gap block was taken back, so there is something to wait for again.
+      // Rule R4: the peer reneged on a gap block, so there is something to wait for again.
       timers.retransmission = now + timeout.current
     }
     advanceShutdown()
@@ -174,7 +174,7 @@ extension SCTPAssociation {
   }
 
   private mutating func report(_ chunk: RawChunk) {
-    // The head of the chunk says which one it was; echoing all of it would let garbage buy traffic.
+    // The chunk header identifies it; echoing the whole chunk would let garbage cause traffic.
     var cause = ByteWriter()
     cause.write(chunk.type)
     cause.write(chunk.flags)

@@ -12,7 +12,7 @@ extension SCTPAssociation {
       // Data channels use none of these: RFC 8831 section 6.2.
       respond(sequence, reset.handle(sequence: sequence, accepted: false))
     case .addOutgoingStreams(let sequence, let count):
-      // Streams cost nothing before they are used, so only the id of each chunk is checked, against our limit.
+      // Streams cost nothing until used, so only the id of each chunk is checked against our limit.
       respond(sequence, reset.handle(sequence: sequence, accepted: count < configuration.maximumStreams))
     case .response(let sequence, let result):
       switch reset.handleResponse(sequence: sequence, result: result) {
@@ -39,7 +39,7 @@ extension SCTPAssociation {
     events.append(.incomingReset(ids))
   }
 
-  /// The peer's reset waited for data that has come now.
+  /// The peer's reset waited for data that has now arrived.
   mutating func performDeferredReset() {
     guard openPeer() != nil, let request = reset.takeDeferred(hasArrived: hasArrived) else { return }
     perform(request)
@@ -52,7 +52,7 @@ extension SCTPAssociation {
     queueControl(type: ChunkType.reconfiguration, value: writer.bytes)
   }
 
-  /// Sends a request for streams whose last message has its TSN by now.
+  /// Requests a reset of streams whose last message has been assigned its TSN.
   mutating func requestWantedResets() {
     guard !reset.wanted.isEmpty, reset.pending == nil, let peer = openPeer(), peer.supportsReconfiguration,
       phase == .established || phase == .shutdownPending
@@ -73,7 +73,7 @@ extension SCTPAssociation {
     reset.deadline = now + timeout.current
   }
 
-  /// Section 5.1.1 step C1: the request goes out again, unchanged, as DATA would.
+  /// Section 5.1.1 step C1: the request is retransmitted unchanged, as DATA would be.
   mutating func resetTimedOut() {
     reset.deadline = nil
     guard let request = reset.pending else { return }

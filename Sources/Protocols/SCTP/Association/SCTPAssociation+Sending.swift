@@ -24,7 +24,7 @@ extension SCTPAssociation {
       packet.append(chunk)
       _ = control.popFirst()
     }
-    // A SACK that waits for company goes with data that goes anyway.
+    // A delayed SACK is bundled with data that is sent anyway.
     if packet.room >= 64, receiver.acknowledging == .now || (sendsData && receiver.acknowledging != .nothing) {
       receiver.makeSack(room: packet.room).write(to: &packet)
     }
@@ -53,13 +53,13 @@ extension SCTPAssociation {
     while let chunk = sender.nextChunk(room: packet.room, now: now, timeout: timeout.current) {
       chunk.write(to: &packet)
       if chunk.tsn == sender.cumulativeAcked &+ 1 {
-        // RFC 9260 section 7.2.4 rule 4: the oldest chunk is on its way again, so it gets its full time.
+        // RFC 9260 section 7.2.4 rule 4: the oldest chunk was sent again, so the timer restarts.
         timers.retransmission = now + timeout.current
       }
       startRetransmissionTimer()
     }
     sender.mayExceedWindow = false
-    // Something may have been given up instead of sent.
+    // A message may have been abandoned instead of sent.
     if sender.mustSendForwardTSN, packet.room >= 64 { appendForwardTSN(to: &packet) }
     for id in sender.queue.lowStreams { events.append(.bufferedAmountLow(id)) }
     sender.queue.lowStreams = []

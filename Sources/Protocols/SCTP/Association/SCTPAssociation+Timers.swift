@@ -1,7 +1,7 @@
 import Wire
 
 extension SCTPAssociation {
-  /// The next instant at which `handleTimeout` has something to do, after `nextPacket` was drained.
+  /// When `handleTimeout` is due. Valid after `nextPacket` was drained.
   var nextDeadline: Instant? {
     if isClosed { return nil }
     var next = timers.handshake
@@ -26,7 +26,7 @@ extension SCTPAssociation {
   private mutating func retransmissionTimedOut() {
     timers.retransmission = nil
     guard sender.needsTimer else { return }
-    // Section 6.1: a peer that keeps answering while its window is shut is not dead.
+    // Section 6.1: a peer that keeps answering while its window is zero is not dead.
     let isAliveButFull = sender.isProbingWindow && hasHeardSinceTimeout
     hasHeardSinceTimeout = false
     timeout.backOff()
@@ -36,7 +36,7 @@ extension SCTPAssociation {
     advanceShutdown()
   }
 
-  /// One more timeout without a sign of life; false when it was one too many and the association ended.
+  /// Counts a timeout without a sign of life; false if it was one too many and ended the association.
   mutating func countError() -> Bool {
     errorCount += 1
     if errorCount <= configuration.maximumRetransmissions { return true }
@@ -56,14 +56,14 @@ extension SCTPAssociation {
     case .established, .shutdownPending, .shutdownReceived: break
     case .shutdownSent, .shutdownAckSent, nil: return
     }
-    // Data in flight finds a dead peer by itself.
+    // Data in flight already detects a dead peer.
     guard !sender.needsTimer else {
       heartbeatInFlight = nil
       scheduleHeartbeat()
       return
     }
     if heartbeatInFlight != nil {
-      // The last one went unanswered: ask again soon, so that silence is noticed as fast as with data.
+      // The last one went unanswered: retry soon, so that silence is noticed as fast as with data.
       timeout.backOff()
       guard countError() else { return }
     }

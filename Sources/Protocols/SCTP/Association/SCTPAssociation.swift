@@ -1,11 +1,11 @@
 import Wire
 
-/// One SCTP association inside DTLS: RFC 9260 as RFC 8261 and RFC 8831 narrow it. One path, no addresses, and one tag
-/// for its whole life, because a peer that starts anew starts with a new DTLS association.
+/// One SCTP association inside DTLS: RFC 9260 as profiled by RFC 8261 and RFC 8831. One path, no addresses, and one tag
+/// for its whole life, because a restarted peer has a new DTLS association.
 struct SCTPAssociation: Sendable {
-  /// RFC 9260 section 4, without the states that data channels never tell apart.
+  /// RFC 9260 section 4, without the states that data channels do not distinguish.
   enum State: Sendable {
-    /// Nothing sent; an INIT of the peer's is answered already.
+    /// Nothing sent yet, but an INIT from the peer is answered.
     case idle
     case cookieWait(attempts: Int)
     case cookieEchoed(Peer, cookie: [UInt8], attempts: Int)
@@ -32,7 +32,7 @@ struct SCTPAssociation: Sendable {
     case closed(AssociationCloseReason)
   }
 
-  /// T1-init, T1-cookie and T2-shutdown are never needed together.
+  /// T1-init, T1-cookie and T2-shutdown never run together, so they share `handshake`.
   struct Timers: Sendable {
     var handshake: Instant?
     var retransmission: Instant?
@@ -51,22 +51,23 @@ struct SCTPAssociation: Sendable {
   var sender: DataSender
   var receiver: DataReceiver
   var reset: StreamReset
-  /// Timeouts in a row without a sign of life. RFC 9260 section 8.1.
+  /// Consecutive timeouts without a sign of life. RFC 9260 section 8.1.
   var errorCount = 0
-  /// Set by anything that arrives for this association; tells a full window from a dead peer.
+  /// Set by any packet for this association; distinguishes a full window from a dead peer.
   var hasHeardSinceTimeout = false
   var heartbeatInFlight: (nonce: UInt64, sentAt: Instant)?
-  /// Whole packets, with tags of their own.
+  /// Complete packets, with their own tags.
   var directPackets = FIFO<[UInt8]>()
   /// Chunks that wait for the next packet.
   var control = FIFO<RawChunk>()
   var events = FIFO<Event>()
-  /// ERROR chunks that we still send. Enough to tell a peer which extension we lack; then garbage meets silence.
+  /// ERROR chunks that we may still send: enough to tell a peer which extension we lack; after that, garbage is
+  /// ignored.
   var errorRepliesLeft = 32
   var nextMessageNumber: UInt64 = 0
   /// The time of the last call, for packets that are built when they are polled.
   var now = Instant.zero
-  /// Packets with data that may still go out before something happens.
+  /// Data packets that may still be sent before the next event.
   var burstLeft = 0
   var packetsSent: UInt64 = 0
   var packetsReceived: UInt64 = 0
@@ -107,7 +108,7 @@ struct SCTPAssociation: Sendable {
     if case .closed = state { true } else { false }
   }
 
-  /// Whether new messages are taken.
+  /// Whether new messages are accepted.
   var acceptsMessages: Bool {
     switch state {
     case .idle, .cookieWait, .cookieEchoed, .open(_, .established): true
@@ -119,7 +120,7 @@ struct SCTPAssociation: Sendable {
     if case .open(let peer, _) = state { state = .open(peer, phase) }
   }
 
-  /// Every call from outside begins here.
+  /// Called first by every entry point.
   mutating func begin(_ now: Instant) {
     self.now = now
     burstLeft = max(1, configuration.maximumBurst)
@@ -144,7 +145,7 @@ struct SCTPAssociation: Sendable {
     sender.queue.append(message)
   }
 
-  /// Resets our outgoing stream as soon as all that is queued on it was sent.
+  /// Resets our outgoing stream once everything queued on it has been sent.
   mutating func resetStream(_ id: UInt16, now: Instant) {
     begin(now)
     if let peer, case .open = state, !peer.supportsReconfiguration {

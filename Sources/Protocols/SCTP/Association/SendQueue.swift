@@ -1,19 +1,19 @@
 import Wire
 
-/// A message on its way out.
+/// An outgoing message.
 struct OutgoingMessage: Sendable {
-  /// Ours alone: tells which chunks belong together when they are given up.
+  /// Local only: identifies the chunks of a message that is abandoned.
   var number: UInt64
   var streamID: UInt16
   var payloadProtocolID: UInt32
   var payload: [UInt8]
   var isOrdered: Bool
-  /// More retransmissions of any chunk than this give the message up; nil: never.
+  /// The message is abandoned when any chunk exceeds this; nil for never.
   var maximumRetransmissions: UInt32?
   var expiresAt: Instant?
-  /// Whether it counts into the buffered amount of its channel.
+  /// Whether it counts towards the buffered amount of its channel.
   var isUserData: Bool
-  /// Bytes that are already in chunks.
+  /// Bytes already placed in chunks.
   var offset = 0
   var streamSequenceNumber: UInt16 = 0
 
@@ -23,7 +23,7 @@ struct OutgoingMessage: Sendable {
 /// Messages that wait for their first transmission, by stream.
 ///
 /// Without interleaving (RFC 8260) the fragments of a message have consecutive TSNs, so streams take turns message by
-/// message: the one that has had the fewest bytes for its priority comes next (RFC 8831 section 6.4).
+/// message: the one with the fewest bytes sent relative to its priority comes next (RFC 8831 section 6.4).
 struct SendQueue: Sendable {
   private struct Stream: Sendable {
     var messages = FIFO<OutgoingMessage>()
@@ -37,7 +37,7 @@ struct SendQueue: Sendable {
   private var streams: [UInt16: Stream] = [:]
   /// Streams with messages.
   private var active: [UInt16] = []
-  /// The stream whose message is partly in chunks.
+  /// The stream whose message is partly sent.
   private var current: UInt16?
   private var virtualTime: UInt64 = 0
   /// Unsent payload of all streams.
@@ -60,12 +60,12 @@ struct SendQueue: Sendable {
     streams[id, default: Stream()].priority = max(1, priority)
   }
 
-  /// 0 for a stream that was reset: its numbers begin again. RFC 6525 section 5.2.7.
+  /// 0 for a stream that was reset: its numbers restart. RFC 6525 section 5.2.7.
   mutating func setNextSequenceNumber(_ number: UInt16, of id: UInt16) {
     streams[id, default: Stream()].nextSequenceNumber = number
   }
 
-  /// Forgets threshold and priority of a closed channel.
+  /// Resets threshold and priority of a closed channel.
   mutating func forgetSettings(of id: UInt16) {
     streams[id]?.lowThreshold = 0
     streams[id]?.priority = 256
@@ -110,7 +110,7 @@ struct SendQueue: Sendable {
     bytes = 0
   }
 
-  /// The message that comes next, after those were dropped whose time ran out before they began.
+  /// The next message to send, after dropping those that expired before they were started.
   mutating func next(now: Instant) -> OutgoingMessage? {
     while let id = current ?? active.min(by: { servedUntil($0) < servedUntil($1) }) {
       guard let message = streams[id]?.messages.first else { return nil }
@@ -125,7 +125,7 @@ struct SendQueue: Sendable {
     return nil
   }
 
-  /// Takes `size` bytes of the message that `next` returned into a chunk. Its TSN is for the caller to fill in.
+  /// Moves `size` bytes of the message that `next` returned into a chunk. The caller fills in the TSN.
   mutating func takeFragment(size: Int, of message: OutgoingMessage) -> DataChunk {
     var message = message
     let id = message.streamID
@@ -158,7 +158,7 @@ struct SendQueue: Sendable {
       payloadProtocolID: message.payloadProtocolID, payload: payload)
   }
 
-  /// Drops the rest of the message that is partly sent, if it is this one.
+  /// Drops the rest of the partly sent message, if it is this one.
   mutating func abandonCurrent(number: UInt64) -> OutgoingMessage? {
     guard let id = current, let message = streams[id]?.messages.first, message.number == number else { return nil }
     current = nil

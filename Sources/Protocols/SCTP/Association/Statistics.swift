@@ -18,7 +18,7 @@ public struct DataChannelStatistics: Hashable, Sendable {
   public var bytesReceived: UInt64
 }
 
-/// The association. W3C webrtc-stats `RTCSctpTransportStats`, and what else helps to find a fault.
+/// The association. W3C webrtc-stats `RTCSctpTransportStats`, plus values that help to diagnose faults.
 public struct SCTPTransportStatistics: Hashable, Sendable {
   /// Seconds; nil before the first measurement.
   public var smoothedRoundTripTime: Double?
@@ -35,11 +35,11 @@ public struct SCTPTransportStatistics: Hashable, Sendable {
   /// Packets that were malformed, of another association, or with a wrong checksum.
   public var packetsDiscarded: UInt64 = 0
   public var chunksRetransmitted: UInt64
-  /// Messages given up for their reliability.
+  /// Messages abandoned under partial reliability.
   public var messagesAbandoned: UInt64
 }
 
-/// Everything at one instant.
+/// A snapshot of all channels and the association.
 public struct DataChannelTransportStatistics: Hashable, Sendable {
   public var channels: [DataChannelStatistics]
   public var transport: SCTPTransportStatistics

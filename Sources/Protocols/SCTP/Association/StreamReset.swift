@@ -5,17 +5,17 @@ struct StreamReset: Sendable {
   typealias Result = ReconfigurationParameter.Result
   typealias Request = ReconfigurationParameter.OutgoingReset
 
-  /// Our streams that shall be reset once their queues are empty.
+  /// Our streams to reset once their queues are empty.
   private(set) var wanted: Set<UInt16> = []
-  /// Our request that waits for its response; RFC 6525 allows one at a time.
+  /// Our request that awaits its response; RFC 6525 allows one at a time.
   private(set) var pending: Request?
-  /// Streams of `pending` that the peer has shown to be reset before its response came.
+  /// Streams of `pending` that are known to be reset before the response has arrived.
   private var known: Set<UInt16> = []
   var deadline: Instant?
   private var nextSequence: UInt32
   private var expectedSequence: UInt32 = 0
   private var lastAnswer: (sequence: UInt32, result: Result)?
-  /// The peer's request that waits for the last TSN before it.
+  /// The peer's request, waiting for data up to its last TSN.
   private var deferred: Request?
 
   /// RFC 6525 section 4.1: request numbers begin at the initial TSN.
@@ -31,7 +31,7 @@ struct StreamReset: Sendable {
     wanted.insert(id)
   }
 
-  /// Forms a request of those wanted streams that `isDrained`. `limit` bounds their number in one packet.
+  /// Builds a request for the wanted streams that are drained. `limit` bounds their number in one packet.
   mutating func makeRequest(lastTSN: UInt32, limit: Int, isDrained: (UInt16) -> Bool) -> Request? {
     guard pending == nil, !wanted.isEmpty else { return nil }
     let ids = wanted.filter(isDrained).sorted().prefix(limit)
@@ -44,8 +44,8 @@ struct StreamReset: Sendable {
     return request
   }
 
-  /// The peer uses a stream again, so it has performed our reset of it, and its response has nothing more to say about
-  /// that one. False when no reset of it was asked for.
+  /// The peer reuses a stream, so it has performed our reset, and its response no longer matters for that stream. False
+  /// if no reset of it was requested.
   mutating func isKnownPerformed(_ id: UInt16) -> Bool {
     guard let pending, pending.streamIDs.contains(id) else { return false }
     return known.insert(id).inserted
@@ -53,9 +53,9 @@ struct StreamReset: Sendable {
 
   enum Response: Hashable, Sendable {
     case ignored
-    /// The peer has not received everything yet; it will be asked again.
+    /// The peer has not received everything yet; the request will be repeated.
     case inProgress
-    /// Over, with the streams that were asked for; `performed` unless the peer refused.
+    /// Finished, with the requested streams; `performed` unless the peer refused.
     case finished([UInt16], performed: Bool)
   }
 
@@ -69,8 +69,8 @@ struct StreamReset: Sendable {
       request.streamIDs.filter { !known.contains($0) }, performed: result == .performed || result == .nothingToDo)
   }
 
-  /// The answer that is already settled: section 5.2.1, a repeated request gets its answer again, and any other that is
-  /// out of sequence is refused. Nil: the request is the next one.
+  /// The result that is already decided. Section 5.2.1: a repeated request gets its result again, and any other that is
+  /// out of sequence is refused. Nil if the request is the next one.
   private func settled(_ sequence: UInt32) -> Result? {
     if let lastAnswer, lastAnswer.sequence == sequence { return lastAnswer.result }
     guard sequence == expectedSequence else { return .badSequenceNumber }
@@ -83,7 +83,7 @@ struct StreamReset: Sendable {
     return result
   }
 
-  /// What to answer, and whether the streams are to be reset now. Section 5.2.2.
+  /// The result to send, and whether the streams are to be reset now. Section 5.2.2.
   mutating func handle(_ request: Request, hasArrived: (UInt32) -> Bool) -> (Result, isDue: Bool) {
     if let result = settled(request.sequence) { return (result, false) }
     guard hasArrived(request.lastTSN) else {
@@ -93,12 +93,12 @@ struct StreamReset: Sendable {
     return (settle(request.sequence, .performed), true)
   }
 
-  /// What to answer to a request that is `accepted` or not without further work.
+  /// The result for a request that is accepted or denied without further work.
   mutating func handle(sequence: UInt32, accepted: Bool) -> Result {
     settled(sequence) ?? settle(sequence, accepted ? .performed : .denied)
   }
 
-  /// The request that waited for what has arrived now; it is performed and answered unasked.
+  /// The deferred request, once its data has arrived; it is performed and answered unsolicited.
   mutating func takeDeferred(hasArrived: (UInt32) -> Bool) -> Request? {
     guard let request = deferred, hasArrived(request.lastTSN) else { return nil }
     deferred = nil

@@ -71,7 +71,7 @@ enum PayloadProtocolID {
 }
 
 extension DataChannelMessage {
-  /// Nil for the deprecated partial messages (52, 54) and for what is no data channel message.
+  /// Nil for the deprecated partial messages (52, 54) and for anything that is not a data channel message.
   init?(_ message: ReceivedMessage) {
     switch message.payloadProtocolID {
     case PayloadProtocolID.text: self = .text(String(decoding: message.payload, as: UTF8.self))
@@ -82,7 +82,7 @@ extension DataChannelMessage {
     }
   }
 
-  /// SCTP carries no empty message, so an empty one is a zero byte that its identifier explains: RFC 8831 section 6.6.
+  /// SCTP cannot carry an empty message, so one is sent as a zero byte with its own identifier: RFC 8831 section 6.6.
   var encoded: (payloadProtocolID: UInt32, payload: [UInt8]) {
     switch self {
     case .text(let text):

@@ -1,4 +1,4 @@
-/// What the transport keeps of one channel.
+/// The transport's state of one channel.
 struct DataChannel: Sendable {
   enum State: Hashable, Sendable {
     /// Our OPEN is not acknowledged yet, or a negotiated channel waits for the association.
@@ -10,9 +10,9 @@ struct DataChannel: Sendable {
 
   var parameters: DataChannelParameters
   var state: State
-  /// Before our OPEN is acknowledged everything goes in order, so that nothing overtakes it. RFC 8832 section 6.
+  /// Before our OPEN is acknowledged everything is sent in order, so that nothing overtakes it. RFC 8832 section 6.
   var mustSendOrdered: Bool
-  /// A channel that the peer may not open is closed without the application ever hearing of it.
+  /// False for a channel that the peer may not open: it is closed without notifying the application.
   var isAnnounced = true
   var messagesSent: UInt64 = 0
   var bytesSent: UInt64 = 0

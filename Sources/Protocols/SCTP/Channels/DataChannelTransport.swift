@@ -3,7 +3,7 @@ public import Wire
 /// All data channels of one peer: an SCTP association inside DTLS (RFC 8261) and the protocol that opens channels
 /// over it (RFC 8831, RFC 8832).
 ///
-/// Sans-IO: calls take packets and `now`; `poll` gives back what to do, and must be drained after every call, before
+/// Sans-IO: calls take packets and `now`; `poll` returns the outputs, and must be drained after every call, before
 /// `nextDeadline` is read. Packets are built when they are polled, so messages sent in one go share packets.
 public struct DataChannelTransport: Sendable {
   var association: SCTPAssociation
@@ -44,7 +44,7 @@ public struct DataChannelTransport: Sendable {
     collect()
   }
 
-  /// Takes one SCTP packet out of DTLS. Anything is allowed; what is not understood is counted and dropped.
+  /// Handles one SCTP packet from DTLS. Any input is safe; invalid packets are counted and dropped.
   public mutating func handle(packet: [UInt8], now: Instant) {
     association.handle(packet: packet, now: now)
     collect()
@@ -56,13 +56,13 @@ public struct DataChannelTransport: Sendable {
     collect()
   }
 
-  /// Ends the association at once and tells the peer. RFC 9260 section 9.1.
+  /// Aborts the association and notifies the peer. RFC 9260 section 9.1.
   public mutating func abort(now: Instant) {
     association.abort(cause: ErrorCause.userInitiatedAbort, text: "", reason: .aborted, now: now)
     collect()
   }
 
-  /// Does what is due at `now`; harmless when nothing is.
+  /// Runs the timers due at `now`; harmless if none are.
   public mutating func handleTimeout(now: Instant) {
     association.handleTimeout(now: now)
     collect()
@@ -74,7 +74,7 @@ public struct DataChannelTransport: Sendable {
   /// Whether the association is up.
   public var isConnected: Bool { association.openPeer() != nil }
 
-  /// The next thing to do; nil when there is nothing more for now.
+  /// The next output; nil when there is none.
   public mutating func poll() -> DataChannelOutput? {
     if let packet = association.nextDirectPacket() { return .transmit(packet) }
     if let output = takeOutput() { return output }
@@ -124,7 +124,7 @@ public struct DataChannelTransport: Sendable {
     return id
   }
 
-  /// Queues a message. Refused ones leave no trace.
+  /// Queues a message. A refused message changes nothing.
   public mutating func send(
     _ message: DataChannelMessage, on id: UInt16, now: Instant
   ) throws(DataChannelError) {
@@ -146,8 +146,8 @@ public struct DataChannelTransport: Sendable {
       payload, payloadProtocolID: payloadProtocolID, on: id, parameters: parameters, isUserData: true, now: now)
   }
 
-  /// Closes a channel after what is queued on it was sent. `closed` follows when the peer has closed it too.
-  /// Unknown and closing ids have no effect.
+  /// Closes a channel after everything queued on it was sent. `closed` follows when the peer has closed it too. Unknown
+  /// and closing ids have no effect.
   public mutating func close(_ id: UInt16, now: Instant) {
     guard let channel = channels[id], !channel.isClosing else { return }
     if association.peer == nil {
@@ -165,7 +165,7 @@ public struct DataChannelTransport: Sendable {
     association.sender.queue.bufferedAmount(of: id)
   }
 
-  /// At or below this many bytes `bufferedAmountLow` comes; 0 unless set.
+  /// `bufferedAmountLow` is emitted at or below this many bytes; 0 unless set.
   public func bufferedAmountLowThreshold(of id: UInt16) -> Int {
     association.sender.queue.lowThreshold(of: id)
   }
@@ -223,7 +223,7 @@ public struct DataChannelTransport: Sendable {
     if channel.isAnnounced { outputs.append(.closed(id: id)) }
   }
 
-  /// Turns what the association tells into outputs.
+  /// Turns the association's events into outputs.
   private mutating func collect() {
     while let event = association.events.popFirst() {
       switch event {
@@ -246,7 +246,7 @@ public struct DataChannelTransport: Sendable {
     outputs.append(.associationConnected)
     for id in channels.keys.sorted() {
       if id >= streamLimit {
-        // The peer allows fewer streams than were hoped for.
+        // The peer allows fewer streams than we assumed.
         association.sender.queue.discardUnstarted(on: id)
         remove(id)
       } else if channels[id]?.parameters.negotiatedID != nil {
@@ -259,7 +259,7 @@ public struct DataChannelTransport: Sendable {
     guard let channel = channels[id] else { return }
     switch channel.state {
     case .connecting, .open:
-      // The peer reads no more, so what is not on its way yet is dropped; then our direction follows.
+      // The peer no longer reads, so unsent messages are dropped; then our direction is reset, too.
       association.sender.queue.discardUnstarted(on: id)
       startClosing(id, incomingReset: true, now: association.now)
     case .closing(outgoingReset: true, _): remove(id)
@@ -289,7 +289,7 @@ public struct DataChannelTransport: Sendable {
       association.delivered(message)
       return
     }
-    // RFC 8832 section 6: a message of the peer's shows that it has our OPEN.
+    // RFC 8832 section 6: a message from the peer shows that it has our OPEN.
     becomeOpen(id, byPeer: false)
     channel = channels[id] ?? channel
     channel.messagesReceived &+= 1
@@ -312,7 +312,7 @@ public struct DataChannelTransport: Sendable {
     if case .closing(outgoingReset: false, incomingReset: true) = channels[id]?.state,
       association.reset.isKnownPerformed(id)
     {
-      // Both directions are reset for the peer; only its response is still on its way.
+      // For the peer both directions are reset; only its response is still in flight.
       association.sender.queue.setNextSequenceNumber(0, of: id)
       remove(id)
     }
@@ -332,7 +332,7 @@ public struct DataChannelTransport: Sendable {
     id % 2 == (isDTLSClient ? 1 : 0)
   }
 
-  /// Whether the application has a use for the channel, and there is room for it.
+  /// Whether the application expects the channel, and there is room for it.
   private func isWelcome(_ parameters: DataChannelParameters) -> Bool {
     let name = DataChannelName(label: parameters.label, protocolName: parameters.protocolName)
     guard configuration.expectedChannels?.contains(name) ?? true,
@@ -343,7 +343,7 @@ public struct DataChannelTransport: Sendable {
     return open < configuration.maximumRemoteChannels
   }
 
-  /// Closes a channel of which the application never hears: both ends reset their streams. RFC 8832 section 6.
+  /// Closes a channel without announcing it to the application: both ends reset their streams. RFC 8832 section 6.
   private mutating func refuse(_ id: UInt16) {
     if let channel = channels[id] {
       if !channel.isClosing { startClosing(id, incomingReset: false, now: association.now) }

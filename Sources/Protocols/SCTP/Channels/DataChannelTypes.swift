@@ -1,11 +1,11 @@
-/// What a data channel is like. W3C webrtc `RTCDataChannelInit`, RFC 8832 section 5.1.
+/// The parameters of a data channel. W3C webrtc `RTCDataChannelInit`, RFC 8832 section 5.1.
 public struct DataChannelParameters: Hashable, Sendable {
   /// How long the association tries to deliver a message.
   public enum Reliability: Hashable, Sendable {
     case reliable
-    /// Given up after this many retransmissions.
+    /// Abandoned after this many retransmissions.
     case maxRetransmits(UInt32)
-    /// Given up this long after `send`.
+    /// Abandoned this long after `send`.
     case maxPacketLifeTime(milliseconds: UInt32)
   }
 
@@ -15,7 +15,7 @@ public struct DataChannelParameters: Hashable, Sendable {
   public var protocolName: String
   public var isOrdered: Bool
   public var reliability: Reliability
-  /// The stream id that both sides agreed on elsewhere; nil: opened in band (DCEP), with an id of our parity.
+  /// The stream id agreed on out of band; nil: opened in band (DCEP), with an id of our parity.
   public var negotiatedID: UInt16?
   /// RFC 8831 section 6.4: 128 below normal, 256 normal, 512 high, 1024 extra high.
   public var priority: UInt16
@@ -33,7 +33,7 @@ public struct DataChannelParameters: Hashable, Sendable {
   }
 }
 
-/// What a data channel is for, as its opening message says. RFC 8832 section 5.1.
+/// The name of a data channel, from its DCEP OPEN. RFC 8832 section 5.1.
 public struct DataChannelName: Hashable, Sendable {
   public var label: String
   /// The subprotocol; empty for none.
@@ -54,13 +54,13 @@ public enum DataChannelMessage: Hashable, Sendable {
   case binary([UInt8])
 }
 
-/// What the data channels want done or known, in order.
+/// Actions and events from the data channels, in order.
 public enum DataChannelOutput: Hashable, Sendable {
   /// One SCTP packet for DTLS.
   case transmit([UInt8])
   /// The association is up; messages flow.
   case associationConnected
-  /// The channel is open at both ends. One of ours is, when the peer acknowledged it (RFC 8832 section 5.2) or, for a
+  /// The channel is open at both ends: for one of ours, when the peer has acknowledged it (RFC 8832 section 5.2); for a
   /// negotiated one, when the association is up. Messages may be sent before.
   case opened(id: UInt16, DataChannelParameters, byPeer: Bool)
   case message(id: UInt16, DataChannelMessage)
@@ -76,7 +76,7 @@ public enum DataChannelOutput: Hashable, Sendable {
 public enum AssociationCloseReason: Hashable, Sendable {
   /// By SHUTDOWN, from either side; everything sent was delivered.
   case shutDown
-  /// We sent ABORT because we were told to.
+  /// We sent ABORT at the application's request.
   case aborted
   /// The peer sent ABORT; its cause for a log.
   case abortedByPeer(String)

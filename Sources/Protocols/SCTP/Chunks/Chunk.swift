@@ -27,7 +27,7 @@ enum Chunk: Sendable {
   case sack(SackChunk)
   case heartbeat(info: ArraySlice<UInt8>)
   case heartbeatAck(info: ArraySlice<UInt8>)
-  /// `reflected`: the T bit, the packet carries the receiver's own idea of the tag (RFC 9260 section 8.5.1).
+  /// `reflected`: the T bit, the packet carries the tag that its receiver sends with (RFC 9260 section 8.5.1).
   case abort([ErrorCause], reflected: Bool)
   case shutdown(cumulativeTSN: UInt32)
   case shutdownAck
@@ -48,7 +48,7 @@ enum Chunk: Sendable {
     case ChunkType.heartbeat: self = .heartbeat(info: raw.value)
     case ChunkType.heartbeatAck: self = .heartbeatAck(info: raw.value)
     case ChunkType.abort:
-      // What ends the association need not be well formed beyond that.
+      // An ABORT ends the association even if its causes are malformed.
       self = .abort((try? ErrorCause.list(raw.value)) ?? [], reflected: raw.flags & 1 == 1)
     case ChunkType.shutdown:
       var reader = ByteReader(raw.value)

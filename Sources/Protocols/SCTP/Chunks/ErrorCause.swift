@@ -22,7 +22,7 @@ struct ErrorCause: Hashable, Sendable {
     return causes
   }
 
-  /// For a log; the peer's own words are cut and freed from control characters.
+  /// For a log; the peer's text is truncated and its control characters replaced.
   var description: String {
     let name =
       switch code {

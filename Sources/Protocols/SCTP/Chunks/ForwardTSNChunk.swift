@@ -2,7 +2,7 @@ import Wire
 
 /// FORWARD TSN: the sender will never send anything up to this TSN again. RFC 3758 section 3.2.
 struct ForwardTSNChunk: Hashable, Sendable {
-  /// The last ordered message that was given up on a stream.
+  /// The last ordered message that was abandoned on a stream.
   struct Skip: Hashable, Sendable {
     var streamID: UInt16
     var streamSequenceNumber: UInt16

@@ -11,9 +11,9 @@ struct InitiationChunk: Hashable, Sendable {
   var cookie: ArraySlice<UInt8>?
   var supportsForwardTSN = false
   var supportsReconfiguration = false
-  /// Parameters that the sender wants to hear about when they are unknown, each whole: type, length, value.
+  /// Unknown parameters that the sender wants reported, each complete: type, length, value.
   var unrecognized: [[UInt8]] = []
-  /// A parameter told the receiver to stop at once without a report, or the chunk asks for name resolution.
+  /// The chunk asks for host name resolution.
   var isRefused = false
 
   private static let maximumReports = 4
@@ -64,7 +64,7 @@ extension InitiationChunk {
     self = copy
   }
 
-  /// Whether to go on with the next parameter.
+  /// Whether to continue with the next parameter.
   private mutating func take(_ parameter: Parameter) -> Bool {
     switch parameter.type {
     case ParameterType.stateCookie:

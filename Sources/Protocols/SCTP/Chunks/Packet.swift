@@ -1,13 +1,13 @@
 import Wire
 
-/// A chunk as it lies in a packet: type, flags and value without padding. RFC 9260 section 3.2.
+/// A raw chunk: type, flags and value without padding. RFC 9260 section 3.2.
 struct RawChunk: Hashable, Sendable {
   var type: UInt8
   var flags: UInt8
   var value: ArraySlice<UInt8>
 }
 
-/// A packet whose checksum is right. RFC 9260 section 3.
+/// A packet with a valid checksum. RFC 9260 section 3.
 struct Packet: Sendable {
   static let headerSize = 12
 
@@ -29,14 +29,14 @@ struct Packet: Sendable {
       let length = Int(try reader.readUInt16())
       guard length >= 4 else { throw .malformed("SCTP chunk length") }
       chunks.append(RawChunk(type: type, flags: flags, value: try reader.readBytes(length - 4)))
-      // Padding is not counted in the length, and the last chunk of a careless peer has none.
+      // Padding is not counted in the length, and careless peers omit it after the last chunk.
       try reader.skip(min((4 - length % 4) % 4, reader.remaining))
     }
     guard !chunks.isEmpty else { throw .malformed("SCTP packet without chunks") }
   }
 
-  /// The CRC-32C over the packet with a checksum field of zeros, as the big-endian field reads: RFC 9260 appendix A
-  /// sends the reflected value with its lowest byte first.
+  /// The CRC-32C over the packet with a zero checksum field, as the big-endian field reads: RFC 9260 appendix A sends
+  /// the reflected value with its lowest byte first.
   static func checksum(of bytes: [UInt8]) -> UInt32 {
     var copy = bytes
     for index in 8..<12 { copy[index] = 0 }
@@ -59,7 +59,7 @@ struct PacketBuilder {
   }
 
   var isEmpty: Bool { writer.count == Packet.headerSize }
-  /// Bytes that are left for chunks with their headers and padding.
+  /// Bytes left for chunks, including headers and padding.
   var room: Int { maximumSize - writer.count }
 
   mutating func append(_ chunk: RawChunk) {

@@ -31,8 +31,7 @@ extension ByteWriter {
   }
 }
 
-/// What a receiver does about a chunk or parameter type that it does not know: the two highest bits say.
-/// RFC 9260 sections 3.2 and 3.2.1.
+/// How to handle an unknown chunk or parameter type, by its two highest bits. RFC 9260 sections 3.2 and 3.2.1.
 enum UnrecognizedRule {
   case stop
   case stopAndReport

@@ -2,7 +2,7 @@ import Wire
 
 /// A parameter of RE-CONFIG. RFC 6525 section 4.
 enum ReconfigurationParameter: Hashable, Sendable {
-  /// The sender resets its outgoing streams once everything up to `lastTSN` has arrived. No stream means all.
+  /// The sender resets its outgoing streams once everything up to `lastTSN` has arrived. An empty list means all.
   case outgoingReset(OutgoingReset)
   /// The sender asks the receiver to reset its outgoing streams.
   case incomingReset(sequence: UInt32)
@@ -56,7 +56,7 @@ enum ReconfigurationParameter: Hashable, Sendable {
     case 15: self = .ssnTSNReset(sequence: try reader.readUInt32())
     case 16:
       let sequence = try reader.readUInt32()
-      // A result that we do not know is a refusal whose reason we do not know.
+      // An unknown result counts as a denial.
       self = .response(sequence: sequence, result: Result(rawValue: try reader.readUInt32()) ?? .denied)
     case 17:
       self = .addOutgoingStreams(sequence: try reader.readUInt32(), count: try reader.readUInt16())

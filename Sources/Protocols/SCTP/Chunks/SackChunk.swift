@@ -46,7 +46,7 @@ extension SackChunk {
     for _ in 0..<gapCount {
       gaps.append(GapBlock(start: try reader.readUInt16(), end: try reader.readUInt16()))
     }
-    // Which TSNs came twice changes nothing for a sender.
+    // Duplicate TSNs change nothing for a sender.
     duplicates = []
   }
 }

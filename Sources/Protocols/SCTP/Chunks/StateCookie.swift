@@ -1,6 +1,6 @@
 import Wire
 
-/// What we learned of the peer from its INIT or INIT ACK.
+/// The peer's parameters from its INIT or INIT ACK.
 struct Peer: Hashable, Sendable {
   var tag: UInt32
   var initialTSN: UInt32
@@ -38,7 +38,7 @@ struct Peer: Hashable, Sendable {
   }
 }
 
-/// The state cookie: all that an INIT tells, kept by the peer instead of by us. RFC 9260 section 5.1.3.
+/// The state cookie: everything learned from an INIT, kept by the peer instead of by us. RFC 9260 section 5.1.3.
 ///
 /// Tie-tags are left out: a DTLS association carries exactly one SCTP association of ours, with one tag.
 struct StateCookie: Hashable, Sendable {
