@@ -19,8 +19,8 @@ public enum CommandName: String, CaseIterable, Sendable {
   case talkAcquire = "talk.acquire"
   case talkRelease = "talk.release"
   case eventsGet = "events.get"
-  /// Opens the pairing window: `admin?` (whoever pairs may administer the child, too; else false): `pairing: {code, link,
-  /// expiresAt, allow}`. It closes when the pair of who asks is removed, expires or loses `admin`.
+  /// Opens the pairing window: `admin?` (the new parent may administer the child, too; else false): `pairing: {code,
+  /// link, expiresAt, allow}`. It closes when the caller's pair is removed, expires or loses `admin`.
   case pairingOpen = "pairing.open"
   /// Closes it: no parameters in the reply.
   case pairingClose = "pairing.close"
@@ -30,7 +30,7 @@ public enum CommandName: String, CaseIterable, Sendable {
   /// sessions end after it.
   case pairRemove = "pair.remove"
   /// `name?`, `seconds?` (how long the guest has access), `allow?` (names of permissions that the caller has itself):
-  /// `invite: {name, link, allow, expiresAt}`. It ends as the window does.
+  /// `invite: {name, link, allow, expiresAt}`. It ends under the same conditions as the window.
   case inviteCreate = "invite.create"
 }
 

@@ -1,6 +1,6 @@
 public import Pairing
 
-/// A command and its parameters, which are all within `ControlLimits`.
+/// A command and its parameters, all of them within `ControlLimits`.
 public enum ControlCommand: Hashable, Sendable {
   case ping
   case statusGet
@@ -23,7 +23,7 @@ public enum ControlCommand: Hashable, Sendable {
   case talkRelease
   /// `since`: sequence number of the last event that the parent has. `limit`: maximum number of events in the reply.
   case eventsGet(since: UInt64?, limit: Int?)
-  /// `admin`: whoever pairs may administer the child, too.
+  /// `admin`: the new parent may administer the child, too.
   case pairingOpen(admin: Bool)
   case pairingClose
   case pairsList

@@ -2,7 +2,7 @@
 public enum ControlLimits {
   /// Size of one message in either direction, in bytes. INTERFACES.md, "Data channel".
   public static let messageBytes = 16 * 1024
-  /// Messages that a viewer may send in one burst; a page that starts up needs a few, a person's hand fewer.
+  /// Messages that a viewer may send in one burst; a page needs a few at startup, a person fewer.
   public static let orderBurst = 40
   /// After a burst, one more message is accepted per interval: ten a second.
   public static let orderInterval = Duration.milliseconds(100)

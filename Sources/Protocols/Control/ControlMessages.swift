@@ -54,8 +54,8 @@ public enum ControlPush: Hashable, Sendable {
   /// A planned stop, which is no reason for an alarm. The reason is for people.
   case goodbye(reason: String)
 
-  /// The part of the push that a viewer with these permissions may see; nil when there is none. A push never tells what
-  /// `status.get` or `events.get` would refuse to tell, except that whoever may talk has to know who has the floor.
+  /// The part of the push that a viewer with these permissions may see; nil when there is none. A push never reveals
+  /// what `status.get` or `events.get` would refuse, except that a viewer with `talk` has to know who has the floor.
   public func visible(to permissions: Permissions) -> ControlPush? {
     switch self {
     case .goodbye: return self
@@ -94,14 +94,14 @@ public struct ControlMessage: Hashable, Sendable {
   }
 }
 
-// A message has a maximum size, a list has none: a list that does not fit is halved until it does.
+// Messages have a maximum size, lists do not: a list that does not fit is halved until it does.
 
 extension ControlReply {
   /// The same with half of its list; nil when nothing can be left out.
   public var shortened: ControlReply? {
     switch self {
     case .tracks(let tracks): return tracks.firstHalf.map { .tracks($0) }
-    // The oldest are kept, so that asking again with `since` brings the rest.
+    // Keeps the oldest, so that another request with `since` returns the rest.
     case .events(let events): return events.firstHalf.map { .events($0) }
     case .pairs(let pairs): return pairs.firstHalf.map { .pairs($0) }
     case .status(var status):
@@ -128,7 +128,7 @@ extension ControlPush {
 }
 
 extension StateDocument {
-  /// Whole for whoever may ask for it, else just the floor.
+  /// Complete for viewers that may use `status.get`; otherwise only the floor.
   fileprivate func visible(to permissions: Permissions) -> StateDocument {
     if ControlCommand.statusGet.requirement.isMet(by: permissions) { return self }
     return StateDocument(talk: permissions.contains(.talk) ? talk : nil)

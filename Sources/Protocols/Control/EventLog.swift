@@ -24,13 +24,13 @@ public enum EventKind: String, CaseIterable, Sendable {
   case restart
 }
 
-/// The latest events, oldest first. The shell keeps them over a restart.
+/// The latest events, oldest first. The shell persists them across restarts.
 ///
 /// When the log is full, it drops the oldest event of the largest group, where a group is one kind of event by one
 /// person. A viewer that toggles a light all night thus displaces only its own light events: the lost camera, the
 /// pairing and what others did stay.
 public struct EventLog: Sendable {
-  /// Some days of a household; about 100 KB.
+  /// A few days of a household; about 100 KB.
   public static let defaultCapacity = 512
 
   /// Events that compete for the same space.
@@ -85,11 +85,12 @@ public struct EventLog: Sendable {
     counts[group] = most > 1 ? most - 1 : nil
   }
 
-  /// Everything that is kept, oldest first.
+  /// All events in the log, oldest first.
   public var all: [EventDocument] { events }
 
-  /// The reply to `events.get`, oldest first. With `since`, the first `limit` events after it, so that repeated requests
-  /// bring all of them; without, the latest. A `since` from the future stems from a log that was lost, and is ignored.
+  /// The reply to `events.get`, oldest first. With `since`, the first `limit` events after it, so that repeated
+  /// requests return all of them; without it, the latest. A `since` in the future refers to a log that was lost, and is
+  /// ignored.
   public func events(since: UInt64?, limit: Int?) -> [EventDocument] {
     let limit = max(1, limit ?? ControlDefaults.eventLimit)
     guard let since, since < nextSequence else { return Array(events.suffix(limit)) }

@@ -2,8 +2,8 @@ public import Wire
 
 /// The state of one light: on or off, brightness, switch-off timer, flash pattern.
 ///
-/// The shell drives the device with the levels from `poll`, calls `handleTimeout` at `nextDeadline`, and reports when the
-/// device disappears or comes back.
+/// The shell drives the device with the levels from `poll`, calls `handleTimeout` at `nextDeadline`, and reports when
+/// the device disappears or comes back.
 ///
 /// No combination of commands makes the light flash more than three times in any one second (WCAG 2.3.1). A flash is a
 /// pair of opposing changes, so `poll` returns at most six changes a second. Faster commands are not lost: the light
@@ -31,7 +31,7 @@ public struct LightController: Sendable {
   private static let maximumChanges = 6
   private static let changeWindow = Duration.seconds(1)
 
-  /// A pattern that alternates between the opposite of the current state and the state itself. It is over when the light
+  /// A pattern that alternates between the opposite of the current state and the state itself. It ends when the light
   /// returns to its state for the last time.
   private struct Flash: Hashable {
     var start: Instant
@@ -87,8 +87,8 @@ public struct LightController: Sendable {
     offAt = isOn ? setting.seconds.map { now + .seconds($0) } : nil
   }
 
-  /// `light.flash`. The light then returns to its state from before; a pattern that replaces another one does not change
-  /// what that is. Throws `unavailable` when the device is missing.
+  /// `light.flash`. The light then returns to its previous state; a pattern that replaces another one keeps that state.
+  /// Throws `unavailable` when the device is missing.
   public mutating func flash(_ pattern: LightFlash, now: Instant) throws(ControlError) {
     try requireDevice()
     handleTimeout(now: now)
@@ -116,7 +116,8 @@ public struct LightController: Sendable {
 
   // MARK: The device
 
-  /// Sets whether the device can be driven. Timers run on while it is missing; when it is back, it gets the current level.
+  /// Sets whether the device can be driven. Timers keep running while it is missing; once back, it gets the current
+  /// level.
   ///
   /// - Parameter isDimmable: nil when unknown. A light that was missing at startup may turn out not to be dimmable.
   public mutating func setPresent(_ present: Bool, isDimmable: Bool? = nil) {
@@ -129,8 +130,8 @@ public struct LightController: Sendable {
     if restLevel > 0 { restLevel = 100 }
   }
 
-  /// The level to drive the device to, in percent, as of the latest time passed to any call. Nil when the device has that
-  /// level already, is missing, or has changed too often within the last second.
+  /// The level to drive the device to, in percent, as of the latest time passed to any call. Nil when the device
+  /// already has that level, is missing, or has changed too often within the last second.
   public mutating func poll() -> Int? {
     guard isPresent, wantedLevel != givenLevel, !isHeldBack else { return nil }
     if changes.count == Self.maximumChanges { changes.removeFirst() }

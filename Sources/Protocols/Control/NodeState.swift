@@ -1,7 +1,7 @@
 public import Wire
 
-/// Everything that `hello` and `state` report, in terms that do not change merely because time passes: a timer that runs
-/// down is not a change.
+/// Everything that `hello` and `state` report, in terms that do not change merely because time passes: a running timer
+/// is not a change.
 public struct NodeState: Hashable, Sendable {
   /// When this state was taken.
   public var time: Instant
@@ -53,7 +53,7 @@ public struct NodeState: Hashable, Sendable {
 }
 
 extension LullabyDocument {
-  /// Whether nothing but time has passed.
+  /// Whether only time has passed.
   func isAs(_ earlier: LullabyDocument, after time: Duration) -> Bool {
     guard (state, track, volume, loop) == (earlier.state, earlier.track, earlier.volume, earlier.loop) else {
       return false

@@ -27,7 +27,7 @@ public struct PendingCommands: Sendable {
     return ControlRequest(id: id, command: command)
   }
 
-  /// The command with this id; nil when nobody waits for it.
+  /// The command with this id; nil when none is pending.
   public func name(of id: String) -> CommandName? { pending[id]?.name }
 
   /// The answer has arrived.
@@ -35,7 +35,7 @@ public struct PendingCommands: Sendable {
 
   public var nextDeadline: Instant? { pending.values.lazy.map(\.deadline).min() }
 
-  /// Gives up on commands whose time is over, and returns their ids.
+  /// Gives up on commands past their deadline, and returns their ids.
   public mutating func handleTimeout(now: Instant) -> [String] {
     let late = pending.filter { $0.value.deadline <= now }.map(\.key)
     for id in late { pending[id] = nil }

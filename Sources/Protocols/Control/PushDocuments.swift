@@ -26,7 +26,7 @@ public struct HelloDocument: Codable, Hashable, Sendable {
   }
 }
 
-/// `heartbeat`, each second. Counters never decrease while the child runs, so a counter that stands still means a frozen
+/// `heartbeat`, once per second. Counters never decrease while the child runs, so one that stands still means a frozen
 /// device.
 public struct HeartbeatDocument: Codable, Hashable, Sendable {
   public struct Video: Codable, Hashable, Sendable {

@@ -1,4 +1,4 @@
-/// `status.get`: the members of the complete state, and beside them the identity of the child.
+/// `status.get`: the members of the complete state, plus the identity of the child.
 public struct StatusDocument: Hashable, Sendable {
   public var name: String
   /// 16 hexadecimal digits.
@@ -55,7 +55,7 @@ extension StatusDocument: Codable {
 
 /// `screenshot.take`: describes the binary messages that follow the reply.
 public struct TransferDocument: Codable, Hashable, Sendable {
-  /// Transfer number, in front of each piece.
+  /// Transfer number, which precedes each piece.
   public var transfer: UInt32
   /// Total number of bytes.
   public var size: Int
@@ -79,7 +79,7 @@ public struct PairingDocument: Codable, Hashable, Sendable {
   public var code: String
   public var link: String
   public var expiresAt: Double
-  /// What whoever pairs may do: names of permissions.
+  /// Names of the permissions that the new parent gets.
   public var allow: [String]
 
   public init(code: String, link: String, expiresAt: Double, allow: [String]) {

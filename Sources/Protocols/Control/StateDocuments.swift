@@ -42,7 +42,7 @@ public struct TrackDocument: Codable, Hashable, Sendable {
 public struct LullabyDocument: Codable, Hashable, Sendable {
   public enum State: String, Codable, CaseIterable, Sendable {
     case stopped, playing, paused
-    /// Waiting for the speaker to come back; the timer runs on.
+    /// Waiting for the speaker to come back; the timer keeps running.
     case waiting
   }
 

@@ -15,8 +15,8 @@ public struct TalkFloor: Sendable {
 
   public init() {}
 
-  /// `talk.acquire`. A viewer that has the floor keeps it. `force` takes it from another viewer; the permission for that
-  /// has been checked by then.
+  /// `talk.acquire`. A viewer that has the floor keeps it. `force` takes it from another viewer; the caller has checked
+  /// the permission for that.
   ///
   /// Throws `busy` while another viewer holds it.
   public mutating func acquire(_ talker: Talker, force: Bool) throws(ControlError) {
@@ -26,7 +26,8 @@ public struct TalkFloor: Sendable {
     holder = talker
   }
 
-  /// `talk.release`; also called when a viewer is gone or may no longer talk. Does nothing unless the viewer has the floor.
+  /// `talk.release`; also called when a viewer leaves or may no longer talk. Does nothing unless the viewer has the
+  /// floor.
   public mutating func release(viewer: String) {
     if holder?.viewer == viewer { holder = nil }
   }

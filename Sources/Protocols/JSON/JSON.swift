@@ -1,24 +1,24 @@
-/// Why bytes are not JSON that this reader accepts.
+/// Why this reader rejects its input.
 public enum JSONError: Error, Hashable, Sendable {
   /// More bytes than the reader allows.
   case tooLong
-  /// Deeper nesting than the reader allows; the offset of the array or object that is one too deep.
+  /// Deeper nesting than the reader allows; the offset of the first array or object that is too deep.
   case tooDeep(offset: Int)
-  /// An object names a member twice, so two readers could understand two things (RFC 8259 section 4). The offset of the
+  /// An object contains a member twice, which readers interpret differently (RFC 8259 section 4). The offset of the
   /// second name.
   case duplicateMember(String, offset: Int)
   /// The offset of the first byte that is not allowed there, or the end of the input when something is missing.
   case malformed(offset: Int)
 }
 
-/// A JSON value, RFC 8259: the one reader and writer for everything the programs send, receive and store.
+/// A JSON value, RFC 8259: the only reader and writer for everything the programs send, receive and store.
 ///
-/// Reading is strict and bounded: one value and nothing after it, a limit on size and depth, no member twice.
+/// Reading is strict and bounded: a single value with nothing after it, limited size and depth, no duplicate members.
 public enum JSON: Hashable, Sendable {
   case null
   case bool(Bool)
   /// Whole numbers are exact up to 2^53. The reader only returns finite numbers; the writer writes others as `null`,
-  /// because JSON has no form for them.
+  /// because JSON cannot represent them.
   case number(Double)
   case string(String)
   case array([JSON])
@@ -28,7 +28,7 @@ public enum JSON: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - bytes: UTF-8.
-  ///   - maximumBytes: longer input is refused unread.
+  ///   - maximumBytes: longer input is rejected unread.
   ///   - maximumDepth: how many arrays and objects may be nested.
   public init(_ bytes: [UInt8], maximumBytes: Int, maximumDepth: Int = 16) throws(JSONError) {
     guard bytes.count <= maximumBytes else { throw .tooLong }

@@ -1,8 +1,8 @@
 extension JSON {
-  /// The value as one of ours.
+  /// Decodes the value as one of our types.
   ///
-  /// Throws `DecodingError`: a member is missing, has another type, or a value that does not fit, such as a fraction or
-  /// 1e300 for an `Int`.
+  /// Throws `DecodingError` if a member is missing, has another type, or has a value that does not fit, such as a
+  /// fraction or 1e300 for an `Int`.
   public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
     try JSONValueDecoder(json: self, codingPath: []).value(type)
   }

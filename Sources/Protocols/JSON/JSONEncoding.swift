@@ -1,19 +1,19 @@
-/// A type with a JSON form of its own, where what `Codable` gives it is not wanted: a date as text, say.
+/// A type with its own JSON form instead of the one `Codable` gives it, such as a date as text.
 public protocol JSONRepresentable {
-  /// Nil when the JSON is not one of these values.
+  /// Nil if the JSON is not one of its values.
   init?(json: JSON)
   var json: JSON { get }
 }
 
 extension JSON {
-  /// What `value` encodes. Throws only what the value's own `encode(to:)` throws.
+  /// The JSON form of `value`. Throws only what the value's own `encode(to:)` throws.
   public init(encoding value: some Encodable) throws {
     let slot = JSONSlot()
     try slot.encode(value, at: [])
     self = slot.json
   }
 
-  /// What `value` encodes, as text with its members sorted by name. For our own documents, whose encoding cannot fail.
+  /// The JSON form of `value` as text, with members sorted by name. For our own documents, whose encoding cannot fail.
   public static func text(_ value: some Encodable, pretty: Bool = false) -> String {
     do {
       return try JSON(encoding: value).text(pretty: pretty)
@@ -23,8 +23,7 @@ extension JSON {
   }
 }
 
-/// A place in the document that is being built. A class, because containers of `Codable` are filled after they were
-/// returned.
+/// A node of the document being built. A class, because `Codable` containers are filled after they are returned.
 private final class JSONSlot {
   private enum Content {
     case empty
@@ -63,7 +62,7 @@ private final class JSONSlot {
   func member(_ name: String) -> JSONSlot {
     let slot = JSONSlot()
     if case .object(var members) = content {
-      // So that the dictionary is changed in place.
+      // Lets the dictionary be changed in place.
       content = .empty
       members[name] = slot
       content = .object(members)
@@ -175,7 +174,7 @@ private struct JSONArrayEncoder: UnkeyedEncodingContainer {
   }
 }
 
-/// A place in a document, for error messages.
+/// A position in a document, for error messages.
 struct JSONKey: CodingKey {
   let stringValue: String
   let intValue: Int?

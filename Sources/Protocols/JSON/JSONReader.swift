@@ -1,10 +1,10 @@
-/// Reads the grammar of RFC 8259 from front to back.
+/// Parses the grammar of RFC 8259 from front to back.
 struct JSONReader {
   private let bytes: [UInt8]
   private let maximumDepth: Int
   private var position = 0
 
-  /// In bytes. The longest that Swift writes for a Double has 24.
+  /// In bytes. The longest Double that Swift writes has 24.
   private static let maximumNumberLength = 32
 
   init(bytes: [UInt8], maximumDepth: Int) {
@@ -136,7 +136,7 @@ struct JSONReader {
     }
   }
 
-  /// Behind `\u`. Half of a surrogate pair names no character, RFC 8259 section 8.2; it is refused.
+  /// After `\u`. An unpaired surrogate is not a character, RFC 8259 section 8.2; it is rejected.
   private mutating func readUnicodeEscape() throws(JSONError) -> Unicode.Scalar {
     let first = try readHexadecimal()
     if let scalar = Unicode.Scalar(first) { return scalar }

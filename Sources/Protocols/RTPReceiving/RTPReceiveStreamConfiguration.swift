@@ -14,15 +14,15 @@ public struct RTPReceiveStreamConfiguration: Hashable, Sendable {
   public var payloadType: UInt8
   /// Hz: 90000 for video, 48000 for Opus.
   public var clockRate: Int
-  /// Of retransmissions (RFC 4588); nil when they come on the stream itself, if at all.
+  /// Payload type of RTX (RFC 4588); nil when retransmissions, if any, come on the stream itself.
   public var rtxPayloadType: UInt8?
-  /// Of redundant audio (RFC 2198).
+  /// Payload type of RED, redundant audio (RFC 2198).
   public var redPayloadType: UInt8?
   /// The value of `a=mid`.
   public var mid: String?
   public var extensionIDs: RTPExtensionIDs
-  /// What `a=ssrc` announced, in any order, the retransmission's included. Others are learned by the MID extension,
-  /// else by the payload type (RFC 9143 section 9.2).
+  /// SSRCs announced by `a=ssrc`, in any order, including RTX. Others are learned from the MID extension, or else from
+  /// the payload type (RFC 9143 section 9.2).
   public var remoteSSRCs: [UInt32]
   /// `a=rtcp-fb: nack`.
   public var supportsNACK: Bool
@@ -32,7 +32,7 @@ public struct RTPReceiveStreamConfiguration: Hashable, Sendable {
   public var supportsFIR: Bool
   /// `a=rtcp-fb: transport-cc`.
   public var supportsTransportCC: Bool
-  /// `a=rtcp-rsize` (RFC 5506): feedback goes out without a report before it.
+  /// `a=rtcp-rsize` (RFC 5506): feedback is sent without a preceding report.
   public var reducedSizeRTCP: Bool
 
   public init(

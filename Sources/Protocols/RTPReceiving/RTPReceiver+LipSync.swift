@@ -1,12 +1,12 @@
 public import Wire
 
 extension RTPReceiver {
-  /// How long to hold a video frame so that it meets the sound of the same moment; zero when it is late already, and
-  /// while the peer has not told which moments belong together (sender reports of both, under one CNAME; RFC 3550
-  /// section 6.4.1). To be asked when the frame is handed out. Showing every frame at once is as right: then picture
-  /// and sound are apart by what sound is buffered.
+  /// How long to delay a video frame so that it is shown with the audio captured at the same time; zero when it is
+  /// already late, and until sender reports of both streams under one CNAME have arrived (RFC 3550 section 6.4.1). Call
+  /// it when the frame is handed out. Showing every frame at once is also valid: audio then lags by its buffering
+  /// delay.
   ///
-  /// - Parameter soundOutputDelay: from the handing out of sound to its being heard.
+  /// - Parameter soundOutputDelay: time from handing out audio to hearing it.
   /// - Returns: at most `maximumLipSyncHold`.
   public func videoHold(
     for frame: ReceivedVideoFrame, soundOutputDelay: Duration = .zero, now: Instant
@@ -17,7 +17,7 @@ extension RTPReceiver {
       let position = sound.audioPosition
     else { return .zero }
     let silent = now - position.handedOutAt
-    // Sound that has stopped says nothing about what is heard now.
+    // Audio that has stopped says nothing about what is heard now.
     guard silent < Self.soundMemory else { return .zero }
     let heard = position.captureTime + silent - soundOutputDelay
     return min(max(captured - heard, .zero), configuration.maximumLipSyncHold)

@@ -8,8 +8,8 @@ extension RTPReceiver {
     var transportSequenceNumber: UInt16?
   }
 
-  /// Nil for a packet that belongs to none. The MID extension counts most, then a source that is known, then the
-  /// payload type where it belongs to one stream alone.
+  /// Nil for a packet that belongs to no stream. The MID extension takes precedence, then a known SSRC, then the
+  /// payload type if only one stream uses it.
   func route(_ packet: RTPPacket) -> Route? {
     let ssrc = packet.header.ssrc
     let known =
@@ -23,7 +23,7 @@ extension RTPReceiver {
     for index in streams.indices {
       let extensions = packet.extensions(streams[index].configuration.extensionIDs)
       guard let mid = extensions.mid else { continue }
-      // A name that nobody has is that of a section we do not take.
+      // An unknown MID belongs to a media section that we do not receive.
       guard let named = streams.firstIndex(where: { $0.configuration.mid == mid }) else { return nil }
       return makeRoute(to: named, packet, extensions)
     }

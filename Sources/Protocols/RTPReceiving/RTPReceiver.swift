@@ -1,8 +1,8 @@
 public import RTP
 public import Wire
 
-/// Everything about receiving the media of one peer: loss and what is done about it, frames and sound in order, reports
-/// and feedback. RFC 3550, RFC 4585, RFC 4588.
+/// Receives the media of one peer: loss recovery, ordering of frames and audio, reports and feedback. RFC 3550, RFC
+/// 4585, RFC 4588.
 ///
 /// No clock, no socket: after each call the owner drains `poll(now:)` until it returns nil, and calls `handleTimeout`
 /// at `nextDeadline`.
@@ -11,21 +11,21 @@ public struct RTPReceiver: Sendable {
   var random: any RandomNumberGenerator & Sendable
   var streams: [ReceiveStream] = []
   var outputs = FIFO<RTPReceiverOutput>()
-  /// Feedback of one call, which leaves together: with reports before it, and without.
+  /// Feedback of one call, sent together: in compound packets, and in reduced-size ones.
   var compoundFeedback: [RTCPPacket] = []
   var reducedSizeFeedback: [RTCPPacket] = []
   var transportFeedback: TransportFeedbackBuilder
   var nextReport: Instant?
   private var roundTrip = RoundTripEstimate()
 
-  /// Datagrams that were no RTP.
+  /// Datagrams that were not RTP.
   public private(set) var malformedPackets: UInt64 = 0
   /// Packets whose source or payload type belongs to no stream.
   public private(set) var unknownPackets: UInt64 = 0
 
   private static let unmeasuredRoundTripTime = Duration.milliseconds(100)
 
-  /// `random` spreads the reports.
+  /// `random` randomizes the report intervals.
   public init(configuration: RTPReceiverConfiguration, random: any RandomNumberGenerator & Sendable) {
     self.configuration = configuration
     self.random = random
@@ -42,15 +42,14 @@ public struct RTPReceiver: Sendable {
     adoptRoundTripTime()
   }
 
-  /// Forgets all streams, so that others can be added. What was not polled yet stays.
+  /// Removes all streams, so that others can be added. Pending outputs remain.
   public mutating func removeAll() {
     streams = []
     nextReport = nil
   }
 
-  /// How long the path to the peer and back took, as ICE or RTCP measured it; to be called once for each measurement.
-  /// Missing packets are asked for again in the rhythm of the smoothed value, with what retransmissions show themselves;
-  /// 100 ms until something is known.
+  /// Takes a round-trip time measured by ICE or RTCP; call it once per measurement. NACKs are repeated at the pace of
+  /// the smoothed value, which includes what retransmissions show; 100 ms until the first measurement.
   public mutating func noteRoundTripTime(_ time: Duration) {
     roundTrip.add(min(max(time, .milliseconds(1)), .seconds(2)))
     adoptRoundTripTime()
@@ -60,7 +59,7 @@ public struct RTPReceiver: Sendable {
     for index in streams.indices { streams[index].setRoundTripTime(roundTrip) }
   }
 
-  /// Takes a decrypted packet. What is no RTP or belongs to no stream is counted and dropped.
+  /// Handles a decrypted packet. Packets that are not RTP or belong to no stream are counted and dropped.
   public mutating func handle(rtp bytes: [UInt8], now: Instant) {
     guard let packet = try? RTPPacket(parsing: bytes) else {
       malformedPackets += 1
@@ -92,7 +91,7 @@ public struct RTPReceiver: Sendable {
     if let measured = streams[index].nacks.takeMeasuredRoundTrip() { noteRoundTripTime(measured) }
     if nextReport == nil { scheduleFirstReport(now: now) }
     requestWhatIsMissing(stream: index, now: now)
-    // What is due soon needs no wake-up of its own then.
+    // Packets due soon then need no timer of their own.
     for index in streams.indices { streams[index].audio?.playWhatIsReady(now: now) }
     queueTransportFeedback(now: now)
     flushFeedback()
@@ -110,7 +109,7 @@ public struct RTPReceiver: Sendable {
     }
   }
 
-  /// Takes parsed RTCP of the peer: sender reports, canonical names and goodbyes of the sources that we hear.
+  /// Handles parsed RTCP from the peer: SR, SDES CNAME and BYE of the sources that we receive.
   public mutating func handle(rtcp packets: [RTCPPacket], now: Instant) {
     for packet in packets {
       switch packet {
@@ -133,8 +132,8 @@ public struct RTPReceiver: Sendable {
     }
   }
 
-  /// The decoder cannot go on: no frame is handed out until the next key frame, which is asked for at once, unless one
-  /// was asked for just now.
+  /// The decoder cannot continue: no frame is handed out until the next key frame, which is requested at once unless a
+  /// request was sent just before.
   public mutating func requestKeyFrame(now: Instant) {
     for index in streams.indices {
       streams[index].video?.requestKeyFrame(now: now)
@@ -143,7 +142,7 @@ public struct RTPReceiver: Sendable {
     flushFeedback()
   }
 
-  /// The next thing to do or to know; nil when there is none for now.
+  /// The next output; nil when there is none for now.
   public mutating func poll(now: Instant) -> RTPReceiverOutput? {
     if let output = outputs.popFirst() { return output }
     for index in streams.indices {
@@ -155,7 +154,7 @@ public struct RTPReceiver: Sendable {
     return nil
   }
 
-  /// Does what is due at `now`. Harmless when nothing is.
+  /// Handles timers that are due at `now`; does nothing if none is.
   public mutating func handleTimeout(now: Instant) {
     for index in streams.indices {
       streams[index].audio?.handleTimeout(now: now)
@@ -173,13 +172,13 @@ public struct RTPReceiver: Sendable {
     }
   }
 
-  /// When `handleTimeout` is due next; nil while nothing is to be done.
+  /// When `handleTimeout` is due next; nil while there is nothing to do.
   public var nextDeadline: Instant? {
     var next = transportFeedback.nextDeadline
     next.bringForward(to: nextReport)
     for index in streams.indices {
       next.bringForward(to: streams[index].audio?.nextDeadline)
-      // Without a source there is nobody to be asked.
+      // Without a source there is no SSRC to send requests to.
       guard streams[index].primary != nil else { continue }
       next.bringForward(to: streams[index].nacks.nextDeadline)
       next.bringForward(to: streams[index].video?.nextDeadline(nacks: streams[index].nacks))
@@ -187,7 +186,7 @@ public struct RTPReceiver: Sendable {
     return next
   }
 
-  /// What is remembered of packets that have come or ought to: bounded, whatever the peer sends.
+  /// State held for received and missing packets; bounded, whatever the peer sends.
   package var load: (missingPackets: Int, waitingFrames: Int, bufferedBytes: Int) {
     streams.reduce((0, 0, 0)) { sum, stream in
       (

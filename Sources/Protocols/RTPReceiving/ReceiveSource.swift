@@ -1,7 +1,7 @@
 import RTP
 import Wire
 
-/// One SSRC that we hear.
+/// One SSRC that we receive.
 struct ReceiveSource: Sendable {
   let ssrc: UInt32
   var tracker = SequenceTracker()

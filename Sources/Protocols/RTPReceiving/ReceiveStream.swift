@@ -1,27 +1,27 @@
 import RTP
 import Wire
 
-/// One media section's state between calls: its sources, what is missing of them, and what becomes of their packets.
+/// State of one media section: its sources, their missing packets, and the handling of received ones.
 struct ReceiveStream: Sendable {
   let configuration: RTPReceiveStreamConfiguration
   private(set) var primary: ReceiveSource?
   private(set) var rtx: ReceiveSource?
   private var retired: [(ssrc: UInt32, until: Instant)] = []
   var nacks: NACKGenerator
-  /// One of the two, as the kind says.
+  /// One of these is set, depending on the kind.
   var video: VideoReception?
   var audio: AudioJitterBuffer?
   var counters: RTPInboundStatistics
   private var lostOnFormerSources: Int64 = 0
-  /// A number for each FIR, RFC 5104 section 4.3.1.1.
+  /// Sequence number of the next FIR, RFC 5104 section 4.3.1.1.
   var fullIntraRequests: UInt8 = 0
   private var redundancy = RedundancyDistances()
-  /// How far behind a packet its last copy comes; nil while there are no copies.
+  /// How long after a packet its last copy arrives; nil while there are no copies.
   private var redundancyTime: Duration?
-  /// What was last handed out of the sound: when it was captured on the sender's clock, and when that was.
+  /// The audio last handed out: its capture time on the sender's clock, and when it was handed out.
   var audioPosition: (captureTime: Instant, handedOutAt: Instant)?
 
-  /// Packets of a source that ended may still be under way for this long.
+  /// Packets of an ended source may still arrive for this long.
   private static let retirement = Duration.seconds(2)
   private static let maximumRetired = 4
 
@@ -68,7 +68,7 @@ struct ReceiveStream: Sendable {
   }
 
   private mutating func updateRecoveryTime() {
-    // The way there and back, and one more try.
+    // One round trip and one retry.
     let retransmission = configuration.supportsNACK ? nacks.roundTripTime + nacks.requestInterval : nil
     guard let retransmission, let redundancyTime else {
       audio?.setRecoveryTime(retransmission ?? redundancyTime)
@@ -79,7 +79,7 @@ struct ReceiveStream: Sendable {
 
   // MARK: Sources
 
-  /// Makes `ssrc` the source of its role. Another one before it has ended.
+  /// Makes `ssrc` the source for its role, replacing any other one.
   mutating func adopt(_ ssrc: UInt32, role: Role, now: Instant) {
     switch role {
     case .primary:
@@ -93,14 +93,14 @@ struct ReceiveStream: Sendable {
     }
   }
 
-  /// Another stream has taken the source over.
+  /// Another stream has taken over the source.
   mutating func disown(_ ssrc: UInt32, now: Instant) {
     if primary?.ssrc == ssrc { retirePrimary(now: now) }
     if rtx?.ssrc == ssrc { rtx = nil }
     retired.removeAll { $0.ssrc == ssrc }
   }
 
-  /// True when the stream itself ends with it.
+  /// True if this ends the stream itself.
   mutating func handleGoodbye(of ssrc: UInt32, now: Instant) -> Bool {
     if rtx?.ssrc == ssrc { retireRTX(now: now) }
     guard primary?.ssrc == ssrc else { return false }
@@ -152,7 +152,7 @@ struct ReceiveStream: Sendable {
 
   // MARK: Packets
 
-  /// Takes a packet of the primary source.
+  /// Handles a packet of the primary source.
   mutating func receivePrimary(_ packet: RTPPacket, byteCount: Int, now: Instant) -> VideoReception.Received? {
     guard let verdict = primary?.tracker.receive(packet.header.sequenceNumber) else { return nil }
     var isRecovered = false
@@ -188,7 +188,7 @@ struct ReceiveStream: Sendable {
       now: now)
   }
 
-  /// Takes a packet of the retransmission stream: before the payload stands the number that it had. RFC 4588 section 4.
+  /// Handles an RTX packet: the original sequence number precedes the payload. RFC 4588 section 4.
   mutating func receiveRetransmission(_ packet: RTPPacket, byteCount: Int, now: Instant) -> VideoReception.Received? {
     switch rtx?.tracker.receive(packet.header.sequenceNumber) {
     case .newest(let number, _), .late(let number):
@@ -206,7 +206,7 @@ struct ReceiveStream: Sendable {
     count(packet, byteCount: byteCount, now: now)
     counters.retransmittedPacketsReceived += 1
     counters.retransmittedBytesReceived += UInt64(packet.payload.count)
-    // Senders probe the path with packets of the retransmission stream that carry nothing.
+    // Senders probe the path with empty RTX packets.
     guard packet.payload.count >= 2 else { return nil }
     let original = packet.payload.prefix(2).reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
     let sequence: Int64
@@ -224,7 +224,7 @@ struct ReceiveStream: Sendable {
       counters.packetsDiscarded += 1
       return nil
     }
-    // A retransmission's payload type stands for one other (RFC 4588, `apt`): the plain one.
+    // An RTX payload type maps to one other (RFC 4588, `apt`): the one without redundancy.
     return deliver(
       packet.payload.dropFirst(2), isRedundant: false, sequence: sequence, header: packet.header, isRecovered: true,
       now: now)
@@ -256,7 +256,7 @@ struct ReceiveStream: Sendable {
       if let floor = video?.floor { nacks.release(below: floor) }
       return received
     }
-    // Padding takes a number, but no time.
+    // Padding consumes a sequence number, but no media time.
     guard !payload.isEmpty else { return nil }
     guard isRedundant else {
       audio?.insert(

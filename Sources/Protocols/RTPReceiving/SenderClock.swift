@@ -1,11 +1,11 @@
 import RTP
 import Wire
 
-/// What the sender reports of one source tell: which moment a timestamp stands for, and what report blocks give back.
-/// RFC 3550 section 6.4.1.
+/// Tracks the sender reports of one source: maps RTP timestamps to capture times, and provides LSR and DLSR for report
+/// blocks. RFC 3550 section 6.4.1.
 struct SenderClock: Sendable {
   private let clockRate: Int64
-  /// A timestamp and its moment on the sender's clock.
+  /// An RTP timestamp and the corresponding time on the sender's clock.
   private var pair: (timestamp: UInt32, time: Instant)?
   private var lastReport: (compactNTPTime: UInt32, arrivedAt: Instant)?
 
@@ -15,7 +15,7 @@ struct SenderClock: Sendable {
 
   mutating func handle(_ report: RTCPSenderReport, now: Instant) {
     lastReport = (report.compactNTPTime, now)
-    // Zero is what senders write who have no clock.
+    // Senders without a wall clock write zero.
     guard report.ntpTime != 0 else { return }
     pair = (report.rtpTimestamp, Self.unixTime(ntpTime: report.ntpTime))
   }
@@ -27,7 +27,7 @@ struct SenderClock: Sendable {
     return pair.time + .nanoseconds(units * 1_000_000_000 / clockRate)
   }
 
-  /// LSR and DLSR of a report block: what the sender measures its round-trip time with. Zeros before the first report.
+  /// LSR and DLSR of a report block, from which the sender computes its round-trip time. Zero before the first report.
   func lastSenderReport(now: Instant) -> (compactNTPTime: UInt32, delay: UInt32) {
     guard let lastReport else { return (0, 0) }
     let nanoseconds = max(0, (now - lastReport.arrivedAt).nanoseconds)
@@ -38,7 +38,7 @@ struct SenderClock: Sendable {
 
   /// Nanoseconds since 1970.
   static func unixTime(ntpTime: UInt64) -> Instant {
-    // RFC 5905 section 6: with the upper bit clear the era that begins in 2036 is meant.
+    // RFC 5905 section 6: a clear top bit means the era that begins in 2036.
     let era: Int64 = ntpTime >> 63 == 1 ? 0 : 1 << 32
     let seconds = Int64(ntpTime >> 32) + era - 2_208_988_800
     let nanoseconds = ((ntpTime & 0xffff_ffff) * 1_000_000_000) >> 32

@@ -3,21 +3,22 @@
 /// There is no probation for a new source: SRTP has authenticated it.
 struct SequenceTracker: Sendable {
   enum Verdict: Hashable, Sendable {
-    /// Beyond all before it; `missing` is what was left out.
+    /// Higher than all before; `missing` is the gap in between.
     case newest(Int64, missing: Range<Int64>)
     /// Fills a gap.
     case late(Int64)
-    /// Came already.
+    /// Already received.
     case duplicate
-    /// So far off that it takes a second one in sequence to be believed.
+    /// So far off that it is only accepted after a second packet in sequence.
     case implausible
-    /// The second one: the sender begins anew. The numbers go on rising; the one before is missing.
+    /// That second packet: the sender has restarted. Extended numbers keep rising; the packet before this one is
+    /// missing.
     case restarted(Int64)
   }
 
   /// RFC 3550 appendix A.1: MAX_DROPOUT.
   static let maximumDropout: Int64 = 3000
-  /// How far back a packet can be told from one that came: 4 s of 1000 packets a second, more than any sender keeps for
+  /// How far back duplicates are detected: 4 s at 1000 packets per second, more than any sender keeps for
   /// retransmission.
   static let window: Int64 = 4096
 
@@ -28,7 +29,7 @@ struct SequenceTracker: Sendable {
 
   mutating func receive(_ number: UInt16, isRetransmission: Bool = false) -> Verdict {
     guard let highest else {
-      // A retransmission of what was never begun has no place.
+      // A retransmission before the first packet cannot be placed.
       guard !isRetransmission else { return .implausible }
       let sequence = Int64(number)
       self.highest = sequence
@@ -51,7 +52,7 @@ struct SequenceTracker: Sendable {
     return .late(sequence)
   }
 
-  /// Notes one that came in another way, by its extended number; false when it is known or out of reach.
+  /// Marks a packet received as a copy, by its extended number; false if it is known or out of range.
   mutating func receiveCopy(_ sequence: Int64) -> Bool {
     guard let highest, sequence < highest, highest - sequence < Self.window, !isMarked(sequence) else { return false }
     mark(sequence)
@@ -71,7 +72,7 @@ struct SequenceTracker: Sendable {
     return .restarted(sequence)
   }
 
-  /// At most half a circle away. 2^47 circles fit before this could overflow.
+  /// Within half the 16-bit range of `reference`. It would take 2^47 wraps to overflow.
   private func extend(_ number: UInt16, near reference: Int64) -> Int64 {
     reference + Int64(Int16(bitPattern: number &- UInt16(truncatingIfNeeded: reference)))
   }

@@ -1,4 +1,4 @@
-/// Bits per second that arrive, over the last half second of the receiver's clock.
+/// Rate at which packets arrive, in bits per second, over the last half second of the receiver's clock.
 struct AcknowledgedRate: Sendable {
   private static let slotNanoseconds: Int64 = 25_000_000
   private static let slotCount = 20
@@ -9,7 +9,7 @@ struct AcknowledgedRate: Sendable {
   mutating func add(bytes: Int, arrivedAt: Int64) {
     let slot = arrivedAt / Self.slotNanoseconds
     if let newest, slot > newest - Int64(Self.slotCount), slot < newest &+ 200 {
-      // What lies between was silent.
+      // Nothing arrived in the slots in between.
       var next = newest
       while next < slot {
         next += 1
@@ -24,7 +24,7 @@ struct AcknowledgedRate: Sendable {
     slots[index(slot)] += bytes
   }
 
-  /// Nil while there is less than half a second to judge by.
+  /// Nil until there is half a second of data.
   var bitsPerSecond: Double? {
     guard let newest, newest - oldest >= Int64(Self.slotCount) else { return nil }
     // The newest slot is still being filled.

@@ -1,8 +1,8 @@
 import RTP
 import Wire
 
-/// What the path to one peer can carry: the least of a delay-based estimate (with transport-wide feedback), a loss-based
-/// one, and the peer's own (REMB, without such feedback). Costs the same for every packet.
+/// Estimates the bandwidth available to one peer: the minimum of a delay-based estimate (with transport-wide feedback),
+/// a loss-based one, and the peer's own (REMB, without such feedback). Constant cost per packet.
 struct BandwidthEstimator: Sendable {
   private let minimum: Double
   private let maximum: Double
@@ -15,7 +15,7 @@ struct BandwidthEstimator: Sendable {
   private var receiverMaximum: Double?
   private var roundTripTime = Duration.milliseconds(100)
 
-  /// Feedback that stays away while packets leave is congestion too.
+  /// Missing feedback while packets are being sent counts as congestion, too.
   private var feedbackAt: Instant?
   private var firstUnansweredAt: Instant?
   private var silenceCheckAt: Instant?
@@ -24,7 +24,7 @@ struct BandwidthEstimator: Sendable {
   private static let silence = Duration.seconds(1)
   private static let silenceStep = Duration.milliseconds(500)
   private static let congestionMemory = Duration.seconds(2)
-  /// Loss behind a longer queue than this is taken for the overflow of a buffer.
+  /// Loss with a longer queue than this is taken for buffer overflow.
   private static let lossyQueueMilliseconds = 30.0
 
   init(configuration: RTPSenderConfiguration) {
@@ -32,7 +32,7 @@ struct BandwidthEstimator: Sendable {
     maximum = max(minimum, Double(configuration.maximumBitrateKbps) * 1000)
     let start = min(max(Double(configuration.startBitrateKbps) * 1000, minimum), maximum)
     delayBased = DelayBasedRate(bitsPerSecond: start)
-    // Without transport-wide feedback this is what grows from the start; with it, only a bound.
+    // Without transport-wide feedback this estimate grows from the start; with it, it is only an upper bound.
     lossBased = LossBasedRate(bitsPerSecond: start, minimum: minimum)
   }
 
@@ -47,7 +47,7 @@ struct BandwidthEstimator: Sendable {
     return min(max(estimate, minimum), maximum)
   }
 
-  /// Whether a queue, loss that comes of one, or silence was seen of late, so that bursts are better avoided.
+  /// Whether overuse, congestion loss or missing feedback was seen recently, so that bursts should be avoided.
   func isCongested(at now: Instant) -> Bool { now < congestedUntil }
 
   mutating func forgetPackets() {
@@ -63,7 +63,7 @@ struct BandwidthEstimator: Sendable {
 
   mutating func handle(_ feedback: RTCPTransportFeedback, now: Instant) {
     let result = history.handle(feedback)
-    // Feedback about nothing that we sent is no sign of life.
+    // Feedback that matches no packet we sent is not a sign of life.
     guard !result.acknowledged.isEmpty || result.lost > 0 else { return }
     if feedbackAt == nil { lossBased = LossBasedRate(bitsPerSecond: maximum, minimum: minimum) }
     feedbackAt = now
@@ -85,10 +85,10 @@ struct BandwidthEstimator: Sendable {
       total: Double(result.lost + result.acknowledged.count - result.recovered), hasQueue: hasQueue, now: now)
   }
 
-  /// A report block about one of our streams: of use only without transport-wide feedback.
+  /// A report block about one of our streams; used only without transport-wide feedback.
   mutating func handleReport(fractionLost: Double, expected: Double, now: Instant) {
     guard !usesTransportFeedback else { return }
-    // A report tells nothing about a queue, so there may be one.
+    // A report does not say whether there is a queue, so assume one.
     addLoss(lost: fractionLost * expected, total: expected, hasQueue: true, now: now)
   }
 
@@ -106,7 +106,7 @@ struct BandwidthEstimator: Sendable {
     if lossBased.isCongestion { congestedUntil = max(congestedUntil, now + Self.congestionMemory) }
   }
 
-  /// Once a second without feedback, and each half second after it, the estimate goes down a fifth.
+  /// Lowers the estimate by a fifth after a second without feedback, and again every half second.
   mutating func handleTimeout(now: Instant) {
     guard let due = silenceCheckAt, now >= due else { return }
     silenceCheckAt = now + Self.silenceStep

@@ -1,7 +1,7 @@
 import Wire
 
-/// The delay-based estimate: up while the delay is stable, down to below what arrives when a queue builds up.
-/// draft-ietf-rmcat-gcc-02 section 5.5.
+/// The delay-based estimate: increases while the delay is stable, drops below the acknowledged rate when a queue builds
+/// up. draft-ietf-rmcat-gcc-02 section 5.5.
 struct DelayBasedRate: Sendable {
   private enum State: Sendable { case increase, hold }
 
@@ -11,10 +11,10 @@ struct DelayBasedRate: Sendable {
   private var updatedAt: Instant?
   private var capacity: LinkCapacity?
 
-  /// What is left of the arriving rate on overuse: enough to drain the queue. Section 5.5, beta.
+  /// Fraction of the acknowledged rate kept on overuse, so that the queue drains. Section 5.5, beta.
   private static let decreaseFactor = 0.85
-  /// A second, while nothing is known of the link's capacity. The draft has 1.08 and relies on probing with padding to
-  /// come back after a bad spell; we send none, and 1.08 would take half a minute.
+  /// Per second, while the link capacity is unknown. The draft has 1.08 and relies on padding probes to recover after
+  /// congestion; we send none, and 1.08 would take half a minute.
   private static let increaseFactor = 1.25
 
   init(bitsPerSecond: Double) {
@@ -51,27 +51,27 @@ struct DelayBasedRate: Sendable {
     if let capacity, acknowledged > capacity.upper { self.capacity = nil }
     var next = bitsPerSecond
     if capacity != nil {
-      // Near the capacity: about one packet each response time.
+      // Near the capacity: about one packet per response time.
       let responseTime = roundTripTime.inSeconds + 0.1
       next += max(8_000 * elapsed, 9_600 * elapsed / max(responseTime, 0.1))
     } else {
       next *= 1 + (Self.increaseFactor - 1) * elapsed
     }
-    // Section 5.5: no growth that what is sent does not bear out. A still picture neither raises nor lowers it.
+    // Section 5.5: no growth far beyond the acknowledged rate. A still picture neither raises nor lowers the estimate.
     let borneOut = max(bitsPerSecond, 1.5 * acknowledged + 10_000)
     bitsPerSecond = min(next, borneOut, maximum)
   }
 
-  /// From outside: a silent or lossy path.
+  /// Applies an external bound, when feedback is missing.
   mutating func lower(to bound: Double) {
     bitsPerSecond = min(bitsPerSecond, bound)
   }
 }
 
-/// What arrived whenever the path was full, with its spread.
+/// Mean and variance of the acknowledged rate at overuse.
 private struct LinkCapacity: Sendable {
   private var mean: Double
-  /// Variance over the mean.
+  /// Variance divided by the mean.
   private var variance: Double
 
   init(adding rate: Double, to old: LinkCapacity?) {
@@ -83,7 +83,7 @@ private struct LinkCapacity: Sendable {
     mean = 0.95 * old.mean + 0.05 * rate
     let error = mean - rate
     variance = 0.95 * old.variance + 0.05 * error * error / max(mean, 1)
-    // Keeps three deviations between 6 and 15 % at 1 Mbit/s.
+    // Keeps three standard deviations between 6 and 15 % at 1 Mbit/s.
     variance = min(max(variance, 400), 2500)
   }
 

@@ -1,6 +1,6 @@
 import Wire
 
-/// What the one-way delay does. draft-ietf-rmcat-gcc-02 section 5.4.
+/// State of the one-way delay. draft-ietf-rmcat-gcc-02 section 5.4.
 enum BandwidthUsage: Hashable, Sendable {
   case normal
   /// A queue builds up on the path.
@@ -9,16 +9,16 @@ enum BandwidthUsage: Hashable, Sendable {
   case underuse
 }
 
-/// Tells from send and arrival times whether a queue builds up on the path: a line is laid through the delays of the
-/// last groups of packets, and its slope compared with an adaptive threshold. draft-ietf-rmcat-gcc-02 section 5.
+/// Detects from send and arrival times whether a queue builds up on the path: fits a line through the delays of the
+/// last groups of packets and compares its slope with an adaptive threshold. draft-ietf-rmcat-gcc-02 section 5.
 ///
-/// The slope alone takes a scheduling hiccup of a busy machine, or a power-saving radio, for a queue. So overuse also
-/// needs a standing queue: no packet of the last 100 to 200 ms came through with little delay.
+/// The slope alone mistakes a scheduling hiccup of a busy machine, or a power-saving radio, for a queue. Overuse
+/// therefore also requires a standing queue: no packet of the last 100 to 200 ms arrived with little delay.
 struct DelayTrend: Sendable {
   private(set) var usage = BandwidthUsage.normal
   private var standing = StandingQueue()
 
-  /// How long every packet of late has waited on the path at least, milliseconds.
+  /// Minimum queuing delay of recent packets, in milliseconds.
   var standingQueueMilliseconds: Double { standing.milliseconds }
 
   private struct Group: Sendable {
@@ -30,7 +30,7 @@ struct DelayTrend: Sendable {
 
   private var current: Group?
   private var previous: Group?
-  /// Groups in a row that arrived before the one ahead of them.
+  /// Consecutive groups that arrived before their predecessor.
   private var overtakingGroups = 0
   private var accumulated = 0.0
   private var smoothed = 0.0
@@ -43,14 +43,14 @@ struct DelayTrend: Sendable {
   private var overuseCount = 0
   private var lastTrend = 0.0
 
-  /// Packets sent within this time are one group. Section 5.2 of the draft.
+  /// Packets sent within this time form one group. Section 5.2 of the draft.
   private static let burstNanoseconds: Int64 = 5_000_000
   private static let window = 20
   private static let overtakingGroupsToReset = 3
-  /// A standing queue below this is no reason to send less.
+  /// A standing queue below this does not count as overuse.
   private static let harmlessQueueMilliseconds = 12.0
 
-  /// Takes packets in the order in which the feedback names them.
+  /// Packets must be added in the order in which the feedback lists them.
   mutating func add(_ packet: AcknowledgedPacket) {
     let sent = packet.sentAt.nanoseconds
     standing.add(oneWayDelay: Double(packet.arrivedAt &- sent) / 1e6, at: sent)
@@ -58,7 +58,7 @@ struct DelayTrend: Sendable {
       current = Group(firstSent: sent, lastSent: sent, firstArrival: packet.arrivedAt, lastArrival: packet.arrivedAt)
       return
     }
-    // Sent before the group began: reordered, tells nothing about the queue.
+    // Sent before the group began: reordered, so it says nothing about the queue.
     guard sent >= group.firstSent else { return }
     if belongs(packet, to: group) {
       group.lastSent = max(group.lastSent, sent)
@@ -73,7 +73,7 @@ struct DelayTrend: Sendable {
   private func belongs(_ packet: AcknowledgedPacket, to group: Group) -> Bool {
     let sent = packet.sentAt.nanoseconds
     if sent - group.firstSent <= Self.burstNanoseconds { return true }
-    // Packets that waited together somewhere arrive together: the delay of each is less than that of the one before.
+    // Packets that were queued together arrive in a burst: each has a lower delay than the one before.
     let sinceLast = packet.arrivedAt &- group.lastArrival
     return sinceLast >= 0 && sinceLast <= Self.burstNanoseconds && sinceLast < sent - group.lastSent
       && packet.arrivedAt &- group.firstArrival < 100_000_000
@@ -86,11 +86,11 @@ struct DelayTrend: Sendable {
     }
     let sentDelta = Double(group.lastSent - previous.lastSent) / 1e6
     let arrivalDelta = Double(group.lastArrival &- previous.lastArrival) / 1e6
-    // One group that overtook another tells nothing. Several, and the clock has jumped.
+    // A single group that overtakes another is ignored. Several in a row mean that the clock has jumped.
     overtakingGroups = arrivalDelta < 0 ? overtakingGroups + 1 : 0
     if (1..<Self.overtakingGroupsToReset).contains(overtakingGroups) { return }
     self.previous = group
-    // A clock that jumps, or a peer that invents times, begins anew.
+    // Start over when the clock jumps or the peer sends impossible times.
     guard arrivalDelta >= 0, arrivalDelta < 3000, sentDelta < 3000 else {
       reset()
       return
@@ -142,7 +142,7 @@ struct DelayTrend: Sendable {
   }
 
   private mutating func detect(sentDelta: Double, now: Int64) {
-    // The slope, scaled to milliseconds of queue over the window, so that one threshold fits.
+    // The slope, scaled to milliseconds of queue over the window, so that a single threshold works.
     let trend = slope * Double(min(groupCount, 60)) * 4
     if trend > threshold {
       overuseMilliseconds += overuseCount == 0 ? sentDelta / 2 : sentDelta
@@ -161,8 +161,8 @@ struct DelayTrend: Sendable {
     adaptThreshold(to: abs(trend), now: now)
   }
 
-  /// Section 5.4 of the draft: the threshold follows the trend, up fast and down slowly, so that one TCP flow beside us
-  /// does not starve us; outliers do not move it.
+  /// Section 5.4 of the draft: the threshold follows the trend, slowly up and fast down, so that a concurrent TCP flow
+  /// does not starve us; outliers are ignored.
   private mutating func adaptThreshold(to trend: Double, now: Int64) {
     defer { thresholdUpdatedAt = now }
     guard let last = thresholdUpdatedAt, trend <= threshold + 15 else { return }
@@ -172,9 +172,9 @@ struct DelayTrend: Sendable {
   }
 }
 
-/// How long every packet of late had to wait at least, measured against the best of the last one to two minutes. The
-/// receiver's clock cancels out, and over that time 50 ppm of drift are 6 ms at most. A shorter memory takes a queue that
-/// somebody's upload keeps filled for the path itself.
+/// Minimum queuing delay of recent packets, relative to the minimum of the last one to two minutes. The receiver's
+/// clock offset cancels out, and over that time 50 ppm of drift are 6 ms at most. A shorter memory would mistake a
+/// queue that somebody's upload keeps filled for propagation delay.
 private struct StandingQueue: Sendable {
   private var recent = WindowedMinimum(window: 100_000_000)
   private var base = WindowedMinimum(window: 60_000_000_000)
@@ -187,7 +187,7 @@ private struct StandingQueue: Sendable {
   var milliseconds: Double { max(0, recent.value - base.value) }
 }
 
-/// The least value of the last one to two windows, in constant space.
+/// Minimum over the last one to two windows, in constant space.
 private struct WindowedMinimum: Sendable {
   private let window: Int64
   private var start: Int64?
@@ -205,7 +205,7 @@ private struct WindowedMinimum: Sendable {
 
   mutating func add(_ value: Double, at time: Int64) {
     let elapsed = time &- (start ?? time)
-    // Overtaken by others, and too old to tell what the path is like now.
+    // Reordered, and too old to describe the current path.
     guard elapsed >= -window else { return }
     if start == nil || elapsed >= 2 * window {
       previous = .infinity

@@ -1,9 +1,9 @@
 import Wire
 
-/// The loss-based bound: down above 10 % loss, up below 2 %. draft-ietf-rmcat-gcc-02 section 6.
+/// The loss-based bound: decreases above 10 % loss, increases below 2 %. draft-ietf-rmcat-gcc-02 section 6.
 ///
-/// A radio loses packets on a path that is anything but full, and sending less does not help against it. So where no queue
-/// stands on the path, loss up to 25 % does not lower the bound.
+/// A radio link loses packets even when it is far from full, and sending less does not help. So without a standing
+/// queue, loss of up to 25 % does not lower the bound.
 struct LossBasedRate: Sendable {
   /// Bits per second.
   private(set) var bitsPerSecond: Double
@@ -11,41 +11,41 @@ struct LossBasedRate: Sendable {
   private var total = 0.0
   private var sawQueue = false
   private var judgedAt: Instant?
-  /// Over the last few intervals, 0...1. One interval of a narrow path has so few packets that chance alone makes 30 % of
-  /// 20 %.
+  /// Over the last few intervals, 0...1. One interval on a slow path has so few packets that chance alone can turn 20 %
+  /// into 30 %.
   private var smoothedFractionLost = 0.0
-  /// Whether what was lost in the last interval is a sign of a path that is too full.
+  /// Whether the loss in the last interval indicates congestion.
   private(set) var isCongestion = false
 
-  /// Fewer packets than this tell chance, not loss.
+  /// With fewer packets than this, the fraction lost is noise.
   private static let packetsToJudge = 20.0
   private static let interval = Duration.milliseconds(500)
   /// With a standing queue: the limits of the draft.
   private static let tolerated = 0.1
   private static let toleratedWhenGrowing = 0.02
-  /// Without one: 25 %, and what chance makes of that.
+  /// Without one: 25 %, plus a margin for chance.
   private static let toleratedWithoutQueue = 0.3
   private static let smoothing = 0.25
-  /// A second, while little is lost.
+  /// Per second, while loss is low.
   private static let growth = 0.25
-  /// A second, while a path without a queue loses more: it has to come back up from a bad spell, too.
+  /// Per second, with more loss but no queue: the bound has to recover there, too.
   private static let growthUnderLoss = 0.05
 
   private let minimum: Double
 
-  /// - Parameter minimum: what is sent in any case. A bound that sank below it would take long to count again.
+  /// - Parameter minimum: the rate that is sent in any case. A bound below it would take long to recover.
   init(bitsPerSecond: Double, minimum: Double) {
     self.bitsPerSecond = bitsPerSecond
     self.minimum = minimum
   }
 
-  /// Adds what a report says.
+  /// Adds the loss from a report.
   ///
   /// - Parameters:
-  ///   - lost: packets; negative when some that were counted have come after all.
-  ///   - total: packets, lost ones included.
-  ///   - hasQueue: whether packets wait on the path, as far as is known.
-  ///   - target: what the sender keeps to now, bits per second; `maximum` likewise.
+  ///   - lost: packets; negative when packets counted as lost arrived after all.
+  ///   - total: packets, including lost ones.
+  ///   - hasQueue: whether there is a queue on the path, as far as known.
+  ///   - target: the current target bitrate, bits per second; `maximum` likewise.
   mutating func add(lost: Double, total: Double, hasQueue: Bool, target: Double, maximum: Double, now: Instant) {
     self.lost += lost
     self.total += max(0, total)

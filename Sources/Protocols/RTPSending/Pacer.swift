@@ -1,16 +1,16 @@
 import Wire
 
-/// When the next packet may leave. The aim is little delay: on a healthy path a picture's packets leave at once.
+/// Decides when the next packet may leave. Aims at low delay: on a healthy path a frame's packets leave at once.
 struct Pacer: Sendable {
   private let burstPackets: Int
   private let burstInterval: Duration
-  /// Healthy path: packets left in the window that ends at `windowEnd`.
+  /// Healthy path: packets that may still leave in the window that ends at `windowEnd`.
   private var leftInWindow = 0
   private var windowEnd = Instant(nanoseconds: .min)
-  /// Congested path: when what has left is paid for at the pacing rate.
+  /// Congested path: when the packets sent so far have drained at the pacing rate.
   private var paidAt = Instant(nanoseconds: .min)
 
-  /// What may go out ahead of the rate, so that timers need not be finer than this.
+  /// How far sending may run ahead of the pacing rate, so that timers need not be finer than this.
   private static let allowance = Duration.milliseconds(5)
 
   init(burstPackets: Int, burstInterval: Duration) {
@@ -18,13 +18,13 @@ struct Pacer: Sendable {
     self.burstInterval = burstInterval
   }
 
-  /// When a packet may leave, given that one waits. `bitsPerSecond` is nil while the path is healthy.
+  /// When a waiting packet may leave. `bitsPerSecond` is nil while the path is healthy.
   func nextRelease(bitsPerSecond: Double?) -> Instant {
     if bitsPerSecond != nil { return paidAt }
     return leftInWindow > 0 ? Instant(nanoseconds: .min) : windowEnd
   }
 
-  /// Notes a packet that leaves. Audio is noted as well, though it does not wait.
+  /// Records a sent packet. Audio is recorded as well, although it is not paced.
   mutating func noteSent(bytes: Int, bitsPerSecond: Double?, now: Instant) {
     if now >= windowEnd {
       windowEnd = now + burstInterval

@@ -1,9 +1,9 @@
 public import RTP
 public import Wire
 
-// What the peer says about our streams. It may say anything: work, retransmissions and requests are bounded here.
+// RTCP from the peer about our streams. The peer is not trusted: work, retransmissions and requests are bounded here.
 extension RTPSender {
-  /// Takes parsed RTCP of the peer. What names no stream of ours is ignored.
+  /// Handles parsed RTCP from the peer. Packets that refer to none of our streams are ignored.
   public mutating func handle(rtcp packets: [RTCPPacket], now: Instant) {
     guard !isStopped else { return }
     var lookups = Self.maximumLookups
@@ -36,7 +36,7 @@ extension RTPSender {
     announceTarget()
   }
 
-  /// Sequence numbers that are looked up for one datagram; a full one could name 6000.
+  /// Maximum sequence-number lookups per datagram; a full one could list 6000.
   private static let maximumLookups = 2048
 
   private mutating func handle(blocks: [RTCPReportBlock], now: Instant) {
@@ -51,7 +51,7 @@ extension RTPSender {
       if let time = streams[index].roundTripTime { estimator.noteRoundTripTime(time) }
       let highest = block.extendedHighestSequenceNumber
       if let last = streams[index].lastExtendedSequenceNumber, highest.isAfter(serial: last) {
-        // More than the cache holds in one interval is an invention.
+        // More than this in one interval is implausible.
         let expected = min(highest &- last, 4096)
         estimator.handleReport(fractionLost: fraction, expected: Double(expected), now: now)
       }
@@ -63,7 +63,7 @@ extension RTPSender {
     guard let index = index(of: nack.mediaSSRC), streams[index].configuration.supportsNACK else { return }
     streams[index].statistics.nackCount += 1
     lossReportedAt = now
-    // What was sent again less than a round trip ago is still under way.
+    // A retransmission sent less than a round trip ago may still be in flight.
     let spacing = max(streams[index].roundTripTime ?? Self.unmeasuredRoundTripTime, .milliseconds(5))
     for item in nack.items {
       var mask = UInt32(item.followingLost) << 1 | 1

@@ -1,7 +1,7 @@
 import RTP
 import Wire
 
-// Putting packets together at the moment they leave.
+// Builds packets at the moment they are sent.
 extension RTPSender {
   mutating func makePacket(_ packet: QueuedPacket, now: Instant) -> [UInt8] {
     let index = packet.stream
@@ -37,13 +37,13 @@ extension RTPSender {
       stream: index, byteCount: bytes.count, payloadByteCount: packet.payload.count,
       transportSequenceNumber: transportSequenceNumber, now: now)
     if streams[index].nextReport == nil {
-      // The first report goes out behind the first packet, so that sound and picture are in step from the beginning.
+      // The first report follows the first packet, so that audio and video are in sync from the start.
       queueReport(stream: index, now: now)
     }
     return bytes
   }
 
-  /// The packet once more: on the RTX stream where there is one (RFC 4588 section 4), else as it was.
+  /// Builds a retransmission: an RTX packet if negotiated (RFC 4588 section 4), otherwise the original packet.
   mutating func makeRetransmission(stream index: Int, sequenceNumber: UInt16, now: Instant) -> [UInt8]? {
     guard
       let sent = streams[index].cache.takeForRetransmission(
@@ -76,10 +76,10 @@ extension RTPSender {
     return bytes
   }
 
-  /// What is true only at the moment of leaving.
+  /// Sets the extensions that are only known at send time.
   private mutating func stamp(_ extensions: inout RTPHeaderExtensions, ids: RTPExtensionIDs, now: Instant) -> UInt16? {
     if ids.absoluteSendTime != nil {
-      // 6.18 fixed point of a clock that never steps: receivers look at differences alone.
+      // 6.18 fixed point of a clock that never steps: receivers use only differences.
       let (seconds, rest) = now.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
       let fraction = max(0, rest) << 18 / 1_000_000_000
       extensions.absoluteSendTime = UInt32(truncatingIfNeeded: seconds &<< 18 | fraction) & 0xff_ffff

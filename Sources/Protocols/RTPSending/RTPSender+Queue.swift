@@ -1,8 +1,8 @@
 import Wire
 
-// Giving up video that has waited too long. Late pictures are of no use to a parent; the newest one is.
+// Drops video that has waited too long. Late frames are of no use to a parent; the newest one is.
 extension RTPSender {
-  /// Between two looks at the whole queue.
+  /// Minimum time between scans of the whole queue.
   private static let stalenessInterval = Duration.milliseconds(50)
 
   mutating func giveUpStaleVideo(now: Instant) {
@@ -19,10 +19,10 @@ extension RTPSender {
   private mutating func giveUpVideo(of stream: Int, now: Instant) {
     let packets = videoQueue.elements.filter { $0.stream == stream }
     guard let head = packets.first else { return }
-    // A key frame at the head is kept: giving it up would ask for another one, which would fare no better.
+    // A key frame at the head is kept: dropping it would only request another one, which would fare no better.
     let keepsHead = head.isKeyFrame && queuedVideoBytes <= configuration.maximumQueuedBytes
     let newestKeyFrame = packets.last { $0.isFirstOfFrame && $0.isKeyFrame && $0.timestamp != head.timestamp }
-    // Frames are in order of time, so what is kept is told by its timestamp.
+    // Frames are in timestamp order, so the timestamp tells which ones to keep.
     let droppedFrames = packets.filter {
       guard $0.isLastOfFrame, !(keepsHead && $0.timestamp == head.timestamp) else { return false }
       guard let newestKeyFrame else { return true }
@@ -40,7 +40,7 @@ extension RTPSender {
     requestKeyFrame(stream: stream, now: now)
   }
 
-  /// Asks the owner, at most once in `keyFrameRequestInterval`. What comes sooner waits.
+  /// Requests a key frame from the owner, at most once per `keyFrameRequestInterval`. An earlier request is deferred.
   mutating func requestKeyFrame(stream: Int, now: Instant) {
     if streams[stream].awaitsKeyFrame {
       streams[stream].keyFrameRequestDue = now + Self.keyFramePatience
@@ -55,21 +55,21 @@ extension RTPSender {
     outputs.append(.keyFrameRequested(ssrc: streams[stream].configuration.ssrc))
   }
 
-  /// Whether a request that comes now was made before the last key frame can have been there.
+  /// Whether a request arriving now was sent before the last key frame could arrive.
   private func isAnswered(stream: Int, now: Instant) -> Bool {
     guard let sent = streams[stream].keyFrameSentAt else { return false }
     return now - sent < streams[stream].cautiousRoundTripTime ?? Self.unmeasuredRoundTripTime
   }
 
-  /// The last packet of a key frame leaves.
+  /// The last packet of a key frame is sent.
   mutating func noteKeyFrameSent(stream: Int, now: Instant) {
     streams[stream].statistics.keyFramesSent += 1
     streams[stream].keyFrameSentAt = now
-    // Whatever was lost before it no longer matters.
+    // Losses before it no longer matter.
     if !streams[stream].awaitsKeyFrame { streams[stream].keyFrameRequestDue = nil }
   }
 
-  /// While nothing decodes, a key frame that does not come is asked for again.
+  /// While nothing can be decoded, a missing key frame is requested again after this time.
   private static let keyFramePatience = Duration.seconds(1)
 
   mutating func requestDueKeyFrames(now: Instant) {

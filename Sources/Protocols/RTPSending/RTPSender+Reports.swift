@@ -1,7 +1,7 @@
 import RTP
 import Wire
 
-// What we tell the peer about our streams, and the owner about the peer.
+// Reports to the peer about our streams, and to the owner about the peer.
 extension RTPSender {
   mutating func queueDueReports(now: Instant) {
     for index in streams.indices {
@@ -11,13 +11,13 @@ extension RTPSender {
   }
 
   mutating func queueReport(stream index: Int, now: Instant) {
-    // RFC 3550 section 6.2: 0.5 to 1.5 times the interval, so that peers do not fall into step.
+    // RFC 3550 section 6.2: 0.5 to 1.5 times the interval, so that peers do not synchronize.
     let factor = 0.5 + Double(random.next() >> 11) / Double(1 << 53)
     streams[index].nextReport =
       now + .nanoseconds(Int64(saturating: Double(configuration.reportInterval.nanoseconds) * factor))
     guard let report = streams[index].makeReport(wallClock: wallClock, now: now) else { return }
-    // RFC 3550 section 6.1: every compound packet holds a CNAME. RFC 5506 lets it go only from those of reduced size,
-    // and here it is what puts sound and picture in step, so it stays.
+    // RFC 3550 section 6.1: every compound packet contains a CNAME. RFC 5506 allows omitting it only in reduced-size
+    // packets; here receivers need it for audio/video sync.
     let description = RTCPSourceDescription(chunks: [
       .init(ssrc: report.ssrc, cname: streams[index].configuration.cname)
     ])
@@ -26,7 +26,7 @@ extension RTPSender {
 
   mutating func queueGoodbye(now: Instant) {
     let started = streams.indices.filter { streams[$0].nextReport != nil }
-    // BYE lists at most 31 sources; a peer of ours has a handful.
+    // BYE lists at most 31 sources; we send a handful.
     guard let first = started.first, let report = streams[first].makeReport(wallClock: wallClock, now: now) else {
       return
     }
@@ -42,13 +42,13 @@ extension RTPSender {
         ])))
   }
 
-  /// What the path is estimated to carry, kbit/s, all streams, headers and retransmissions together.
+  /// Estimated available bandwidth in kbit/s, for all streams together, including headers and retransmissions.
   public var targetKbps: Int { Int(saturating: estimator.target / 1000) }
 
   /// The same in bits per second: `availableOutgoingBitrate` of W3C webrtc-stats.
   public var availableOutgoingBitrate: Double { estimator.target }
 
-  /// Tells small changes not at all and large ones at once.
+  /// Announces changes of at least 3 % and those that reach a limit.
   mutating func announceTarget() {
     let target = targetKbps
     let isLimit = target == configuration.minimumBitrateKbps || target == configuration.maximumBitrateKbps

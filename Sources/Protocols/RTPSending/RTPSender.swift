@@ -1,11 +1,11 @@
 import RTP
 public import Wire
 
-/// Everything about sending the media of one peer: sequence numbers, pacing, retransmission, sender reports, feedback and
-/// the bandwidth estimate. RFC 3550, RFC 4585, RFC 4588.
+/// Sends media to one peer: sequence numbers, pacing, retransmission, sender reports, feedback and bandwidth
+/// estimation. RFC 3550, RFC 4585, RFC 4588.
 ///
-/// No clock, no socket: after each call the owner drains `poll(now:)` until it returns nil, and calls `handleTimeout` at
-/// `nextDeadline`. Payloads are shared with other senders; a packet is put together when it leaves.
+/// No clock, no socket: after each call the owner drains `poll(now:)` until it returns nil, and calls `handleTimeout`
+/// at `nextDeadline`. Payloads are shared with other senders; packets are built when they are sent.
 public struct RTPSender: Sendable {
   let configuration: RTPSenderConfiguration
   /// The wall clock for sender reports and capture times.
@@ -22,17 +22,17 @@ public struct RTPSender: Sendable {
   var retransmissionBudget = RetransmissionBudget()
   var nextStalenessCheck = Instant(nanoseconds: .min)
   var pacer: Pacer
-  /// As of the last packet that asked to leave; nil while the path is healthy.
+  /// As of the last `poll` with packets waiting for the pacer; nil while the path is healthy.
   var pacingBitsPerSecond: Double?
   var estimator: BandwidthEstimator
   var nextTransportSequenceNumber: UInt16
-  /// What the owner was last told to keep below, kbit/s.
+  /// Target bitrate last announced to the owner, kbit/s.
   var announcedKbps: Int
-  /// When the peer last said that something was lost on the way, by a report (RFC 3550 section 6.4.1) or by asking for a
-  /// packet again (RFC 4585 section 6.2.1).
+  /// When the peer last indicated packet loss, by a report block (RFC 3550 section 6.4.1) or a NACK (RFC 4585 section
+  /// 6.2.1).
   public internal(set) var lossReportedAt: Instant?
 
-  /// `random` gives the initial sequence numbers and timestamps, which SRTP wants unpredictable.
+  /// `random` provides the initial sequence numbers and timestamps, which should be unpredictable for SRTP.
   public init(
     configuration: RTPSenderConfiguration = .init(), wallClock: WallClockReference,
     random: any RandomNumberGenerator & Sendable
@@ -46,10 +46,10 @@ public struct RTPSender: Sendable {
     announcedKbps = Int(saturating: estimator.target / 1000)
   }
 
-  /// Takes the wall clock as it is now, which network time may have set. May be called as often as wanted.
+  /// Updates the wall clock, which NTP may have adjusted. May be called at any rate.
   ///
-  /// Receivers put sound and picture in step by the reports of both. So after a step of the clock all streams report at
-  /// once; otherwise they would seem to be apart by the step until the slower report.
+  /// Receivers synchronize audio and video by the sender reports of both. After a clock step, all streams therefore
+  /// report at once; otherwise they would appear out of sync by the step until the later report.
   public mutating func setWallClock(_ reference: WallClockReference, now: Instant) {
     let step = reference.unixNanoseconds(at: now) &- wallClock.unixNanoseconds(at: now)
     wallClock = reference
@@ -60,18 +60,18 @@ public struct RTPSender: Sendable {
     }
   }
 
-  /// Nanoseconds. Less is neither seen nor heard.
+  /// Nanoseconds. Less is imperceptible.
   private static let noticedClockStep: UInt64 = 5_000_000
 
-  /// Adds a stream with random initial sequence number and timestamp. A stream whose SSRC is there already is ignored.
+  /// Adds a stream with random initial sequence number and timestamp. A stream whose SSRC is already in use is ignored.
   public mutating func addStream(_ stream: RTPStreamConfiguration) {
     guard !isStopped, index(of: stream.ssrc) == nil else { return }
     streams.append(
       SendStream(configuration: stream, cachePackets: configuration.retransmissionCachePackets, random: &random))
   }
 
-  /// The highest temporal layer that this viewer gets of a stream; frames above are left out from now on. Going up takes
-  /// effect at the next frame where a decoder can step up.
+  /// Sets the highest temporal layer sent to this viewer; frames above it are dropped from now on. Raising it takes
+  /// effect at the next frame where a decoder can switch up.
   public mutating func setMaximumTemporalLayer(_ layer: Int, ssrc: UInt32) {
     guard let index = index(of: ssrc) else { return }
     streams[index].layers.maximum = max(0, layer)
@@ -82,7 +82,7 @@ public struct RTPSender: Sendable {
     index(of: ssrc).map { streams[$0].layers.maximum } ?? 0
   }
 
-  /// Gives up what is queued and says goodbye for all streams (RFC 3550 section 6.3.7). Nothing is sent after it.
+  /// Drops all queued packets and sends BYE for all streams (RFC 3550 section 6.3.7). Nothing is sent afterwards.
   public mutating func stop(now: Instant) {
     guard !isStopped else { return }
     isStopped = true
@@ -90,7 +90,7 @@ public struct RTPSender: Sendable {
     queueGoodbye(now: now)
   }
 
-  /// Lets go of all packets, sent and unsent. Nothing is sent after it; the counters stay.
+  /// Frees all packets, sent and unsent. Nothing is sent afterwards; the counters remain.
   public mutating func forgetPackets() {
     isStopped = true
     removeQueues()
@@ -106,11 +106,11 @@ public struct RTPSender: Sendable {
     retransmissionQueue.removeAll()
   }
 
-  /// Queues one frame (video) or packet (audio), already cut into RTP payloads.
+  /// Queues one frame (video) or packet (audio), already split into RTP payloads.
   ///
   /// - Parameters:
   ///   - mediaTime: in units of the stream's clock rate, before the random offset.
-  ///   - captureTime: when it was taken; ties `mediaTime` to the clock that all streams share.
+  ///   - captureTime: when it was captured; relates `mediaTime` to the clock that all streams share.
   ///   - marksLast: the last packet gets the marker bit (RFC 7741 section 4.1; for audio, see RFC 3551 section 4.1).
   ///   - temporalLayer: 0 is the base layer.
   public mutating func send(
@@ -139,7 +139,7 @@ public struct RTPSender: Sendable {
         audioQueue.append(packet)
       }
     }
-    // Audio leaves with the next poll; this only bounds what piles up when nobody polls.
+    // Audio is sent on the next poll; this only bounds the queue when nobody polls.
     while audioQueue.count > Self.maximumQueuedAudioPackets { _ = audioQueue.popFirst() }
     giveUpStaleVideo(now: now)
   }
@@ -164,7 +164,7 @@ public struct RTPSender: Sendable {
     return true
   }
 
-  /// The next thing to do at `now`; nil when the rest has to wait.
+  /// The next output at `now`; nil when everything else has to wait.
   public mutating func poll(now: Instant) -> RTPSenderOutput? {
     if let output = outputs.popFirst() { return output }
     guard !isStopped else { return nil }
@@ -184,7 +184,7 @@ public struct RTPSender: Sendable {
     return .rtp(makePacket(packet, now: now))
   }
 
-  /// Does what is due at `now`. Harmless when nothing is.
+  /// Handles timers that are due at `now`; does nothing if none is.
   public mutating func handleTimeout(now: Instant) {
     guard !isStopped else { return }
     queueDueReports(now: now)
@@ -193,7 +193,7 @@ public struct RTPSender: Sendable {
     requestDueKeyFrames(now: now)
   }
 
-  /// When `handleTimeout` and `poll` are due next; nil while nothing is to be done.
+  /// When `handleTimeout` and `poll` are due next; nil while there is nothing to do.
   public var nextDeadline: Instant? {
     guard !isStopped else { return nil }
     var next = estimator.nextDeadline

@@ -1,37 +1,38 @@
-/// How one peer is sent to. The defaults are meant for a home network.
+/// Settings for sending to one peer. The defaults are meant for a home network.
 public struct RTPSenderConfiguration: Hashable, Sendable {
-  /// Payloads of this size stay below 1200-byte datagrams with all header extensions, RTX and the SRTP tag: what passes
-  /// every path, TURN and VPN included.
+  /// Payloads of this size fit 1200-byte datagrams with all header extensions, RTX and the SRTP tag, which pass any
+  /// path, including TURN and VPN.
   public static let recommendedPayloadSize = 1100
 
-  /// kbit/s. The estimate begins here: a 720p picture that most Wi-Fi carries.
+  /// kbit/s. Initial estimate: 720p video that most Wi-Fi carries.
   public var startBitrateKbps = 1500
-  /// kbit/s. Sound and a slide show; less is no use.
+  /// kbit/s. Audio and a slide show; less is useless.
   public var minimumBitrateKbps = 100
-  /// kbit/s. The estimate stops here; no camera of ours sends more.
+  /// kbit/s. Upper limit of the estimate; none of our cameras sends more.
   public var maximumBitrateKbps = 8000
 
-  /// Packets kept for retransmission, each stream; rounded up to a power of two. 1024 are 2 s of 5 Mbit/s.
+  /// Packets kept for retransmission per stream, rounded up to a power of two. 1024 are 2 s at 5 Mbit/s.
   public var retransmissionCachePackets = 1024
-  /// A packet older than this is not sent again: no jitter buffer waits as long.
+  /// Packets older than this are not retransmitted: no jitter buffer waits that long.
   public var retransmissionCacheAge = Duration.milliseconds(1500)
-  /// A packet that got lost this often is given up.
+  /// A packet is retransmitted at most this often.
   public var maximumRetransmissionsPerPacket = 8
 
-  /// So many packets leave at once, then as many each `burstInterval` (about 40 Mbit/s), while the path is healthy.
+  /// At most this many packets leave per `burstInterval` (about 40 Mbit/s) while the path is healthy.
   public var burstPackets = 16
   public var burstInterval = Duration.milliseconds(4)
-  /// On a congested path packets leave at this multiple of the estimate, so that a key frame does not take a second.
+  /// On a congested path, packets are paced at this multiple of the estimate, so that a key frame does not take a
+  /// second.
   public var congestedPacingFactor = 2.5
-  /// Video that waited longer is given up for a new key frame.
+  /// Video queued for longer is dropped in favor of a new key frame.
   public var maximumQueueTime = Duration.milliseconds(400)
-  /// Bytes of video that may wait, however young.
+  /// Maximum bytes of queued video, regardless of age.
   public var maximumQueuedBytes = 2_000_000
 
-  /// Mean interval of sender reports; each one is drawn from 0.5 to 1.5 times it (RFC 3550 section 6.2).
+  /// Mean interval of sender reports, randomized between 0.5 and 1.5 times (RFC 3550 section 6.2).
   public var reportInterval = Duration.seconds(1)
-  /// One peer gets key frames this far apart, however often it asks: each one is for all viewers of the same encoder to
-  /// carry. A request that comes sooner waits, unless another key frame leaves meanwhile.
+  /// Minimum interval of key-frame requests on behalf of one peer: each key frame burdens all viewers of the same
+  /// encoder. An earlier request is deferred, and canceled if another key frame is sent meanwhile.
   public var keyFrameRequestInterval = Duration.seconds(1)
 
   public init() {}

@@ -1,11 +1,11 @@
-/// What an `RTPSender` wants done or known, in order.
+/// Output of an `RTPSender`, in order.
 public enum RTPSenderOutput: Sendable {
-  /// A plain packet, to be protected and sent now.
+  /// An unprotected RTP packet, to be protected and sent now.
   case rtp([UInt8])
-  /// A plain compound packet, to be protected and sent now.
+  /// An unprotected compound RTCP packet, to be protected and sent now.
   case rtcp([UInt8])
-  /// The viewer cannot go on without a key frame of this stream.
+  /// The viewer cannot continue without a key frame of this stream.
   case keyFrameRequested(ssrc: UInt32)
-  /// What all streams together, headers and retransmissions included, should keep below.
+  /// Upper bound for all streams together, including headers and retransmissions.
   case targetBitrateChanged(kbps: Int)
 }

@@ -1,6 +1,6 @@
 public import RTP
 
-/// What a stream carries. Audio is never held back for picture.
+/// The kind of media. Audio is never held back for video.
 public enum RTPMediaKind: Hashable, Sendable {
   case audio
   case video
@@ -14,9 +14,9 @@ public struct RTPStreamConfiguration: Sendable {
   public var payloadType: UInt8
   /// Hz: 90000 for video, 48000 for Opus.
   public var clockRate: UInt32
-  /// The retransmission stream (RFC 4588); nil when the peer did not take one.
+  /// The RTX stream (RFC 4588); nil if the peer did not accept one.
   public var rtx: (ssrc: UInt32, payloadType: UInt8)?
-  /// The same for all streams of one capture clock, so that the peer plays them in step. RFC 7022.
+  /// The same for all streams that share a capture clock, so that the peer synchronizes them. RFC 7022.
   public var cname: String
   /// The value of `a=mid`, sent where `extensionIDs.mid` is set.
   public var mid: String?
@@ -29,9 +29,9 @@ public struct RTPStreamConfiguration: Sendable {
   public var supportsTransportCC: Bool
   /// `a=rtcp-fb: goog-remb`; used only where there is no transport-cc.
   public var supportsREMB: Bool
-  /// `a=rtcp-rsize` (RFC 5506). Our sender reports carry their CNAME all the same: it puts sound and picture in step.
+  /// `a=rtcp-rsize` (RFC 5506). Our sender reports still carry the CNAME, which receivers need for audio/video sync.
   public var reducedSizeRTCP: Bool
-  /// Asked of the viewer with each video packet, where `extensionIDs.playoutDelay` is set; nil leaves it to the viewer.
+  /// Sent with each video packet if `extensionIDs.playoutDelay` is set; nil leaves the delay to the viewer.
   public var playoutDelay: PlayoutDelay?
 
   public init(

@@ -1,27 +1,27 @@
-/// Counters of one sent stream, named as in W3C webrtc-stats: RTCOutboundRtpStreamStats, and for what the peer reports
-/// RTCRemoteInboundRtpStreamStats.
+/// Counters of one sent stream, named as in W3C webrtc-stats: RTCOutboundRtpStreamStats, and
+/// RTCRemoteInboundRtpStreamStats for the peer's reports.
 public struct RTPStreamStatistics: Hashable, Sendable {
   public var ssrc: UInt32
   public var rtxSsrc: UInt32?
   public var kind: RTPMediaKind
   public var mid: String?
 
-  /// Retransmissions included.
+  /// Including retransmissions.
   public var packetsSent: UInt64 = 0
-  /// Payload bytes, retransmissions included.
+  /// Payload bytes, including retransmissions.
   public var bytesSent: UInt64 = 0
-  /// RTP headers with their extensions.
+  /// RTP headers, including extensions.
   public var headerBytesSent: UInt64 = 0
   public var retransmittedPacketsSent: UInt64 = 0
   public var retransmittedBytesSent: UInt64 = 0
-  /// Seconds that packets spent in our queue, summed up.
+  /// Total seconds that packets spent in our queue.
   public var totalPacketSendDelay: Double = 0
   public var framesSent: UInt64 = 0
   /// Not in webrtc-stats.
   public var keyFramesSent: UInt64 = 0
-  /// Not in webrtc-stats: frames given up because they waited too long, or while a key frame was awaited.
+  /// Not in webrtc-stats: frames dropped because they waited too long, or while waiting for a key frame.
   public var framesDropped: UInt64 = 0
-  /// Not in webrtc-stats: frames above the temporal layer that this viewer gets.
+  /// Not in webrtc-stats: frames not sent because they are above this viewer's temporal layer.
   public var framesAboveLayer: UInt64 = 0
   /// Messages, not packets.
   public var nackCount: UInt64 = 0

@@ -1,10 +1,10 @@
 import RTP
 import Wire
 
-/// A packet that left, kept in case it is asked for again. The payload is shared with all other viewers.
+/// A sent packet, kept for retransmission. The payload is shared with all other viewers.
 struct SentPacket: Sendable {
   var header: RTPHeader
-  /// As they left: without RTX the packet has to go out again bit for bit, because SRTP ciphers allow no second text
+  /// As sent: without RTX, a retransmission must be bit-identical, because SRTP ciphers must not encrypt two plaintexts
   /// under one packet index (RFC 7714 section 8.1).
   var extensions: RTPHeaderExtensions
   var payload: [UInt8]
@@ -15,13 +15,13 @@ struct SentPacket: Sendable {
   var isQueued = false
 }
 
-/// The last packets of one stream, found by sequence number in constant time. RFC 4588 section 6.
+/// The latest packets of one stream, with constant-time lookup by sequence number. RFC 4588 section 6.
 struct RetransmissionCache: Sendable {
   private var slots: [SentPacket?]
   private let mask: Int
-  /// Older ones have been forgotten, or their places taken.
+  /// Packets before this one have been removed or overwritten.
   private var oldest: UInt16?
-  /// What one insertion forgets at most: more than comes in, little at once.
+  /// Maximum packets removed per insertion: more than are added, but little work at once.
   private static let forgottenAtOnce = 4
 
   /// `capacity` is rounded up to a power of two; 0 keeps nothing.
@@ -32,7 +32,7 @@ struct RetransmissionCache: Sendable {
     mask = size - 1
   }
 
-  /// Keeps the packet, and forgets those that nobody may have again at its time.
+  /// Stores the packet, and removes packets older than `maximumAge`.
   mutating func insert(_ packet: SentPacket, maximumAge: Duration) {
     guard !slots.isEmpty else { return }
     let newest = packet.header.sequenceNumber
@@ -49,7 +49,7 @@ struct RetransmissionCache: Sendable {
     oldest = number
   }
 
-  /// Payload bytes of the packet, if it may be sent again now; nil otherwise.
+  /// Payload bytes of the packet, if it may be retransmitted now; nil otherwise.
   func retransmittableByteCount(
     _ sequenceNumber: UInt16, now: Instant, maximumAge: Duration, minimumSpacing: Duration, maximumCount: Int
   ) -> Int? {
@@ -61,13 +61,13 @@ struct RetransmissionCache: Sendable {
     return packet.payload.count
   }
 
-  /// Notes that the packet waits in the retransmission queue, so that it is not queued twice.
+  /// Marks the packet as waiting in the retransmission queue, so that it is not queued twice.
   mutating func markQueued(_ sequenceNumber: UInt16) {
     guard !slots.isEmpty else { return }
     slots[Int(sequenceNumber) & mask]?.isQueued = true
   }
 
-  /// The packet, if it is still there and young enough to be of use; it is marked as sent again.
+  /// The packet, if it is still cached and recent enough; it is marked as retransmitted.
   mutating func takeForRetransmission(_ sequenceNumber: UInt16, now: Instant, maximumAge: Duration) -> SentPacket? {
     guard !slots.isEmpty else { return nil }
     let index = Int(sequenceNumber) & mask
@@ -80,12 +80,13 @@ struct RetransmissionCache: Sendable {
   }
 }
 
-/// Bounds how much may be sent again, however much is asked for: half of the target, with half a second of it at once.
+/// Bounds retransmissions, however many are requested: half of the target bitrate, in bursts of at most half a second
+/// of it.
 struct RetransmissionBudget: Sendable {
   private var bytes: Double?
   private var updatedAt = Instant.zero
 
-  /// Takes `count` bytes out; false when they are not there.
+  /// Takes `count` bytes from the budget; false if it does not suffice.
   mutating func take(_ count: Int, targetKbps: Int, now: Instant) -> Bool {
     let bytesPerSecond = Double(targetKbps) * 125 / 2
     let capacity = max(48_000, Double(targetKbps) * 125 / 2)

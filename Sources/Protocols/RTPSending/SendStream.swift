@@ -1,8 +1,7 @@
 import RTP
 import Wire
 
-/// A packet on its way to the network. It gets its sequence number when it leaves, so that what is given up before
-/// leaves no gap.
+/// A packet queued for sending. It gets its sequence number when it is sent, so that dropped packets leave no gap.
 struct QueuedPacket: Sendable {
   var stream: Int
   var payload: [UInt8]
@@ -27,22 +26,22 @@ struct SendStream: Sendable {
   var statistics: RTPStreamStatistics
 
   var layers = TemporalLayerFilter()
-  /// Frames left out by `layers`; receivers shall see no gap in the PictureIDs.
+  /// Frames dropped by `layers`; subtracted from the PictureIDs, so that receivers see no gap.
   var skippedPictures: UInt16 = 0
-  /// Video was given up: nothing decodes until the next key frame.
+  /// Video was dropped: nothing can be decoded until the next key frame.
   var awaitsKeyFrame = false
-  /// When to ask for a key frame of our own accord.
+  /// When a deferred or repeated key-frame request is due.
   var keyFrameRequestDue: Instant?
   var keyFrameRequestedAt: Instant?
-  /// When the last packet of the last key frame left.
+  /// When the last packet of the last key frame was sent.
   var keyFrameSentAt: Instant?
   /// The last FIR's sender and sequence number.
   var lastFullIntraRequest: (sender: UInt32, sequenceNumber: UInt8)?
 
-  /// The newest pair of capture time and timestamp (with the offset): what sender reports extrapolate from.
+  /// The latest pair of capture time and timestamp (with the offset), from which sender reports extrapolate.
   var clockPair: (captureTime: Instant, timestamp: UInt32)?
   var captureTimeSentAt: Instant?
-  /// Nil until the first packet has left.
+  /// Nil until the first packet is sent.
   var nextReport: Instant?
   /// Sender reports that a receiver may still refer to, oldest first.
   var sentReports: [(compactNTPTime: UInt32, sentAt: Instant)] = []
@@ -52,7 +51,8 @@ struct SendStream: Sendable {
   init(configuration: RTPStreamConfiguration, cachePackets: Int, random: inout any RandomNumberGenerator & Sendable) {
     self.configuration = configuration
     timestampOffset = UInt32(truncatingIfNeeded: random.next())
-    // The first half of the circle: some SRTP receivers mistake an early wrap for a lost rollover (RFC 3711 3.3.1).
+    // The lower half of the range: some SRTP receivers misjudge the rollover counter after an early wrap (RFC 3711
+    // 3.3.1).
     nextSequenceNumber = UInt16(truncatingIfNeeded: random.next()) & 0x7fff
     nextRTXSequenceNumber = UInt16(truncatingIfNeeded: random.next()) & 0x7fff
     cache = RetransmissionCache(capacity: configuration.supportsNACK ? cachePackets : 0)
@@ -60,7 +60,8 @@ struct SendStream: Sendable {
       ssrc: configuration.ssrc, rtxSsrc: configuration.rtx?.ssrc, kind: configuration.kind, mid: configuration.mid)
   }
 
-  /// A report for `now`. The timestamp is that of the same moment, RFC 3550 section 6.4.1. Nil before any media.
+  /// A sender report for `now`. Its RTP timestamp is that of the same instant, RFC 3550 section 6.4.1. Nil before any
+  /// media.
   mutating func makeReport(wallClock: WallClockReference, now: Instant) -> RTCPSenderReport? {
     guard let clockPair else { return nil }
     let elapsed = (now - clockPair.captureTime).nanoseconds
@@ -82,18 +83,18 @@ struct SendStream: Sendable {
   /// See `RoundTripEstimate`.
   var cautiousRoundTripTime: Duration? { roundTrip.cautious }
 
-  /// Receivers refer to the last report that they got; more than this many do not get lost and stay of use.
+  /// Receivers refer to the last report they received, which is not older than this many.
   private static let reportsRemembered = 8
 
-  /// RFC 3550 section 6.4.1: now − LSR − DLSR. The report's own sending time stands for LSR, so that neither a step of
-  /// the wall clock nor an invented LSR makes a round-trip time.
+  /// RFC 3550 section 6.4.1: now − LSR − DLSR. The recorded send time of the report replaces LSR, so that neither a
+  /// step of the wall clock nor a forged LSR distorts the round-trip time.
   mutating func noteRoundTrip(_ block: RTCPReportBlock, now: Instant) {
     guard block.lastSenderReport != 0,
       let report = sentReports.last(where: { $0.compactNTPTime == block.lastSenderReport })
     else { return }
     let held = Duration.nanoseconds(Int64(block.delaySinceLastSenderReport) * 1_000_000_000 / 65536)
     let time = now - report.sentAt - held
-    // Clocks of different speed can make it a little negative on a fast network.
+    // Clock drift can make it slightly negative on a fast network.
     guard time > .milliseconds(-20) else { return }
     let measured = max(time, .microseconds(15))
     roundTrip.add(measured)

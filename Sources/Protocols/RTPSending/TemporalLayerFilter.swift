@@ -1,7 +1,7 @@
 import RTP
 
-/// Decides which temporal layers one viewer gets. Going down takes effect at once; going up waits for a frame that a
-/// decoder can step up at (RFC 7741 section 4.2, Y bit) or for a key frame.
+/// Selects the temporal layers sent to one viewer. Switching down takes effect at once; switching up waits for a layer
+/// sync frame (RFC 7741 section 4.2, Y bit) or a key frame.
 struct TemporalLayerFilter: Sendable {
   var maximum = Int.max {
     didSet { active = min(active, maximum) }

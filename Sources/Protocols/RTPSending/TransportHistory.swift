@@ -1,7 +1,7 @@
 import RTP
 import Wire
 
-/// A packet that transport-wide feedback says arrived, with both clocks in nanoseconds.
+/// A packet acknowledged by transport-wide feedback, with both clocks in nanoseconds.
 struct AcknowledgedPacket: Sendable {
   var sentAt: Instant
   /// On the receiver's clock, whose origin is unknown.
@@ -9,15 +9,15 @@ struct AcknowledgedPacket: Sendable {
   var bytes: Int
 }
 
-/// What one feedback packet said that was not known before.
+/// New information from one feedback packet.
 struct TransportFeedbackResult: Sendable {
   var acknowledged: [AcknowledgedPacket] = []
   var lost = 0
-  /// How many of the acknowledged ones had been counted as lost: they were only late, behind others of a later feedback.
+  /// Acknowledged packets that had been counted as lost: they were only late, and were reported by a later feedback.
   var recovered = 0
 }
 
-/// Which packets left under which transport-wide sequence number, until feedback tells of them.
+/// Sent packets by transport-wide sequence number, until feedback reports them.
 /// draft-holmer-rmcat-transport-wide-cc-extensions-01 section 2.
 struct TransportHistory: Sendable {
   private struct Entry: Sendable {
@@ -35,7 +35,7 @@ struct TransportHistory: Sendable {
   private var referenceTime: Int64?
   private var lastReference: UInt32 = 0
 
-  /// Nothing is noted after it.
+  /// Nothing is recorded afterwards.
   mutating func forgetPackets() {
     entries = []
   }
@@ -46,8 +46,8 @@ struct TransportHistory: Sendable {
       sentAt: now, bytes: Int32(clamping: bytes), sequenceNumber: sequenceNumber, state: .inFlight)
   }
 
-  /// Each packet is acknowledged once and counted as lost once at most, whatever the peer repeats. What was never sent is
-  /// ignored. Work is bounded by the number of statuses, which parsing bounds.
+  /// Each packet is acknowledged at most once and counted as lost at most once, even if the peer repeats itself.
+  /// Packets that were never sent are ignored. Work is bounded by the number of statuses, which the parser limits.
   mutating func handle(_ feedback: RTCPTransportFeedback) -> TransportFeedbackResult {
     var arrival = unwrap(referenceTime: feedback.referenceTime) &* RTCPTransportFeedback.referenceNanoseconds
     var result = TransportFeedbackResult()

@@ -1,7 +1,7 @@
 internal import Wire
 
-/// Four short words that both ends show after pairing. They follow from both identity keys and from everything that was
-/// said, so a person who compares them sees that nobody stood between.
+/// Four short words that both ends show after pairing. They are derived from both identity keys and the whole
+/// transcript, so comparing them reveals a man in the middle.
 public struct CheckWords: Hashable, Sendable, CustomStringConvertible {
   public static let count = 4
 
@@ -16,7 +16,7 @@ public struct CheckWords: Hashable, Sendable, CustomStringConvertible {
   /// `maple otter candle river`.
   public var description: String { words.joined(separator: " ") }
 
-  /// 256 words that a child knows and that sound different from each other, one for each value of a byte.
+  /// 256 words that a child knows and that sound distinct, one for each byte value.
   static let list: [String] = """
     acorn album amber anchor angel ankle apple apron arrow aspen attic autumn badge badger bagel baker bamboo banjo
     barn barrel basil bear beaver bench berry bicycle birch biscuit blanket blossom bonnet boot bottle bread breeze

@@ -1,23 +1,23 @@
 internal import Wire
 
-/// Who somebody is: the last part of every pairing.
+/// The identity of one end, exchanged in the last part of every pairing.
 struct Introduction: Hashable, Sendable {
   let publicKey: [UInt8]
-  /// Cleaned.
+  /// Cleaned by `PairName.cleaned`.
   let name: String
 }
 
-/// What the child gave to the parent.
+/// What the child granted to the parent.
 public struct PairingGrant: Hashable, Sendable {
-  /// What the parent is called at the child.
+  /// The parent's name at the child.
   public var name: String
   public var permissions: Permissions
-  /// From when on the child refuses this parent; nil for never.
+  /// When the child starts to refuse this parent; nil for never.
   public var expiresAt: UnixTime?
 }
 
-/// Exchanges identity keys and names under the agreed key. Each side also signs what was said with the key that it
-/// introduces, so that nobody can pair the key of another.
+/// Exchanges identity keys and names under the agreed key. Each side also signs the transcript with the key that it
+/// introduces, so that nobody can pair another's key.
 struct Introductions: Sendable {
   private let parentSeals: [UInt8]
   private let childSeals: [UInt8]
@@ -44,7 +44,7 @@ struct Introductions: Sendable {
     return seal(head, signedBy: identity, label: "parent signs", about: [], key: parentSeals)
   }
 
-  /// Nil when it was sealed by somebody else, is malformed, or its key did not sign it.
+  /// Nil if the seal is not valid, the content is malformed, or its key did not sign it.
   func openParent(_ sealed: [UInt8]) -> Introduction? {
     guard let (head, signature) = open(sealed, key: parentSeals) else { return nil }
     var reader = ByteReader(head)
@@ -56,7 +56,7 @@ struct Introductions: Sendable {
 
   // MARK: - The child's
 
-  /// The child's signature covers the parent's key too: it says whom it has paired.
+  /// The child's signature also covers the parent's key: it states whom it has paired.
   func sealChild(name: String, identity: any IdentitySigner, parentKey: [UInt8], grant: PairingGrant) -> [UInt8] {
     var writer = ByteWriter()
     writer.write(contentsOf: introduction(name: name, identity: identity))

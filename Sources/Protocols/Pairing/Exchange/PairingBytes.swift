@@ -1,9 +1,9 @@
 internal import Wire
 
-/// What is hashed, signed and sealed in pairing: labels and length-prefixed parts, so that no two different messages
-/// have the same bytes.
+/// Inputs to hashing, signing and sealing in pairing: labels and length-prefixed parts, so that no two different
+/// messages have the same bytes.
 enum PairingBytes {
-  /// Each use has a label of its own: nothing made for one purpose or role serves another.
+  /// Each use has its own label: nothing made for one purpose or role is valid for another.
   static func writer(label: String) -> ByteWriter {
     var writer = ByteWriter(reservingCapacity: 256)
     writer.write(part: Array("Cradle pairing 1 \(label)".utf8))
@@ -20,14 +20,14 @@ enum PairingBytes {
     return SPAKE2PlusNames(context: context.bytes, prover: Array("parent".utf8), verifier: Array("child".utf8))
   }
 
-  /// The same with a link.
+  /// The same for a link.
   static func names(link id: [UInt8]) -> SPAKE2PlusNames {
     var context = writer(label: "link")
     context.write(part: id)
     return SPAKE2PlusNames(context: context.bytes, prover: Array("parent".utf8), verifier: Array("child".utf8))
   }
 
-  /// Everything that went to and fro before the introductions. `names` say whether a code or a link began it.
+  /// Hash of everything exchanged before the introductions. `names` include whether a code or a link was used.
   static func transcript(
     names: SPAKE2PlusNames, shareP: [UInt8], session: [UInt8], shareV: [UInt8], hashes: any Hashes
   ) -> [UInt8] {
@@ -38,14 +38,14 @@ enum PairingBytes {
     return hashes.sha256(writer.bytes)
   }
 
-  /// How a parent names its link without telling it.
+  /// Identifies a link without revealing its secret.
   static func linkID(_ secret: PairingSecret, hashes: any Hashes) -> [UInt8] {
     HKDF.derive(from: secret.bytes, info: label("link id"), count: PairingSize.linkID, hashes: hashes)
   }
 }
 
 extension ByteWriter {
-  /// Two bytes of length, then the part.
+  /// A two-byte length, then the part.
   mutating func write(part: [UInt8]) {
     precondition(part.count <= Int(UInt16.max), "parts are short; their makers bound them")
     write(UInt16(part.count))

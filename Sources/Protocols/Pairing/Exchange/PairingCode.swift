@@ -2,7 +2,7 @@
 public struct PairingCode: Hashable, Sendable, LosslessStringConvertible {
   private static let digitCount = 8
 
-  /// The digits alone: the password of SPAKE2+.
+  /// The digits only: the password of SPAKE2+.
   let digits: [UInt8]
 
   static func random(using random: inout any RandomNumberGenerator & Sendable) -> PairingCode {
@@ -13,7 +13,7 @@ public struct PairingCode: Hashable, Sendable, LosslessStringConvertible {
     self.digits = digits
   }
 
-  /// As a person types it: eight digits; spaces and dashes anywhere between them do not count.
+  /// As typed by a person: eight digits; spaces and dashes are ignored.
   public init?(_ text: String) {
     guard text.utf8.count <= 32 else { return nil }
     let digits = text.filter { !$0.isWhitespace && !"-\u{2010}\u{2011}\u{2012}\u{2013}\u{2212}".contains($0) }

@@ -1,27 +1,27 @@
-/// How the child's end of pairing is set. The defaults are what a family should have.
+/// Settings of the child's end of pairing. The defaults are meant for a family.
 public struct PairingConfiguration: Hashable, Sendable {
   /// Long enough to walk to the other room and type eight digits.
   public var windowDuration: Duration = .seconds(300)
   /// Three guesses at eight digits succeed once in 33 million windows.
   public var tries = 3
-  /// How long after each try the next one waits. Growing, so that a script gains nothing and a person hardly notices.
+  /// Delay after each try before the next one. It grows, so that a script gains nothing and a person hardly notices.
   public var delays: [Duration] = [.seconds(2), .seconds(5)]
-  /// How long the parent may take from the child's share to its confirmation; all of it is done by programs.
+  /// Maximum time from the child's share to the parent's confirmation; no person is involved.
   public var sessionDuration: Duration = .seconds(15)
-  /// PBKDF2 over the code. The code dies with the window, so this guards what a crash dump shows, not years of secrecy:
-  /// 0.2 s on the smallest board.
+  /// PBKDF2 over the code. The code is worthless after the window, so this only protects against a crash dump: 0.2 s on
+  /// the smallest board.
   public var iterations = 20_000
   public var maximumInvites = 16
 
   public init() {}
 }
 
-/// What the parent that uses a code or link gets.
+/// What a parent that pairs with a code or link gets.
 public struct PairingTerms: Hashable, Sendable {
   public var permissions: Permissions
-  /// What it is called here; nil for what it calls itself.
+  /// Its name here; nil for the name it gives itself.
   public var name: String?
-  /// From when on it is refused again; nil for never.
+  /// When it starts to be refused again; nil for never.
   public var expiresAt: UnixTime?
 
   public init(permissions: Permissions = .all, name: String? = nil, expiresAt: UnixTime? = nil) {
@@ -39,19 +39,19 @@ public enum PairingEvent: Hashable, Sendable {
 
   public enum Closing: Hashable, Sendable {
     case paired, tooManyWrongCodes, timeIsUp, byHand
-    /// Whoever opened it may not offer this any more.
+    /// Its issuer may no longer offer this.
     case issuerGone
   }
 
   case windowOpened
   case windowClosed(Closing)
   case wrongCode(triesLeft: Int)
-  /// A link was known, but its secret was not.
+  /// The link was known, but its secret was wrong.
   case wrongProof
   case invited(PairingTerms)
   /// An invite was not used in time.
   case inviteExpired(PairingTerms)
-  /// An invite was taken back, or whoever made it may not offer this any more.
+  /// An invite was revoked, or its issuer may no longer offer this.
   case inviteRevoked(PairingTerms)
   case paired(PairRecord, CheckWords, Means)
 }

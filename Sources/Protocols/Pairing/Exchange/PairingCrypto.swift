@@ -1,21 +1,21 @@
 public import Wire
 
-/// What pairing needs of a crypto library, passed in by the shell.
+/// What pairing needs from a crypto library, passed in by the shell.
 public protocol PairingCrypto: P256Group {
   var hashes: any Hashes { get }
   /// PBKDF2 with HMAC-SHA256. RFC 8018 section 5.2.
   func stretch(password: [UInt8], salt: [UInt8], iterations: Int, count: Int) -> [UInt8]
-  /// AES-128-GCM with a nonce of zeros: a key of 16 bytes seals one message in its life. The tag of 16 bytes follows
-  /// the ciphertext.
+  /// AES-128-GCM with an all-zero nonce: a 16-byte key seals only one message ever. The 16-byte tag follows the
+  /// ciphertext.
   func seal(_ plaintext: [UInt8], key: [UInt8], authenticating: [UInt8]) -> [UInt8]
-  /// Nil when the tag does not fit.
+  /// Nil if the tag does not verify.
   func open(_ sealed: [UInt8], key: [UInt8], authenticating: [UInt8]) -> [UInt8]?
-  /// Whether `signature` (ECDSA with SHA-256, r and s of 32 bytes each) over `message` was made with the private half
-  /// of `publicKey`. False also when that is no DER SubjectPublicKeyInfo on P-256 in its one canonical form.
+  /// Whether `signature` (ECDSA with SHA-256, r and s of 32 bytes each) over `message` was made with the private key of
+  /// `publicKey`. Also false if that is not a canonical DER SubjectPublicKeyInfo on P-256.
   func isSignature(_ signature: [UInt8], over message: [UInt8], by publicKey: [UInt8]) -> Bool
 }
 
-/// One's own long-lived key.
+/// Our own long-lived key.
 public protocol IdentitySigner: Sendable {
   /// DER SubjectPublicKeyInfo, `IdentityKey.byteCount` bytes.
   var publicKeySPKI: [UInt8] { get }
@@ -29,12 +29,12 @@ public enum IdentityKey {
   public static let byteCount = 91
   public static let signatureByteCount = 64
 
-  /// 16 lower-case hexadecimal digits: the first 8 bytes of SHA-256 over the key. INTERFACES.md, "DNS-SD".
+  /// 16 lower-case hexadecimal digits: the first 8 bytes of the key's SHA-256. INTERFACES.md, "DNS-SD".
   public static func id(publicKeySPKI: [UInt8], hashes: any Hashes) -> String {
     id(sha256: hashes.sha256(publicKeySPKI))
   }
 
-  /// The same from the digest itself.
+  /// The same from the digest.
   public static func id(sha256: some Sequence<UInt8>) -> String {
     sha256.prefix(8).map { byte in
       String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
@@ -44,7 +44,7 @@ public enum IdentityKey {
 
 /// HKDF with SHA-256. RFC 5869.
 enum HKDF {
-  /// Extract and expand. An empty salt stands for 32 zeros, which HMAC pads it to anyway (section 2.2).
+  /// Extract and expand. An empty salt is equivalent to 32 zeros, to which HMAC pads it anyway (section 2.2).
   /// - Parameter count: At most 8160 bytes.
   static func derive(
     from secret: [UInt8], salt: [UInt8] = [], info: [UInt8], count: Int, hashes: any Hashes

@@ -1,24 +1,24 @@
 internal import Wire
 
-/// Why the parent's end of a pairing gave up.
+/// Why the parent's end of a pairing failed.
 public enum PairingFailure: Error, Hashable, Sendable {
-  /// The code is not the child's, or somebody who does not know it answers in the child's place. Tell the child with
-  /// this request, so that it need not wait; its answer does not matter.
+  /// The code is wrong, or somebody who does not know it answers in the child's place. Send the child this request so
+  /// that it need not wait; its answer does not matter.
   case wrongCode(tell: PairingRequest)
-  /// Somebody who does not know the link's secret answers.
+  /// The answering end does not know the link's secret.
   case wrongLink
-  /// The answer breaks the protocol; the text names the rule.
+  /// The answer violates the protocol; the text names the rule.
   case badReply(String)
 }
 
-/// The parent's end of one pairing: a request out, a reply in, until there is a record to store.
+/// The parent's end of one pairing: alternates requests and replies until there is a record to store.
 public struct PairingInitiator: Sendable {
   public enum Means: Sendable {
     case code(PairingCode)
     case link(PairingSecret)
   }
 
-  /// What comes after a reply.
+  /// The next step after a reply.
   public enum Step: Sendable {
     case send(PairingRequest)
     /// Store the record. The child has stored its own.
@@ -39,7 +39,7 @@ public struct PairingInitiator: Sendable {
   private var random: any RandomNumberGenerator & Sendable
   private var state: State
 
-  /// - Parameter name: What this parent is called; the child may be told to call it otherwise.
+  /// - Parameter name: This parent's own name; the child may use another one.
   public init(
     _ means: Means, identity: any IdentitySigner, name: String, crypto: any PairingCrypto,
     random: any RandomNumberGenerator & Sendable
@@ -66,8 +66,8 @@ public struct PairingInitiator: Sendable {
     }
   }
 
-  /// Takes the child's answer to the last request. Whatever does not fit ends the pairing: it begins anew with a new
-  /// value. The answer to `begin` takes as long as the child's number of iterations of PBKDF2.
+  /// Handles the child's answer to the last request. An unexpected answer ends the pairing; a new try needs a new
+  /// value. The answer to `begin` takes the child's number of PBKDF2 iterations to process.
   /// - Parameter date: Goes into the record.
   public mutating func receive(_ reply: PairingReply, date: UnixTime) throws(PairingFailure) -> Step {
     let before = state

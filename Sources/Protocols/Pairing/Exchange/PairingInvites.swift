@@ -1,16 +1,16 @@
 internal import Wire
 
-/// Links that are valid: each for one pairing, until its own expiry.
+/// Valid links: each for one pairing, until its own expiry.
 struct PairingInvites: Sendable {
   struct Invite: Sendable {
-    /// What people call it by. The link's own id stays between the two ends of its pairing.
+    /// Its id for people. The link's own id stays between the two ends of its pairing.
     let name: String
     let issuer: PairingIssuer
-    /// What is kept of the link's secret.
+    /// Verifier record of the link's secret.
     let record: SPAKE2PlusRecord
     let terms: PairingTerms
     let expiresAt: Instant
-    /// It was made with the window, and ends with it.
+    /// Created with the window, and removed with it.
     let belongsToWindow: Bool
   }
 
@@ -23,7 +23,7 @@ struct PairingInvites: Sendable {
     invites[id] = invite
   }
 
-  /// Those of people, the first to expire first.
+  /// Those that do not belong to the window, the first to expire first.
   var listed: [PairingInvitation] {
     invites.values.filter { !$0.belongsToWindow }.map { invite in
       PairingInvitation(id: invite.name, issuer: invite.issuer, terms: invite.terms, expiresAt: invite.expiresAt)
@@ -42,7 +42,7 @@ struct PairingInvites: Sendable {
 
   var nextDeadline: Instant? { invites.values.map(\.expiresAt).min() }
 
-  /// Takes out what has expired.
+  /// Removes and returns expired invites.
   mutating func expire(now: Instant) -> [Invite] {
     let expired = invites.filter { $0.value.expiresAt <= now }
     for id in expired.keys { invites[id] = nil }

@@ -2,7 +2,7 @@ public import Wire
 
 /// Who made an invitation or opened the pairing window. Both end when their issuer loses the right to offer them.
 public enum PairingIssuer: Hashable, Sendable {
-  /// The administrator of the child's machine, who commands the daemon over its socket.
+  /// The administrator of the child's machine, through the daemon's socket.
   case administrator
   /// A paired parent with `admin`, by the id of its pair record.
   case parent(id: String)

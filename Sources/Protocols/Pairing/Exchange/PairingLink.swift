@@ -1,6 +1,7 @@
 internal import Wire
 
-/// 128 random bits for one pairing. They travel in the link alone, and are proven, never sent.
+/// 128 random bits for one pairing. They appear only in the link; the protocol proves knowledge of them and never sends
+/// them.
 public struct PairingSecret: Hashable, Sendable, LosslessStringConvertible {
   static let byteCount = 16
 
@@ -14,7 +15,7 @@ public struct PairingSecret: Hashable, Sendable, LosslessStringConvertible {
     self.bytes = bytes
   }
 
-  /// From 22 characters of base64url.
+  /// Parses 22 characters of base64url.
   public init?(_ text: String) {
     guard text.utf8.count == 22, let bytes = Base64URL.decode(text) else { return nil }
     self.bytes = bytes
@@ -23,9 +24,9 @@ public struct PairingSecret: Hashable, Sendable, LosslessStringConvertible {
   public var description: String { Base64URL.encode(bytes) }
 }
 
-/// `https://HOST/#pair=SECRET`. A browser does not send what stands behind the `#`.
+/// `https://HOST/#pair=SECRET`. Browsers do not send the part after `#`.
 public struct PairingLink: Hashable, Sendable, LosslessStringConvertible {
-  /// `https://192.0.2.7:8443`, with no slash at its end.
+  /// `https://192.0.2.7:8443`, without a trailing slash.
   public let origin: String
   public let secret: PairingSecret
 

@@ -1,34 +1,34 @@
-/// What a parent asks of the child, one HTTP request each. Core form; the JSON form is `PairingMessages`' affair.
+/// A request from parent to child, one HTTP request each. `PairingMessages` has the JSON form.
 public enum PairingRequest: Hashable, Sendable {
-  /// For a code: how is it stretched?
+  /// Asks for the parameters of the code's key derivation.
   case begin
   /// The prover's share for a code, under the parameters with this salt.
   case share(salt: [UInt8], share: [UInt8])
-  /// The prover's share for a link: which one is told by `PairingBytes.linkID`.
+  /// The prover's share for a link, identified by `PairingBytes.linkID`.
   case link(id: [UInt8], share: [UInt8])
-  /// The parent's confirmation, and its sealed introduction.
+  /// The parent's confirmation and its sealed introduction.
   case finish(session: [UInt8], confirmation: [UInt8], sealed: [UInt8])
-  /// The child's answer did not fit the code: this was a wrong try, and the child need not wait for more.
+  /// The child's answer did not match the code: this was a wrong try, and the child need not wait any longer.
   case abandon(session: [UInt8])
 }
 
-/// What the child answers.
+/// A reply from the child.
 public enum PairingReply: Hashable, Sendable {
-  /// PBKDF2 over the code.
+  /// Parameters of PBKDF2 over the code.
   case parameters(salt: [UInt8], iterations: Int)
   /// The verifier's share and confirmation, for a code or a link.
   case share(session: [UInt8], share: [UInt8], confirmation: [UInt8])
-  /// The child's sealed introduction, with what the parent may do from now on.
+  /// The child's sealed introduction, with the parent's permissions.
   case finished(sealed: [UInt8])
 }
 
-/// Why the child does not go on.
+/// Why the child refuses to continue.
 public enum PairingRefusal: Error, Hashable, Sendable {
-  /// No code is valid now.
+  /// No code is currently valid.
   case windowClosed
-  /// No such link, or it was used or has expired, or the parent does not know its secret.
+  /// The link is unknown, used or expired, or the parent does not know its secret.
   case unknownLink
-  /// The session ended or never was.
+  /// The session has ended or never existed.
   case unknownSession
   /// The code was wrong.
   case wrongCode(triesLeft: Int)
@@ -38,7 +38,7 @@ public enum PairingRefusal: Error, Hashable, Sendable {
   case badMessage(String)
 }
 
-/// Sizes of the fields above, in bytes. Everything but the sealed parts has one size.
+/// Sizes of the fields above, in bytes. All except the sealed parts have a fixed size.
 public enum PairingSize {
   public static let salt = 16
   public static let linkID = 16
@@ -46,7 +46,7 @@ public enum PairingSize {
   public static let share = P256Point.byteCount
   public static let confirmation = SPAKE2Plus.confirmationByteCount
   public static let sealed = 1...1024
-  /// What a prover accepts. Less would make guessing cheap for who stole the child's record; more would hold up the
-  /// parent for a stranger.
+  /// What a prover accepts. Fewer would make guessing cheap for a thief of the child's record; more would let a
+  /// stranger stall the parent.
   public static let iterations = 1000...200_000
 }

@@ -1,13 +1,13 @@
 internal import Wire
 
-/// What a SPAKE2+ run of pairing stands on: a code that a person types, or the secret of a link. Both ends prove either
-/// in the same way; only the derivation differs, and what the run is bound to. INTERFACES.md, "Pairing".
+/// The password of a SPAKE2+ run: a code that a person types, or the secret of a link. The proof is the same for both;
+/// only the key derivation and the bound context differ. INTERFACES.md, "Pairing".
 enum PairingPassword: Sendable {
   case code(PairingCode, salt: [UInt8], iterations: Int)
   case link(PairingSecret)
 
-  /// RFC 9383 section 3.2. A code takes `iterations` of PBKDF2, on purpose. A link's 128 random bits need no stretching:
-  /// HKDF does.
+  /// RFC 9383 section 3.2. A code deliberately takes `iterations` of PBKDF2. A link's 128 random bits need no
+  /// stretching: HKDF suffices.
   func secrets(crypto: any PairingCrypto) -> SPAKE2PlusSecrets {
     switch self {
     case .code(let code, let salt, let iterations):

@@ -3,7 +3,7 @@ public import Wire
 extension PairingResponder {
   /// Answers one request.
   /// - Parameters:
-  ///   - now: Decides about the window, the delays and the invites.
+  ///   - now: Determines the state of the window, the delays and the invites.
   ///   - date: Goes into the record.
   /// - Throws: `PairingRefusal`, for the parent.
   public mutating func handle(
@@ -31,7 +31,7 @@ extension PairingResponder {
 
   private mutating func answer(share: [UInt8], salt: [UInt8], now: Instant) throws(PairingRefusal) -> PairingReply {
     let opening = try window.admit(now: now)
-    // The parameters of an earlier window: its code is worth nothing here, and need not cost a try.
+    // Parameters of an earlier window: its code is invalid here, and should not cost a try.
     guard salt == opening.salt else { throw .windowClosed }
     let (id, reply) = try begin(
       share: share, names: PairingBytes.names(salt: salt, iterations: configuration.iterations),
@@ -46,7 +46,7 @@ extension PairingResponder {
     let (session, reply) = try begin(
       share: share, names: PairingBytes.names(link: id), record: invite.record, terms: invite.terms, link: id,
       deadline: min(now + configuration.sessionDuration, invite.expiresAt))
-    // One run for each link: who begins anew has given up the one before.
+    // One run per link: starting again abandons the previous one.
     sessions = sessions.filter { other, run in other == session || run.link != id }
     return reply
   }

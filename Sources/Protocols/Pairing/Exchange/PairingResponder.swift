@@ -1,40 +1,40 @@
 public import Wire
 
-/// The child's whole end of pairing: the window, the invites and the runs that are under way. INTERFACES.md, "Pairing".
+/// The child's end of pairing: the window, the invites and the active runs. INTERFACES.md, "Pairing".
 ///
-/// The shell hands each request to `handle`, stores the record of a `.paired` answer before it sends the reply, and logs
-/// what `poll` gives.
+/// The shell passes each request to `handle`, stores the record of a `.paired` answer before it sends the reply, and
+/// logs the events from `poll`.
 public struct PairingResponder: Sendable {
   /// What to do with a request that was not refused.
   public enum Answer: Sendable {
     case reply(PairingReply)
-    /// Store the record, then send the reply. Where storing fails, send an error instead: the parent has nothing yet,
-    /// and the code or link is used up all the same.
+    /// Store the record, then send the reply. If storing fails, send an error instead: the parent has nothing yet, and
+    /// the code or link is used up anyway.
     case paired(PairRecord, CheckWords, PairingReply)
   }
 
-  /// What the person is shown when the window opens.
+  /// Shown to the person when the window opens.
   public struct Offer: Hashable, Sendable {
     public let code: PairingCode
     public let secret: PairingSecret
     public let closesAt: Instant
   }
 
-  /// A code and what is kept of it: all of a window that takes long to make.
+  /// A code and its verifier record: the part of a window that takes long to compute.
   public struct PreparedCode: Sendable {
     let code: PairingCode
     let salt: [UInt8]
     let record: SPAKE2PlusRecord
   }
 
-  /// There are as many invites as there may be.
+  /// The maximum number of invites is reached.
   public struct TooManyInvites: Error, Hashable, Sendable {}
 
   struct Session: Sendable {
     let verifier: SPAKE2PlusVerifier
     let transcript: [UInt8]
     let terms: PairingTerms
-    /// Which link it stands on; nil with a code.
+    /// The link it uses; nil with a code.
     let link: [UInt8]?
     let deadline: Instant
   }
@@ -42,16 +42,16 @@ public struct PairingResponder: Sendable {
   let configuration: PairingConfiguration
   let identity: any IdentitySigner
   let crypto: any PairingCrypto
-  /// What the child is called. May change between pairings.
+  /// The child's name. May change between pairings.
   public var name: String
   var random: any RandomNumberGenerator & Sendable
   var window: PairingWindow
   var invites = PairingInvites()
-  /// By session id. Bounded: as many as there are tries of a window, and one for each link.
+  /// By session id. Bounded by the tries of a window plus one per link.
   var sessions: [[UInt8]: Session] = [:]
   private var events: [PairingEvent] = []
 
-  /// Events that nobody polls are forgotten beyond this number, oldest first.
+  /// Beyond this number of unpolled events, the oldest are dropped.
   static let maximumEvents = 64
 
   public init(
@@ -86,8 +86,8 @@ public struct PairingResponder: Sendable {
     }
   }
 
-  /// Opens the window with a new code and a new link; whichever is used first closes it. One that was open closes.
-  /// - Parameter issuer: who opens it; `endOffers` closes it when that one may not any more.
+  /// Opens the window with a new code and a new link; the first one used closes it. Closes a window that was open.
+  /// - Parameter issuer: who opens it; `endOffers` closes it when the issuer loses the right to.
   public mutating func open(
     _ prepared: PreparedCode, terms: PairingTerms = PairingTerms(), by issuer: PairingIssuer = .administrator,
     now: Instant
@@ -101,7 +101,7 @@ public struct PairingResponder: Sendable {
     return Offer(code: prepared.code, secret: secret, closesAt: closesAt)
   }
 
-  /// The same with a code made at once.
+  /// The same with a code made on the spot.
   public mutating func open(
     terms: PairingTerms = PairingTerms(), by issuer: PairingIssuer = .administrator, now: Instant
   ) -> Offer {
@@ -110,13 +110,13 @@ public struct PairingResponder: Sendable {
     return open(prepareCode(using: &generator), terms: terms, by: issuer, now: now)
   }
 
-  /// Closes the window, its link, and the runs that stand on them.
+  /// Closes the window, its link, and the runs that use them.
   public mutating func close() {
     if window.opening != nil { closeWindow(.byHand) }
   }
 
-  /// Makes a link for one pairing within `duration`. The window need not be open, and stays as it is.
-  /// - Parameter issuer: who invites; `endOffers` takes the invitation back when that one may not any more.
+  /// Creates a link for one pairing within `duration`. Independent of the window.
+  /// - Parameter issuer: who invites; `endOffers` revokes the invitation when the issuer loses the right to.
   public mutating func invite(
     terms: PairingTerms, by issuer: PairingIssuer = .administrator, for duration: Duration, now: Instant
   ) throws(TooManyInvites) -> PairingSecret {
@@ -134,7 +134,7 @@ public struct PairingResponder: Sendable {
   /// Invitations that can still be used, the first to expire first.
   public var invitations: [PairingInvitation] { invites.listed }
 
-  /// Takes back one invitation, with a pairing that is under way by it; nil when there is none of this id.
+  /// Revokes one invitation and any active pairing that uses it; nil if there is none with this id.
   @discardableResult
   public mutating func revokeInvite(id: String) -> PairingInvitation? {
     guard let invitation = invitations.first(where: { $0.id == id }) else { return nil }
@@ -142,8 +142,8 @@ public struct PairingResponder: Sendable {
     return invitation
   }
 
-  /// Ends what `isOver` says of who offers what: takes invitations back, closes the window, and drops pairings that are
-  /// under way by them.
+  /// Ends the offers for which `isOver` returns true: revokes invitations, closes the window, and drops active pairings
+  /// that use them.
   public mutating func endOffers(_ isOver: (PairingIssuer, PairingTerms) -> Bool) {
     revokeInvites { isOver($0.issuer, $0.terms) }
     if let opening, isOver(opening.issuer, opening.terms) { closeWindow(.issuerGone) }
@@ -214,13 +214,13 @@ public struct PairingResponder: Sendable {
     emit(.windowClosed(reason))
   }
 
-  /// Takes a link away with the runs that stand on it.
+  /// Removes a link and the runs that use it.
   mutating func drop(link: [UInt8]) {
     invites.remove(link)
     sessions = sessions.filter { _, session in session.link != link }
   }
 
-  /// Ends a run that did not come to its end; with a code that was a wrong try. Returns how many are left of those.
+  /// Ends an unfinished run, which with a code counts as a wrong try. Returns the number of tries left, if so.
   @discardableResult
   mutating func fail(session: [UInt8]) -> Int? {
     sessions[session] = nil

@@ -1,19 +1,19 @@
 internal import Wire
 
-/// The time in which a code is valid: when it begins and ends, and how often it may be tried. INTERFACES.md, "Pairing".
+/// The period in which a code is valid: its start and end, and how often it may be tried. INTERFACES.md, "Pairing".
 struct PairingWindow: Sendable {
-  /// What an open window consists of.
+  /// The state of an open window.
   struct Opening: Sendable {
     let salt: [UInt8]
     let record: SPAKE2PlusRecord
     let terms: PairingTerms
     let issuer: PairingIssuer
     let closesAt: Instant
-    /// Tries that were answered. Each counts from the answer on, which tells the parent whether the code was right; a
-    /// parent that falls silent then has guessed as well as one that goes on.
+    /// Tries that were answered. Each counts once it is answered, because the answer tells the parent whether the code
+    /// was right; a parent that then goes silent has made a guess like any other.
     var tries = 0
     var nextTryAt: Instant
-    /// Tries that were answered and may still turn out right.
+    /// Tries that were answered and may still succeed.
     var pending: Set<[UInt8]> = []
   }
 
@@ -22,7 +22,7 @@ struct PairingWindow: Sendable {
     case open(Opening)
   }
 
-  /// What a try that was wrong leaves.
+  /// Result of a wrong try.
   enum Verdict: Hashable, Sendable {
     case triesLeft(Int)
     case closed
@@ -56,7 +56,7 @@ struct PairingWindow: Sendable {
   func admit(now: Instant) throws(PairingRefusal) -> Opening {
     guard let opening else { throw .windowClosed }
     if opening.tries >= configuration.tries {
-      // The last one is not decided yet.
+      // The last try is still undecided.
       throw .tooManyTries(retryAfter: configuration.sessionDuration)
     }
     guard now >= opening.nextTryAt else { throw .tooManyTries(retryAfter: opening.nextTryAt - now) }
@@ -73,7 +73,7 @@ struct PairingWindow: Sendable {
     state = .open(opening)
   }
 
-  /// A try turned out wrong. Closes the window after the last one; nil when the try was not of this window.
+  /// A try turned out wrong. Closes the window after the last one; nil if the try did not belong to this window.
   mutating func fail(session: [UInt8]) -> Verdict? {
     guard case .open(var opening) = state, opening.pending.remove(session) != nil else { return nil }
     if opening.tries >= configuration.tries, opening.pending.isEmpty {

@@ -1,11 +1,11 @@
-/// Everybody that one end is paired with, and the rules for it. A value: `PairStore` keeps it on disk.
+/// All pairs of one end, and the rules for them. A value type: `PairStore` keeps it on disk.
 public struct PairBook: Hashable, Sendable {
   public static let maximumRecords = 64
 
   /// In the order in which they were paired.
   public private(set) var records: [PairRecord]
 
-  /// Who is meant by a text of a person.
+  /// Result of looking up a name or id that a person entered.
   public enum Lookup: Hashable, Sendable {
     case found(PairRecord)
     /// Several have this name; their ids tell them apart.
@@ -13,23 +13,23 @@ public struct PairBook: Hashable, Sendable {
     case none
   }
 
-  /// Whether somebody who proved a key may come in.
+  /// Whether the holder of a proven key is admitted.
   public enum Admission: Hashable, Sendable {
     case admitted(PairRecord)
     case expired(PairRecord)
     case unknown
   }
 
-  /// All places are taken by pairs that have not expired.
+  /// The book is full of pairs that have not expired.
   public struct Full: Error, Hashable, Sendable {}
 
-  /// From what was stored. Nil when there are too many, or two of one id.
+  /// From stored records. Nil if there are too many, or duplicate ids.
   public init?(records: [PairRecord] = []) {
     guard records.count <= Self.maximumRecords, Set(records.map(\.id)).count == records.count else { return nil }
     self.records = records
   }
 
-  /// Adds a pair; one with the same key replaces the older. When the book is full, the one that expired first goes.
+  /// Adds a pair and replaces any with the same key. When the book is full, the one that expired first is removed.
   public mutating func add(_ record: PairRecord, date: UnixTime) throws(Full) {
     var changed = records.filter { $0.id != record.id && $0.publicKey != record.publicKey }
     if changed.count >= Self.maximumRecords {
@@ -40,7 +40,7 @@ public struct PairBook: Hashable, Sendable {
     records = changed + [record]
   }
 
-  /// By id, then by name, then by name in any case. Expired ones are found too: they can still be revoked.
+  /// By id, then by name, then by name ignoring case. Finds expired pairs, too: they can still be revoked.
   public func find(_ text: String) -> Lookup {
     if let record = records.first(where: { $0.id == text }) { return .found(record) }
     for matches in [
@@ -51,14 +51,14 @@ public struct PairBook: Hashable, Sendable {
     return .none
   }
 
-  /// Whether the holder of the key with this id may come in at `date`.
+  /// Whether the holder of the key with this id is admitted at `date`.
   public func admission(id: String, date: UnixTime) -> Admission {
     guard let record = records.first(where: { $0.id == id }) else { return .unknown }
     return record.isUsable(at: date) ? .admitted(record) : .expired(record)
   }
 
-  /// Marks the pairs whose time is over at `date`, so that a clock that is set back does not admit them again.
-  /// - Returns: those that were not marked yet.
+  /// Marks the pairs that have expired at `date`, so that a clock set back does not admit them again.
+  /// - Returns: those not marked before.
   public mutating func markExpired(at date: UnixTime) -> [PairRecord] {
     records.indices.compactMap { index in
       guard !records[index].hasExpired, records[index].isExpired(at: date) else { return nil }
@@ -67,13 +67,13 @@ public struct PairBook: Hashable, Sendable {
     }
   }
 
-  /// Takes a pair away; nil when there is none of this id.
+  /// Removes a pair; nil if there is none with this id.
   @discardableResult
   public mutating func revoke(id: String) -> PairRecord? {
     records.firstIndex { $0.id == id }.map { records.remove(at: $0) }
   }
 
-  /// Notes that the holder of the key was here, and where; false when there is no such pair.
+  /// Records when and where the holder of the key was last seen; false if there is no such pair.
   @discardableResult
   public mutating func touch(id: String, date: UnixTime, address: KnownAddress? = nil) -> Bool {
     guard let index = records.firstIndex(where: { $0.id == id }) else { return false }
@@ -82,7 +82,7 @@ public struct PairBook: Hashable, Sendable {
     return true
   }
 
-  /// Calls a pair by another name, cleaned; false when there is no such pair.
+  /// Renames a pair; the name is cleaned. False if there is no such pair.
   @discardableResult
   public mutating func rename(id: String, to name: String) -> Bool {
     guard let index = records.firstIndex(where: { $0.id == id }) else { return false }

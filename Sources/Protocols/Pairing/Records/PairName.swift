@@ -1,15 +1,15 @@
-/// Names that people gave to their devices, and that arrive from others.
+/// Cleans device names chosen by people and received from peers.
 public enum PairName {
-  /// What a name is cut to. In characters, and in UTF-8 for those that consist of many code points.
+  /// Maximum length of a name: in characters, and in UTF-8 bytes for characters with many code points.
   public static let maximumCharacters = 64
   public static let maximumBytes = 256
 
-  /// The name on one line: without control, format and unassigned code points, white space joined to single spaces, cut
-  /// to the bounds. `fallback` when nothing is left. A cleaned name stays as it is when it is cleaned again.
+  /// The name on one line: without control, format and unassigned code points, with white space collapsed to single
+  /// spaces, cut to the limits. `fallback` if nothing is left. Idempotent.
   public static func cleaned(_ name: String, fallback: String) -> String {
     var result = ""
     var bytes = 0
-    // By scalar: what is taken out may stand between a space and an accent, which then look like one character.
+    // By scalar: a removed one may separate a space from an accent, which then would form one character.
     for word in name.unicodeScalars.split(whereSeparator: \.properties.isWhitespace) {
       let printable = String(String.UnicodeScalarView(word.filter(isPrintable)))
       if printable.isEmpty { continue }
@@ -33,7 +33,7 @@ public enum PairName {
 }
 
 extension String {
-  /// Without the space that a cut may have left at the end; nil when nothing is left.
+  /// Without a trailing space left by the cut; nil if nothing is left.
   fileprivate var trimmed: String? {
     let text = last == " " ? String(dropLast()) : self
     return text.isEmpty || text.unicodeScalars.allSatisfy { $0 == "\u{200d}" } ? nil : text

@@ -1,6 +1,6 @@
 public import Wire
 
-/// What one end keeps of a device that it is paired with. INTERFACES.md, "Files".
+/// What one end stores about a paired device. INTERFACES.md, "Files".
 public struct PairRecord: Hashable, Sendable {
   public enum Role: String, Sendable, CaseIterable {
     case child, parent
@@ -9,18 +9,18 @@ public struct PairRecord: Hashable, Sendable {
   /// `IdentityKey.id` of the public key.
   public let id: String
   public var name: String
-  /// What the other end is.
+  /// The role of the other end.
   public let role: Role
   /// DER SubjectPublicKeyInfo, `IdentityKey.byteCount` bytes.
   public let publicKey: [UInt8]
-  /// What the parent of the pair may do with the child of the pair. Only the child's record decides.
+  /// What the parent may do with the child. Only the child's record is authoritative.
   public var permissions: Permissions
   public let createdAt: UnixTime
-  /// When it last proved its key; nil for never since pairing.
+  /// When it last proved its key; nil if never since pairing.
   public var lastSeenAt: UnixTime?
-  /// From when on it is refused; nil for never.
+  /// When it starts to be refused; nil for never.
   public var expiresAt: UnixTime?
-  /// Its time was seen to be over once. It stays over, whatever clocks say later.
+  /// Was once found expired. It stays so, whatever clocks say later.
   public var hasExpired: Bool
   /// Where a child was last reached, for a network without discovery. Parents keep it, children do not.
   public var lastAddress: KnownAddress?
@@ -41,12 +41,12 @@ public struct PairRecord: Hashable, Sendable {
     self.lastAddress = lastAddress
   }
 
-  /// Whether its time is over at `date`, or was seen to be over before.
+  /// Whether it has expired at `date`, or was found expired before.
   public func isExpired(at date: UnixTime) -> Bool {
     hasExpired || expiresAt.map { $0 <= date } ?? false
   }
 
-  /// Whether it may be used at `date`: not expired, and if it can expire, not made in the future.
+  /// Whether it may be used at `date`: not expired, and if it can expire, not created in the future.
   public func isUsable(at date: UnixTime) -> Bool {
     !isExpired(at: date) && !(expiresAt != nil && createdAt.isInTheFuture(of: date))
   }
@@ -54,10 +54,10 @@ public struct PairRecord: Hashable, Sendable {
 
 /// Where a child was last reached.
 public struct KnownAddress: Hashable, Sendable {
-  /// More are cut off.
+  /// Any further ones are dropped.
   public static let maximumAddresses = 8
 
-  /// `nursery.local` or whatever name was asked; nil when there was only an address.
+  /// `nursery.local` or another name that was resolved; nil if there was only an address.
   public let host: String?
   public let addresses: [IPAddress]
   public let port: UInt16

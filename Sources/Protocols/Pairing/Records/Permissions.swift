@@ -29,10 +29,10 @@ public struct Permissions: OptionSet, Sendable, Hashable {
   /// All names, in the order in which they are shown.
   public static var allNames: [String] { named.map(\.name) }
 
-  /// The names of what is in the set, in the order in which they are shown.
+  /// The names of the permissions in the set, in the order in which they are shown.
   public var names: [String] { Self.named.filter { contains($0.permission) }.map(\.name) }
 
-  /// From names as in `--allow view,listen`; nil when a name is none of `allNames`.
+  /// Parses names as in `--allow view,listen`; nil if one is not in `allNames`.
   public init?(names: some Sequence<String>) {
     var result: Permissions = []
     for name in names {

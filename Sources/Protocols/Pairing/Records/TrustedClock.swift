@@ -1,10 +1,11 @@
 public import Wire
 
-/// The date that decides whether something has expired. It never goes back, and it never stands still.
+/// The date that decides whether something has expired. It never goes back or stands still.
 ///
-/// The system's date can be wrong: a board without a real-time clock starts in 1970, and whoever can answer NTP can set it
-/// back. So the clock continues from the latest date it has seen (`mark`), at the pace of the monotonic clock, until the
-/// system's date is later again. The owner keeps `mark` on disk; after a restart only the time without power is missing.
+/// The system's date can be wrong: a board without a real-time clock starts in 1970, and anyone who can answer NTP can
+/// set it back. So the clock continues from the latest date seen (`mark`) at the pace of the monotonic clock until the
+/// system's date is later again. The owner keeps `mark` on disk; after a restart only the time without power is
+/// missing.
 public struct TrustedClock: Hashable, Sendable {
   private var base: UnixTime
   /// When `base` was the date.
@@ -25,7 +26,7 @@ public struct TrustedClock: Hashable, Sendable {
   public mutating func date(system: UnixTime, now: Instant) -> UnixTime {
     let elapsed = max(0, (now - baseInstant).components.seconds)
     let continued = UnixTime(seconds: base.seconds + elapsed)
-    // The base moves only when the system's date is ahead: fractions of seconds would be lost with every move.
+    // The base moves only when the system's date is ahead: every move loses fractions of a second.
     if system > continued {
       base = system
       baseInstant = now

@@ -1,13 +1,13 @@
-/// A point of the wall clock, for dates that outlive a process: whole seconds since 1970-01-01 UTC.
+/// A wall-clock time, for dates that outlive a process: whole seconds since 1970-01-01 UTC.
 public struct UnixTime: Comparable, Hashable, Sendable {
   public let seconds: Int64
 
-  /// Clamped to 1970...9999, what ISO 8601 writes with four digits: a date from a peer must not make a store unreadable.
+  /// Clamped to 1970...9999, which ISO 8601 writes with four digits: a peer's date must not make a store unreadable.
   public init(seconds: Int64) {
     self.seconds = min(max(seconds, 0), 253_402_300_799)
   }
 
-  /// Whether this is so much later than `date` that one of the two clocks was wrong. An end that was reckoned from such a
+  /// Whether this is so much later than `date` that one of the two clocks was wrong. An expiry computed from such a
   /// date cannot be trusted.
   public func isInTheFuture(of date: UnixTime) -> Bool {
     seconds - date.seconds > Self.secondsInADay

@@ -1,9 +1,9 @@
-/// A point of P-256 other than the identity, known to lie on the curve: `P256Group` alone makes them.
+/// A point of P-256 other than the identity, known to be on the curve: only `P256Group` creates them.
 public struct P256Point: Hashable, Sendable {
   /// Uncompressed: 4, then 32 bytes of x, then 32 bytes of y. SEC 1 section 2.3.3.
   public let bytes: [UInt8]
 
-  /// For implementations of `P256Group`, with what they have checked or computed themselves.
+  /// For implementations of `P256Group`, with bytes that they have checked or computed.
   public init(checkedBytes: [UInt8]) {
     precondition(checkedBytes.count == Self.byteCount, "an uncompressed point of P-256")
     bytes = checkedBytes
@@ -17,7 +17,7 @@ public struct P256Scalar: Hashable, Sendable {
   /// Big-endian, below n.
   public let bytes: [UInt8]
 
-  /// For implementations of `P256Group`, with what they have reduced themselves.
+  /// For implementations of `P256Group`, with bytes that they have reduced.
   public init(reducedBytes: [UInt8]) {
     precondition(reducedBytes.count == Self.byteCount, "a number of 32 bytes")
     bytes = reducedBytes
@@ -29,9 +29,10 @@ public struct P256Scalar: Hashable, Sendable {
 }
 
 /// Arithmetic in the group of NIST P-256 (cofactor 1), passed in by the shell so that no core links a crypto library.
-/// Scalars are secret: implementations take the same time for all of them, as far as their library can.
+/// Scalars are secret: implementations are constant-time as far as their library allows.
 public protocol P256Group: Sendable {
-  /// Nil unless the bytes are an uncompressed point on the curve. The identity has no such form and is refused too.
+  /// Nil unless the bytes are an uncompressed point on the curve. The identity has no such encoding and is refused,
+  /// too.
   func point(_ bytes: [UInt8]) -> P256Point?
   /// Big-endian bytes of any length up to 64, modulo n.
   func scalar(reducing bytes: [UInt8]) -> P256Scalar
@@ -41,12 +42,12 @@ public protocol P256Group: Sendable {
   func multiply(_ point: P256Point, by scalar: P256Scalar) -> P256Point?
   /// Nil for the identity.
   func add(_ left: P256Point, _ right: P256Point) -> P256Point?
-  /// The point that gives the identity when it is added to `point`.
+  /// The additive inverse of `point`.
   func negate(_ point: P256Point) -> P256Point
 }
 
 extension P256Group {
-  /// Uniform but for 2^-128: 48 random bytes, reduced.
+  /// Uniform up to a bias of 2^-128: 48 random bytes, reduced.
   func randomScalar(using random: inout any RandomNumberGenerator & Sendable) -> P256Scalar {
     scalar(reducing: randomBytes(48, using: &random))
   }

@@ -2,11 +2,11 @@ internal import Wire
 
 /// Why a SPAKE2+ run ended without a key.
 public enum SPAKE2PlusError: Error, Hashable, Sendable {
-  /// The peer's share is no point of the curve, or one that would give the identity. RFC 9383 section 3.3.
+  /// The peer's share is not on the curve, or would give the identity. RFC 9383 section 3.3.
   case invalidShare
-  /// The peer does not know the password, or somebody changed a message.
+  /// The peer does not know the password, or a message was changed.
   case wrongConfirmation
-  /// The call does not belong to the state that the run is in.
+  /// The call is not valid in the current state.
   case outOfOrder
 }
 
@@ -24,8 +24,7 @@ public struct SPAKE2PlusNames: Hashable, Sendable {
   }
 }
 
-/// SPAKE2+ with P256-SHA256-HKDF-SHA256-HMAC-SHA256: what the prover's and the verifier's sides have in common.
-/// RFC 9383.
+/// SPAKE2+ with P256-SHA256-HKDF-SHA256-HMAC-SHA256: the part common to prover and verifier. RFC 9383.
 enum SPAKE2Plus {
   // The constants of section 4, uncompressed. Nobody knows their discrete logarithms.
   static let m = P256Point(
@@ -45,7 +44,7 @@ enum SPAKE2Plus {
 
   static let confirmationByteCount = 32
 
-  /// The keys that follow from a run. Section 3.4.
+  /// The keys derived from a run. Section 3.4.
   struct Keys: Sendable {
     let confirmProver: [UInt8]
     let confirmVerifier: [UInt8]
@@ -62,7 +61,7 @@ enum SPAKE2Plus {
       w0.bytes,
     ]
     for part in parts {
-      // Section 3.3: lengths are little-endian numbers of eight bytes.
+      // Section 3.3: lengths are 8-byte little-endian numbers.
       transcript.write(UInt64(part.count).byteSwapped)
       transcript.write(contentsOf: part)
     }
@@ -79,13 +78,13 @@ enum SPAKE2Plus {
     return group.add(own, masked)
   }
 
-  /// `share - w0 * mask`: what the peer multiplied the generator with. Nil for the identity.
+  /// `share - w0 * mask`: the peer's scalar times the generator. Nil for the identity.
   static func unmask(_ share: P256Point, w0: P256Scalar, mask: P256Point, group: any P256Group) -> P256Point? {
     group.multiply(mask, by: w0).flatMap { group.add(share, group.negate($0)) }
   }
 }
 
-/// What the prover makes of the password. RFC 9383 section 3.2.
+/// What the prover derives from the password. RFC 9383 section 3.2.
 public struct SPAKE2PlusSecrets: Sendable {
   let w0: P256Scalar
   let w1: P256Scalar
@@ -98,7 +97,7 @@ public struct SPAKE2PlusSecrets: Sendable {
   /// Each half has 64 bits more than n, so that reducing it leaves no bias.
   static let halvesByteCount = 80
 
-  /// What the key derivation function takes for its password.
+  /// The input to the key derivation function.
   static func input(password: [UInt8], names: SPAKE2PlusNames) -> [UInt8] {
     var input = ByteWriter()
     for part in [password, names.prover, names.verifier] {
@@ -115,7 +114,7 @@ public struct SPAKE2PlusSecrets: Sendable {
   }
 }
 
-/// What the verifier keeps instead of the password. RFC 9383 section 3.2.
+/// What the verifier stores instead of the password. RFC 9383 section 3.2.
 public struct SPAKE2PlusRecord: Sendable {
   let w0: P256Scalar
   let l: P256Point
@@ -125,7 +124,7 @@ public struct SPAKE2PlusRecord: Sendable {
     self.l = l
   }
 
-  /// Nil when w1 is zero, which no password has been found for.
+  /// Nil if w1 is zero, for which no password is known.
   init?(_ secrets: SPAKE2PlusSecrets, group: any P256Group) {
     guard let l = group.multiplyGenerator(by: secrets.w1) else { return nil }
     self.init(w0: secrets.w0, l: l)

@@ -7,7 +7,7 @@ struct SPAKE2PlusProver: Sendable {
     case finished
   }
 
-  /// What the prover has once the verifier proved itself.
+  /// The prover's result once the verifier has proved itself.
   struct Outcome: Sendable {
     let confirmation: [UInt8]
     let sharedKey: [UInt8]
@@ -20,7 +20,8 @@ struct SPAKE2PlusProver: Sendable {
   /// For the verifier, `P256Point.byteCount` bytes.
   let share: [UInt8]
 
-  /// - Parameter x: The prover's secret of this run. Throws `.invalidShare` when it gives no share, which random ones do not.
+  /// - Parameter x: The prover's secret for this run. Throws `.invalidShare` if it gives no share, which does not
+  ///   happen for random ones.
   init(
     names: SPAKE2PlusNames, secrets: SPAKE2PlusSecrets, x: P256Scalar, crypto: any PairingCrypto
   ) throws(SPAKE2PlusError) {
@@ -34,8 +35,8 @@ struct SPAKE2PlusProver: Sendable {
     state = .waiting(x: x, share: share)
   }
 
-  /// Takes the verifier's share and checks that it knows the password. Once only, whatever comes of it: a second answer
-  /// to the same share would be a second guess.
+  /// Handles the verifier's share and checks that it knows the password. Only once, whatever the result: a second
+  /// answer to the same share would be a second guess.
   mutating func receive(share bytes: [UInt8], confirmation: [UInt8]) throws(SPAKE2PlusError) -> Outcome {
     guard case .waiting(let x, let ownShare) = state else { throw .outOfOrder }
     state = .finished

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// The side that knows only what follows from the password: the child. RFC 9383 section 3.3.
+/// The side that knows only a record derived from the password: the child. RFC 9383 section 3.3.
 struct SPAKE2PlusVerifier: Sendable {
   private enum State: Sendable {
     case waiting(keys: SPAKE2Plus.Keys)
@@ -11,11 +11,11 @@ struct SPAKE2PlusVerifier: Sendable {
   private var state: State
   /// For the prover, `P256Point.byteCount` bytes.
   let share: [UInt8]
-  /// For the prover, who finds out with it whether its password was right: this answer is what costs one try.
+  /// For the prover, which learns from it whether its password was right: this answer costs one try.
   let confirmation: [UInt8]
 
-  /// Takes the prover's share.
-  /// - Parameter y: The verifier's secret of this run.
+  /// Handles the prover's share.
+  /// - Parameter y: The verifier's secret for this run.
   init(
     names: SPAKE2PlusNames, record: SPAKE2PlusRecord, y: P256Scalar, proverShare: [UInt8], crypto: any PairingCrypto
   ) throws(SPAKE2PlusError) {
@@ -32,7 +32,7 @@ struct SPAKE2PlusVerifier: Sendable {
     state = .waiting(keys: keys)
   }
 
-  /// Takes the prover's confirmation, once only, and gives the shared key of 32 bytes.
+  /// Handles the prover's confirmation, once only, and returns the 32-byte shared key.
   mutating func receive(confirmation: [UInt8]) throws(SPAKE2PlusError) -> [UInt8] {
     guard case .waiting(let keys) = state else { throw .outOfOrder }
     state = .finished

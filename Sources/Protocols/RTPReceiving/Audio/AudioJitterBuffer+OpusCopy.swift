@@ -2,14 +2,16 @@ import RTP
 import Wire
 
 extension OpusPacketInfo {
-  /// How many samples at 48 kHz of the packet before `packet`, which `self` was parsed from, are in it as a copy: as many
-  /// as its first frame has, or none. That is told by the LBRR flag of that frame, right behind the flags that tell which of its 20 ms SILK frames hold voice. RFC 6716 sections 4.2.3 and
-  /// 4.2.4. For stereo, the flags of the side channel follow those of the middle one.
+  /// Samples at 48 kHz of the preceding packet that `packet`, from which `self` was parsed, carries as an LBRR copy:
+  /// the length of its first frame, or 0. The LBRR flag of that frame tells, right after the VAD flags of its 20 ms
+  /// SILK frames. RFC 6716 sections 4.2.3 and 4.2.4. For stereo, the flags of the side channel follow those of the mid
+  /// channel.
   func copiedSamples(in packet: [UInt8]) -> Int {
-    // CELT frames hold no copy. RFC 6716 table 2.
+    // CELT frames carry no copy. RFC 6716 table 2.
     guard let toc = packet.first, toc >> 3 < 16, let offset = Self.firstFrameOffset(in: packet), offset < packet.count
     else { return 0 }
-    // The flags are bits of equal chance at the beginning of the range coder, which stand as they are. Section 4.1.
+    // The flags are coded with probability 1/2 at the start of the range coder, so they appear as plain bits. Section
+    // 4.1.
     let flags = packet[offset]
     let silkFrames = max(1, frameMicroseconds / 20_000)
     let middle = flags >> UInt8(7 - silkFrames) & 1
@@ -17,7 +19,7 @@ extension OpusPacketInfo {
     return middle | side != 0 ? frameMicroseconds * 48 / 1000 : 0
   }
 
-  /// Where the first frame begins; nil if the packet ends before. RFC 6716 section 3.2.
+  /// Offset of the first frame; nil if the packet is too short. RFC 6716 section 3.2.
   private static func firstFrameOffset(in packet: [UInt8]) -> Int? {
     switch packet[0] & 3 {
     case 0, 1: return 1
@@ -28,7 +30,7 @@ extension OpusPacketInfo {
     var offset = 2
     let count = Int(packet[1] & 0x3f)
     if packet[1] & 0x40 != 0 {
-      // The bytes that count the padding; the padding itself stands at the end. Section 3.2.5.
+      // The padding length bytes; the padding itself is at the end. Section 3.2.5.
       while offset < packet.count, packet[offset] == 255 { offset += 1 }
       offset += 1
     }

@@ -1,6 +1,6 @@
 import Wire
 
-// What is played next.
+// Decides what is played next.
 extension AudioJitterBuffer {
   /// Hands out the element that is due at `deadline`.
   mutating func playOut(at deadline: Instant) {
@@ -10,7 +10,7 @@ extension AudioJitterBuffer {
     drift.note(excess: delay(at: deadline) &- target.value, elapsed: lastStep)
     let gap = first.media &- position
     if gap < timeline.shortest { return play(at: deadline) }
-    // What is neither a packet's time nor a lost packet's time is a pause of the sender.
+    // Time covered by neither received nor lost packets is a pause of the sender.
     let missing = min(max(0, first.sequence &- nextSequence), Int64(AudioJitterBufferPackets.capacity))
     let lost = min(gap, missing * packetSamples)
     if gap - lost >= timeline.shortest {
@@ -30,7 +30,7 @@ extension AudioJitterBuffer {
     packetSamples = packet.samples
     target.packetTime = timeline.nanoseconds(packet.samples)
     emptySamples = 0
-    // Opus says with a packet of a header alone that it sends nothing for a while. RFC 6716 section 2.1.9.
+    // An Opus packet that is only a header announces a pause (DTX). RFC 6716 section 2.1.9.
     isPausing = packet.payload.count <= 2
     position = packet.media
     noteWait(of: packet, at: deadline)
@@ -46,7 +46,7 @@ extension AudioJitterBuffer {
     counters.jitterBufferEmittedCount += UInt64(packet.samples)
   }
 
-  /// The lost ones, whose time was filled already or never will be.
+  /// Records the lost packets before `sequence`, whether or not their time was filled.
   private mutating func noteMissing(before sequence: Int64) {
     guard let nextSequence else { return }
     for _ in 0..<min(max(0, sequence &- nextSequence), 16) {
@@ -54,7 +54,7 @@ extension AudioJitterBuffer {
     }
   }
 
-  /// No packet is here at all: the next one may be late, lost or not sent. Which of them, it will tell when it comes.
+  /// No packet is buffered: the next one may be late, lost or not sent, which only its arrival will show.
   private mutating func playNothing(at deadline: Instant) {
     let samples = stepSamples
     emit(fillerContent, samples: samples, at: deadline)
@@ -67,27 +67,27 @@ extension AudioJitterBuffer {
     let samples = min(stepSamples, timeline.wholeFrames(pause))
     emit(.silence, samples: samples, at: deadline)
     if isTooShort(at: deadline) {
-      // Nobody hears a pause that is a little longer.
+      // A slightly longer pause is inaudible.
       counters.insertedSamplesForDeceleration += UInt64(samples)
     } else {
       position &+= samples
     }
   }
 
-  /// Lost packets fill the `gap` before `first`; there may be more of them, whose time is over.
+  /// Lost packets fill the `gap` before `first`; there may be more of them whose time has passed.
   private mutating func playMissing(
     _ all: Int64, gap: Int64, before first: BufferedAudioPacket, at deadline: Instant
   ) {
     let missing = min(all, (gap + packetSamples - 1) / packetSamples)
-    // At most 120 ms, which is as long as packets are.
+    // At most 120 ms, the longest Opus packet.
     let samples = max(timeline.shortest, min(timeline.wholeFrames(gap / missing), timeline.shortest * 48))
-    // The decoder does not take a part of the copy.
+    // The decoder cannot use part of the copy.
     if missing == 1, first.copiedSamples > 0, samples >= first.copiedSamples {
       emit(.forwardErrorCorrection(next: first.payload), samples: samples, at: deadline)
       counters.fecSamplesUsed += UInt64(first.copiedSamples)
       counters.concealedSamples += UInt64(samples - first.copiedSamples)
     } else if isTooShort(at: deadline) {
-      // The delay has to grow, and while it does, the packet may still come.
+      // The delay has to grow; meanwhile the packet may still arrive.
       emit(fillerContent, samples: stepSamples, at: deadline)
       counters.insertedSamplesForDeceleration += UInt64(stepSamples)
       isAfterDiscontinuity = true
@@ -106,22 +106,23 @@ extension AudioJitterBuffer {
 
   // MARK: How long to wait
 
-  /// Nanoseconds that a packet waits which is as fast as the fastest.
+  /// Nanoseconds that a packet with the fastest transit waits.
   private func delay(at deadline: Instant) -> Int64 {
     deadline.nanoseconds &- timeline.nanoseconds(position) &- target.delays.floor
   }
 
-  /// So far below the target that a step brings it nearer; but not as far as no network explains.
+  /// Whether the delay is so far below the target that a step brings it closer, but not further than any network
+  /// explains.
   private func isTooShort(at deadline: Instant) -> Bool {
     let deficit = target.value &- delay(at: deadline)
     return deficit >= target.step / 2 && deficit <= 2 * configuration.maximumDelay.nanoseconds
   }
 
-  /// What is made up to put the playout off: a packet, but not more than 20 ms.
+  /// Samples inserted to delay playout: one packet, but at most 20 ms.
   private var stepSamples: Int64 { max(timeline.shortest, timeline.wholeFrames(timeline.samples(target.step))) }
 
-  /// A packet that comes when its time has been filled is left out if there is another one and the delay is long enough.
-  /// Else it is played all the same, which makes the delay longer.
+  /// A packet that arrives after its time was filled is dropped if there is another one and the delay is long enough.
+  /// Otherwise it is played anyway, which increases the delay.
   private mutating func settleLatePackets(at deadline: Instant) {
     while let first = packets.first, first.media < position {
       if packets.count > 1, delay(at: deadline) >= target.value {
@@ -134,8 +135,8 @@ extension AudioJitterBuffer {
       putOff(to: first.media)
       break
     }
-    // A lost packet's time was filled, or a part of it, before the packet after it came, which may carry its copy. With
-    // more delay the copy would have been in time, and will be from now on.
+    // A lost packet's time was filled, at least partly, before the next packet arrived, which may carry its copy. With
+    // more delay the copy would have been in time, so increase it.
     guard let first = packets.first, let nextSequence, first.sequence > nextSequence, emptySamples > 0,
       first.media &- position < packetSamples, isTooShort(at: deadline)
     else { return }
@@ -148,7 +149,7 @@ extension AudioJitterBuffer {
     isAfterDiscontinuity = true
   }
 
-  /// Leaves something out if packets have been waiting for longer than they need for a while, or for far too long.
+  /// Drops audio if the delay has been too long for a while, or is far too long.
   private mutating func shortenDelay(at deadline: Instant) {
     guard let first = packets.first, nextSequence != nil else { return }
     let excess = delay(at: deadline) &- target.value
@@ -159,13 +160,13 @@ extension AudioJitterBuffer {
     }
     let since = tooLongSince ?? deadline
     tooLongSince = since
-    // The fastest packets may be a thing of the past: only what is really here can be left out.
+    // The fastest transit may be outdated: only audio that is actually buffered can be dropped.
     let spare = min(excess, timeline.nanoseconds(waitingSamples) &- target.value)
     if spare >= configuration.catchUpAbove.nanoseconds {
       leaveOut(timeline.samples(spare))
       return
     }
-    // The longer the delay, the sooner. Where there is nothing to hear, at once.
+    // The longer the delay, the sooner; at once where there is nothing to hear.
     let patience = 1_000_000_000 / max(1, excess / 20_000_000)
     let isFree = first.media &- position >= timeline.shortest
     guard spare >= worthwhile, isFree || (deadline - since).nanoseconds >= patience else { return }
@@ -183,7 +184,7 @@ extension AudioJitterBuffer {
     }
     if let first = packets.first, let nextSequence {
       position = min(end, max(position, first.media))
-      // Of the lost packets before it, those whose time is left.
+      // Of the lost packets before it, those whose time has not passed.
       let left = (max(0, first.media &- position) + packetSamples - 1) / packetSamples
       expect(max(nextSequence, first.sequence &- left), at: position)
     }

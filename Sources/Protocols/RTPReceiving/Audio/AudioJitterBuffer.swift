@@ -1,14 +1,14 @@
 import RTP
 package import Wire
 
-/// Holds received Opus packets until it is their turn, and says when that is.
+/// Buffers received Opus packets and decides when each is played.
 ///
-/// From the first packet on it hands out one element for each stretch of time, whatever comes. How long packets wait
-/// follows what the network does: longer by sound that is made up when a packet is late and the delay is too short,
-/// shorter by packets that are left out once the delay has been too long for a while.
+/// From the first packet on, it produces elements without gaps, whatever arrives. The delay adapts to the network: it
+/// grows by concealment when a packet is late and the delay too short, and shrinks by dropping packets once the delay
+/// has been too long for a while.
 ///
-/// Time is told in two ways: `position` is the media time of what is played next, the state's deadline the moment when.
-/// Their difference, less that of the fastest packets' media time and arrival, is the delay.
+/// There are two time scales: `position` is the media time of the next element, the state's deadline is when it is
+/// played. Their difference, minus the transit of the fastest packets, is the delay.
 package struct AudioJitterBuffer: Sendable {
   enum State: Sendable {
     /// Before the first packet, and after a second without any.
@@ -25,39 +25,39 @@ package struct AudioJitterBuffer: Sendable {
 
   /// The media time of the next element.
   var position: Int64 = 0
-  /// What is played next; nil while the next packet, whichever it is, decides where we are.
+  /// The next packet to play; nil while the next packet to arrive decides the position.
   var nextSequence: Int64?
-  /// What is below has had its turn, or was given up.
+  /// Packets below have been played or given up.
   private var leastSequence = Int64.min
-  /// Of the last 256 sequence numbers, those that were here; by the sequence number's lower bits.
+  /// Which of the last 256 sequence numbers were received, indexed by their low bits.
   private var seen = Array(repeating: Int64.min, count: AudioJitterBufferPackets.capacity)
-  /// Packets in a row that came too late.
+  /// Consecutive packets that arrived too late.
   private var refusedInARow = 0
 
-  /// Samples of the last packet, or of a usual one.
+  /// Samples of the last packet; at first, of a typical one.
   var packetSamples: Int64
-  /// Samples since a packet was waiting.
+  /// Samples since a packet was last buffered.
   var emptySamples: Int64 = 0
-  /// Samples since a packet was played.
+  /// Samples since a packet was last played.
   var concealedSamples: Int64 = 0
-  /// The last packet said that a pause follows.
+  /// The last packet announced a pause (DTX).
   var isPausing = false
   var isAfterDiscontinuity = false
-  /// Since when the delay has been longer than it need be.
+  /// Since when the delay has been longer than necessary.
   var tooLongSince: Instant?
-  /// The sender's clock against ours.
+  /// Drift of the sender's clock against ours.
   var drift = DriftRegulator()
-  /// Nanoseconds of the last element.
+  /// Duration of the last element in nanoseconds.
   var lastStep: Int64 = 0
 
   private var outputs = FIFO<ReceivedAudio>()
   private var outputCount = 0
 
-  /// Nobody who is interested lets more pile up.
+  /// An owner that polls never lets more accumulate.
   private static let maximumOutputs = 512
-  /// RFC 6716 section 3.2: 120 ms of 20 ms frames with 1275 bytes each, and what counts them.
+  /// RFC 6716 section 3.2: 120 ms in 20 ms frames of 1275 bytes each, plus headers.
   private static let maximumPacketBytes = 7664
-  /// A second of packets that are all too late: the sequence numbers are not those that we think.
+  /// After a second of packets that are all too late, our sequence numbers must be wrong.
   private static let maximumRefusedInARow = 50
 
   /// - Parameter clockRate: of the RTP timestamps; 48000 for Opus.
@@ -68,15 +68,15 @@ package struct AudioJitterBuffer: Sendable {
     target = AudioJitterBufferTarget(configuration: configuration, packetTime: 20_000_000)
   }
 
-  /// Takes a packet. One that was here before changes nothing, nor does one that is no Opus packet.
+  /// Inserts a packet. Duplicates and packets that are not Opus are ignored.
   ///
   /// - Parameters:
-  ///   - sequence: the sequence number without its wrap.
-  ///   - isRecovered: it came by retransmission or as a copy in another packet, so its delay tells nothing.
+  ///   - sequence: the unwrapped sequence number.
+  ///   - isRecovered: received by retransmission or as a copy in another packet, so its delay says nothing.
   package mutating func insert(_ payload: [UInt8], sequence: Int64, timestamp: UInt32, isRecovered: Bool, now: Instant)
   {
     let mark = Int(truncatingIfNeeded: sequence) & (seen.count - 1)
-    // A refused packet of the same mark may have taken the place of one that waits.
+    // A refused packet with the same index may have overwritten the entry of a buffered one.
     guard seen[mark] != sequence, !packets.contains(sequence) else {
       if !isRecovered { counters.duplicatePackets += 1 }
       return
@@ -85,7 +85,7 @@ package struct AudioJitterBuffer: Sendable {
       counters.packetsDiscarded += 1
       return
     }
-    // A beginning is timed by a packet whose delay tells something.
+    // Only a packet with a meaningful delay can start playout.
     if isRecovered, nextSequence == nil { return }
     let samples = max(timeline.shortest, samplesAtClockRate(info.samplesAt48kHz))
     let media = timeline.place(
@@ -120,7 +120,7 @@ package struct AudioJitterBuffer: Sendable {
     if refusedInARow >= Self.maximumRefusedInARow { reset() }
   }
 
-  /// Gives up the oldest packets for a newer one. False if it is the oldest itself.
+  /// Drops the oldest packets to make room for a newer one. False if it is itself the oldest.
   private mutating func makeRoom(for sequence: Int64, bytes: Int) -> Bool {
     while let first = packets.first,
       !packets.fits(sequence) || packets.byteCount + bytes > configuration.maximumBufferedBytes
@@ -131,7 +131,7 @@ package struct AudioJitterBuffer: Sendable {
       isAfterDiscontinuity = true
       expect(first.sequence + 1, at: max(position, first.end))
     }
-    // So many got lost that what is to come has nothing to do with what was.
+    // So many packets were lost that the old position is meaningless.
     if let nextSequence, packets.first == nil, sequence &- nextSequence >= Int64(AudioJitterBufferPackets.capacity) {
       forgetPosition()
     }
@@ -167,7 +167,7 @@ package struct AudioJitterBuffer: Sendable {
     isAfterDiscontinuity = true
   }
 
-  /// The sender has stopped: whatever comes begins anew.
+  /// The sender has stopped: the next packet starts over.
   mutating func stop() {
     forgetPosition()
     state = .stopped
@@ -175,7 +175,7 @@ package struct AudioJitterBuffer: Sendable {
     target.delays.rebase()
   }
 
-  /// The sender has restarted, with other sequence numbers and timestamps. Playing goes on with what can be made up.
+  /// The sender has restarted with other sequence numbers and timestamps. Playout continues with concealment.
   package mutating func reset() {
     forgetPosition()
     leastSequence = .min
@@ -186,7 +186,7 @@ package struct AudioJitterBuffer: Sendable {
     target.delays.rebase()
   }
 
-  /// How long a retransmission takes from the request on; nil if none can be had.
+  /// Sets how long it takes to recover a lost packet once the loss is noticed; nil if that is not possible.
   package mutating func setRecoveryTime(_ time: Duration?) {
     if target.recoveryTime != time { target.recoveryTime = time }
   }
@@ -197,13 +197,12 @@ package struct AudioJitterBuffer: Sendable {
     return next
   }
 
-  /// Makes the elements that are due, in order. If it is called late, the elements are those that would have been made
-  /// with the packets that are here now.
+  /// Produces the elements that are due, in order. If called late, it produces them from the packets buffered now.
   package mutating func handleTimeout(now: Instant) {
     while case .playing(let deadline) = state, deadline <= now { playOut(at: deadline) }
   }
 
-  /// Makes elements that are due soon enough, as long as the packet for each is here.
+  /// Produces elements that are due soon enough, as long as the packet for each is buffered.
   package mutating func playWhatIsReady(now: Instant) {
     while case .playing(let deadline) = state, deadline <= now + configuration.earliness, let nextSequence,
       packets.first?.sequence == nextSequence
@@ -218,16 +217,16 @@ package struct AudioJitterBuffer: Sendable {
     return output
   }
 
-  /// Media time that waits, holes included.
+  /// Buffered media time, including gaps.
   package var currentDelay: Duration { .nanoseconds(timeline.nanoseconds(max(0, waitingSamples))) }
 
-  /// What is held: at most 256 packets, and bytes as configured.
+  /// Buffer content: at most 256 packets, and bytes as configured.
   package var buffered: (packets: Int, bytes: Int) { (packets.count, packets.byteCount) }
 
-  /// How long the fastest packets shall wait.
+  /// How long the fastest packets should wait.
   package var targetDelay: Duration { .nanoseconds(target.value) }
 
-  /// When the sound of an RTP timestamp is or was played, going by where we are now; nil while nothing is played.
+  /// When the audio of an RTP timestamp is or was played, based on the current position; nil while nothing is played.
   package func playoutTime(of timestamp: UInt32) -> Instant? {
     guard case .playing(let next) = state, nextSequence != nil else { return nil }
     let distance = Int32(truncatingIfNeeded: timestamp &- timeline.rtpTimestamp(at: position))
@@ -239,7 +238,7 @@ package struct AudioJitterBuffer: Sendable {
     return last.end &- position
   }
 
-  /// Hands out an element and moves the deadline behind it; `position` is still that of its first sample.
+  /// Hands out an element and advances the deadline past it; `position` is still that of its first sample.
   mutating func emit(_ content: ReceivedAudio.Content, samples: Int64, at deadline: Instant) {
     if outputCount < Self.maximumOutputs {
       outputCount += 1

@@ -1,30 +1,30 @@
-/// Counters of received sound, named as in W3C webrtc-stats: RTCInboundRtpStreamStats. Samples are at the clock rate.
+/// Counters of received audio, named as in W3C webrtc-stats: RTCInboundRtpStreamStats. Samples are at the clock rate.
 public struct AudioJitterCounters: Hashable, Sendable {
-  /// All that was handed out, made-up sound and silence included.
+  /// All samples handed out, including concealment and silence.
   public var totalSamplesReceived: UInt64 = 0
   /// Concealment and silence.
   public var concealedSamples: UInt64 = 0
-  /// Silence alone.
+  /// Silence only.
   public var silentConcealedSamples: UInt64 = 0
-  /// Stretches of concealment, whatever their length.
+  /// Runs of concealment, regardless of length.
   public var concealmentEvents: UInt64 = 0
-  /// By which the playout was put off; they are among `concealedSamples`.
+  /// Samples by which playout was delayed; they are among `concealedSamples`.
   public var insertedSamplesForDeceleration: UInt64 = 0
-  /// By which the playout was put forward.
+  /// Samples by which playout was advanced.
   public var removedSamplesForAcceleration: UInt64 = 0
-  /// Seconds between the arrival of a sample and its handing out, summed over `jitterBufferEmittedCount` samples.
+  /// Seconds from a sample's arrival to its playout, summed over `jitterBufferEmittedCount` samples.
   public var jitterBufferDelay: Double = 0
-  /// Seconds aimed at, summed likewise.
+  /// Target delay in seconds, summed likewise.
   public var jitterBufferTargetDelay: Double = 0
-  /// Seconds that the network alone asks for, without the configured bounds, summed likewise.
+  /// Target delay in seconds without the configured bounds, summed likewise.
   public var jitterBufferMinimumDelay: Double = 0
-  /// Samples of packets that came in time.
+  /// Samples of packets that were played.
   public var jitterBufferEmittedCount: UInt64 = 0
-  /// Packets that came too late, or that did not fit.
+  /// Packets that arrived too late, or that did not fit.
   public var packetsDiscarded: UInt64 = 0
-  /// Samples taken from the copy in the packet after the lost one.
+  /// Samples decoded from the copy in the packet after a lost one.
   public var fecSamplesUsed: UInt64 = 0
-  /// Not in webrtc-stats: packets that were here already.
+  /// Not in webrtc-stats: packets already received.
   public var duplicatePackets: UInt64 = 0
 
   public init() {}

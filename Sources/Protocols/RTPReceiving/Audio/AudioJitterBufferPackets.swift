@@ -3,21 +3,21 @@ import Wire
 /// A packet that waits to be played.
 struct BufferedAudioPacket: Sendable {
   var sequence: Int64
-  /// Of its first sample, see `AudioJitterBufferTimeline`.
+  /// Media time of its first sample, see `AudioJitterBufferTimeline`.
   var media: Int64
   var samples: Int64
   var payload: [UInt8]
   var arrival: Instant
-  /// It came by retransmission or as a copy in another packet.
+  /// Received by retransmission or as a copy in another packet.
   var isRecovered: Bool
-  /// How much of the packet before, up to its end, is in here as a copy; 0 for nothing.
+  /// Samples at the end of the preceding packet that this one carries as a copy; 0 for none.
   var copiedSamples: Int64
 
   /// The first sample after it.
   var end: Int64 { media &+ samples }
 }
 
-/// The waiting packets, at their sequence numbers.
+/// The buffered packets, indexed by sequence number.
 struct AudioJitterBufferPackets: Sendable {
   /// 5 s of 20 ms packets, 640 ms of 2.5 ms ones; a power of two.
   static let capacity = 256
@@ -39,13 +39,13 @@ struct AudioJitterBufferPackets: Sendable {
     slots[Self.index(sequence)]?.sequence == sequence
   }
 
-  /// Whether there is room: all sequence numbers lie within the capacity of one another.
+  /// Whether there is room: all sequence numbers must lie within the capacity of each other.
   func fits(_ sequence: Int64) -> Bool {
     guard count > 0 else { return true }
     return max(highest, sequence) &- min(lowest, sequence) < Int64(Self.capacity)
   }
 
-  /// The sequence number fits and is not there yet.
+  /// The sequence number must fit and not be present yet.
   mutating func insert(_ packet: BufferedAudioPacket) {
     precondition(fits(packet.sequence) && !contains(packet.sequence), "the caller has asked")
     lowest = count > 0 ? min(lowest, packet.sequence) : packet.sequence
@@ -60,7 +60,7 @@ struct AudioJitterBufferPackets: Sendable {
     guard count > 0, let packet = slots[Self.index(lowest)].take() else { return nil }
     count -= 1
     byteCount -= packet.payload.count
-    // Over the holes, of which there are fewer than the capacity.
+    // Skip the gaps, of which there are fewer than the capacity.
     while count > 0, slots[Self.index(lowest)] == nil { lowest += 1 }
     return packet
   }

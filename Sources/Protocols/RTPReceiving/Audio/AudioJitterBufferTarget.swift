@@ -1,12 +1,12 @@
 import Wire
 
-/// How long packets shall wait. The jitter asks for as much as the slow packets are slower than the fast ones; losses
-/// ask for as much as it takes until what makes up for them is here.
+/// Computes the target delay. Jitter requires the difference between slow and fast packets; loss requires the time
+/// until a lost packet is recovered.
 struct AudioJitterBufferTarget: Sendable {
   var delays: DelayEstimate
-  /// How long a retransmission takes from the request on; nil if there is none.
+  /// How long it takes to recover a lost packet once the loss is noticed; nil if that is not possible.
   var recoveryTime: Duration? { didSet { update() } }
-  /// Nanoseconds: the length of the stream's packets.
+  /// Duration of the stream's packets in nanoseconds.
   var packetTime: Int64 { didSet { if packetTime != oldValue { update() } } }
   /// Nanoseconds.
   private(set) var value: Int64
@@ -14,17 +14,17 @@ struct AudioJitterBufferTarget: Sendable {
   private(set) var unbounded: Int64
 
   private let configuration: AudioJitterBufferConfiguration
-  /// The share of packets that did not come by themselves, over the last few hundred.
+  /// Fraction of packets that were lost or recovered, over the last few hundred.
   private var lossShare = 0.0
   private var isLossy = false
-  /// Packets until we no longer believe that the sender sends copies of the packet before.
+  /// Packets until we assume that the sender no longer sends copies of the preceding packet.
   private var redundancyCredit = 0
 
-  /// One loss in 256 packets moves the share by this; it takes two in some seconds to wait for what got lost.
+  /// One loss moves the fraction by this; lost packets are waited for only after two within some seconds.
   private static let lossWeight = 1.0 / 256
   private static let lossyAbove = 0.006
   private static let losslessBelow = 0.002
-  /// 10 s of 20 ms packets. Opus leaves the copy out where it would not be heard.
+  /// 10 s of 20 ms packets. Opus omits the copy where it would be inaudible.
   private static let redundancyMemory = 500
 
   init(configuration: AudioJitterBufferConfiguration, packetTime: Int64) {
@@ -36,7 +36,7 @@ struct AudioJitterBufferTarget: Sendable {
     update()
   }
 
-  /// The smallest step by which the delay is made longer.
+  /// The smallest step by which the delay is increased.
   var step: Int64 { min(packetTime, 20_000_000) }
 
   mutating func noteArrival(transit: Int64, now: Instant) {
@@ -45,7 +45,7 @@ struct AudioJitterBufferTarget: Sendable {
     if before != (delays.quantile, delays.isSettled) { update() }
   }
 
-  /// Each packet whose time has come, and those that came not at all.
+  /// Records a packet whose time has come, or one that never arrived.
   mutating func notePlayed(isLoss: Bool, bringsRedundancy: Bool) {
     lossShare += ((isLoss ? 1 : 0) - lossShare) * Self.lossWeight
     let hadRedundancy = redundancyCredit > 0
@@ -62,8 +62,8 @@ struct AudioJitterBufferTarget: Sendable {
     value = max(min(unbounded, configuration.maximumDelay.nanoseconds), configuration.minimumDelay.nanoseconds)
   }
 
-  /// A loss shows when the packet after it is here; a copy comes with that one, a retransmission some time later. Half a
-  /// step more, because the delay is let go so far below the target.
+  /// A loss is noticed when the next packet arrives; a copy comes with that one, a retransmission some time later. Half
+  /// a step is added because the delay may fall this far below the target.
   private func lossMargin(above jitter: Int64) -> Int64 {
     guard isLossy else { return 0 }
     let noticed = packetTime + step / 2

@@ -1,11 +1,11 @@
 import Wire
 
-/// The stream's own time, in samples since its beginning: RTP timestamps without their wrap, and without the jumps that
-/// a sender makes when it changes its source. A pause of the sender is no jump: as much time has passed here.
+/// Media time of the stream, in samples since its start: RTP timestamps without wraps, and without the jumps that occur
+/// when a sender switches its source. A pause of the sender is not a jump: the same time has passed here.
 struct AudioJitterBufferTimeline: Sendable {
   let clockRate: Int64
   private var unwrapper = SerialUnwrapper<UInt32>()
-  /// Media time less unwrapped timestamp.
+  /// Media time minus unwrapped timestamp.
   private var offset: Int64 = 0
   private var newest: (sequence: Int64, media: Int64, arrival: Instant)?
 
@@ -13,7 +13,7 @@ struct AudioJitterBufferTimeline: Sendable {
     self.clockRate = clockRate
   }
 
-  /// The next packet, whatever its timestamp, begins a time line of its own.
+  /// The next packet, whatever its timestamp, starts a new timeline.
   mutating func restart() {
     unwrapper = SerialUnwrapper()
     newest = nil
@@ -22,11 +22,11 @@ struct AudioJitterBufferTimeline: Sendable {
   /// 2.5 ms, the shortest Opus frame.
   var shortest: Int64 { clockRate / 400 }
 
-  /// The media time of a packet's first sample. Nil for a packet from before a jump, whose time is not known any more.
+  /// The media time of a packet's first sample. Nil for a packet from before a jump, whose time is no longer known.
   ///
   /// - Parameters:
   ///   - samples: the packet's length.
-  ///   - isRecovered: it did not come by itself, and so does not make the time line jump.
+  ///   - isRecovered: received by retransmission or as a copy, so it cannot make the timeline jump.
   mutating func place(
     sequence: Int64, timestamp: UInt32, samples: Int64, isRecovered: Bool, now: Instant
   ) -> Int64? {
@@ -55,9 +55,9 @@ struct AudioJitterBufferTimeline: Sendable {
     return placed
   }
 
-  /// Seconds by which packets may have been held up and then come all at once.
+  /// Seconds for which packets may be held up and then arrive in a burst.
   private static let slack: Int64 = 2
-  /// Packets that may be missing, and still the time between is told by their number.
+  /// Up to this many missing packets, the gap is computed from their number.
   private static let longestCount: Int64 = 50
 
   func rtpTimestamp(at media: Int64) -> UInt32 {

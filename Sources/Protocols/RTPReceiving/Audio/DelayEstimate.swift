@@ -1,27 +1,27 @@
 import Wire
 
-/// How much later than the fastest packets of late the slow ones come: a histogram that forgets, and its quantile.
+/// Delay of slow packets relative to the fastest recent ones: a decaying histogram and its quantile.
 ///
-/// Transit is arrival time less media time, in nanoseconds. Its origin is unknown, so only differences mean anything.
+/// Transit is arrival time minus media time, in nanoseconds. Its origin is unknown, so only differences are meaningful.
 struct DelayEstimate: Sendable {
   private var fastest = FastestTransit()
   private var shares: [Float]
   private var sampleCount = 0
-  /// The slowest packet of the interval that is being watched.
+  /// The slowest packet of the current interval.
   private var slowest: (delay: Int64, until: Int64)?
-  /// Nanoseconds that all but a few packets keep to; nil at the beginning.
+  /// Delay in nanoseconds that all but a few packets stay within; nil at first.
   private(set) var quantile: Int64?
 
-  /// Finer steps are lost in the jitter of any network.
+  /// Finer steps would disappear in the jitter of any network.
   private static let bucket: Int64 = 5_000_000
-  /// One sample each interval, the worst one: it is the worst packets of a burst that count, and their number does not.
+  /// One sample per interval, the worst: only the slowest packet of a burst matters, not their number.
   private static let interval: Int64 = 200_000_000
-  /// Samples before the quantile is worth something: a second.
+  /// Samples needed for a meaningful quantile: one second.
   private static let enough = 5
-  /// The weight of a new sample, when there are many: half is forgotten in 9 s.
+  /// Weight of a new sample once there are many: a half-life of 9 s.
   private static let weight: Float = 0.016
-  /// What may come later than the quantile. More than `weight`, so that one hiccup alone changes nothing; little enough
-  /// that one each 8 s is waited for. A spell of jitter is forgotten within 50 s.
+  /// Fraction allowed beyond the quantile. More than `weight`, so that a single hiccup changes nothing; small enough to
+  /// cover one every 8 s. A burst of jitter is forgotten within 50 s.
   private static let tail: Float = 0.018
 
   init(maximum: Duration) {
@@ -32,11 +32,11 @@ struct DelayEstimate: Sendable {
   /// The transit of the fastest packets of the last 2 to 4 s.
   var floor: Int64 { fastest.value }
 
-  /// Whether enough has come to judge by.
+  /// Whether there are enough samples.
   var isSettled: Bool { sampleCount >= Self.enough }
 
-  /// Takes a packet that came by itself, not one that was asked for again. One that reaches beyond the maximum moves the
-  /// floor alone: no wait would be long enough for it.
+  /// Adds a packet that was not recovered. One beyond the maximum moves only the floor: no delay would be long enough
+  /// for it.
   mutating func add(transit: Int64, at now: Instant) {
     let time = now.nanoseconds
     fastest.add(transit, at: time)
@@ -49,7 +49,7 @@ struct DelayEstimate: Sendable {
     slowest = (max(delay, slowest?.delay ?? 0), slowest?.until ?? time &+ Self.interval)
   }
 
-  /// The sender's time line begins anew; what is known of the network stays.
+  /// The sender's timeline restarts; what is known of the network is kept.
   mutating func rebase() {
     fastest = FastestTransit()
     slowest = nil
@@ -57,7 +57,7 @@ struct DelayEstimate: Sendable {
 
   private mutating func record(_ delay: Int64) {
     sampleCount = min(sampleCount + 1, 1000)
-    // The first samples weigh the same each, until there are enough to forget the oldest.
+    // The first samples have equal weight, until there are enough to decay.
     let weight = max(Self.weight, 1 / Float(sampleCount))
     for index in shares.indices { shares[index] *= 1 - weight }
     shares[min(Int(delay / Self.bucket), shares.count - 1)] += weight
@@ -72,7 +72,7 @@ struct DelayEstimate: Sendable {
   }
 }
 
-/// The least transit of the last one to two windows, in constant space.
+/// Minimum transit over the last one to two windows, in constant space.
 private struct FastestTransit: Sendable {
   private static let window: Int64 = 2_000_000_000
   private var start: Int64?

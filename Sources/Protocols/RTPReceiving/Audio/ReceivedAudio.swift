@@ -1,17 +1,17 @@
 public import Wire
 
-/// What the loudspeaker gets for one stretch of time. These come without a hole from a stream's beginning on, each when
-/// it is due; when nothing has come from the sender for a second, they stop until something does.
+/// One element of audio to play. Elements follow each other without gaps from the start of a stream, each when it is
+/// due; after a second without packets they stop until one arrives.
 public struct ReceivedAudio: Hashable, Sendable {
   public enum Content: Hashable, Sendable {
     /// An Opus packet to decode.
     case packet([UInt8])
-    /// The packet got lost, but the one after it is here and carries a coarser copy of it: decode that copy. The packet
-    /// itself comes as the next element. RFC 6716 section 2.1.7.
+    /// The packet was lost, but the next one has arrived and carries a coarser copy of it: decode that copy. The next
+    /// packet itself follows as the next element. RFC 6716 section 2.1.7.
     case forwardErrorCorrection(next: [UInt8])
-    /// Nothing is here: the decoder makes up `samples` that sound like what came before.
+    /// No packet: the decoder conceals `samples`.
     case concealment
-    /// The sender says nothing, or has not been heard for so long that making up sound would be wrong.
+    /// The sender pauses, or packets have been missing for too long for concealment.
     case silence
   }
 
@@ -20,9 +20,10 @@ public struct ReceivedAudio: Hashable, Sendable {
   public var rtpTimestamp: UInt32
   /// At the stream's clock rate: 960 for 20 ms of Opus; a multiple of 2.5 ms, at most 120 ms.
   public var samples: Int
-  /// Time was dropped or put in before the first sample: a cross-fade hides the seam.
+  /// Time was removed or inserted before the first sample: a cross-fade hides the discontinuity.
   public var isAfterDiscontinuity: Bool
-  /// When the first sample was taken, on the sender's clock: nanoseconds since 1970 as its reports say; nil until one came.
+  /// Capture time of the first sample on the sender's clock: nanoseconds since 1970 according to its sender reports;
+  /// nil before the first report.
   public var captureTime: Instant?
 
   public init(

@@ -1,15 +1,15 @@
 import RTP
 import Wire
 
-/// Which earlier packets the copies in redundant audio are of. RFC 2198 section 3 tells the timestamp of each, not its
-/// sequence number. A sender may leave packets out between the copies, and sound that paused has timestamps without
+/// Finds the original packets of the copies in redundant audio. RFC 2198 section 3 gives the timestamp of each copy,
+/// not its sequence number. A sender may skip packets between the copies, and audio that paused has timestamps without
 /// packets.
 struct RedundancyDistances: Sendable {
   /// The newest packet so far.
   private var newest: (sequence: Int64, timestamp: UInt32)?
-  /// How far back the oldest copy reached in the last packet, in packets.
+  /// How many packets back the oldest copy in the last packet reached.
   private var lastReach: Int64?
-  /// How long after a packet its last copy comes; nil while there are no copies.
+  /// How long after a packet its last copy arrives; nil while there are no copies.
   private(set) var recoveryTime: Duration?
 
   mutating func reset() {
@@ -17,7 +17,7 @@ struct RedundancyDistances: Sendable {
     lastReach = nil
   }
 
-  /// For each copy, how many packets before `sequence` its original was; nil where that cannot be told.
+  /// For each copy, how many packets before `sequence` its original was; nil if unknown.
   mutating func distances(of audio: RedundantAudio, sequence: Int64, timestamp: UInt32) -> [Int64?] {
     let before = newest
     if before.map({ $0.sequence < sequence }) ?? true { newest = (sequence, timestamp) }
@@ -37,7 +37,7 @@ struct RedundancyDistances: Sendable {
     guard passed > 0 else { return nil }
     if offset >= passed { return Self.packets(offset - passed, of: samples).map { $0 + gap } }
     if Int64(passed) == gap &* Int64(samples) { return Self.packets(offset, of: samples) }
-    // There was a pause, and nobody knows where. If one packet is missing, it is this one.
+    // There was a pause at an unknown position. If exactly one packet is missing, it is this one.
     return gap == 2 ? 1 : nil
   }
 
@@ -46,7 +46,7 @@ struct RedundancyDistances: Sendable {
     return rest == 0 ? Int64(packets) : nil
   }
 
-  /// Believed when two packets in a row agree: over a pause nobody knows.
+  /// Accepted when two consecutive packets agree: a pause makes it ambiguous.
   private mutating func noteReach(_ reach: Int64?, of audio: RedundantAudio) {
     defer { lastReach = reach }
     guard let reach, reach > 0, reach == lastReach, let packet = try? OpusPacketInfo(parsing: audio.primary) else {

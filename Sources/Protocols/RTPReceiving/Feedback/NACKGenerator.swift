@@ -1,13 +1,13 @@
 import RTP
 import Wire
 
-/// Which packets of one stream are missing, and when each is to be asked for: at once, and again while it does not
-/// come. RFC 4585 section 6.2.1.
+/// Tracks the missing packets of one stream and when to request each: at once, and again until it arrives. RFC 4585
+/// section 6.2.1.
 struct NACKGenerator: Sendable {
   private struct Missing: Sendable {
     var sequence: Int64
     var noticedAt: Instant
-    /// Nil when it has been asked for often enough.
+    /// Nil when it is not to be requested, or not any more.
     var dueAt: Instant?
     var firstRequestedAt: Instant?
     var lastRequestedAt: Instant?
@@ -23,23 +23,23 @@ struct NACKGenerator: Sendable {
   }
 
   private let limits: Limits
-  /// `a=rtcp-fb: nack`; without it, what is missing is known all the same.
+  /// `a=rtcp-fb: nack`; missing packets are tracked even without it.
   private let isEnabled: Bool
-  /// Retransmissions have an SSRC of their own, so nothing on the stream itself is one.
+  /// Retransmissions have their own SSRC, so no packet on the stream itself is one.
   private let usesRTX: Bool
-  /// In order of their numbers.
+  /// Sorted by sequence number.
   private var missing: [Missing] = []
-  /// No later than the first request that is due.
+  /// Lower bound for the next request that is due.
   private var nextDue: Instant?
   private var reordering = ReorderingEstimate()
-  /// Set when packets were forgotten because they did not come in time; the owner resets it.
+  /// Set when packets were given up because they did not arrive in time; the owner resets it.
   var hasGivenUp = false
-  /// Of the path to the sender and back, smoothed.
+  /// Smoothed round-trip time to the sender.
   private(set) var roundTripTime: Duration
-  /// The same, or more while the path seems to have got slower.
+  /// The same, or more while the path appears to have slowed down.
   private(set) var cautiousRoundTripTime: Duration
   private var answerTime: Duration
-  /// How long the last answer took that tells the round-trip time.
+  /// Round-trip time measured from the last unambiguous retransmission.
   private var measuredRoundTrip: Duration?
 
   init(limits: Limits, isEnabled: Bool, usesRTX: Bool, roundTripTime: Duration) {
@@ -51,34 +51,34 @@ struct NACKGenerator: Sendable {
     answerTime = roundTripTime * 5 / 4
   }
 
-  /// Takes what is known of the path to the sender and back; nothing changes before the first measurement.
+  /// Updates the round-trip times; no effect before the first measurement.
   mutating func setRoundTripTime(_ estimate: RoundTripEstimate) {
     roundTripTime = estimate.smoothed ?? roundTripTime
     cautiousRoundTripTime = estimate.cautious ?? cautiousRoundTripTime
     answerTime = estimate.patience ?? answerTime
   }
 
-  /// The round-trip time that an answer has shown since this was last called.
+  /// The round-trip time measured from a retransmission since the last call.
   mutating func takeMeasuredRoundTrip() -> Duration? {
     defer { measuredRoundTrip = nil }
     return measuredRoundTrip
   }
 
-  /// A number a packet: what fits one RTCP packet however they are spread.
+  /// Fits one RTCP packet, however the sequence numbers are spread.
   static let maximumNumbersAtOnce = 250
 
   var count: Int { missing.count }
 
-  /// Since when the first of the packets missing from `sequence` on has been known to be.
+  /// When the first packet missing from `sequence` on was noticed.
   func oldestNoticedAt(from sequence: Int64 = .min) -> Instant? {
     let index = index(of: sequence)
     return index < missing.count ? missing[index].noticedAt : nil
   }
 
-  /// A request that is lost or answered by a lost packet is made again after this time.
+  /// A request is repeated after this time, in case it or the retransmission was lost.
   var requestInterval: Duration { max(limits.minimumInterval, answerTime) }
 
-  /// Notes a gap. False when there are too many: then nothing is missing any more, and the stream has to begin anew.
+  /// Records a gap. False when too many packets are missing: all are then forgotten, and the stream has to start over.
   mutating func noteMissing(_ range: Range<Int64>, now: Instant) -> Bool {
     guard !range.isEmpty else { return true }
     forgetOld(now: now)
@@ -87,7 +87,7 @@ struct NACKGenerator: Sendable {
       return false
     }
     let dueAt = isEnabled ? now + reordering.allowance(maximum: limits.reorderingAllowance) : nil
-    // Gaps come in order; one that does not would break the search and is of no use any more.
+    // Gaps arrive in order; one that does not would break the search and is no longer useful.
     let first = missing.last.map { max(range.lowerBound, $0.sequence + 1) } ?? range.lowerBound
     guard first < range.upperBound else { return true }
     for sequence in first..<range.upperBound {
@@ -97,7 +97,7 @@ struct NACKGenerator: Sendable {
     return true
   }
 
-  /// A packet came that was not the newest. True when it came because it was asked for.
+  /// A packet other than the newest has arrived. True if it arrived because it was requested.
   @discardableResult
   mutating func noteArrived(_ sequence: Int64, isRetransmission: Bool, now: Instant) -> Bool {
     let index = index(of: sequence)
@@ -106,7 +106,7 @@ struct NACKGenerator: Sendable {
     if missing.isEmpty { nextDue = nil }
     var isAnswer = isRetransmission
     if !isRetransmission, !usesRTX, let first = packet.firstRequestedAt {
-      // What comes sooner than an answer can was only late.
+      // Earlier than a response is possible, it was only late.
       isAnswer = now - first >= roundTripTime * 3 / 4
     }
     if isRetransmission, usesRTX { measure(packet, now: now) }
@@ -114,15 +114,16 @@ struct NACKGenerator: Sendable {
     return isAnswer
   }
 
-  /// RFC 6298 section 3 (Karn): only what was asked for once tells which request is answered. Of several, it is the first
-  /// when the answer comes too soon for the last; without that, a path that got slower would hardly be measured.
+  /// RFC 6298 section 3 (Karn): only a packet requested once shows which request was answered. With several requests,
+  /// it was the first if the response comes too soon after the last; without this rule, a path that slowed down would
+  /// hardly be measured.
   private mutating func measure(_ packet: Missing, now: Instant) {
     guard let first = packet.firstRequestedAt, let last = packet.lastRequestedAt else { return }
     guard packet.requests == 1 || now - last < roundTripTime / 2 else { return }
     measuredRoundTrip = now - first
   }
 
-  /// Packets below `sequence` are of no use any more.
+  /// Forgets packets below `sequence`, which are no longer needed.
   mutating func release(below sequence: Int64) {
     guard let first = missing.first, first.sequence < sequence else { return }
     missing.removeFirst(index(of: sequence))
@@ -134,7 +135,7 @@ struct NACKGenerator: Sendable {
     nextDue = nil
   }
 
-  /// What is to be asked for now, in order; at most `maximumNumbersAtOnce`.
+  /// Sequence numbers to request now, in order; at most `maximumNumbersAtOnce`.
   mutating func takeDue(now: Instant) -> [UInt16] {
     guard let due = nextDue, due <= now else { return [] }
     forgetOld(now: now)
@@ -155,12 +156,12 @@ struct NACKGenerator: Sendable {
     return numbers
   }
 
-  /// When `takeDue` may have something; nil when nothing is to be asked for.
+  /// When `takeDue` may return something; nil when there is nothing to request.
   var nextDeadline: Instant? { nextDue }
 
   private mutating func forgetOld(now: Instant) {
     guard let first = missing.first, now - first.noticedAt > limits.recoveryTime else { return }
-    // Noticed in the order of their numbers.
+    // Packets are noticed in order of sequence number.
     let kept = missing.firstIndex { now - $0.noticedAt <= limits.recoveryTime } ?? missing.count
     missing.removeFirst(kept)
     hasGivenUp = true

@@ -1,27 +1,27 @@
 public import Wire
 
 /// Counters of one received media section, named as in W3C webrtc-stats: RTCReceivedRtpStreamStats and
-/// RTCInboundRtpStreamStats. They go on when the sender begins anew.
+/// RTCInboundRtpStreamStats. They continue when the sender restarts.
 public struct RTPInboundStatistics: Hashable, Sendable {
-  /// The present source; nil before the first packet and after a goodbye.
+  /// The current source; nil before the first packet and after a BYE.
   public var ssrc: UInt32?
   public var rtxSsrc: UInt32?
   public var kind: RTPReceiveStreamConfiguration.Kind
   public var mid: String?
 
-  /// Retransmissions included, duplicates not.
+  /// Including retransmissions, excluding duplicates.
   public var packetsReceived: UInt64 = 0
-  /// Payload bytes, retransmissions included.
+  /// Payload bytes, including retransmissions.
   public var bytesReceived: UInt64 = 0
-  /// RTP headers with their extensions, and padding.
+  /// RTP headers including extensions, and padding.
   public var headerBytesReceived: UInt64 = 0
   public var retransmittedPacketsReceived: UInt64 = 0
   public var retransmittedBytesReceived: UInt64 = 0
-  /// Lost on the path, those that came again included. RFC 3550 section 6.4.1.
+  /// Lost on the path, including packets recovered later. RFC 3550 section 6.4.1.
   public var packetsLost: Int64 = 0
-  /// Came too late to be of use, were not what was negotiated, or were from a source that ended.
+  /// Arrived too late to be of use, did not match what was negotiated, or came from a source that had ended.
   public var packetsDiscarded: UInt64 = 0
-  /// Not in webrtc-stats: packets that were there already.
+  /// Not in webrtc-stats: packets already received.
   public var duplicatePackets: UInt64 = 0
   /// Seconds, RFC 3550 section 6.4.1.
   public var jitter: Double = 0
@@ -33,16 +33,16 @@ public struct RTPInboundStatistics: Hashable, Sendable {
   public var pliCount: UInt64 = 0
   public var firCount: UInt64 = 0
 
-  /// Frames that were whole.
+  /// Complete frames.
   public var framesReceived: UInt64 = 0
-  /// Of those handed out.
+  /// Key frames handed out.
   public var keyFramesReceived: UInt64 = 0
-  /// Frames that began to come and were passed over, because they did not become whole or could not be decoded.
+  /// Frames that began to arrive but were skipped, because they stayed incomplete or could not be decoded.
   public var framesDropped: UInt64 = 0
 
-  /// Of sound only.
+  /// Audio only.
   public var audio: AudioJitterCounters?
-  /// How much sound is buffered, and how much is aimed at; of sound only.
+  /// Buffered audio, and the target; audio only.
   public var audioDelay: Duration?
   public var audioTargetDelay: Duration?
 

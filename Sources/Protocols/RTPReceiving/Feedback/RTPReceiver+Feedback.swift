@@ -1,11 +1,11 @@
 import RTP
 import Wire
 
-// What we ask the sender for, and when it hears what became of its packets.
+// Requests to the sender, and feedback about its packets.
 extension RTPReceiver {
-  /// Packets and key frames of one stream that are to be asked for now.
+  /// Requests the packets and key frames of one stream that are due.
   mutating func requestWhatIsMissing(stream index: Int, now: Instant) {
-    // A peer that has sent nothing yet, or has said goodbye, cannot be named.
+    // Before the first packet and after a BYE, there is no SSRC to send requests to.
     guard let mediaSSRC = streams[index].primary?.ssrc else { return }
     let isReducedSize = streams[index].configuration.reducedSizeRTCP
     requestKeyFrame(stream: index, mediaSSRC: mediaSSRC, now: now)
@@ -26,7 +26,7 @@ extension RTPReceiver {
       queue(.pictureLossIndication(indication), isReducedSize: stream.reducedSizeRTCP)
     } else if stream.supportsFIR {
       streams[index].counters.firCount += 1
-      // Each one is a command of its own: it goes out only after the last one had time to be answered.
+      // Each FIR is a new command: it is sent only after the last one had time to be answered.
       let entry = RTCPFullIntraRequest.Entry(ssrc: mediaSSRC, sequenceNumber: streams[index].fullIntraRequests)
       streams[index].fullIntraRequests &+= 1
       let request = RTCPFullIntraRequest(senderSSRC: configuration.senderSSRC, entries: [entry])
@@ -38,7 +38,7 @@ extension RTPReceiver {
     if isReducedSize { reducedSizeFeedback.append(packet) } else { compoundFeedback.append(packet) }
   }
 
-  /// Sends what came together in one call.
+  /// Sends the feedback collected in one call.
   mutating func flushFeedback() {
     if !reducedSizeFeedback.isEmpty {
       let packets = reducedSizeFeedback
@@ -48,13 +48,13 @@ extension RTPReceiver {
     if !compoundFeedback.isEmpty {
       let packets = compoundFeedback
       compoundFeedback.removeAll(keepingCapacity: true)
-      // RFC 3550 section 6.1: a compound packet begins with a report, if only an empty one, and holds a CNAME. The
-      // blocks are left to the reports that go out in their own rhythm, so that each tells of a whole interval.
+      // RFC 3550 section 6.1: a compound packet starts with a report, even an empty one, and contains a CNAME. Report
+      // blocks are left to the regular reports, so that each covers a whole interval.
       send(packets, behind: [.receiverReport(RTCPReceiverReport(ssrc: configuration.senderSSRC)), description])
     }
   }
 
-  /// As many packets in a datagram as fit.
+  /// Puts as many packets into each datagram as fit.
   private mutating func send(_ packets: [RTCPPacket], behind head: [RTCPPacket]) {
     let start = head.isEmpty ? [] : RTCPPacket.write(compound: head)
     var datagram = start
@@ -69,7 +69,7 @@ extension RTPReceiver {
     outputs.append(.rtcp(datagram))
   }
 
-  /// With the SRTCP index and tag and all headers, this passes every path.
+  /// With the SRTCP index and tag and all headers, this passes any path.
   private static let maximumDatagram = 1150
 
   var description: RTCPPacket {

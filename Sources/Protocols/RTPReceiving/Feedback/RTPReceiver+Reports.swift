@@ -1,9 +1,9 @@
 import RTP
 import Wire
 
-// Receiver reports: what the sender measures loss, jitter and its round-trip time by. RFC 3550 section 6.4.2.
+// Receiver reports, from which the sender learns loss, jitter and its round-trip time. RFC 3550 section 6.4.2.
 extension RTPReceiver {
-  /// RFC 3550 section 6.2: the first one comes sooner.
+  /// RFC 3550 section 6.2: the first report is sent sooner.
   mutating func scheduleFirstReport(now: Instant) {
     nextReport = now + randomInterval(of: configuration.reportInterval / 2)
   }
@@ -13,7 +13,7 @@ extension RTPReceiver {
     nextReport = now + randomInterval(of: configuration.reportInterval)
     var blocks: [RTCPReportBlock] = []
     for index in streams.indices { blocks += streams[index].makeReportBlocks(now: now) }
-    // RC counts up to 31: further reports go with it.
+    // RC is at most 31: further blocks need further reports.
     var reports: [RTCPPacket] = []
     repeat {
       reports.append(
@@ -23,7 +23,7 @@ extension RTPReceiver {
     outputs.append(.rtcp(RTCPPacket.write(compound: reports + [description])))
   }
 
-  /// 0.5 to 1.5 times `interval`, so that peers do not fall into step.
+  /// 0.5 to 1.5 times `interval`, so that peers do not synchronize.
   private mutating func randomInterval(of interval: Duration) -> Duration {
     let factor = 0.5 + Double(random.next() >> 11) / Double(1 << 53)
     return max(.milliseconds(1), .nanoseconds(Int64(saturating: Double(interval.nanoseconds) * factor)))

@@ -1,11 +1,11 @@
 import Wire
 
-/// What a report block says about one source: loss and interarrival jitter. RFC 3550 sections 6.4.1, A.3 and A.8.
+/// Loss and interarrival jitter of one source, for report blocks. RFC 3550 sections 6.4.1, A.3 and A.8.
 ///
-/// It counts what came on the source's own SSRC, so the loss is that of the path; duplicates count for nothing.
+/// Only packets on the source's own SSRC count, so the loss is that of the path; duplicates are ignored.
 struct ReceiveStatistics: Sendable {
   private let clockRate: Double
-  /// Lost before the sender began anew.
+  /// Lost before the sender restarted.
   private var lostBefore: Int64 = 0
   private var base: Int64?
   private var highest: Int64 = 0
@@ -20,7 +20,7 @@ struct ReceiveStatistics: Sendable {
     self.clockRate = Double(max(1, clockRate))
   }
 
-  /// A difference of this many seconds is a new beginning and no jitter.
+  /// A difference of this many seconds is a restart, not jitter.
   private static let maximumTransitChange = 5.0
 
   mutating func receive(sequence: Int64, timestamp: UInt32, now: Instant) {
@@ -34,7 +34,7 @@ struct ReceiveStatistics: Sendable {
     self.base = min(base, sequence)
     guard sequence > highest else { return }
     highest = sequence
-    // Packets of one picture share a timestamp but leave one after the other: that is no jitter.
+    // Packets of one frame share a timestamp but are sent one after another, which is not jitter.
     guard let last, last.timestamp != timestamp else { return }
     self.last = (timestamp, now)
     let change = Double(Int32(bitPattern: timestamp &- last.timestamp))
@@ -43,7 +43,7 @@ struct ReceiveStatistics: Sendable {
     jitter += (difference - jitter) / 16
   }
 
-  /// The sender began anew with this packet, which is not counted yet.
+  /// The sender has restarted with this packet, which is not counted yet.
   mutating func restart() {
     lostBefore += lostSinceBase
     base = nil
@@ -56,13 +56,13 @@ struct ReceiveStatistics: Sendable {
   private var expected: Int64 { base.map { highest - $0 + 1 } ?? 0 }
   private var lostSinceBase: Int64 { expected - received }
 
-  /// Packets of the path lost so far; what came again is not taken off.
+  /// Packets lost on the path so far; recovered ones are not subtracted.
   var lost: Int64 { lostBefore + lostSinceBase }
 
   /// Seconds.
   var jitterSeconds: Double { jitter / clockRate }
 
-  /// The numbers of a report block; the next one's fraction begins here.
+  /// The values of a report block; starts the interval of the next fraction lost.
   mutating func takeReport() -> (
     fractionLost: UInt8, cumulativeLost: Int32, extendedHighestSequenceNumber: UInt32, jitter: UInt32
   ) {

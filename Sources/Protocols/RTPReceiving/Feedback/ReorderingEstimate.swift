@@ -1,15 +1,14 @@
 import Wire
 
-/// How long to wait for packets out of order before asking for them again. Nothing, unless most gaps fill by
-/// themselves.
+/// How long to wait for reordered packets before requesting them. Zero, unless most gaps fill by themselves.
 struct ReorderingEstimate: Sendable {
-  /// Of the last gaps, which share filled without being asked for, 0...1.
+  /// Fraction of recent gaps that filled without a request, 0...1.
   private var share = 0.0
   private var lateness = Duration.zero
 
   private static let weight = 0.125
 
-  /// A missing packet came by itself, this much later than the first one behind it.
+  /// A missing packet arrived by itself, this much later than the first one after it.
   mutating func noteReordered(by lateness: Duration) {
     share += (1 - share) * Self.weight
     self.lateness = self.lateness == .zero ? lateness : self.lateness + (lateness - self.lateness) / 4

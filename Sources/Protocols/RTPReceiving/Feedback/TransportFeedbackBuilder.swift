@@ -1,32 +1,32 @@
 import RTP
 import Wire
 
-/// Tells the sender when each packet of the transport came, whatever stream it belongs to.
+/// Reports the arrival time of each packet of the transport to the sender, across all streams.
 /// draft-holmer-rmcat-transport-wide-cc-extensions-01 sections 2 and 3.
 struct TransportFeedbackBuilder: Sendable {
   private let senderSSRC: UInt32
   private let interval: Duration
-  /// Half of it, worked out once: it is asked for with every packet.
+  /// Half the interval, precomputed because it is needed for every packet.
   private let patience: Duration
-  /// Arrival times in nanoseconds by transport-wide sequence number; `missing` for those that did not come.
+  /// Arrival times in nanoseconds by transport-wide sequence number; `missing` for packets that have not arrived.
   private var arrivals = [Int64](repeating: missing, count: Int(capacity))
   private var highest: Int64?
-  /// What the next feedback begins with.
+  /// First sequence number of the next feedback.
   private var next: Int64 = 0
   private var mediaSSRC: UInt32 = 0
   private var feedbackCount: UInt8 = 0
   private var tooOld = 0
-  /// From when on feedback leaves with the next packet that comes; nil while there is nothing to tell.
+  /// From this time on, feedback is sent when a packet arrives; nil while there is nothing to report.
   private var due: Instant?
-  /// When it leaves without one: so it seldom takes a wake-up of its own.
+  /// When it is sent without one: late enough that it rarely needs its own wake-up.
   var nextDeadline: Instant? { due.map { $0 + patience } }
 
   private static let missing = Int64.min
   /// 4 s at 500 packets a second; a power of two.
   private static let capacity: Int64 = 2048
-  /// At most 2 bytes of status and 2 of delta each: one datagram.
+  /// At most 2 bytes of status and 2 of delta each, which fits one datagram.
   private static let maximumStatuses = 400
-  /// So many packets from long ago, one after the other, and the sender has begun its count anew.
+  /// After this many old packets in a row, the sender has restarted its numbering.
   private static let restartThreshold = 8
 
   init(senderSSRC: UInt32, interval: Duration) {
@@ -46,21 +46,21 @@ struct TransportFeedbackBuilder: Sendable {
     }
     tooOld = 0
     if sequence > highest {
-      // A jump over everything that is kept is a new beginning, not thousands of losses.
+      // A jump this large is a restart, not thousands of losses.
       guard sequence - highest < Self.capacity / 2 else { return begin(at: sequence, now: now) }
       for skipped in highest + 1..<sequence { arrivals[index(skipped)] = Self.missing }
       self.highest = sequence
       next = max(next, sequence - Self.capacity + 1)
     } else {
       guard arrivals[index(sequence)] == Self.missing, sequence > highest - Self.capacity else { return }
-      // Reported lost, perhaps; it is told again with those behind it.
+      // It may have been reported as lost: report it again, with those after it.
       next = min(next, sequence)
     }
     arrivals[index(sequence)] = now.nanoseconds
     due = due ?? now + interval
   }
 
-  /// The feedback that is due at `now`; several packets when one cannot hold it.
+  /// The feedback that is due at `now`; several packets if it does not fit one.
   mutating func takeDue(now: Instant) -> [RTCPTransportFeedback] {
     guard let due, due <= now, let highest else { return [] }
     self.due = nil
@@ -82,7 +82,8 @@ struct TransportFeedbackBuilder: Sendable {
     due = due ?? now + interval
   }
 
-  /// As many as go into one packet from `next` on, which moves behind them. Nil when nothing came from there on.
+  /// Builds one packet with as many statuses from `next` on as fit, and advances `next`. Nil if nothing has arrived
+  /// from there on.
   private mutating func build(through highest: Int64) -> RTCPTransportFeedback? {
     guard let first = (next...highest).first(where: { arrivals[index($0)] != Self.missing }) else { return nil }
     let reference = Self.floorDivide(arrivals[index(first)], RTCPTransportFeedback.referenceNanoseconds)
@@ -96,7 +97,7 @@ struct TransportFeedbackBuilder: Sendable {
         statuses.append(.notReceived)
       } else {
         let tick = Self.floorDivide(arrival, RTCPTransportFeedback.deltaNanoseconds)
-        // 8 s and more do not fit the field: the rest gets a reference of its own.
+        // Deltas of 8 s and more do not fit: the rest gets its own reference time.
         guard let delta = Int16(exactly: tick &- ticks) else { break }
         statuses.append(.received(delta: delta))
         ticks = tick

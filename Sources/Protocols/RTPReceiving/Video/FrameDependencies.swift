@@ -1,18 +1,18 @@
 import RTP
 import Wire
 
-/// Which frames can be decoded after those decoded so far. RFC 7741 section 4.2.
+/// Decides which frames can be decoded after those decoded so far. RFC 7741 section 4.2.
 ///
 /// - A key frame needs nothing.
-/// - A frame right behind the last decoded one, by sequence number or PictureID, has all that it can need.
-/// - A base-layer frame needs the base-layer frame before it, which TL0PICIDX tells; lost upper layers do not matter.
+/// - A frame that directly follows the last decoded one, by sequence number or PictureID, has all it can need.
+/// - A base-layer frame needs the preceding one, identified by TL0PICIDX; lost upper layers do not matter.
 /// - A frame of an upper layer needs the base layer and, unless it is a layer sync, everything before it in its layer.
 struct FrameDependencies: Sendable {
   enum Verdict: Sendable {
     case decodable
-    /// Something that may still come is missing.
+    /// Something it needs may still arrive.
     case waiting
-    /// What it needs was passed over.
+    /// Something it needs was skipped.
     case hopeless
   }
 
@@ -22,16 +22,16 @@ struct FrameDependencies: Sendable {
     var pictureID: VP8PayloadDescriptor.PictureID?
     /// Of the last base-layer frame.
     var tl0PictureIndex: UInt8?
-    /// Bit k: something of layer k was passed over since its last sync.
+    /// Bit k: something of layer k was skipped since its last sync.
     var brokenLayers: UInt8 = 0
   }
 
-  /// Nil: only a key frame helps.
+  /// Nil: only a key frame can be decoded.
   private var last: Last?
 
   var awaitsKeyFrame: Bool { last == nil }
 
-  /// The sequence number behind the last decoded frame.
+  /// The sequence number after the last decoded frame.
   var nextSequence: Int64? { last?.next }
 
   func verdict(on frame: VP8Frame) -> Verdict {
@@ -41,7 +41,7 @@ struct FrameDependencies: Sendable {
     guard let layer = frame.temporalLayer, let tl0 = frame.tl0PictureIndex, let lastTL0 = last.tl0PictureIndex else {
       return follows ? .decodable : .waiting
     }
-    // 256 base-layer frames take at least as many packets: within fewer, the index tells frames apart.
+    // 256 base-layer frames take at least as many packets: within fewer, the index is unambiguous.
     let isNear = frame.first - last.next < 256
     if layer.index == 0 {
       return follows || isNear && tl0 == lastTL0 &+ 1 ? .decodable : .waiting
@@ -54,7 +54,7 @@ struct FrameDependencies: Sendable {
     return follows ? .decodable : .waiting
   }
 
-  /// The frame goes to the decoder now.
+  /// The frame is passed to the decoder now.
   mutating func noteDecoded(_ frame: VP8Frame) {
     var brokenLayers: UInt8 = 0
     if !frame.isKeyFrame, let last {
@@ -68,7 +68,7 @@ struct FrameDependencies: Sendable {
       brokenLayers: brokenLayers)
   }
 
-  /// The packet behind the last decoded frame carries nothing.
+  /// The packet after the last decoded frame is padding.
   mutating func notePadding() {
     last?.next += 1
   }
@@ -80,7 +80,7 @@ struct FrameDependencies: Sendable {
 
   private func isNext(_ frame: VP8Frame, after last: Last) -> Bool {
     if frame.first == last.next { return true }
-    // Between them there may be lost padding. As many frames as PictureID has values would need as many packets.
+    // Padding between them may have been lost. PictureIDs are unambiguous within fewer packets than they have values.
     switch (frame.pictureID, last.pictureID) {
     case (.short(let new), .short(let old)):
       return new == (old &+ 1) & 0x7f && frame.first - last.next < 0x7f

@@ -1,6 +1,7 @@
 import Wire
 
-/// When to ask for a key frame: at once, then ever more rarely, until one comes and helps. RFC 4585 section 6.3.1.
+/// Schedules key-frame requests: at once, then with exponential backoff, until one arrives and helps. RFC 4585 section
+/// 6.3.1.
 struct KeyFrameRequester: Sendable {
   private let firstInterval: Duration
   private let maximumInterval: Duration
@@ -9,11 +10,11 @@ struct KeyFrameRequester: Sendable {
   private var askedAt: Instant?
   private var mayAskAt = Instant(nanoseconds: .min)
   private var keyFrameAt: Instant?
-  /// The decoder failed on what had come whole. That the next key frame comes whole as well does not yet help it.
+  /// The decoder failed on complete frames, so the next complete key frame is not yet proof of recovery.
   private var awaitsProof = false
 
-  /// A key frame that nothing goes wrong behind for this time has helped. A decoder that fails on every one must not
-  /// ask for five a second.
+  /// A key frame has helped if nothing fails for this long after it. A decoder that fails on every one must not request
+  /// five a second.
   private static let proof = Duration.seconds(1)
 
   init(interval: Duration, maximumInterval: Duration) {
@@ -22,9 +23,9 @@ struct KeyFrameRequester: Sendable {
     self.interval = firstInterval
   }
 
-  /// Decoding cannot go on, as far as is known.
+  /// Decoding cannot continue, as far as is known.
   ///
-  /// - Parameter decoderFailed: on frames that came whole; otherwise something was lost on the way.
+  /// - Parameter decoderFailed: on complete frames; otherwise packets were lost.
   mutating func want(now: Instant, decoderFailed: Bool = false) {
     if !isWanted {
       isWanted = true
@@ -37,12 +38,12 @@ struct KeyFrameRequester: Sendable {
     if decoderFailed { awaitsProof = true }
   }
 
-  /// Whether anything is wrong is to be found out anew; the requests stay as far apart as they are.
+  /// Drops the request, to be made again if needed; the interval stays as it is.
   mutating func forgetWish() {
     isWanted = false
   }
 
-  /// Nothing came for a while, and now something does: what was asked before got lost, or its answer did.
+  /// Packets arrive again after an outage: earlier requests or their responses were lost.
   mutating func noteOutageEnd(now: Instant) {
     resetInterval()
     mayAskAt = min(mayAskAt, now)
@@ -52,7 +53,7 @@ struct KeyFrameRequester: Sendable {
   mutating func noteProgress(isKeyFrame: Bool, now: Instant) {
     isWanted = false
     if isKeyFrame { keyFrameAt = now }
-    // The next loss has nothing to do with the last one.
+    // The next loss is unrelated to the last one.
     if !awaitsProof { resetInterval() }
   }
 
@@ -65,7 +66,7 @@ struct KeyFrameRequester: Sendable {
   mutating func takeDue(now: Instant, roundTripTime: Duration) -> Bool {
     guard isWanted, now >= mayAskAt else { return false }
     askedAt = now
-    // An answer takes a round trip and the encoder's time: asking before it can be there makes a second key frame.
+    // A response takes a round trip and the encoder's time: requesting again too early makes a second key frame.
     mayAskAt = now + max(interval, roundTripTime * 3 / 2)
     interval = min(interval * 2, maximumInterval)
     return true

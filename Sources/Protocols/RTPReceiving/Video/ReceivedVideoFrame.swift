@@ -1,20 +1,20 @@
 public import Wire
 
-/// One VP8 frame that is whole and can be decoded after those handed out before it.
+/// One complete VP8 frame that can be decoded after those handed out before it.
 public struct ReceivedVideoFrame: Hashable, Sendable {
-  /// The frame as RFC 6386 has it.
+  /// The frame in the format of RFC 6386.
   public var payload: [UInt8]
   /// In units of the clock rate, with the sender's random offset.
   public var rtpTimestamp: UInt32
   public var isKeyFrame: Bool
-  /// 7 or 15 bits, as the stream has it; nil where it has none.
+  /// 7 or 15 bits, as in the stream; nil if absent.
   public var pictureID: UInt16?
-  /// 0 is the base layer, and the only one where the stream names none.
+  /// 0 is the base layer, and the only one in a stream without temporal layers.
   public var temporalLayer: Int
-  /// When the first and the last of its packets came.
+  /// When the first and the last of its packets arrived.
   public var firstArrival: Instant
   public var lastArrival: Instant
-  /// On the sender's clock, nanoseconds since 1970 as its reports say; nil until one came.
+  /// On the sender's clock, nanoseconds since 1970 according to its sender reports; nil before the first report.
   public var captureTime: Instant?
   /// Which media section it belongs to.
   public var mid: String?

@@ -1,9 +1,9 @@
 import RTP
 import Wire
 
-/// A frame all of whose packets are there.
+/// A frame whose packets have all arrived.
 struct VP8Frame: Sendable {
-  /// The numbers of its first and last packet.
+  /// Sequence numbers of its first and last packet.
   var first: Int64
   var last: Int64
   var timestamp: UInt32
@@ -17,15 +17,15 @@ struct VP8Frame: Sendable {
   var completedAt: Instant
 }
 
-/// Puts the packets of VP8 frames together. RFC 7741 section 4.
+/// Assembles VP8 frames from packets. RFC 7741 section 4.
 ///
-/// A frame goes from a packet that begins partition 0 to the one with the marker bit. Packets may come in any order;
-/// each is looked at a fixed number of times.
+/// A frame extends from a packet that starts partition 0 to the one with the marker bit. Packets may arrive in any
+/// order; each is visited a constant number of times.
 struct VP8FrameAssembly: Sendable {
   enum Insertion: Sendable {
     case stored
     case completed(VP8Frame)
-    /// Its place has been released: it came too late.
+    /// Its slot has been released: it arrived too late.
     case tooLate
     /// Not VP8.
     case malformed
@@ -35,13 +35,13 @@ struct VP8FrameAssembly: Sendable {
     var sequence: Int64
     var timestamp: UInt32
     var endsFrame: Bool
-    /// Of the packet that begins a frame.
+    /// Set for a packet that starts a frame.
     var descriptor: VP8PayloadDescriptor?
-    /// Where the frame begins, once all packets from there to this one are known to be there.
+    /// First packet of the frame, once all packets from there to this one have arrived.
     var frameStart: Int64?
-    /// Empty for a packet that only pads.
+    /// Empty for padding.
     var payload: ArraySlice<UInt8>
-    /// What the slot keeps in memory: the payload is a slice of its whole datagram, from the start of which it counts.
+    /// Memory held by the slot: the payload is a slice of its datagram, counted from the datagram's start.
     var storedBytes: Int { payload.endIndex }
     var arrivedAt: Instant
   }
@@ -51,15 +51,15 @@ struct VP8FrameAssembly: Sendable {
   private let maximumBytes: Int
   /// In memory.
   private(set) var byteCount = 0
-  /// What is below has been released. Nil before the first packet.
+  /// Packets below have been released. Nil before the first packet.
   private(set) var floor: Int64?
   private var highest: Int64 = 0
-  /// Frames of which the beginning came, released without having been taken.
+  /// Frames whose first packet arrived, released without having been taken.
   private(set) var droppedFrames: UInt64 = 0
   /// Set when packets had to be released to make room; the owner resets it.
   var hasOverflowed = false
 
-  /// Packets before the first one to come are waited for this far back.
+  /// How far before the first received packet others are still accepted.
   private static let initialReordering: Int64 = 64
 
   init(maximumPackets: Int, maximumBytes: Int) {
@@ -70,7 +70,7 @@ struct VP8FrameAssembly: Sendable {
     self.maximumBytes = maximumBytes
   }
 
-  /// The payload begins with its descriptor. An empty one is padding, which takes a number and no more.
+  /// The payload starts with its descriptor. An empty one is padding, which only consumes a sequence number.
   mutating func insert(
     sequence: Int64, timestamp: UInt32, marker: Bool, payload: ArraySlice<UInt8>, now: Instant
   ) -> Insertion {
@@ -92,12 +92,12 @@ struct VP8FrameAssembly: Sendable {
     return join(from: sequence, now: now)
   }
 
-  /// Whether this number came and carries nothing.
+  /// Whether this packet has arrived and is padding.
   func isPadding(_ sequence: Int64) -> Bool {
     slots[index(sequence)].map { $0.sequence == sequence && $0.payload.isEmpty } ?? false
   }
 
-  /// Whether a key frame begins with this packet.
+  /// Whether this packet starts a key frame.
   func beginsKeyFrame(_ sequence: Int64) -> Bool {
     guard let slot = slots[index(sequence)], slot.sequence == sequence, slot.descriptor != nil else { return false }
     return Self.isKeyFrame(slot.payload)
@@ -113,15 +113,15 @@ struct VP8FrameAssembly: Sendable {
     return bytes
   }
 
-  /// Counts a frame that will be released as taken.
+  /// Marks a frame as taken, so that its release does not count as a drop.
   mutating func noteTaken(_ frame: VP8Frame) {
     slots[index(frame.first)]?.descriptor = nil
   }
 
-  /// Gives up everything below `sequence`.
+  /// Releases everything below `sequence`.
   mutating func release(below sequence: Int64) {
     guard let floor, sequence > floor else { return }
-    // Beyond the highest there is nothing to look at, however far it is.
+    // There is nothing above the highest, however far `sequence` is.
     let end = min(sequence, highest + 1)
     if floor < end {
       for number in floor..<end { remove(number) }
@@ -136,7 +136,7 @@ struct VP8FrameAssembly: Sendable {
     highest = 0
   }
 
-  /// Key frames are told by the inverse key-frame flag in the first bit. RFC 6386 section 9.1.
+  /// The first bit is the inverse key-frame flag. RFC 6386 section 9.1.
   private static func isKeyFrame(_ content: ArraySlice<UInt8>) -> Bool {
     content.first.map { $0 & 1 == 0 } ?? false
   }
@@ -159,7 +159,7 @@ struct VP8FrameAssembly: Sendable {
     }
     guard sequence >= floor else { return false }
     if sequence - floor > mask {
-      // Only what is really there is lost by it: numbers may have been skipped since.
+      // Only packets actually released are an overflow: sequence numbers may have been skipped.
       let before = byteCount
       release(below: sequence - mask)
       if byteCount < before { hasOverflowed = true }
@@ -171,7 +171,7 @@ struct VP8FrameAssembly: Sendable {
     return byteCount + bytes <= maximumBytes
   }
 
-  /// Follows the frame from where it is known to be whole. Every packet is joined once.
+  /// Extends the frame from where it is known to be contiguous. Every packet is joined once.
   private mutating func join(from sequence: Int64, now: Instant) -> Insertion {
     guard let slot = slots[index(sequence)] else { return .stored }
     let start: Int64

@@ -1,21 +1,22 @@
 import RTP
 import Wire
 
-/// From the packets of one video stream to frames that can be decoded, each as soon as it can be. What cannot be
-/// decoded is held back: the last good picture stands, and a key frame is asked for when waiting is of no use any more.
+/// Turns the packets of one video stream into decodable frames, each handed out as soon as possible. Frames that cannot
+/// be decoded are held back: the last good picture stays, and a key frame is requested when waiting is no longer
+/// useful.
 struct VideoReception: Sendable {
   private var assembly: VP8FrameAssembly
   private var dependencies = FrameDependencies()
-  /// Whole frames that cannot be decoded yet, in sending order.
+  /// Complete frames that cannot be decoded yet, in sending order.
   private var waiting: [VP8Frame] = []
   private let maximumWaitingFrames: Int
   private var requester: KeyFrameRequester
   private let usesNACK: Bool
-  /// The first packet of a key frame that is under way.
+  /// First packet of a key frame that is arriving.
   private var keyFrameStart: Int64?
   private var lastPacketAt = Instant(nanoseconds: .min)
 
-  /// Nothing wrong was noticed before there was a packet.
+  /// Nothing can be wrong before the first packet.
   private var hasBegun = false
 
   init(configuration: RTPReceiverConfiguration, usesNACK: Bool) {
@@ -32,7 +33,7 @@ struct VideoReception: Sendable {
     var payload: [UInt8]
   }
 
-  /// What the counters of the stream are told.
+  /// Decodable frames, and updates for the stream's counters.
   struct Received: Sendable {
     var frames: [Taken] = []
     var completedFrames: UInt64 = 0
@@ -43,10 +44,10 @@ struct VideoReception: Sendable {
   var bufferedBytes: Int { assembly.byteCount }
   var droppedFrames: UInt64 { assembly.droppedFrames }
 
-  /// What lies below is of no use any more.
+  /// Packets below are no longer needed.
   var floor: Int64? { assembly.floor }
 
-  /// Takes a packet that is new, and hands out what can be decoded because of it.
+  /// Handles a new packet, and returns the frames that it makes decodable.
   mutating func receive(
     sequence: Int64, timestamp: UInt32, marker: Bool, payload: ArraySlice<UInt8>, now: Instant
   ) -> Received {
@@ -83,15 +84,14 @@ struct VideoReception: Sendable {
     dependencies.awaitKeyFrame()
   }
 
-  /// The buffer was too small for what is awaited.
+  /// The buffer was too small for the frames being waited for.
   private mutating func dropOverflow() {
     assembly.hasOverflowed = false
     if let floor = assembly.floor { release(below: floor) }
     dependencies.awaitKeyFrame()
   }
 
-  /// Hands out the first frame that can be decoded, again and again. Those before it are passed over for good: a
-  /// decoder cannot go back.
+  /// Repeatedly hands out the first decodable frame. Frames before it are skipped for good: a decoder cannot go back.
   private mutating func handOut(into result: inout Received, now: Instant) {
     skipPadding()
     while let position = nextDecodable() {
@@ -134,27 +134,27 @@ struct VideoReception: Sendable {
     if let start = keyFrameStart, start < sequence { keyFrameStart = nil }
   }
 
-  /// The decoder cannot go on, whatever it looks like from here.
+  /// The decoder cannot continue, even if nothing seems to be missing.
   mutating func requestKeyFrame(now: Instant) {
     guard hasBegun else { return }
     dependencies.awaitKeyFrame()
     requester.want(now: now, decoderFailed: true)
   }
 
-  /// The sender begins anew, on the same SSRC or another, or after an outage.
+  /// Starts over: the sender restarted, on the same SSRC or another, or an outage ended.
   mutating func reset() {
     assembly.removeAll()
     dependencies.awaitKeyFrame()
     waiting = []
     keyFrameStart = nil
-    // What comes next tells whether it begins with a key frame.
+    // The next packets show whether the stream starts with a key frame.
     requester.forgetWish()
   }
 
   // MARK: Being stuck
 
-  /// How long a retransmission is waited for before a key frame is asked for as well: several tries, but no longer than
-  /// a stop that nobody minds. Without NACK only packets out of order are waited for.
+  /// How long to wait for a retransmission before also requesting a key frame: several attempts, but no longer than a
+  /// tolerable freeze. Without NACK, only reordered packets are waited for.
   private func patience(_ nacks: NACKGenerator) -> Duration {
     guard usesNACK else { return Self.patienceWithoutNACK }
     return min(max(nacks.requestInterval * 6, Self.minimumPatience), Self.maximumPatience)
@@ -164,23 +164,23 @@ struct VideoReception: Sendable {
   private static let minimumPatience = Duration.milliseconds(200)
   private static let maximumPatience = Duration.milliseconds(500)
 
-  /// Whether a gap of `count` packets that ends now is better not filled: a key frame is smaller and sooner there. It is
-  /// the time that counts. A burst of loss is made good within a round trip, while all viewers of the same encoder pay for
-  /// a key frame.
+  /// Whether a gap of `count` packets that ends now should not be repaired: a key frame is smaller and arrives sooner.
+  /// The duration decides: a burst of loss is repaired within a round trip, while a key frame burdens all viewers of
+  /// the same encoder.
   func isOutage(missing count: Int, nacks: NACKGenerator, now: Instant) -> Bool {
     count >= Self.outagePackets && now - lastPacketAt > max(Self.outageTime, patience(nacks))
   }
 
-  /// Fewer than a small key frame has are always asked for.
+  /// Gaps smaller than a small key frame are always repaired.
   private static let outagePackets = 32
-  /// What lies longer ago nobody wants to see any more.
+  /// Older video is no longer worth showing.
   private static let outageTime = Duration.milliseconds(450)
 
-  /// Since when decoding has stood still; nil while nothing is wrong.
+  /// Since when decoding has been stuck; nil while nothing is wrong.
   private func stuckSince(_ nacks: NACKGenerator) -> Instant? {
     guard hasBegun else { return nil }
     if let start = keyFrameStart {
-      // While it comes nothing else matters; it may take its time as long as none of it is missing.
+      // While it is arriving, nothing else matters; it may take its time as long as none of it is missing.
       var since = min(lastPacketAt, nacks.oldestNoticedAt(from: start) ?? lastPacketAt)
       if let behind = waiting.first(where: { $0.first > start }) { since = min(since, behind.completedAt) }
       return since
@@ -191,7 +191,7 @@ struct VideoReception: Sendable {
     return min(first.completedAt, missing ?? first.completedAt)
   }
 
-  /// Whether to ask for a key frame now.
+  /// Whether to request a key frame now.
   mutating func takeKeyFrameRequest(nacks: inout NACKGenerator, now: Instant) -> Bool {
     if nacks.hasGivenUp {
       nacks.hasGivenUp = false
