@@ -9,8 +9,7 @@ public enum VideoDevice: Hashable, Sendable, CustomStringConvertible {
   /// A Y4M file, played in a loop.
   case file(path: String)
 
-  /// The configuration's spelling: `auto`, `test`, a path beginning with `/`, or `file:` and a path. Nil for anything
-  /// else.
+  /// The configuration's spelling: `auto`, `test`, a path starting with `/`, or `file:` and a path; else nil.
   public init?(_ text: String) {
     switch text {
     case "auto": self = .auto

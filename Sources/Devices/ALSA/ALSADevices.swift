@@ -44,8 +44,7 @@ enum ALSADevices {
     return result
   }
 
-  /// True if there are cards but permissions forbid opening any; alsa-lib itself only reports that there is no such
-  /// card.
+  /// True if there are cards but none may be opened. alsa-lib itself only reports that there is no such card.
   static var areRefused: Bool {
     let cards = Directory.names(in: "/dev/snd").filter { $0.hasPrefix("controlC") }
     return !cards.isEmpty && cards.allSatisfy { access("/dev/snd/\($0)", R_OK | W_OK) != 0 }

@@ -9,7 +9,7 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
   private let pcm: OpaquePointer
   /// The ALSA name that was opened in the end.
   let name: String
-  /// The card's own name for it.
+  /// The device's human-readable name.
   let title: String
 
   /// 10 periods of 20 ms: a thread that is late by less than that loses nothing.

@@ -9,7 +9,7 @@ struct PCMPlayback: ~Copyable, @unchecked Sendable, PlaybackPort {
   private let pcm: OpaquePointer
   /// The ALSA name that was opened in the end.
   let name: String
-  /// The card's own name for it.
+  /// The device's human-readable name.
   let title: String
   /// 1, or 2 with the same samples in both.
   let channels: Int

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Bytes with random access: a file, or an array in tests.
 package protocol RandomAccessBytes: Sendable {
-  /// How many there are.
+  /// Total size.
   var count: Int { get }
   /// Copies from `offset`; returns the number of bytes copied, fewer than requested only at the end.
   func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(DeviceError) -> Int

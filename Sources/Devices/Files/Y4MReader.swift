@@ -68,7 +68,7 @@ struct Y4MHeader: Hashable, Sendable {
   }
 }
 
-/// What is wrong with a Y4M file.
+/// Why a Y4M file cannot be read.
 struct Y4MError: Error, Hashable, Sendable {
   var text: String
   init(_ text: String) { self.text = text }

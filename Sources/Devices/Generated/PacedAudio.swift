@@ -28,7 +28,7 @@ final class PacedAudio: MediaSource {
           let (deadline, skipped) = pace.next(now: MonotonicClock.now)
           if stop.wait(until: deadline) { return }
           position += skipped * UInt64(AudioFormat.samplesPerBlock)
-          // The deadline is the capture time: the thread's lateness must not show as jitter.
+          // The deadline is the capture time, so that the thread's lateness does not show as jitter.
           deliver(try next(deadline, position))
           position += UInt64(AudioFormat.samplesPerBlock)
         }

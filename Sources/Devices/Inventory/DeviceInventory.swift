@@ -1,5 +1,4 @@
-/// The devices that are plugged in, for `cradle-child devices` and `check`. Each is opened only as long as a query
-/// takes.
+/// The connected devices, for `cradle-child devices` and `check`. Each is opened only for as long as a query takes.
 public struct DeviceInventory: Codable, Hashable, Sendable {
   public var cameras: [CameraDescription]
   public var microphones: [SoundDescription]

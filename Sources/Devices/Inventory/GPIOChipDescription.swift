@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A GPIO chip: GPIO character device, version 2.
+/// A GPIO chip: gpio(4), character device version 2.
 public struct GPIOChipDescription: Codable, Hashable, Sendable {
   /// /dev/gpiochipN.
   public var device: String

@@ -83,8 +83,7 @@ struct PlaybackLoop: Sendable {
     return !isClockless || run.written + PlaybackFormat.samplesPerBlock <= due
   }
 
-  /// After an underrun a card has played all it got and then waited. One that got more than real time allows has no
-  /// clock.
+  /// After an underrun a card has played all it got and waited. One that got more than real time has no clock.
   private mutating func interrupt(_ now: Instant) {
     interruptions += 1
     if let run, run.written > Self.samples(in: now - run.start) { return }

@@ -16,8 +16,8 @@ public final class OpusEncoder {
   /// Maximum packet size; at our rates packets are around 100 bytes.
   private static let maximumBytes = 1275
 
-  /// The application is AUDIO: FEC is on where loss is expected; elsewhere all bits go to the CELT mode, which takes a
-  /// third of the processor time. No DTX: a silent nursery must sound silent, not absent.
+  /// The application is AUDIO: FEC is on where loss is expected; otherwise all bits go to sound in CELT mode, which
+  /// takes a third of the processor time. No DTX: a silent nursery must sound silent, not absent.
   public init(
     bitrateKbps: Int = OpusEncoder.defaultBitrateKbps,
     expectedLossPercent: Int = OpusEncoder.lossyPathPercent

@@ -3,12 +3,12 @@ import Wire
 /// Chooses the encoder's fixed speed so that encoding keeps up with the camera on this machine. Pure: it takes the
 /// encoding time of each frame and says when to change.
 ///
-/// It speeds up within a second once frames take more than 60 % of their interval, because too little is then left for
-/// the rest of the process. It slows down only after ten seconds below 25 %, and when that proves too slow it waits
-/// twice as long before the next try.
+/// It steps to a faster speed within a second once frames take more than 60 % of their interval, because too little is
+/// then left for the rest of the process. It steps slower only after ten seconds below 25 %, and when that proves too
+/// slow it waits twice as long before the next try.
 public struct SpeedGovernor: Sendable {
-  /// A good picture; 720p at 30 frames/s fits on the cores of recent small boards. Slower ones are stepped down to
-  /// within seconds.
+  /// A good picture; 720p at 30 frames/s fits on the cores of recent small boards. On slower ones the governor reaches
+  /// a suitable speed within seconds.
   public static let defaultSpeed = -8
   /// Beyond -10 a frame with two layers costs hardly less, but a moving picture loses 2 to 10 dB.
   public static let fastest = -10

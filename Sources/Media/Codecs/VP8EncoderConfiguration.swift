@@ -44,18 +44,17 @@ enum VP8RateControl {
   /// The base layer's share of the bitrate. All other frames predict from base frames. At 60 % the test picture loses
   /// 1.5 dB against one layer, at 75 % nothing; more makes layer 1 visibly worse.
   static let baseLayerPercent = 75
-  /// libvpx's quantizer scale is 0...63. Below 4 the bits go into invisible noise; no upper limit, because a bitrate
-  /// that the network cannot carry costs more than a soft picture.
+  /// libvpx's quantizer scale is 0...63. Below 4 the bits go into invisible noise; the upper end is unrestricted,
+  /// because a bitrate that the network cannot carry costs more than a soft picture.
   static let minimumQuantizer: UInt32 = 4
   static let maximumQuantizer: UInt32 = 63
-  /// In percent of the buffer; below that libvpx drops frames. 0: never, which is right as long as the highest
-  /// quantizer can hold the bitrate: several viewers joining in a row leave a debt of key frames, and a soft picture
-  /// for a second is better than none. Where even that quantizer is too much (below 400 kbit/s at 720p), dropping
-  /// bounds the delay.
+  /// In percent of the buffer; below that libvpx drops frames. 0: never, which is right while the highest quantizer can
+  /// hold the bitrate: viewers joining in a row leave a debt of key frames, and a soft picture for a second is better
+  /// than none. Where even that quantizer is too much (below 400 kbit/s at 720p), dropping bounds the delay.
   static func dropFrameThreshold(kbps: Int, width: Int, height: Int) -> UInt32 {
     kbps * 1280 * 720 < 400 * width * height ? 10 : 0
   }
-  /// The modelled decoder buffer in milliseconds: the allowed bitrate variation. Longer ones gain 0.05 dB but queue
+  /// The modelled decoder buffer in milliseconds: how far the bitrate may vary. Longer ones gain 0.05 dB but queue
   /// more.
   static let bufferMilliseconds: UInt32 = 600
   static let bufferInitialMilliseconds: UInt32 = 300
@@ -63,8 +62,7 @@ enum VP8RateControl {
   /// May undershoot by all that was overspent, and overshoot the target by half while the buffer has reserves.
   static let undershootPercent: UInt32 = 100
   static let overshootPercent: UInt32 = 50
-  /// A key frame may cost as much as six frames. A smaller limit only moves the cost to the next frame, where it is
-  /// worth less.
+  /// A key frame may cost six frames. A lower limit only moves the cost to the next frame, where it is worth less.
   static let maximumIntraPercent: Int32 = 600
   /// A 16 x 16 macroblock is skipped when its squared difference is below this: 0.9 levels per pixel, which eight bits
   /// do not resolve. With little motion that saves a tenth of the time without loss on the test picture; camera noise

@@ -1,4 +1,4 @@
-/// A fixed-width bitmap font for ASCII 32...126, drawn for this program: 5 columns of ink, 7 rows above the base line
+/// A fixed-width bitmap font for ASCII 32...126, drawn for this program: 5 columns of ink, 7 rows above the baseline
 /// and 2 below it.
 enum BitmapFont {
   /// Ink columns of a glyph; bit 4 of a row is the leftmost.

@@ -16,7 +16,7 @@ public struct TestPicture: Sendable {
   private static let squareX = 6
   private static let squareY = 4
 
-  /// Sizes are rounded up to even numbers. Initialization takes tens of milliseconds; drawing does not.
+  /// Sizes are rounded up to even numbers. The initializer takes tens of milliseconds; drawing does not.
   public init(width: Int, height: Int) {
     pool = VideoFramePool(width: width, height: height)
     self.width = pool.width

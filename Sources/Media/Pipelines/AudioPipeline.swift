@@ -47,8 +47,8 @@ public final class AudioPipeline: Sendable {
 
   /// The closures are called on the microphone's threads. `echo` knows what a speaker in the same room is playing.
   ///
-  /// - Parameter levelMeasured: called for a new level: five times a second, just before that moment's packet, and when
-  /// the microphone is lost.
+  /// - Parameter levelMeasured: called for a new level: five times a second, just before that moment's packet, and
+  ///   when the microphone is lost.
   public init(
     device: AudioDevice, echo: EchoControl? = nil, deliver: @escaping @Sendable (EncodedAudioPacket) -> Void,
     levelMeasured: @escaping @Sendable () -> Void = {},

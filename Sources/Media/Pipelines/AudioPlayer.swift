@@ -7,7 +7,7 @@ internal import Wire
 /// Received sound → level and speaker.
 public final class AudioPlayer: Sendable {
   public struct Counters: Sendable {
-    /// RMS of the last 200 ms, dB below full scale; -100 for silence.
+    /// RMS of the last 200 ms, dB below full scale; -100 before the first.
     public var levelDb: Double = -100
     public var packetsRefused: UInt64 = 0
     public var underruns = 0

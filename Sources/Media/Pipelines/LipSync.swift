@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Synchronizes picture and sound.
+/// Keeps picture and sound in sync.
 public enum LipSync {
   /// How far sound may lag its picture unnoticed. ITU-R BT.1359-1: detectable from 125 ms.
   public static let unnoticed: Duration = .milliseconds(125)

@@ -4,7 +4,7 @@ public import RTPReceiving
 internal import Synchronization
 public import Wire
 
-/// Records incoming media into a WebM file without re-encoding, on its own thread: a slow disk never holds up the
+/// Records incoming media into a WebM file without re-encoding, on its own thread: a slow disk never delays the
 /// picture.
 public final class Recorder: Sendable {
   private enum Work: Sendable {

@@ -138,8 +138,8 @@ public final class VideoPipeline: Sendable {
   // MARK: Viewers' demand
 
   /// - Parameters:
-  /// - capturing: a viewer is here or joining: keep pictures at hand, and the first one encoded.
-  /// - encoding: a viewer's connection is up.
+  ///   - capturing: a viewer is here or joining: keep pictures at hand, and the first one encoded.
+  ///   - encoding: a viewer's connection is up.
   public func setDemand(capturing: Bool, encoding: Bool) {
     stills.withLock { demand.isWanted = capturing || !$0.isEmpty }
     let newest = shared.withLock { shared -> Work? in

@@ -18,7 +18,7 @@ public final class VideoPlayer: Sendable {
     /// Total time that frames waited for the decoder and were decoded.
     public var processing: Duration = .zero
     public var firstPicture: Instant?
-    /// Glass-to-glass latency of pictures with a timecode: since the last `takeCounters`, and since the start.
+    /// Glass-to-glass latency of pictures with a timecode: since they were last taken, and since the start.
     public var recentLatency = LatencyHistogram()
     public var latency = LatencyHistogram()
   }
@@ -139,7 +139,7 @@ public final class VideoPlayer: Sendable {
     }
   }
 
-  /// Milliseconds since a timecode stamped by this machine's clock, or one synchronized with it; nil if implausible.
+  /// Milliseconds since a timecode stamped by this machine's clock, or one in sync with it; nil if implausible.
   private static func latency(since timecode: UInt32) -> Int? {
     let now = UInt32(truncatingIfNeeded: MonotonicClock.unixNanoseconds / 1_000_000)
     let difference = Int(Int32(bitPattern: now &- timecode))

@@ -3,7 +3,7 @@ import Frames
 /// Measures the loudness of a stream over 200 ms: five values a second.
 public struct LevelMeter: Sendable {
   public struct Level: Hashable, Sendable {
-    /// dBFS after AES17: a full-scale sine is 0.
+    /// dBFS according to AES17: a full-scale sine is 0.
     public var rms: Double
     /// dBFS of the largest sample.
     public var peak: Double

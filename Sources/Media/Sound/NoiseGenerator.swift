@@ -14,7 +14,7 @@ public struct NoiseGenerator: SoundSource, Sendable {
     /// -6 dB per octave: distant surf.
     case brown
 
-    /// RMS in dBFS after AES17, as `LevelMeter` shows it.
+    /// RMS in dBFS according to AES17, as `LevelMeter` shows it.
     public var level: Double {
       switch self {
       case .white: -28

@@ -3,9 +3,8 @@ internal import Wire
 
 /// Tracks the played sound while a microphone records: the two devices' clocks differ by up to some 100 ppm.
 ///
-/// The adaptive filter behind it learns the room, and a wandering read position looks like a changing room. So the
-/// clocks are compared all the time, sound or not, by fitting a line through the last minute, and the position moves
-/// evenly along that line.
+/// The adaptive filter learns the room, and a wandering read position looks like a changing room. So the clocks are
+/// compared all the time, sound or not, by a line fit over the last minute, and the position moves evenly along it.
 struct PlaybackFollower: Sendable {
   /// The line's position at the beginning of the next block.
   private var expected: Double?
@@ -20,7 +19,7 @@ struct PlaybackFollower: Sendable {
   private var lead = 0.0
 
   private static let block = Double(AudioFormat.samplesPerBlock)
-  /// In samples: 10 ms, but none when a device is so late that there is nothing to read yet.
+  /// In samples: 10 ms; down to 20 ms behind when a device is so late that there is nothing to read yet.
   private static let maximumLead = 480.0
   private static let leastLead = -960.0
   private static let spareLead = 96.0
@@ -39,7 +38,7 @@ struct PlaybackFollower: Sendable {
   mutating func follow(_ played: PlayedSound, at captureTime: Instant) -> Bool {
     guard let measured = played.position(at: captureTime) else { return false }
     guard let expected, abs(measured - expected) < Self.jump else {
-      // The drift is still valid; the position is found anew.
+      // The drift is still valid; the position is measured anew.
       expected = measured + Self.block + drift
       places = 1
       position = nil

@@ -64,7 +64,7 @@ struct EBMLWriter: Sendable {
   var bytes: [UInt8] { writer.bytes }
   var count: Int { writer.count }
 
-  /// A size of eight bytes that means "not known yet". RFC 8794 section 6.2.
+  /// The eight-byte size that means "unknown". RFC 8794 section 6.2.
   static let unknownSize: UInt64 = 0x01ff_ffff_ffff_ffff
 
   /// An eight-byte size, to replace an unknown one. RFC 8794 section 6.1.

@@ -32,7 +32,7 @@ struct VP8FrameTag: Hashable, Sendable {
     isShown = frame[0] & 0x10 != 0
     guard frame[0] & 1 == 0 else { return }
     guard frame.count >= 10, frame[3] == 0x9d, frame[4] == 0x01, frame[5] == 0x2a else { return nil }
-    // The upper two bits of each are the upscaling, which nobody uses.
+    // The upper two bits of each are the upscaling factor, which nobody uses.
     let size = PictureSize(
       width: Int(frame[6]) | Int(frame[7] & 0x3f) << 8, height: Int(frame[8]) | Int(frame[9] & 0x3f) << 8)
     guard size.area > 0 else { return nil }

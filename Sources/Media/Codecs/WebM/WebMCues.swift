@@ -8,7 +8,7 @@ struct WebMCues: Sendable {
 
   private let track: Int
   private var entries: [Entry] = []
-  /// Minimum distance of two entries. Grows with the recording, so that a night takes no more memory than an hour.
+  /// Minimum distance between entries. Grows with the recording, so that a night takes no more memory than an hour.
   private var spacing: Int64
   private static let maximumEntries = 8192
 
@@ -34,7 +34,7 @@ struct WebMCues: Sendable {
     while let last = entries.last, last.position >= position { entries.removeLast() }
   }
 
-  /// The element.
+  /// The encoded Cues element.
   func bytes() -> [UInt8] {
     var writer = EBMLWriter()
     writer.master(.cues) { cues in

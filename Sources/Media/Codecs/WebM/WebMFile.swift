@@ -35,7 +35,7 @@ public protocol WebMFile: AnyObject {
   func append(_ bytes: [UInt8]) throws(WebMError)
   /// Overwrites existing bytes.
   func overwrite(_ bytes: [UInt8], at offset: Int) throws(WebMError)
-  /// Cuts the end off.
+  /// Truncates the file.
   func truncate(to count: Int) throws(WebMError)
   /// Returns when all data is on the disk.
   func synchronize() throws(WebMError)

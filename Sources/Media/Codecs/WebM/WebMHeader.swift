@@ -42,8 +42,7 @@ struct WebMHeader: Sendable {
 
   /// One tick of all timestamps: 1 ms, as in the WebM guidelines.
   private static let nanosecondsPerTick: UInt64 = 1_000_000
-  /// libopus's lookahead of 6.5 ms at 48 kHz: the decoder's first samples are from before the recording. RFC 7845
-  /// section 4.2.
+  /// libopus's lookahead of 6.5 ms at 48 kHz: the decoder's first output precedes the recording. RFC 7845 section 4.2.
   static let opusPreSkip = 312
   /// How far before a seek target a decoder must start to converge. RFC 7845 section 4.6.
   private static let seekPreRollNanoseconds: UInt64 = 80_000_000

@@ -73,7 +73,7 @@ public final class WebMWriter {
     if case .ended = state { true } else { false }
   }
 
-  /// Writes a complete VP8 frame with its capture time. Anything that is not a VP8 frame is ignored.
+  /// Writes a complete VP8 frame with its capture time. Anything else is ignored.
   ///
   /// Throws once, when the file cannot grow. The recording has then ended, with everything so far intact.
   public func write(video frame: [UInt8], at time: Instant) throws(WebMError) {
@@ -81,8 +81,7 @@ public final class WebMWriter {
     try write(WebMBlock(content: .video(tag), time: time, data: frame))
   }
 
-  /// Writes an Opus packet with its capture time. Anything that is not an Opus packet is ignored. Throws as for
-  /// pictures.
+  /// Writes an Opus packet with its capture time. Anything else is ignored. Throws as for pictures.
   public func write(audio packet: [UInt8], at time: Instant) throws(WebMError) {
     guard tracks.audioChannels != nil, let nanoseconds = OpusDuration.nanoseconds(of: packet) else { return }
     try write(WebMBlock(content: .audio(nanoseconds: nanoseconds), time: time, data: packet))
