@@ -3,12 +3,12 @@ internal import Glibc
 internal import Sound
 internal import Wire
 
-/// Opens what the configuration calls a microphone.
+/// Opens the microphone that the configuration names.
 public enum AudioSources {
-  /// Opens a device; sound comes as `AudioFormat` says, whatever the device does.
+  /// Opens a device; it delivers `AudioFormat`, whatever its own format is.
   ///
-  /// For `auto` the system's default is tried first, then the cards in their order, those in `avoiding` (ALSA names)
-  /// last. `off` is `notFound`: whoever wants no microphone does not open one.
+  /// For `auto` the system's default is tried first, then the cards in order, with those in `avoiding` (ALSA names)
+  /// last. `off` throws `notFound`: without a microphone there is nothing to open.
   public static func open(
     _ device: AudioDevice, avoiding: Set<String> = []
   ) throws(DeviceError) -> any AudioSource {
@@ -23,7 +23,7 @@ public enum AudioSources {
 
   private static func openFirst(_ avoiding: Set<String>) throws(DeviceError) -> ALSAMicrophone {
     let hardware = ALSADevices.hardware(.capture).map { "plug\($0.name)" }
-    // The library makes up a "default" where there is no card at all.
+    // alsa-lib offers a "default" even where there is no card at all.
     let all = ["default"] + hardware
     var nearest: DeviceError?
     for name in all.filter({ !avoiding.contains($0) }) + all.filter({ avoiding.contains($0) }) {

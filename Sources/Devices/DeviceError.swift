@@ -1,31 +1,31 @@
 internal import Glibc
 
-/// Why a camera, a microphone, a speaker, a lamp or a file that stands in for one cannot be used, and what to do about it.
+/// Why a camera, a microphone, a speaker, a lamp or a file in place of one cannot be used, and what to do about it.
 public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Reason: Hashable, Sendable {
-    /// Nothing of that name is there.
+    /// No device has that name.
     case notFound
-    /// Another program has it.
+    /// In use by another program.
     case busy
     case permissionDenied
-    /// The device offers nothing that can be read; the text says what it does offer.
+    /// The device has no usable format; the text says what it does offer.
     case unsupportedFormat(String)
-    /// It was there and has gone.
+    /// The device was unplugged.
     case disconnected
-    /// It is open, and no picture or sound has come from it for so many milliseconds.
+    /// It is open but has delivered no picture or sound for this many milliseconds.
     case silent(milliseconds: Int)
-    /// A file that is not what its name says; the text says where it goes wrong.
+    /// The file's content is not what its name says; the text says where it goes wrong.
     case invalidFile(String)
-    /// A lamp that is only on or off was asked for something between.
+    /// A level between off and on was asked of a lamp that cannot be dimmed.
     case notDimmable
-    /// Any other refusal of the system: what was tried, and errno.
+    /// Any other system error: the operation that failed, and errno.
     case io(operation: String, errno: Int32)
   }
 
-  /// The device as it was asked for: a path, an ALSA name, or "camera" when any would do.
+  /// The device as requested: a path, an ALSA name, or "camera" when any would do.
   public var device: String
   public var reason: Reason
-  /// What a person can do next, one sentence; nil when there is nothing to say.
+  /// What the user can do next, one sentence; nil when there is nothing to say.
   public var advice: String?
 
   public init(device: String, reason: Reason, advice: String? = nil) {
@@ -34,7 +34,7 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     self.advice = advice
   }
 
-  /// What is wrong in a few words, without the device and the advice: fits on a card.
+  /// What is wrong in a few words, without the device and the advice: short enough for a card.
   public var summary: String {
     switch reason {
     case .notFound: "not found"
@@ -54,7 +54,7 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     "\(device): \(summary)" + (advice.map { ". \($0)" } ?? "")
   }
 
-  /// The error for an errno of the system, with the advice that fits a device of `kind`.
+  /// The error for a system errno, with the advice for a device of `kind`.
   static func system(_ number: Int32, device: String, operation: String, kind: Kind) -> DeviceError {
     switch number {
     case ENOENT:
@@ -84,10 +84,10 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension DeviceError {
-  /// What sort of thing was opened; decides the advice.
+  /// The kind of device; decides the advice.
   enum Kind: Sendable {
     case camera, microphone, speaker, gpio, led, file
-    /// A file that is written.
+    /// A file opened for writing.
     case output
 
     var adviceWhenMissing: String {

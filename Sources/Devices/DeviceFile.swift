@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// An open file descriptor; closed when its owner goes.
+/// An open file descriptor; closed at deinit.
 struct DeviceFile: ~Copyable {
   let descriptor: Int32
   let path: String

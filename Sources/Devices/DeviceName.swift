@@ -1,15 +1,15 @@
-/// What `cameras: - device:` names.
+/// The value of `cameras: - device:`.
 public enum VideoDevice: Hashable, Sendable, CustomStringConvertible {
   /// The first camera that works.
   case auto
-  /// The moving picture that the program makes.
+  /// The built-in moving test picture.
   case test
   /// A V4L2 device node or a link to one, for example /dev/v4l/by-id/….
   case camera(path: String)
-  /// A Y4M file, played over and over.
+  /// A Y4M file, played in a loop.
   case file(path: String)
 
-  /// The configuration's spelling: `auto`, `test`, a path that begins with `/`, or `file:` and a path. Nil for anything else.
+  /// The configuration's spelling: `auto`, `test`, a path starting with `/`, or `file:` and a path; else nil.
   public init?(_ text: String) {
     switch text {
     case "auto": self = .auto
@@ -30,20 +30,20 @@ public enum VideoDevice: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What `microphone: device:` names.
+/// The value of `microphone: device:`.
 public enum AudioDevice: Hashable, Sendable, CustomStringConvertible {
-  /// The system's default, else the first card that records.
+  /// The system's default, else the first card that can record.
   case auto
-  /// No microphone is wanted.
+  /// No microphone.
   case off
-  /// The tone that the program makes.
+  /// The built-in test tone.
   case test
   /// An ALSA PCM name, for example `hw:1,0` or `plughw:CARD=Webcam`.
   case pcm(name: String)
-  /// A WAV file, played over and over.
+  /// A WAV file, played in a loop.
   case file(path: String)
 
-  /// The configuration's spelling: `auto`, `none`, `test`, `file:` and a path; anything else is an ALSA name. Nil for nothing.
+  /// The configuration's spelling: `auto`, `none`, `test`, `file:` and a path; else an ALSA name. Nil if empty.
   public init?(_ text: String) {
     switch text {
     case "", "file:": return nil
@@ -66,20 +66,20 @@ public enum AudioDevice: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What `speaker: device:` names.
+/// The value of `speaker: device:`.
 public enum SpeakerDevice: Hashable, Sendable, CustomStringConvertible {
-  /// The system's default, else the first card that plays.
+  /// The system's default, else the first card that can play.
   case auto
-  /// No speaker is wanted.
+  /// No speaker.
   case off
-  /// Played in real time and thrown away.
+  /// Played in real time and discarded.
   case null
   /// An ALSA PCM name, for example `hw:1,0` or `plughw:CARD=Headset`.
   case pcm(name: String)
-  /// A WAV file that is written, from its beginning.
+  /// A WAV file that is overwritten.
   case file(path: String)
 
-  /// The configuration's spelling: `auto`, `none`, `null`, `file:` and a path; anything else is an ALSA name. Nil for nothing.
+  /// The configuration's spelling: `auto`, `none`, `null`, `file:` and a path; else an ALSA name. Nil if empty.
   public init?(_ text: String) {
     switch text {
     case "", "file:": return nil

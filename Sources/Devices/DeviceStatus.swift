@@ -1,11 +1,11 @@
-/// How a device is that is kept going: what log, status and parents are told of it.
+/// The state of a supervised device, for the log, the status and the parents.
 public enum DeviceStatus<Info: Sendable>: Sendable {
   /// None is configured.
   case off
   /// Nothing is known yet.
   case opening
-  /// It delivers.
+  /// Delivering.
   case running(Info)
-  /// It does not, for this reason; it is tried again.
+  /// Not delivering, for this reason; retried.
   case missing(DeviceError)
 }

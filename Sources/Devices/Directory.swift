@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Directories and the one-line files of /sys.
+/// Directories and the one-line files of sysfs.
 public enum Directory {
-  /// The names in a directory, sorted, without those that begin with a dot, at most 4096; empty if it cannot be read.
+  /// The names in a directory, sorted, without dot files, at most 4096; empty if it cannot be read.
   public static func names(in path: String) -> [String] {
     guard let directory = opendir(path) else { return [] }
     defer { closedir(directory) }
@@ -26,7 +26,7 @@ public enum Directory {
     return line.isEmpty ? nil : line
   }
 
-  /// Where a chain of symbolic links ends; nil if it does not end at a file.
+  /// The target of a chain of symbolic links; nil if it does not exist.
   static func resolved(_ path: String) -> String? {
     guard let target = realpath(path, nil) else { return nil }
     defer { free(target) }

@@ -3,20 +3,20 @@ internal import Wire
 
 /// A device that is open and ready to deliver. It runs on a thread of its own.
 ///
-/// Life: opened by `VideoSources.open` or `AudioSources.open`, `start` once, `stop` once or more. Not started again.
+/// Lifecycle: opened by `VideoSources.open` or `AudioSources.open`, `start` once, `stop` once or more. Never restarted.
 public protocol MediaSource<Info, Element>: AnyObject, Sendable {
   associatedtype Info: Sendable
   associatedtype Element: Sendable
 
-  /// What was opened and what it really delivers.
+  /// What was opened and what it actually delivers.
   var info: Info { get }
 
-  /// Begins to deliver. Both closures are called on the source's thread and must not block or call `stop`.
+  /// Starts delivery. Both closures are called on the source's thread and must not block or call `stop`.
   /// `failed` is called at most once, and nothing is delivered after it.
   func start(
     deliver: @escaping @Sendable (Element) -> Void, failed: @escaping @Sendable (DeviceError) -> Void)
 
-  /// Ends delivery, waits for the thread and lets the device go. After that neither closure is called. Idempotent.
+  /// Ends delivery, joins the thread and closes the device. Neither closure is called after that. Idempotent.
   func stop()
 }
 
@@ -26,7 +26,7 @@ public typealias VideoSource = MediaSource<VideoSourceInfo, VideoFrame>
 /// Sound in blocks of 20 ms: a microphone, a file, or the test tone.
 public typealias AudioSource = MediaSource<AudioSourceInfo, AudioBlock>
 
-/// What the configuration asks of a camera.
+/// The mode that the configuration asks of a camera.
 public struct VideoRequest: Hashable, Sendable {
   /// Pixels.
   public var width: Int
@@ -44,14 +44,14 @@ public struct VideoRequest: Hashable, Sendable {
 public struct VideoSourceInfo: Hashable, Sendable {
   /// A path, or "test".
   public var device: String
-  /// The device's own name, for people.
+  /// The device's human-readable name.
   public var name: String
   /// Pixels; both even.
   public var width: Int
   public var height: Int
   /// The nominal rate; low light makes many cameras slower.
   public var framesPerSecond: Double
-  /// How the pictures come from the device: "YUYV", "MJPG", "Y4M", ….
+  /// The device's own pixel format: "YUYV", "MJPG", "Y4M", ….
   public var pixelFormat: String
   public var request: VideoRequest
 
@@ -68,7 +68,7 @@ public struct VideoSourceInfo: Hashable, Sendable {
     self.request = request
   }
 
-  /// True if the device had no mode as it was asked for; within 2 % a rate counts as the same (29.97 for 30).
+  /// True if the device had no mode as requested; a rate within 2 % counts as equal (29.97 for 30).
   public var differsFromRequest: Bool {
     width != request.width || height != request.height
       || abs(framesPerSecond - request.framesPerSecond) > request.framesPerSecond * 0.02
@@ -86,13 +86,13 @@ public struct VideoSourceInfo: Hashable, Sendable {
   }
 }
 
-/// What an open audio source delivers. The sound itself is always as `AudioFormat` says.
+/// What an open audio source delivers. The samples are always in `AudioFormat`.
 public struct AudioSourceInfo: Hashable, Sendable {
-  /// The ALSA name that was opened in the end, a path, or "test".
+  /// The ALSA name opened in the end, a path, or "test".
   public var device: String
-  /// The device's own name, for people.
+  /// The device's human-readable name.
   public var name: String
-  /// Of the file before conversion; for a device what it was opened with (ALSA converts behind that).
+  /// A file's rate before conversion; for a device, the rate it was opened with (ALSA may convert).
   public var sampleRate: Int
   public var channels: Int
 

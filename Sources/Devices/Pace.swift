@@ -1,13 +1,13 @@
 internal import Wire
 
-/// The times at which a source without a clock of its own delivers: element n at start + n * interval, so no error adds up.
+/// Delivery times of a source without its own clock: element n at start + n * interval, so errors do not accumulate.
 struct Pace: Sendable {
   private var start: Instant
   /// Seconds between elements, as a fraction.
   private let numerator: Int64
   private let denominator: Int64
   private var count: Int64 = 0
-  /// Later than this (the machine slept, the process was stopped) the missed elements are left out.
+  /// Beyond this lateness (machine suspended, process stopped) the missed elements are skipped.
   private let patience: Duration
 
   /// `numerator / denominator` seconds between elements; both from 1 to a million.
@@ -20,7 +20,7 @@ struct Pace: Sendable {
     self.patience = patience
   }
 
-  /// When the next element is due, and how many before it have been missed for good.
+  /// When the next element is due, and how many before it are skipped.
   mutating func next(now: Instant) -> (deadline: Instant, skipped: UInt64) {
     var skipped: UInt64 = 0
     let late = now - due
@@ -32,7 +32,7 @@ struct Pace: Sendable {
     let deadline = due
     count += 1
     if count == denominator {
-      // After so many elements a whole number of seconds has passed: begin to count there.
+      // A whole number of seconds has passed after this many elements: restart the count there.
       start += .seconds(numerator)
       count = 0
     }

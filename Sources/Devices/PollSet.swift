@@ -1,5 +1,5 @@
-// poll.h belongs to no module of its own, so `pollfd` may come from any module that includes it. All are named here,
-// and nowhere else does anything touch its members.
+// poll.h belongs to no module of its own, so `pollfd` may come from any module that includes it. All of them are
+// imported here, and only this file accesses its members.
 internal import CALSA
 internal import CLinux
 internal import Glibc
@@ -9,7 +9,7 @@ internal import Wire
 struct PollSet {
   private var entries: [pollfd]
 
-  /// Waits for something to read; a descriptor of -1 is never ready.
+  /// Waits for input; a descriptor of -1 is never ready.
   init(reading descriptors: [Int32]) {
     entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
   }
@@ -28,21 +28,21 @@ struct PollSet {
 
   var count: Int { entries.count }
 
-  /// False after a wait in which nothing happened.
+  /// False after a wait that timed out.
   var isReady: Bool { entries.contains { $0.revents != 0 } }
 
-  /// The other side reports an error or has gone.
+  /// An error, a hang-up or an invalid descriptor was reported.
   var hasFault: Bool { entries.contains { $0.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 } }
 
-  /// Waits for any of them or for `descriptor`; true if that one is ready.
+  /// Waits for any of them or for `descriptor`; true if `descriptor` is ready.
   mutating func wait(_ timeout: Duration, or descriptor: Int32) -> Bool {
     entries.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
     defer { entries.removeLast() }
-    // To the nanosecond, ppoll(2): a wait in whole milliseconds would take a second one for the rest.
+    // ppoll(2) for its nanosecond timeout: with whole milliseconds the remainder would need a second wait.
     let (seconds, rest) = max(0, timeout.nanoseconds).quotientAndRemainder(dividingBy: 1_000_000_000)
     var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(rest))
     let count = ppoll(&entries, nfds_t(entries.count), &time, nil)
-    // Interrupted: nothing is known of any of them.
+    // Interrupted: no state is known.
     if count < 0 {
       for index in entries.indices { entries[index].revents = 0 }
     }

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Counts the time without a picture or sound in waits that really ran, so that a stopped process or a sleeping
+/// Adds up the time without a picture or sound from waits that really ran, so that a stopped process or a suspended
 /// machine does not look like a dead device.
 struct SilenceWatch: Sendable {
   private var limit: Duration

@@ -1,7 +1,7 @@
 internal import Frames
 internal import Synchronization
 
-/// The part that every source has: a thread that is started once and stopped any number of times.
+/// The thread of a source: started once, stopped any number of times.
 final class SourceThread: Sendable {
   let stopSignal = StopSignal()
   private let state = Mutex<State>(.idle)
@@ -19,7 +19,7 @@ final class SourceThread: Sendable {
     }
   }
 
-  /// Raises the signal and joins. Whoever comes second waits for the first.
+  /// Raises the signal and joins. A concurrent second call waits for the first.
   func stop() {
     stopSignal.raise()
     state.withLock { state in

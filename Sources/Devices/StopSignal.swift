@@ -3,7 +3,7 @@ internal import Frames
 internal import Glibc
 internal import Wire
 
-/// Wakes a thread that waits in poll(2): a flag with a file descriptor, raised once and for all.
+/// Wakes a thread that waits in poll(2): a flag with a file descriptor, raised once and never cleared.
 final class StopSignal: Sendable {
   /// Readable from the moment the signal is raised.
   let descriptor: Int32

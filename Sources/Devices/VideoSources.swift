@@ -2,13 +2,13 @@ public import Frames
 internal import Picture
 internal import Wire
 
-/// Opens what the configuration calls a camera.
+/// Opens the camera that the configuration names.
 public enum VideoSources {
-  /// Opens a device in the mode nearest to `request`; `info` of the result says what that is.
+  /// Opens a device in the mode nearest to `request`; `info` of the result has the actual mode.
   ///
-  /// For `auto` the cameras are tried in the order of their numbers, those in `avoiding` (paths) last: that is for a
-  /// camera that opens and then delivers nothing. The error of `auto` is that of the camera that came nearest.
-  /// While `demand` says that nobody wants pictures, none but the first is made and delivered.
+  /// For `auto` the cameras are tried in numerical order, with those in `avoiding` (paths) last: cameras that open but
+  /// deliver nothing. If all fail, the most relevant error is thrown.
+  /// While `demand` is off, only the first picture is made and delivered.
   public static func open(
     _ device: VideoDevice, request: VideoRequest, avoiding: Set<String> = [], demand: Demand? = nil
   ) throws(DeviceError) -> any VideoSource {
@@ -20,7 +20,7 @@ public enum VideoSources {
     }
   }
 
-  /// Paths of the video nodes, by number. Not all of them are cameras.
+  /// Paths of the video nodes, in numerical order. Not all of them are cameras.
   static func nodes() -> [String] {
     Directory.names(in: "/dev")
       .compactMap { name in name.hasPrefix("video") ? Int(name.dropFirst(5)) : nil }
@@ -36,7 +36,7 @@ public enum VideoSources {
       do throws(DeviceError) {
         return try V4L2Camera(path: path, request: request, demand: demand)
       } catch {
-        // A metadata node or a decoder says nothing about the camera.
+        // The error of a metadata node or a decoder says nothing about the camera.
         if case .unsupportedFormat = error.reason, nearest != nil { continue }
         if let known = nearest?.reason, case .unsupportedFormat = known { nearest = error }
         nearest = nearest ?? error

@@ -1,19 +1,19 @@
 internal import CALSA
 internal import Glibc
 
-/// The sound devices that ALSA knows.
+/// The sound devices known to ALSA.
 enum ALSADevices {
   enum Direction { case capture, playback }
 
   /// One PCM device of a sound card.
   struct Hardware: Sendable {
-    /// `hw:CARD=Loopback,DEV=0`: names the card by its id, which stays when another is plugged in.
+    /// `hw:CARD=Loopback,DEV=0`: the card id stays the same when another card is plugged in.
     let name: String
-    /// For people.
+    /// Human-readable.
     let title: String
   }
 
-  /// What the hardware offers, card by card.
+  /// The PCM devices of all cards, in card order.
   static func hardware(_ direction: Direction) -> [Hardware] {
     calsa_silence_messages()
     var result: [Hardware] = []
@@ -24,7 +24,7 @@ enum ALSADevices {
     return result
   }
 
-  /// The names that the system's ALSA configuration offers ("default", "sysdefault:CARD=…", "pipewire", …).
+  /// PCM names from the system's ALSA configuration ("default", "sysdefault:CARD=…", "pipewire", …).
   static func configured(_ direction: Direction) -> [(name: String, title: String)] {
     calsa_silence_messages()
     var hints: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
@@ -44,7 +44,7 @@ enum ALSADevices {
     return result
   }
 
-  /// True if there are cards and none may be opened. The library itself only says that there is no such card.
+  /// True if there are cards but none may be opened. alsa-lib itself only reports that there is no such card.
   static var areRefused: Bool {
     let cards = Directory.names(in: "/dev/snd").filter { $0.hasPrefix("controlC") }
     return !cards.isEmpty && cards.allSatisfy { access("/dev/snd/\($0)", R_OK | W_OK) != 0 }
@@ -81,7 +81,7 @@ enum ALSADevices {
     return result
   }
 
-  /// Takes over a string that ALSA allocated.
+  /// Takes ownership of a string allocated by ALSA.
   private static func text(_ string: UnsafeMutablePointer<CChar>?) -> String? {
     guard let string else { return nil }
     defer { free(string) }

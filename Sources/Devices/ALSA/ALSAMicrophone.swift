@@ -2,16 +2,16 @@ internal import Frames
 internal import Synchronization
 internal import Wire
 
-/// A microphone that ALSA knows.
+/// An ALSA capture device.
 final class ALSAMicrophone: MediaSource {
   let info: AudioSourceInfo
-  /// Until the thread takes it, or `stop` lets it go.
+  /// The open PCM until the thread takes it or `stop` closes it.
   private let opened: Mutex<PCMCapture?>
   private let thread = SourceThread()
 
   private static let silenceLimit: Duration = .seconds(2)
   private static let slice: Duration = .milliseconds(250)
-  /// A plug-in that says "ready" and has nothing must not spin.
+  /// Keeps the thread from spinning on a plug-in that polls as ready but has no samples.
   private static let pause: Duration = .milliseconds(5)
 
   init(pcm name: String) throws(DeviceError) {
@@ -55,7 +55,7 @@ final class ALSAMicrophone: MediaSource {
     }
   }
 
-  /// True if anything was there.
+  /// True if any samples were read.
   private func readAll(
     _ pcm: borrowing PCMCapture, into assembly: inout BlockAssembly, until stop: StopSignal,
     _ deliver: (AudioBlock) -> Void
@@ -76,7 +76,7 @@ final class ALSAMicrophone: MediaSource {
   }
 }
 
-/// Collects what the card gives, in whatever portions, into blocks of 20 ms.
+/// Collects the card's samples, read in portions of any size, into blocks of 20 ms.
 struct BlockAssembly {
   private var samples = [Int16](repeating: 0, count: AudioFormat.samplesPerBlock)
   private var count = 0
@@ -99,13 +99,13 @@ struct BlockAssembly {
     return outcome
   }
 
-  /// A half-filled block before a gap is let go: its samples count as lost with the gap.
+  /// Discards a half-filled block before a gap; its samples count as lost with the gap.
   mutating func interrupt() {
     count = 0
     isAfterGap = true
   }
 
-  /// The block if it is full. `timeOfNextSample` is when the sample after it was taken.
+  /// The block if it is full. `timeOfNextSample` is the capture time of the sample after it.
   mutating func takeBlock(timeOfNextSample: @autoclosure () -> Instant) -> AudioBlock? {
     guard count == AudioFormat.samplesPerBlock else { return nil }
     let placed = clock.place(measured: timeOfNextSample() - AudioFormat.blockDuration, afterGap: isAfterGap)

@@ -3,10 +3,10 @@ internal import Glibc
 internal import Synchronization
 internal import Wire
 
-/// A speaker that ALSA knows.
+/// An ALSA playback device.
 final class ALSASpeaker: MediaSource {
   let info: SpeakerInfo
-  /// Until the thread takes it, or `stop` lets it go.
+  /// The open PCM until the thread takes it or `stop` closes it.
   private let opened: Mutex<PCMPlayback?>
   private let pull: PlaybackPull
   private let thread = SourceThread()
@@ -50,10 +50,10 @@ final class ALSASpeaker: MediaSource {
   }
 }
 
-/// The calling thread before all others, where the system lets us (RLIMIT_RTPRIO; `LimitRTPRIO=` of systemd.exec(5)).
-/// Without it sound plays as well, until the machine is very busy.
+/// Real-time scheduling for the calling thread, where the system permits it (RLIMIT_RTPRIO; `LimitRTPRIO=` of
+/// systemd.exec(5)). Playback works without it, until the machine is very busy.
 enum RealTime {
-  /// Above ordinary threads, below the kernel's own (50).
+  /// Above ordinary threads, below the kernel's IRQ threads (50).
   private static let priority: Int32 = 10
 
   static func request() {

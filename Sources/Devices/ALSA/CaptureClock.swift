@@ -1,27 +1,27 @@
 internal import Frames
 internal import Wire
 
-/// Gives blocks of sound their place in time: smooths the sound card's coarse answers and counts what was lost.
+/// Timestamps audio blocks: smooths the sound card's coarse position reports and counts lost samples.
 ///
-/// A card reports what it recorded in steps, so a sample may be older than measured but never younger. The earliest
-/// measurements are therefore the true ones: the clock follows them at once, and later ones only at the pace of drift.
+/// A card reports its position in steps, so a sample may be older than measured but never younger. The earliest
+/// measurements are therefore the true ones: the clock follows them at once, and later ones only at the rate of drift.
 struct CaptureClock: Sendable {
   private var expected: Instant?
   private var position: UInt64 = 0
 
-  /// A card reports at least once a buffer; what is later than that is a jump, not drift.
+  /// A card reports at least once per buffer; anything later than that is a jump, not drift.
   private static let jump: Duration = .milliseconds(200)
-  /// Each block takes this share of the difference: 20 ms of steps cost 0.3 ms, and 1000 ppm of drift 1.3 ms.
+  /// Each block corrects this fraction of the difference: 20 ms of steps cost 0.3 ms, and 1000 ppm of drift 1.3 ms.
   private static let smoothing: Int64 = 64
 
-  /// For the next 20 ms. `measured` is when its first sample was taken, as far as the card knows; `afterGap` is true if
-  /// recording was interrupted before it.
+  /// Places the next 20 ms. `measured` is when its first sample was captured, as far as the card knows; `afterGap` is
+  /// true if recording was interrupted before it.
   mutating func place(measured: Instant, afterGap: Bool) -> (captureTime: Instant, samplePosition: UInt64) {
     var captureTime = measured
     if let expected {
       let difference = measured - expected
       if afterGap {
-        // Sound cannot run back in time: a gap shorter than the card's error loses nothing.
+        // Capture time never goes backwards: a gap shorter than the card's error loses nothing.
         position += difference > .zero ? Self.samples(in: difference) : 0
         captureTime = max(measured, expected)
       } else if difference > .zero, Self.jump > difference {

@@ -4,23 +4,23 @@ internal import Frames
 internal import Glibc
 internal import Wire
 
-/// An ALSA PCM that is open for recording as `AudioFormat` says; closed when its owner goes.
+/// An ALSA PCM open for capture in `AudioFormat`; closed at deinit.
 struct PCMCapture: ~Copyable, @unchecked Sendable {
   private let pcm: OpaquePointer
-  /// The ALSA name that could be opened in the end.
+  /// The ALSA name that was opened in the end.
   let name: String
-  /// The card's own name for it.
+  /// The device's human-readable name.
   let title: String
 
-  /// 10 periods of 20 ms: a thread that is late by less loses nothing.
+  /// 10 periods of 20 ms: a thread that is late by less than that loses nothing.
   private static let periodsPerBuffer: UInt = 10
 
-  /// What reading gave.
+  /// The result of a read.
   enum Outcome {
     case samples(Int)
-    /// Nothing there now.
+    /// No samples available yet.
     case nothing
-    /// Sound was lost (overrun or suspend); recording has begun anew.
+    /// Samples were lost (overrun or suspend); capture was restarted.
     case interrupted
   }
 
@@ -35,7 +35,7 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// The same device behind ALSA's `plug`; nil if it is that already.
+  /// The same device through ALSA's `plug`; nil if it already goes through it.
   static func convertingName(_ name: String) -> String? {
     if name.hasPrefix("plug") { return nil }
     if name.hasPrefix("hw:") { return "plug" + name }
@@ -61,26 +61,26 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
 
   deinit { snd_pcm_close(pcm) }
 
-  /// Lets sound come in.
+  /// Starts capture.
   func start() throws(DeviceError) {
     let status = snd_pcm_start(pcm)
     if status < 0 { throw Self.error(status, name, "start") }
   }
 
-  /// Descriptors to wait on, followed by `settle` after the wait.
+  /// Descriptors to wait on; call `settle` after the wait.
   func pollDescriptors() -> PollSet {
     let count = max(0, snd_pcm_poll_descriptors_count(pcm))
     return PollSet(count: Int(count)) { snd_pcm_poll_descriptors(pcm, $0, UInt32(count)) }
   }
 
-  /// Lets plug-ins see what poll(2) returned.
+  /// Passes the events that poll(2) returned to the plug-ins.
   func settle(_ descriptors: inout PollSet) {
     var events: UInt16 = 0
     let count = UInt32(descriptors.count)
     descriptors.withEntries { snd_pcm_poll_descriptors_revents(pcm, $0, count, &events) }
   }
 
-  /// Reads into `samples` without blocking and recovers from what can be recovered.
+  /// Reads into `samples` without blocking; recovers from overruns and suspends.
   func read(into samples: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Outcome {
     let count = snd_pcm_readi(pcm, samples.baseAddress, snd_pcm_uframes_t(samples.count))
     if count > 0 { return .samples(min(count, samples.count)) }
@@ -93,7 +93,7 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// When the next sample to be read was taken: now, less what waits to be read.
+  /// Capture time of the next sample to be read: now, minus the samples waiting to be read.
   func timeOfNextSample() -> Instant {
     var delay: snd_pcm_sframes_t = 0
     let status = snd_pcm_delay(pcm, &delay)
@@ -110,7 +110,7 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
     return status < 0 ? try fail(status) : .interrupted
   }
 
-  /// After the machine slept: drivers that cannot go on where they were begin anew.
+  /// After a system suspend; drivers that cannot resume are restarted.
   private func resume() throws(DeviceError) -> Outcome {
     switch snd_pcm_resume(pcm) {
     case 0: .interrupted
@@ -157,7 +157,7 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
     return text.isEmpty || text == cardName ? cardName : "\(cardName), \(text)"
   }
 
-  /// A card that is not there is ENODEV or ENXIO, a name that is not configured ENOENT.
+  /// A missing card gives ENODEV or ENXIO, a name that is not configured ENOENT.
   static func openError(
     _ status: Int32, _ name: String, kind: DeviceError.Kind = .microphone
   ) -> DeviceError {

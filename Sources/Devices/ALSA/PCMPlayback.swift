@@ -4,19 +4,19 @@ internal import Frames
 internal import Glibc
 internal import Wire
 
-/// An ALSA PCM that is open for playing 48 kHz 16-bit sound; closed when its owner goes.
+/// An ALSA PCM open for playback of 48 kHz 16-bit sound; closed at deinit.
 struct PCMPlayback: ~Copyable, @unchecked Sendable, PlaybackPort {
   private let pcm: OpaquePointer
-  /// The ALSA name that could be opened in the end.
+  /// The ALSA name that was opened in the end.
   let name: String
-  /// The card's own name for it.
+  /// The device's human-readable name.
   let title: String
-  /// 1, or 2 with the same in both.
+  /// 1, or 2 with the same samples in both.
   let channels: Int
   let target: Int
   private let bufferSize: Int
 
-  /// Three periods of 10 ms: one plays, one waits, one is being filled.
+  /// Three periods of 10 ms: one playing, one waiting, one being filled.
   private static let periodsPerBuffer: UInt = 3
 
   /// Tries `name` itself, mono and stereo, then through ALSA's converters.
@@ -66,7 +66,7 @@ struct PCMPlayback: ~Copyable, @unchecked Sendable, PlaybackPort {
   func queued() throws(DeviceError) -> PlaybackQueue {
     let room = snd_pcm_avail(pcm)
     guard room < 0 else {
-      // The first samples start it by themselves; a card that has gone may still answer.
+      // A stream that has not started does so at its threshold; a card that was unplugged may still answer.
       return isDisconnected ? try fail(-ENODEV) : .samples(max(0, bufferSize - Int(room)))
     }
     return try recover(Int32(room)) ? .interrupted : .notReady
@@ -91,12 +91,12 @@ struct PCMPlayback: ~Copyable, @unchecked Sendable, PlaybackPort {
     return try recover(Int32(count)) ? .interrupted : .samples(0)
   }
 
-  /// True if it is ready again, false if it is not yet; throws for everything that cannot be recovered from.
+  /// True if the device is ready again, false if not yet; throws on anything else.
   private func recover(_ status: Int32) throws(DeviceError) -> Bool {
     switch status {
     case -EPIPE: return try prepare()
     case -ESTRPIPE:
-      // After the machine slept: drivers that cannot go on where they were begin anew.
+      // After a system suspend; drivers that cannot resume are restarted.
       switch snd_pcm_resume(pcm) {
       case 0: return true
       case -EAGAIN: return false
@@ -128,13 +128,13 @@ struct PCMPlayback: ~Copyable, @unchecked Sendable, PlaybackPort {
     return result
   }
 
-  /// What the device made of our wishes.
+  /// The sizes that the device granted.
   private struct Sizes {
     var period = snd_pcm_uframes_t(PlaybackFormat.samplesPerBlock)
     var buffer = snd_pcm_uframes_t(PlaybackFormat.samplesPerBlock) * periodsPerBuffer
 
-    /// With a period longer than ours two of them, because samples leave the buffer a period at a time; whole blocks, at
-    /// least one, and no more than there is room for.
+    /// At least two periods, because samples leave the buffer a period at a time; rounded down to whole blocks, at
+    /// least one, and no more than the buffer holds.
     var target: Int {
       let block = PlaybackFormat.samplesPerBlock
       let wanted = max(block * Int(periodsPerBuffer), 2 * Int(period))
@@ -172,7 +172,7 @@ struct PCMPlayback: ~Copyable, @unchecked Sendable, PlaybackPort {
     return (setStart(pcm, threshold: min(buffer, snd_pcm_uframes_t(sizes.target))), "to start by itself")
   }
 
-  /// Playing begins when as much is there as is kept there afterwards.
+  /// Playback starts once the buffer holds the amount that is kept there afterwards.
   private static func setStart(_ pcm: OpaquePointer, threshold: snd_pcm_uframes_t) -> Int32 {
     var parameters: OpaquePointer?
     snd_pcm_sw_params_malloc(&parameters)

@@ -1,11 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// Bytes that can be read anywhere: a file, or an array in tests.
+/// Bytes with random access: a file, or an array in tests.
 package protocol RandomAccessBytes: Sendable {
-  /// How many there are.
+  /// Total size.
   var count: Int { get }
-  /// Copies from `offset` on; returns how many bytes were there, less than asked for at the end only.
+  /// Copies from `offset`; returns the number of bytes copied, fewer than requested only at the end.
   func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(DeviceError) -> Int
 }
 

@@ -2,17 +2,17 @@ internal import Frames
 internal import Glibc
 internal import Synchronization
 
-/// A WAV file of 48 kHz mono 16-bit samples that is written while it may be read: its header is right each second.
+/// Writes a WAV file of 48 kHz mono 16-bit samples. The header is updated every second, so it can be read meanwhile.
 final class WAVFile: Sendable {
   private let file: DeviceFile
   private let dataBytes = Mutex(0)
 
   private static let headerBytes = 44
   private static let bytesPerSecond = AudioFormat.sampleRate * 2
-  /// Sizes have 32 bits: 12 hours.
+  /// Sizes are 32 bits: 12 hours.
   private static let maximumDataBytes = Int(UInt32.max) - headerBytes - 1
 
-  /// Makes the file, or empties the one that is there.
+  /// Creates the file, or truncates an existing one.
   init(path: String) throws(DeviceError) {
     file = try DeviceFile(path: path, flags: O_WRONLY | O_CREAT, mode: 0o600, kind: .output)
     var status = stat()
@@ -41,12 +41,12 @@ final class WAVFile: Sendable {
     if before / Self.bytesPerSecond != (before + count) / Self.bytesPerSecond { try patchHeader() }
   }
 
-  /// Lets the header say how much there is.
+  /// Writes the current data size into the header.
   func patchHeader() throws(DeviceError) {
     try write(Self.header(dataBytes: dataBytes.withLock { $0 }), at: 0)
   }
 
-  /// RIFF, "fmt " and the beginning of "data" (Multimedia Programming Interface 1.0, 1991, "WAVE").
+  /// RIFF, "fmt " and the start of "data" (Multimedia Programming Interface 1.0, 1991, "WAVE").
   static func header(dataBytes: Int) -> [UInt8] {
     let rate = AudioFormat.sampleRate
     return Array("RIFF".utf8) + little(dataBytes + headerBytes - 8, 4) + Array("WAVEfmt ".utf8) + little(16, 4)

@@ -1,13 +1,13 @@
 internal import Frames
 internal import Wire
 
-/// Where the samples of a RIFF WAVE file are and what they mean (Multimedia Programming Interface 1.0, 1991, "WAVE").
+/// The format and position of the samples in a RIFF WAVE file (Multimedia Programming Interface 1.0, 1991, "WAVE").
 struct WAVHeader: Hashable, Sendable {
   /// Frames (a sample for each channel) per second.
   var sampleRate: Int
   /// 1 or 2.
   var channels: Int
-  /// Where the samples begin, in bytes.
+  /// Offset of the samples, in bytes.
   var dataOffset: Int
   /// Whole frames.
   var frameCount: Int
@@ -31,7 +31,7 @@ struct WAVHeader: Hashable, Sendable {
         format = try parseFormat(try slice(bytes, at: content, count: min(size, 40)))
       } else if chunk.starts(with: "data".utf8) {
         guard let format else { throw .malformed("its samples come before their format") }
-        // Programs that write to a pipe leave 0 or the largest number as the size: all that is there.
+        // Programs that write to a pipe leave the size at 0 or the maximum: read to the end of the file.
         let there = bytes.count - content
         let length = size == 0 || size > there ? there : size
         let frames = length / (2 * format.channels)
@@ -48,7 +48,7 @@ struct WAVHeader: Hashable, Sendable {
   private static func parseFormat(_ bytes: [UInt8]) throws(WAVError) -> (sampleRate: Int, channels: Int) {
     guard bytes.count >= 16 else { throw .malformed("its fmt chunk is too short") }
     var tag = littleEndian16(bytes[0...])
-    // WAVE_FORMAT_EXTENSIBLE: the tag proper begins the sub-format.
+    // WAVE_FORMAT_EXTENSIBLE: the actual tag is the first two bytes of the SubFormat GUID.
     if tag == 0xfffe, bytes.count >= 26 { tag = littleEndian16(bytes[24...]) }
     let channels = Int(littleEndian16(bytes[2...]))
     let rate = Int(littleEndian32(bytes[4...]))
@@ -92,13 +92,13 @@ enum WAVError: Error, Hashable, Sendable {
   }
 }
 
-/// Reads a WAV file over and over, as 48 kHz mono. Stereo is averaged, other rates are interpolated in a straight line:
-/// good enough for a sound that stands in for a microphone.
+/// Reads a WAV file in a loop, as 48 kHz mono. Stereo is averaged and other rates are interpolated linearly: good
+/// enough for a sound in place of a microphone.
 package struct WAVReader: Sendable {
   let header: WAVHeader
   private let bytes: any RandomAccessBytes
   private let name: String
-  /// The frames on both sides of the next output sample, and how far it is from the first, in 1/48000.
+  /// The frames either side of the next output sample, and its distance from the first, in 1/48000.
   private var before: Int16 = 0
   private var after: Int16 = 0
   private var fraction = 0
@@ -137,7 +137,7 @@ package struct WAVReader: Sendable {
     return result
   }
 
-  /// One frame as one sample; after the last the first again.
+  /// One frame mixed down to one sample; wraps after the last frame.
   private mutating func nextFrame() throws(DeviceError) -> Int16 {
     let frameBytes = 2 * header.channels
     if index == header.frameCount { index = 0 }

@@ -2,7 +2,7 @@ package import Frames
 internal import Glibc
 package import Wire
 
-/// The first line of a YUV4MPEG2 file, as mjpegtools' yuv4mpeg(5) has it.
+/// The first line of a YUV4MPEG2 file, as in mjpegtools' yuv4mpeg(5).
 struct Y4MHeader: Hashable, Sendable {
   /// Pixels.
   var width: Int
@@ -12,11 +12,11 @@ struct Y4MHeader: Hashable, Sendable {
   var rateDenominator: Int
 
   static let magic = "YUV4MPEG2"
-  /// A line longer than this is no header.
+  /// A longer line is not a header.
   static let maximumBytes = 1024
   static let maximumPixels = 8192 * 4608
 
-  /// The header and the offset of what follows it; the error says what is wrong with `bytes`, the file's beginning.
+  /// The header and the offset after it; the error says what is wrong with `bytes`, the beginning of the file.
   static func parse(_ bytes: [UInt8]) throws(Y4MError) -> (header: Y4MHeader, length: Int) {
     guard bytes.starts(with: magic.utf8) else { throw Y4MError("not a Y4M file (it does not begin with \(magic))") }
     guard let end = bytes.prefix(maximumBytes).firstIndex(of: UInt8(ascii: "\n")) else {
@@ -24,7 +24,7 @@ struct Y4MHeader: Hashable, Sendable {
     }
     var width: Int?
     var height: Int?
-    // Players take a file that names no rate for 25.
+    // Players assume 25 frames/s for a file that names no rate.
     var rate = (25, 1)
     for field in bytes[magic.utf8.count..<end].split(separator: UInt8(ascii: " ")) {
       let value = String(decoding: field.dropFirst(), as: UTF8.self)
@@ -61,20 +61,20 @@ struct Y4MHeader: Hashable, Sendable {
   }
 
   private static func requireFourTwoZero(_ name: String) throws(Y4MError) {
-    // The 4:2:0 variants differ in where chroma was sampled, half a pixel; more than 8 bits have a suffix p10, p12, ….
+    // The 4:2:0 variants differ in chroma siting, by half a pixel; more than 8 bits have a suffix p10, p12, ….
     guard ["420", "420jpeg", "420mpeg2", "420paldv"].contains(name) else {
       throw Y4MError("its colour space C\(name.prefix(24)) is not 8-bit 4:2:0 (ffmpeg -pix_fmt yuv420p makes one)")
     }
   }
 }
 
-/// What is wrong with a Y4M file.
+/// Why a Y4M file cannot be read.
 struct Y4MError: Error, Hashable, Sendable {
   var text: String
   init(_ text: String) { self.text = text }
 }
 
-/// Reads a Y4M file's pictures over and over.
+/// Reads a Y4M file's pictures in a loop.
 package struct Y4MReader: Sendable {
   let header: Y4MHeader
   private let bytes: any RandomAccessBytes
@@ -84,10 +84,10 @@ package struct Y4MReader: Sendable {
   private let pool: VideoFramePool
   private var picture: [UInt8]
 
-  /// A FRAME line with parameters; longer is a broken file.
+  /// Maximum length of a FRAME line with parameters; a longer one means a broken file.
   private static let maximumFrameLine = 256
 
-  /// Checks the header and that there is one whole picture.
+  /// Checks the header and that at least one picture is complete.
   package init(_ bytes: any RandomAccessBytes, name: String) throws(DeviceError) {
     self.bytes = bytes
     self.name = name
@@ -106,11 +106,11 @@ package struct Y4MReader: Sendable {
     picture = [UInt8](repeating: 0, count: header.frameBytes)
   }
 
-  /// The size of the frames that come out: the file's, rounded down to even.
+  /// The size of the output frames: the file's, rounded down to even.
   package var width: Int { pool.width }
   package var height: Int { pool.height }
 
-  /// The next picture; after the last whole one the first again.
+  /// The next picture; wraps after the last complete one.
   package mutating func next(captureTime: Instant, sequence: UInt64) throws(DeviceError) -> VideoFrame {
     var start = try pictureStart()
     if start.map({ $0 + header.frameBytes > bytes.count }) ?? true {
@@ -126,7 +126,7 @@ package struct Y4MReader: Sendable {
     return frame
   }
 
-  /// Where the next picture's first byte is; nil at the end of the file. Throws for what is no FRAME line.
+  /// Offset of the next picture's first byte; nil at the end of the file. Throws if there is no FRAME line.
   private func pictureStart() throws(DeviceError) -> Int? {
     let line = try bytes.bytes(at: offset, count: Self.maximumFrameLine)
     guard !line.isEmpty else { return nil }

@@ -1,16 +1,16 @@
 internal import Frames
 internal import Wire
 
-/// Sound that is made or read on time: the thread behind the test tone and WAV files.
+/// Generates or reads sound in real time: the thread behind the test tone and WAV files.
 final class PacedAudio: MediaSource {
   let info: AudioSourceInfo
   private let makeNext: @Sendable () -> Next
   private let thread = SourceThread()
 
-  /// Gives the block that begins at a time and position.
+  /// Makes the block for a start time and sample position.
   typealias Next = (Instant, UInt64) throws(DeviceError) -> AudioBlock
 
-  /// `makeNext` makes the maker on the thread that then calls it, one block at a time.
+  /// `makeNext` is called once on the thread; the closure it returns is then called there for each block.
   init(info: AudioSourceInfo, makeNext: @escaping @Sendable () -> Next) {
     self.info = info
     self.makeNext = makeNext
@@ -28,7 +28,7 @@ final class PacedAudio: MediaSource {
           let (deadline, skipped) = pace.next(now: MonotonicClock.now)
           if stop.wait(until: deadline) { return }
           position += skipped * UInt64(AudioFormat.samplesPerBlock)
-          // The samples' own time is the deadline: what the thread is late must not show as jitter.
+          // The deadline is the capture time, so that the thread's lateness does not show as jitter.
           deliver(try next(deadline, position))
           position += UInt64(AudioFormat.samplesPerBlock)
         }

@@ -1,7 +1,7 @@
 internal import Frames
 internal import Wire
 
-/// Pictures that are made or read on time: the thread behind the test picture and Y4M files.
+/// Generates or reads pictures in real time: the thread behind the test picture and Y4M files.
 final class PacedVideo: MediaSource {
   let info: VideoSourceInfo
   private let interval: (numerator: Int, denominator: Int)
@@ -9,11 +9,11 @@ final class PacedVideo: MediaSource {
   private let demand: Demand?
   private let thread = SourceThread()
 
-  /// Gives the picture of a capture time and sequence number.
+  /// Makes the picture for a capture time and sequence number.
   typealias Next = (Instant, UInt64) throws(DeviceError) -> VideoFrame
 
-  /// `interval` is in seconds; `makeNext` makes the maker on the thread that then calls it, one frame at a time.
-  /// Without demand it only makes the first picture.
+  /// `interval` is in seconds. `makeNext` is called once on the thread; the closure it returns is then called there for
+  /// each frame. Without demand only the first picture is made.
   init(
     info: VideoSourceInfo, interval: (numerator: Int, denominator: Int), demand: Demand?,
     makeNext: @escaping @Sendable () -> Next

@@ -1,4 +1,4 @@
-/// What is plugged in, for `cradle-child devices` and `check`. Nothing is opened for longer than a question takes.
+/// The connected devices, for `cradle-child devices` and `check`. Each is opened only for as long as a query takes.
 public struct DeviceInventory: Codable, Hashable, Sendable {
   public var cameras: [CameraDescription]
   public var microphones: [SoundDescription]
@@ -7,7 +7,7 @@ public struct DeviceInventory: Codable, Hashable, Sendable {
   public var leds: [LEDDescription]
   public var sensors: [SensorDescription]
 
-  /// Asks the whole system; takes some ten milliseconds, with slow USB cameras more.
+  /// Queries the whole system; takes tens of milliseconds, longer with slow USB cameras.
   public static func read() -> DeviceInventory {
     DeviceInventory(
       cameras: CameraDescription.all(), microphones: SoundDescription.all(.capture),
@@ -18,19 +18,19 @@ public struct DeviceInventory: Codable, Hashable, Sendable {
 
 /// A V4L2 camera.
 public struct CameraDescription: Codable, Hashable, Sendable {
-  /// /dev/videoN; N may change when cameras are plugged in another order.
+  /// /dev/videoN; N may change when cameras are plugged in in another order.
   public var device: String
-  /// The link below /dev/v4l/by-id (or by-path) that stays the same; nil if udev made none.
+  /// The persistent link in /dev/v4l/by-id (or by-path); nil if udev made none.
   public var stableDevice: String?
   /// The driver's name for it.
   public var name: String
-  /// Where it is plugged in.
+  /// The bus address where it is plugged in.
   public var bus: String
-  /// Every mode that can be used; empty if `problem` says why.
+  /// Every usable mode; empty if `problem` says why.
   public var modes: [Mode]
-  /// Four-character codes that the camera offers and this program cannot use.
+  /// FourCCs that the camera offers but this program cannot use.
   public var otherFormats: [String]
-  /// Why it cannot be used now.
+  /// Why it cannot be used at the moment.
   public var problem: String?
 
   public struct Mode: Codable, Hashable, Sendable {
@@ -48,7 +48,7 @@ public struct CameraDescription: Codable, Hashable, Sendable {
     return VideoSources.nodes().compactMap { describe($0, stableDevice: links[$0]) }
   }
 
-  /// Nil for a node that is no camera.
+  /// Nil for a node that is not a camera.
   private static func describe(_ path: String, stableDevice: String?) -> CameraDescription? {
     do throws(DeviceError) {
       let device = try CameraDevice(path: path)
@@ -64,7 +64,7 @@ public struct CameraDescription: Codable, Hashable, Sendable {
     }
   }
 
-  /// Node → link. A camera's serial number (by-id) is worth more than its socket (by-path).
+  /// Node → link. by-id (the camera's serial number) takes precedence over by-path (its socket).
   private static func stableLinks() -> [String: String] {
     var links: [String: String] = [:]
     for folder in ["/dev/v4l/by-path", "/dev/v4l/by-id"] {
@@ -91,16 +91,16 @@ extension CameraDescription.Mode {
 
 /// A microphone or a speaker: one PCM device of a card, or a name of the ALSA configuration.
 public struct SoundDescription: Codable, Hashable, Sendable {
-  /// What the configuration file may name.
+  /// The name to use in the configuration file.
   public var device: String
   public var name: String
-  /// True for a card's own device, false for a name that ALSA's configuration makes up.
+  /// True for a card's PCM device, false for a name defined in ALSA's configuration.
   public var isHardware: Bool
 
   static func all(_ direction: ALSADevices.Direction) -> [SoundDescription] {
     ALSADevices.hardware(direction).map { SoundDescription(device: $0.name, name: $0.title, isHardware: true) }
       + ALSADevices.configured(direction)
-      // Each card's own devices are listed above; these are the same under other names.
+      // Names with CARD= are the card devices listed above again.
       .filter { !$0.name.contains("CARD=") }
       .map { SoundDescription(device: $0.name, name: $0.title, isHardware: false) }
   }

@@ -16,7 +16,7 @@ public struct GPIOChipDescription: Codable, Hashable, Sendable {
     public var offset: Int
     /// From the device tree; empty if there is none.
     public var name: String
-    /// Who holds it; empty if it is free.
+    /// The consumer that holds the line; empty if it is free.
     public var consumer: String
     public var isUsed: Bool
     public var isOutput: Bool
@@ -28,7 +28,7 @@ public struct GPIOChipDescription: Codable, Hashable, Sendable {
       .sorted().map { read("/dev/gpiochip\($0)") }
   }
 
-  /// Asks one chip.
+  /// Queries one chip.
   public static func read(_ path: String) -> GPIOChipDescription {
     do throws(DeviceError) {
       let file = try DeviceFile(path: path, flags: O_RDONLY, kind: .gpio)

@@ -27,7 +27,7 @@ public struct SensorDescription: Codable, Hashable, Sendable {
   public var path: String
   /// The chip: "lm75", "bme280", ….
   public var chip: String
-  /// What it measures there: the driver's label, else the file's name without its ending ("temp1", "in_temp").
+  /// The quantity: the driver's label, else the file's name without its suffix ("temp1", "in_temp").
   public var name: String
 
   static func all(in folder: String = "/sys") -> [SensorDescription] {
@@ -46,7 +46,7 @@ public struct SensorDescription: Codable, Hashable, Sendable {
     }
   }
 
-  /// "temp1_input" → "temp1"; "in_temp_raw" and "in_temp_input" → "in_temp"; nil for a file that is no value.
+  /// "temp1_input" → "temp1"; "in_temp_raw" and "in_temp_input" → "in_temp"; nil for a file that is not a value.
   private static func quantity(of file: String, _ system: System) -> String? {
     switch system {
     case .hwmon: file.hasSuffix("_input") ? String(file.dropLast(6)) : nil

@@ -1,13 +1,13 @@
 internal import CLinux
 internal import Glibc
 
-/// A lamp on a line of a GPIO chip: the character device's second version, linux/gpio.h.
+/// A lamp on a GPIO line, through version 2 of the character device (linux/gpio.h).
 final class GPIOLight: LightPort {
   private let device: String
   private let line: Int32
   private let calls: any GPIOCalls
 
-  /// Takes the line as an output that shines from the beginning, or not.
+  /// Requests the line as an output with its initial level, on or off.
   init(
     chip path: String, line: GPIOLine, isActiveLow: Bool, percent: Int, calls: any GPIOCalls = SystemGPIOCalls()
   ) throws(DeviceError) {
@@ -15,7 +15,7 @@ final class GPIOLight: LightPort {
     self.calls = calls
     let chip = calls.open(path)
     guard chip >= 0 else { throw DeviceError.system(-chip, device: path, operation: "open", kind: .gpio) }
-    // A line that is held does not need its chip any more.
+    // A requested line does not need its chip's descriptor any more.
     defer { calls.close(chip) }
 
     var request = gpio_v2_line_request()
@@ -52,7 +52,7 @@ final class GPIOLight: LightPort {
     }
   }
 
-  /// What a line does that nobody holds is the driver's affair; most keep the last level, so that is off.
+  /// The level of a released line is up to the driver; most keep the last one, so it is switched off.
   func restore() throws(DeviceError) {
     try set(percent: 0)
   }
@@ -84,7 +84,7 @@ final class GPIOLight: LightPort {
   }
 }
 
-/// The system calls that a line takes.
+/// The system calls for a GPIO line.
 protocol GPIOCalls: Sendable {
   /// A file descriptor, or a negated errno.
   func open(_ path: String) -> Int32

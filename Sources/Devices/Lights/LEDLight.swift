@@ -3,10 +3,10 @@ internal import Glibc
 /// A lamp of the LED class: Documentation/leds/leds-class.rst of the kernel.
 final class LEDLight: LightPort {
   private let path: String
-  /// The directory behind the link; a lamp that comes back has another one.
+  /// Inode of the directory behind the link; an unplugged lamp that comes back has a different one.
   private let inode: ino_t
   private let maximum: Int
-  /// What it did before it was ours; no trigger for one that had none.
+  /// Brightness and trigger before we took over; no trigger if none was active.
   private let savedBrightness: String?
   private let savedTrigger: String?
 
@@ -24,7 +24,7 @@ final class LEDLight: LightPort {
     self.maximum = maximum
     savedBrightness = Self.read("\(path)/brightness")
     savedTrigger = Self.read("\(path)/trigger").flatMap(Self.active).flatMap { $0 == "none" ? nil : $0 }
-    // A trigger would go on switching it. Taking it away switches the lamp off.
+    // An active trigger would keep switching the lamp. Removing it switches the lamp off.
     if savedTrigger != nil { try write("none", to: "trigger") }
     try set(percent: percent)
   }
@@ -33,7 +33,7 @@ final class LEDLight: LightPort {
   var isThere: Bool { Self.inode(of: path) == inode }
 
   func set(percent: Int) throws(DeviceError) {
-    // Rounded, and never off when some light is asked for.
+    // Rounded, but never off for a level above 0.
     let level = percent == 0 ? 0 : max(1, (Int64(maximum) * Int64(percent) + 50) / 100)
     try write("\(level)", to: "brightness")
   }
@@ -65,7 +65,7 @@ final class LEDLight: LightPort {
     return stat(path, &status) == 0 ? status.st_ino : nil
   }
 
-  /// A file of /sys is read at once; the list of triggers has a name for each disk and network card.
+  /// A sysfs file must be read in one call; the trigger list has an entry for each disk and network card.
   private static func read(_ path: String) -> String? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Keeps one lamp as bright as it was last set, also when it was unplugged in between.
+/// Keeps one lamp at the level last set, even if it was unplugged in between.
 ///
-/// Calls take some microseconds, with lamps on USB or I²C milliseconds, and may come from any thread.
+/// Calls take microseconds, or milliseconds for lamps on USB or I²C, and may come from any thread.
 public final class Light: Sendable {
   public enum State: Hashable, Sendable {
     case ready(isDimmable: Bool)
@@ -33,7 +33,7 @@ public final class Light: Sendable {
     }
   }
 
-  /// `open` gives a lamp that is set to so many percent already, so that nothing flickers.
+  /// `open` returns a lamp already set to the given percentage, so that nothing flickers.
   init(
     _ device: LightDevice, open: @escaping @Sendable (_ percent: Int) throws(DeviceError) -> any LightPort
   ) {
@@ -43,10 +43,10 @@ public final class Light: Sendable {
 
   deinit { close() }
 
-  /// 0 is off, 100 as bright as it gets; beyond counts as that.
+  /// 0 is off, 100 full brightness; values beyond are clamped.
   ///
-  /// Throws `notDimmable` for what lies between on a lamp that is only on or off, and why the lamp cannot be switched;
-  /// it then stays, or comes back, as it was.
+  /// Throws `notDimmable` for a level in between on a lamp that can only be on or off, or the reason why the lamp
+  /// cannot be switched. The lamp then keeps its level, or returns to it.
   public func setLevel(_ percent: Int) throws(DeviceError) {
     let percent = min(max(percent, 0), 100)
     try content.withLock { (content) throws(DeviceError) in
@@ -60,7 +60,7 @@ public final class Light: Sendable {
         try content.port?.set(percent: percent)
       } catch {
         guard content.port?.isThere == false else { throw error }
-        // Pulled out, and perhaps back already. The old one has to be let go first, or its line is in use.
+        // Unplugged, and perhaps already back. Release the old line first, or it is still in use.
         content.port = nil
         content.port = try open(percent)
       }
@@ -68,8 +68,8 @@ public final class Light: Sendable {
     }
   }
 
-  /// Opens a lamp that is missing, with the level it had. To be called about once a second: nothing tells when a lamp
-  /// is unplugged or comes back.
+  /// Reopens a missing lamp at the level it had. Call about once a second: nothing notifies us when a lamp is unplugged
+  /// or comes back.
   public func refresh() -> State {
     content.withLock { content in
       guard !content.isClosed else { return .closed }
@@ -85,7 +85,7 @@ public final class Light: Sendable {
     }
   }
 
-  /// Leaves the lamp as it was found, as far as the system says how; else off. Idempotent.
+  /// Restores the lamp's previous state as far as it is known, else switches it off. Idempotent.
   public func close() {
     content.withLock { content in
       try? content.port?.restore()

@@ -1,8 +1,8 @@
-/// What `lights: device:` names.
+/// The value of `lights: device:`.
 public enum LightDevice: Hashable, Sendable, CustomStringConvertible {
   /// Kept in memory only.
   case simulated
-  /// A line of a GPIO chip. `isActiveLow`: the lamp shines while the line is low.
+  /// A line of a GPIO chip. `isActiveLow`: the lamp is on while the line is low.
   case gpio(chip: String, line: GPIOLine, isActiveLow: Bool)
   /// A directory of the LED class: /sys/class/leds/NAME.
   case led(path: String)
@@ -20,7 +20,7 @@ public enum LightDevice: Hashable, Sendable, CustomStringConvertible {
 /// Which line of a chip.
 public enum GPIOLine: Hashable, Sendable, CustomStringConvertible {
   case offset(UInt32)
-  /// As the board's device tree calls it; `cradle-child devices` shows it.
+  /// The name in the board's device tree; shown by `cradle-child devices`.
   case name(String)
 
   public var description: String {

@@ -1,19 +1,19 @@
 internal import Synchronization
 
-/// A lamp that is open. Letting it go changes nothing of its light; `restore` does.
+/// An open lamp. Releasing it does not change its level; `restore` does.
 protocol LightPort: AnyObject, Sendable {
-  /// Whether there is something between off and on.
+  /// Whether it supports levels between off and on.
   var isDimmable: Bool { get }
-  /// False after it was unplugged, also if another one has come in its place.
+  /// False after it was unplugged, even if another has taken its place.
   var isThere: Bool { get }
 
-  /// 0 is off, 100 as bright as it gets. A lamp that is not dimmable is on from 1.
+  /// 0 is off, 100 full brightness. A lamp that is not dimmable is on from 1.
   func set(percent: Int) throws(DeviceError)
-  /// What it was before, as far as the system says; else off.
+  /// Back to the previous state as far as it is known, else off.
   func restore() throws(DeviceError)
 }
 
-/// A lamp in memory, for trying things out.
+/// A lamp in memory only, for trying things out.
 final class SimulatedLight: LightPort {
   private let percent: Atomic<Int>
 

@@ -2,7 +2,7 @@ internal import Frames
 internal import Synchronization
 internal import Wire
 
-/// A speaker without a device: takes 10 ms each 10 ms. The thread behind `null` and WAV files.
+/// A speaker without a device: takes 10 ms every 10 ms. The thread behind `null` and WAV files.
 final class PacedSpeaker: MediaSource {
   let info: SpeakerInfo
   private let pull: PlaybackPull
@@ -31,7 +31,7 @@ final class PacedSpeaker: MediaSource {
       defer { finish() }
       do throws(DeviceError) {
         while true {
-          // What was missed for good (the machine slept) is not made up for: silence would only grow the file.
+          // Skipped blocks (the machine was suspended) are not made up for: silence would only grow the file.
           let deadline = pace.next(now: MonotonicClock.now).deadline
           if stop.wait(until: deadline) { return }
           pull(&samples, deadline)
@@ -53,18 +53,18 @@ final class PacedSpeaker: MediaSource {
   }
 }
 
-/// What both playback threads do with a block.
+/// Block handling shared by both playback threads.
 enum PlaybackBlock {
   private static let blocksPerReport: UInt64 = 10
 
-  /// An owner that changed the length of its array gets it right again.
+  /// Restores the array's length if `pull` changed it.
   static func restoreCount(_ samples: inout [Int16]) {
     let difference = PlaybackFormat.samplesPerBlock - samples.count
     if difference > 0 { samples.append(contentsOf: repeatElement(0, count: difference)) }
     if difference < 0 { samples.removeLast(-difference) }
   }
 
-  /// After the first block and each tenth of a second.
+  /// After the first block and every tenth of a second.
   static func isReportDue(_ written: UInt64) -> Bool {
     (written / UInt64(PlaybackFormat.samplesPerBlock)) % blocksPerReport == 1
   }

@@ -1,16 +1,16 @@
 internal import Wire
 
-/// Keeps a device supplied: called again and again, at the times it asks for. It looks how much waits in the device
-/// rather than wait for it in poll(2), because many of ALSA's plug-ins are always or never ready.
+/// Keeps a playback device filled; called again at the times it asks for. It checks the device's fill level instead of
+/// waiting in poll(2), because many ALSA plug-ins are always or never ready.
 struct PlaybackLoop: Sendable {
   private var samples = [Int16](repeating: 0, count: PlaybackFormat.samplesPerBlock)
-  /// How many of the samples the device has taken; all of them when the next block is due.
+  /// How many of the samples the device has accepted; all of them when the next block is due.
   private var taken = PlaybackFormat.samplesPerBlock
   private var written: UInt64 = 0
   private var interruptions = 0
   private var nextReport: Instant?
   private var silence = SilenceWatch(first: silenceLimit, then: silenceLimit)
-  /// Since when the device has been playing in time, and what it got since.
+  /// When the device began to play without interruption, and the samples written since.
   private var run: (start: Instant, written: Int)?
   private var isClockless = false
 
@@ -18,12 +18,12 @@ struct PlaybackLoop: Sendable {
   private static let reportInterval: Duration = .milliseconds(100)
   private static let shortestSleep: Duration = .milliseconds(1)
   private static let longestSleep: Duration = .milliseconds(20)
-  /// No sound card runs so fast: 1 % and 100 ms more than it should have taken by now.
+  /// No sound card runs this fast: 1 % plus 100 ms more than it should have accepted by now.
   private static let maximumLead: Int = 4800
 
-  /// Fills the device up. Gives the time of the next visit, and a report when one is due.
+  /// Fills the device. Returns the time of the next visit, and a report when one is due.
   ///
-  /// Throws `silent` when the device takes nothing for two seconds, and what the device throws.
+  /// Throws `silent` when the device accepts nothing for two seconds, and any error of the device.
   mutating func visit(
     _ port: borrowing some PlaybackPort & ~Copyable, now: Instant, pull: PlaybackPull
   ) throws(DeviceError) -> (next: Instant, report: PlaybackProgress?) {
@@ -57,7 +57,7 @@ struct PlaybackLoop: Sendable {
         run = (before.start, before.written + count)
         hasTaken = hasTaken || count > 0
       }
-      // What it does not take now it takes later.
+      // The rest is written on the next visit.
       if taken < samples.count { break }
     }
     let report = makeReport(port, queued, now)
@@ -75,7 +75,7 @@ struct PlaybackLoop: Sendable {
     return min(Self.longestSleep, max(Self.shortestSleep, Self.time(of: excess)))
   }
 
-  /// A device that takes all it gets at once (ALSA's null and file plug-ins) is played to by our own clock.
+  /// A device that accepts everything at once (ALSA's null and file plug-ins) is paced by our own clock.
   private mutating func mayTakeMore(_ target: Int, _ now: Instant) -> Bool {
     guard let run else { return true }
     let due = target + Self.samples(in: now - run.start)
@@ -83,7 +83,7 @@ struct PlaybackLoop: Sendable {
     return !isClockless || run.written + PlaybackFormat.samplesPerBlock <= due
   }
 
-  /// A card that ran dry has played all it got and waited besides. One that got more than fits in the time has no clock.
+  /// After an underrun a card has played all it got and waited. One that got more than real time has no clock.
   private mutating func interrupt(_ now: Instant) {
     interruptions += 1
     if let run, run.written > Self.samples(in: now - run.start) { return }
@@ -96,7 +96,7 @@ struct PlaybackLoop: Sendable {
     return now + time
   }
 
-  /// The first one when the device has begun to play.
+  /// The first report comes once the device has started to play.
   private mutating func makeReport(
     _ port: borrowing some PlaybackPort & ~Copyable, _ queued: Int, _ now: Instant
   ) -> PlaybackProgress? {

@@ -1,23 +1,23 @@
 internal import Wire
 
-/// What the playback loop needs of a device: ALSA, or a test's own.
+/// The device as the playback loop sees it: ALSA, or a fake in tests.
 protocol PlaybackPort: ~Copyable {
   var name: String { get }
-  /// Samples that should wait in the device: enough to sleep between two visits, and no more, because they are delay.
+  /// Samples to keep in the device: enough to sleep between two visits, but no more, because they add delay.
   var target: Int { get }
-  /// How many samples wait in the device's buffer.
+  /// The samples in the device's buffer.
   func queued() throws(DeviceError) -> PlaybackQueue
-  /// How long the next sample that is written will take to be heard, in samples; `queued` and what lies behind the buffer.
+  /// Delay of the next sample written until it is heard, in samples: `queued` plus everything behind the buffer.
   func delay() -> Int
-  /// Takes samples without blocking; how many of them.
+  /// Writes without blocking; returns how many samples were accepted.
   func write(_ samples: ArraySlice<Int16>) throws(DeviceError) -> PlaybackOutcome
 }
 
 enum PlaybackQueue: Hashable, Sendable {
   case samples(Int)
-  /// It ran dry or slept and has been made ready again; it is empty.
+  /// Underrun or suspend; the device has been prepared again and is empty.
   case interrupted
-  /// It cannot take anything yet.
+  /// It cannot accept samples yet.
   case notReady
 }
 

@@ -1,6 +1,6 @@
 internal import Sound
 
-/// The sound that waits in a ring, and how it is handed out.
+/// The samples queued in a ring, and how they are handed out.
 struct PlaybackStock: Sendable {
   private var regulator: PlaybackRegulator
   private var fifo: SampleFIFO
@@ -8,7 +8,7 @@ struct PlaybackStock: Sendable {
   private var last: Int16 = 0
   private var isPlaying = false
 
-  /// From sound to silence and back over this many samples: 2.5 ms.
+  /// Length of the fade between sound and silence, in samples: 2.5 ms.
   private static let fade = 120
 
   /// Both in samples.
@@ -56,7 +56,7 @@ struct PlaybackStock: Sendable {
     last = samples.last ?? 0
   }
 
-  /// As it is, or a few samples faster or slower.
+  /// A plain copy, or a few samples faster or slower.
   private mutating func follow(into samples: inout [Int16]) {
     let wanted = regulator.step(level: fifo.count, reading: samples.count)
     let step = max(-samples.count / 2, min(wanted, fifo.count - samples.count))
@@ -64,7 +64,7 @@ struct PlaybackStock: Sendable {
     if step > 0 { counts.droppedSamples += step } else { counts.repeatedSamples -= step }
   }
 
-  /// Much too much at once, after a stall of the network or of the speaker: over to the newest sound within this block.
+  /// Far too much queued after a stall of the network or the speaker: crossfades to the newest sound within this block.
   private mutating func jump(into samples: inout [Int16]) {
     let excess = fifo.count - regulator.startLevel(reading: samples.count)
     var new = samples
@@ -80,7 +80,7 @@ struct PlaybackStock: Sendable {
     regulator.restart()
   }
 
-  /// What is left, down to silence. Nothing more is played until there is a stock again.
+  /// Plays what is left and fades to silence. Nothing more is played until the stock has built up again.
   private mutating func runDry(into samples: inout [Int16]) {
     let left = fifo.count
     if left > 0 {
@@ -97,7 +97,7 @@ struct PlaybackStock: Sendable {
     counts.silentSamples += samples.count - left
   }
 
-  /// Silence; where sound was cut off, its last sample is held while it fades.
+  /// Silence; if sound was cut off, its last sample is faded out.
   private mutating func fadeAway(_ samples: inout [Int16]) {
     for index in samples.indices {
       samples[index] = index < Self.fade ? Crossfade.mix(last, 0, step: index + 1, of: Self.fade) : 0

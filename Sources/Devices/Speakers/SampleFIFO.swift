@@ -1,4 +1,4 @@
-/// Samples in the order in which they came, in a ring of fixed size.
+/// A FIFO of samples in a ring buffer of fixed size.
 struct SampleFIFO: Sendable {
   private var storage: [Int16]
   private var start = 0
@@ -8,7 +8,7 @@ struct SampleFIFO: Sendable {
     storage = [Int16](repeating: 0, count: capacity)
   }
 
-  /// Appends; the oldest go when there is no room. Returns how many samples were lost.
+  /// Appends; drops the oldest when there is no room. Returns how many samples were lost.
   mutating func append(_ samples: [Int16]) -> Int {
     let new = samples.suffix(storage.count)
     let lost = max(0, count + new.count - storage.count)
@@ -22,7 +22,7 @@ struct SampleFIFO: Sendable {
     return lost + samples.count - new.count
   }
 
-  /// Copies without taking; zeros beyond the end.
+  /// Copies without removing; zeros beyond the end.
   func peek(into samples: inout [Int16]) {
     var position = start
     for index in samples.indices {
@@ -31,8 +31,8 @@ struct SampleFIFO: Sendable {
     }
   }
 
-  /// Takes `length` samples and stretches them over the array in straight lines; the next read goes on where this one
-  /// ended. With as many as the array has it is a copy.
+  /// Removes `length` samples and resamples them linearly to the array's length; the next read continues from there.
+  /// With equal lengths it is a copy.
   mutating func read(into samples: inout [Int16], from length: Int) {
     if length == samples.count {
       peek(into: &samples)
@@ -41,7 +41,7 @@ struct SampleFIFO: Sendable {
       for index in 0..<size {
         let (whole, part) = (index * length).quotientAndRemainder(dividingBy: size)
         let position = (start + whole) % storage.count
-        // The sample after the last one belongs to the next read, if it has come.
+        // The sample after the last one belongs to the next read, if it is there.
         let next = whole + 1 < count ? storage[(position + 1) % storage.count] : storage[position]
         let here = storage[position]
         samples[index] = Int16(clamping: Int(here) + (Int(next) - Int(here)) * part / size)

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Opens what the configuration calls a speaker.
+/// Opens the speaker that the configuration names.
 public enum Speakers {
   /// Opens a device; `pull` is called from `start` to `stop`.
   ///
-  /// For `auto` the system's default is tried first, then the cards in their order, those in `avoiding` (ALSA names)
-  /// last. `off` is `notFound`: whoever wants no speaker does not open one.
+  /// For `auto` the system's default is tried first, then the cards in order, with those in `avoiding` (ALSA names)
+  /// last. `off` throws `notFound`: without a speaker there is nothing to open.
   public static func open(
     _ device: SpeakerDevice, avoiding: Set<String> = [], pull: @escaping PlaybackPull
   ) throws(DeviceError) -> any Speaker {
@@ -22,7 +22,7 @@ public enum Speakers {
     _ avoiding: Set<String>, _ pull: @escaping PlaybackPull
   ) throws(DeviceError) -> ALSASpeaker {
     let hardware = ALSADevices.hardware(.playback).map { "plug\($0.name)" }
-    // The library makes up a "default" where there is no card at all.
+    // alsa-lib offers a "default" even where there is no card at all.
     let all = ["default"] + hardware
     var nearest: DeviceError?
     for name in all.filter({ !avoiding.contains($0) }) + all.filter({ avoiding.contains($0) }) {

@@ -2,14 +2,14 @@ public import Frames
 internal import Synchronization
 internal import Wire
 
-/// Keeps one device going: opens it, opens it again when it fails, and goes on trying while it is missing.
+/// Keeps one device running: opens it, reopens it when it fails, and keeps trying while it is missing.
 ///
-/// It works on a thread of its own. `stop` and `start` may follow each other, for a device that is wanted only at times.
+/// Runs on its own thread. `start` may follow `stop`, for a device that is not always wanted.
 public final class DeviceSupervisor<Info: Sendable, Element: Sendable>: Sendable {
-  /// A supervisor tells `running` and `missing`.
+  /// A supervisor reports `running` and `missing`.
   public typealias State = DeviceStatus<Info>
 
-  /// Opens the device. `avoiding` names one that failed without delivering anything, to be tried after the others.
+  /// Opens the device. `avoiding` names devices that failed without delivering anything, to be tried last.
   public typealias Open =
     @Sendable (_ avoiding: Set<String>) throws(DeviceError) -> any MediaSource<Info, Element>
 
@@ -20,9 +20,9 @@ public final class DeviceSupervisor<Info: Sendable, Element: Sendable>: Sendable
   private let open: Open
   private let thread = Mutex<SourceThread?>(nil)
 
-  /// `name` shows in `top -H`. While `demand` says that nothing is wanted, a source may deliver nothing but its first
-  /// element without counting as failed. `pulse` beats at least each `timing.longestRetry` while no call to the device
-  /// hangs, whether it is there or missing.
+  /// `name` is the thread's name in `top -H`. While `demand` is off, a source may deliver only its first element
+  /// without counting as failed. `pulse` beats at least every `timing.longestRetry`, whether the device is there or
+  /// missing, unless a call to it hangs.
   public init(
     name: String, timing: SupervisorTiming = SupervisorTiming(), demand: Demand? = nil, pulse: Pulse? = nil,
     open: @escaping Open
@@ -34,9 +34,9 @@ public final class DeviceSupervisor<Info: Sendable, Element: Sendable>: Sendable
     self.open = open
   }
 
-  /// Begins to open and deliver. Does nothing if it is running.
+  /// Starts opening and delivering. Does nothing if it is running.
   ///
-  /// `stateChanged` is called on a thread of the supervisor's or the source's, never two at a time, and only for a real
+  /// `stateChanged` is called on the supervisor's or the source's thread, never concurrently, and only on a real
   /// change: `running` before the first element is delivered. Neither closure may block or call `stop`.
   public func start(
     deliver: @escaping @Sendable (Element) -> Void, stateChanged: @escaping @Sendable (State) -> Void
@@ -51,7 +51,7 @@ public final class DeviceSupervisor<Info: Sendable, Element: Sendable>: Sendable
     }
   }
 
-  /// Ends delivery and lets the device go; waits for that. No state is reported for it. Idempotent.
+  /// Ends delivery and closes the device; waits until that is done. Reports no state. Idempotent.
   public func stop() {
     thread.withLock { thread in
       thread?.stop()
@@ -60,17 +60,17 @@ public final class DeviceSupervisor<Info: Sendable, Element: Sendable>: Sendable
   }
 }
 
-/// How patient a supervisor is.
+/// A supervisor's intervals and timeouts.
 public struct SupervisorTiming: Hashable, Sendable {
-  /// Between the first tries; a device that just reset itself is back within this.
+  /// Delay before the first retry; a device that has just reset itself is back within this.
   public var firstRetry: Duration = .seconds(1)
-  /// The waiting doubles up to this. Trying costs an open(2).
+  /// The delay doubles up to this. A retry costs an open(2).
   public var longestRetry: Duration = .seconds(5)
-  /// No first element after this is a failure; sensors take seconds to wake up.
+  /// No first element within this time is a failure; sensors take seconds to wake up.
   public var firstElement: Duration = .seconds(8)
-  /// No further element after this is a failure. Longer than a source's own limit, which knows more.
+  /// No further element within this time is a failure. Longer than a source's own limit, which knows more.
   public var silence: Duration = .seconds(4)
-  /// After a new device node shows up: udev gives it permissions and links in the meantime.
+  /// Delay after a new device node appears, for udev to set its permissions and links.
   public var settle: Duration = .milliseconds(300)
 
   public init() {}

@@ -1,10 +1,10 @@
 internal import CLinux
 internal import Glibc
 
-/// Says when something in /dev that could be a camera or a sound card appears or gets its permissions. inotify(7).
-/// Where /dev cannot be watched it never says anything; the supervisor's timer then has to do.
+/// Reports when a node in /dev that may be a camera or a sound card appears or gets its permissions. inotify(7). Where
+/// /dev cannot be watched it never fires; the supervisor's timer then has to do.
 struct HotPlugWatch: ~Copyable, Sendable {
-  /// Readable when something happened; -1 if nothing can be watched.
+  /// Readable on an event; -1 if nothing can be watched.
   let descriptor: Int32
 
   init() {
@@ -16,7 +16,7 @@ struct HotPlugWatch: ~Copyable, Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Takes all events; true if one of them is of interest.
+  /// Reads all events; true if one of them is relevant.
   func drain() -> Bool {
     guard descriptor >= 0 else { return false }
     var isOfInterest = false
@@ -30,12 +30,12 @@ struct HotPlugWatch: ~Copyable, Sendable {
           } || isOfInterest
       }
     }
-    // /dev/snd comes with the first card.
+    // /dev/snd appears with the first card.
     if isOfInterest { watchFolders() }
     return isOfInterest
   }
 
-  /// Watching a folder again is no error, and one that is missing is tried again with the next event.
+  /// Adding a watch twice is no error; a missing folder is tried again on the next event.
   private func watchFolders() {
     guard descriptor >= 0 else { return }
     for folder in ["/dev", "/dev/snd", "/dev/v4l/by-id"] {

@@ -27,7 +27,7 @@ struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
         if outcome.hasDelivered {
           (reported, retry, avoiding) = (nil, timing.firstRetry, [])
         } else {
-          // Remembered until one delivers; when all are remembered the order is as at the beginning.
+          // Remembered until one delivers; once all are remembered, the order is the original one again.
           avoiding.insert(error.device)
         }
         failure = error
@@ -46,7 +46,7 @@ struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
     }
   }
 
-  /// Runs a source to its failure; nil for the stop signal.
+  /// Runs a source until it fails; nil when stopped.
   private func watch(
     _ source: any MediaSource<Info, Element>, until stop: StopSignal
   ) -> (failure: DeviceError?, hasDelivered: Bool) {
@@ -80,7 +80,7 @@ struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
     }
   }
 
-  /// True if a device showed up in the meantime.
+  /// True if a device appeared in the meantime.
   private func waitForRetry(_ retry: Duration, _ hotPlug: borrowing HotPlugWatch, _ stop: StopSignal) -> Bool {
     let deadline = MonotonicClock.now + retry
     while true {
@@ -98,7 +98,7 @@ struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
   }
 }
 
-/// What a running source has done so far; written by its thread, read by the supervisor's.
+/// Progress of a running source; written by its thread, read by the supervisor's.
 private final class SourceProgress: Sendable {
   /// Raised with the failure.
   let failed = StopSignal()
@@ -120,7 +120,7 @@ private final class SourceProgress: Sendable {
 }
 
 extension MediaSource {
-  /// The device's name where the information has one.
+  /// The device's name from `info`.
   fileprivate var deviceName: String {
     switch info {
     case let info as VideoSourceInfo: info.device
@@ -132,7 +132,7 @@ extension MediaSource {
 }
 
 extension DeviceError {
-  /// False if a person would read the same again: the milliseconds of a silence do not count.
+  /// False if the message would read the same: the milliseconds of `silent` do not count.
   fileprivate func isNews(after other: DeviceError?) -> Bool {
     guard let other, device == other.device else { return true }
     if case .silent = reason, case .silent = other.reason { return false }

@@ -1,15 +1,15 @@
 internal import CLinux
 internal import Glibc
 
-/// A V4L2 capture node that is open but not streaming: asks what it can do.
+/// A V4L2 capture node that is open but not streaming, to query its capabilities.
 struct CameraDevice: ~Copyable {
   let file: DeviceFile
   /// The driver's name for the camera.
   let name: String
-  /// Where it is plugged in, for example "usb-0000:01:00.0-1.2".
+  /// The bus address where it is plugged in, for example "usb-0000:01:00.0-1.2".
   let bus: String
 
-  /// Throws `unsupportedFormat` for a node that is no camera (metadata, output, memory to memory).
+  /// Throws `unsupportedFormat` for a node that is not a camera (metadata, output, memory-to-memory).
   init(path: String) throws(DeviceError) {
     let file = try DeviceFile(path: path, flags: O_RDWR, kind: .camera)
     var capability = v4l2_capability()
@@ -18,7 +18,7 @@ struct CameraDevice: ~Copyable {
       throw DeviceError(device: path, reason: .unsupportedFormat("this is not a V4L2 device"))
     }
     if number != 0 { throw file.error(number, "VIDIOC_QUERYCAP") }
-    // capabilities speaks of the whole device, device_caps of this node: a webcam's metadata node differs only there.
+    // capabilities describes the whole device, device_caps this node: a webcam's metadata node differs only there.
     let hasOwn = capability.capabilities & UInt32(V4L2_CAP_DEVICE_CAPS) != 0
     let capabilities = hasOwn ? capability.device_caps : capability.capabilities
     guard capabilities & UInt32(V4L2_CAP_VIDEO_CAPTURE) != 0 else {
@@ -36,10 +36,10 @@ struct CameraDevice: ~Copyable {
     self.file = file
   }
 
-  /// The open device alone, for streaming.
+  /// Hands over the open device, for streaming.
   consuming func takeFile() -> DeviceFile { file }
 
-  /// Every mode that can be used. For sizes and rates in steps, the one nearest to `request`, or the ends without one.
+  /// Every usable mode. For stepwise sizes and rates, the one nearest to `request`, or both ends without a request.
   func modes(near request: VideoRequest?) -> [CameraMode] {
     formats().compactMap { CameraFormat(fourcc: $0) }.flatMap { format in
       sizes(of: format, near: request).map { size in
@@ -50,7 +50,7 @@ struct CameraDevice: ~Copyable {
     }
   }
 
-  /// Four-character codes of all formats, usable or not.
+  /// FourCCs of all formats, usable or not.
   func formats() -> [UInt32] {
     var result: [UInt32] = []
     for index in 0..<Self.maximumEntries {
@@ -91,7 +91,7 @@ struct CameraDevice: ~Copyable {
     return result.filter { 16...16384 ~= $0.width && 16...16384 ~= $0.height }
   }
 
-  /// Drivers without ENUM_FRAMESIZES: what they would make of the request.
+  /// For drivers without ENUM_FRAMESIZES: the size that TRY_FMT returns for the request.
   private func tried(_ format: CameraFormat, _ request: VideoRequest?) -> [(width: Int, height: Int)] {
     var attempt = v4l2_format()
     attempt.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
@@ -125,7 +125,7 @@ struct CameraDevice: ~Copyable {
     return intervals.isEmpty ? .unknown : .discrete(intervals)
   }
 
-  /// No driver has more formats, sizes or rates than this; a broken one may never end its list.
+  /// No driver has more formats, sizes or rates; a broken one may never end its list.
   private static let maximumEntries: UInt32 = 256
 
   static func nearest(to wanted: Int, least: UInt32, most: UInt32, step: UInt32) -> Int {

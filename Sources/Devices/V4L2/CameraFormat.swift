@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// The pixel formats of V4L2 that can be turned into a `VideoFrame`.
+/// The V4L2 pixel formats that can be converted to a `VideoFrame`.
 enum CameraFormat: Hashable, Sendable, CaseIterable {
   case yuv420, nv12, nv21, yvu420, yuyv, uyvy, mjpeg, jpeg, grey
 
@@ -26,7 +26,7 @@ enum CameraFormat: Hashable, Sendable, CaseIterable {
 
   var isCompressed: Bool { self == .mjpeg || self == .jpeg }
 
-  /// How dear a frame is to turn into I420; `allCases` stands in this order. A grey picture is the last resort.
+  /// Relative cost of converting a frame to I420: the order of `allCases`. Grey is the last resort.
   var cost: Int { Self.allCases.firstIndex(of: self) ?? .max }
 
   /// Four characters, as tools print them.

@@ -3,12 +3,12 @@ internal import Frames
 internal import Glibc
 internal import Wire
 
-/// A camera that is switched on, with the buffers that its driver shares with us. Off and released at deinit.
+/// A streaming camera with its memory-mapped driver buffers. Stopped and unmapped at deinit.
 struct CaptureStream: ~Copyable, Sendable {
   private let file: DeviceFile
   private var mappings: [Mapping] = []
 
-  /// Memory of the driver's, which only the stream's one owner reads.
+  /// Driver memory, read only by the stream's single owner.
   private struct Mapping: @unchecked Sendable {
     let bytes: UnsafeRawBufferPointer
   }
@@ -17,18 +17,18 @@ struct CaptureStream: ~Copyable, Sendable {
   struct Filled {
     let index: UInt32
     let pixels: UnsafeRawBufferPointer
-    /// The driver's own time stamp if it is monotonic and credible, else the time of reading.
+    /// The driver's timestamp if it is monotonic and plausible, else the time of dequeuing.
     let captureTime: Instant
-    /// Counts the sensor's pictures, with those that nobody took. Wraps.
+    /// Counts the sensor's pictures, including those not dequeued. Wraps.
     let sequence: UInt32
-    /// The driver says that the picture is broken.
+    /// The driver flagged the picture as damaged.
     let isDamaged: Bool
   }
 
-  /// Four: one being filled, one waiting, one being converted, one spare for a late thread.
+  /// Four: one being filled, one queued, one being converted, one spare for a late thread.
   private static let wanted: UInt32 = 4
 
-  /// Takes a device whose format is set, asks for the buffers and switches the sensor on.
+  /// Takes a device whose format is set, maps the buffers and starts streaming.
   static func begin(_ file: consuming DeviceFile) throws(DeviceError) -> CaptureStream {
     var stream = CaptureStream(file: file)
     try stream.mapBuffers()
@@ -68,7 +68,7 @@ struct CaptureStream: ~Copyable, Sendable {
 
   var descriptor: Int32 { file.descriptor }
 
-  /// For poll(2) that reports a fault where reading does not.
+  /// For a fault that poll(2) reports but VIDIOC_DQBUF does not.
   func fault() -> DeviceError { file.error(EIO, "poll") }
 
   /// The oldest filled buffer; nil if none is ready.
@@ -85,11 +85,11 @@ struct CaptureStream: ~Copyable, Sendable {
       isDamaged: buffer.flags & UInt32(V4L2_BUF_FLAG_ERROR) != 0 || buffer.bytesused == 0)
   }
 
-  /// The newest filled buffer: what waited longer is stale and goes back at once. Nil if none is ready.
+  /// The newest filled buffer; older ones are stale and are requeued at once. Nil if none is ready.
   func dequeueNewest() throws(DeviceError) -> Filled? {
     guard var newest = try dequeue() else { return nil }
     while let next = try dequeue() {
-      // A whole picture is worth more than a newer damaged one.
+      // An intact picture is better than a newer damaged one.
       let (kept, other) = next.isDamaged && !newest.isDamaged ? (newest, next) : (next, newest)
       try queue(other)
       newest = kept
@@ -116,7 +116,7 @@ struct CaptureStream: ~Copyable, Sendable {
     }
     let stamp = Instant(
       nanoseconds: Int64(buffer.timestamp.tv_sec) &* 1_000_000_000 &+ Int64(buffer.timestamp.tv_usec) &* 1000)
-    // Some webcams' clocks run wild; a picture is neither from the future nor older than the buffers can hold.
+    // Some webcams' clocks run wild: a picture is neither from the future nor older than the buffers can hold.
     return stamp > now + .milliseconds(5) || stamp < now - .seconds(10) ? now : stamp
   }
 }

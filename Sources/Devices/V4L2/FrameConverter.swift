@@ -2,7 +2,7 @@ internal import Codecs
 internal import Frames
 internal import Wire
 
-/// Makes frames of one camera's pictures.
+/// Converts one camera's pictures to frames.
 struct FrameConverter {
   private let format: CameraFormat
   private let width: Int
@@ -12,7 +12,7 @@ struct FrameConverter {
   /// For the compressed formats.
   private var decoder: JPEGDecoder?
 
-  /// `width` and `height` in pixels and `stride` in bytes as the driver set them.
+  /// `width` and `height` in pixels and `stride` in bytes, as set by the driver.
   init(format: CameraFormat, width: Int, height: Int, stride: Int) throws(CodecError) {
     self.format = format
     self.width = width
@@ -22,14 +22,14 @@ struct FrameConverter {
     decoder = format.isCompressed ? try JPEGDecoder() : nil
   }
 
-  /// Nil for a picture that is too short or damaged: webcams deliver such now and then, most often the first.
+  /// Nil for a truncated or damaged picture: webcams deliver one now and then, most often the first.
   mutating func convert(_ pixels: UnsafeRawBufferPointer, captureTime: Instant, sequence: UInt64) -> VideoFrame? {
     do throws(CodecError) {
       if let decoder {
         return try decoder.decode(pixels, pool: pool, captureTime: captureTime, sequence: sequence)
       }
       guard let layout = format.layout else {
-        // A JPEG decoder that could not be made anew after the last picture.
+        // The JPEG decoder could not be recreated after the last picture.
         decoder = try JPEGDecoder()
         return nil
       }
@@ -39,7 +39,7 @@ struct FrameConverter {
         pixels, format: layout, width: width, height: height, bytesPerLine: bytesPerLine, pool: pool,
         captureTime: captureTime, sequence: sequence)
     } catch {
-      // After a header that breaks off the library waits for the rest of it, whatever comes next: begin anew.
+      // After a truncated header the library waits for the rest of it, whatever follows: start with a new decoder.
       if decoder != nil { decoder = try? JPEGDecoder() }
       return nil
     }

@@ -1,9 +1,9 @@
-/// Continues the driver's 32-bit count of pictures without its wrap.
+/// Extends the driver's 32-bit sequence number to 64 bits.
 struct SequenceCounter: Sendable {
   private var last: UInt32?
   private var total: UInt64 = 0
 
-  /// From 0 for the first picture. A driver that starts again, or never counts, still counts up here.
+  /// From 0 for the first picture. Keeps counting up even if the driver restarts its count or never counts.
   mutating func extend(_ sequence: UInt32) -> UInt64 {
     defer { last = sequence }
     guard let last else { return 0 }

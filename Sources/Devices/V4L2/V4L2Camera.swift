@@ -5,25 +5,25 @@ internal import Glibc
 internal import Synchronization
 internal import Wire
 
-/// A camera that is open in one mode and streams through memory shared with its driver.
+/// A V4L2 camera, open in one mode, streaming through memory-mapped buffers.
 final class V4L2Camera: MediaSource {
   let info: VideoSourceInfo
-  /// As the driver has it; `info` has even sizes.
+  /// The driver's mode; `info` has even sizes.
   private let set: SetMode
-  /// Until the thread takes it, or `stop` lets it go.
+  /// The open stream until the thread takes it or `stop` closes it.
   private let opened: Mutex<CaptureStream?>
   private let demand: Demand?
   private let thread = SourceThread()
 
-  /// No first picture after this: some sensors take seconds to wake up.
+  /// Timeout for the first picture: some sensors take seconds to wake up.
   private static let firstPictureLimit: Duration = .seconds(5)
-  /// No further picture after this and one frame interval.
+  /// Timeout for further pictures, plus one frame interval.
   private static let silenceLimit: Duration = .seconds(2)
   private static let slice: Duration = .milliseconds(250)
   private static let pause: Duration = .milliseconds(2)
 
-  /// Opens the camera in the mode nearest to `request` and switches it on. Without demand it only converts the first
-  /// picture, which shows that it works. Only `formats` are considered.
+  /// Opens the camera in the mode nearest to `request` and starts streaming. Without demand only the first picture is
+  /// converted, to show that the camera works. Only `formats` are considered.
   init(
     path: String, request: VideoRequest, demand: Demand? = nil, formats: Set<CameraFormat> = Set(CameraFormat.allCases)
   ) throws(DeviceError) {
@@ -73,9 +73,9 @@ final class V4L2Camera: MediaSource {
         continue
       }
       guard let filled = try stream.dequeueNewest() else {
-        // Ready, but nothing to take: the driver reports a fault this way.
+        // Ready, but no buffer: some drivers report a fault this way.
         if poll.hasFault { throw stream.fault() }
-        // Or it woke us too early, which some do all the time.
+        // Or a spurious wake-up, which some drivers produce all the time.
         _ = stop.wait(until: MonotonicClock.now + Self.pause)
         try silence.quiet(for: Self.pause, device: info.device)
         continue
@@ -115,7 +115,7 @@ final class V4L2Camera: MediaSource {
     var format: CameraFormat
     var width: Int
     var height: Int
-    /// Bytes from one row to the next; 0 if the driver does not say.
+    /// Bytes per row; 0 if the driver does not say.
     var stride: Int
   }
 
@@ -138,7 +138,7 @@ final class V4L2Camera: MediaSource {
     return SetMode(format: format, width: width, height: height, stride: Int(set.bytesperline))
   }
 
-  /// The rate as the driver then says it; nil if it does not.
+  /// The rate that the driver then reports; nil if it does not.
   private static func setRate(_ interval: FrameInterval?, wanted: Double, _ file: borrowing DeviceFile) -> Double? {
     var parameters = v4l2_streamparm()
     parameters.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue

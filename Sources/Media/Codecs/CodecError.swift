@@ -1,13 +1,13 @@
-/// Why a codec could not do its work. The text is for a log.
+/// Why a codec failed. The text is for a log.
 public enum CodecError: Error, Hashable, Sendable {
-  /// The library could not be set up: out of memory, or settings that it refuses.
+  /// The library could not be set up: out of memory, or settings that it rejects.
   case setUp(String)
-  /// The library refused the data or a setting.
+  /// The library rejected the data or a setting.
   case failed(String)
-  /// The data is damaged; the codec goes on with the next.
+  /// The data is damaged; the codec can continue with the next.
   case corrupt(String)
-  /// Whole, but of a kind that we do not take.
+  /// Intact, but of an unsupported kind.
   case unsupported(String)
-  /// The picture has another size than the codec or the pool was made for.
+  /// The picture's size differs from the one the codec or the pool was made for.
   case sizeMismatch(width: Int, height: Int)
 }

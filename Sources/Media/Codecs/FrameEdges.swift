@@ -2,8 +2,8 @@ internal import Frames
 internal import Glibc
 
 extension VideoFrame {
-  /// Fills what a frame has beyond an odd-sized picture of `width` × `height` by repeating its last column and row.
-  /// Chroma planes are (size + 1) / 2 in both, and need nothing.
+  /// Pads an odd-sized picture of `width` × `height` to the frame's even size by repeating its last column and row.
+  /// Chroma planes are (size + 1) / 2 in both and need no padding.
   func repeatEdge(width sourceWidth: Int, height sourceHeight: Int) {
     if sourceWidth < width {
       for row in 0..<min(sourceHeight, height) {

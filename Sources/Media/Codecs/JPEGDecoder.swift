@@ -3,7 +3,7 @@ internal import CYUV
 public import Frames
 public import Wire
 
-/// JPEG by libjpeg-turbo, for cameras' Motion JPEG: frames with the standard Huffman tables left out are understood.
+/// JPEG by libjpeg-turbo, for cameras' Motion JPEG: accepts frames that omit the standard Huffman tables.
 /// Synchronous; used from one thread at a time.
 public final class JPEGDecoder {
   private var handle: tjhandle
@@ -38,7 +38,7 @@ public final class JPEGDecoder {
   /// Decodes a grey or YCbCr picture of any subsampling to I420 in limited range.
   ///
   /// Throws `sizeMismatch` if the pool is for another size, `unsupported` for other colour spaces, `corrupt` for a
-  /// truncated or damaged picture; the decoder can be used on.
+  /// truncated or damaged picture; the decoder remains usable.
   public func decode(
     _ bytes: UnsafeRawBufferPointer, pool: VideoFramePool, captureTime: Instant, sequence: UInt64
   ) throws(CodecError) -> VideoFrame {
@@ -84,7 +84,7 @@ public final class JPEGDecoder {
     return Header(width: Int(width), height: Int(height), sampling: TJSAMP(rawValue: UInt32(sampling)))
   }
 
-  /// Other subsamplings: chroma goes through a buffer of its own and is scaled to ours.
+  /// Other subsamplings: chroma is decoded to a scratch buffer and scaled to 4:2:0.
   private func decompressScaled(_ bytes: UnsafeRawBufferPointer, _ header: Header, into frame: VideoFrame)
     throws(CodecError)
   {
@@ -105,7 +105,7 @@ public final class JPEGDecoder {
       } catch {
         return .failure(error)
       }
-      // Along one axis alone bilinear at half the size is the mean of two, and fast; else box.
+      // Halving one axis only: bilinear is the mean of two samples, and fast; else box.
       let filter = header.sampling == TJSAMP_422 ? kFilterBilinear : kFilterBox
       for (source, target) in [(u, frame.mutableU), (v, frame.mutableV)] {
         ScalePlane(
@@ -124,13 +124,13 @@ public final class JPEGDecoder {
     let start = bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
     var planes: [UnsafeMutablePointer<UInt8>?] = [frame.mutableY, u, v]
     var strides = [Int32(frame.strideY), Int32(chromaStride), Int32(chromaStride)]
-    // Not the fast transform: its vector code overflows on blocks that are half black and half white.
+    // Not the fast DCT: its SIMD code overflows on blocks that are half black and half white.
     let status = tjDecompressToYUVPlanes(
       handle, start, UInt(bytes.count), &planes, Int32(header.width), &strides, Int32(header.height),
       TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS)
     guard status != 0 else { return }
-    // Many cameras pad their frames; libjpeg-turbo warns of it and the picture is whole. Any other warning means that
-    // part of it is made up.
+    // Many cameras pad their frames; libjpeg-turbo warns about it but the picture is intact. With any other warning
+    // part of the picture is made up.
     let text = errorText
     let isHarmless = tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue) && text.contains("xtraneous bytes")
     guard isHarmless else { throw corruption() }
@@ -142,8 +142,8 @@ public final class JPEGDecoder {
     }
   }
 
-  /// The library's words for the damage. A broken picture leaves half-read tables in the handle, on which the next good
-  /// one would fail, so that a new handle takes its place.
+  /// The library's error text. A damaged picture leaves half-read tables in the handle, on which the next good one
+  /// would fail, so the handle is replaced.
   private func corruption() -> CodecError {
     let text = errorText
     if let fresh = tjInitDecompress() {

@@ -20,13 +20,13 @@ public final class OpusDecoder {
     opus_decoder_destroy(decoder)
   }
 
-  /// The samples of a packet: 960 for ours, up to 5760 for others'. Throws `corrupt` for what is no Opus packet.
+  /// Decodes a packet: 960 samples for ours, up to 5760 for others'. Throws `corrupt` if it is not an Opus packet.
   public func decode(_ packet: [UInt8]) throws(CodecError) -> [Int16] {
     guard !packet.isEmpty else { throw .corrupt("an empty Opus packet") }
     return try decode(packet, samples: Self.maximumSamples, errorCorrection: false)
   }
 
-  /// The lost packet before `packet`, from the copy that `packet` carries, or concealed if it carries none.
+  /// Recovers the lost packet before `packet` from its in-band FEC, or conceals the loss if there is none.
   public func decodeLost(before packet: [UInt8], samples: Int = AudioFormat.samplesPerBlock) throws(CodecError)
     -> [Int16]
   {
@@ -34,12 +34,12 @@ public final class OpusDecoder {
     return try decode(packet, samples: samples, errorCorrection: true)
   }
 
-  /// A guess at a lost packet of which nothing came.
+  /// Packet loss concealment for a packet without FEC data.
   public func conceal(samples: Int = AudioFormat.samplesPerBlock) throws(CodecError) -> [Int16] {
     try decode(nil, samples: samples, errorCorrection: false)
   }
 
-  /// `samples` is the room for a packet, and exactly the gap's length for a lost one, in steps of 2.5 ms.
+  /// `samples` is the buffer size for a packet, but exactly the length of the gap for a lost one, a multiple of 2.5 ms.
   private func decode(_ packet: [UInt8]?, samples: Int, errorCorrection: Bool) throws(CodecError) -> [Int16] {
     guard samples > 0, samples <= Self.maximumSamples, samples % 120 == 0 else { throw .failed("\(samples) samples") }
     var status: Int32 = 0

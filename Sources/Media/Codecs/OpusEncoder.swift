@@ -3,21 +3,21 @@ public import Frames
 
 /// Opus by libopus (RFC 6716): 48 kHz mono, one packet per 20 ms block. Synchronous; used from one thread at a time.
 public final class OpusEncoder {
-  /// Clear speech and crying at full bandwidth with the error correction's share in it.
+  /// Clear speech and crying at full bandwidth, including the share for FEC.
   public static let defaultBitrateKbps = 40
-  /// With what counts as a path that loses packets. Enough for libopus to change to its speech modes, which alone carry
-  /// in-band error correction (RFC 6716 section 2.1.7), at our rate: above 5 %.
+  /// The expected loss for a path that loses packets. Above 5 %, so that libopus at our rate switches to its speech
+  /// modes, which alone carry in-band FEC (RFC 6716 section 2.1.7).
   public static let lossyPathPercent = 10
 
-  /// 0...10. From 5 on the gain is hard to hear at this rate, and the highest takes a fifth of what the picture takes.
+  /// 0...10. Above 5 the gain is hard to hear at this rate, and 10 takes a fifth of the processor time of the picture.
   private static let complexity: Int32 = 5
 
   private let encoder: OpaquePointer
-  /// The largest packet; at our rates they are around 100 bytes.
+  /// Maximum packet size; at our rates packets are around 100 bytes.
   private static let maximumBytes = 1275
 
-  /// The application is AUDIO: error correction is on where loss is expected, and where none is, all bits go to sound in
-  /// the transform mode, which takes a third of the processor time. No DTX: a silent nursery must sound silent, not absent.
+  /// The application is AUDIO: FEC is on where loss is expected; otherwise all bits go to sound in CELT mode, which
+  /// takes a third of the processor time. No DTX: a silent nursery must sound silent, not absent.
   public init(
     bitrateKbps: Int = OpusEncoder.defaultBitrateKbps,
     expectedLossPercent: Int = OpusEncoder.lossyPathPercent
@@ -51,12 +51,12 @@ public final class OpusEncoder {
     return EncodedAudioPacket(data: data, captureTime: block.captureTime, samplePosition: block.samplePosition)
   }
 
-  /// From the next packet on; 6...256.
+  /// Takes effect from the next packet; 6...256.
   public func setBitrate(kbps: Int) throws(CodecError) {
     try set(OPUS_SET_BITRATE_REQUEST, Int32(min(256, max(6, kbps)) * 1000))
   }
 
-  /// How much loss the error correction should stand, from the next packet on; 0 turns it off.
+  /// The packet loss that FEC should withstand, from the next packet on; 0 turns FEC off.
   public func setExpectedLoss(percent: Int) throws(CodecError) {
     try set(OPUS_SET_PACKET_LOSS_PERC_REQUEST, Int32(min(100, max(0, percent))))
   }

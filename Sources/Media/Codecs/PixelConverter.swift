@@ -19,7 +19,7 @@ public enum PixelFormat: String, CaseIterable, Sendable {
   /// V4L2_PIX_FMT_GREY: Y alone.
   case grey
 
-  /// The least bytes in a row of `width` pixels; for planar formats of the Y plane.
+  /// Minimum bytes in a row of `width` pixels; for planar formats, of the Y plane.
   public func bytesPerLine(width: Int) -> Int {
     switch self {
     case .yuyv, .uyvy: (width + 1) / 2 * 4
@@ -28,7 +28,7 @@ public enum PixelFormat: String, CaseIterable, Sendable {
     }
   }
 
-  /// Bytes of a picture whose rows are `bytesPerLine` apart. Chroma planes have half the distance.
+  /// Size of a picture with rows of `bytesPerLine`. Planar chroma rows have half of that.
   public func byteCount(bytesPerLine: Int, height: Int) -> Int {
     switch self {
     case .yuyv, .uyvy, .grey: bytesPerLine * height
@@ -38,7 +38,7 @@ public enum PixelFormat: String, CaseIterable, Sendable {
   }
 }
 
-/// Turns raw camera pictures into I420 frames by libyuv.
+/// Converts raw camera pictures to I420 frames with libyuv.
 public enum PixelConverter {
   /// Converts one picture of `width` × `height` pixels. `bytesPerLine` is the driver's (V4L2 bytesperline), 0 for rows
   /// without padding.

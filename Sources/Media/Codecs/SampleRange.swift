@@ -1,7 +1,7 @@
 internal import Frames
 
-/// JPEG files hold full-range samples (JFIF 1.02), frames limited range (BT.601). Fixed point in 8 bits of fraction,
-/// exact at black, white and grey; the loops are plain so that the compiler makes vector code of them.
+/// JPEG files hold full-range samples (JFIF 1.02), frames limited range (BT.601). Fixed point with 8 fractional bits,
+/// exact at black, white and grey; the loops are simple so that the compiler can vectorise them.
 enum SampleRange {
   /// 0...255 to 16...235.
   static func limitLuma(_ plane: UnsafeMutablePointer<UInt8>, stride: Int, width: Int, height: Int) {

@@ -1,18 +1,18 @@
 import Wire
 
-/// Chooses the encoder's fixed speed so that encoding keeps up with the camera on the machine at hand. Pure: it is told
-/// how long each frame took and says when to change.
+/// Chooses the encoder's fixed speed so that encoding keeps up with the camera on this machine. Pure: it takes the
+/// encoding time of each frame and says when to change.
 ///
-/// It steps faster within a second once frames take more than 60 % of their interval, for then the rest of the process
-/// has too little. It steps slower only after ten seconds below 25 %, and when that proves too slow it waits twice as
-/// long before the next try.
+/// It steps to a faster speed within a second once frames take more than 60 % of their interval, because too little is
+/// then left for the rest of the process. It steps slower only after ten seconds below 25 %, and when that proves too
+/// slow it waits twice as long before the next try.
 public struct SpeedGovernor: Sendable {
-  /// A good picture; 720p at 30 frames a second fits into it on the cores of small boards of the last years. Slower
-  /// ones are reached by steps within seconds.
+  /// A good picture; 720p at 30 frames/s fits on the cores of recent small boards. On slower ones the governor reaches
+  /// a suitable speed within seconds.
   public static let defaultSpeed = -8
-  /// Beyond -10 a frame of two layers hardly costs less, but a moving picture loses 2 to 10 dB.
+  /// Beyond -10 a frame with two layers costs hardly less, but a moving picture loses 2 to 10 dB.
   public static let fastest = -10
-  /// From -4 on a frame costs half as much again for less than 0.1 dB.
+  /// At -4 and above a frame costs half as much again for a gain below 0.1 dB.
   public static let slowest = -5
 
   /// libvpx's cpu-used for the encoder.
@@ -23,7 +23,7 @@ public struct SpeedGovernor: Sendable {
   private static let busyShare = 0.60
   private static let overloadShare = 0.95
   private static let idleShare = 0.25
-  /// Frames over which the time is averaged, and how many are enough to see an overload.
+  /// Frames over which the time is averaged, and how many suffice to detect an overload.
   private static let window = 30
   private static let overloadWindow = 8
   private static let idleFrames = 300
@@ -33,7 +33,7 @@ public struct SpeedGovernor: Sendable {
   private var count = 0
   private var idleCount = 0
   private var idleNeeded = Self.idleFrames
-  /// Frames since the last step to a slower speed; nil when none is on trial.
+  /// Frames since the last step to a slower speed; nil when no step is on trial.
   private var trial: Int?
 
   public init(frameInterval: Duration, speed: Int = Self.defaultSpeed) {
@@ -41,11 +41,11 @@ public struct SpeedGovernor: Sendable {
     self.speed = min(Self.slowest, max(Self.fastest, speed))
   }
 
-  /// Takes one frame's encoding time; returns the new speed when it changes.
+  /// Records one frame's encoding time; returns the new speed when it changes.
   public mutating func record(encodingTime: Duration) -> Int? {
     let interval = frameInterval.inSeconds
     guard interval > 0 else { return nil }
-    // One stall, as when the process was not scheduled, says nothing about the speed.
+    // A single stall, for example when the process was not scheduled, says nothing about the speed.
     sum += min(2, encodingTime.inSeconds / interval)
     count += 1
     trial = trial.map { $0 + 1 }

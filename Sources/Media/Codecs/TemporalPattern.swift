@@ -1,18 +1,18 @@
 internal import CVPX
 
-/// Which frame belongs to which temporal layer and what it may refer to. RFC 7741 section 4.2 (TID, Y), RFC 6386
-/// section 9.7 (reference frames).
+/// Assigns frames to temporal layers and sets their references. RFC 7741 section 4.2 (TID, Y), RFC 6386 section 9.7
+/// (reference frames).
 ///
 ///     K 0 0 … 0 1 0 1 0 1 …
 ///
-/// Base frames predict from the last base frame and from a golden frame that the base layer itself refreshes now and
-/// then. Frames of layer 1 predict from the last base frame alone and nothing predicts from them: a lost one harms
-/// nobody, and a viewer may switch to or from them at any frame. After the first key frame come base frames only for a
-/// while, because they repair what its coarse quantizer left, and the repair should stay. Not after later ones: they are
-/// asked for where something gets lost, and there frames that nothing depends on are worth more than a sharp picture.
+/// Base frames predict from the last base frame and from a golden frame that the base layer itself refreshes
+/// periodically. Frames of layer 1 predict only from the last base frame and nothing predicts from them: losing one
+/// does no harm, and a viewer may switch layers at any frame. The first key frame is followed by base frames only for a
+/// while, because they repair its coarse quantization and the repair should last. Not after later key frames: those are
+/// requested when packets get lost, and then discardable frames are worth more than a sharp picture.
 struct TemporalPattern {
   let layers: Int
-  /// The place of the next frame: 0 is a key frame, 1 the first one behind the first key frame.
+  /// Position of the next frame: 0 is a key frame, 1 the first one after the first key frame.
   private(set) var position = 0
   private var hasKeyFrame = false
 
@@ -43,7 +43,7 @@ struct TemporalPattern {
     return Step(layer: 0, flags: flags, isLayerSync: false)
   }
 
-  /// Call for each frame that came out of the encoder.
+  /// Call for each frame that the encoder produced.
   mutating func advance(isKeyFrame: Bool) {
     guard isKeyFrame else {
       position += 1
@@ -53,8 +53,8 @@ struct TemporalPattern {
     hasKeyFrame = true
   }
 
-  /// Call for each frame that the rate control dropped. The place of a base frame goes to the next frame; that of a frame
-  /// of layer 1 is given up, because its layer may stay in debt for seconds while the base layer has none.
+  /// Call for each frame that the rate control dropped. A base frame's position goes to the next frame; that of a layer
+  /// 1 frame is given up, because its layer may stay over budget for seconds while the base layer is not.
   mutating func skip(layer: Int) {
     if layer > 0 { position += 1 }
   }

@@ -10,7 +10,7 @@ public final class VP8Decoder {
   private var pool: VideoFramePool?
   private var sequence: UInt64 = 0
 
-  /// `maximumPixels` bounds what a peer's key frame can make us allocate.
+  /// `maximumPixels` limits the allocation that a peer's key frame can cause.
   public init(threads: Int = 1, maximumPixels: Int = 4096 * 2304) throws(CodecError) {
     self.maximumPixels = maximumPixels
     context = .allocate(capacity: 1)
@@ -27,15 +27,15 @@ public final class VP8Decoder {
     context.deallocate()
   }
 
-  /// Decodes one whole VP8 frame. The picture's size is rounded up to even numbers; `sequence` counts pictures.
+  /// Decodes one complete VP8 frame. The size is rounded up to even numbers; `sequence` counts pictures.
   ///
-  /// Throws `corrupt` for what libvpx refuses, `unsupported` for a picture that is too large; either way a key frame is
-  /// needed before the next picture is right.
+  /// Throws `corrupt` for data that libvpx rejects, `unsupported` for a picture that is too large; either way it takes
+  /// a key frame before the picture is right again.
   public func decode(_ bytes: [UInt8], captureTime: Instant = .zero) throws(CodecError) -> VideoFrame {
     copy(try decodeImage(bytes), captureTime: captureTime)
   }
 
-  /// As `decode`, without a copy: `body` looks at libvpx's own picture.
+  /// As `decode`, without a copy: `body` gets libvpx's own picture.
   public func decode<Result>(_ bytes: [UInt8], _ body: (borrowing DecodedPicture) -> Result) throws(CodecError)
     -> Result
   {
@@ -86,18 +86,18 @@ public final class VP8Decoder {
   }
 }
 
-/// A picture that still belongs to the decoder: valid while the closure that got it runs.
+/// A picture still owned by the decoder: valid only inside the closure that receives it.
 public struct DecodedPicture: ~Copyable {
   /// Pixels, as the stream says; may be odd.
   public let width: Int
   public let height: Int
-  /// `height` rows of `strideY` bytes, of which `width` are picture.
+  /// `height` rows of `strideY` bytes, the first `width` of them pixels.
   public let y: UnsafePointer<UInt8>
   public let strideY: Int
   fileprivate let decoder: VP8Decoder
   fileprivate let image: UnsafeMutablePointer<vpx_image_t>
 
-  /// To keep it.
+  /// A copy that may be kept.
   public func copy(captureTime: Instant) -> VideoFrame {
     decoder.copy(image, captureTime: captureTime)
   }
@@ -120,7 +120,7 @@ public struct VP8FrameHeader: Hashable, Sendable {
     }
   }
 
-  /// Nil if the bytes are too few or a key frame lacks its start code.
+  /// Nil if there are too few bytes or a key frame lacks its start code.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count >= 3 else { return nil }
     isKeyFrame = bytes[0] & 1 == 0

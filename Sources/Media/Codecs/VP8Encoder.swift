@@ -2,7 +2,7 @@ internal import CVPX
 public import Frames
 import Wire
 
-/// VP8 by libvpx (RFC 6386), set up for a live camera: one pass, constant rate, no lookahead, key frames only on
+/// VP8 by libvpx (RFC 6386), set up for a live camera: one pass, constant bitrate, no lookahead, key frames only on
 /// request. Synchronous; used from one thread at a time.
 public final class VP8Encoder {
   public let width: Int
@@ -11,12 +11,12 @@ public final class VP8Encoder {
   private var settings: vpx_codec_enc_cfg_t
   private var pattern: TemporalPattern
   private var clock: EncoderClock
-  /// The first frame is a key frame; a request stays until a key frame came out.
+  /// The first frame is a key frame; a request stays pending until a key frame comes out.
   private var needsKeyFrame = true
-  /// The frame before was dropped by the rate control.
+  /// The rate control dropped the previous frame.
   private var wasDropped = false
 
-  /// Throws `CodecError.setUp` for settings that libvpx refuses.
+  /// Throws `CodecError.setUp` for settings that libvpx rejects.
   public init(configuration: VP8EncoderConfiguration) throws(CodecError) {
     width = configuration.width
     height = configuration.height
@@ -35,7 +35,7 @@ public final class VP8Encoder {
       throw .setUp("VP8 encoder: \(text)")
     }
     for (control, value) in Self.controls(for: configuration) {
-      // Each of these is known to every libvpx since 1.3; a refusal leaves the library's default.
+      // Every libvpx since 1.3 knows these; if one is rejected the library's default stays.
       _ = cvpx_set(context, Int32(control.rawValue), value)
     }
   }
@@ -47,7 +47,7 @@ public final class VP8Encoder {
 
   /// Encodes one frame; nil when the rate control dropped it.
   ///
-  /// Throws `sizeMismatch` for a frame of another size and `failed` with libvpx's words.
+  /// Throws `sizeMismatch` for a frame of another size and `failed` with libvpx's error text.
   public func encode(_ frame: VideoFrame, forceKeyFrame: Bool = false) throws(CodecError) -> EncodedVideoFrame? {
     guard frame.width == width, frame.height == height else {
       throw .sizeMismatch(width: frame.width, height: frame.height)
@@ -57,7 +57,7 @@ public final class VP8Encoder {
     if pattern.layers > 1 {
       try check(cvpx_set(context, Int32(VP8E_SET_TEMPORAL_LAYER_ID.rawValue), Int32(step.layer)))
     }
-    // Never two in a row: half the rate is the least that a moving picture has.
+    // Never drop two in a row: a moving picture keeps at least half its frame rate.
     if wasDropped { try setDropping(isAllowed: false) }
     var image = image(of: frame)
     let time = clock.advance(to: frame.captureTime)
@@ -80,7 +80,7 @@ public final class VP8Encoder {
       isLayerSync: step.isLayerSync, width: width, height: height)
   }
 
-  /// Sets the rate of all layers together from the next frame on; no key frame, no restart.
+  /// Sets the total bitrate of all layers from the next frame on; no key frame, no restart.
   public func setBitrate(kbps: Int) throws(CodecError) {
     guard (1...1_000_000).contains(kbps) else { throw .failed("a rate of \(kbps) kbit/s") }
     guard settings.rc_target_bitrate != UInt32(kbps) else { return }
@@ -113,7 +113,7 @@ public final class VP8Encoder {
     return image
   }
 
-  /// One call of encode gives at most one packet: there is neither lookahead nor an invisible frame.
+  /// One encode call gives at most one packet: there are no lookahead and no invisible frames.
   private func takePacket() -> (data: [UInt8], isKeyFrame: Bool)? {
     var iterator: vpx_codec_iter_t?
     while let packet = vpx_codec_get_cx_data(context, &iterator) {
@@ -144,9 +144,9 @@ public final class VP8Encoder {
     settings.g_threads = UInt32(configuration.threads)
     settings.g_pass = VPX_RC_ONE_PASS
     settings.g_lag_in_frames = 0
-    // Without error resilience libvpx refreshes the golden frame by a timer of its own, on whichever frame is due,
-    // whatever that frame's flags say: layer 1 would then no longer be discardable. It costs 0.1 dB at most. With one
-    // layer the timer is welcome.
+    // Without error resilience libvpx refreshes the golden frame on its own schedule, on whichever frame is due,
+    // regardless of that frame's flags: layer 1 would no longer be discardable. It costs 0.1 dB at most. With one layer
+    // that refresh is welcome.
     settings.g_error_resilient = configuration.temporalLayers > 1 ? UInt32(VPX_ERROR_RESILIENT_DEFAULT) : 0
     settings.rc_end_usage = VPX_CBR
     settings.rc_resize_allowed = 0
@@ -185,7 +185,7 @@ public final class VP8Encoder {
       (VP8E_SET_CPUUSED, Int32(min(-1, max(-16, configuration.speed)))),
       (VP8E_SET_STATIC_THRESHOLD, VP8RateControl.staticThreshold),
       (VP8E_SET_MAX_INTRA_BITRATE_PCT, VP8RateControl.maximumIntraPercent),
-      // log2 of the count: as many token partitions as threads can write at once.
+      // log2 of the count: as many token partitions as threads can write in parallel.
       (VP8E_SET_TOKEN_PARTITIONS, configuration.threads > 2 ? 2 : configuration.threads - 1 == 1 ? 1 : 0),
       (VP8E_SET_NOISE_SENSITIVITY, 0),
       (VP8E_SET_ENABLEAUTOALTREF, 0),
@@ -194,8 +194,8 @@ public final class VP8Encoder {
   }
 }
 
-/// Turns capture times into libvpx's time line. libvpx takes each frame's share of the rate from the distance to the
-/// frame before, so jitter of the source and pauses are smoothed out first.
+/// Maps capture times to libvpx timestamps. libvpx derives each frame's bit budget from the distance to the previous
+/// frame, so source jitter and pauses are smoothed first.
 struct EncoderClock {
   static let ticksPerSecond = 1_000_000
   private let nominal: Double
@@ -208,7 +208,7 @@ struct EncoderClock {
     interval = nominal
   }
 
-  /// Ticks of a frame and until the next is expected; strictly rising whatever the capture times do.
+  /// Ticks of a frame and until the next is expected; strictly increasing whatever the capture times do.
   mutating func advance(to captureTime: Instant) -> (presentation: Int64, duration: Int64) {
     if let last {
       let distance = (captureTime - last).inSeconds * Double(Self.ticksPerSecond)

@@ -1,6 +1,6 @@
 public import Wire
 
-/// The form in which sound moves through the house: 48 kHz, signed 16-bit, mono.
+/// The audio format used throughout: 48 kHz, signed 16-bit, mono.
 public enum AudioFormat {
   public static let sampleRate = 48_000
   /// 20 ms, one Opus packet.
@@ -12,9 +12,9 @@ public enum AudioFormat {
 public struct AudioBlock: Sendable {
   /// 960 samples.
   public var samples: [Int16]
-  /// When the first sample was taken.
+  /// Capture time of the first sample.
   public var captureTime: Instant
-  /// Samples of the source before this block, including any it lost; times 1 it is the RTP clock (RFC 7587).
+  /// Samples of the source before this block, including lost ones; this is the RTP clock (RFC 7587).
   public var samplePosition: UInt64
 
   public init(samples: [Int16], captureTime: Instant, samplePosition: UInt64) {
@@ -25,13 +25,13 @@ public struct AudioBlock: Sendable {
   }
 }
 
-/// One encoded picture, ready to be packetised once and sent to everyone.
+/// One encoded picture, ready to be packetised once and sent to all viewers.
 public struct EncodedVideoFrame: Sendable {
-  /// A whole VP8 frame (RFC 6386).
+  /// A complete VP8 frame (RFC 6386).
   public var data: [UInt8]
   public var captureTime: Instant
   public var isKeyFrame: Bool
-  /// 0 is the base layer; a viewer may leave out 1.
+  /// 0 is the base layer; layer 1 may be withheld from a viewer.
   public var temporalLayer: Int
   /// The frame depends on base-layer frames only (Y bit, RFC 7741 section 4.2).
   public var isLayerSync: Bool

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Whether anybody wants what a source makes. A source that is not wanted stays open and goes on taking frames off its
-/// device, so that the next viewer has a picture at once, but converts and draws nothing.
+/// Whether anyone wants a source's frames. A source without demand stays open and keeps taking frames off its device,
+/// so that the next viewer has a picture at once, but converts and draws nothing.
 public final class Demand: Sendable {
   private let wanted: Atomic<Bool>
 

@@ -1,7 +1,7 @@
 internal import Glibc
 public import Wire
 
-/// A bounded hand-over between two threads. When it is full the oldest element goes: newest wins.
+/// A bounded queue between two threads. When it is full the oldest element is dropped: newest wins.
 /// A capacity of one is the video path's latest-frame slot.
 public final class Mailbox<Element: Sendable>: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
@@ -9,7 +9,7 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
   private let capacity: Int
   private var elements: [Element] = []
   private var closed = false
-  /// Threads inside `take` that wait.
+  /// Threads waiting inside `take`.
   private var waiting = 0
 
   public init(capacity: Int) {
@@ -33,9 +33,9 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
     lock.deallocate()
   }
 
-  /// Puts an element in; returns false if that pushed an older one out. After `close` it does nothing.
+  /// Adds an element; returns false if that displaced an older one. Does nothing after `close`.
   ///
-  /// - Parameter count: who waits is not woken for fewer elements.
+  /// - Parameter count: waiting threads are not woken for fewer elements.
   @discardableResult
   public func put(_ element: Element, wakingFor count: Int = 1) -> Bool {
     pthread_mutex_lock(lock)
@@ -48,13 +48,13 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
     elements.append(element)
     let isAwaited = waiting > 0 && elements.count >= min(count, capacity)
     pthread_mutex_unlock(lock)
-    // Signalled under the lock, the other thread would wake only to wait for the lock. And what is pushed out is freed
-    // here, where nobody waits for it.
+    // Signalling under the lock would wake the other thread only to wait for the lock. The displaced element is also
+    // freed here, outside the lock.
     if isAwaited { pthread_cond_signal(condition) }
     return withExtendedLifetime(oldest) { !isFull }
   }
 
-  /// The oldest element; waits for one until `deadline` (for ever if nil). Nil at the deadline and once closed.
+  /// The oldest element; waits for one until `deadline` (forever if nil). Nil at the deadline and once closed.
   public func take(until deadline: Instant? = nil) -> Element? {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
@@ -72,7 +72,7 @@ public final class Mailbox<Element: Sendable>: @unchecked Sendable {
     return elements.isEmpty || closed ? nil : elements.removeFirst()
   }
 
-  /// Wakes every waiter and lets the elements go.
+  /// Wakes every waiter and discards the elements.
   public func close() {
     pthread_mutex_lock(lock)
     closed = true

@@ -1,9 +1,9 @@
 internal import Glibc
 public import Wire
 
-/// The shells' clocks. Cores get the values, never the clock.
+/// The system clocks, for the shells only. Cores get time values, never the clock.
 public enum MonotonicClock {
-  /// CLOCK_MONOTONIC: the same time line as V4L2 buffer timestamps and ALSA's monotonic time stamps.
+  /// CLOCK_MONOTONIC: the same timeline as V4L2 buffer timestamps and ALSA's monotonic timestamps.
   public static var now: Instant {
     Instant(nanoseconds: read(CLOCK_MONOTONIC))
   }

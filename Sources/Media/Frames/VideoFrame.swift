@@ -3,19 +3,19 @@ public import Wire
 
 /// One picture in I420 (planar YUV 4:2:0, BT.601 limited range), shared by reference between threads.
 ///
-/// Who makes a frame fills it through the `mutable…` pointers before handing it on; after that nobody writes.
-/// Memory goes back to the pool it came from when the last reference is gone.
+/// The creator fills a frame through the `mutable…` pointers before handing it on; after that nobody writes. Its memory
+/// returns to its pool when the last reference is released.
 public final class VideoFrame: @unchecked Sendable {
   /// Pixels; both even.
   public let width: Int
   public let height: Int
-  /// Bytes from one row of the Y plane to the next; a multiple of 64.
+  /// Bytes per row of the Y plane; a multiple of 64.
   public let strideY: Int
   /// The same for the U and V planes.
   public let strideUV: Int
-  /// When the sensor took the picture (for V4L2: the buffer's timestamp).
+  /// When the sensor captured the picture (for V4L2: the buffer's timestamp).
   public let captureTime: Instant
-  /// Counts the source's frames, so that a gap shows.
+  /// Counts the source's frames, so that gaps are visible.
   public let sequence: UInt64
 
   private let storage: UnsafeMutableRawPointer
@@ -49,15 +49,15 @@ public final class VideoFrame: @unchecked Sendable {
   public var v: UnsafePointer<UInt8> { UnsafePointer(mutableV) }
 }
 
-/// Hands out frames of one size and takes their memory back, so that a running camera allocates nothing.
+/// Hands out frames of one size and reuses their memory, so that a running camera does not allocate.
 public final class VideoFramePool: Sendable {
   public let width: Int
   public let height: Int
   fileprivate let strideY: Int
   fileprivate let strideUV: Int
   private let free = Mutex<FreeList>(FreeList())
-  /// A source, a mailbox and an encoder hold one each, and what one of them lets go the source takes next. More than this
-  /// goes back to the system: a block that a single late picture needed would stay for good.
+  /// A source, a mailbox and an encoder hold one frame each, and a released one is reused by the source next. More than
+  /// this is freed: a block needed by a single late picture would otherwise stay for good.
   private static let maximumKept = 1
 
   private struct FreeList: @unchecked Sendable {
@@ -77,7 +77,7 @@ public final class VideoFramePool: Sendable {
     free.withLock { list in list.blocks.forEach { $0.deallocate() } }
   }
 
-  /// A frame whose pixels are undefined.
+  /// A frame with undefined pixels.
   public func makeFrame(captureTime: Instant, sequence: UInt64) -> VideoFrame {
     let storage =
       free.withLock { $0.blocks.popLast() }

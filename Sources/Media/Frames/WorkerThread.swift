@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// A named POSIX thread for work that blocks: a device read, an encoder. Everything else runs on the event loop.
+/// A named POSIX thread for blocking work: device reads, encoding. Everything else runs on the event loop.
 public final class WorkerThread: @unchecked Sendable {
   private var thread = pthread_t()
   private var isJoined = false
 
-  /// Starts `body` at once. `name` shows in `top -H` and is cut to 15 bytes.
+  /// Starts `body` at once. `name` appears in `top -H` and is truncated to 15 bytes.
   public init(name: String, _ body: @escaping @Sendable () -> Void) {
     let context = Unmanaged.passRetained(Context(name: name, body: body))
     let status = pthread_create(
@@ -20,7 +20,7 @@ public final class WorkerThread: @unchecked Sendable {
     precondition(status == 0, "no memory for another thread")
   }
 
-  /// A thread that nobody keeps goes on to the end of its body, and then its memory is given back.
+  /// A thread that was not joined runs to the end of its body; its memory is then freed.
   deinit {
     if !isJoined { pthread_detach(thread) }
   }

@@ -1,14 +1,14 @@
-/// A fixed-width bitmap font for ASCII 32...126, drawn for this program: 5 columns of ink, 7 rows above the base line
+/// A fixed-width bitmap font for ASCII 32...126, drawn for this program: 5 columns of ink, 7 rows above the baseline
 /// and 2 below it.
 enum BitmapFont {
   /// Ink columns of a glyph; bit 4 of a row is the leftmost.
   static let inkWidth = 5
-  /// From one glyph to the next.
+  /// Columns from one glyph to the next.
   static let advance = 6
-  /// From one line to the next.
+  /// Rows from one line to the next.
   static let lineHeight = 11
 
-  /// The nine rows of a character; what the font lacks shows as a question mark.
+  /// The nine rows of a character; a question mark if the font lacks it.
   static func rows(of character: Character) -> [UInt8] {
     guard let code = character.asciiValue, (32...126).contains(code) else { return glyphs[31] }
     return glyphs[Int(code) - 32]

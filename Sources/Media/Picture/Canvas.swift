@@ -17,7 +17,7 @@ public struct YUVColour: Hashable, Sendable {
   public static let black = YUVColour(y: 16)
 }
 
-/// Draws rectangles into a frame that nobody else sees yet. What lies outside the picture is cut off.
+/// Draws rectangles into a frame that is not shared yet, clipped to the picture.
 public struct Canvas {
   public let frame: VideoFrame
 
@@ -25,7 +25,7 @@ public struct Canvas {
     self.frame = frame
   }
 
-  /// Fills the rectangle with one colour. Chroma is 2×2 subsampled, so an odd edge's chroma reaches one pixel further.
+  /// Fills the rectangle with one colour. Chroma is 2×2 subsampled, so at an odd edge it extends one pixel further.
   public func fill(x: Int, y: Int, width: Int, height: Int, _ colour: YUVColour) {
     guard let (columns, rows) = clip(x: x, y: y, width: width, height: height) else { return }
     fillLuma(columns: columns, rows: rows, colour.y)

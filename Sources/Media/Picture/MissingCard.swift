@@ -1,12 +1,12 @@
 public import Frames
 public import Wire
 
-/// The picture that stands in for a missing camera: what is missing, what to do, and a clock, so that one sees that
-/// the rest lives. Dark, because it may shine in a bedroom.
+/// The picture shown in place of a missing camera: what is missing, what to do, and a clock that shows that everything
+/// else is running. Dark, because it may be on in a bedroom.
 public struct MissingCard: Sendable {
   /// One line, large: `No camera`.
   public var title: String
-  /// Below it, smaller; each is wrapped to the picture.
+  /// Below it, smaller; wrapped to the picture's width.
   public var lines: [String]
   private let pool: VideoFramePool
 
@@ -29,7 +29,7 @@ public struct MissingCard: Sendable {
     return frame
   }
 
-  /// Draws over the whole of a frame of any size that nobody else sees yet.
+  /// Draws over a whole frame of any size that is not shared yet.
   public func draw(into frame: VideoFrame, unixNanoseconds: Int64) {
     let canvas = Canvas(frame)
     canvas.clear(Self.background)
@@ -55,7 +55,7 @@ public struct MissingCard: Sendable {
     drawCentred(clock, y: frame.height - 2 * small.lineHeight, luma: Self.clockLuma, small, canvas)
   }
 
-  /// The largest magnification up to three times the lines' at which the title fits.
+  /// The largest scale, up to three times that of the lines, at which the title fits.
   private func titleScale(room: Int, small: Int) -> Int {
     var scale = small * 3
     while scale > small, TextRenderer(scale: scale).width(of: title) > room { scale -= 1 }

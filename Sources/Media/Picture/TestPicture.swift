@@ -2,7 +2,7 @@ public import Frames
 internal import Glibc
 public import Wire
 
-/// What `device: test` shows: a textured plane that pans, a bouncing square, the wall clock as text and the timecode
+/// The picture of `device: test`: a panning textured plane, a bouncing square, the wall clock as text and the timecode
 /// TC32. INTERFACES.md, "Test picture and tone". The same sequence number and time give the same picture everywhere.
 public struct TestPicture: Sendable {
   /// Pixels, even.
@@ -16,7 +16,7 @@ public struct TestPicture: Sendable {
   private static let squareX = 6
   private static let squareY = 4
 
-  /// Sizes are rounded up to even numbers. Making it takes some ten milliseconds; drawing does not.
+  /// Sizes are rounded up to even numbers. The initializer takes tens of milliseconds; drawing does not.
   public init(width: Int, height: Int) {
     pool = VideoFramePool(width: width, height: height)
     self.width = pool.width
@@ -24,14 +24,14 @@ public struct TestPicture: Sendable {
     texture = TestTexture(width: pool.width)
   }
 
-  /// A picture of frame `sequence`, stamped with `unixNanoseconds`, the wall clock at `captureTime`.
+  /// The picture for frame `sequence`, stamped with `unixNanoseconds`, the wall clock at `captureTime`.
   public func draw(captureTime: Instant, sequence: UInt64, unixNanoseconds: Int64) -> VideoFrame {
     let frame = pool.makeFrame(captureTime: captureTime, sequence: sequence)
     draw(into: frame, unixNanoseconds: unixNanoseconds)
     return frame
   }
 
-  /// Draws over the whole of a frame of this size that nobody else sees yet; its sequence decides what moves where.
+  /// Draws over a whole frame of this size that is not shared yet; its sequence number determines all motion.
   public func draw(into frame: VideoFrame, unixNanoseconds: Int64) {
     precondition(frame.width == width && frame.height == height, "the texture was made for one size")
     let step = Int(truncatingIfNeeded: frame.sequence & 0xffff_ffff)
@@ -62,7 +62,7 @@ public struct TestPicture: Sendable {
     }
   }
 
-  /// A yellow square with a dark rim; it keeps below the timecode.
+  /// A yellow square with a dark rim; it stays below the timecode.
   private func drawSquare(on canvas: Canvas, step: Int) {
     let side = max(4, min(width, height) / 6 & ~1)
     let top = 2 * Timecode32.blockSide(width: width)
@@ -88,7 +88,7 @@ public struct TestPicture: Sendable {
     renderer.draw(text, x: x, y: y, luma: YUVColour.white.y, on: canvas)
   }
 
-  /// There and back again between 0 and `limit`.
+  /// Moves back and forth between 0 and `limit`.
   private static func bounce(_ distance: Int, within limit: Int) -> Int {
     guard limit > 0 else { return 0 }
     let position = distance % (2 * limit)

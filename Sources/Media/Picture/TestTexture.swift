@@ -1,7 +1,7 @@
-/// The plane behind the test picture: noise of several sizes with a grid of soft-edged tiles, the same on every
-/// machine, and without a seam when it is repeated.
+/// The background of the test picture: noise at several scales with a grid of soft-edged tiles, identical on every
+/// machine and seamless when repeated.
 struct TestTexture {
-  /// Pixels of luma each way after which the pattern repeats.
+  /// The pattern repeats after this many luma pixels in both directions.
   static let period = 512
   private static let chromaPeriod = period / 2
 
@@ -25,7 +25,7 @@ struct TestTexture {
   }
 
   private static func makeLuma() -> [UInt8] {
-    // Cell sizes in pixels with the amplitude of each, in luma steps: large shapes, cloth, grain.
+    // Cell size in pixels and amplitude in luma steps: large shapes, cloth, grain.
     let octaves: [(cell: Int, amplitude: Int, seed: UInt32)] = [(64, 44, 3), (16, 26, 5), (4, 14, 7)]
     var result = [UInt8](repeating: 0, count: period * period)
     let planes = octaves.map { noise(period: period, cell: $0.cell, amplitude: $0.amplitude, seed: $0.seed) }
@@ -33,7 +33,7 @@ struct TestTexture {
       for x in 0..<period {
         let index = y * period + x
         var value = 118 + planes[0][index] + planes[1][index] + planes[2][index]
-        // Edges both ways, so that motion search has something to hold on to.
+        // Edges in both directions for motion search to lock on to.
         if (x / 64 + y / 64) % 2 == 0 { value += 16 }
         if x % 64 < 2 || y % 64 < 2 { value -= 40 }
         result[index] = UInt8(clamping: min(225, max(24, value)))

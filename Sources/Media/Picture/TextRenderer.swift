@@ -1,8 +1,8 @@
 import Frames
 
-/// Writes ASCII text into a picture with the built-in bitmap font, magnified by a whole number.
+/// Draws ASCII text into a picture with the built-in bitmap font, scaled by an integer.
 public struct TextRenderer: Sendable {
-  /// Pixels of the picture per pixel of the font, both ways.
+  /// Picture pixels per font pixel, in both directions.
   public let scale: Int
 
   public init(scale: Int) {
@@ -15,18 +15,18 @@ public struct TextRenderer: Sendable {
   /// Pixels from one character to the next.
   public var advance: Int { BitmapFont.advance * scale }
 
-  /// Pixels that `text` covers, without the gap after its last character.
+  /// Width of `text` in pixels, without the gap after its last character.
   public func width(of text: String) -> Int {
     text.isEmpty ? 0 : text.count * advance - (BitmapFont.advance - BitmapFont.inkWidth) * scale
   }
 
-  /// Draws one line with its upper left corner at (x, y); luma only, so that the colour behind it stays.
+  /// Draws one line with its top left corner at (x, y); luma only, so that the background colour stays.
   /// Returns the x after the last character.
   @discardableResult
   public func draw(_ text: String, x: Int, y: Int, luma: UInt8, on canvas: Canvas) -> Int {
     var left = x
     for character in text {
-      // Whatever starts right of the picture stays unseen; a long text costs no more than a short one.
+      // Characters right of the picture are not drawn; a long text costs no more than a short one.
       guard left < canvas.frame.width else { return left }
       draw(BitmapFont.rows(of: character), x: left, y: y, luma: luma, on: canvas)
       left += advance

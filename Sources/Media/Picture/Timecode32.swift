@@ -1,11 +1,11 @@
 public import Frames
 
-/// TC32: the unix time in milliseconds modulo 2^32, burned into the picture's upper left corner as 32 blocks with the
-/// most significant bit first, and below them the inverse as a check. INTERFACES.md, "Test picture and tone".
+/// TC32: the Unix time in milliseconds modulo 2^32, burned into the picture's top left corner as 32 blocks, most
+/// significant bit first, with the inverse below as a check. INTERFACES.md, "Test picture and tone".
 public enum Timecode32 {
   private static let one: UInt8 = 235
   private static let zero: UInt8 = 16
-  /// The least difference between a block and its inverse that still counts; drawn they are 219 apart.
+  /// The minimum luma difference between a block and its inverse; as drawn they are 219 apart.
   private static let leastContrast = 48
 
   /// The side of a block in pixels for a picture of this width; 0 below 80 pixels, where no timecode fits.
@@ -13,7 +13,7 @@ public enum Timecode32 {
     2 * (width / 80)
   }
 
-  /// The timecode of a wall-clock time.
+  /// The timecode for a wall-clock time.
   public static func value(unixNanoseconds: Int64) -> UInt32 {
     let (quotient, rest) = unixNanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
     return UInt32(truncatingIfNeeded: rest < 0 ? quotient - 1 : quotient)
@@ -30,15 +30,15 @@ public enum Timecode32 {
     }
   }
 
-  /// Reads the timecode of a decoded picture; nil if there is none or a block contradicts its inverse.
+  /// Reads a decoded picture's timecode; nil if there is none or a block contradicts its inverse.
   public static func read(_ frame: VideoFrame) -> UInt32? {
     read(luma: frame.y, stride: frame.strideY, width: frame.width, height: frame.height)
   }
 
   /// Reads the timecode from a luma plane of `height` rows of `stride` bytes.
   ///
-  /// `drawnWidth` is the width of the picture that it was drawn into, for one that was scaled since (both ways alike):
-  /// 854 / 80 does not give the blocks of a scaled 1280 / 80.
+  /// `drawnWidth` is the original width of a picture that was scaled since (equally in both directions): 854 / 80 does
+  /// not give the blocks of a scaled 1280 / 80.
   public static func read(
     luma: UnsafePointer<UInt8>, stride: Int, width: Int, height: Int, drawnWidth: Int? = nil
   ) -> UInt32? {
@@ -57,7 +57,7 @@ public enum Timecode32 {
     return value
   }
 
-  /// The mean of the block's inner half, where neither scaling nor the loop filter brings the neighbours in.
+  /// The mean of the block's inner half, which neither scaling nor the loop filter mixes with its neighbours.
   private static func mean(_ luma: UnsafePointer<UInt8>, stride: Int, x: Double, y: Double, side: Double) -> Int {
     let inset = side / 4
     let columns = range(from: x + inset, to: x + side - inset)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The wall clock as a person reads it.
+/// The wall clock as text.
 public enum WallClockText {
   /// `HH:MM:SS` of the day at `utcOffsetSeconds` east of Greenwich.
   public static func time(unixNanoseconds: Int64, utcOffsetSeconds: Int) -> String {

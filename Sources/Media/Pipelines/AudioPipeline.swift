@@ -4,8 +4,8 @@ public import Frames
 public import Sound
 internal import Synchronization
 
-/// Microphone thread → echo control → level → Opus, once for all listeners. For either end: what the child's room sounds
-/// like, and what the parent says.
+/// Microphone thread → echo control → level → Opus, encoded once for all listeners. For both ends: the sound of the
+/// child's room, and the parent's voice.
 public final class AudioPipeline: Sendable {
   public struct Counters: Sendable {
     public var captured: UInt64 = 0
@@ -22,18 +22,18 @@ public final class AudioPipeline: Sendable {
     var counters = Counters()
   }
 
-  /// Touched by the microphone's thread alone, one source at a time.
+  /// Used only by the microphone's thread, one source at a time.
   private final class Worker: @unchecked Sendable {
     var encoder: OpusEncoder?
-    /// Across all of them.
+    /// Continuous across sources.
     var clock = MediaClock()
-    /// What the encoder was told.
+    /// The encoder's current setting.
     var isLossExpected = true
     var meter = LevelMeter()
   }
 
   public let device: AudioDevice
-  /// Of the loop that takes sound from the microphone, or goes on looking for one.
+  /// The pulse of the loop that reads the microphone or keeps looking for one.
   public let pulse = Pulse()
   private let echo: EchoControl?
   private let shared: Mutex<Shared>
@@ -45,9 +45,9 @@ public final class AudioPipeline: Sendable {
   private let microphoneChanged: @Sendable (MicrophoneState) -> Void
   private let supervisor = Mutex<AudioSupervisor?>(nil)
 
-  /// The closures are called on the microphone's threads. `echo` knows what a speaker in the same room plays.
+  /// The closures are called on the microphone's threads. `echo` knows what a speaker in the same room is playing.
   ///
-  /// - Parameter levelMeasured: there is a new level: five times a second, just before the packet of that moment, and
+  /// - Parameter levelMeasured: called for a new level: five times a second, just before that moment's packet, and
   ///   when the microphone is lost.
   public init(
     device: AudioDevice, echo: EchoControl? = nil, deliver: @escaping @Sendable (EncodedAudioPacket) -> Void,
@@ -78,13 +78,12 @@ public final class AudioPipeline: Sendable {
     }?.stop()
   }
 
-  /// Whether somebody listens; otherwise only the level is taken.
+  /// Whether anyone is listening; otherwise only the level is measured.
   public func setDemand(_ isWanted: Bool) {
     demand.isWanted = isWanted
   }
 
-  /// Whether packets carry error correction for the ones before them, from the next packet on. They do until this is
-  /// called.
+  /// Whether packets carry FEC for the preceding ones, from the next packet on. Until this is called they do.
   public func setLossExpected(_ isExpected: Bool) {
     isLossExpected.store(isExpected, ordering: .relaxed)
   }

@@ -7,13 +7,13 @@ internal import Wire
 /// Received sound → level and speaker.
 public final class AudioPlayer: Sendable {
   public struct Counters: Sendable {
-    /// RMS of the last 200 ms, dB below full scale; -100 for silence.
+    /// RMS of the last 200 ms, dB below full scale; -100 before the first.
     public var levelDb: Double = -100
     public var packetsRefused: UInt64 = 0
     public var underruns = 0
   }
 
-  /// What waits for the speaker, so that nothing is missed by a packet that comes so much later than the one before.
+  /// Sound queued for the speaker, so that a packet arriving this much later than the one before leaves no gap.
   public static let stock: Duration = .milliseconds(20)
 
   private let ring = PlaybackRing(target: stock)
@@ -22,7 +22,7 @@ public final class AudioPlayer: Sendable {
   private let speaker: SpeakerSupervisor?
   private let speakerChanged: @Sendable (SpeakerSupervisor.State) -> Void
 
-  /// `speakerChanged` is called on a thread of the speaker's.
+  /// `speakerChanged` is called on one of the speaker's threads.
   public init(speaker device: SpeakerDevice?, speakerChanged: @escaping @Sendable (SpeakerSupervisor.State) -> Void) {
     let (ring, output) = (ring, output)
     let pull: PlaybackPull = { samples, heardAt in
@@ -34,7 +34,7 @@ public final class AudioPlayer: Sendable {
     self.speakerChanged = speakerChanged
   }
 
-  /// Once.
+  /// Call once.
   public func start() {
     sound.start()
     speaker?.start(deliver: { _ in }) { [sound, output, speakerChanged] state in
@@ -48,19 +48,19 @@ public final class AudioPlayer: Sendable {
     }
   }
 
-  /// Waits for the threads.
+  /// Joins the threads.
   public func stop() {
     sound.stop()
     speaker?.stop()
   }
 
-  /// In the order of playing, from any thread.
+  /// Call in playout order, from any thread.
   public func play(_ audio: ReceivedAudio) {
     sound.play(audio)
   }
 
-  /// From the handing out of sound to its being heard: what waits for the speaker, and what the speaker keeps. Nil while
-  /// no speaker plays.
+  /// Delay from handing out sound to hearing it: the samples queued for the speaker plus the speaker's own delay. Nil
+  /// while no speaker plays.
   public var outputDelay: Duration? { output.value }
 
   public var current: Counters {
@@ -72,9 +72,9 @@ public final class AudioPlayer: Sendable {
 
 /// Written by the speaker's thread, read by others.
 private final class OutputDelay: Sendable {
-  /// Nanoseconds; below zero while nothing is known.
+  /// Nanoseconds; negative while unknown.
   private let smoothed = Atomic<Int64>(-1)
-  /// 160 ms of blocks: the stock goes up and down with every packet.
+  /// 160 ms of blocks: the queue rises and falls with every packet.
   private static let smoothing: Int64 = 16
 
   var value: Duration? {
@@ -82,7 +82,7 @@ private final class OutputDelay: Sendable {
     return nanoseconds < 0 ? nil : .nanoseconds(nanoseconds)
   }
 
-  /// - Parameter samples: of 48 kHz.
+  /// - Parameter samples: at 48 kHz.
   func note(waiting samples: Int, device: Duration) {
     let measured = Int64(samples) * 62_500 / 3 + max(0, device.nanoseconds)
     let old = smoothed.load(ordering: .relaxed)

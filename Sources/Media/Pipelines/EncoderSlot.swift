@@ -3,7 +3,7 @@ internal import Devices
 public import Frames
 internal import Glibc
 
-/// The encoder of one rendition with what steers it. Made anew when the picture's size changes; lives on the encoder
+/// One rendition's encoder with its speed control. Recreated when the picture's size changes; lives on the encoder
 /// thread.
 public struct EncoderSlot {
   private let settings: VideoPipeline.Settings
@@ -17,10 +17,10 @@ public struct EncoderSlot {
     governor = SpeedGovernor(frameInterval: .seconds(1 / max(1, settings.request.framesPerSecond)))
   }
 
-  /// The libvpx `cpu-used` in force; negative and fixed.
+  /// The current libvpx `cpu-used`; negative and fixed.
   public var speed: Int { governor.speed }
 
-  /// Nil when the encoder dropped the frame to hold its rate, or failed; after a failure a new one is made.
+  /// Nil when the encoder dropped the frame to hold its bitrate, or failed; after a failure it is recreated.
   public mutating func encode(_ frame: VideoFrame, kbps: Int, forceKeyFrame: Bool) -> EncodedVideoFrame? {
     if encoder == nil || size != (frame.width, frame.height) {
       size = (frame.width, frame.height)
@@ -45,7 +45,7 @@ public struct EncoderSlot {
     }
   }
 
-  /// Tells how long the last picture took, which decides the speed of the next ones.
+  /// Reports the last picture's encoding time, which decides the speed of the next ones.
   public mutating func note(encodeTime: Duration) {
     if let speed = governor.record(encodingTime: encodeTime) { try? encoder?.setSpeed(speed) }
   }

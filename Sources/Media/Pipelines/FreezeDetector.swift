@@ -1,13 +1,13 @@
 internal import Wire
 
-/// Counts freezes as W3C webrtc-stats does (`freezeCount`): a picture that comes later than three times the usual
-/// interval, and at least 150 ms later than usual, was a freeze.
+/// Counts freezes as W3C webrtc-stats does (`freezeCount`): a picture more than three times the mean interval after the
+/// previous one, and at least 150 ms later than the mean, ends a freeze.
 struct FreezeDetector: Sendable {
   private(set) var count = 0
   /// `totalFreezesDuration`.
   private(set) var total: Duration = .zero
   private var last: Instant?
-  /// The mean of the last 30 intervals.
+  /// The last 30 intervals, for their mean.
   private var intervals: [Duration] = []
   private var next = 0
 
@@ -30,7 +30,7 @@ struct FreezeDetector: Sendable {
     }
   }
 
-  /// The time until the first picture of another connection is its own figure, not a freeze.
+  /// The time to the first picture of a new connection is measured separately and is not a freeze.
   mutating func pause() {
     last = nil
     intervals = []

@@ -1,10 +1,10 @@
 internal import Wire
 
-/// Delays of pictures, in whole milliseconds, for percentiles over any time in bounded memory.
+/// A histogram of picture delays in whole milliseconds: percentiles over any time in bounded memory.
 public struct LatencyHistogram: Sendable {
   private var counts = [UInt32](repeating: 0, count: maximumMilliseconds + 1)
   public private(set) var total = 0
-  /// Longer ones count as this.
+  /// Longer delays count as this.
   private static let maximumMilliseconds = 4000
 
   mutating func add(milliseconds: Int) {

@@ -1,12 +1,12 @@
 internal import Wire
 
-/// Picture and sound of one moment.
+/// Keeps picture and sound in sync.
 public enum LipSync {
-  /// Sound may come so much later than its picture before anybody notices. ITU-R BT.1359-1: detected from 125 ms on.
+  /// How far sound may lag its picture unnoticed. ITU-R BT.1359-1: detectable from 125 ms.
   public static let unnoticed: Duration = .milliseconds(125)
 
-  /// How long to hold a picture back whose sound comes `lag` later. A small delay counts for more than being exactly in
-  /// step: what nobody notices is left.
+  /// How long to delay a picture whose sound comes `lag` later. Low delay matters more than exact sync: an unnoticeable
+  /// lag is left.
   public static func hold(soundLag lag: Duration) -> Duration {
     max(.zero, lag - unnoticed)
   }

@@ -1,17 +1,17 @@
 internal import Frames
 internal import Wire
 
-/// The microphone's media clock, which goes on when the microphone is opened anew.
+/// The microphone's media clock, which continues when the microphone is reopened.
 ///
 /// A source counts its samples from zero, and listeners get the count as RTP timestamps. Within a stream these must not
-/// jump backwards: the clock runs on whether or not anything is sent. RFC 3550 section 5.1.
+/// jump backwards: the clock advances whether or not anything is sent. RFC 3550 section 5.1.
 struct MediaClock: Sendable {
-  /// What is added to the source's own count.
+  /// Offset added to the source's own count.
   private var offset: UInt64 = 0
-  /// Where the last block ended, on this clock and in time.
+  /// The end of the last block, as a position on this clock and as a time.
   private var end: (position: UInt64, time: Instant)?
 
-  /// The place of a block, in samples. The time between two sources counts as samples that were lost.
+  /// A block's position in samples. The time between two sources counts as lost samples.
   mutating func position(of block: AudioBlock) -> UInt64 {
     var position = block.samplePosition &+ offset
     if let end, position < end.position {
@@ -22,7 +22,7 @@ struct MediaClock: Sendable {
     return position
   }
 
-  /// Rounded; none for a time that runs backwards.
+  /// Rounded; zero for a negative duration.
   private static func samples(in time: Duration) -> UInt64 {
     let (seconds, rest) = max(0, time.nanoseconds).quotientAndRemainder(dividingBy: 1_000_000_000)
     let rate = Int64(AudioFormat.sampleRate)

@@ -5,13 +5,13 @@ public import RTPReceiving
 internal import Sound
 internal import Synchronization
 
-/// Received sound → Opus decoder → level and a ring for the speaker, on a thread of its own. For either end: what the
-/// parent hears of the room, and what the child hears of the parent.
+/// Received sound → Opus decoder → level and a ring for the speaker, on its own thread. For both ends: the room as the
+/// parent hears it, and the parent as the child does.
 public final class ReceivedSound: Sendable {
   public struct Counters: Sendable {
     /// RMS of the last 200 ms, dB below full scale; -100 before the first.
     public var levelDb: Double = -100
-    /// Packets that were no Opus; concealed.
+    /// Packets that were not valid Opus; concealed.
     public var packetsRefused: UInt64 = 0
   }
 
@@ -21,26 +21,26 @@ public final class ReceivedSound: Sendable {
   private let thread = Mutex<WorkerThread?>(nil)
   private let isHeard: Atomic<Bool>
 
-  /// While only the level is of interest: the 200 ms that it is taken over.
+  /// Packets per wake-up while only the level is of interest: the 200 ms it is measured over.
   private static let unheardBatch = 10
 
-  /// `ring` takes the sound; nil if only its level is of interest.
+  /// `ring` receives the sound; nil if only its level is of interest.
   public init(ring: PlaybackRing?) {
     self.ring = ring
     isHeard = Atomic(ring != nil)
   }
 
-  /// Whether a speaker plays the ring now. For nobody the thread need not wake up fifty times a second.
+  /// Whether a speaker currently plays the ring. If none does, the thread need not wake up fifty times a second.
   public func setHeard(_ isHeard: Bool) {
     self.isHeard.store(isHeard, ordering: .relaxed)
   }
 
-  /// Once.
+  /// Call once.
   public func start() {
     thread.withLock { $0 = WorkerThread(name: "sound") { [self] in run() } }
   }
 
-  /// Waits for the thread. What comes afterwards is let go.
+  /// Joins the thread. Later packets are dropped.
   public func stop() {
     mailbox.close()
     thread.withLock { thread in
@@ -49,7 +49,7 @@ public final class ReceivedSound: Sendable {
     }
   }
 
-  /// In the order of playing, from any thread; a second of it waits at most.
+  /// Call in playout order, from any thread; at most one second is queued.
   public func play(_ audio: ReceivedAudio) {
     mailbox.put(audio, wakingFor: isHeard.load(ordering: .relaxed) ? 1 : Self.unheardBatch)
   }
@@ -62,7 +62,7 @@ public final class ReceivedSound: Sendable {
     var last: Int16 = 0
     var pace = SpeakerPace()
     while let audio = mailbox.take() {
-      // Made with the first sound, because a child may never be talked to.
+      // Created with the first sound, because a child may never be talked to.
       if decoder == nil { decoder = try? OpusDecoder() }
       guard let decoder else { continue }
       var samples: [Int16]
@@ -84,7 +84,7 @@ public final class ReceivedSound: Sendable {
     }
   }
 
-  /// Where time was dropped or put in, the last sample gives way to the next sound over this many: 2.5 ms.
+  /// Length of the crossfade from the last sample to the next sound after a discontinuity: 2.5 ms.
   private static let seam = 120
 
   private static func decode(_ audio: ReceivedAudio, _ decoder: OpusDecoder) throws(CodecError) -> [Int16] {
@@ -96,15 +96,15 @@ public final class ReceivedSound: Sendable {
     }
   }
 
-  /// Concealment goes in steps of 2.5 ms, up to 120 ms.
+  /// Concealment works in steps of 2.5 ms, up to 120 ms.
   private static func whole(_ samples: Int) -> Int {
     min(5760, max(120, samples / 120 * 120))
   }
 }
 
-/// Keeps what is written into a ring in step with the speaker that reads it.
+/// Keeps the sound written to a ring in step with the speaker's clock.
 private struct SpeakerPace {
-  /// Made with the first sound that somebody hears.
+  /// Created with the first sound that is heard.
   private var resampler: DriftResampler?
   private var drift = DriftRegulator()
 
@@ -112,7 +112,7 @@ private struct SpeakerPace {
     if resampler == nil { resampler = DriftResampler() }
     guard let resampler else { return samples }
     if let excess = ring.takeExcess() {
-      // The ring tells it once a second.
+      // The ring reports it once a second.
       drift.note(excess: Int64(excess) * 62_500 / 3, elapsed: 1_000_000_000)
       resampler.setRate(drift.rate)
     }

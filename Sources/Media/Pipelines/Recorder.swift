@@ -4,7 +4,8 @@ public import RTPReceiving
 internal import Synchronization
 public import Wire
 
-/// Writes what comes in as it is into a WebM file, on a thread of its own: a slow disk never holds up the picture.
+/// Records incoming media into a WebM file without re-encoding, on its own thread: a slow disk never delays the
+/// picture.
 public final class Recorder: Sendable {
   private enum Work: Sendable {
     case video(ReceivedVideoFrame)
@@ -28,7 +29,7 @@ public final class Recorder: Sendable {
     init(_ writer: WebMWriter) { self.writer = writer }
   }
 
-  /// Makes the file. Throws `exists` and what the system says.
+  /// Creates the file. Throws `exists` or the system's error.
   public init(path: String, hasVideo: Bool, hasAudio: Bool, failed: @escaping @Sendable (WebMError) -> Void)
     throws(WebMError)
   {
@@ -40,12 +41,12 @@ public final class Recorder: Sendable {
     thread.withLock { $0 = WorkerThread(name: "record") { [self] in run(failed) } }
   }
 
-  /// A picture as it was received, in the order of decoding.
+  /// Writes a received picture; call in decoding order.
   public func write(_ frame: ReceivedVideoFrame) {
     mailbox.put(.video(frame))
   }
 
-  /// Takes what is played at `time`.
+  /// Writes the sound played at `time`.
   public func write(_ audio: ReceivedAudio, playedAt time: Instant) {
     guard case .packet(let packet) = audio.content else { return }
     mailbox.put(
@@ -54,7 +55,7 @@ public final class Recorder: Sendable {
 
   public var current: State { state.withLock { $0 } }
 
-  /// Waits until everything is on the disk; what is in the file and why it ended early, if it did.
+  /// Waits until everything is on disk; returns what was recorded and the error that ended it early, if any.
   public func finish() -> State {
     mailbox.put(.end)
     thread.withLock { thread in
@@ -67,8 +68,8 @@ public final class Recorder: Sendable {
   private func run(_ failed: @Sendable (WebMError) -> Void) {
     var video = RTPTimeline(clockRate: 90_000)
     var audio = RTPTimeline(clockRate: 48_000)
-    // From the sender's clock to the picture's time here. With it the sound goes to the picture that it belongs to;
-    // before the first sender reports it lies later by its jitter buffer.
+    // Offset from the sender's clock to the picture's local time. It aligns the sound with its picture; before the
+    // first sender reports the sound lies later by its jitter buffer delay.
     var senderClock: Duration?
     do throws(WebMError) {
       loop: while let work = mailbox.take() {

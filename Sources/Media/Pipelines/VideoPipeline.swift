@@ -5,17 +5,17 @@ internal import Picture
 internal import Synchronization
 internal import Wire
 
-/// Camera thread → newest frame → encoder thread, once for all viewers.
+/// Camera thread → newest frame → encoder thread, encoded once for all viewers.
 ///
-/// The encoder takes the newest frame and nothing else; while it is busy older frames are replaced, not queued. While
-/// nobody watches it sleeps. While there is no camera it encodes a card that says so.
+/// The encoder always takes the newest frame; while it is busy older frames are replaced, not queued. It sleeps while
+/// nobody is watching. Without a camera it encodes a card that says so.
 public final class VideoPipeline: Sendable {
   public struct Settings: Sendable {
     /// The configuration's name for the camera.
     public var cameraID: String
     public var device: VideoDevice
     public var request: VideoRequest
-    /// Where the rate starts; viewers' estimates move it. kbit/s.
+    /// The initial bitrate; viewers' bandwidth estimates move it. kbit/s.
     public var startKbps: Int
 
     public init(cameraID: String, device: VideoDevice, request: VideoRequest, startKbps: Int) {
@@ -32,11 +32,11 @@ public final class VideoPipeline: Sendable {
     public var encoded: UInt64 = 0
     public var keyFrames: UInt64 = 0
     public var encodedBytes: UInt64 = 0
-    /// All pictures together.
+    /// Total of all pictures.
     public var encodeNanoseconds: Int64 = 0
-    /// libvpx's `cpu-used` in force.
+    /// The current libvpx `cpu-used`.
     public var speed = 0
-    /// Of the last picture, in pixels.
+    /// Size of the last picture, in pixels.
     public var width = 0
     public var height = 0
 
@@ -48,13 +48,13 @@ public final class VideoPipeline: Sendable {
 
   private enum Work: Sendable {
     case frame(VideoFrame)
-    /// Nobody watches yet: encoded for the encoder's sake.
+    /// Nobody is watching yet: encoded only to warm up the encoder.
     case warmUp(VideoFrame)
-    /// Nothing new to see, but something changed: somebody watches now, or the end has come.
+    /// No new frame, but a change: a viewer started watching, or the pipeline is stopping.
     case wake
   }
 
-  /// The key frame for whoever is coming, encoded while the connection is still made.
+  /// The key frame for a viewer who is joining, encoded while the connection is being set up.
   private enum FirstPicture {
     case none, underway
     case ready(EncodedVideoFrame, since: Instant)
@@ -63,34 +63,34 @@ public final class VideoPipeline: Sendable {
   private struct Shared {
     var isCapturing = false
     var isEncoding = false
-    /// What the encoder allocates and touches with its first picture, tens of megabytes, is there.
+    /// The tens of megabytes that the encoder allocates and touches with its first picture are in place.
     var isEncoderReady = false
     var latest: VideoFrame?
     var first: FirstPicture = .none
     var targetKbps: Int
-    /// When a key frame is wanted at the earliest; nil when none is.
+    /// The earliest time for a requested key frame; nil when none is requested.
     var keyFrameDue: Instant?
     var lastKeyFrame: Instant = .zero - .seconds(3600)
     var camera: CameraState = .opening
     var counters = Counters()
   }
 
-  /// Viewers that lose their way within this time of a key frame share the next one, which all have to carry.
+  /// Viewers that need a key frame within this time of the last one share the next, which all have to carry.
   private static let keyFrameSpacing: Duration = .milliseconds(300)
-  /// An older first picture would be a lie; a connection takes some round trips.
+  /// An older first picture would be misleading; setting up a connection takes a few round trips.
   private static let firstPictureAge: Duration = .milliseconds(500)
-  /// The card moves with its clock; five pictures a second show that it lives.
+  /// The card's clock ticks; five pictures a second show that it is live.
   private static let cardInterval: Duration = .milliseconds(200)
 
   public let settings: Settings
-  /// Of the loop that takes pictures from the camera, or goes on looking for one.
+  /// The pulse of the loop that reads the camera or keeps looking for one.
   public let capturePulse = Pulse()
-  /// Of the encoder, which rests while there is nothing to encode.
+  /// The encoder's pulse, at rest while there is nothing to encode.
   public let encoderPulse = Pulse()
   private let shared: Mutex<Shared>
   private let mailbox = Mailbox<Work>(capacity: 1)
   private let demand = Demand()
-  /// Those who wait for one picture.
+  /// Callers waiting for a single picture.
   private let stills = Mutex<[Mailbox<VideoFrame>]>([])
   private let deliver: @Sendable (EncodedVideoFrame) -> Void
   private let cameraChanged: @Sendable (CameraState) -> Void
@@ -112,7 +112,7 @@ public final class VideoPipeline: Sendable {
     shared = Mutex(Shared(targetKbps: settings.startKbps))
   }
 
-  /// Once.
+  /// Call once.
   public func start() {
     let supervisor = VideoSupervisor(settings.device, request: settings.request, demand: demand, pulse: capturePulse)
     parts.withLock { parts in
@@ -124,7 +124,7 @@ public final class VideoPipeline: Sendable {
       stateChanged: { [weak self] state in self?.supervisorChanged(state) })
   }
 
-  /// Waits for the threads.
+  /// Joins the threads.
   public func stop() {
     let taken = parts.withLock { parts in
       defer { parts = Parts() }
@@ -135,11 +135,11 @@ public final class VideoPipeline: Sendable {
     taken.thread?.join()
   }
 
-  // MARK: What the viewers want
+  // MARK: Viewers' demand
 
   /// - Parameters:
-  ///   - capturing: somebody is here or coming: pictures are to be at hand, and the first one encoded.
-  ///   - encoding: somebody's connection is up.
+  ///   - capturing: a viewer is here or joining: keep pictures at hand, and the first one encoded.
+  ///   - encoding: a viewer's connection is up.
   public func setDemand(capturing: Bool, encoding: Bool) {
     let newest = shared.withLock { shared -> Work? in
       let begins = encoding && !shared.isEncoding
@@ -162,40 +162,40 @@ public final class VideoPipeline: Sendable {
     }
   }
 
-  /// The first picture goes out now, or as soon as it is encoded; what follows builds on it.
+  /// Sends the first picture now, or as soon as it is encoded; the following frames refer to it.
   ///
-  /// - Returns: what the encoder is to do at once.
+  /// - Returns: the work to give the encoder at once.
   private func begin(_ shared: inout Shared) -> Work? {
     switch shared.first {
     case .ready(let picture, let since) where MonotonicClock.now - since < Self.firstPictureAge:
       shared.first = .none
       shared.keyFrameDue = nil
-      // Within the lock, so that nothing gets ahead of it.
+      // Under the lock, so that nothing overtakes it.
       deliver(picture)
       return nil
     case .underway:
       return nil
     case .ready, .none:
       shared.first = .none
-      // Whoever begins has nothing to build on.
+      // A new viewer has no reference frames.
       shared.keyFrameDue = .zero
       return shared.latest.map(Work.frame) ?? .wake
     }
   }
 
-  /// A viewer that has just joined gets a key frame from the very next picture.
+  /// For a viewer that has just joined: the very next picture becomes a key frame.
   public func requestKeyFrameAtOnce() {
     shared.withLock { $0.keyFrameDue = .zero }
   }
 
-  /// A viewer lost its way (PLI, FIR): a key frame, but at most one in 300 ms for all who ask.
+  /// A viewer lost a frame (PLI, FIR): sends a key frame, but at most one in 300 ms for all requests.
   public func requestKeyFrame() {
     shared.withLock { shared in
       if shared.keyFrameDue == nil { shared.keyFrameDue = shared.lastKeyFrame + Self.keyFrameSpacing }
     }
   }
 
-  /// The next picture as it was captured, also while nobody watches; nil when none comes in time. Blocks.
+  /// The next captured picture, even while nobody is watching; nil when none comes in time. Blocks.
   public func takeFrame(within patience: Duration) -> VideoFrame? {
     let still = Mailbox<VideoFrame>(capacity: 1)
     stills.withLock { $0.append(still) }
@@ -207,7 +207,7 @@ public final class VideoPipeline: Sendable {
     return still.take(until: MonotonicClock.now + patience)
   }
 
-  /// The rate of all layers together from the next picture on.
+  /// Sets the total bitrate of all layers from the next picture on.
   public func setTarget(kbps: Int) {
     shared.withLock { $0.targetKbps = kbps }
   }
@@ -315,8 +315,8 @@ public final class VideoPipeline: Sendable {
     if isAwaited { deliver(encoded) }
   }
 
-  /// The first viewer shall not wait for the encoder to be made: at 720p that is nine thousand pages of memory, and half
-  /// of the time to the first picture.
+  /// Spares the first viewer the encoder's set-up: at 720p it takes nine thousand pages of memory and half of the time
+  /// to the first picture.
   private func warmUp(_ frame: VideoFrame, with slot: inout EncoderSlot) {
     let isNeeded = shared.withLock { !$0.isEncoderReady && !$0.isCapturing }
     guard isNeeded else { return }
@@ -324,10 +324,10 @@ public final class VideoPipeline: Sendable {
     shared.withLock { $0.isEncoderReady = true }
   }
 
-  /// Whether the encoder has been made and used.
+  /// Whether the encoder has been created and used.
   var isEncoderReady: Bool { shared.withLock { $0.isEncoderReady } }
 
-  /// The first picture waits for its viewer. False: that one was faster.
+  /// Keeps the first picture for its viewer. False if the viewer was faster.
   private func keep(_ picture: EncodedVideoFrame, since began: Instant, _ shared: inout Shared) -> Bool {
     if shared.isEncoding {
       shared.first = .none

@@ -5,20 +5,20 @@ public import RTPReceiving
 internal import Synchronization
 public import Wire
 
-/// Received frames → VP8 decoder → newest picture, on a thread of its own.
+/// Received frames → VP8 decoder → newest picture, on its own thread.
 public final class VideoPlayer: Sendable {
   public struct Counters: Sendable {
     public var framesDecoded: UInt64 = 0
     public var framesRefused: UInt64 = 0
-    /// Of the last picture, in pixels.
+    /// Size of the last picture, in pixels.
     public var width = 0
     public var height = 0
     public var freezeCount = 0
     public var freezeDuration: Duration = .zero
-    /// Decoding and waiting for the decoder, of all frames.
+    /// Total time that frames waited for the decoder and were decoded.
     public var processing: Duration = .zero
     public var firstPicture: Instant?
-    /// Glass to glass, of the pictures that carried a timecode: since the last `takeCounters`, and since the start.
+    /// Glass-to-glass latency of pictures with a timecode: since they were last taken, and since the start.
     public var recentLatency = LatencyHistogram()
     public var latency = LatencyHistogram()
   }
@@ -28,37 +28,37 @@ public final class VideoPlayer: Sendable {
     var freezes = FreezeDetector()
   }
 
-  /// More than a second of pictures in wait means that this machine does not keep up.
+  /// More than a second of queued pictures means that this machine cannot keep up.
   private static let maximumWaiting = 48
-  /// Longer than any lip sync asks for, and far below what `maximumWaiting` holds.
+  /// Longer than lip sync ever needs, and far below the capacity of `maximumWaiting`.
   public static let maximumHold: Duration = .milliseconds(200)
 
   private struct Work: Sendable {
     var frame: ReceivedVideoFrame
-    /// Not before this; nil: at once.
+    /// Not shown before this; nil: at once.
     var due: Instant?
   }
 
   private let mailbox = Mailbox<Work>(capacity: maximumWaiting)
   private let shared = Mutex(Shared())
-  /// Set when a frame had to go: nothing can be decoded until the next key frame.
+  /// Set when a frame was dropped: nothing can be decoded until the next key frame.
   private let isBroken = Atomic<Bool>(false)
   private let needsKeyFrame: @Sendable () -> Void
   private let show: (@Sendable (VideoFrame) -> Void)?
   private let thread = Mutex<WorkerThread?>(nil)
 
-  /// Both closures are called on the decoder's thread. Without `show` pictures are decoded and not copied.
+  /// Both closures are called on the decoder's thread. Without `show` pictures are decoded but not copied.
   public init(needsKeyFrame: @escaping @Sendable () -> Void, show: (@Sendable (VideoFrame) -> Void)?) {
     self.needsKeyFrame = needsKeyFrame
     self.show = show
   }
 
-  /// Once.
+  /// Call once.
   public func start() {
     thread.withLock { $0 = WorkerThread(name: "decode") { [self] in run() } }
   }
 
-  /// Waits for the decoder.
+  /// Joins the decoder's thread.
   public func stop() {
     mailbox.close()
     thread.withLock { thread in
@@ -67,20 +67,20 @@ public final class VideoPlayer: Sendable {
     }
   }
 
-  /// In the order of decoding, from any thread.
+  /// Call in decoding order, from any thread.
   ///
-  /// - Parameter hold: how long the picture waits for its sound, at most `maximumHold`.
+  /// - Parameter hold: how long to delay the picture for its sound, at most `maximumHold`.
   public func play(_ frame: ReceivedVideoFrame, hold: Duration = .zero) {
     let due = hold > .zero ? MonotonicClock.now + min(hold, Self.maximumHold) : nil
     if !mailbox.put(Work(frame: frame, due: due)) { isBroken.store(true, ordering: .relaxed) }
   }
 
-  /// The connection is gone; the next picture comes from another.
+  /// The connection is gone; the next picture comes from a new one.
   public func pause() {
     shared.withLock { $0.freezes.pause() }
   }
 
-  /// `takingRecent` begins the next interval of `recentLatency`.
+  /// `takingRecent` starts a new interval of `recentLatency`.
   public func counters(takingRecent: Bool) -> Counters {
     shared.withLock { shared in
       var counters = shared.counters
@@ -101,7 +101,7 @@ public final class VideoPlayer: Sendable {
         needsKeyFrame()
         continue
       }
-      // The decoder takes the same few milliseconds afterwards for each.
+      // Decoding then adds the same few milliseconds to every picture.
       if let due = work.due { MonotonicClock.sleep(until: due) }
       do {
         if decoder == nil { decoder = try VP8Decoder() }
@@ -139,7 +139,7 @@ public final class VideoPlayer: Sendable {
     }
   }
 
-  /// Milliseconds since a timecode was stamped by this machine's clock, or one in step with it; nil for nonsense.
+  /// Milliseconds since a timecode stamped by this machine's clock, or one in sync with it; nil if implausible.
   private static func latency(since timecode: UInt32) -> Int? {
     let now = UInt32(truncatingIfNeeded: MonotonicClock.unixNanoseconds / 1_000_000)
     let difference = Int(Int32(bitPattern: now &- timecode))

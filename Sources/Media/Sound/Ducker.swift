@@ -1,14 +1,14 @@
 internal import Frames
 internal import Glibc
 
-/// Lowers one sound while somebody speaks over it, and brings it back after the last word.
+/// Lowers one sound while someone speaks over it, and restores it after the last word.
 public struct Ducker: Sendable {
-  /// How far it goes down: -18 dB leaves it to be heard, and every word above it.
+  /// The attenuation: at -18 dB it remains audible below every word.
   public static let depth = -18.0
-  /// To within a tenth of the way.
+  /// Time to within a tenth of the target.
   public static let attackSeconds = 0.05
   public static let releaseSeconds = 0.6
-  /// The pauses between words and sentences are no end.
+  /// Bridges the pauses between words and sentences.
   public static let holdSeconds = 0.5
 
   private static let low = Float(Decibels.amplitude(depth))
@@ -23,7 +23,7 @@ public struct Ducker: Sendable {
 
   public init() {}
 
-  /// Lowers `samples` where `voice`, as long as it, speaks.
+  /// Lowers `samples` while `voice`, of the same length, contains speech.
   public mutating func apply(to samples: inout [Float], under voice: [Int16]) {
     if voice.contains(where: { $0.magnitude > Self.threshold }) { held = Self.hold }
     guard held > 0 || gain < 0.9999 else { return gain = 1 }

@@ -1,20 +1,19 @@
 internal import CSpeexDSP
 internal import Frames
 
-/// Takes what a speaker plays out of what a microphone hears: libspeexdsp's adaptive filter, and its suppressor for what
-/// the filter leaves. 20 ms at a time, at 48 kHz; what comes out is 20 ms behind what goes in.
+/// Removes a speaker's sound from a microphone signal: libspeexdsp's adaptive filter, and its suppressor for the
+/// residual echo. 20 ms at a time, at 48 kHz; the output is 20 ms behind the input.
 final class EchoCanceller {
   private let filter: OpaquePointer
   private let suppressor: OpaquePointer
 
-  /// 200 ms: an alignment that is some tens of milliseconds off, and the ring of a furnished room.
+  /// 200 ms: covers an alignment error of some tens of milliseconds and the reverberation of a furnished room.
   private static let tail = AudioFormat.sampleRate / 5
-  /// How far the suppressor may press what is left of the echo, in dB; while somebody in the room is heard it must not
-  /// touch the voice.
+  /// Maximum suppression of the residual echo, in dB; during near-end speech it must not touch the voice.
   private static let suppression: Int32 = -40
   private static let suppressionWhileHeard: Int32 = -12
 
-  /// Nil when there is no memory for it: about 400 kB.
+  /// Nil if out of memory: it needs about 400 kB.
   init?() {
     let frame = Int32(AudioFormat.samplesPerBlock)
     guard let filter = speex_echo_state_init(frame, Int32(Self.tail)) else { return nil }
@@ -27,7 +26,7 @@ final class EchoCanceller {
     var rate = Int32(AudioFormat.sampleRate)
     speex_echo_ctl(filter, SPEEX_ECHO_SET_SAMPLING_RATE, &rate)
     speex_preprocess_ctl(suppressor, SPEEX_PREPROCESS_SET_ECHO_STATE, UnsafeMutableRawPointer(filter))
-    // The noise of the room stays: a parent wants to hear it as it is, and breathing is in it.
+    // Room noise stays: a parent wants to hear the room as it is, breathing included.
     set(SPEEX_PREPROCESS_SET_NOISE_SUPPRESS, 0)
     set(SPEEX_PREPROCESS_SET_ECHO_SUPPRESS, Self.suppression)
     set(SPEEX_PREPROCESS_SET_ECHO_SUPPRESS_ACTIVE, Self.suppressionWhileHeard)
@@ -38,7 +37,7 @@ final class EchoCanceller {
     speex_echo_state_destroy(filter)
   }
 
-  /// All three have 960 samples; `heard` and `cleaned` are two arrays.
+  /// All three have 960 samples; `heard` and `cleaned` are different arrays.
   func cancel(_ heard: [Int16], played: [Int16], into cleaned: inout [Int16]) {
     let count = AudioFormat.samplesPerBlock
     guard heard.count == count, played.count == count, cleaned.count == count else { return }

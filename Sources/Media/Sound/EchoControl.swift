@@ -2,10 +2,10 @@ public import Frames
 internal import Synchronization
 public import Wire
 
-/// Takes the sound of a speaker out of what a microphone in the same room hears.
+/// Removes a speaker's sound from the signal of a microphone in the same room.
 ///
-/// Speaker and microphone may be two devices with two clocks: what is played is followed by its time of hearing, and
-/// stretched by the little that one clock is faster than the other. Costs nothing while nothing is played.
+/// Speaker and microphone may be two devices with two clocks: the played sound is tracked by the time at which it is
+/// heard, and resampled by the clocks' small difference. Costs nothing while nothing is played.
 public final class EchoControl: Sendable {
   private let played = Mutex(PlayedSound())
   private let worker = Worker()
@@ -17,26 +17,26 @@ public final class EchoControl: Sendable {
     played.withLock { $0.append(samples, heardAt: heardAt) }
   }
 
-  /// From the microphone's thread, one block after the other: gives the block without the echo. While it works the sound
-  /// comes out 20 ms later than it went in.
+  /// From the microphone's thread, block by block: removes the echo from the block. While active, the sound comes out
+  /// 20 ms late.
   public func clean(_ block: inout AudioBlock) {
     worker.clean(&block, played)
   }
 
-  /// Whether the last block was worked on.
+  /// Whether the last block was processed.
   public var isWorking: Bool { worker.isActive.load(ordering: .relaxed) }
 }
 
-/// Touched by the microphone's thread alone.
+/// Used only by the microphone's thread.
 private final class Worker: @unchecked Sendable {
   let isActive = Atomic(false)
-  /// Made with the first sound and kept, because it knows the room then.
+  /// Created with the first sound and kept, because it has then learned the room.
   private var canceller: EchoCanceller?
   private var follower = PlaybackFollower()
   private var reference = [Int16](repeating: 0, count: AudioFormat.samplesPerBlock)
   private var cleaned = [Int16](repeating: 0, count: AudioFormat.samplesPerBlock)
 
-  /// A room rings on, and a speaker may be later than it says.
+  /// A room reverberates, and a speaker may be later than it reports.
   private static let patience: Duration = .milliseconds(500)
 
   func clean(_ block: inout AudioBlock, _ played: borrowing Mutex<PlayedSound>) {
@@ -58,7 +58,7 @@ private final class Worker: @unchecked Sendable {
     if isNeeded && wasActive {
       swap(&block.samples, &cleaned)
     } else {
-      // Over from the one to the other, because one of them is 20 ms later.
+      // Crossfade, because one of the two is 20 ms later.
       let count = AudioFormat.samplesPerBlock
       for index in 0..<count {
         let step = isNeeded ? index : count - index

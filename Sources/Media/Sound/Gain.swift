@@ -10,7 +10,7 @@ public enum Gain {
 }
 
 extension Gain {
-  /// From one gain to the other over the first `count` samples, in a straight line: no step, no click. Silence behind.
+  /// Linear ramp between two gains over the first `count` samples: no step, no click. Silence after that.
   public static func ramp(_ samples: inout [Float], from start: Float, to end: Float, count: Int) {
     let count = min(count, samples.count)
     let step = (end - start) / Float(max(1, count))

@@ -1,7 +1,7 @@
 internal import Frames
 internal import Glibc
 
-/// A calm heart at 60 beats a minute, as it is heard from within: a soft double thump, -10 dBFS at its peak. Never ends.
+/// A calm heartbeat at 60 beats a minute, as heard from inside: a soft double thump, -10 dBFS peak. Never ends.
 public struct Heartbeat: SoundSource, Sendable {
   public static let beatsPerMinute = 60
   public var length: Int? { nil }
@@ -37,13 +37,13 @@ public struct Heartbeat: SoundSource, Sendable {
     let amplitude: Double
 
     private static let samples = AudioFormat.sampleRate * 28 / 100
-    /// Brings the louder one to the peak that is promised.
+    /// Scales the louder one to the peak stated above.
     private static let scale = 0.367
 
     func value(at position: Int) -> Float {
       guard position >= start, position < start + Self.samples else { return 0 }
       let time = Double(position - start) / Double(AudioFormat.sampleRate)
-      // Rises over a few hundredths and dies away; the overtone is what small speakers can play of it.
+      // Rises over a few hundredths of a second and decays; the overtone is the part that small speakers can reproduce.
       let rise = time / decay
       let envelope = rise * rise * exp(2 - 2 * rise)
       let angle = 2 * Double.pi * hertz * time

@@ -3,7 +3,7 @@ import Frames
 /// Measures the loudness of a stream over 200 ms: five values a second.
 public struct LevelMeter: Sendable {
   public struct Level: Hashable, Sendable {
-    /// dBFS after AES17: a full-scale sine is 0.
+    /// dBFS according to AES17: a full-scale sine is 0.
     public var rms: Double
     /// dBFS of the largest sample.
     public var peak: Double
@@ -14,10 +14,10 @@ public struct LevelMeter: Sendable {
     }
   }
 
-  /// Samples of one value.
+  /// Samples per value.
   public static let window = AudioFormat.sampleRate / 5
 
-  /// The last whole window; silence before the first.
+  /// The level of the last full window; silence before the first.
   public private(set) var level = Level(rms: Decibels.silence, peak: Decibels.silence)
   private var sumOfSquares: UInt64 = 0
   private var largest: UInt16 = 0
@@ -25,7 +25,7 @@ public struct LevelMeter: Sendable {
 
   public init() {}
 
-  /// Takes the next samples, any number; returns the newest level if a window was completed.
+  /// Adds any number of samples; returns the newest level if a window was completed.
   @discardableResult
   public mutating func add(_ samples: [Int16]) -> Level? {
     var completed: Level?

@@ -1,7 +1,7 @@
-/// A tune as a list of notes, one after the other.
+/// A tune as a sequence of notes.
 public struct Melody: Hashable, Sendable {
   public struct Note: Hashable, Sendable {
-    /// MIDI's number of the key: 69 is a' with 440 Hz.
+    /// MIDI key number: 69 is a' at 440 Hz.
     public var key: Int
     /// In eighths.
     public var eighths: Int
@@ -10,7 +10,7 @@ public struct Melody: Hashable, Sendable {
   public var notes: [Note]
   public var eighthsPerMinute: Int
 
-  /// `tune` has each note as its name and its length in eighths: "C5:2 F#5:1".
+  /// `tune` lists each note as its name and its length in eighths: "C5:2 F#5:1".
   init(eighthsPerMinute: Int, tune: String) {
     self.eighthsPerMinute = eighthsPerMinute
     notes = tune.split(whereSeparator: \.isWhitespace).map { word in

@@ -1,12 +1,12 @@
-/// Brings music and a voice together into what a speaker plays: the music goes down under the voice, and the sum stays
-/// below full scale. Allocates nothing.
+/// Mixes music and a voice for a speaker: ducks the music under the voice and keeps the sum below full scale. Allocates
+/// nothing.
 public struct Mixer: Sendable {
   private var ducker = Ducker()
 
   public init() {}
 
-  /// `music`, at its gain already, is changed on the way; `voice` is multiplied by `voiceGain`. All three have the same
-  /// number of samples.
+  /// `music` already has its gain and is modified; `voice` is multiplied by `voiceGain`. All three have the same number
+  /// of samples.
   public mutating func mix(music: inout [Float], voice: [Int16], voiceGain: Float, into output: inout [Int16]) {
     ducker.apply(to: &music, under: voice)
     let scale = voiceGain / 32768

@@ -1,9 +1,9 @@
 internal import Frames
 internal import Glibc
 
-/// Plays a melody as a music box does: each note is plucked and rings on over the next ones. Peaks at about -12 dBFS.
+/// Plays a melody like a music box: each plucked note rings on over the next ones. Peaks at about -12 dBFS.
 public struct MusicBox: SoundSource, Sendable {
-  /// With the last note's ring and a breath before it may begin again.
+  /// Includes the last note's decay and a short pause before a repeat.
   public let length: Int?
   private let strokes: [Stroke]
   private let end: Int
@@ -16,11 +16,11 @@ public struct MusicBox: SoundSource, Sendable {
     var hertz: Double
   }
 
-  /// What a tooth of the comb sounds: multiples of the tone, how strong they are and how fast they fade (seconds).
+  /// The partials of one tooth of the comb: multiples of the pitch, their amplitudes and decay times (seconds).
   private static let colour: [(multiple: Double, amplitude: Double, decay: Double)] = [
     (1, 0.13, 0.9), (2, 0.045, 0.5), (3, 0.015, 0.3), (6.27, 0.012, 0.07),
   ]
-  /// A note is let go when it is 80 dB down.
+  /// A note is removed once it is 80 dB down.
   private static let faded: Float = 1e-8
   private static let ring = 4.0
 
@@ -61,7 +61,7 @@ public struct MusicBox: SoundSource, Sendable {
     self.position = min(max(0, position), end)
     ringing.removeAll(keepingCapacity: true)
     next = strokes.firstIndex { $0.start >= self.position } ?? strokes.count
-    // The notes before are still to be heard; one after the other, as they were struck.
+    // Earlier notes still ring; strike them in their original order.
     for stroke in strokes[..<next] { strike(stroke, age: self.position - stroke.start) }
     ringing.removeAll { $0.power < Self.faded }
   }
@@ -73,7 +73,7 @@ public struct MusicBox: SoundSource, Sendable {
     }
   }
 
-  /// A sine that fades: a point that turns around the origin and comes nearer to it.
+  /// A decaying sine: a point that rotates around the origin and approaches it.
   private struct Partial: Sendable {
     private var x: Float
     private var y: Float
@@ -86,7 +86,7 @@ public struct MusicBox: SoundSource, Sendable {
       let shrink = exp(-1 / (decay * rate))
       turnX = Float(shrink * cos(angle))
       turnY = Float(shrink * sin(angle))
-      // Begins at zero, so that striking makes no click.
+      // Starts at zero, so that the stroke does not click.
       let size = amplitude * exp(-Double(age) / (decay * rate))
       x = Float(size * cos(angle * Double(age)))
       y = Float(size * sin(angle * Double(age)))

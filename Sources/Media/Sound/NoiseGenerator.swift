@@ -1,7 +1,7 @@
 internal import Frames
 internal import Glibc
 
-/// Noise for sleeping: never ends and never repeats, so that no loop can be heard.
+/// Noise for sleeping: never ends and never repeats, so that no loop is audible.
 ///
 /// The colours are levelled to sound about equally loud, as RMS against a full-scale sine: white -28 dBFS, pink -25,
 /// brown -18. The peaks stay below full scale.
@@ -11,10 +11,10 @@ public struct NoiseGenerator: SoundSource, Sendable {
     case white
     /// Equal power per octave, -3 dB per octave: a waterfall.
     case pink
-    /// -6 dB per octave: surf far away.
+    /// -6 dB per octave: distant surf.
     case brown
 
-    /// RMS in dBFS after AES17, as `LevelMeter` shows it.
+    /// RMS in dBFS according to AES17, as `LevelMeter` shows it.
     public var level: Double {
       switch self {
       case .white: -28
@@ -50,10 +50,10 @@ public struct NoiseGenerator: SoundSource, Sendable {
     return samples.count
   }
 
-  /// One place in noise is as good as another.
+  /// Noise sounds the same at any position.
   public mutating func seek(to position: Int) {}
 
-  /// -1..<1, every value as likely as another. SplitMix64 (Steele, Lea, Flood 2014): its period is longer than any night.
+  /// -1..<1, uniformly distributed. SplitMix64 (Steele, Lea, Flood 2014): its period is longer than any night.
   private mutating func nextWhite() -> Float {
     random &+= 0x9E37_79B9_7F4A_7C15
     var mixed = random
@@ -63,7 +63,7 @@ public struct NoiseGenerator: SoundSource, Sendable {
     return Float(Int64(bitPattern: mixed) >> 40) / 8_388_608
   }
 
-  /// A low-pass of first order, with its share in the sum.
+  /// A first-order low-pass with its weight in the sum.
   private struct OnePole: Sendable {
     let share: Float
     let weight: Float
@@ -75,13 +75,13 @@ public struct NoiseGenerator: SoundSource, Sendable {
     }
   }
 
-  /// The colours are sums of low-passes over the same white noise.
+  /// Each colour is a sum of low-passes over the same white noise.
   private struct Shape {
     var direct: Double
-    /// How much of the difference a pole takes each sample, and its weight in the sum.
+    /// The share of the difference that a pole takes per sample, and its weight in the sum.
     var poles: [(share: Double, weight: Double)]
 
-    /// Of the sum, for white noise of mean square 1. The sum over n of p^n q^n is 1 / (1 - pq).
+    /// Mean square of the sum, for white noise of mean square 1. The sum over n of p^n q^n is 1 / (1 - pq).
     var meanSquare: Double {
       var sum = direct * direct
       for first in poles {
@@ -100,12 +100,12 @@ public struct NoiseGenerator: SoundSource, Sendable {
     switch colour {
     case .white: return Shape(direct: 1, poles: [])
     case .pink:
-      // A pole each one and a half octaves, weighted by what the slope has there, stays within half a decibel of it.
+      // A pole every one and a half octaves, weighted by the slope there, stays within half a decibel of it.
       let corners = (0..<7).map { 20 * pow(3, Double($0)) }
       return Shape(
         direct: 1 / (3 * corners[6]).squareRoot(), poles: corners.map { pole(hertz: $0, weight: 1 / $0.squareRoot()) })
     case .brown:
-      // The difference of two leaves out what no speaker plays and only moves its cone.
+      // The difference of two removes frequencies that no speaker reproduces and that only move its cone.
       return Shape(direct: 0, poles: [pole(hertz: 40, weight: 1), pole(hertz: 20, weight: -1)])
     }
   }

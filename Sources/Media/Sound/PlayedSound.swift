@@ -1,27 +1,27 @@
 internal import Frames
 internal import Wire
 
-/// What the speaker played a moment ago and will play in the next one, with its place in time.
+/// The speaker's recent and upcoming samples, with their times.
 struct PlayedSound: Sendable {
-  /// A power of two: 0.68 s, more than any device keeps.
+  /// A power of two: 0.68 s, more than any device buffers.
   private static let capacity = 1 << 15
   private static let rate = Double(AudioFormat.sampleRate)
-  /// A device that is later or earlier than that has been opened anew, or slept.
+  /// A device that is off by more than this was reopened or suspended.
   private static let jump: Duration = .milliseconds(50)
-  /// Devices report in steps of up to 10 ms; the place in time goes over as many reports, over fewer in the beginning.
+  /// Devices report in steps of up to 10 ms; the time is averaged over this many reports, over fewer at the beginning.
   private static let smoothing: Int64 = 64
-  /// -70 dBFS: below it nothing comes back from a room.
+  /// -70 dBFS: a room returns nothing below that.
   private static let audible: UInt16 = 10
 
   private var storage = [Int16](repeating: 0, count: capacity)
-  /// Samples so far; the place of the next one.
+  /// Samples so far: the position of the next one.
   private(set) var end = 0
-  /// Where this run began: nothing before it can be read.
+  /// The start of this run: nothing before it can be read.
   private var start = 0
   /// When the sample at `end` is heard.
   private var endTime: Instant?
   private var reports: Int64 = 0
-  /// When the last sound that can be heard has been heard.
+  /// When the last audible sound has been heard.
   private(set) var audibleUntil: Instant?
 
   mutating func append(_ samples: [Int16], heardAt: Instant) {
@@ -46,12 +46,12 @@ struct PlayedSound: Sendable {
     if isAudible { audibleUntil = next }
   }
 
-  /// The place of what is heard at a time, between samples too; it may lie before the first sample and after the last.
+  /// The (fractional) position of the sound heard at a time; it may be before the first sample or after the last.
   func position(at time: Instant) -> Double? {
     endTime.map { Double(end) + (time - $0).inSeconds * Self.rate }
   }
 
-  /// Fills the array from a place on; zeros where there is nothing. `step` is how far one sample is from the next.
+  /// Fills the array from a position on; zeros where there is nothing. `step` is the distance between samples.
   func read(from position: Double, step: Double, into samples: inout [Int16]) {
     let first = max(start, end - Self.capacity)
     for index in samples.indices {
@@ -65,7 +65,7 @@ struct PlayedSound: Sendable {
     }
   }
 
-  /// A cubic through the two samples before and the two after (Catmull and Rom).
+  /// Cubic interpolation over the two samples before and the two after (Catmull and Rom).
   private func interpolated(at whole: Int, _ part: Float) -> Int16 {
     let mask = Self.capacity - 1
     let before = Float(storage[(whole - 1) & mask])

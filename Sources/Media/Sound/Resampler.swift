@@ -1,13 +1,13 @@
 internal import CSpeexDSP
 internal import Frames
 
-/// From another sample rate to 48 kHz, by libspeexdsp.
+/// Converts another sample rate to 48 kHz with libspeexdsp.
 final class Resampler {
   private let state: OpaquePointer
-  /// 0...10: 5 keeps aliases 80 dB down at a third of the work of the highest.
+  /// 0...10: 5 keeps aliasing 80 dB down at a third of the cost of the highest.
   private static let quality: Int32 = 5
 
-  /// Nil when there is no memory for it.
+  /// Nil if out of memory.
   init?(from sampleRate: Int) {
     var status: Int32 = 0
     guard
@@ -15,7 +15,7 @@ final class Resampler {
       status == RESAMPLER_ERR_SUCCESS
     else { return nil }
     self.state = state
-    // The filter's run-in would be silence at the beginning.
+    // Skips the filter's run-in, which would be silence at the beginning.
     speex_resampler_skip_zeros(state)
   }
 
@@ -23,10 +23,10 @@ final class Resampler {
     speex_resampler_destroy(state)
   }
 
-  /// How many samples of the input still wait in the filter when the input ends.
+  /// Input samples still in the filter when the input ends.
   var latency: Int { Int(speex_resampler_get_input_latency(state)) }
 
-  /// Takes from `input` and fills `output` as far as both reach.
+  /// Converts from `input` to `output` until either is exhausted.
   func process(
     _ input: UnsafeBufferPointer<Float>, into output: UnsafeMutableBufferPointer<Float>
   ) -> (taken: Int, given: Int) {
@@ -37,7 +37,7 @@ final class Resampler {
     return status == RESAMPLER_ERR_SUCCESS ? (Int(taken), Int(given)) : (0, 0)
   }
 
-  /// For another place in the input.
+  /// Call after a jump in the input.
   func reset() {
     speex_resampler_reset_mem(state)
     speex_resampler_skip_zeros(state)

@@ -1,7 +1,7 @@
 internal import CSndfile
 internal import Glibc
 
-/// libsndfile, loaded for as long as this lives. The system counts how often it is loaded and unloads it with the last.
+/// libsndfile, loaded while this lives. dlopen(3) counts references; the last one unloads it.
 struct SndfileLibrary: ~Copyable {
   typealias Handle = OpaquePointer
   typealias OpenDescriptor =
@@ -20,7 +20,7 @@ struct SndfileLibrary: ~Copyable {
   let getString: GetString
   private let library: UnsafeMutableRawPointer
 
-  /// The name includes the interface's version, which is the header's.
+  /// The soname includes the ABI version, which matches the header.
   private static let name = "libsndfile.so.1"
 
   init() throws(SoundFileError) {

@@ -1,10 +1,10 @@
-/// Keeps a sum of sounds below full scale without clipping: what is loud is bent over, what is not stays as it is.
+/// Keeps a sum of sounds below full scale without clipping: compresses what is loud, leaves the rest unchanged.
 public enum SoftLimiter {
-  /// -3 dBFS: up to here nothing is changed.
+  /// -3 dBFS: nothing below is changed.
   private static let knee: Float = 0.7
   private static let ceiling: Float = 0.98
 
-  /// Any value, to the ceiling at most; NaN is silence. Slope and value run on smoothly at the knee.
+  /// Limits any value to the ceiling; NaN becomes silence. Value and slope are continuous at the knee.
   public static func limit(_ value: Float) -> Float {
     let size = abs(value)
     guard size > knee else { return value.isNaN ? 0 : value }

@@ -2,14 +2,14 @@ internal import CSndfile
 internal import Frames
 internal import Glibc
 
-/// A WAV, FLAC, Ogg (Opus, Vorbis) or MP3 file as a source of sound, read as it is played, by libsndfile.
+/// A WAV, FLAC, Ogg (Opus, Vorbis) or MP3 file as a sound source, read during playback with libsndfile.
 ///
-/// A file that ends before its header says so just ends. Reading blocks; used from one thread at a time.
+/// A file shorter than its header says simply ends early. Reading blocks; used from one thread at a time.
 public final class SoundFile: SoundSource {
   public static let maximumBytes = 2 << 30
-  /// What the file calls itself.
+  /// The title in the file's metadata.
   public let title: String?
-  /// After conversion to 48 kHz; nil if the file does not say.
+  /// Samples after conversion to 48 kHz; nil if the file does not say.
   public let length: Int?
 
   private let library: SndfileLibrary
@@ -17,7 +17,7 @@ public final class SoundFile: SoundSource {
   private let channels: Int
   private let sampleRate: Int
   private let resampler: Resampler?
-  /// One sample a frame, as the file has them; those from `inputStart` on are still to come.
+  /// One sample per frame at the file's rate; those from `inputStart` on are still unread.
   private var input: [Float] = []
   private var inputStart = 0
   private var frames: [Float]
@@ -25,7 +25,7 @@ public final class SoundFile: SoundSource {
 
   private enum End {
     case ahead
-    /// The file is through, and the resampler has been given silence to let go of the last sound.
+    /// The file is at its end, and the resampler has been fed silence to flush its last samples.
     case flushed
   }
 
@@ -37,7 +37,7 @@ public final class SoundFile: SoundSource {
     let library = try SndfileLibrary()
     let descriptor = try Self.open(path)
     var info = SF_INFO()
-    // From here on the descriptor is the library's to close, even if it refuses the file.
+    // From here on the library closes the descriptor, even if it rejects the file.
     guard let handle = library.open(descriptor, Int32(SFM_READ), &info, 1) else {
       throw .unreadable(library.text(library.errorText(nil)) ?? "damaged")
     }
@@ -81,7 +81,7 @@ public final class SoundFile: SoundSource {
   public func seek(to position: Int) {
     let (product, isTooLarge) = max(0, position).multipliedReportingOverflow(by: sampleRate)
     let frame = isTooLarge ? .max : sf_count_t(product / AudioFormat.sampleRate)
-    // The library refuses what lies beyond the end and stays where it is.
+    // The library rejects a position beyond the end and stays where it is.
     end = library.seek(handle, frame, SEEK_SET) < 0 ? .flushed : .ahead
     resampler?.reset()
     (input, inputStart) = ([], 0)
@@ -111,7 +111,7 @@ public final class SoundFile: SoundSource {
     for frame in 0..<count {
       var sum: Float = 0
       for channel in 0..<channels { sum += frames[frame * channels + channel] }
-      // Files with samples as floats may hold anything, infinity included.
+      // Files with float samples may contain anything, including infinity.
       let value = sum / Float(channels)
       input.append(value.isFinite ? min(1, max(-1, value)) : 0)
     }
@@ -124,9 +124,9 @@ public final class SoundFile: SoundSource {
     return samples.overflow ? nil : samples.partialValue / Int(info.samplerate)
   }
 
-  /// A file descriptor of what looks like one of our formats. The library knows many more, for which little is tested.
+  /// Opens a file that looks like one of our formats. The library reads many more, most of them little tested.
   private static func open(_ path: String) throws(SoundFileError) -> Int32 {
-    // Without O_NONBLOCK a named pipe would wait for its writer.
+    // Without O_NONBLOCK opening a named pipe would wait for a writer.
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       switch errno {
@@ -154,7 +154,7 @@ public final class SoundFile: SoundSource {
   private static func isKnown(_ start: [UInt8]) -> Bool {
     func has(_ text: String, at offset: Int = 0) -> Bool { start[offset...].starts(with: text.utf8) }
     if has("RIFF") { return has("WAVE", at: 8) }
-    // MP3 begins with a tag, or at once with a frame: eleven bits of one. ISO/IEC 11172-3 section 2.4.1.3.
+    // MP3 starts with an ID3 tag or directly with a frame: eleven one bits. ISO/IEC 11172-3 section 2.4.1.3.
     return has("fLaC") || has("OggS") || has("ID3") || (start[0] == 0xFF && start[1] & 0xE0 == 0xE0)
   }
 }

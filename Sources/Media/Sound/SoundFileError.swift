@@ -8,7 +8,7 @@ public enum SoundFileError: Error, Hashable, Sendable, CustomStringConvertible {
   case tooLarge
   /// Neither WAV nor FLAC nor Ogg nor MP3.
   case unknownFormat
-  /// It is one of these, but damaged or of a kind that is not played; what the library says.
+  /// A known format, but damaged or not supported; the library's message.
   case unreadable(String)
   case io(errno: Int32)
   case libraryMissing

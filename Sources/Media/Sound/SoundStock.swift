@@ -1,18 +1,18 @@
-/// Samples that wait to be played, in a ring of fixed size.
+/// Samples queued for playback, in a ring buffer of fixed size.
 public struct SoundStock: Sendable {
   private var storage: [Float]
   private var start = 0
   public private(set) var count = 0
 
-  /// Takes up to `capacity` samples.
+  /// Holds up to `capacity` samples.
   public init(capacity: Int) {
     storage = [Float](repeating: 0, count: max(1, capacity))
   }
 
-  /// How many more it takes.
+  /// Free space in samples.
   public var room: Int { storage.count - count }
 
-  /// Appends as many as there is room for.
+  /// Appends as many as fit.
   public mutating func append(_ samples: ArraySlice<Float>) {
     var position = (start + count) % storage.count
     for sample in samples.prefix(room) {
@@ -22,7 +22,7 @@ public struct SoundStock: Sendable {
     count += min(samples.count, room)
   }
 
-  /// Takes what the array has room for; zeros behind the last. Returns how many were there.
+  /// Removes up to the array's length; zeros after the last. Returns how many there were.
   public mutating func take(into samples: inout [Float]) -> Int {
     let taken = min(count, samples.count)
     for index in samples.indices {

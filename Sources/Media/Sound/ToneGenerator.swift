@@ -2,14 +2,14 @@ public import Frames
 internal import Glibc
 public import Wire
 
-/// The sound of the `test` microphone: 1 kHz at -20 dBFS, and 2 kHz for the first 100 ms of each second of the wall
-/// clock. The phase runs through, so that a gap or a repeated block is heard and measured.
+/// The sound of the `test` microphone: 1 kHz at -20 dBFS, and 2 kHz for the first 100 ms of each wall-clock second. The
+/// phase is continuous, so that a gap or a repeated block is audible and measurable.
 public struct ToneGenerator: Sendable {
   public static let toneHertz = 1000
   public static let levelDecibels = -20.0
   private static let beepNanoseconds: Int64 = 100_000_000
 
-  /// One turn at 48 kHz with 1 kHz is 48 samples, with 2 kHz 24: both are whole steps in this table.
+  /// One period at 48 kHz is 48 samples for 1 kHz and 24 for 2 kHz: both are integer steps in this table.
   private static let table: [Int16] = (0..<AudioFormat.sampleRate / toneHertz).map { index in
     let angle = 2 * Double.pi * Double(index * toneHertz) / Double(AudioFormat.sampleRate)
     return Int16((sin(angle) * Decibels.amplitude(levelDecibels) * 32768).rounded())

@@ -1,15 +1,15 @@
 internal import Wire
 
-/// Puts pictures and sound in the order of their times. They come on ways of different length, so each waits for the
-/// other track to get as far, but not for long: a track that has fallen silent holds up nothing.
+/// Orders pictures and sound by time. Their paths differ in delay, so each waits for the other track to catch up, but
+/// not for long: a track that has gone silent does not hold up the other.
 struct BlockInterleaver: Sendable {
   private var video = BlockQueue()
   private var audio = BlockQueue()
   private let isSingle: Bool
-  /// The first key frame's time; before it nothing comes out.
+  /// The first key frame's time; nothing comes out before it.
   private(set) var start: Instant?
 
-  /// How much of a track waits for the other one.
+  /// How much of one track is held back for the other.
   static let patience: Duration = .milliseconds(500)
   static let maximumBlocks = 512
   static let maximumBytes = 16 << 20
@@ -18,17 +18,17 @@ struct BlockInterleaver: Sendable {
     isSingle = !tracks.hasVideo || tracks.audioChannels == nil
   }
 
-  /// Recording begins here; sound from before is let go.
+  /// Recording begins here; earlier sound is dropped.
   mutating func begin(at time: Instant) {
     start = time
     audio.drop { $0.time < time }
   }
 
-  /// False for a block from before the beginning.
+  /// False for a block from before the start.
   mutating func add(_ block: WebMBlock) -> Bool {
     if let start, block.time < start { return false }
     if block.isVideo { video.add(block) } else { audio.add(block) }
-    // Sound that came before its key frame may be later than it.
+    // Sound that arrived before the key frame may have a later time.
     if start == nil {
       let isOverfull = isOverfull
       audio.drop { isOverfull || block.time - $0.time > Self.patience }
@@ -36,7 +36,7 @@ struct BlockInterleaver: Sendable {
     return true
   }
 
-  /// The next block that can go; all of them when `flushing`.
+  /// The next block that may be written; all of them when `flushing`.
   mutating func next(flushing: Bool = false) -> WebMBlock? {
     guard start != nil else { return nil }
     switch (video.first, audio.first) {
@@ -56,7 +56,7 @@ struct BlockInterleaver: Sendable {
   }
 }
 
-/// The blocks of one track that wait, half a second at most.
+/// The queued blocks of one track, half a second at most.
 private struct BlockQueue: Sendable {
   private var blocks: [WebMBlock] = []
   private(set) var byteCount = 0
@@ -77,7 +77,7 @@ private struct BlockQueue: Sendable {
     return block
   }
 
-  /// Lets go what is in front and meets the condition.
+  /// Drops blocks from the front while the condition holds.
   mutating func drop(while condition: (WebMBlock) -> Bool) {
     while let first, condition(first) { _ = take() }
   }

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// The elements that we write, by their IDs with the length marker in them. RFC 8794 section 17.1, RFC 9559 section 5.1.
+/// The elements we write, by ID including the length marker. RFC 8794 section 17.1, RFC 9559 section 5.1.
 enum EBMLElement: UInt32 {
   // RFC 8794 section 11.2
   case ebml = 0x1a45_dfa3
@@ -64,10 +64,10 @@ struct EBMLWriter: Sendable {
   var bytes: [UInt8] { writer.bytes }
   var count: Int { writer.count }
 
-  /// A size of eight bytes that means "not known yet". RFC 8794 section 6.2.
+  /// The eight-byte size that means "unknown". RFC 8794 section 6.2.
   static let unknownSize: UInt64 = 0x01ff_ffff_ffff_ffff
 
-  /// A size in eight bytes, which takes the place of an unknown one. RFC 8794 section 6.1.
+  /// An eight-byte size, to replace an unknown one. RFC 8794 section 6.1.
   static func wideSize(_ size: Int) -> [UInt8] {
     var writer = ByteWriter(reservingCapacity: 8)
     writer.write(UInt64(1) << 56 | UInt64(size))
@@ -121,14 +121,14 @@ struct EBMLWriter: Sendable {
     writer.write(contentsOf: value)
   }
 
-  /// An element of elements.
+  /// A Master Element.
   mutating func master(_ element: EBMLElement, _ content: (inout EBMLWriter) -> Void) {
     var inner = EBMLWriter()
     content(&inner)
     binary(element, inner.bytes)
   }
 
-  /// Keeps `count` bytes free, 2...128, for what is written there later. RFC 8794 section 11.3.3.
+  /// Reserves `count` bytes, 2...128, to be filled in later. RFC 8794 section 11.3.3.
   mutating func void(count: Int) {
     precondition(2...128 ~= count, "our gaps are short")
     id(.void)

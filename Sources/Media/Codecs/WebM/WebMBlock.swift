@@ -6,7 +6,7 @@ struct WebMBlock: Sendable {
   enum Content: Sendable {
     /// `size` for a key frame.
     case video(VP8FrameTag)
-    /// How long it sounds, in nanoseconds.
+    /// Its duration in nanoseconds.
     case audio(nanoseconds: Int64)
   }
 
@@ -23,16 +23,16 @@ struct WebMBlock: Sendable {
 struct VP8FrameTag: Hashable, Sendable {
   /// The size of a key frame; nil for any other.
   var keyFrameSize: PictureSize?
-  /// False for frames that only help to predict others.
+  /// False for frames that only serve as a reference.
   var isShown: Bool
 
-  /// Nil for what is no VP8 frame.
+  /// Nil if it is not a VP8 frame.
   init?(_ frame: [UInt8]) {
     guard frame.count >= 3 else { return nil }
     isShown = frame[0] & 0x10 != 0
     guard frame[0] & 1 == 0 else { return }
     guard frame.count >= 10, frame[3] == 0x9d, frame[4] == 0x01, frame[5] == 0x2a else { return nil }
-    // The upper two bits of each are a scale that nobody uses.
+    // The upper two bits of each are the upscaling factor, which nobody uses.
     let size = PictureSize(
       width: Int(frame[6]) | Int(frame[7] & 0x3f) << 8, height: Int(frame[8]) | Int(frame[9] & 0x3f) << 8)
     guard size.area > 0 else { return nil }
@@ -40,9 +40,9 @@ struct VP8FrameTag: Hashable, Sendable {
   }
 }
 
-/// How long an Opus packet sounds. RFC 6716 section 3.1.
+/// The duration of an Opus packet. RFC 6716 section 3.1.
 enum OpusDuration {
-  /// Nil for what is no Opus packet.
+  /// Nil if it is not an Opus packet.
   static func nanoseconds(of packet: [UInt8]) -> Int64? {
     guard let first = packet.first else { return nil }
     let configuration = Int(first >> 3)

@@ -1,14 +1,14 @@
-/// Where a player may begin: the clusters that start with a key frame. RFC 9559 section 5.1.5.
+/// Seek points: the clusters that start with a key frame. RFC 9559 section 5.1.5.
 struct WebMCues: Sendable {
   private struct Entry: Sendable {
     var milliseconds: Int64
-    /// The cluster's, in the segment.
+    /// The cluster's position in the segment.
     var position: Int
   }
 
   private let track: Int
   private var entries: [Entry] = []
-  /// Between two entries. Grows with the recording, so that a night takes no more memory than an hour.
+  /// Minimum distance between entries. Grows with the recording, so that a night takes no more memory than an hour.
   private var spacing: Int64
   private static let maximumEntries = 8192
 
@@ -29,12 +29,12 @@ struct WebMCues: Sendable {
     entries.append(Entry(milliseconds: milliseconds, position: position))
   }
 
-  /// Forgets what lies behind a position, for a file that was cut off there.
+  /// Removes entries from a position on, for a file that was truncated there.
   mutating func cut(at position: Int) {
     while let last = entries.last, last.position >= position { entries.removeLast() }
   }
 
-  /// The element.
+  /// The encoded Cues element.
   func bytes() -> [UInt8] {
     var writer = EBMLWriter()
     writer.master(.cues) { cues in

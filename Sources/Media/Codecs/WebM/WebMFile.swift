@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// Why a recording cannot be begun or go on.
+/// Why a recording cannot be started or continued.
 public enum WebMError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The disk, or the user's share of it, is full.
+  /// The disk or the user's quota is full.
   case diskFull
-  /// The file system takes no larger file (FAT: 4 GiB).
+  /// The file system's size limit is reached (FAT: 4 GiB).
   case fileTooLarge
-  /// A file of that name is there; a recording never overwrites one.
+  /// The file exists already; a recording never overwrites one.
   case exists(path: String)
-  /// Any other refusal of the system: what was tried, and errno.
+  /// Any other system error: the operation that failed, and errno.
   case io(operation: String, errno: Int32)
 
   public var description: String {
@@ -29,24 +29,24 @@ public enum WebMError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Where a recording goes. Used by one writer at a time.
+/// The output of a recording. Used by one writer at a time.
 public protocol WebMFile: AnyObject {
-  /// All of the bytes at the end, or none of them.
+  /// Appends all of the bytes, or none of them.
   func append(_ bytes: [UInt8]) throws(WebMError)
-  /// In place of bytes that are there already.
+  /// Overwrites existing bytes.
   func overwrite(_ bytes: [UInt8], at offset: Int) throws(WebMError)
-  /// Cuts the end off.
+  /// Truncates the file.
   func truncate(to count: Int) throws(WebMError)
-  /// Returns when everything is on the disk.
+  /// Returns when all data is on the disk.
   func synchronize() throws(WebMError)
 }
 
-/// A file on disk, readable for its owner alone; closed when its owner goes. Calls block as long as the disk does.
+/// A file on disk with mode 0600; closed at deinit. Calls block on disk I/O.
 public final class WebMDiskFile: WebMFile {
   private let descriptor: Int32
   private var count = 0
 
-  /// Makes the file; `exists` if there is one of that name.
+  /// Creates the file; throws `exists` if there is one already.
   public init(path: String) throws(WebMError) {
     descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw errno == EEXIST ? .exists(path: path) : .system(errno, "open \(path)") }
@@ -58,7 +58,7 @@ public final class WebMDiskFile: WebMFile {
     do throws(WebMError) {
       try write(bytes, at: count)
     } catch {
-      // A disk that is nearly full takes a part; the file must end where the element before does.
+      // A nearly full disk accepts a part; the file must end at the end of the previous element.
       ftruncate(descriptor, off_t(count))
       throw error
     }
@@ -76,7 +76,7 @@ public final class WebMDiskFile: WebMFile {
   }
 
   public func synchronize() throws(WebMError) {
-    // Pipes and some network file systems know no sync; nothing more can be done there.
+    // Pipes and some network file systems do not support fsync; nothing more can be done there.
     guard fsync(descriptor) == 0 || errno == EINVAL else { throw .system(errno, "sync") }
   }
 

@@ -23,12 +23,12 @@ struct PictureSize: Hashable, Sendable {
   var area: Int { width * height }
 }
 
-/// Everything before the first cluster, and where in it the end of a recording puts what is known only then.
+/// Everything before the first cluster, and the offsets of the fields that are filled in at the end of a recording.
 struct WebMHeader: Sendable {
   let bytes: [UInt8]
   /// Eight bytes: the size of the segment.
   let segmentSizeOffset: Int
-  /// What positions in the segment are counted from. RFC 9559 section 16.
+  /// The origin of positions in the segment. RFC 9559 section 16.
   let segmentOffset: Int
   let seekHeadOffset: Int
   let durationOffset: Int
@@ -40,15 +40,14 @@ struct WebMHeader: Sendable {
   static let videoTrack = 1
   static let audioTrack = 2
 
-  /// One tick of every time stamp: 1 ms, as the WebM guidelines have it.
+  /// One tick of all timestamps: 1 ms, as in the WebM guidelines.
   private static let nanosecondsPerTick: UInt64 = 1_000_000
-  /// libopus looks ahead 6.5 ms at 48 kHz: what the decoder gives first is from before the recording.
-  /// RFC 7845 section 4.2.
+  /// libopus's lookahead of 6.5 ms at 48 kHz: the decoder's first output precedes the recording. RFC 7845 section 4.2.
   static let opusPreSkip = 312
-  /// How far before a seek a decoder must begin to sound right. RFC 7845 section 4.6.
+  /// How far before a seek target a decoder must start to converge. RFC 7845 section 4.6.
   private static let seekPreRollNanoseconds: UInt64 = 80_000_000
 
-  /// `picture` when there is a video track. `startedAt` is the wall clock, in nanoseconds since 1970.
+  /// `picture` is required with a video track. `startedAt` is the wall clock, in nanoseconds since 1970.
   init(tracks: WebMTracks, picture: PictureSize?, startedAt: Int64?) {
     var file = EBMLWriter()
     file.raw(Self.documentHeader())
@@ -72,16 +71,16 @@ struct WebMHeader: Sendable {
     bytes = file.bytes
   }
 
-  // MARK: what is known at the end
+  // MARK: known at the end
 
-  /// In milliseconds; takes the place of a gap. RFC 9559 section 5.1.2.10.
+  /// In milliseconds; replaces a Void element. RFC 9559 section 5.1.2.10.
   static func duration(milliseconds: Int64) -> [UInt8] {
     var writer = EBMLWriter()
     writer.float(.duration, Double(milliseconds))
     return writer.bytes
   }
 
-  /// Both always in two bytes, so that they can be written again.
+  /// Both always in two bytes, so that they can be overwritten.
   static func pictureSize(_ size: PictureSize) -> [UInt8] {
     var writer = EBMLWriter()
     writer.unsigned(.pixelWidth, UInt64(size.width), length: 2)
@@ -89,13 +88,13 @@ struct WebMHeader: Sendable {
     return writer.bytes
   }
 
-  /// The seek head with the cues in it. RFC 9559 section 5.1.1.
+  /// The seek head including the cues. RFC 9559 section 5.1.1.
   func seekHead(cuesPosition: Int) -> [UInt8] {
     Self.seekHead([(.info, infoPosition), (.tracks, tracksPosition), (.cues, cuesPosition)])
   }
 
   private static let seekEntryLength = 21
-  /// With three entries; one that is not there yet is a gap.
+  /// Room for three entries; a missing one is a Void element.
   private static let seekHeadLength = 5 + 3 * seekEntryLength
 
   private static func seekHead(_ entries: [(EBMLElement, Int)]) -> [UInt8] {
@@ -179,7 +178,7 @@ struct WebMHeader: Sendable {
     entry.unsigned(.trackUID, UInt64(number))
     entry.unsigned(.trackType, type)
     entry.unsigned(.flagLacing, 0)
-    // Left out, it would be English.
+    // Defaults to English if omitted.
     entry.text(.language, "und")
     entry.text(.codecID, codec)
   }

@@ -1,10 +1,10 @@
 internal import Wire
 
-/// The part of a recording that is in the file.
+/// The part of a recording that is already in the file.
 ///
-/// A player can follow it while it grows: the segment has no size until the end, each block is appended whole, and a
-/// cluster without a size ends where the next one begins (RFC 8794 section 6.2). Whatever a kill or a power cut leaves
-/// is a valid beginning.
+/// It can be played while it grows: the segment size stays unknown until the end, blocks are appended whole, and a
+/// cluster of unknown size ends where the next one begins (RFC 8794 section 6.2). A kill or a power cut leaves a valid
+/// file.
 struct WebMSegment {
   private let file: any WebMFile
   private let header: WebMHeader
@@ -15,7 +15,7 @@ struct WebMSegment {
   private var largest: PictureSize?
   private var lastPicture: PictureSize?
   private(set) var summary: WebMSummary
-  /// The newest block's, in milliseconds.
+  /// The newest block's timestamp, in milliseconds.
   private var lastTimestamp: Int64 = 0
   private var lastVideo: (timestamp: Int64, interval: Int64)?
 
@@ -23,15 +23,15 @@ struct WebMSegment {
     var offset: Int
     /// In milliseconds.
     var timestamp: Int64
-    /// The recording without it.
+    /// The summary without this cluster.
     var before: WebMSummary
     var isOpen = true
   }
 
-  /// A block's time counts from its cluster's in 16 bits (RFC 9559 section 10.1), so 32 s would be the most. With one
-  /// second a player without cues finds its place soon, and the duration of a file that was cut short is that exact.
+  /// A block's time is relative to its cluster's in 16 bits (RFC 9559 section 10.1), so the limit is 32 s. With one
+  /// second a player without cues seeks quickly, and the duration of a truncated file is accurate to that.
   private static let longestCluster: Int64 = 1000
-  /// What the last picture counts for: the interval before it, or this at first, and never more than the other.
+  /// Duration of the last picture: the interval before it, the first of these initially, and at most the second.
   private static let firstInterval: Int64 = 33
   private static let longestInterval: Int64 = 1000
 
@@ -54,14 +54,14 @@ struct WebMSegment {
     (summary.width, summary.height) = (picture?.width ?? 0, picture?.height ?? 0)
   }
 
-  /// Blocks come in the order of their times; one that is late gets the time of the one before it.
+  /// Blocks come in time order; a late one gets the timestamp of the one before it.
   mutating func write(_ block: WebMBlock) throws(WebMError) {
     let timestamp = max(lastTimestamp, ((block.time - start).nanoseconds &+ 500_000) / 1_000_000)
     var beginsCluster = cluster.map { !$0.isOpen || timestamp - $0.timestamp >= Self.longestCluster } ?? true
-    // Invisible and key frame flags of a SimpleBlock: RFC 9559 section 10.2. Every Opus packet is a key frame.
+    // Key frame and invisible flags of a SimpleBlock: RFC 9559 section 10.2. Every Opus packet is a key frame.
     var flags: UInt8 = 0x80
     if case .video(let tag) = block.content {
-      // Only a cluster that begins with its key frame can be found through the cues.
+      // Cues can point only to a cluster that begins with its key frame.
       beginsCluster = beginsCluster || tag.keyFrameSize != nil
       flags = (tag.keyFrameSize == nil ? 0 : 0x80) | (tag.isShown ? 0 : 0x08)
       if let size = tag.keyFrameSize { try note(size) }
@@ -90,7 +90,7 @@ struct WebMSegment {
     count(block, timestamp)
   }
 
-  /// Ends the recording: cues, seek head and sizes.
+  /// Finishes the recording: cues, seek head and sizes.
   mutating func finish() throws(WebMError) {
     try closeCluster()
     try appendCues()
@@ -98,11 +98,11 @@ struct WebMSegment {
     try file.synchronize()
   }
 
-  /// The same after the file could not grow any more, as far as it goes: a disk that is full still takes what overwrites.
+  /// As far as possible after the file could not grow any more: a full disk still accepts overwrites.
   mutating func salvage() {
     try? closeCluster()
     if (try? appendCues()) == nil, let cluster, cluster.before.duration > .zero {
-      // The last second gives its place to the cues, without which nobody can seek in the rest.
+      // The last second makes room for the cues, without which the rest is not seekable.
       guard (try? file.truncate(to: cluster.offset)) != nil else { return }
       size = cluster.offset
       summary = cluster.before
@@ -116,7 +116,7 @@ struct WebMSegment {
     try? file.synchronize()
   }
 
-  /// A track has one size: that of its largest picture. Players fit every picture in there. RFC 9559 section 5.1.4.1.28.
+  /// A track has one size: its largest picture's. Players scale every picture to that. RFC 9559 section 5.1.4.1.28.
   private mutating func note(_ size: PictureSize) throws(WebMError) {
     guard let last = lastPicture, let largest, let offset = header.pictureSizeOffset else { return }
     if size != last { summary.sizeChanges += 1 }

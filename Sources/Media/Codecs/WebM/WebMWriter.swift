@@ -1,31 +1,31 @@
 public import Wire
 
-/// What is in a recording.
+/// The contents of a recording.
 public struct WebMSummary: Hashable, Sendable {
-  /// From the first key frame to the end of the last frame, to the millisecond.
+  /// From the first key frame to the end of the last frame, in whole milliseconds.
   public var duration: Duration = .zero
-  /// Of the file.
+  /// File size.
   public var bytes = 0
   public var videoFrames = 0
   public var audioPackets = 0
-  /// The largest picture's, in pixels; 0 without pictures.
+  /// Size of the largest picture, in pixels; 0 without pictures.
   public var width = 0
   public var height = 0
-  /// How often a key frame had another size than the one before.
+  /// How often a key frame's size differed from the one before.
   public var sizeChanges = 0
 
   public init() {}
 }
 
-/// Writes VP8 and Opus as they are into a WebM file (RFC 8794, RFC 9559, the WebM container guidelines).
+/// Muxes VP8 and Opus into a WebM file without re-encoding (RFC 8794, RFC 9559, the WebM container guidelines).
 ///
-/// The recording begins with the first key frame; what is from before it is let go. Without a video track it begins with
-/// the first packet. The file can be played while it grows, and whatever ends the program or fills the disk, what is
-/// there can be played; after `finish` it has its duration and cues. Players seek to key frames: ask for one every few
-/// seconds while recording.
+/// The recording begins with the first key frame; earlier frames are dropped. Without a video track it begins with the
+/// first packet. The file can be played while it grows, and stays playable if the program is killed or the disk fills
+/// up; `finish` adds the duration and the cues. Players seek to key frames: request one every few seconds while
+/// recording.
 ///
-/// Synchronous; blocks as long as the file does; used from one thread at a time. Memory is bounded: half a second of
-/// frames and 8192 cues.
+/// Synchronous; blocks on file I/O; used from one thread at a time. Memory is bounded: half a second of frames and 8192
+/// cues.
 public final class WebMWriter {
   private enum State {
     case waiting(BlockInterleaver)
@@ -38,8 +38,8 @@ public final class WebMWriter {
   private let startedAt: (@Sendable () -> Int64)?
   private var state: State
 
-  /// `unixTime` gives the wall clock in nanoseconds since 1970, asked for when the recording begins; without it the file
-  /// carries no date.
+  /// `unixTime` returns the wall clock in nanoseconds since 1970, called when the recording begins; without it the file
+  /// has no date.
   public init(file: any WebMFile, tracks: WebMTracks = WebMTracks(), unixTime: (@Sendable () -> Int64)? = nil) {
     self.file = file
     self.tracks = tracks
@@ -47,14 +47,14 @@ public final class WebMWriter {
     state = .waiting(BlockInterleaver(tracks: tracks))
   }
 
-  /// A new file on disk; `exists` if there is one of that name.
+  /// A new file on disk; throws `exists` if there is one already.
   public convenience init(
     path: String, tracks: WebMTracks = WebMTracks(), unixTime: (@Sendable () -> Int64)? = nil
   ) throws(WebMError) {
     self.init(file: try WebMDiskFile(path: path), tracks: tracks, unixTime: unixTime)
   }
 
-  /// What has been written so far; frames that wait for the other track's are not in it.
+  /// What has been written so far, without frames held back for the other track.
   public var summary: WebMSummary {
     switch state {
     case .waiting: WebMSummary()
@@ -73,21 +73,21 @@ public final class WebMWriter {
     if case .ended = state { true } else { false }
   }
 
-  /// A whole VP8 frame and when it was captured. What is no VP8 frame is ignored.
+  /// Writes a complete VP8 frame with its capture time. Anything else is ignored.
   ///
-  /// Throws when the file cannot grow: once. The recording has ended then, with everything up to there in place.
+  /// Throws once, when the file cannot grow. The recording has then ended, with everything so far intact.
   public func write(video frame: [UInt8], at time: Instant) throws(WebMError) {
     guard tracks.hasVideo, let tag = VP8FrameTag(frame) else { return }
     try write(WebMBlock(content: .video(tag), time: time, data: frame))
   }
 
-  /// An Opus packet and when its sound was captured. What is no Opus packet is ignored. Throws as for pictures.
+  /// Writes an Opus packet with its capture time. Anything else is ignored. Throws as for pictures.
   public func write(audio packet: [UInt8], at time: Instant) throws(WebMError) {
     guard tracks.audioChannels != nil, let nanoseconds = OpusDuration.nanoseconds(of: packet) else { return }
     try write(WebMBlock(content: .audio(nanoseconds: nanoseconds), time: time, data: packet))
   }
 
-  /// Ends the recording and waits until it is on the disk. Idempotent; a recording that never began leaves an empty file.
+  /// Ends the recording and waits until it is on disk. Idempotent; a recording that never began leaves an empty file.
   @discardableResult
   public func finish() throws(WebMError) -> WebMSummary {
     guard case .recording(var interleaver, var segment) = state else {
@@ -123,13 +123,13 @@ public final class WebMWriter {
       }
       interleaver.begin(at: block.time)
       _ = interleaver.add(block)
-      // Until the header is there, a failure leaves nothing.
+      // A failure before the header is written leaves nothing.
       state = .ended(WebMSummary())
       var segment = try WebMSegment(
         file: file, tracks: tracks, picture: picture, start: block.time, startedAt: startedAt?())
       try write(from: &interleaver, to: &segment)
     case .recording(var interleaver, var segment):
-      // The state lets go of its copy, or adding to the queues would copy them.
+      // Release the state's copy; otherwise adding to the queues would copy them.
       state = .ended(segment.summary)
       _ = interleaver.add(block)
       try write(from: &interleaver, to: &segment)
