@@ -1,4 +1,4 @@
-/// How viewers with different paths share one encoder.
+/// Shares one encoder among viewers with different paths.
 ///
 /// The encoder runs at the rate of the slowest viewer that has at least half the rate of the fastest. Even slower viewers
 /// get the base layer alone, 75 % of the rate, so that they do not degrade the picture for everybody else.
