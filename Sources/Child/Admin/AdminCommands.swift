@@ -7,7 +7,7 @@ internal import Server
 internal import Storage
 internal import Wire
 
-/// Executes the commands received on the daemon's socket. Confined to the event loop, hence `@unchecked Sendable`.
+/// Carries out what the commands ask over the daemon's socket. Confined to the event loop, hence `@unchecked Sendable`.
 final class AdminCommands: @unchecked Sendable {
   private let loop: any EventLoop
   private let tokens: TokenBook
@@ -84,7 +84,7 @@ final class AdminCommands: @unchecked Sendable {
     }
   }
 
-  /// Ten years, in seconds: long enough for any device, and sums cannot overflow.
+  /// Ten years, in seconds: long enough for any device, and no sum overflows.
   private static let maximumTokenSeconds = 10 * 366 * 86_400
 
   private func addToken(name: String, allow: [String], seconds: Int?) throws -> TokenAdded {
@@ -117,7 +117,7 @@ final class AdminCommands: @unchecked Sendable {
     }
   }
 
-  /// Everything that currently lets a parent pair, the window first.
+  /// Every way in that is open now, the window first.
   private func invites() -> [InviteList.Row] {
     var rows: [InviteList.Row] = []
     if let (opening, time) = pairing.opening() {
@@ -198,7 +198,7 @@ extension TokenRow {
   }
 }
 
-/// A refusal as text.
+/// A refusal in words.
 private struct AdminError: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }

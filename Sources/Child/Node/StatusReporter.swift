@@ -11,7 +11,7 @@ internal import Server
 internal import Synchronization
 internal import Wire
 
-/// Collects the figures for `status` and `/metrics`. Confined to the event loop.
+/// Collects the figures for `status` and `/metrics`. Called on the event loop.
 final class StatusReporter: Sendable {
   private let name: String
   private let id: String

@@ -12,8 +12,8 @@ enum MediaOffer {
   /// Lets us ask browsers for a short playout delay, which matters more for a baby monitor than smooth motion.
   private static let videoExtensions = extensions + [RTPHeaderExtensionURI.playoutDelay]
 
-  /// Media with fresh SSRCs for one viewer, limited to its permissions. Each track is in a stream of its own: within one
-  /// stream browsers delay the picture until the sound has caught up, and a sleeping child needs no lip sync.
+  /// Media with fresh SSRCs for one viewer, limited to its permissions. Each track has its own stream: within one
+  /// stream, browsers delay the picture until the sound has caught up, and a sleeping child needs no lip sync.
   static func media(for permissions: Permissions, camera: String) -> [LocalMedia] {
     var random = SystemRandomNumberGenerator()
     let cname = String(random.next(), radix: 36)

@@ -70,7 +70,7 @@ extension Viewers {
 
   /// Handles an ICE restart by the viewer.
   ///
-  /// - Returns: our ICE parameters; nil when this session cannot restart.
+  /// - Returns: our ICE credentials and candidates; nil when this session cannot restart.
   func restartICE(of session: ViewerSession, ufrag: String, pwd: String, candidates: [String]) -> RestartedICE? {
     let restarted = hub.with(session.peer) { connection, now in
       try? connection.restartICE(ufrag: ufrag, pwd: pwd, candidates: candidates, now: now)
