@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A small file that is replaced as a whole or not at all: after a power cut it has the old content or the new, never a
-/// part. There must be one writer at a time; between processes `StateDirectory`'s lock ensures that.
+/// A small file that is replaced atomically: after a power cut it has either the old content or the new, never a
+/// mixture. There must be only one writer at a time; across processes, `StateDirectory`'s lock ensures that.
 public struct AtomicFile: Sendable, Hashable {
   public let path: String
-  /// Permission bits of what is written.
+  /// Permission bits of the written file.
   public let mode: UInt32
 
   public init(path: String, mode: UInt32 = 0o600) {
@@ -15,7 +15,7 @@ public struct AtomicFile: Sendable, Hashable {
   /// In bytes; far more than any store needs.
   public static let maximumBytes = 4 << 20
 
-  /// The whole content; nil when there is no such file.
+  /// The whole content; nil if there is no such file.
   /// - Parameter maximum: Larger files are refused with `EFBIG`.
   public func read(maximum: Int = AtomicFile.maximumBytes) throws(FileError) -> [UInt8]? {
     let file: FileDescriptor
@@ -27,7 +27,7 @@ public struct AtomicFile: Sendable, Hashable {
     return try file.readAll(maximum: maximum)
   }
 
-  /// Replaces the content: temporary file beside it, sync, rename, sync of the directory.
+  /// Replaces the content: writes a temporary file beside it, syncs, renames, syncs the directory.
   public func write(_ bytes: [UInt8]) throws(FileError) {
     try write(bytes) { Self.injectedFault?($0) }
   }
@@ -43,21 +43,21 @@ public struct AtomicFile: Sendable, Hashable {
     case syncDirectory
   }
 
-  /// What a test makes happen instead of a step.
+  /// A fault that a test injects instead of a step.
   enum Fault: Sendable {
     /// The step fails with this `errno`.
     case fails(Int32)
-    /// The power is cut: nothing more happens, and nothing is cleaned up.
+    /// The power fails: nothing more happens, and nothing is cleaned up.
     case powerCut
   }
 
   /// For tests of the stores: applies to every write within the task.
   @TaskLocal static var injectedFault: (@Sendable (Step) -> Fault?)?
 
-  /// Content is written in pieces of this many bytes.
+  /// Content is written in chunks of this many bytes.
   static let pieceSize = 4096
 
-  /// Within the same directory, so that the rename stays on one file system. A crash leaves at most this one behind.
+  /// In the same directory, so that the rename stays on one file system. A crash leaves at most this file behind.
   var temporaryPath: String {
     let (directory, name) = Self.split(path)
     return "\(directory)/.\(name).tmp"
@@ -77,7 +77,7 @@ public struct AtomicFile: Sendable, Hashable {
     }
     do throws(FileError) {
       try begin(.createTemporary, "create")
-      // An earlier crash may have left one. It is removed, not reused: somebody may hold it open, or it may be a link.
+      // An earlier crash may have left one. It is removed, not reused: it may be open elsewhere, or be a link.
       if unlink(temporary) != 0, errno != ENOENT { throw .last("remove", temporary) }
       let file = try FileDescriptor(opening: temporary, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
       file.belong(toOwnerOf: Self.split(path).directory)

@@ -6,15 +6,15 @@ public struct ChildConfiguration: Sendable, Hashable {
   public var listen: ListenAddress
   /// PEM files for HTTPS; nil: self-signed over the node's identity key.
   public var tls: TLSFiles?
-  /// UDP ports for media; nil: any.
+  /// UDP ports for media; nil for any.
   public var mediaPorts: ClosedRange<UInt16>?
-  /// 0...8, in the order in which `camera.switch` goes through them.
+  /// 0...8, in the order in which `camera.switch` cycles through them.
   public var cameras: [Camera]
   public var microphone: Microphone
   public var speaker: Speaker
   /// 0...16.
   public var lights: [Light]
-  /// The directory with lullaby files; need not exist.
+  /// The directory of lullaby files; need not exist.
   public var lullabies: String
   public var video: Video
   /// 0...8.
@@ -43,7 +43,7 @@ public struct ChildConfiguration: Sendable, Hashable {
 
   public struct Speaker: Sendable, Hashable {
     public var device: SpeakerDevice
-    /// Percent, 0...100; no command can go above it.
+    /// Percent, 0...100; no command can exceed it.
     public var maximumVolume: Int
   }
 
@@ -58,7 +58,7 @@ public struct ChildConfiguration: Sendable, Hashable {
     public var bitrateKbps: ClosedRange<Int>
   }
 
-  /// The name of a node without one: "Cradle" and the first four digits of its id.
+  /// Default name of a node: "Cradle" and the first four digits of its id.
   public static func defaultName(id: String) -> String {
     "Cradle \(id.prefix(4).uppercased())"
   }
@@ -67,7 +67,7 @@ public struct ChildConfiguration: Sendable, Hashable {
 // MARK: - Defaults
 
 extension ChildConfiguration {
-  /// The values of an empty file. config/child.yaml shows the same values with their reasons, and a test compares the two.
+  /// The values of an empty file. config/child.yaml shows the same values with their reasons; a test compares the two.
   public static let defaults = ChildConfiguration(
     name: nil,
     // `::` accepts IPv4 as well. 8443 needs no privilege and is the usual alternative to 443.
@@ -82,7 +82,7 @@ extension ChildConfiguration {
     lullabies: "/usr/share/cradle/lullabies",
     // Below 150 kbps 720p is unusable; above 2500 kbps VP8 at 720p30 does not look better.
     video: Video(bitrateKbps: 150...2500),
-    // No server outside the house is used unless one is configured.
+    // No server outside the home is used unless one is configured.
     iceServers: [])
 
   /// An entry of `cameras` without keys. Nearly every USB camera delivers 720p30 as MJPEG.

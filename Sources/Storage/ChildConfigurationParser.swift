@@ -1,5 +1,5 @@
 extension ChildConfiguration {
-  /// Reads a configuration file; nil when there is none. Throws everything that is wrong in it.
+  /// Reads a configuration file; nil if there is none. Throws all errors found in it.
   public static func load(path: String) throws(ConfigurationErrors) -> ChildConfiguration? {
     let bytes: [UInt8]?
     do throws(FileError) {
@@ -11,7 +11,7 @@ extension ChildConfiguration {
     return try parse(bytes, file: path)
   }
 
-  /// Reads the text of a configuration file. `file` stands in the errors only.
+  /// Parses the text of a configuration file. `file` is only used in errors.
   public static func parse(_ bytes: [UInt8], file: String) throws(ConfigurationErrors) -> ChildConfiguration {
     let reader = ConfigurationReader(file: file)
     let root = compose(bytes, reader)
@@ -28,7 +28,7 @@ extension ChildConfiguration {
     do throws(YAMLError) {
       return try YAMLComposer.compose(bytes)
     } catch {
-      // An address is the one value here that begins with a bracket and is no list.
+      // An address is the only value here that begins with a bracket and is not a list.
       let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
       let isListen = error.mark.map {
         lines.indices.contains($0.line - 1) && lines[$0.line - 1].starts(with: "listen:".utf8)
@@ -97,7 +97,7 @@ extension ChildConfiguration {
     return nil
 
     func missing(_ key: String, beside other: String) {
-      // When it is there and was refused, that has been said already.
+      // If it was present but refused, that has been reported already.
       if tls.values[key].map(\.isNull) ?? true {
         tls.reader.report(
           tls.values[key] ?? tls.values[other], tls.path(key), "must be given with \(other), or neither")
@@ -150,7 +150,7 @@ extension ChildConfiguration {
   private static func refuseDuplicates(
     _ ids: [String], _ entries: [YAMLNode], _ list: String, _ reader: ConfigurationReader
   ) {
-    // An entry that was refused as a whole has no id, and then the positions do not match.
+    // An entry that was refused as a whole has no id, so the positions would not match.
     guard ids.count == entries.count else { return }
     for (index, id) in ids.enumerated() {
       guard let first = ids[..<index].firstIndex(of: id) else { continue }
@@ -169,7 +169,7 @@ extension ChildConfiguration {
     let username = entry.text("username", what: "1 to 512 bytes of printable text", isAllowed: isText)
     let credential = entry.text(
       "credential", what: "1 to 512 bytes of printable text", isSecret: true, isAllowed: isText)
-    // By what stands there, so that a value refused above is not said to be missing.
+    // Checks for presence, so that a value refused above is not reported as missing.
     let given = ["username", "credential"].filter { !(entry.values[$0]?.isNull ?? true) }
     if given.count == 1 {
       reader.report(entry.node, entry.path, "username and credential are given both or neither")
@@ -179,7 +179,7 @@ extension ChildConfiguration {
     return ICEServer(urls: urls, username: username, credential: credential)
   }
 
-  /// A list, or one address alone as browsers allow it.
+  /// A list, or a single URL as in browsers.
   private static func iceURLs(_ entry: ConfigurationSection) -> [ICEServerURL]? {
     guard let node = entry.values["urls"] else {
       entry.reader.report(entry.node, entry.path("urls"), "is missing: \(ICEServerURL.allowed)")

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 public import Pairing
 
-/// The latest date that the clock is known to have shown: `clock.json` in the state directory. INTERFACES.md, "Files".
+/// The latest date the clock is known to have had: `clock.json` in the state directory. INTERFACES.md, "Files".
 public struct ClockStore: Sendable {
   private let store: JSONStore
 
@@ -10,17 +10,17 @@ public struct ClockStore: Sendable {
     var latest: Date
   }
 
-  /// - Parameter file: in the state directory. Nothing is read or written yet.
+  /// - Parameter file: in the state directory. It is not accessed yet.
   public init(file: AtomicFile) {
     store = JSONStore(file: file, version: 1)
   }
 
-  /// The stored date; nil when there is none yet. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
+  /// The stored date; nil if there is none yet. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
   public func load() throws(StoreError) -> UnixTime? {
     try store.load(Content.self).map { UnixTime(date: $0.latest) }
   }
 
-  /// Replaces the stored date. Throws `StoreError.file`; the old date is still there then.
+  /// Replaces the stored date. Throws `StoreError.file`; the old date is kept then.
   public func save(_ date: UnixTime) throws(StoreError) {
     try store.save(Content(latest: date.date))
   }

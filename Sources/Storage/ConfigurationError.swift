@@ -1,7 +1,7 @@
-/// One thing that is wrong in a configuration file, or on the command line in its place.
+/// One error in a configuration file, or in the command-line options that override it.
 public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
   public let file: String
-  /// Counted from 1; nil when no single line is the cause.
+  /// Counted from 1; nil if no single line is the cause.
   public let line: Int?
   /// Counted from 1, in Unicode scalars.
   public let column: Int?
@@ -31,11 +31,11 @@ public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvert
 
 /// Everything that is wrong in one file, in the order of its lines.
 public struct ConfigurationErrors: Error, Hashable, Sendable, CustomStringConvertible {
-  /// At most this many are kept.
+  /// The maximum number kept.
   public static let maximum = 20
 
   public let errors: [ConfigurationError]
-  /// How many more there were.
+  /// The number of errors left out.
   public let omitted: Int
 
   public init(errors: [ConfigurationError], omitted: Int = 0) {
@@ -43,7 +43,7 @@ public struct ConfigurationErrors: Error, Hashable, Sendable, CustomStringConver
     self.omitted = omitted
   }
 
-  /// One line for each.
+  /// One line per error.
   public var description: String {
     (errors.map(\.description) + (omitted > 0 ? ["and \(omitted) more"] : [])).joined(separator: "\n")
   }

@@ -1,4 +1,4 @@
-/// Collects the errors found while a configuration is read.
+/// Collects errors while a configuration is read.
 final class ConfigurationReader {
   private let file: String
   private var errors: [ConfigurationError] = []
@@ -7,7 +7,7 @@ final class ConfigurationReader {
     self.file = file
   }
 
-  /// Notes an error at a node.
+  /// Records an error at a node.
   func report(_ node: YAMLNode?, _ key: String, _ message: String) {
     report(line: node?.mark.line, column: node?.mark.column, key, message)
   }
@@ -16,7 +16,7 @@ final class ConfigurationReader {
     errors.append(ConfigurationError(file: file, line: line, column: column, key: key, message: message))
   }
 
-  /// The errors, in the order of the lines; nil when there are none.
+  /// The errors, ordered by line; nil if there are none.
   var result: ConfigurationErrors? {
     guard !errors.isEmpty else { return nil }
     let sorted = errors.enumerated().sorted { left, right in
@@ -26,7 +26,7 @@ final class ConfigurationReader {
     return ConfigurationErrors(errors: kept, omitted: sorted.count - kept.count)
   }
 
-  /// A mapping whose keys are all among `keys`; others are reported. Nil when it is not a mapping.
+  /// A mapping whose keys are all among `keys`; reports others. Nil if it is not a mapping.
   func section(_ node: YAMLNode, path: String, keys: [String]) -> ConfigurationSection? {
     guard let mapping = node.mapping else {
       report(node, path, "must be keys with values (\(keys.joined(separator: ", "))), but is \(node.kind)")
@@ -49,7 +49,7 @@ final class ConfigurationReader {
   }
 }
 
-/// One mapping of the file. Each accessor gives the default when the key is missing, and when its value is refused.
+/// One mapping of the file. Each accessor returns the default if the key is missing or its value is refused.
 struct ConfigurationSection {
   let reader: ConfigurationReader
   let path: String
@@ -102,8 +102,8 @@ struct ConfigurationSection {
     return value
   }
 
-  /// Text that `isAllowed`; nil when the key is missing, null or refused. `what` completes "must be …"; what is secret
-  /// does not go into a message.
+  /// Text that satisfies `isAllowed`; nil if the key is missing, null or refused. `what` completes "must be …"; secrets
+  /// do not appear in messages.
   func text(_ key: String, what: String, isSecret: Bool = false, isAllowed: (String) -> Bool) -> String? {
     guard let node = values[key], !node.isNull else { return nil }
     guard let text = node.scalar?.string, isAllowed(text) else {
@@ -113,7 +113,7 @@ struct ConfigurationSection {
     return text
   }
 
-  /// The entries of a list; nil when the key is missing or refused.
+  /// The entries of a list; nil if the key is missing or refused.
   func list(_ key: String, maximum: Int) -> [YAMLNode]? {
     guard let node = values[key] else { return nil }
     guard let sequence = node.sequence else {
@@ -127,12 +127,13 @@ struct ConfigurationSection {
     return sequence
   }
 
-  /// The mapping below a key; nil when the key is missing or refused.
+  /// The mapping below a key; nil if the key is missing or refused.
   func section(_ key: String, keys: [String]) -> ConfigurationSection? {
     values[key].flatMap { reader.section($0, path: path(key), keys: keys) }
   }
 
-  /// Decimal digits without quotes. YAML's other spellings (0x10, 1_000, 1:30) are refused, because they are rarely meant.
+  /// Decimal digits without quotes. YAML's other notations (0x10, 1_000, 1:30) are refused, because they are rarely
+  /// intended.
   private static func integer(_ node: YAMLNode) -> Int? {
     guard let scalar = node.scalar, scalar.isPlain,
       scalar.string.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: "-") }),

@@ -1,4 +1,4 @@
-/// A configuration value with a text form of its own, the same in the file and on the command line.
+/// A configuration value with its own text form, which is the same in the file and on the command line.
 public protocol ConfigurationText: LosslessStringConvertible, Hashable, Sendable {
   /// The allowed forms, for an error message.
   static var allowed: String { get }
@@ -61,7 +61,7 @@ public enum AudioDevice: ConfigurationText {
     case "auto": self = .auto
     case "none": self = .none
     case "test": self = .test
-    // Empty in YAML, and most likely meant as none. For a microphone an endless silence would be useless.
+    // Means empty in YAML, so most likely intended as none. For a microphone, endless silence would be useless.
     case "null": return nil
     default:
       if let path = text.filePath {
@@ -91,11 +91,11 @@ public enum SpeakerDevice: ConfigurationText {
   case auto
   /// There is no speaker: talk and lullabies are refused.
   case none
-  /// Played and thrown away, in real time.
+  /// Sound is played in real time and discarded.
   case null
   /// An ALSA PCM name.
   case pcm(String)
-  /// A WAV file that is written.
+  /// A WAV file to write.
   case file(String)
 
   public static let allowed = "auto, none, null, an ALSA PCM name such as plughw:1, or file:/path/out.wav"
@@ -105,7 +105,7 @@ public enum SpeakerDevice: ConfigurationText {
     case "auto": self = .auto
     case "none": self = .none
     case "null": self = .null
-    // Means something for cameras and microphones, but not for speakers.
+    // Valid for cameras and microphones, but not for speakers.
     case "test": return nil
     default:
       if let path = text.filePath {
@@ -132,10 +132,10 @@ public enum SpeakerDevice: ConfigurationText {
 /// A light: `lights[].device`, `--light`.
 public enum LightDevice: ConfigurationText {
   case none
-  /// Kept in memory only.
+  /// Exists only in memory.
   case simulated
-  /// A line of a GPIO chip by its number or its name: `gpio:/dev/gpiochip0/17`, `gpio:/dev/gpiochip0/GPIO17`.
-  /// With `:active-low` at the end the lamp shines while the line is low.
+  /// A line of a GPIO chip by its number or its name: `gpio:/dev/gpiochip0/17`, `gpio:/dev/gpiochip0/GPIO17`. With the
+  /// suffix `:active-low`, the lamp is on while the line is low.
   case gpio(chip: String, line: GPIOLine, isActiveLow: Bool)
   /// A directory below /sys/class/leds.
   case led(path: String)
@@ -180,7 +180,7 @@ public enum LightDevice: ConfigurationText {
 /// A line of a GPIO chip.
 public enum GPIOLine: LosslessStringConvertible, Hashable, Sendable {
   case offset(UInt32)
-  /// From the board's device tree: does not begin with a digit, at most 31 bytes (GPIO_MAX_NAME_SIZE of linux/gpio.h).
+  /// From the board's device tree: does not begin with a digit, at most 31 bytes (GPIO_MAX_NAME_SIZE in linux/gpio.h).
   case name(String)
 
   public init?(_ text: String) {
@@ -210,7 +210,7 @@ extension String {
     hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
   }
 
-  /// Whether it could be a path: not empty, all printable. PATH_MAX is 4096.
+  /// Whether it can be a path: not empty, all printable. PATH_MAX is 4096.
   var isPlainPath: Bool {
     (1..<4096).contains(utf8.count) && unicodeScalars.allSatisfy(\.isPrintable)
   }

@@ -1,10 +1,11 @@
 public import Control
 internal import Glibc
 
-/// The event log on disk: `events/events.json` in the state directory, oldest event first, in the form of `events.get`.
-/// INTERFACES.md, "Files".
+/// The event log on disk: `events/events.json` in the state directory, oldest event first, in the format of
+/// `events.get`. INTERFACES.md, "Files".
 ///
-/// Unlike the other stores, a damaged one does not keep the child from starting: it is moved aside, and a new one begins.
+/// Unlike the other stores, a damaged file does not keep the child from starting: it is moved aside, and a new one is
+/// started.
 public struct EventStore: Sendable {
   private let store: JSONStore
 
@@ -18,10 +19,10 @@ public struct EventStore: Sendable {
     store = JSONStore(file: file, version: 1)
   }
 
-  /// Reads the events of earlier runs. A file that cannot be understood is renamed, never overwritten.
+  /// Reads the events of earlier runs. A file that cannot be parsed is renamed, never overwritten.
   ///
-  /// - Returns: the events; `trouble` when there was such a file, with its new path.
-  /// - Throws: `FileError` when the file cannot be read or renamed. Do not call `save` then.
+  /// - Returns: the events; `trouble` if there was such a file, with its new path.
+  /// - Throws: `FileError` if the file cannot be read or renamed. Do not call `save` in that case.
   public func load() throws(FileError) -> (events: [EventDocument], trouble: StoreError?) {
     do throws(StoreError) {
       return (try store.load(Content.self)?.events ?? [], nil)
@@ -38,7 +39,7 @@ public struct EventStore: Sendable {
     }
   }
 
-  /// Replaces the stored events. Throws `StoreError.file`; the old content is still there then.
+  /// Replaces the stored events. Throws `StoreError.file`; the old content is kept then.
   public func save(_ events: [EventDocument]) throws(StoreError) {
     try store.save(Content(events: events))
   }

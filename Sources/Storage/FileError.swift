@@ -24,7 +24,7 @@ public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     "cannot \(operation) \(path): \(String(cString: strerror(code)))" + (advice.map { ". \($0)" } ?? "")
   }
 
-  /// What to do about it, when that follows from the error.
+  /// What to do about it, if that follows from the error.
   private var advice: String? {
     switch code {
     case EACCES, EPERM: "Use sudo, or look who owns it: ls -ld \(path)"
@@ -51,7 +51,7 @@ struct FileDescriptor: ~Copyable {
     close(number)
   }
 
-  /// Reads to the end; throws `EFBIG` beyond `maximum` bytes.
+  /// Reads to the end of the file; throws `EFBIG` if it exceeds `maximum` bytes.
   func readAll(maximum: Int) throws(FileError) -> [UInt8] {
     var result: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16384)
@@ -83,7 +83,7 @@ struct FileDescriptor: ~Copyable {
     guard fsync(number) == 0 else { throw .last("sync", path) }
   }
 
-  /// Gives the file to the directory's owner when root has made it. Otherwise the service could not read its own files
+  /// If root created the file, gives it to the directory's owner. Otherwise the service could not read its own files
   /// after somebody has run `sudo cradle-child run` once.
   func belong(toOwnerOf directory: String) {
     var status = stat()

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Excludes other processes while something is read, changed and written.
+/// Excludes other processes during a read-modify-write cycle.
 public enum FileLock {
-  /// Waits for the lock at `path`, then runs `body`. The file is made if it is missing (0600), and stays, empty.
+  /// Waits for the lock at `path`, then runs `body`. Creates the file if missing (0600); it remains, empty.
   ///
-  /// - Throws: `FileError`, and what `body` throws.
+  /// - Throws: `FileError`, and whatever `body` throws.
   public static func hold<Result>(_ path: String, while body: () throws -> Result) throws -> Result {
     let file = try FileDescriptor(opening: path, flags: O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
     while flock(file.number, LOCK_EX) != 0 {

@@ -16,7 +16,7 @@ public struct ICEServerURL: ConfigurationText {
   /// Host name or address, without brackets.
   public let host: String
   public let port: UInt16
-  /// How to reach a TURN server. RFC 7065: UDP for `turn`, TCP for `turns` unless said otherwise.
+  /// How to reach a TURN server. RFC 7065: by default UDP for `turn`, TCP for `turns`.
   public let transport: Transport
 
   public static let allowed =
@@ -43,17 +43,17 @@ public struct ICEServerURL: ConfigurationText {
     self.transport = transport
   }
 
-  /// The URL with everything said that was left to the defaults.
+  /// The URL with all defaults spelled out.
   public var description: String {
     "\(scheme):\(host.contains(":") ? "[\(host)]" : host):\(port)" + (scheme.isTURN ? "?transport=\(transport)" : "")
   }
 }
 
-/// One entry of `ice-servers`, as a browser's RTCIceServer.
+/// One entry of `ice-servers`, like a browser's RTCIceServer.
 public struct ICEServer: Sendable, Hashable {
   /// 1...8 addresses of the same server.
   public var urls: [ICEServerURL]
-  /// Given with `credential`, and always for TURN.
+  /// Given together with `credential`; required for TURN.
   public var username: String?
   public var credential: String?
 

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
-/// The key of a server's certificate at the first connection. Certificates are replaced, but the key stays. For servers
-/// that are watched by URL and token; paired children are known by their identity keys.
+/// A server's key as seen at the first connection. Certificates are replaced, but the key stays. Used for servers that
+/// are watched by URL and token; paired children are recognised by their identity keys.
 public struct KnownServer: Codable, Hashable, Sendable {
   /// `https://192.0.2.7:8443`.
   public let origin: String
@@ -12,7 +12,7 @@ public struct KnownServer: Codable, Hashable, Sendable {
 
 /// `known-servers.json` in the parent's state directory: trust on first use.
 public struct KnownServers: Sendable {
-  /// When there are more, the oldest go.
+  /// Beyond this, the oldest are dropped.
   public static let maximum = 256
 
   public private(set) var servers: [KnownServer]
@@ -29,12 +29,12 @@ public struct KnownServers: Sendable {
     servers = try store.load(Content.self)?.servers ?? []
   }
 
-  /// SHA-256 of the key that `origin` had at the first connection; nil before that.
+  /// SHA-256 of the key that `origin` had at the first connection; nil if there was none.
   public func key(of origin: String) -> String? {
     servers.first { $0.origin == origin }?.keySHA256
   }
 
-  /// Remembers a server and saves the store. Throws `StoreError.file`; nothing has changed then.
+  /// Adds or replaces a server and saves the store. Throws `StoreError.file`; nothing has changed then.
   public mutating func remember(_ origin: String, keySHA256: String, now: Date = Date()) throws(StoreError) {
     var changed = servers.filter { $0.origin != origin }
     changed.append(KnownServer(origin: origin, keySHA256: keySHA256, firstSeenAt: now))

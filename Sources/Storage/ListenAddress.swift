@@ -1,8 +1,8 @@
 internal import Wire
 
-/// Where the node's TCP port is opened: `listen`, `--listen`.
+/// The address of the node's TCP port: `listen`, `--listen`.
 public struct ListenAddress: ConfigurationText {
-  /// An IPv4 or IPv6 address without brackets (`::` is every address of both kinds), or a host name.
+  /// An IPv4 or IPv6 address without brackets (`::` means all addresses of both families), or a host name.
   public var host: String
   /// 0 lets the system choose.
   public var port: UInt16
@@ -58,7 +58,7 @@ enum HostAndPort {
     (1...15).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != UInt8(ascii: "/") }
   }
 
-  /// RFC 1123 section 2.1. What looks like an IPv4 address has to be one.
+  /// RFC 1123 section 2.1. Anything that looks like an IPv4 address has to be one.
   private static func isHostName(_ text: Substring) -> Bool {
     guard (1...253).contains(text.utf8.count) else { return false }
     let labels = text.split(separator: ".", omittingEmptySubsequences: false)

@@ -2,17 +2,17 @@ internal import FoundationEssentials
 public import Pairing
 public import Wire
 
-/// Pair records on disk: `pairs.json` in the state directory, at the child with its parents, at the parent with its
-/// children. INTERFACES.md, "Files".
+/// Pair records on disk: `pairs.json` in the state directory. The child stores its parents, the parent its children.
+/// INTERFACES.md, "Files".
 ///
-/// At the parent each record may have one member more, `lastAddress: {host?, addresses, port}`: in the same file, so
-/// that a child and the way to it are never stored apart.
+/// On the parent, each record may have one more member, `lastAddress: {host?, addresses, port}`: in the same file, so
+/// that a child and its address are never stored separately.
 ///
 /// A value of this type exists only after its file was read or found absent, so a damaged file is never overwritten.
 public struct PairStore: Sendable {
-  /// What the file held when it was opened, and every change since.
+  /// The content of the file when it was opened, plus every change since.
   public private(set) var book: PairBook
-  /// Whether something was noted that is not on disk yet.
+  /// Whether there are notes that are not on disk yet.
   public private(set) var hasUnsavedNotes = false
   private let store: JSONStore
 
@@ -25,7 +25,7 @@ public struct PairStore: Sendable {
   public init(file: AtomicFile, hashes: any Hashes) throws(StoreError) {
     store = JSONStore(file: file, version: 1)
     let records = try store.load(Content.self)?.pairs.map(\.record) ?? []
-    // The id is a digest of the key: one of the two was changed if they differ.
+    // The id is a digest of the key: if they differ, one of them has been changed.
     for (index, record) in records.enumerated()
     where record.id != IdentityKey.id(publicKeySPKI: record.publicKey, hashes: hashes) {
       throw .damaged(path: file.path, offset: nil, reason: "pairs[\(index)].id has an impossible value")
@@ -38,7 +38,7 @@ public struct PairStore: Sendable {
     self.book = book
   }
 
-  /// Adds a pair and saves the store; one with the same key replaces the older.
+  /// Adds a pair and saves the store; replaces an older one with the same key.
   /// - Throws: `StoreError.full` or `.file`; nothing has changed then.
   public mutating func add(_ record: PairRecord) throws(StoreError) {
     var changed = book
@@ -50,7 +50,7 @@ public struct PairStore: Sendable {
     try save(changed)
   }
 
-  /// Takes a pair away and saves the store. Throws `StoreError.unknownName` or `.file`; nothing has changed then.
+  /// Removes a pair and saves the store. Throws `StoreError.unknownName` or `.file`; nothing has changed then.
   @discardableResult
   public mutating func revoke(id: String) throws(StoreError) -> PairRecord {
     var changed = book
@@ -59,29 +59,29 @@ public struct PairStore: Sendable {
     return record
   }
 
-  /// Takes all pairs away and saves the store.
+  /// Removes all pairs and saves the store.
   public mutating func revokeAll() throws(StoreError) {
     var changed = book
     for record in book.records { changed.revoke(id: record.id) }
     try save(changed)
   }
 
-  /// Marks in memory the pairs whose time is over at `date`: they stay expired even if the clock is set back. `saveNotes`
-  /// writes it.
-  /// - Returns: those that were not marked yet.
+  /// Marks in memory the pairs that have expired at `date`: they stay expired even if the clock is set back.
+  /// `saveNotes` writes the marks.
+  /// - Returns: the newly marked pairs.
   public mutating func markExpired(at date: UnixTime) -> [PairRecord] {
     let expired = book.markExpired(at: date)
     if !expired.isEmpty { hasUnsavedNotes = true }
     return expired
   }
 
-  /// Notes in memory that a pair was here, and where; `saveNotes` writes it. Writing each visit would wear out an SD
-  /// card.
+  /// Notes in memory that a pair was here, and its address; `saveNotes` writes it. Writing each visit would wear out an
+  /// SD card.
   public mutating func touch(id: String, date: UnixTime, address: KnownAddress? = nil) {
     if book.touch(id: id, date: date, address: address) { hasUnsavedNotes = true }
   }
 
-  /// Writes what was noted, if anything was. Call it now and then, and before the program ends.
+  /// Writes any unsaved notes. Call it from time to time, and before the program ends.
   public mutating func saveNotes() throws(StoreError) {
     if hasUnsavedNotes { try save(book) }
   }
@@ -123,7 +123,7 @@ private struct StoredPair: Codable {
       key.count == IdentityKey.byteCount
     else { throw impossible(.publicKey) }
     let id = try values.decode(String.self, forKey: .id)
-    // A name that was edited by hand, or that uses newer Unicode, is no reason to refuse the pair.
+    // A name that was edited by hand, or that uses newer Unicode, is not a reason to refuse the pair.
     let name = PairName.cleaned(try values.decode(String.self, forKey: .name), fallback: id)
     guard let role = PairRecord.Role(rawValue: try values.decode(String.self, forKey: .role)) else {
       throw impossible(.role)

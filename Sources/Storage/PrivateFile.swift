@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Why a file with secrets cannot be trusted. The description names the command that repairs it.
+/// Why a file with secrets cannot be trusted. The description includes the command that repairs it.
 public enum PrivateFileError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Others may read or change it; the permission bits as found, and what they should be.
+  /// Others may read or change it; the actual permission bits, and what they should be.
   case mode(path: String, found: UInt32, wanted: UInt32)
-  /// Another user owns it, and so may change it.
+  /// Another user owns it, and so can change it.
   case owner(path: String, found: UInt32, wanted: UInt32)
-  /// It is a link, a device or the like, and nothing is known about where it leads.
+  /// It is a link, a device or the like, and where it leads is unknown.
   case notAFile(path: String)
 
   public var description: String {
@@ -21,8 +21,8 @@ public enum PrivateFileError: Error, Hashable, Sendable, CustomStringConvertible
     }
   }
 
-  /// Checks a private key that the family keeps elsewhere. A group may read it, as is usual for web servers. A link is
-  /// followed. A missing file is not an error here; whoever reads it reports it.
+  /// Checks a private key that the family stores elsewhere. Its group may read it, as is usual for web servers. Follows
+  /// links. A missing file is not an error here; reading it reports that.
   public static func checkSharedKey(_ path: String) throws(PrivateFileError) {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & 0o027 != 0 else { return }
@@ -34,10 +34,10 @@ public enum PrivateFileError: Error, Hashable, Sendable, CustomStringConvertible
 
 /// Checks of owner and mode for files with secrets.
 enum PrivateFile {
-  /// Checks a file that this program is going to read. A missing one is fine.
+  /// Checks a file before this program reads it. A missing one is fine.
   ///
-  /// It must belong to the user that runs this program, or to root. When root runs it (`sudo cradle-child check`), it may
-  /// also belong to the directory's owner.
+  /// It must belong to the user that runs this program, or to root. If that user is root (`sudo cradle-child check`),
+  /// it may also belong to the directory's owner.
   static func check(_ path: String, directoryOwner: UInt32) throws(PrivateFileError) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return }
@@ -51,7 +51,7 @@ enum PrivateFile {
     }
   }
 
-  /// Checks the directory that holds them: whoever may write there can replace them.
+  /// Checks the directory that holds them: anybody who may write to it can replace them.
   ///
   /// - Returns: the owner's user id.
   static func checkDirectory(_ path: String) throws(PrivateFileError) -> UInt32 {

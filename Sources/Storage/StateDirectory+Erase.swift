@@ -2,9 +2,9 @@ internal import FoundationEssentials
 internal import Glibc
 
 extension StateDirectory {
-  /// Something that the node keeps: a file, or a folder with its content.
+  /// An item that the node stores: a file, or a folder with its content.
   public struct Kept: Hashable, Sendable, Codable {
-    /// For people: "identity", "recordings".
+    /// For display: "identity", "recordings".
     public let what: String
     public let path: String
     /// 1 for a file.
@@ -12,16 +12,16 @@ extension StateDirectory {
     public let bytes: Int
   }
 
-  /// In the order in which they are removed. Pairs and tokens go before the identity: if the power is cut in between, a
-  /// node with a new identity must not let the old parents in.
+  /// In order of removal. Pairs and tokens go before the identity: if the power is cut in between, a node with a new
+  /// identity must not admit the old parents.
   private static let kinds = [
     ("paired parents", "pairs.json"), ("tokens", "tokens.json"), ("identity", "identity.pem"),
     ("the clock's mark", "clock.json"),
     ("screenshots", "screenshots"), ("recordings", "recordings"), ("events", "events"),
   ]
 
-  /// What `erase` would remove, including leftovers of an interrupted write, and the paths that it would leave: files of
-  /// others, and links.
+  /// What `erase` would remove, including leftovers of an interrupted write, and the paths it would leave alone: other
+  /// programs' files, and links.
   public func contents() throws(FileError) -> (kept: [Kept], foreign: [String]) {
     var names = Set(try Self.names(in: path))
     names.remove("lock")
@@ -37,19 +37,20 @@ extension StateDirectory {
     return (kept, names.sorted().map { "\(path)/\($0)" })
   }
 
-  /// Removes what `contents` returns as kept, then the lock. The directory itself stays. Do not use this object afterwards.
+  /// Removes what `contents` returns as kept, then the lock. The directory itself stays. Do not use this object
+  /// afterwards.
   /// - Returns: What was removed.
   /// - Throws: `FileError`. The rest is still there then; another call continues.
   public func erase() throws(FileError) -> [Kept] {
     let kept = try contents().kept
     for item in kept { try Self.remove(item.path) }
-    // The next start makes it again with the right owner. This process may be root.
+    // The next start recreates it with the right owner. This process may be root.
     unlink("\(path)/lock")
     try FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY).synchronize()
     return kept
   }
 
-  /// Nil for anything but a file or a folder. A link could lead root anywhere.
+  /// Nil for anything except a file or a folder. Following a link could lead root anywhere.
   private static func measure(_ path: String, _ what: String) -> Kept? {
     var status = stat()
     guard lstat(path, &status) == 0 else { return nil }

@@ -3,9 +3,9 @@ internal import Glibc
 /// Why the state directory cannot be used.
 public enum StateDirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
   case file(FileError)
-  /// Another daemon holds the lock; its process id when it could be read.
+  /// Another daemon holds the lock; its process id if it could be read.
   case inUse(path: String, process: Int?)
-  /// Others can read or change what is kept here.
+  /// Others can read or change the files in it.
   case notPrivate(PrivateFileError)
 
   public var description: String {
@@ -33,8 +33,8 @@ public final class StateDirectory: Sendable {
   public let clock: AtomicFile
   private let lock: FileDescriptor
 
-  /// Makes the directory (0700, parents too) if it is missing, and locks it. Refuses it if others may read or change its
-  /// private files: they may know the keys, or have put in their own.
+  /// Creates the directory (0700, parents too) if missing, and locks it. Refuses it if others may read or change its
+  /// private files: they may know the keys, or have replaced them.
   public init(path: String) throws(StateDirectoryError) {
     self.path = path
     do throws(FileError) {
@@ -62,25 +62,25 @@ public final class StateDirectory: Sendable {
       throw .inUse(path: path, process: Int(String(decoding: text.prefix { $0 != 10 }, as: UTF8.self)))
     }
     lock.belong(toOwnerOf: path)
-    // The number is only for the message above. The lock works without it.
+    // The number is only for the error message. The lock works without it.
     _ = ftruncate(lock.number, 0)
     try? lock.writeAll(Array("\(getpid())\n".utf8)[...])
   }
 
-  /// A directory below this one, made with 0700 if it is missing. For screenshots, recordings and events.
+  /// A directory below this one, created with 0700 if missing. For screenshots, recordings and events.
   public func subdirectory(_ name: String) throws(FileError) -> String {
     let result = "\(path)/\(name)"
     try Self.makeDirectory(result)
     return result
   }
 
-  /// `events/events.json`, 0600. Makes its folder.
+  /// `events/events.json`, 0600. Creates its folder.
   public func events() throws(FileError) -> AtomicFile { AtomicFile(path: try subdirectory("events") + "/events.json") }
 
-  /// Files that nobody else may read or change, where they are there.
+  /// Files that nobody else may read or change, if they exist.
   public static let privateFiles = ["identity.pem", "pairs.json", "tokens.json", "clock.json"]
 
-  /// Checks that nobody else can get at the directory's private files, without making or locking anything.
+  /// Checks that nobody else can access the directory's private files, without creating or locking anything.
   public static func checkPrivacy(_ path: String) throws(PrivateFileError) {
     let owner = try PrivateFile.checkDirectory(path)
     for name in privateFiles {
@@ -88,7 +88,7 @@ public final class StateDirectory: Sendable {
     }
   }
 
-  /// One sentence for each mode that is wider than it should be. These are warnings; the child still starts.
+  /// One sentence for each mode that is too permissive. These are warnings; the child still starts.
   public func modeWarnings() -> [String] {
     guard let mode = try? FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY).mode(), mode & 0o077 != 0 else {
       return []
@@ -96,7 +96,7 @@ public final class StateDirectory: Sendable {
     return ["\(path) has mode 0\(String(mode, radix: 8)) and should have 0700"]
   }
 
-  /// Like `mkdir -p` with 0700. An existing directory is left as it is.
+  /// Like `mkdir -p` with 0700. An existing directory is left unchanged.
   public static func makeDirectory(_ path: String) throws(FileError) {
     if mkdir(path, 0o700) == 0 { return }
     if errno == EEXIST {

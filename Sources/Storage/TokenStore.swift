@@ -2,7 +2,7 @@ public import FoundationEssentials
 public import Pairing
 public import Wire
 
-/// A bearer token as it is stored: what it may do, and its hash only.
+/// A bearer token as stored: its permissions and its hash, not its text.
 public struct TokenRecord: Sendable, Hashable {
   public let name: String
   public let allow: Permissions
@@ -10,20 +10,20 @@ public struct TokenRecord: Sendable, Hashable {
   public let hash: String
   public let createdAt: Date
   public internal(set) var lastUsedAt: Date?
-  /// From when on it is refused; nil for never.
+  /// When it expires; nil for never.
   public let expiresAt: Date?
-  /// Its time was seen to be over once. It stays over, whatever clocks say later.
+  /// It has been seen to be expired. It stays so, even if the clock is set back.
   public internal(set) var hasExpired = false
 
-  /// What tells it from a later token of the same name: 16 hexadecimal digits of the hash, which give nothing away.
+  /// Distinguishes it from a later token of the same name: 16 hexadecimal digits of the hash, which reveal nothing.
   public var id: String { String(hash.prefix(16)) }
 
-  /// Whether its time is over at `date`, or was seen to be over before.
+  /// Whether it has expired at `date`, or was seen to be expired before.
   public func isExpired(at date: Date) -> Bool {
     hasExpired || expiresAt.map { $0 <= date } ?? false
   }
 
-  /// Whether it may be used at `date`: not expired, and if it can expire, not made in the future.
+  /// Whether it may be used at `date`: not expired, and if it has an expiry date, not created in the future.
   public func isUsable(at date: Date) -> Bool {
     !isExpired(at: date) && !(expiresAt != nil && UnixTime(date: createdAt).isInTheFuture(of: UnixTime(date: date)))
   }
@@ -33,16 +33,16 @@ public struct TokenRecord: Sendable, Hashable {
 ///
 /// A value of this type exists only after its file was read or found absent, so a damaged file is never overwritten.
 public struct TokenStore: Sendable {
-  /// How many tokens there may be.
+  /// The maximum number of tokens.
   public static let maximumTokens = 64
-  /// What each token begins with, so that a leaked one is recognised.
+  /// Prefix of every token, so that a leaked one can be recognised.
   public static let prefix = "cradle_"
-  /// 192 bits. Nobody can guess that, so the hash needs no salt and need not be slow.
+  /// 192 bits. That cannot be guessed, so the hash needs no salt and need not be slow.
   private static let randomBytes = 24
 
-  /// All tokens in the order in which they were added.
+  /// All tokens in the order they were added.
   public private(set) var tokens: [TokenRecord]
-  /// Whether something was noted that is not on disk yet.
+  /// Whether there are notes that are not on disk yet.
   public private(set) var hasUnsavedUses = false
   private let store: JSONStore
   private let hashes: any Hashes
@@ -63,13 +63,13 @@ public struct TokenStore: Sendable {
     }
   }
 
-  /// Makes a token and saves the store. The text returned is shown once and is stored nowhere. An expired token of the
-  /// same name goes, and all expired ones go when the store is full.
+  /// Creates a token and saves the store. The returned text is shown once and is not stored anywhere. Removes an
+  /// expired token of the same name, and all expired ones if the store is full.
   /// - Parameters:
   ///   - name: 1...64 printable characters, not in use by a token that has not expired.
   ///   - allow: At least one of `Permissions.allowedForTokens`.
-  ///   - expiresAt: From when on it is refused; nil for never.
-  ///   - now: Goes into `createdAt`.
+  ///   - expiresAt: When it expires; nil for never.
+  ///   - now: The value of `createdAt`.
   /// - Throws: `StoreError.invalidName`, `.duplicateName`, `.notAllowed`, `.full` or `.file`; nothing has changed then.
   public mutating func add(
     name: String, allow: Permissions, expiresAt: Date? = nil, now: Date = Date()
@@ -91,14 +91,14 @@ public struct TokenStore: Sendable {
     return token
   }
 
-  /// Takes a token away and saves the store. Throws `StoreError.unknownName` or `.file`; nothing has changed then.
+  /// Removes a token and saves the store. Throws `StoreError.unknownName` or `.file`; nothing has changed then.
   public mutating func revoke(name: String) throws(StoreError) {
     guard tokens.contains(where: { $0.name == name }) else { throw .unknownName(name) }
     try save(tokens.filter { $0.name != name })
   }
 
-  /// The token's record, or nil when it is unknown or must not be used at `now`. How long this takes tells nothing about
-  /// the hashes. The use is noted in memory, and `saveUses` writes it: writing each use would wear out an SD card.
+  /// The token's record; nil if it is unknown or must not be used at `now`. The time this takes reveals nothing about
+  /// the hashes. The use is noted in memory and written by `saveUses`: writing each use would wear out an SD card.
   public mutating func verify(_ token: String, now: Date = Date()) -> TokenRecord? {
     guard token.utf8.count <= 256 else { return nil }
     let hash = hash(token)
@@ -111,9 +111,9 @@ public struct TokenStore: Sendable {
     return tokens[found]
   }
 
-  /// Marks in memory the tokens whose time is over at `date`: they stay expired even if the clock is set back. `saveUses`
-  /// writes it.
-  /// - Returns: those that were not marked yet.
+  /// Marks in memory the tokens that have expired at `date`: they stay expired even if the clock is set back.
+  /// `saveUses` writes the marks.
+  /// - Returns: the newly marked tokens.
   public mutating func markExpired(at date: Date) -> [TokenRecord] {
     let expired = tokens.indices.filter { !tokens[$0].hasExpired && tokens[$0].isExpired(at: date) }
     for index in expired { tokens[index].hasExpired = true }
@@ -121,7 +121,7 @@ public struct TokenStore: Sendable {
     return expired.map { tokens[$0] }
   }
 
-  /// Writes what was noted, if anything was. Call it now and then, and before the program ends.
+  /// Writes any unsaved notes. Call it from time to time, and before the program ends.
   public mutating func saveUses() throws(StoreError) {
     if hasUnsavedUses { try save(tokens) }
   }
@@ -148,7 +148,7 @@ public struct TokenStore: Sendable {
     }.joined()
   }
 
-  /// RFC 4648 section 5, for a multiple of three bytes, which needs no padding.
+  /// RFC 4648 section 5, for a multiple of three bytes, so without padding.
   private static func base64URL(_ bytes: [UInt8]) -> String {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     var text: [UInt8] = []
@@ -161,7 +161,7 @@ public struct TokenStore: Sendable {
 }
 
 extension Unicode.Scalar {
-  /// Not a control, format, surrogate, private or unassigned code point, and no line break.
+  /// Not a control, format, surrogate, private-use or unassigned code point, and not a line break.
   var isPrintable: Bool {
     // Joins the parts of many emoji.
     if self == "\u{200d}" { return true }

@@ -1,4 +1,4 @@
-/// What the commands and the daemon say to each other over the runtime directory's socket: one JSON object a line.
+/// The protocol between commands and daemon on the runtime directory's socket: one JSON object per line.
 public enum AdminProtocol {
   /// The socket's name in the runtime directory.
   public static let socketName = "control.sock"
@@ -7,29 +7,29 @@ public enum AdminProtocol {
 
   public enum Request: Codable, Sendable {
     case status
-    /// `seconds`: how long it is good; nil: until it is revoked. `TokenAdded`.
+    /// `seconds`: its lifetime; nil: until it is revoked. `TokenAdded`.
     case tokenAdd(name: String, allow: [String], seconds: Int?)
     case tokenList
     case tokenRevoke(name: String)
-    /// Opens the pairing window: `PairingOpened`. `admin`: whoever pairs may administer the child, too.
+    /// Opens the pairing window: `PairingOpened`. `admin`: whether the new parent gets `admin` too.
     case pairOpen(admin: Bool)
     /// Answers when the window closes: `PairingEnded`.
     case pairWait
     case pairClose
     /// `PairList`
     case pairs
-    /// By id or name; nil: all, and every invitation and the window with them. Those that were removed, as `PairList`.
+    /// By id or name; nil: all, along with every invitation and the window. The removed ones, as `PairList`.
     case unpair(String?)
     /// `InviteList`
     case invites
-    /// By id; nil: all. Those that were ended, as `InviteList`.
+    /// By id; nil: all. The ended ones, as `InviteList`.
     case inviteRevoke(String?)
   }
 
-  /// Either `result` (JSON, as the command prints it) or `error` is there.
+  /// Has either `result` (JSON, as the command prints it) or `error`.
   public struct Response: Codable, Sendable {
     public var result: String?
-    /// What went wrong and what to do.
+    /// What went wrong and how to fix it.
     public var error: String?
   }
 }
@@ -37,14 +37,14 @@ public enum AdminProtocol {
 /// `token add --json`.
 public struct TokenAdded: Codable, Sendable {
   public var name: String
-  /// Shown this once; only its hash is kept.
+  /// Shown only once; only its hash is stored.
   public var token: String
   public var allow: [String]
   /// RFC 3339, UTC; nil: never.
   public var expiresAt: String?
 }
 
-/// `pair --json`, at first.
+/// `pair --json`, when the window opens.
 public struct PairingOpened: Codable, Sendable {
   /// `1234-5678`
   public var code: String
@@ -52,11 +52,11 @@ public struct PairingOpened: Codable, Sendable {
   public var link: String
   /// RFC 3339, UTC.
   public var expiresAt: String
-  /// What whoever pairs may do.
+  /// What a parent that pairs may do.
   public var allow: [String]
 }
 
-/// `pair --json`, at the end.
+/// `pair --json`, when the window closes.
 public struct PairingEnded: Codable, Sendable {
   public var paired: Parent?
   /// Why nobody has paired.
@@ -65,7 +65,7 @@ public struct PairingEnded: Codable, Sendable {
   public struct Parent: Codable, Sendable {
     public var id: String
     public var name: String
-    /// The parent shows the same.
+    /// The parent shows the same words.
     public var words: String
   }
 }
@@ -94,30 +94,30 @@ public struct TokenRow: Codable, Sendable {
   public var lastUsedAt: String?
   /// The same; nil: never.
   public var expiresAt: String?
-  /// Its time is over; nothing uses it any more.
+  /// It has expired; nothing can use it any more.
   public var isExpired: Bool
 }
 
-/// `invites --json`: every way in that is open now. Dates are RFC 3339, UTC.
+/// `invites --json`: everything that currently lets a parent pair. Dates are RFC 3339, UTC.
 public struct InviteList: Codable, Sendable {
   public var invites: [Row]
 
   public struct Row: Codable, Sendable {
-    /// The id of the pairing window, which has a row like any invitation while it is open.
+    /// The id of the pairing window, which has a row like an invitation while it is open.
     public static let windowID = "window"
 
     /// 8 hexadecimal digits, or `windowID`.
     public var id: String
-    /// What the guest will be called; nil: what it calls itself.
+    /// The guest's name; nil: the guest chooses it.
     public var name: String?
     public var allow: [String]
-    /// The id of the parent that made it; nil: the administrator of this machine.
+    /// The id of the parent that issued it; nil: the administrator of this machine.
     public var issuer: String?
     /// That parent's name.
     public var issuerName: String?
-    /// When its link or code is refused.
+    /// When the link or code expires.
     public var expiresAt: String
-    /// When the access that it gives ends; nil: never.
+    /// When the access it grants ends; nil: never.
     public var accessExpiresAt: String?
   }
 }

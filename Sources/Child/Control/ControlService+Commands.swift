@@ -7,7 +7,7 @@ internal import Pipelines
 internal import Storage
 internal import Wire
 
-// Carries out the commands.
+// Executes the commands.
 extension ControlService {
   /// Nil when there is no reply.
   func perform(_ command: ControlCommand, for viewer: ViewerSession) throws(ControlError) -> EventLoopFuture<
@@ -124,7 +124,7 @@ extension ControlService {
   // MARK: Pairs
 
   private func openPairing(admin: Bool, for viewer: ViewerSession) -> EventLoopFuture<ControlReply> {
-    // Only a pair record has `admin`; a session with a token does not come this far.
+    // Only a pair record can have `admin`; a session with a token never gets this far.
     guard let pair = viewer.pair else {
       return loop.makeFailedFuture(ControlError(PairingService.OfferRefusal.issuerMayNot))
     }

@@ -12,7 +12,7 @@ internal import Server
 internal import Signaling
 internal import Wire
 
-/// The child's end of every `control` channel: carries out commands and tells all viewers what changed.
+/// The child's end of every `control` channel: executes commands and tells all viewers what has changed.
 /// INTERFACES.md, "Data channel".
 ///
 /// `@unchecked Sendable` because it is confined to the event loop.
@@ -58,14 +58,14 @@ final class ControlService: @unchecked Sendable {
     note(.restart)
   }
 
-  /// Says goodbye to everybody, and leaves the lights as they are configured.
+  /// Says goodbye to all viewers and restores the configured light levels.
   func stop() {
     pump?.cancel()
     push(.goodbye(reason: "The child is stopping."))
     lights.stop()
   }
 
-  // MARK: What viewers do
+  // MARK: Viewer events
 
   private func handle(_ event: ViewerEvent) {
     switch event {
@@ -109,8 +109,8 @@ final class ControlService: @unchecked Sendable {
     floor.release(viewer: viewer.id)
   }
 
-  /// Plays only the viewer that has the floor. A player that does not know `talk.acquire` gets the floor by sending sound
-  /// while nobody else has it.
+  /// Plays only the viewer that has the floor. A player that does not know `talk.acquire` takes the floor by sending
+  /// sound while nobody has it.
   private func hear(_ audio: ReceivedAudio, from viewer: ViewerSession) {
     guard viewer.permissions.contains(.talk) else { return }
     if floor.holder == nil, !viewer.hasAskedForFloor {
@@ -160,18 +160,18 @@ final class ControlService: @unchecked Sendable {
     tellChanges()
   }
 
-  /// The permissions of the token or pair record at this moment.
+  /// The current permissions of the token or pair record.
   private func permissions(of viewer: ViewerSession) -> Permissions {
     viewers.credentials.standing(of: viewer.origin).permissions
   }
 
-  // MARK: Telling
+  // MARK: Notifications
 
   func note(_ kind: EventKind, viewer: ViewerSession? = nil, id: String? = nil, detail: String? = nil) {
     push(.event(events.append(kind, time: Self.unixTime, name: viewer?.name, id: id, detail: detail)))
   }
 
-  /// Tells everybody what has changed since they were last told.
+  /// Tells all viewers what has changed since the last call.
   func tellChanges() {
     let now = state
     defer { told = now }
@@ -192,7 +192,7 @@ final class ControlService: @unchecked Sendable {
     if before == .missing, now == .running { note(back, id: id, detail: detail) }
   }
 
-  /// Each second.
+  /// Runs each second.
   private func beat() {
     lights.refresh()
     tellChanges()
@@ -207,7 +207,7 @@ final class ControlService: @unchecked Sendable {
     push(.level(LevelDocument(levelDb: tenths(viewers.audio.counters.levelDb), time: Self.unixTime)))
   }
 
-  /// Sends to every viewer the part that it may see.
+  /// Sends every viewer the part it may see.
   private func push(_ push: ControlPush) {
     for viewer in viewers.registry.all { send(.push(push), to: viewer) }
   }
@@ -231,7 +231,7 @@ final class ControlService: @unchecked Sendable {
 
   // MARK: Pictures
 
-  /// Queues the picture to follow its reply.
+  /// Queues the picture, to be sent after its reply.
   func begin(_ still: StillPictures.Still, for viewer: ViewerSession) -> TransferDocument {
     transferNumber &+= 1
     let sender = TransferSender(
@@ -240,7 +240,7 @@ final class ControlService: @unchecked Sendable {
     return sender.document
   }
 
-  /// Sends as much of each picture as its buffer takes, and repeats until all is sent.
+  /// Sends as much of each picture as fits the channel's buffer, and repeats until all is sent.
   private func sendTransfers() {
     var isUnfinished = false
     for viewer in viewers.registry.byAge {

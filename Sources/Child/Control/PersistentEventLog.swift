@@ -5,8 +5,8 @@ internal import NIOCore
 internal import Storage
 internal import Wire
 
-/// The event log and its copy on disk. Confined to the event loop; a thread of its own writes the disk, because an SD
-/// card may take a second.
+/// The event log and its copy on disk. Confined to the event loop; a separate thread writes to disk, because an SD card
+/// may take a second.
 final class PersistentEventLog {
   private var log: EventLog
   /// Nil when the file must not be touched.
@@ -18,10 +18,10 @@ final class PersistentEventLog {
   private var isWriting = false
   private var nextSave = MonotonicClock.now
 
-  /// A power cut loses at most this much of the log, and the SD card is written at most once in this time.
+  /// A power cut loses at most this much of the log. Also limits how often the SD card is written.
   private static let interval: Duration = .seconds(30)
 
-  /// Starts even when the file is unusable; the node's log then says why.
+  /// Starts even if the file is unusable, and logs the reason.
   init(in directory: StateDirectory, logger: Logger) {
     self.logger = logger
     do throws(FileError) {
@@ -47,7 +47,7 @@ final class PersistentEventLog {
   /// `events.get`.
   func events(since: UInt64?, limit: Int?) -> [EventDocument] { log.events(since: since, limit: limit) }
 
-  /// Each second.
+  /// Call it each second.
   func saveWhenDue(on loop: any EventLoop) {
     guard let store, hasUnsaved, !isWriting, MonotonicClock.now >= nextSave else { return }
     hasUnsaved = false
@@ -64,7 +64,7 @@ final class PersistentEventLog {
   /// A failure is logged once and retried at the next interval.
   private func written(_ result: Result<Void, StoreError>) {
     isWriting = false
-    // Writing JSON needed memory that nothing else does.
+    // Encoding the JSON needed memory that nothing else will use.
     MemorySettings.releaseUnused()
     guard case .failure(let error) = result else {
       hasFailed = false
@@ -75,7 +75,7 @@ final class PersistentEventLog {
     hasFailed = true
   }
 
-  /// Writes what is not on disk yet. Blocks.
+  /// Writes unsaved events. Blocks.
   func saveNow() {
     writer?.join()
     writer = nil

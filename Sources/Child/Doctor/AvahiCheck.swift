@@ -1,12 +1,12 @@
 internal import Discovery
 internal import Health
 
-/// Whether parents find the child by its name: Avahi answers, and the child is what it tells.
+/// Whether parents find the child by its name: Avahi answers, and it announces the child.
 enum AvahiCheck {
-  /// A record is announced within a second of its registration; a query is answered in a fraction of one.
+  /// A record is announced within a second of its registration; a query is answered in a fraction of a second.
   static let patience: Duration = .seconds(3)
 
-  /// - Parameter id: of the child that should be seen; nil when none runs.
+  /// - Parameter id: id of the child to look for; nil when no daemon is running.
   static func run(
     id: String?, discovery: any Discovery = DNSServiceDiscovery(), patience: Duration = patience
   ) async -> Finding {
@@ -35,7 +35,7 @@ enum AvahiCheck {
       remedy: "sudo systemctl restart avahi-daemon; journalctl -u cradle-child -u avahi-daemon -n 50")
   }
 
-  /// The last that was seen: as soon as it is the child or a problem, else when time is over. Nil for nothing at all.
+  /// The last state seen: returns once the child or a problem is seen, else after `patience`. Nil if nothing was seen.
   private static func look(
     for id: String?, _ discovery: any Discovery, _ patience: Duration
   ) async -> Neighbourhood? {

@@ -3,7 +3,7 @@ internal import Health
 internal import Storage
 internal import Wire
 
-/// Every configured camera: as the daemon says, else opened until it has shown a picture.
+/// Checks every configured camera: by the daemon's report, else by opening it until it delivers a picture.
 enum CameraCheck {
   static func run(
     _ configuration: ChildConfiguration, daemon: RunningDaemon, user: String
@@ -32,7 +32,7 @@ enum CameraCheck {
       remedy: "cradle-child devices   # lists its sizes and rates, for `cameras` in the configuration")
   }
 
-  /// As the daemon, which has it open, tells.
+  /// From the report of the daemon, which has the camera open.
   static func finding(_ what: String, _ camera: StatusReport.Camera) -> Finding {
     switch camera.state {
     case "running":
@@ -41,7 +41,7 @@ enum CameraCheck {
         camera.framesPerSecond.map { " at \($0 == $0.rounded() ? "\(Int(saturating: $0))" : "\($0)") frames/s" } ?? ""
       return Finding(what, .ok, "\(camera.detail)\(size)\(rate), in use by the daemon")
     case "missing":
-      // Its own advice is part of it.
+      // The detail already contains advice.
       return Finding(what, .problem, camera.detail, remedy: "cradle-child devices")
     default:
       return Finding(what, .warning, "the daemon is still opening it", remedy: "cradle-child status")

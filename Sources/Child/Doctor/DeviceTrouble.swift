@@ -1,11 +1,11 @@
 internal import Devices
 internal import Health
 
-/// Why a device cannot be used, with the command that mends it or shows more.
+/// Why a device cannot be used, with the command that fixes it or shows more.
 enum DeviceTrouble {
   /// - Parameters:
   ///   - daemon: has the devices open while it runs.
-  ///   - user: who is to use it.
+  ///   - user: the account that needs access.
   static func finding(
     _ what: String, _ state: Finding.State, _ error: DeviceError, daemon: RunningDaemon, user: String
   ) -> Finding {
@@ -22,7 +22,7 @@ enum DeviceTrouble {
       case .notFound, .disconnected: "cradle-child devices   # after plugging it in"
       case .silent, .unsupportedFormat, .invalidFile, .notDimmable, .io: error.advice ?? "sudo dmesg | tail -n 30"
       }
-    // Where any would do, there is no name.
+    // With `auto` there is no device name.
     let isAny = what.hasPrefix(error.device)
     return Finding(what, state, isAny ? error.summary : "\(error.device): \(error.summary)", remedy: remedy)
   }

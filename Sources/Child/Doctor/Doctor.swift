@@ -4,7 +4,7 @@ public import Health
 public import Storage
 internal import Wire
 
-/// What `cradle-child doctor` looks at: everything that a night with the child hangs on, beside a running daemon too.
+/// `cradle-child doctor`: checks everything a night's monitoring depends on, even while the daemon is running.
 public struct Doctor: Sendable {
   private let configuration: ChildConfiguration
   private let source: String
@@ -13,7 +13,7 @@ public struct Doctor: Sendable {
   private let files = SystemFiles()
 
   /// - Parameters:
-  ///   - source: where the configuration is from, for people.
+  ///   - source: where the configuration comes from, for display.
   public init(
     configuration: ChildConfiguration, source: String, stateDirectory: String, daemon: RunningDaemon
   ) {
@@ -23,16 +23,16 @@ public struct Doctor: Sendable {
     self.daemon = daemon
   }
 
-  /// What the findings will be about, roughly: for columns.
+  /// Most labels of the findings, for column widths.
   public var labels: [String] {
     ["state directory"] + configuration.cameras.map { "camera \($0.id)" }
       + configuration.lights.map { "light \($0.id)" }
   }
 
-  /// Looks, and tells what it finds one after the other.
+  /// Runs the checks and reports each finding as it comes.
   ///
   /// - Parameters:
-  ///   - looking: what comes next, for whoever waits.
+  ///   - looking: called with what is checked next, for progress output.
   public func run(looking: (String) -> Void, found: (Finding) -> Void) async {
     let user = account.name(files)
     found(daemon.finding(version: ChildNode.version))
@@ -62,7 +62,7 @@ public struct Doctor: Sendable {
     EncoderCheck.run(configuration, daemon: daemon).forEach(found)
   }
 
-  /// Whom the daemon runs as; while it does not, whoever owns its state, for root may do more than it.
+  /// The account the daemon runs as. If it is stopped and we are root: the owner of its state, as root may do more.
   private var account: Account {
     if let process = daemon.process, let account = Account(process: process, files: files) { return account }
     let own = Account.own
@@ -70,7 +70,7 @@ public struct Doctor: Sendable {
     return Account(id: owner, files: files) ?? own
   }
 
-  /// Owner and mode first; what is in the files only when this user may read them.
+  /// Checks owner and mode first, and the contents only if this user may read them.
   private func state() -> [Finding] {
     let findings = KeyFileCheck.run(
       directory: stateDirectory, names: StateDirectory.privateFiles,

@@ -6,25 +6,25 @@ internal import Pipelines
 internal import Storage
 internal import Wire
 
-/// Whether the machine encodes as fast as the configuration wants pictures: the child's own encoder on test pictures.
+/// Whether the machine encodes at the configured frame rate: runs the child's own encoder on test pictures.
 enum EncoderCheck {
-  /// What was measured.
+  /// A measurement.
   struct Speed {
-    /// The encoder's own time alone.
+    /// Counts only the encoder's own time.
     var framesPerSecond: Double
-    /// libvpx `cpu-used` at the end: nearer to 0 is better.
+    /// Final libvpx `cpu-used`: closer to 0 is better.
     var setting: Int
   }
 
-  // Pictures until the speed governor has found its setting, and as many again to measure.
+  // Pictures until the speed governor has settled, and the same number to measure.
   private static let settling = 45
   private static let measured = 45
   /// A board that takes longer is too slow anyway.
   private static let patience: Duration = .seconds(6)
-  /// `SpeedGovernor` steps faster at 60 % of an interval, so that capture, sound and network have time too.
+  /// `SpeedGovernor` speeds up at 60 % of a frame interval, to leave time for capture, sound and network.
   private static let room = 1 / 0.6
 
-  /// One finding for each size and rate that is configured.
+  /// One finding for each configured size and rate.
   static func run(_ configuration: ChildConfiguration, daemon: RunningDaemon) -> [Finding] {
     var cameras: [ChildConfiguration.Camera] = []
     for camera in configuration.cameras where !cameras.contains(where: { $0.mode == camera.mode }) {
@@ -61,12 +61,12 @@ enum EncoderCheck {
     return Finding(what, .ok, text)
   }
 
-  /// `117`, and `2.3` where a tenth matters.
+  /// `117`; `2.3` below 10.
   private static func rate(_ value: Double) -> String {
     value >= 10 ? "\(Int(saturating: value))" : "\((value * 10).rounded() / 10)"
   }
 
-  /// Another size or rate that leaves room, going by what was measured: time goes with the number of pixels.
+  /// A size or rate with enough headroom, from the measurement: encoding time is proportional to the number of pixels.
   private static func smaller(_ camera: ChildConfiguration.Camera, _ speed: Double) -> String {
     let area = Double(camera.width * camera.height) / (640 * 360)
     let affordable = speed * max(1, area) / room
@@ -76,7 +76,7 @@ enum EncoderCheck {
     return "In the configuration, for camera \(camera.id): \(parts.joined(separator: ", "))"
   }
 
-  /// Nil when the encoder refuses.
+  /// Nil if the encoder fails.
   private static func measure(_ camera: ChildConfiguration.Camera, kbps: Int) -> Speed? {
     let picture = TestPicture(width: camera.width, height: camera.height)
     var slot = EncoderSlot(
@@ -98,7 +98,7 @@ enum EncoderCheck {
       slot.note(encodeTime: took)
       times.append(took)
     }
-    // The first is a key frame; where time ran out, the later half has to do.
+    // The first is a key frame. If time ran out, use the second half of what there is.
     let last = times.suffix(min(measured, times.count / 2))
     let mean = last.reduce(.zero, +) / last.count
     return Speed(framesPerSecond: 1 / max(mean.inSeconds, 1e-6), setting: slot.speed)

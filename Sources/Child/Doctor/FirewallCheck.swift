@@ -2,15 +2,15 @@ internal import Glibc
 internal import Health
 internal import Storage
 
-/// Whether the machine's own packet filter lets parents in. Without root its rules cannot be read, and then that is said.
+/// Whether the local packet filter lets parents in. Only root can read its rules; without root the finding says so.
 enum FirewallCheck {
   private static let what = "firewall"
 
   /// - Parameters:
-  ///   - port: of HTTPS.
-  ///   - mediaPorts: nil: any.
-  ///   - listing: what `nft list ruleset` prints; nil if it may not be asked, or is not there.
-  ///   - isRoot: who asks may see everything.
+  ///   - port: the HTTPS port.
+  ///   - mediaPorts: nil for any.
+  ///   - listing: output of `nft list ruleset`; nil without permission or without nft.
+  ///   - isRoot: whether this process may read all rules.
   static func run(
     port: Int, mediaPorts: ClosedRange<UInt16>?, listing: String?, isRoot: Bool = geteuid() == 0, files: SystemFiles
   ) -> Finding {
@@ -21,7 +21,7 @@ enum FirewallCheck {
           remedy: "sudo apt install nftables   # then ask again")
         : Finding(what, .unknown, "its rules can be read by root alone", remedy: "sudo cradle-child doctor")
     }
-    // A table of the older kind is not in nft's list.
+    // nft does not list iptables-legacy tables.
     let isLegacy = ["/proc/net/ip_tables_names", "/proc/net/ip6_tables_names"].contains { !files.lines($0).isEmpty }
     let filter = PacketFilter(listing)
     var needs: [(PacketFilter.Transport, Int)] = [(.tcp, port)]
@@ -43,7 +43,7 @@ enum FirewallCheck {
       return Finding(what, .unknown, "there are rules of iptables-legacy", remedy: "sudo iptables-legacy -S INPUT")
     }
     if filter.inputChains.isEmpty { return Finding(what, .ok, "no rules") }
-    // A viewer's own checks open the way for the child's, but only while they go on: RFC 8445.
+    // Connectivity checks open a path through a stateful filter, but only while they are being sent: RFC 8445.
     if mediaPorts == nil, filter.fate(of: .udp, anyPort) != .accepted {
       return Finding(
         what, .warning,
@@ -53,7 +53,7 @@ enum FirewallCheck {
     return Finding(what, .ok, "port \(port)/tcp is open")
   }
 
-  /// One of those that Linux gives: /proc/sys/net/ipv4/ip_local_port_range.
+  /// A port in Linux's ephemeral range: /proc/sys/net/ipv4/ip_local_port_range.
   private static let anyPort = 45678
 
   private static func opening(
@@ -68,7 +68,7 @@ enum FirewallCheck {
     return "sudo nft insert rule \(chain) \(transport.rawValue) dport \(port) accept   # and in /etc/nftables.conf"
   }
 
-  /// What nft prints; nil when this user may not ask it, or there is no nft.
+  /// Output of nft; nil if this user may not run it or it is not installed.
   static func listing() -> String? {
     guard geteuid() == 0, let pipe = popen("PATH=/usr/sbin:/sbin:$PATH nft list ruleset 2>/dev/null", "re") else {
       return nil

@@ -2,7 +2,7 @@ internal import Devices
 internal import Health
 internal import Storage
 
-/// Every configured light, looked at without switching it: opening a lamp would.
+/// Checks every configured light without opening it, because opening a lamp would switch it.
 enum LightCheck {
   static func run(
     _ lights: [ChildConfiguration.Light], daemon: RunningDaemon, files: SystemFiles,
@@ -21,7 +21,7 @@ enum LightCheck {
     return findings.isEmpty ? [Finding("light", .ok, "none is configured")] : findings
   }
 
-  /// - Parameter isOurs: the daemon runs, so that it should be the one who has the line.
+  /// - Parameter isOurs: the daemon is running, so it should be the consumer of the line.
   static func finding(
     _ what: String, _ wanted: Devices.GPIOLine, of chip: GPIOChipDescription, isOurs: Bool
   ) -> Finding {
@@ -42,7 +42,7 @@ enum LightCheck {
         ? Finding(what, .problem, "the daemon runs and does not have \(place)", remedy: "journalctl -u cradle-child")
         : Finding(what, .ok, "\(place), free")
     }
-    // What the daemon calls itself there: `GPIOLight`.
+    // The daemon's consumer label: `GPIOLight`.
     if found.consumer == "cradle" { return Finding(what, .ok, "\(place), in use by the daemon") }
     return Finding(
       what, .problem, "\(place) is in use by \(found.consumer.isEmpty ? "the kernel" : found.consumer)",

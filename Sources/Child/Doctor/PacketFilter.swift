@@ -1,10 +1,10 @@
-/// What `nft list ruleset` prints, read just as far as to say what happens to a new connection from the house: nft(8).
+/// Parses `nft list ruleset` just far enough to decide what happens to a new connection from the local network: nft(8).
 ///
-/// Whatever is not understood and could decide makes the answer `unclear`; nothing is guessed.
+/// Anything it does not understand that could matter makes the answer `unclear`; it never guesses.
 struct PacketFilter {
   enum Fate: Hashable {
     case accepted
-    /// By a chain's policy or this rule.
+    /// By a chain's policy or by this rule.
     case dropped(by: String)
     case unclear
   }
@@ -14,20 +14,20 @@ struct PacketFilter {
   }
 
   private struct Chain {
-    /// With its family: `inet filter`.
+    /// With its family, such as `inet filter`.
     var table: String
     var name: String
-    /// Nil for one that is only jumped to.
+    /// Nil for a chain that is only reached by jumps.
     var policy: String?
     var rules: [[Substring]] = []
   }
 
   private var chains: [Chain] = []
-  /// The deepest that nft lets chains call each other is 16.
+  /// nft's limit on nested chains.
   private static let deepest = 16
 
-  /// Base chains that see what comes in for this machine by IPv4, which every home has; IPv6 alone being closed keeps
-  /// nobody out.
+  /// Base chains on the IPv4 input path, which every home has. IPv6 is ignored: if only IPv6 is closed, parents still
+  /// get in.
   var inputChains: [String] {
     chains.filter { $0.policy != nil }.map { "\($0.table) \($0.name)" }
   }
@@ -53,7 +53,7 @@ struct PacketFilter {
     }
   }
 
-  /// `type filter hook input priority filter; policy drop;`. Nil for a chain that does not see what comes in.
+  /// `type filter hook input priority filter; policy drop;`. Nil for a chain that does not filter IPv4 input.
   private static func policy(_ words: [Substring], of table: String) -> String? {
     guard words.contains("filter"), words.contains("input"), table.hasPrefix("ip ") || table.hasPrefix("inet ") else {
       return nil
@@ -61,7 +61,7 @@ struct PacketFilter {
     return words.last == "drop;" ? "drop" : "accept"
   }
 
-  /// What happens to the first packet for a port. All base chains have to let it through.
+  /// What happens to the first packet to a port. Every base chain has to accept it.
   func fate(of transport: Transport, _ port: Int) -> Fate {
     var isClear = true
     for chain in chains {
@@ -79,7 +79,7 @@ struct PacketFilter {
     return isClear ? .accepted : .unclear
   }
 
-  /// Nil when the chain decides nothing. `isCertain` becomes false when a rule that came first may have decided.
+  /// Nil when the chain gives no verdict. Sets `isCertain` to false when an earlier rule may have decided.
   private func verdict(
     of chain: Chain, _ transport: Transport, _ port: Int, deep: Int, _ isCertain: inout Bool
   ) -> Fate? {
@@ -115,7 +115,7 @@ struct PacketFilter {
 
   private enum Match { case no, perhaps, always }
 
-  /// Whether a rule is for the first packet of a connection to `port` from another machine of the house.
+  /// Whether a rule matches the first packet of a connection to `port` from another machine on the local network.
   private static func match(_ rule: [Substring], _ transport: Transport, _ port: Int) -> Match {
     var result = Match.always
     var index = 0
@@ -151,7 +151,7 @@ struct PacketFilter {
       case ("icmp", _), ("icmpv6", _), ("igmp", _), ("sctp", _), ("esp", _), ("ah", _): return .no
       case ("counter", "packets"): index += 5
       case ("counter", _): index += 1
-      // What follows is said about it, and is no condition.
+      // What follows describes the rule and is not a condition.
       case ("log", _), ("comment", _): return result
       default:
         result = .perhaps
@@ -161,7 +161,7 @@ struct PacketFilter {
     return result
   }
 
-  /// One value, or those of an anonymous set: `{ 22, 8443 }`; and how many words that is.
+  /// A single value or an anonymous set, `{ 22, 8443 }`, and the number of words it takes.
   private static func values(_ words: ArraySlice<Substring>) -> (words: [Substring], count: Int) {
     guard words.first == "{" else {
       return (words.first.map { $0.split(separator: ",") } ?? [], min(1, words.count))
@@ -170,7 +170,7 @@ struct PacketFilter {
     return (inside.flatMap { $0.split(separator: ",") }, inside.count + 2)
   }
 
-  /// Nil for what is no number, such as a named set.
+  /// Nil for anything that is not a number, such as a named set.
   private static func contains(_ values: [Substring], _ port: Int) -> Bool? {
     var isThere = false
     for value in values {

@@ -1,9 +1,9 @@
 internal import Health
 internal import Storage
 
-/// Whether the daemon's user may open the devices that the configuration wants, by their owner, group and mode.
+/// Whether the daemon's user may open the configured devices, judging by their owner, group and mode.
 enum PermissionCheck {
-  /// - Parameter account: whom the daemon runs as.
+  /// - Parameter account: the account the daemon runs as.
   static func run(_ configuration: ChildConfiguration, account: Account, files: SystemFiles) -> Finding {
     let what = "permissions"
     let name = account.name(files)
@@ -21,7 +21,7 @@ enum PermissionCheck {
     var groups: [String] = []
     for (_, group) in refused where !groups.contains(group) { groups.append(group) }
     let detail = "\(name) may not open \(list(refused.map(\.path)))"
-    // The group root, and lamps, are not joined but opened by udev.
+    // For group root and for lamps, a udev rule gives access rather than group membership.
     guard !groups.contains("root"), !first.path.hasPrefix("/sys") else {
       return Finding(
         what, .problem, detail,
@@ -38,7 +38,7 @@ enum PermissionCheck {
       ? paths.prefix(3).joined(separator: ", ") + " and \(paths.count - 3) more" : paths.joined(separator: ", ")
   }
 
-  /// Those that are there.
+  /// The device nodes that exist.
   private static func nodes(_ configuration: ChildConfiguration, _ files: SystemFiles) -> [String] {
     var result: [String] = []
     let devices = files.names("/dev")

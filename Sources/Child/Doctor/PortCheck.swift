@@ -1,7 +1,7 @@
 internal import Health
 internal import Storage
 
-/// Whether the ports that the configuration names are the daemon's, or free for it: proc_pid_net(5).
+/// Whether the configured ports are held by the daemon or free for it: proc_pid_net(5).
 enum PortCheck {
   static func run(_ configuration: ChildConfiguration, daemon: RunningDaemon, files: SystemFiles) -> [Finding] {
     [tcp(Int(configuration.listen.port), daemon, files), media(configuration.mediaPorts, daemon, files)]
@@ -46,7 +46,7 @@ enum PortCheck {
       what, .problem, "\(text): all in use by other programs", remedy: "sudo ss -lunp   # names them")
   }
 
-  /// Whose socket is bound to a port, whatever its address; nil when there is none.
+  /// Owner of the socket bound to a port on any address; nil if there is none.
   static func owner(of port: Int, _ tables: [String], state: String?, _ files: SystemFiles) -> UInt32? {
     for table in tables {
       for fields in files.words(table) {

@@ -7,9 +7,9 @@ internal import SecureTransport
 public import Storage
 internal import Wire
 
-/// What `cradle-child check` finds out: everything that the configuration names is opened once.
+/// `cradle-child check`: opens every configured device once.
 public enum ReadinessCheck {
-  /// A camera that shows nothing within this time is broken.
+  /// A camera that delivers nothing within this time is broken.
   private static let patience: Duration = .seconds(8)
 
   /// Opens devices, so the daemon must not hold them; a busy one is reported as such.
@@ -48,7 +48,7 @@ public enum ReadinessCheck {
     }
   }
 
-  /// Looks without making or locking anything: the daemon may be running.
+  /// Reads without creating or locking anything, because the daemon may be running.
   private static func state(_ path: String) -> Finding {
     let what = "state directory \(path)"
     do {
@@ -60,7 +60,7 @@ public enum ReadinessCheck {
     }
   }
 
-  // MARK: For the doctor too
+  // MARK: Shared with the doctor
 
   /// Opens the camera and waits for a picture.
   static func info(of camera: ChildConfiguration.Camera) throws(DeviceError) -> VideoSourceInfo {
@@ -78,7 +78,7 @@ public enum ReadinessCheck {
     return source.info
   }
 
-  /// Reads what the state directory keeps: the node's id, nil before the first start, and how many may come in.
+  /// Reads the state directory: the node's id, nil before the first start, and the number of pairs and tokens.
   static func stores(_ path: String) throws -> (id: String?, pairs: Int, tokens: Int) {
     let identity = try AtomicFile(path: path + "/identity.pem").read().map { bytes in
       try NodeIdentity(pem: String(decoding: bytes, as: UTF8.self))
@@ -88,7 +88,7 @@ public enum ReadinessCheck {
     return (identity?.id, pairs.count, tokens.tokens.count)
   }
 
-  /// Nil when something was delivered.
+  /// Nil once an element has been delivered.
   private static func firstElement<Info, Element>(of source: any MediaSource<Info, Element>) -> DeviceError? {
     let result = Mailbox<DeviceError?>(capacity: 1)
     source.start(deliver: { _ in result.put(nil) }, failed: { result.put($0) })

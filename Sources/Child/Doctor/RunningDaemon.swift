@@ -2,19 +2,19 @@ internal import Health
 internal import JSON
 internal import Server
 
-/// What the daemon says of itself, for whoever looks from outside.
+/// The state of the daemon, as seen from another process.
 public enum RunningDaemon: Sendable {
   case running(StatusReport, process: Int?)
   /// Nothing listens at its socket.
   case stopped(socket: String)
-  /// It may not be asked by this user.
+  /// This user may not connect to its socket.
   case hidden(socket: String)
-  /// It listens and gives no answer that can be read.
+  /// It listens but gives no readable answer.
   case silent(socket: String)
 
   /// Asks over the socket in the runtime directory. Blocks, ten seconds at most.
   ///
-  /// - Parameter stateDirectory: the lock in it names the process.
+  /// - Parameter stateDirectory: its lock file names the process.
   public static func ask(runtimeDirectory: String, stateDirectory: String) -> RunningDaemon {
     let socket = runtimeDirectory + "/" + AdminProtocol.socketName
     do throws(CommandClientError) {
@@ -42,7 +42,7 @@ public enum RunningDaemon: Sendable {
     if case .running(_, let process) = self { process } else { nil }
   }
 
-  /// How it is with the daemon itself.
+  /// The finding about the daemon itself.
   func finding(version: String) -> Finding {
     let what = "daemon"
     switch self {

@@ -2,7 +2,7 @@ internal import Devices
 internal import Health
 internal import Storage
 
-/// Microphone and speaker: as the daemon says, else opened once. Nothing is played.
+/// Checks microphone and speaker: by the daemon's report, else by opening them once. Plays nothing.
 enum SoundCheck {
   static func microphone(_ device: Storage.AudioDevice, daemon: RunningDaemon, user: String) -> Finding {
     let what = "microphone"
@@ -15,7 +15,7 @@ enum SoundCheck {
     }
   }
 
-  /// As the daemon, which has it open, tells.
+  /// From the report of the daemon, which has the microphone open.
   static func finding(_ microphone: StatusReport.Microphone) -> Finding {
     let what = "microphone"
     switch microphone.state {
@@ -33,7 +33,7 @@ enum SoundCheck {
     switch device {
     case .none: return Finding(what, .ok, "none is wanted")
     case .null: return Finding(what, .ok, "what is played goes nowhere, as configured")
-    // Opening it would empty it.
+    // Opening the file would truncate it.
     case .file(let path): return Finding(what, .ok, "what is played goes to \(path)")
     case .auto, .pcm: break
     }
@@ -45,7 +45,7 @@ enum SoundCheck {
       if error.reason == .busy, let process = daemon.process, isPlaying(process, files) {
         return Finding(what, .ok, "in use by the daemon")
       }
-      // A child without one still shows and tells how the room is.
+      // Without a speaker, a child still sends picture, sound and the state of the room.
       let state: Finding.State = device == .auto && error.reason == .notFound ? .warning : .problem
       return DeviceTrouble.finding(what, state, error, daemon: daemon, user: user)
     }

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// JSON for people and programs: members sorted by name.
+/// JSON output with members sorted by name.
 func encodeJSON(_ value: some Encodable, pretty: Bool = false) -> String {
   JSON.text(value, pretty: pretty)
 }

@@ -76,7 +76,7 @@ final class Routes: @unchecked Sendable {
     }
   }
 
-  /// The page may connect to this child only, and may not be framed.
+  /// The page may connect only to this child, and may not be framed.
   private func page() -> HTTPResponse {
     HTTPResponse(
       status: .ok,
@@ -89,7 +89,7 @@ final class Routes: @unchecked Sendable {
       ], body: WebPages.index)
   }
 
-  // MARK: Who asks
+  // MARK: Authentication
 
   private func token(of request: HTTPRequest) -> TokenRecord?? {
     guard let value = request.headers.first(name: "Authorization") else { return .none }
@@ -154,7 +154,7 @@ final class Routes: @unchecked Sendable {
       }
       camera = index
     }
-    // The endpoint lets nobody create a session without a token.
+    // The endpoint never creates a session without a token.
     guard let token else { return .failure(Problem(401, "this needs a token")) }
     do throws(ViewerRefusal) {
       return .success(

@@ -68,7 +68,7 @@ final class LightBoard: @unchecked Sendable {
     }
   }
 
-  /// Sets every light to its configured level and closes it; `releases` wait until that is done.
+  /// Sets every light to its configured level and closes it; `releases` wait until that is complete.
   func stop() {
     timer?.cancel()
     lights.restore()

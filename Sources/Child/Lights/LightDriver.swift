@@ -3,7 +3,7 @@ internal import Frames
 internal import Synchronization
 internal import Wire
 
-/// What a driver needs of a light; calls may block.
+/// A light as the driver needs it; calls may block.
 protocol DrivenLight: Sendable {
   func setLevel(_ percent: Int) throws(DeviceError)
   func refresh() -> Light.State
@@ -13,12 +13,12 @@ protocol DrivenLight: Sendable {
 extension Light: DrivenLight {}
 
 /// Drives one light on a thread of its own, because an ioctl or a write below /sys takes as long as the bus behind it
-/// does. The newest level wins; one that was not driven in time is left out.
+/// does. The latest level wins; levels that were not driven in time are skipped.
 final class LightDriver: Sendable {
-  /// How the light was found.
+  /// The state in which the light was found.
   struct Report: Hashable, Sendable {
     var isPresent: Bool
-    /// Nil when it does not say.
+    /// Nil when unknown.
     var isDimmable: Bool?
   }
 
@@ -26,7 +26,7 @@ final class LightDriver: Sendable {
     var level: Int?
     var isRefreshDue = false
     var isOver = false
-    /// Since when something has been asked for and not been done; nil when nothing is.
+    /// Since when work has been pending; nil if there is none.
     var waitingSince: Instant?
   }
 
@@ -48,13 +48,13 @@ final class LightDriver: Sendable {
 
   func setLevel(_ percent: Int) { ask { $0.level = percent } }
 
-  /// Looks whether the light is there, and opens it again when it came back.
+  /// Checks whether the light is present, and reopens it when it has come back.
   func refresh() { ask { $0.isRefreshDue = true } }
 
-  /// Drives what is still to be driven, then lets the light go.
+  /// Drives any pending level, then closes the light.
   func finish() { ask { $0.isOver = true } }
 
-  /// Waits for the end after `finish`. Blocks.
+  /// Waits for the thread to end after `finish`. Blocks.
   func join() {
     thread.withLock { thread in
       defer { thread = nil }
@@ -62,7 +62,7 @@ final class LightDriver: Sendable {
     }?.join()
   }
 
-  /// How long the driver has been at one piece of work.
+  /// How long work has been pending.
   func delay(at now: Instant) -> Duration {
     work.withLock { $0.waitingSince.map { now - $0 } ?? .zero }
   }

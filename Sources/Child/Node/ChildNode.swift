@@ -10,9 +10,9 @@ internal import Server
 public import Storage
 internal import Wire
 
-/// The camera node: capture, encode, viewers, commands. One event loop; devices and encoders have threads of their own.
+/// The camera node: capture, encoding, viewers, commands. One event loop; devices and encoders have their own threads.
 public final class ChildNode: Sendable {
-  /// Version of the program, as in `--version`, DNS-SD and `hello`.
+  /// Version of the program, for `--version`, DNS-SD and `hello`.
   public static var version: String { productVersion }
 
   public struct Options: Sendable {
@@ -56,12 +56,12 @@ public final class ChildNode: Sendable {
   private let logger: Logger
   /// 16 hexadecimal digits.
   public var id: String { profile.id }
-  /// What the family calls it.
+  /// The name chosen by the family.
   public var name: String { profile.name }
   /// The TCP port in use.
   public var port: Int { listeners.http.port }
 
-  /// Opens everything and starts to serve. Missing devices are no error; the node waits for them.
+  /// Opens everything and starts serving. A missing device is not an error; the node waits for it.
   ///
   /// - Throws: `NodeError`, which says what to do.
   public static func start(_ options: Options, logger: Logger) async throws -> ChildNode {
@@ -74,8 +74,8 @@ public final class ChildNode: Sendable {
     }
   }
 
-  /// Assembles the rooms of a child from the devices outwards: media, credentials, viewers, control, and the network last,
-  /// so that nobody is served before everything is ready.
+  /// Assembles the node from the devices outwards: media, credentials, viewers, control, and the network last, so that
+  /// nobody is served before everything is ready.
   private init(_ options: Options, group: MultiThreadedEventLoopGroup, logger: Logger) async throws {
     let configuration = options.configuration
     let loop = group.next()

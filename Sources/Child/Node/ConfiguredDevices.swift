@@ -1,7 +1,7 @@
 internal import Devices
 internal import Storage
 
-// The configuration names devices; the device room opens them. Neither knows the other.
+// Maps configured device names to the device module's types. Neither module depends on the other.
 extension Devices.VideoDevice {
   init(_ configured: Storage.VideoDevice) {
     switch configured {
@@ -38,7 +38,7 @@ extension Devices.SpeakerDevice {
 }
 
 extension Devices.LightDevice {
-  /// Nil for none.
+  /// Nil for `none`.
   init?(_ configured: Storage.LightDevice) {
     switch configured {
     case .none: return nil

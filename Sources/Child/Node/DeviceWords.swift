@@ -1,9 +1,9 @@
 internal import Control
 internal import Devices
 
-// How devices are told of in heartbeats, state, status and metrics.
+// Describes devices for heartbeats, state, status and metrics.
 extension DeviceStatus {
-  /// The word for it.
+  /// The state's name.
   var deviceState: DeviceState {
     switch self {
     case .off: .off
@@ -13,7 +13,7 @@ extension DeviceStatus {
     }
   }
 
-  /// - Parameter name: the device's own name, for people.
+  /// - Parameter name: the device's own name, for display.
   fileprivate func document(_ name: KeyPath<Info, String>) -> DeviceDocument {
     switch self {
     case .off, .opening: DeviceDocument(state: deviceState, name: "")

@@ -1,4 +1,4 @@
-/// Why the node could not start. Each says what to do.
+/// Why the node could not start. Each error says what to do.
 public enum NodeError: Error, CustomStringConvertible, Sendable {
   case cannotBind(what: String, reason: String)
   case runtimeDirectory(path: String, reason: String)

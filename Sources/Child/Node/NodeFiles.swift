@@ -3,14 +3,14 @@ internal import Identity
 internal import SecureTransport
 internal import Storage
 
-/// The files that the node keeps between runs, opened and locked.
+/// The files that persist between runs, opened and locked.
 struct NodeFiles {
   let directory: StateDirectory
   let identity: NodeIdentity
   let tokens: TokenStore
   let pairs: PairStore
 
-  /// Reads everything; creates the identity on the first start. A file that cannot be read is left untouched.
+  /// Reads everything; creates the identity on the first start. An unreadable file is left untouched.
   static func open(_ path: String) throws -> NodeFiles {
     let directory = try StateDirectory(path: path)
     return NodeFiles(
@@ -19,7 +19,7 @@ struct NodeFiles {
       pairs: try PairStore(file: directory.pairs, hashes: CryptoHashes()))
   }
 
-  /// Accessible to the daemon's group, which may send commands; systemd has usually created it.
+  /// Accessible to the daemon's group, whose members may send commands; systemd has usually created it.
   static func makeRuntimeDirectory(_ path: String) throws {
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])

@@ -3,7 +3,7 @@ internal import NIOSSL
 internal import Server
 internal import Storage
 
-/// Where others reach the child: the media's UDP port, HTTPS with the room, and the commands' socket.
+/// The child's listeners: the UDP port for media, HTTPS with the room, and the command socket.
 struct NodeListeners: Sendable {
   let hub: PeerHub
   let http: HTTPServer
@@ -46,7 +46,7 @@ struct NodeListeners: Sendable {
     }
   }
 
-  /// Viewers that are still here are told goodbye.
+  /// Says goodbye to the remaining viewers and closes the listeners.
   func close() async {
     await http.stop()
     await hub.shutDown()

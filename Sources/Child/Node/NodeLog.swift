@@ -3,7 +3,7 @@ internal import Discovery
 internal import Logging
 internal import Pipelines
 
-/// Logs devices that come and go.
+/// Logs devices that appear and disappear.
 enum NodeLog {
   static func camera(_ id: String, _ state: VideoPipeline.CameraState, _ logger: Logger) {
     switch state {

@@ -6,17 +6,17 @@ internal import Pipelines
 internal import Storage
 internal import Wire
 
-/// The devices and what is encoded from them: cameras, microphone, speaker. Each has threads of its own; `relay` brings
-/// what they made onto the event loop.
+/// The devices and their encoders: cameras, microphone, speaker. Each has its own threads; `relay` passes their output
+/// to the event loop.
 struct NodeMedia: Sendable {
   let relay: MediaRelay
   let cameras: [VideoPipeline]
   let audio: AudioPipeline
   let sound: SoundOutput
-  /// Where the encoders begin.
+  /// Initial rate of the encoders, in kbit/s.
   let startKbps: Int
 
-  /// How long devices may take to be let go. They take milliseconds; one that hangs does not keep the process.
+  /// How long closing the devices may take. They take milliseconds; a hanging one does not keep the process alive.
   private static let devicePatience: Duration = .milliseconds(500)
 
   /// Opens nothing yet.
@@ -52,7 +52,7 @@ struct NodeMedia: Sendable {
     audio.start()
   }
 
-  /// What must not stand still.
+  /// The loops supervised by the watchdog.
   var watched: [Watchdog.Loop] {
     cameras.flatMap { camera in
       let id = camera.settings.cameraID
@@ -64,10 +64,10 @@ struct NodeMedia: Sendable {
     } + [Watchdog.Loop(name: "the microphone", pulse: audio.pulse, patience: Watchdog.devicePatience)]
   }
 
-  /// Lets the devices go.
+  /// Closes the devices.
   ///
-  /// - Parameter others: what else is to end by then; each may block.
-  /// - Returns: false when one hangs; it is left as it is.
+  /// - Parameter others: further work to finish in the same time; each may block.
+  /// - Returns: false if one hangs; it is abandoned.
   func stop(and others: [@Sendable () -> Void]) -> Bool {
     var stops: [@Sendable () -> Void] = [{ audio.stop() }, { sound.stop() }] + others
     for camera in cameras { stops.append { camera.stop() } }

@@ -10,7 +10,7 @@ internal import Server
 internal import Signaling
 internal import Storage
 
-/// Who this child is to others, and what it proves that with: name, identity key and certificate.
+/// The child's identity towards others: name, identity key and certificate.
 struct NodeProfile: Sendable {
   let name: String
   private let identity: NodeIdentity
@@ -42,7 +42,7 @@ struct NodeProfile: Sendable {
       identity: identity, name: name, crypto: PairingPrimitives(), random: SystemRandomNumberGenerator())
   }
 
-  /// Signs what goes through a room.
+  /// Signs messages sent through a room.
   func signedEnvelope() -> SignedEnvelope {
     SignedEnvelope(
       id: identity.id, signer: identity, verifier: PairingPrimitives(), format: SignedMessageJSON())

@@ -1,4 +1,4 @@
-/// What `cradle-child status` prints.
+/// Output of `cradle-child status`.
 public struct StatusReport: Codable, Sendable {
   public struct Camera: Codable, Sendable {
     public var id: String
@@ -60,6 +60,6 @@ public struct StatusReport: Codable, Sendable {
   public var cameras: [Camera]
   public var microphone: Microphone
   public var viewers: [Viewer]
-  /// What is wrong now, for people.
+  /// Current problems, for display.
   public var alarms: [String]
 }

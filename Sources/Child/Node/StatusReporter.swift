@@ -37,7 +37,7 @@ final class StatusReporter: Sendable {
     self.port.store(port, ordering: .relaxed)
   }
 
-  /// `https://192.0.2.7:8443`: where other machines in the house probably reach this one.
+  /// `https://192.0.2.7:8443`: the address at which other machines on the local network probably reach this one.
   var origin: String {
     let host: String
     switch IPAddress(listenHost) {

@@ -1,19 +1,19 @@
 internal import Pairing
 
-/// What a session was opened with.
+/// What a session was authenticated with.
 enum Credential: Hashable, Sendable {
   /// A pair record, by its id.
   case pair(id: String)
   /// A bearer token, by `TokenRecord.id`.
   case token(id: String)
 
-  /// What the credential is worth at the moment.
+  /// What the credential currently allows.
   enum Standing: Hashable, Sendable {
     /// - `expiresAt`: on `ExpiryClock`; nil for never.
     case good(Permissions, expiresAt: UnixTime?)
-    /// Its time is over.
+    /// It has expired.
     case expired
-    /// It was revoked or unpaired, or never was.
+    /// It was revoked or unpaired, or never existed.
     case unknown
 
     /// What its sessions may do now.

@@ -4,11 +4,11 @@ internal import Pairing
 internal import Storage
 internal import Wire
 
-/// The clock that decides what has expired, with its mark on disk. See `TrustedClock`.
+/// The clock that decides expiry, with its high-water mark on disk. See `TrustedClock`.
 ///
 /// `@unchecked Sendable` because it is confined to the event loop.
 final class ExpiryClock: @unchecked Sendable {
-  /// Where the dates come from; a test passes its own.
+  /// Source of the time; tests pass their own.
   struct Source: Sendable {
     /// The system's date.
     var system: @Sendable () -> UnixTime
@@ -19,16 +19,16 @@ final class ExpiryClock: @unchecked Sendable {
       monotonic: { MonotonicClock.now })
   }
 
-  /// Written more often, the mark would wear out an SD card; a power cut costs at most this much of it.
+  /// More frequent writes would wear out an SD card; a power cut loses at most this much.
   static let saveIntervalSeconds: Int64 = 300
-  /// A date that is behind by more than this is worth a word in the log. NTP corrects less without anybody's fault.
+  /// A system clock that is behind by more than this is logged. NTP makes smaller corrections routinely.
   private static let noticedSeconds: Int64 = 60
 
   private let store: ClockStore
   private let source: Source
   private let logger: Logger
   private var clock: TrustedClock
-  /// What is on disk.
+  /// The mark on disk.
   private var saved: UnixTime?
   private var triedAt: UnixTime?
   private var hasWarned = false
@@ -40,7 +40,7 @@ final class ExpiryClock: @unchecked Sendable {
     do throws(StoreError) {
       saved = try store.load()
     } catch {
-      // It holds one date, and the next save makes it anew: no reason to keep a child from starting.
+      // The file holds a single date and the next save recreates it: no reason not to start.
       logger.warning(
         "the clock's mark could not be read; expiry follows the system's date until it is written again",
         metadata: ["reason": "\(error)"])
@@ -48,7 +48,7 @@ final class ExpiryClock: @unchecked Sendable {
     clock = TrustedClock(mark: saved, now: source.monotonic())
   }
 
-  /// The date now; never earlier than it was before, restarts included.
+  /// The current date. Never goes backwards, even across restarts.
   var now: UnixTime {
     let system = source.system()
     let date = clock.date(system: system, now: source.monotonic())
@@ -64,7 +64,7 @@ final class ExpiryClock: @unchecked Sendable {
     return date
   }
 
-  /// Writes the mark. Call it before something is stored that depends on it, and before the program ends.
+  /// Writes the mark. Call it before storing anything that depends on it, and before the program ends.
   func save() {
     let date = now
     guard saved != date else { return }
@@ -77,7 +77,8 @@ final class ExpiryClock: @unchecked Sendable {
     }
   }
 
-  /// Writes the mark if the last try was `saveIntervalSeconds` ago. Call it each second while something can expire.
+  /// Writes the mark if the last attempt was at least `saveIntervalSeconds` ago. Call it each second while something
+  /// can expire.
   func saveWhenDue() {
     if let triedAt, now.seconds - triedAt.seconds < Self.saveIntervalSeconds { return }
     save()

@@ -10,32 +10,32 @@ internal import Signaling
 internal import Storage
 internal import Wire
 
-/// Pairs with parents and keeps who they are: `POST /pair`, the window, invitations, the pair records.
+/// Pairs parents and keeps their records: `POST /pair`, the window, invitations, the pair records.
 ///
 /// `@unchecked Sendable` because it is confined to the event loop.
 final class PairingService: @unchecked Sendable {
-  /// How an open window came to its end.
+  /// How an open window ended.
   enum Outcome: Sendable {
-    /// A parent used its code or its link.
+    /// A parent used its code or link.
     case paired(PairRecord, CheckWords)
     case closed(PairingEvent.Closing)
     /// A parent used it, but its record could not be stored.
     case notStored
   }
 
-  /// An open window, for the person who opened it.
+  /// An open window, as shown to the person who opened it.
   struct Opened: Sendable {
     let offer: PairingResponder.Offer
     let closesIn: Duration
-    /// What whoever pairs by it gets.
+    /// What a parent that pairs through it gets.
     let terms: PairingTerms
   }
 
-  /// Why somebody may not open the window or invite.
+  /// Why an issuer may not open the window or invite.
   enum OfferRefusal: Error, Hashable, Sendable {
-    /// The issuer is not paired any more, has expired, or has no `admin`.
+    /// The issuer is no longer paired, has expired, or lacks `admin`.
     case issuerMayNot
-    /// An invitation cannot give what its issuer does not have: these.
+    /// An invitation cannot grant these permissions, which its issuer does not have.
     case exceedsIssuer(Permissions)
     case tooManyInvites
   }
@@ -46,18 +46,18 @@ final class PairingService: @unchecked Sendable {
   private var store: PairStore
   private let clock: ExpiryClock
   private var timer: Scheduled<Void>?
-  /// Of whoever waits for the window to close.
+  /// For callers waiting for the window to close.
   private var waiting: EventLoopPromise<Outcome>?
-  /// The last pairing, whether by the window or by an invitation; nil when it could not be stored.
+  /// The last pairing, through the window or an invitation; nil if it could not be stored.
   private var lastPaired: (record: PairRecord, words: CheckWords)?
 
-  /// The window was closed and why, or with nil: it was opened.
+  /// The window has closed, and why; nil: it has opened.
   var onWindow: [(PairingEvent.Closing?) -> Void] = []
   var onPaired: (PairRecord) -> Void = { _ in }
-  /// A parent that was paired already has paired again: its record as it is now. It may have fewer permissions than before;
-  /// what it has open is to be narrowed to them.
+  /// A paired parent has paired again; passes its new record. It may have fewer permissions than before, to which its
+  /// open sessions must be narrowed.
   var onChanged: [(PairRecord) -> Void] = []
-  /// The parent may not come any more; what it has open is to be ended.
+  /// The parent is no longer admitted; its open sessions must be ended.
   var onRevoked: [(PairRecord) -> Void] = []
 
   init(
@@ -70,16 +70,16 @@ final class PairingService: @unchecked Sendable {
     self.logger = logger
   }
 
-  // MARK: Who is paired
+  // MARK: Pair records
 
   var records: [PairRecord] { store.book.records }
 
   func record(id: String) -> PairRecord? { store.book.records.first { $0.id == id } }
 
-  /// The record that a text of a person means: an id or a name.
+  /// The record that matches a user's input: an id or a name.
   func find(_ text: String) -> PairBook.Lookup { store.book.find(text) }
 
-  /// What signalling needs of a parent; nil for one that is not paired.
+  /// The parent as signalling needs it; nil if it is not paired.
   func peer(id: String) -> PairedPeer? {
     record(id: id).map { record in
       PairedPeer(
@@ -88,20 +88,20 @@ final class PairingService: @unchecked Sendable {
     }
   }
 
-  /// What the pair record with this id is worth now.
+  /// What the pair record with this id currently allows.
   func standing(ofPair id: String) -> Credential.Standing {
     guard let record = record(id: id) else { return .unknown }
     guard record.isUsable(at: clock.now) else { return .expired }
     return .good(record.permissions, expiresAt: record.expiresAt)
   }
 
-  /// The date that decides about expiry.
+  /// The date that decides expiry.
   var now: UnixTime { clock.now }
 
-  /// The parent was here.
+  /// Notes that the parent was here.
   func touch(id: String) { store.touch(id: id, date: clock.now) }
 
-  /// Marks what has expired, and ends what its owner had offered. Call it each second.
+  /// Marks expired records and ends the offers of their owners. Call it each second.
   func endExpired() {
     guard records.contains(where: { $0.expiresAt != nil && !$0.hasExpired }) else { return }
     clock.saveWhenDue()
@@ -116,9 +116,9 @@ final class PairingService: @unchecked Sendable {
     settle()
   }
 
-  /// Unpairs a parent. What it has offered to others ends with it. Throws `StoreError`; nothing has changed then.
+  /// Unpairs a parent and ends the offers it has made. Throws `StoreError`; nothing has changed then.
   ///
-  /// - Parameter delay: how long its open sessions stay, for an answer to leave; nothing is allowed in them any more.
+  /// - Parameter delay: how long its open sessions stay, so that a reply can be sent; nothing is permitted in them.
   func revoke(id: String, endingSessionsAfter delay: TimeAmount? = nil) throws(StoreError) {
     let record = try store.revoke(id: id)
     logger.notice("parent unpaired", metadata: ["name": "\(record.name)", "id": "\(record.id)"])
@@ -145,10 +145,10 @@ final class PairingService: @unchecked Sendable {
 
   var isOpen: Bool { responder.isOpen }
 
-  /// Opens the window with a new code and link; one that was open closes. The code is made on another thread: on a small
-  /// board it takes 0.2 s, for which the event loop would stand still.
+  /// Opens the window with a new code and link, closing any open one. The code is made on another thread: on a small
+  /// board it takes 0.2 s, which would stall the event loop.
   ///
-  /// - Parameter admin: whether whoever pairs gets `admin`, too. The first parent always does: a family needs one.
+  /// - Parameter admin: whether the new parent gets `admin` too. The first parent always does: a family needs one.
   /// - Throws: `OfferRefusal.issuerMayNot`.
   func open(by issuer: PairingIssuer, admin: Bool) -> EventLoopFuture<Opened> {
     let responder = responder
@@ -164,7 +164,7 @@ final class PairingService: @unchecked Sendable {
   private func open(
     _ code: PairingResponder.PreparedCode, by issuer: PairingIssuer, admin: Bool
   ) throws(OfferRefusal) -> Opened {
-    // Asked now and not before: the issuer may have been unpaired while the code was made.
+    // Checked only now: the issuer may have been unpaired while the code was being made.
     let rights = try rights(of: issuer)
     let wanted: Permissions = admin || records.isEmpty ? .all : .all.subtracting(.admin)
     let terms = PairingTerms(permissions: wanted.intersection(rights.permissions), expiresAt: rights.expiresAt)
@@ -179,7 +179,7 @@ final class PairingService: @unchecked Sendable {
     settle()
   }
 
-  /// Succeeds when the window closes; at once when it is closed. Pairings by invitation do not count.
+  /// Succeeds when the window closes, or immediately if it is closed. Pairings by invitation do not count.
   func waitForEnd() -> EventLoopFuture<Outcome> {
     guard isOpen else { return loop.makeSucceededFuture(.closed(.byHand)) }
     let promise = waiting ?? loop.makePromise()
@@ -189,8 +189,8 @@ final class PairingService: @unchecked Sendable {
 
   // MARK: Invitations
 
-  /// Makes a link for one pairing, valid for `duration`. Its guest does not outlast whoever invites it.
-  /// - Returns: the link's secret, and the terms as they are.
+  /// Makes a link for one pairing, valid for `duration`. The guest's access ends no later than the issuer's.
+  /// - Returns: the link's secret, and the effective terms.
   func invite(
     _ terms: PairingTerms, for duration: Duration, by issuer: PairingIssuer
   ) throws(OfferRefusal) -> (secret: PairingSecret, terms: PairingTerms) {
@@ -209,7 +209,7 @@ final class PairingService: @unchecked Sendable {
     }
   }
 
-  /// Invitations that can still be used; how long each still can.
+  /// Invitations that can still be used, and the time left for each.
   func invitations() -> [(invitation: PairingInvitation, expiresIn: Duration)] {
     let now = MonotonicClock.now
     responder.handleTimeout(now: now)
@@ -217,24 +217,24 @@ final class PairingService: @unchecked Sendable {
     return responder.invitations.map { ($0, $0.expiresAt - now) }
   }
 
-  /// The window, if it is open, and how long it still is.
+  /// The open window, if any, and the time left.
   func opening() -> (opening: PairingOpening, closesIn: Duration)? {
     responder.opening.map { ($0, $0.closesAt - MonotonicClock.now) }
   }
 
-  /// Takes an invitation back; false when there is none of this id.
+  /// Withdraws an invitation; false if there is none with this id.
   func revokeInvite(id: String) -> Bool {
     defer { settle() }
     return responder.revokeInvite(id: id) != nil
   }
 
-  /// Takes all invitations back and closes the window.
+  /// Withdraws all invitations and closes the window.
   func endOffers() {
     responder.endOffers { _, _ in true }
     settle()
   }
 
-  /// What an issuer may give to others.
+  /// What an issuer may grant to others.
   private func rights(
     of issuer: PairingIssuer
   ) throws(OfferRefusal) -> (permissions: Permissions, expiresAt: UnixTime?) {
@@ -248,7 +248,7 @@ final class PairingService: @unchecked Sendable {
     }
   }
 
-  /// Ends what was offered by somebody who may not offer it any more.
+  /// Ends offers whose issuer may no longer make them.
   private func endOffersWithoutRight() {
     responder.endOffers { issuer, terms in
       guard let rights = try? self.rights(of: issuer), terms.permissions.isSubset(of: rights.permissions) else {
@@ -259,7 +259,7 @@ final class PairingService: @unchecked Sendable {
     }
   }
 
-  /// The program stops: nobody waits for a window any longer.
+  /// The program stops: ends all waits for the window.
   func stop() {
     close()
     timer?.cancel()
@@ -275,7 +275,7 @@ final class PairingService: @unchecked Sendable {
       response.headers.add(name: "Allow", value: "POST")
       return response
     }
-    // A web page of another origin cannot send this type without asking first, and is never allowed to.
+    // Cross-origin pages cannot send this type without a CORS preflight, which always fails.
     let type = request.headers.first(name: "Content-Type").map { String($0.prefix { $0 != ";" }) }
     guard type == PairingMessages.contentType else {
       return HTTPResponse(Problem(415, "send \(PairingMessages.contentType)"))
@@ -306,7 +306,7 @@ final class PairingService: @unchecked Sendable {
       body: PairingMessages.encode(reply))
   }
 
-  /// Stores the record before the parent hears of it. Nil when that went well.
+  /// Stores the record before the parent is told. Returns nil on success.
   private func keep(_ record: PairRecord, _ words: CheckWords) -> HTTPResponse? {
     let before = self.record(id: record.id)
     lastPaired = nil
@@ -349,7 +349,7 @@ final class PairingService: @unchecked Sendable {
     case .windowClosed(let reason):
       logger.notice("pairing is closed", metadata: ["because": "\(reason.words)"])
       for tell in onWindow { tell(reason) }
-      // The pairing that closes a window is always the last one: the two events follow each other.
+      // The pairing that closes a window is always the last one: its two events come one after the other.
       let outcome: Outcome =
         if reason != .paired { .closed(reason) } else { lastPaired.map { .paired($0.record, $0.words) } ?? .notStored }
       waiting?.succeed(outcome)
@@ -373,7 +373,7 @@ final class PairingService: @unchecked Sendable {
 }
 
 extension PairingEvent.Closing {
-  /// For people.
+  /// For display.
   var words: String {
     switch self {
     case .paired: "a parent has paired"

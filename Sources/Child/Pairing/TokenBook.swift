@@ -3,7 +3,7 @@ internal import Logging
 internal import Pairing
 internal import Storage
 
-/// The bearer tokens, for HTTP and the commands: who holds which, and when each ends.
+/// The bearer tokens, for HTTP and the commands: their holders and expiry.
 ///
 /// `@unchecked Sendable` because it is confined to the event loop.
 final class TokenBook: @unchecked Sendable {
@@ -11,7 +11,7 @@ final class TokenBook: @unchecked Sendable {
   private let clock: ExpiryClock
   private let logger: Logger
 
-  /// The token was revoked, or its time is over; what it has open is to be ended.
+  /// The token was revoked or has expired; its open sessions must be ended.
   var onEnded: [(TokenRecord) -> Void] = []
 
   init(_ store: TokenStore, clock: ExpiryClock, logger: Logger) {
@@ -20,15 +20,15 @@ final class TokenBook: @unchecked Sendable {
     self.logger = logger
   }
 
-  /// In the order in which they were added.
+  /// In the order they were added.
   var records: [TokenRecord] { store.tokens }
 
   /// Makes a token.
-  /// - Parameter seconds: how long it is good; nil: until it is revoked.
-  /// - Returns: its text, which is stored nowhere, and its record.
+  /// - Parameter seconds: its lifetime; nil: until it is revoked.
+  /// - Returns: its text, which is not stored anywhere, and its record.
   /// - Throws: `StoreError`; nothing has changed then.
   func add(name: String, allow: Permissions, for seconds: Int?) throws(StoreError) -> (text: String, TokenRecord) {
-    // The new token may take an expired one's place; what that one has open ends before.
+    // The new token may replace an expired one, whose sessions have to end first.
     endExpired()
     clock.save()
     let now = clock.now
@@ -41,10 +41,10 @@ final class TokenBook: @unchecked Sendable {
     return (text, record)
   }
 
-  /// The record of a token that may be used now; nil for any other text.
+  /// The record of a currently valid token; nil for any other text.
   func verify(_ text: String) -> TokenRecord? { store.verify(text, now: clock.now.date) }
 
-  /// What the token with this `TokenRecord.id` is worth now.
+  /// What the token with this `TokenRecord.id` currently allows.
   func standing(ofToken id: String) -> Credential.Standing {
     guard let record = store.tokens.first(where: { $0.id == id }) else { return .unknown }
     guard record.isUsable(at: clock.now.date) else { return .expired }
@@ -59,7 +59,7 @@ final class TokenBook: @unchecked Sendable {
     if let record { tell(record) }
   }
 
-  /// Marks what has expired and ends its sessions. Call it each second.
+  /// Marks expired tokens and ends their sessions. Call it each second.
   func endExpired() {
     guard store.tokens.contains(where: { $0.expiresAt != nil && !$0.hasExpired }) else { return }
     clock.saveWhenDue()
@@ -73,7 +73,7 @@ final class TokenBook: @unchecked Sendable {
     }
   }
 
-  /// Writes when each token was used last, if that changed.
+  /// Saves the last use of each token, if that has changed.
   func saveUses() {
     do throws(StoreError) {
       try store.saveUses()

@@ -4,13 +4,13 @@ internal import Glibc
 /// one datagram of `NAME=value` lines.
 public final class ServiceManager: Sendable {
   enum Message: Hashable, Sendable {
-    /// It serves.
+    /// The service is up.
     case ready
-    /// It has begun to stop.
+    /// The service is shutting down.
     case stopping
-    /// All its loops are alive.
+    /// All loops are alive.
     case alive
-    /// One line for people, as `systemctl status` shows it.
+    /// One line of text for `systemctl status`.
     case status(String)
 
     var line: String {
@@ -24,7 +24,7 @@ public final class ServiceManager: Sendable {
     }
   }
 
-  /// It expects `alive` at least this often; nil when it has no watchdog.
+  /// The longest interval between `alive` messages; nil without a watchdog.
   let watchdogLimit: Duration?
   private let address: sockaddr_un
   private let addressLength: socklen_t
@@ -35,7 +35,7 @@ public final class ServiceManager: Sendable {
     self.init { name in getenv(name).map { String(cString: $0) } }
   }
 
-  /// Nil when nobody wants to be told (no NOTIFY_SOCKET) or the address is none of sd_notify(3).
+  /// Nil without NOTIFY_SOCKET, or if its address is not one that sd_notify(3) allows.
   init?(environment: (String) -> String?) {
     guard let path = environment("NOTIFY_SOCKET"), let (address, length) = Self.address(path) else { return nil }
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -47,7 +47,7 @@ public final class ServiceManager: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Sends all in one datagram, so that they take effect together. Never blocks. False when it could not be sent: nobody
+  /// Sends all in one datagram, so that they take effect together. Never blocks. False if it could not be sent: nobody
   /// is listening, or the receive buffer is full.
   @discardableResult
   func tell(_ messages: Message...) -> Bool {
@@ -61,7 +61,7 @@ public final class ServiceManager: Sendable {
     } == text.utf8.count
   }
 
-  /// What `systemctl status` shows of a start that failed.
+  /// Sets the text that `systemctl status` shows for a failed start.
   public func tellFailure(_ reason: String) {
     tell(.status(reason))
   }

@@ -1,7 +1,7 @@
 internal import Frames
 internal import Wire
 
-/// Decides whether to tell the service manager that all is well, which holds while no loop is stuck. systemd.service(5), `WatchdogSec=`.
+/// Decides when to send the watchdog message: only while no loop is stuck. systemd.service(5), `WatchdogSec=`.
 ///
 /// The event loop needs no pulse: it makes these calls, so nothing is sent when it is stuck.
 struct Watchdog {
@@ -13,8 +13,8 @@ struct Watchdog {
     var patience: Int
   }
 
-  /// A camera that answers to nothing may keep a thread for some of USB's timeouts of 5 s while it is tried. It is then
-  /// missing, which is no reason to take the sound away as well. A loop that is left alone this long hangs.
+  /// A thread may spend several USB timeouts of 5 s on an unresponsive camera before it counts as missing, which is no
+  /// reason to take the sound away as well. A loop that is silent for longer than this hangs.
   static let devicePatience = 3
   /// Encoding takes milliseconds; on a heavily loaded board perhaps a second.
   static let encoderPatience = 1
@@ -36,9 +36,9 @@ struct Watchdog {
     loops.filter { $0.pulse.silence(at: now) > limit * $0.patience }.map(\.name)
   }
 
-  /// Whether to say now that all is well. Ask at least each `interval`.
+  /// Whether to send the watchdog message now. Call it at least once per `interval`.
   mutating func isPingDue(at now: Instant) -> Bool {
-    // A caller that comes a little early must not turn four into two.
+    // A caller that is slightly early must not halve the rate of messages.
     guard lastPing.map({ now - $0 >= interval * 3 / 4 }) ?? true, stuck(at: now).isEmpty else { return false }
     lastPing = now
     return true

@@ -4,7 +4,7 @@ internal import Glibc
 internal import Sound
 internal import Synchronization
 
-/// A sound that parents can choose.
+/// A sound that parents can play.
 struct LullabyTrack: Hashable, Sendable {
   enum Content: Hashable, Sendable {
     case noise(NoiseGenerator.Colour)
@@ -16,11 +16,11 @@ struct LullabyTrack: Hashable, Sendable {
   /// 1...64 of a-z, 0-9 and "-"; unique in its library.
   var id: String
   var title: String
-  /// Nil for what never ends, and for files that do not say.
+  /// Nil for endless sounds, and for files that do not declare it.
   var seconds: Double?
   var content: Content
 
-  /// From its beginning. Blocks while a file is opened.
+  /// Opens it at the beginning. Blocks while a file is opened.
   func open() throws(SoundFileError) -> any SoundSource {
     switch content {
     case .noise(let colour): NoiseGenerator(colour, seed: .random(in: 0 ... .max))
@@ -33,13 +33,13 @@ struct LullabyTrack: Hashable, Sendable {
 
 /// The built-in sounds, and the files of the configured directory.
 final class LullabyLibrary: Sendable {
-  /// A file that looks like sound by its name but cannot be played.
+  /// A file with a sound file's extension that cannot be played.
   struct Refusal: Hashable, Sendable {
     var file: String
     var reason: SoundFileError
   }
 
-  /// What is beyond is not offered; the list goes out in one message of 16 KiB.
+  /// Further files are not offered: the list has to fit into one message of 16 KiB.
   static let maximumFiles = 100
   private static let extensions: Set = ["wav", "flac", "ogg", "oga", "opus", "mp3"]
   private static let longestTitle = 80
@@ -64,7 +64,7 @@ final class LullabyLibrary: Sendable {
   }
 
   private let folder: String
-  /// By file name: a file is opened again only when it has changed.
+  /// By file name: a file is reopened only when it has changed.
   private let known = Mutex<[String: Known]>([:])
 
   /// `folder` need not exist.
@@ -72,7 +72,7 @@ final class LullabyLibrary: Sendable {
     self.folder = folder
   }
 
-  /// What there is now: built-in sounds first, then the files by name. Blocks: it opens files that are new.
+  /// The current tracks: built-in sounds first, then the files by name. Blocks: it opens new files.
   func scan() -> (tracks: [LullabyTrack], refusals: [Refusal]) {
     var tracks = Self.builtIn
     var refusals: [Refusal] = []
@@ -100,7 +100,7 @@ final class LullabyLibrary: Sendable {
     Self.builtIn.first { $0.id == id } ?? scan().tracks.first { $0.id == id }
   }
 
-  /// The one after it, and the first after the last. Blocks as `scan` does.
+  /// The track after `id`, wrapping around. Blocks as `scan` does.
   func track(after id: String?) -> LullabyTrack {
     let tracks = scan().tracks
     let index = tracks.firstIndex { $0.id == id } ?? -1
@@ -149,7 +149,7 @@ final class LullabyLibrary: Sendable {
     return candidate
   }
 
-  /// What a file calls itself may be anything; without a name of its own it has its file's.
+  /// A file's title tag may contain anything; without one, the file name is used.
   private static func title(_ title: String?, _ name: String) -> String {
     let printable = (title ?? "").unicodeScalars.filter { $0.properties.generalCategory != .control }
     let text = String(String.UnicodeScalarView(printable)).prefix(longestTitle)

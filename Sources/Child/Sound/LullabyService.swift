@@ -90,7 +90,7 @@ final class LullabyService: @unchecked Sendable {
     return promise.futureResult
   }
 
-  /// Folders and files are looked at beside the event loop.
+  /// Accesses files off the event loop.
   private func inBackground<Value: Sendable>(
     _ body: @escaping @Sendable (LullabyLibrary) throws -> Value
   ) -> EventLoopFuture<Value> {
@@ -100,7 +100,7 @@ final class LullabyService: @unchecked Sendable {
 }
 
 extension LullabyDocument {
-  /// - Parameter waits: the speaker is away.
+  /// - Parameter waits: the speaker is missing.
   init(_ state: LullabyState, waits: Bool) {
     let word: LullabyDocument.State =
       switch state.phase {

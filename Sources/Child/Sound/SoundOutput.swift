@@ -6,10 +6,10 @@ internal import Sound
 internal import Synchronization
 internal import Wire
 
-/// The child's speaker: lullaby and talk, mixed for as long as the program runs, whatever viewers do.
+/// The child's speaker: lullaby and talk, mixed as long as the program runs, independently of viewers.
 ///
-/// The speaker takes its sound when it needs it, and while it is missing nobody does: so a lullaby keeps its place until a
-/// speaker is back. Its timer goes by the clock.
+/// The speaker pulls sound when it needs it. While it is missing nothing is pulled, so a lullaby keeps its position
+/// until a speaker is back. Its timer follows the clock.
 final class SoundOutput: Sendable {
   typealias SpeakerState = DeviceStatus<SpeakerInfo>
 
@@ -20,8 +20,8 @@ final class SoundOutput: Sendable {
 
   /// For the microphone in the same room.
   let echo = EchoControl()
-  /// How little of the talker's sound waits: 10 ms, and up to a block of theirs. Words that come before the speaker runs
-  /// wait for it.
+  /// Buffers 10 ms of the talker's sound plus at most one block of theirs. Speech that arrives before the speaker runs
+  /// is kept for it.
   private let talkRing = PlaybackRing(target: .milliseconds(10), patience: .milliseconds(600))
   private let talk: ReceivedSound
   private let mix: Mutex<SoundOutputMix>
@@ -29,7 +29,7 @@ final class SoundOutput: Sendable {
   private let supervisor = Mutex<SpeakerSupervisor?>(nil)
   private let device: SpeakerDevice
   private let orders = Mailbox<Order>(capacity: 64)
-  /// How often it was stopped: what was asked for before that and is not open yet is not played.
+  /// Counts stops: a request made before a stop and not yet opened is not played.
   private let stops = Atomic(0)
   private let thread = Mutex<WorkerThread?>(nil)
   private let happened: @Sendable (Event) -> Void
@@ -40,7 +40,7 @@ final class SoundOutput: Sendable {
     var answer: @Sendable (Result<LullabyState, SoundFileError>) -> Void
   }
 
-  /// What is being read.
+  /// The track being read.
   private final class Reading {
     let number: Int
     var source: any SoundSource
@@ -55,11 +55,11 @@ final class SoundOutput: Sendable {
     }
   }
 
-  /// Room for three wake-ups in the stock: a late one is not heard.
+  /// The stock covers three wake-ups, so that a late one is not heard.
   private static let refill: Duration = .milliseconds(250)
   private static let samplesPerRead = 4800
 
-  /// `maximumVolume` in percent limits lullaby and talk. `happened` is called on threads of the output's and must not
+  /// `maximumVolume` in percent limits lullaby and talk. `happened` is called on the output's threads; it must not
   /// block or call `stop`.
   init(speaker device: SpeakerDevice, maximumVolume: Int, happened: @escaping @Sendable (Event) -> Void) {
     self.device = device
@@ -79,7 +79,7 @@ final class SoundOutput: Sendable {
     new.start(deliver: { _ in }, stateChanged: { [weak self] state in self?.speakerChanged(state) })
   }
 
-  /// Waits for its threads.
+  /// Waits for its threads to end.
   func stop() {
     supervisor.withLock { supervisor in
       defer { supervisor = nil }
@@ -97,7 +97,8 @@ final class SoundOutput: Sendable {
 
   // MARK: Lullaby
 
-  /// Opens the track and begins. `answer` is called on a thread of the output's; what played goes on if it fails.
+  /// Opens the track and starts it. `answer` is called on one of the output's threads. On failure the current lullaby
+  /// continues.
   func play(_ request: LullabyRequest, answer: @escaping @Sendable (Result<LullabyState, SoundFileError>) -> Void) {
     var request = request
     request.timer = min(LullabyRequest.longestTimer, max(.seconds(1), request.timer))
@@ -114,7 +115,7 @@ final class SoundOutput: Sendable {
     return order { mix, now in mix.stop(now: now) }
   }
 
-  /// Percent; what is above the configured maximum is that.
+  /// Percent; limited to the configured maximum.
   func setVolume(_ percent: Int) -> LullabyState { order { mix, _ in mix.setVolume(percent) } }
 
   var lullaby: LullabyState { order { _, _ in } }
@@ -129,12 +130,12 @@ final class SoundOutput: Sendable {
 
   // MARK: Talk
 
-  /// The talker's sound in the order of playing, as the peer connection gives it.
+  /// The talker's sound in playout order, as the peer connection delivers it.
   func hear(_ audio: ReceivedAudio) {
     talk.play(audio)
   }
 
-  /// The talker has let go or another one takes over: what waits is not played.
+  /// The talker has released the floor or another one has taken it: discards buffered sound.
   func endTalk() {
     talkRing.clear()
   }
@@ -145,13 +146,13 @@ final class SoundOutput: Sendable {
 
   // MARK: Threads
 
-  /// On the speaker's thread.
+  /// Runs on the speaker's thread.
   private func pull(_ samples: inout [Int16], _ heardAt: Instant) {
     mix.withLock { $0.read(into: &samples, talk: talkRing, at: heardAt) }
     if isHeard { echo.play(samples, heardAt: heardAt) }
   }
 
-  /// Files and the null device have no room to come back from.
+  /// Files and the null device cause no echo in the room.
   private var isHeard: Bool {
     switch device {
     case .auto, .pcm: true
@@ -164,7 +165,7 @@ final class SoundOutput: Sendable {
     happened(.speaker(speaker))
   }
 
-  /// Files are read and timers kept on a thread of their own, because the speaker's must not wait.
+  /// Reads files and runs timers on a separate thread, because the speaker's must not wait.
   private func run() {
     var reading: Reading?
     while !orders.isClosed {
@@ -177,7 +178,7 @@ final class SoundOutput: Sendable {
   }
 
   private func nextVisit(_ reading: Reading?) -> Instant? {
-    // What was read to its end still has to be heard to it.
+    // A track read to its end still has to play out.
     let (deadline, hasVoice) = mix.withLock { ($0.deadline, $0.voice != nil) }
     return hasVoice || reading != nil ? min(deadline ?? .distantFuture, MonotonicClock.now + Self.refill) : deadline
   }
@@ -195,7 +196,7 @@ final class SoundOutput: Sendable {
     }
   }
 
-  /// Fills the stock up. False when there is nothing more to read.
+  /// Refills the stock. False when there is nothing more to read.
   private func refill(_ reading: Reading) -> Bool {
     var samples = [Float](repeating: 0, count: Self.samplesPerRead)
     while true {
@@ -205,7 +206,7 @@ final class SoundOutput: Sendable {
       reading.samples += count
       mix.withLock { $0.append(samples[..<count], to: reading.number) }
       guard count < samples.count else { continue }
-      // What is empty has no second time.
+      // An empty track cannot loop.
       guard reading.isLooping, reading.samples > 0 else {
         mix.withLock { $0.complete(reading.number) }
         return false

@@ -2,27 +2,27 @@ internal import Frames
 internal import Sound
 internal import Wire
 
-/// How a lullaby is to be played.
+/// How to play a lullaby.
 struct LullabyRequest: Sendable {
-  /// Without a word of the parent: half an hour, then half a minute of fading. A child that is used to noise all night
-  /// hears it all night; Pediatrics 2014;133(4):677.
+  /// Defaults: half an hour, the last half minute fading. A child used to noise all night is exposed to it all night;
+  /// Pediatrics 2014;133(4):677.
   static let defaultTimer: Duration = .seconds(1800)
   static let defaultFade: Duration = .seconds(30)
   static let longestTimer: Duration = .seconds(12 * 3600)
   static let defaultVolume = 40
 
   var track: LullabyTrack
-  /// Percent; nil leaves it as it was.
+  /// Percent; nil keeps the current volume.
   var volume: Int?
-  /// What has an end begins again after it.
+  /// A track that ends starts over.
   var isLooping = false
-  /// How long it plays, 1 second to 12 hours, by the clock: pauses and a missing speaker count.
+  /// How long it plays, 1 second to 12 hours of clock time, including pauses and time without a speaker.
   var timer = defaultTimer
-  /// How long before the timer's end it begins to fade; half of the timer at most.
+  /// How long before the timer's end the fade begins; at most half of the timer.
   var fade = defaultFade
 }
 
-/// What parents are told of the lullaby.
+/// The lullaby's state, as reported to parents.
 struct LullabyState: Hashable, Sendable {
   enum Phase: String, Sendable {
     case stopped, playing, paused
@@ -30,38 +30,38 @@ struct LullabyState: Hashable, Sendable {
 
   var phase = Phase.stopped
   var track: LullabyTrack?
-  /// Percent, as it is after the limit.
+  /// Percent, after limiting.
   var volume: Int
-  /// In the track.
+  /// Within the track.
   var positionSeconds = 0.0
-  /// Until it ends by its timer or by itself; nil when stopped.
+  /// Until its timer or the track ends; nil when stopped.
   var remainingSeconds: Double?
 }
 
-/// A lullaby with the sound that waits for the speaker, and how loud it is at the moment.
+/// A lullaby with the sound buffered for the speaker, and its current gain.
 struct LullabyVoice: Sendable {
   enum Intent: Sendable {
     case play, pause, stop
   }
 
-  /// Tells it from every other that was ever played.
+  /// Unique among all lullabies played.
   let number: Int
   let request: LullabyRequest
   let deadline: Instant
   var stock: SoundStock
   var intent = Intent.play
-  /// Samples the speaker has taken.
+  /// Samples taken by the speaker.
   private(set) var played = 0
-  /// Samples from its beginning to its end, known once it has come to it.
+  /// Length of the track in samples; known once its end has been reached.
   var loopLength: Int?
-  /// Nothing comes to the stock any more.
+  /// Nothing more will be added to the stock.
   var isComplete = false
-  /// 0...1: fades in, and out before it pauses or ends.
+  /// 0...1: fades in at the start, and out before pausing or ending.
   private var presence: Float = 0
   private var gain: Float = 0
 
   private static let rate = Double(AudioFormat.sampleRate)
-  /// One second: what a busy machine may be late with the next sound.
+  /// One second: how late a busy machine may be with more sound.
   static let stockSize = AudioFormat.sampleRate
   private static let fadeIn = Float(1.0)
   private static let fadeOut = Float(0.3)
@@ -73,16 +73,16 @@ struct LullabyVoice: Sendable {
     stock = SoundStock(capacity: Self.stockSize)
   }
 
-  /// Nothing of it is or will be heard.
+  /// Nothing of it is audible any more, or will be.
   var hasEnded: Bool { (intent == .stop && presence == 0) || (isComplete && stock.count == 0) }
 
-  /// After a time without a speaker: what was to fade has, and what plays on fades in.
+  /// After a gap without a speaker: a pending fade-out is over, and continuing sound fades in.
   mutating func speakerReturned() {
     presence = 0
     gain = 0
   }
 
-  /// Fills `samples` with its next, at their gain. `time` is when they are heard.
+  /// Fills `samples` with its next samples, gain applied. `time` is when they are heard.
   mutating func read(into samples: inout [Float], volume: Float, at time: Instant) {
     fade(by: samples.count)
     guard presence > 0 || gain > 0 else {
@@ -96,7 +96,7 @@ struct LullabyVoice: Sendable {
       Gain.ramp(&samples, from: gain, to: wanted, count: count)
       gain = wanted
     } else {
-      // The end, or a machine too busy to read on in time.
+      // The end, or a machine too busy to refill in time.
       Gain.ramp(&samples, from: gain, to: 0, count: count)
       speakerReturned()
     }

@@ -3,18 +3,18 @@ internal import Frames
 internal import Sound
 internal import Wire
 
-/// Everything that sounds on the child's speaker: at most one lullaby, and the one that takes its place, under at most one
-/// voice. The speaker's thread takes blocks from it, others give it orders.
+/// Everything the child's speaker plays: at most one lullaby and its successor, mixed with at most one talker. The
+/// speaker's thread takes blocks from it, other threads give it orders.
 struct SoundOutputMix: Sendable {
   enum End: Hashable, Sendable {
-    /// The track was through.
+    /// The track has ended.
     case track
     case timer
     case command
   }
 
   private(set) var voice: LullabyVoice?
-  /// Begins when the one before has faded.
+  /// Starts when the previous one has faded out.
   private var next: LullabyVoice?
   /// Percent; never above `maximumVolume`.
   private(set) var volume: Int
@@ -24,10 +24,10 @@ struct SoundOutputMix: Sendable {
   private var speech = [Int16](repeating: 0, count: PlaybackFormat.samplesPerBlock)
   private var lastBlock: Instant?
   private var numbers = 0
-  /// Those that nobody has been told of.
+  /// Ends not yet reported.
   private var ended: [(track: LullabyTrack, reason: End)] = []
 
-  /// Without a block for so long there was no speaker.
+  /// After this long without a block, the speaker counts as missing.
   private static let gap: Duration = .milliseconds(250)
 
   init(maximumVolume: Int) {
@@ -37,7 +37,7 @@ struct SoundOutputMix: Sendable {
 
   // MARK: Orders
 
-  /// Returns its number: what is read for it is given with that.
+  /// Returns its number, which identifies the sound read for it.
   mutating func play(_ request: LullabyRequest, now: Instant) -> Int {
     if let volume = request.volume { setVolume(volume) }
     numbers += 1
@@ -68,7 +68,7 @@ struct SoundOutputMix: Sendable {
     if isSpeakerMissing(time) { voice?.speakerReturned() }
     lastBlock = time
     expire(time)
-    // An owner that changed the length gets silence behind its end.
+    // If the caller changed the length, the rest is silence.
     talk.read(into: &speech)
     let gain = Volume.amplitude(volume, maximum: maximumVolume)
     if voice == nil {
@@ -83,7 +83,7 @@ struct SoundOutputMix: Sendable {
 
   // MARK: The reader's side
 
-  /// How many samples the lullaby with this number takes; nil if it is over.
+  /// How many samples the lullaby with this number takes; nil if it has ended.
   func room(for number: Int) -> Int? {
     [voice, next].compactMap { $0 }.first { $0.number == number && $0.intent != .stop }?.stock.room
   }
@@ -103,7 +103,7 @@ struct SoundOutputMix: Sendable {
     if next?.number == number { next?.isComplete = true }
   }
 
-  /// Ends what the timer ends, speaker or not. Returns what has ended since the last call.
+  /// Ends what has timed out, speaker or not. Returns what has ended since the last call.
   mutating func handleTimeout(now: Instant) -> [(track: LullabyTrack, reason: End)] {
     expire(now)
     defer { ended = [] }
@@ -122,7 +122,7 @@ struct SoundOutputMix: Sendable {
 
   // MARK: Parts
 
-  /// The one that parents see: what fades to its end is over for them.
+  /// The one that parents see; to them a lullaby that is fading out has ended.
   private var current: LullabyVoice? { next ?? voice.flatMap { $0.intent == .stop ? nil : $0 } }
 
   private func isSpeakerMissing(_ now: Instant) -> Bool {
@@ -146,11 +146,11 @@ struct SoundOutputMix: Sendable {
     ended.append((current.request.track, reason))
     next = nil
     voice?.intent = .stop
-    // Nobody hears it fade.
+    // Without a speaker nobody hears it fade.
     if isSpeakerMissing(now) { voice = nil }
   }
 
-  /// The one that is playing has faded or is through.
+  /// The current one has faded out or ended.
   private mutating func advance() {
     if next == nil, let current { ended.append((current.request.track, .track)) }
     voice = next

@@ -3,17 +3,17 @@ internal import PeerConnection
 internal import Pipelines
 internal import SDP
 
-/// The tracks that a viewer may have, as local media of a peer connection.
+/// The tracks a viewer may have, as local media of a peer connection.
 enum MediaOffer {
   /// Header extensions: media section of a packet, feedback on every packet, and send time.
   private static let extensions = [
     RTPHeaderExtensionURI.mid, RTPHeaderExtensionURI.transportWideCC, RTPHeaderExtensionURI.absSendTime,
   ]
-  /// Lets us ask browsers for a short playout delay, which matters more in a nursery than smooth motion.
+  /// Lets us ask browsers for a short playout delay, which matters more for a baby monitor than smooth motion.
   private static let videoExtensions = extensions + [RTPHeaderExtensionURI.playoutDelay]
 
-  /// Media with fresh SSRCs for one viewer, limited to its permissions. Each track is in a stream of its own: within one
-  /// stream browsers delay the picture until the sound has caught up, and a sleeping child needs no lip sync.
+  /// Media with fresh SSRCs for one viewer, limited to its permissions. Each track has its own stream: within one
+  /// stream, browsers delay the picture until the sound has caught up, and a sleeping child needs no lip sync.
   static func media(for permissions: Permissions, camera: String) -> [LocalMedia] {
     var random = SystemRandomNumberGenerator()
     let cname = String(random.next(), radix: 36)

@@ -1,34 +1,34 @@
 internal import Frames
 internal import Synchronization
 
-/// The event loop's side of the media: takes what the devices' and encoders' threads made.
+/// The event loop's end of the media path: receives the output of the device and encoder threads.
 protocol MediaReceiver: AnyObject {
   func send(_ frame: EncodedVideoFrame, fromCamera camera: Int)
   func send(_ packet: EncodedAudioPacket)
   /// The microphone's level was measured.
   func levelMeasured()
-  /// Frames of this camera were dropped before anybody could miss them; only a key frame helps.
+  /// Frames of this camera were dropped before packetisation, so receivers cannot notice; only a key frame helps.
   func framesDropped(fromCamera camera: Int)
 }
 
-/// Brings frames from the pipelines' threads onto the event loop, one hop each.
+/// Passes frames from the pipelines' threads to the event loop, one hop each.
 ///
-/// A loop that stands still must not gather frames, so more than `maximumUnderway` are dropped. A frame that is dropped
-/// here has no sequence number yet: no receiver sees the gap, and what follows would be decoded on top of the wrong
-/// picture. So the relay holds back everything up to the next key frame, and asks for one as soon as the loop runs.
+/// If the loop stalls, frames must not pile up: those beyond `maximumUnderway` are dropped. A frame dropped here has no
+/// sequence number yet, so receivers see no gap and would decode what follows against the wrong reference. The relay
+/// therefore drops everything up to the next key frame, and requests one as soon as the loop runs again.
 ///
-/// `@unchecked Sendable` because `receiver` is touched on the loop alone.
+/// `@unchecked Sendable` because `receiver` is accessed only on the loop.
 final class MediaRelay: @unchecked Sendable {
   private struct Camera {
     /// Something is missing since the last key frame.
     var isBroken = false
-    /// `framesDropped` is on its way to the loop.
+    /// `framesDropped` has been scheduled on the loop.
     var isReported = false
     var dropped: UInt64 = 0
   }
 
   private struct State {
-    /// Hops that the loop has not made yet.
+    /// Hops scheduled but not yet run by the loop.
     var underway = 0
     var cameras: [Camera]
   }
@@ -47,7 +47,7 @@ final class MediaRelay: @unchecked Sendable {
   /// Encoded frames of a camera that never reached the loop.
   func droppedFrames(ofCamera camera: Int) -> UInt64 { state.withLock { $0.cameras[camera].dropped } }
 
-  /// Called with locks held, and on the loop too: it never calls back.
+  /// Called with locks held, possibly on the loop itself: it never calls back.
   func video(_ frame: EncodedVideoFrame, camera: Int) {
     enum Verdict { case send, drop, report }
     let verdict = state.withLock { state -> Verdict in

@@ -1,7 +1,7 @@
-/// How viewers with different paths share one encoder.
+/// Shares one encoder among viewers with different paths.
 ///
-/// The encoder runs at the rate of the slowest viewer that has at least half the rate of the fastest. Even slower viewers
-/// get the base layer alone, 75 % of the rate, so that they do not degrade the picture for everybody else.
+/// The encoder runs at the rate of the slowest viewer that has at least half the rate of the fastest. Even slower
+/// viewers get only the base layer, 75 % of the rate, so that they do not degrade the picture for everybody else.
 struct RateAllocation: Equatable {
   var encoderKbps: Int
   /// Whether a viewer with this estimate gets both temporal layers.

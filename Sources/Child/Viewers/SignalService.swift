@@ -46,7 +46,7 @@ final class SignalService: @unchecked Sendable {
     timer?.cancel()
   }
 
-  // MARK: What the core wants
+  // MARK: Actions of the core
 
   private func perform(_ call: (inout PairedChildSessions) -> [PairedChildAction]) {
     for action in call(&sessions) { perform(action) }
@@ -119,7 +119,7 @@ final class SignalService: @unchecked Sendable {
     _ = viewers.hub.with(peer, body)
   }
 
-  /// The connection is gone; the parent is told why, unless it is the one who left.
+  /// The connection is gone. Tells the parent why, unless the parent left by itself.
   private func ended(_ session: ViewerSession) {
     guard case .paired(let id) = session.origin else { return }
     perform { $0.end(id, session.endReason ?? .left) }
@@ -140,7 +140,7 @@ final class SignalService: @unchecked Sendable {
 }
 
 extension SessionDescription {
-  /// The peer offers loopback candidates: it runs on this machine, or they are of no use.
+  /// Whether the peer offers loopback candidates, which are only useful if it runs on this machine.
   fileprivate var isFromLoopback: Bool {
     media.contains { section in
       section.candidates.contains { candidate in

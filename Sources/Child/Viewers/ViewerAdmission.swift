@@ -1,30 +1,30 @@
 internal import Wire
 
-/// Who may come in when many want to, and who gives way: no credential can keep a family out of its own child.
+/// Decides which sessions are admitted when places run short, so that no credential can lock a family out of its child.
 ///
-/// - One credential has a few places of its own. When they are taken, a session of the same credential whose connection
-///   is not up gives way; else the newcomer is refused.
-/// - Some places are kept for paired parents. Tokens and guests share the rest.
-/// - When all places are taken, sessions whose connection is not up give way first; a paired parent then takes the place
-///   of a token's session or, failing that, of a guest's.
+/// - Each credential has a limited number of sessions. When it is reached, a session of the same credential that is not
+///   connected is evicted; otherwise the newcomer is refused.
+/// - Some places are reserved for paired parents. Tokens and guests share the rest.
+/// - When all places are taken, sessions that are not connected are evicted first; after that, a paired parent takes
+///   the place of a token's session or, failing that, of a guest's.
 struct ViewerAdmission {
-  /// Whom a session belongs to. Each gives way to those above it.
+  /// Owner of a session, by priority: each may be evicted for those of higher rank.
   enum Rank: Int, Comparable {
     /// A third-party player with a bearer token.
     case token
     /// A pair record that expires.
     case guest
-    /// A pair record for good.
+    /// A pair record without expiry.
     case parent
 
     static func < (one: Rank, other: Rank) -> Bool { one.rawValue < other.rawValue }
   }
 
-  /// Who asks.
+  /// The session to be admitted.
   struct Candidate {
     var credential: Credential
     var rank: Rank
-    /// Paired, and may administer: the family's own devices share this credential.
+    /// Whether it is paired with `admin`: the family's own devices share this credential.
     var isAdministrator: Bool
   }
 
@@ -32,32 +32,32 @@ struct ViewerAdmission {
   struct Place {
     var credential: Credential
     var rank: Rank
-    /// The connection is up at this moment.
+    /// Whether the connection is up now.
     var isConnected: Bool
     var since: Instant
   }
 
   enum Refusal: Error, Equatable {
-    /// The credential has as many sessions as it may.
+    /// The credential has reached its limit of sessions.
     case tooManySessions(maximum: Int)
-    /// No place is free, and nobody has to give way.
+    /// No place is free, and no session may be evicted.
     case full
   }
 
-  /// Places in all; a home has fewer viewers, and each costs about a megabyte.
+  /// Total number of places; a home has fewer viewers, and each costs about a megabyte.
   static let places = 32
-  /// Of these, so many are for paired parents alone.
+  /// Places reserved for paired parents, out of `places`.
   static let keptForParents = 8
-  /// Sessions of one credential: a few devices or tabs.
+  /// Sessions per credential: a few devices or tabs.
   static let maximumSessions = 4
   /// Sessions of a paired administrator's credential, which several programs share.
   static let maximumAdministratorSessions = 16
-  /// A session that is still connecting keeps its place so long.
+  /// A session that is still connecting keeps its place for this long.
   static let connectionPatience = Duration.seconds(5)
 
-  /// Decides on a newcomer.
+  /// Decides whether to admit a session.
   ///
-  /// - Returns: the index of the place that has to be vacated first; nil when one is free.
+  /// - Returns: the index of the place to vacate first; nil when one is free.
   static func place(
     for candidate: Candidate, among places: [Place], now: Instant
   ) throws(Refusal) -> Int? {
@@ -83,7 +83,7 @@ struct ViewerAdmission {
     return newestOfTheLargest(shared.filter { places[$0].rank == rank }, places)
   }
 
-  /// Whoever has most sessions loses the last one.
+  /// Of the credential with most sessions, the newest session.
   private static func newestOfTheLargest(_ some: [Int], _ places: [Place]) -> Int? {
     let byCredential = Dictionary(grouping: some) { places[$0].credential }
     let largest = byCredential.values.max { one, other in

@@ -1,18 +1,18 @@
 internal import Pairing
 internal import Signaling
 
-/// What the token or the pair record behind a session is worth at this moment.
+/// What the token or pair record behind a session currently allows.
 ///
 /// `@unchecked Sendable` because it is confined to the event loop.
 final class ViewerCredentials: @unchecked Sendable {
-  /// What follows for a session that is open.
+  /// What to change in an open session.
   enum Change: Equatable {
     case permissions(Permissions)
     case end(ByeReason)
   }
 
   private let standing: (Credential) -> Credential.Standing
-  /// Marks what has expired. Call it each second.
+  /// Marks expired credentials. Call it each second.
   let endExpired: () -> Void
 
   convenience init(tokens: TokenBook, pairing: PairingService) {
@@ -36,18 +36,18 @@ final class ViewerCredentials: @unchecked Sendable {
 
   func standing(of origin: ViewerSession.Origin) -> Credential.Standing { standing(origin.credential) }
 
-  /// What has to change in a session; nil when it is as its credential allows.
+  /// What has to change in a session; nil if it matches its credential.
   func change(for session: ViewerSession) -> Change? {
     switch standing(of: session.origin) {
     case .good(session.permissions, _): nil
     case .good(let permissions, _): .permissions(permissions)
     case .expired: .end(.expired)
-    // A parent's revocation ends its sessions itself, once its answer has left.
+    // `PairingService.revoke` ends a parent's sessions itself, once the reply has been sent.
     case .unknown: session.pair == nil ? .end(.notPaired) : nil
     }
   }
 
-  /// Before whom the session gives way when places are short.
+  /// Eviction priority of the session.
   func rank(of origin: ViewerSession.Origin) -> ViewerAdmission.Rank {
     guard case .paired = origin else { return .token }
     if case .good(_, expiresAt: nil) = standing(of: origin) { return .parent }

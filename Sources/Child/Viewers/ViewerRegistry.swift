@@ -3,15 +3,15 @@ internal import PeerConnection
 internal import Server
 internal import Signaling
 
-/// What happens to viewers, for whoever observes them.
+/// Viewer events, for observers.
 enum ViewerEvent {
   /// The connection is up for the first time.
   case connected(ViewerSession)
-  /// What the connection reports, after the media side has acted on it.
+  /// An event of the connection, after the media side has handled it.
   case connection(ViewerSession, PeerConnectionEvent)
-  /// The credential allows something else than before.
+  /// The credential's permissions have changed.
   case permissionsChanged(ViewerSession)
-  /// The session is gone, however it ended; it is in the registry no longer.
+  /// The session has ended, for whatever reason, and is no longer in the registry.
   case ended(ViewerSession)
   /// The microphone's level was measured: five times a second while somebody listens.
   case levelMeasured
@@ -19,7 +19,7 @@ enum ViewerEvent {
   case secondPassed
 }
 
-/// Every open session, and whoever wants to know what becomes of them. Confined to the event loop.
+/// All open sessions, and the observers of their events. Confined to the event loop.
 final class ViewerRegistry {
   private var sessions: [PeerID: ViewerSession] = [:]
   private var observers: [(ViewerEvent) -> Void] = []
@@ -27,7 +27,7 @@ final class ViewerRegistry {
   var all: some Collection<ViewerSession> { sessions.values }
   var count: Int { sessions.count }
   var isEmpty: Bool { sessions.isEmpty }
-  /// Longest here first.
+  /// Oldest first.
   var byAge: [ViewerSession] { sessions.values.sorted { $0.since < $1.since } }
 
   subscript(peer: PeerID) -> ViewerSession? { sessions[peer] }
@@ -48,7 +48,7 @@ final class ViewerRegistry {
     sessions[session.peer] = nil
   }
 
-  /// Observers are told in the order in which they began.
+  /// Observers are called in the order in which they were added.
   func observe(_ observer: @escaping (ViewerEvent) -> Void) {
     observers.append(observer)
   }

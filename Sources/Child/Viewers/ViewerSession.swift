@@ -4,11 +4,11 @@ internal import Server
 internal import Signaling
 internal import Wire
 
-/// One viewer, from its offer to its end: who it is, what it may do, what it is sent and what it has asked for.
+/// One viewer, from its offer to its end: identity, permissions, what it receives and what it has asked for.
 ///
 /// `@unchecked Sendable` because it is confined to the event loop.
 final class ViewerSession: @unchecked Sendable {
-  /// How the offer came, and with which credential.
+  /// How the offer arrived, and with which credential.
   enum Origin: Hashable, Sendable {
     /// Over WHEP, with the token of this `TokenRecord.id`.
     case whep(WHEPSessionID, token: String)
@@ -19,7 +19,7 @@ final class ViewerSession: @unchecked Sendable {
   /// A screenshot on its way to the viewer. One at a time.
   enum Screenshot {
     case none
-    /// The camera and the JPEG encoder are at it.
+    /// The camera and the JPEG encoder are working on it.
     case beingTaken
     case sending(TransferSender)
   }
@@ -28,30 +28,30 @@ final class ViewerSession: @unchecked Sendable {
   let origin: Origin
   /// The token's or the pair record's name.
   let name: String
-  /// As the credential has them now: they can shrink, grow or expire while the session is open.
+  /// Those of the credential now: they may shrink, grow or expire while the session is open.
   var permissions: Permissions
   /// Index in the configuration.
   var camera: Int
-  /// The tracks that were negotiated; neither for a viewer that is here only to give an order.
+  /// The negotiated tracks; a viewer that only sends commands has neither.
   private let hasPictureTrack: Bool
   private let hasSoundTrack: Bool
   let since: Instant
-  /// The connection has been up.
+  /// The connection has been up at least once.
   var isConnected = false
-  /// Its decoder has nothing to start from yet; anything but a key frame would be wasted on it.
+  /// Its decoder has no reference frame yet, so only a key frame is worth sending.
   var awaitsKeyFrame = true
-  /// What its path is estimated to carry.
+  /// Estimated capacity of its path.
   var estimateKbps: Int?
-  /// Why we ended it; nil while it is open and when it left by itself.
+  /// Why we ended it; nil while it is open, or if it left by itself.
   var endReason: ByeReason?
 
   /// The stream of the `control` data channel, once open.
   var controlChannel: UInt16?
   var screenshot = Screenshot.none
-  /// One bucket, for this viewer.
+  /// Has a single bucket, for this viewer.
   private var orders = RateLimiter<PeerID>(
     burst: ControlLimits.orderBurst, interval: ControlLimits.orderInterval, maximumKeys: 1)
-  /// It has used `talk.acquire`: sound that it sends without the floor is not meant for the room.
+  /// It has used `talk.acquire`, so sound it sends without the floor is not meant to be played.
   var hasAskedForFloor = false
 
   init(
@@ -68,7 +68,7 @@ final class ViewerSession: @unchecked Sendable {
     self.since = since
   }
 
-  /// What parents call this session: `viewer` in `hello`, `id` in `state`.
+  /// This session's id for parents: `viewer` in `hello`, `id` in `state`.
   var id: String { "\(peer)" }
 
   /// The pair record's id; nil with a token.
@@ -78,10 +78,10 @@ final class ViewerSession: @unchecked Sendable {
 
   var seesPicture: Bool { hasPictureTrack && permissions.contains(.view) }
   var hearsSound: Bool { hasSoundTrack && permissions.contains(.listen) }
-  /// It gets picture or sound now, or did until it left.
+  /// It receives picture or sound, or did until it left.
   var isWatching: Bool { isConnected && (seesPicture || hearsSound) }
 
-  /// Counts one message on the control channel. False when they come too fast.
+  /// Counts one message on the control channel. False when the rate limit is exceeded.
   func countOrder(at now: Instant) -> Bool {
     orders.admit(peer, now: now) == .admitted
   }

@@ -6,18 +6,18 @@ internal import SDP
 internal import Server
 internal import Signaling
 
-/// Why a viewer was not taken.
+/// Why a viewer was not admitted.
 enum ViewerRefusal: Error {
   case admission(ViewerAdmission.Refusal)
   case connection(PeerConnectionError)
 }
 
-// How a viewer comes in, whichever way its offer came.
+// Admits viewers, whichever way their offer arrived.
 extension Viewers {
-  /// Takes an offer.
+  /// Answers an offer.
   ///
   /// - Parameters:
-  ///   - name: the token's or the pair record's.
+  ///   - name: the name of the token or pair record.
   ///   - camera: index; nil for the one that is streamed.
   /// - Returns: the answer.
   func admit(
@@ -51,7 +51,7 @@ extension Viewers {
     return answer
   }
 
-  /// Ends the session that has to give way, if one has to.
+  /// Evicts a session if one has to make room.
   private func makePlace(
     for origin: ViewerSession.Origin, _ permissions: Permissions
   ) throws(ViewerAdmission.Refusal) {
@@ -68,9 +68,9 @@ extension Viewers {
     if let index { end(sessions[index], because: .busy) }
   }
 
-  /// Takes a viewer's ICE restart.
+  /// Handles an ICE restart by the viewer.
   ///
-  /// - Returns: our side of it; nil when this session cannot restart.
+  /// - Returns: our ICE credentials and candidates; nil when this session cannot restart.
   func restartICE(of session: ViewerSession, ufrag: String, pwd: String, candidates: [String]) -> RestartedICE? {
     let restarted = hub.with(session.peer) { connection, now in
       try? connection.restartICE(ufrag: ufrag, pwd: pwd, candidates: candidates, now: now)

@@ -15,7 +15,7 @@ internal import Server
 internal import Signaling
 internal import Wire
 
-/// Everybody who watches: lets them in, sends them their media, and tells cameras and encoders what is needed.
+/// All viewers: admits them, sends them their media, and tells cameras and encoders what is needed.
 ///
 /// `@unchecked Sendable` because it is confined to the hub's event loop.
 final class Viewers: @unchecked Sendable {
@@ -68,7 +68,7 @@ final class Viewers: @unchecked Sendable {
       updateErrorCorrection()
       registry.tell(.secondPassed)
     }
-    // Gives back memory that a command or a past viewer needed.
+    // Returns memory that a command or a past viewer needed.
     let interval = Self.releaseInterval
     releases = hub.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
       MemorySettings.releaseUnused()
@@ -80,10 +80,10 @@ final class Viewers: @unchecked Sendable {
     releases?.cancel()
   }
 
-  // MARK: Coming and going
+  // MARK: Sessions
 
-  /// The camera with this id, the first one without an id, nil for an unknown id. Without any camera every viewer gets
-  /// index 0 and no picture.
+  /// Index of the camera with this id; 0 without an id, nil for an unknown one. If there is no camera at all, every
+  /// viewer gets index 0 and no picture.
   func cameraIndex(_ id: String?) -> Int? {
     guard let id else { return 0 }
     return cameras.firstIndex { $0.pipeline.settings.cameraID == id }
@@ -112,12 +112,12 @@ final class Viewers: @unchecked Sendable {
     updateDemand()
   }
 
-  /// Ends sessions at once, as when their token is revoked.
+  /// Ends sessions immediately, for example when their token is revoked.
   func end(where matches: (ViewerSession) -> Bool) {
     for session in registry.byAge where matches(session) { end(session, because: .left) }
   }
 
-  /// Ends a session at once.
+  /// Ends a session immediately.
   func end(_ session: ViewerSession, because reason: ByeReason) {
     guard session.endReason == nil else { return }
     session.endReason = reason
@@ -125,9 +125,9 @@ final class Viewers: @unchecked Sendable {
     hub.close(session.peer)
   }
 
-  /// Applies the current tokens and pair records to the open sessions: a session ends when its credential has expired or
-  /// is gone, and its permissions follow the credential. Called each second, because credentials expire by themselves,
-  /// and whenever one was replaced.
+  /// Applies the current tokens and pair records to the open sessions: ends sessions whose credential has expired or is
+  /// gone, and updates the permissions of the others. Called each second, because credentials expire on their own, and
+  /// whenever one was replaced.
   func credentialsChanged() {
     for session in registry.byAge {
       switch credentials.change(for: session) {
@@ -169,7 +169,7 @@ final class Viewers: @unchecked Sendable {
       session.isConnected = true
       if isNew {
         if session.seesPicture { pipeline(of: session)?.requestKeyFrameAtOnce() }
-        // Gives back the memory of the handshake.
+        // Returns the memory that the handshake needed.
         releaseUnusedSoon()
       }
       logger.info(
@@ -197,7 +197,7 @@ final class Viewers: @unchecked Sendable {
     hub.eventLoop.scheduleTask(in: .seconds(5)) { MemorySettings.releaseUnused() }
   }
 
-  /// Moves everybody who watches the active camera to another one, within the same stream.
+  /// Switches all viewers of the active camera to another one, within the same stream.
   func switchCamera(to index: Int) {
     for session in registry.all where session.camera == activeCamera {
       session.camera = index
@@ -227,8 +227,8 @@ final class Viewers: @unchecked Sendable {
     audio.setDemand(registry.all.contains { $0.isConnected && $0.hearsSound })
   }
 
-  /// Opus carries error correction while a listener has lost packets lately; without loss, the bits and the processor time
-  /// are better spent otherwise.
+  /// Enables Opus in-band FEC while a listener has recently reported loss. Without loss, the bits and the processor
+  /// time are better spent otherwise.
   private func updateErrorCorrection() {
     let since = MonotonicClock.now - Self.lossMemory
     audio.setLossExpected(

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Keeps a child registered: again when the daemon comes back, and under another name when its own is taken.
+/// Keeps a child registered: again after the daemon has restarted, and under another name if its own is taken.
 final class Advertiser: Advertising {
   private let wish: AdvertisingWish
 
@@ -23,7 +23,7 @@ final class Advertiser: Advertising {
   }
 }
 
-/// The advertisement to publish; nil once stopped. Set by the owner, carried out by the thread.
+/// The advertisement to publish; nil once stopped. Set by the owner, applied by the thread.
 private final class AdvertisingWish: Sendable {
   let wake = Wake()
   private let advertisement: Mutex<Advertisement?>
@@ -40,7 +40,7 @@ private final class AdvertisingWish: Sendable {
   }
 }
 
-/// The body of the thread.
+/// The thread's main loop.
 private struct AdvertiserRun {
   let wish: AdvertisingWish
   let stateChanged: @Sendable (AdvertisingState) -> Void
@@ -65,7 +65,7 @@ private struct AdvertiserRun {
       } catch {
         failure = error
       }
-      // Avahi renames a service whose name another machine has, but not one whose name another program here has.
+      // Avahi renames a service if another machine has its name, but not if another local program has it.
       if failure.isNameConflict, let next = ServiceReference.alternative(to: tried) {
         tried = next
       } else {
@@ -76,7 +76,7 @@ private struct AdvertiserRun {
     }
   }
 
-  /// Returns once stopped.
+  /// Returns when stopped.
   private mutating func serve(_ registration: ServiceReference, text: [UInt8]) throws(ServiceFailure) {
     var text = text
     while let wanted = wish.current {
@@ -104,7 +104,7 @@ private struct AdvertiserRun {
     stateChanged(state)
   }
 
-  /// Returns early once stopped.
+  /// Returns early when stopped.
   private func sleep(_ duration: Duration) {
     let end = ContinuousClock.now + duration
     while wish.current != nil, ContinuousClock.now < end {

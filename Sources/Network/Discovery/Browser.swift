@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Lets the owner end a browser.
+/// Lets the owner stop a browser.
 final class BrowserControl: Sendable {
   let wake = Wake()
   private let hasStopped = Atomic(false)
@@ -13,13 +13,13 @@ final class BrowserControl: Sendable {
   }
 }
 
-/// Watches the network: the body of a browser's thread.
+/// Browses the network: the main loop of a browser's thread.
 struct Browser {
   private let control: BrowserControl
   private let changed: (Neighbourhood) -> Void
   private var reported: Neighbourhood?
 
-  /// Each service takes three connections of the message bus, which allows a user 256.
+  /// Each service takes three D-Bus connections, of which a user may have 256.
   private static let maximumLookups = 32
 
   init(control: BrowserControl, changed: @escaping (Neighbourhood) -> Void) {
@@ -44,7 +44,7 @@ struct Browser {
     }
   }
 
-  /// Returns once stopped.
+  /// Returns when stopped.
   private mutating func watch(_ browser: ServiceReference) throws(ServiceFailure) {
     var sightings = Sightings()
     var lookups: [Lookup] = []
@@ -82,13 +82,13 @@ struct Browser {
   }
 }
 
-/// The service names on the network. Each is reported once for every interface and IP version.
+/// The service names on the network. Each is reported once per interface and IP version.
 struct Sightings {
   private var counts: [String: Int] = [:]
   /// In order of arrival.
   private(set) var names: [String] = []
 
-  /// Further ones are ignored; nobody has as many children.
+  /// Further names are ignored; no home has that many children.
   static let maximumNames = 256
 
   mutating func found(_ name: String) {

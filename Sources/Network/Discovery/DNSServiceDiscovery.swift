@@ -1,7 +1,7 @@
 /// DNS-SD (RFC 6763) over multicast DNS, through the machine's Avahi daemon: `_cradle._tcp` in "local".
 ///
-/// Each advertisement and each browser has one thread, which sleeps while nothing happens. Without a daemon everything is
-/// retried, at most ten seconds apart. The daemon itself announces again when the machine's addresses change.
+/// Each advertisement and each browser has one thread, which sleeps while nothing happens. Without a daemon everything
+/// is retried, at most ten seconds apart. When the machine's addresses change, the daemon itself announces again.
 public struct DNSServiceDiscovery: Discovery {
   public init() {}
 

@@ -1,28 +1,29 @@
-/// Finds children on the local network, and makes a child known there.
+/// Finds children on the local network, and advertises a child there.
 public protocol Discovery: Sendable {
-  /// Makes a child known until the returned object is stopped or released. Returns immediately, whatever the network does.
+  /// Advertises a child until the returned object is stopped or released. Returns immediately, whatever the network
+  /// does.
   ///
-  /// `stateChanged` is called on a thread of the implementation, one call at a time, only when the state changes. It must
-  /// not block.
+  /// `stateChanged` is called on a thread of the implementation, one call at a time, only when the state changes. It
+  /// must not block.
   func advertise(
     _ advertisement: Advertisement, stateChanged: @escaping @Sendable (AdvertisingState) -> Void
   ) -> any Advertising
 
-  /// The children on the network, now and after each change, until the stream is released. A slow reader gets only the
-  /// newest state.
+  /// The children on the network, now and after each change, until the stream is released. A slow reader only gets the
+  /// latest state.
   func browse() -> AsyncStream<Neighbourhood>
 }
 
 /// An advertised child.
 public protocol Advertising: AnyObject, Sendable {
-  /// Publishes whether a parent can be paired now. Does not wait for it.
+  /// Publishes whether a parent can be paired now. Returns without waiting.
   func setPairing(_ pairing: PairingWindow)
 
-  /// Withdraws the child, without waiting: one more state may still be reported. Idempotent.
+  /// Withdraws the child without waiting: one more state may still be reported. Idempotent.
   func stop()
 }
 
-/// What a child publishes on the network. Nothing personal but the name that the family chose.
+/// What a child publishes on the network. The only personal data is the name that the family chose.
 public struct Advertisement: Hashable, Sendable {
   /// Shown to parents; cut to 63 bytes of UTF-8 (RFC 6763 section 4.1.1).
   public var name: String
@@ -30,7 +31,7 @@ public struct Advertisement: Hashable, Sendable {
   public var id: String
   /// The TCP port of HTTPS.
   public var port: UInt16
-  /// Of the program.
+  /// Version of the program.
   public var version: String
   public var pairing: PairingWindow
 
@@ -52,7 +53,7 @@ public enum PairingWindow: String, Codable, Hashable, Sendable {
 public enum AdvertisingState: Hashable, Sendable {
   /// Parents find it under this name, which differs from the requested one if that was taken.
   case advertised(name: String)
-  /// Nobody finds it now, for this reason. It is retried.
+  /// Not visible to parents now, for this reason. It is retried.
   case waiting(DiscoveryProblem)
 }
 
@@ -60,7 +61,7 @@ public enum AdvertisingState: Hashable, Sendable {
 public enum DiscoveryProblem: Error, Hashable, Sendable, CustomStringConvertible {
   /// No Avahi daemon answers on this machine.
   case noAvahi
-  /// Avahi reports this error of dns_sd.h.
+  /// Avahi reports this error code from dns_sd.h.
   case refused(code: Int32)
 
   /// One line: what is wrong, what to do.

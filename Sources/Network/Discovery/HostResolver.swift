@@ -1,11 +1,11 @@
 internal import Synchronization
 public import Wire
 
-/// Finds the addresses behind the names that browsers give in their ICE candidates in place of their own addresses: a UUID
-/// in "local", asked for by multicast DNS. draft-ietf-mmusic-mdns-ice-candidates section 3.
+/// Resolves the mDNS names that browsers use in ICE candidates instead of their addresses: a UUID in ".local".
+/// draft-ietf-mmusic-mdns-ice-candidates section 3.
 ///
-/// One thread, which runs while there is something to look up. Bounded in names and time, because anybody who may watch
-/// can send names.
+/// Uses one thread, which runs only while there are names to resolve. Limits the number of names and the time, because
+/// any viewer can send names.
 public final class HostResolver: Sendable {
   private let state = Mutex(State())
   private let wake = Wake()
@@ -25,9 +25,10 @@ public final class HostResolver: Sendable {
 
   public init() {}
 
-  /// Looks `name` up for up to five seconds. Names of any other form, and those that come while too many wait, are ignored.
+  /// Looks up `name` for at most five seconds. Ignores names of any other form, and names that exceed the queue's
+  /// limit.
   ///
-  /// - Parameter found: called on another thread, once for each address; never when there is none.
+  /// - Parameter found: called on another thread, once per address; not called if there is none.
   public func resolve(_ name: String, found: @escaping @Sendable (IPAddress) -> Void) {
     guard Self.isHiddenAddress(name) else { return }
     let begins = state.withLock { state -> Bool in
@@ -46,7 +47,7 @@ public final class HostResolver: Sendable {
     }
   }
 
-  /// Up to `count` requests; nil when there are none and `isIdle`, and then the thread has ended.
+  /// Up to `count` requests; nil if there are none and `isIdle`, in which case the thread has to end.
   private func take(_ count: Int, isIdle: Bool) -> [Request]? {
     state.withLock { state in
       if isIdle, state.requests.isEmpty {
@@ -71,7 +72,7 @@ public final class HostResolver: Sendable {
   }
 }
 
-/// What the resolver's thread is looking up.
+/// The queries of the resolver's thread.
 private struct ResolverRun {
   private final class Query {
     let request: HostResolver.Request
@@ -91,19 +92,19 @@ private struct ResolverRun {
 
   private var queries: [Query] = []
 
-  /// Each takes two connections of the message bus, which gives a user 256.
+  /// Each takes two D-Bus connections, of which a user may have 256.
   private static let maximumQueries = 8
-  /// The draft lets a browser's answer be late; by then ICE has most likely connected without it.
+  /// The draft allows a browser to answer late; by then ICE has most likely connected without it.
   private static let patience = Duration.seconds(5)
   /// A name has one address, or one of each family, and both come within milliseconds.
   private static let gathering = Duration.milliseconds(200)
   private static let maximumAddresses = 4
 
-  /// Waits for replies or requests once. False when there is nothing to do any more.
+  /// Waits for replies or requests once. False when nothing is left to do.
   mutating func turn(taking take: (Int, Bool) -> [HostResolver.Request]?, wake: Wake) -> Bool {
     guard let requests = take(Self.maximumQueries - queries.count, queries.isEmpty) else { return false }
     for request in requests {
-      // Without Avahi there is nobody to ask.
+      // Without Avahi the name cannot be resolved.
       if let query = try? Query(request) { queries.append(query) }
     }
     guard let deadline = queries.map(\.deadline).min() else { return true }
@@ -118,7 +119,7 @@ private struct ResolverRun {
     for reply in reference.takeReplies() {
       switch reply {
       case .address(let ip, interface: _, isThere: true):
-        // A link-local IPv6 address means nothing without its interface (RFC 4007 section 11), which ICE does not know.
+        // A link-local IPv6 address is ambiguous without its interface (RFC 4007 section 11), which ICE does not know.
         guard !ip.isUnspecified, !(ip.isIPv6 && ip.isLinkLocal), query.addresses.count < maximumAddresses,
           query.addresses.insert(ip).inserted
         else { continue }

@@ -3,7 +3,7 @@ internal import Wire
 
 /// Resolves one service: its host, addresses and TXT record. Retries when there is no answer.
 ///
-/// It keeps its three references, to learn of a changed TXT record, host or address.
+/// Keeps its three references, to be notified of changes to the TXT record, host or addresses.
 final class Lookup {
   let name: String
   private var state = State.waiting(until: .now)
@@ -23,11 +23,11 @@ final class Lookup {
     var addresses = AddressList()
     /// For IPv4 and IPv6 addresses.
     let queries: [ServiceReference]
-    /// From then on, addresses of one version are taken for complete.
+    /// After this time, addresses of a single IP version count as complete.
     let complete: ContinuousClock.Instant
   }
 
-  /// The answers for both versions come within milliseconds of each other; a child should be listed with both.
+  /// Answers for both versions arrive within milliseconds of each other; a child should be listed with both.
   private static let gathering = Duration.milliseconds(200)
 
   init(name: String) {
@@ -42,7 +42,7 @@ final class Lookup {
     }
   }
 
-  /// When to call `advance` although no reference is readable; nil for never.
+  /// When to call `advance` even if no reference is readable; nil for never.
   var deadline: ContinuousClock.Instant? {
     switch state {
     case .waiting(let until): until
@@ -51,7 +51,7 @@ final class Lookup {
     }
   }
 
-  /// Nil until everything is known, and for a service that is not a child.
+  /// Nil until everything is known, or if the service is not a child.
   var child: DiscoveredChild? {
     guard case .resolved(_, let service) = state, !service.addresses.isEmpty,
       service.addresses.hasBothVersions || service.complete <= .now
@@ -71,7 +71,7 @@ final class Lookup {
     }
   }
 
-  /// Call when the reference is readable; one that an earlier reply has replaced is ignored.
+  /// Call when the reference is readable; ignored if an earlier reply has replaced the reference.
   func takeReplies(of reference: ServiceReference) {
     guard references.contains(where: { $0 === reference }) else { return }
     for reply in reference.takeReplies() {
@@ -124,12 +124,12 @@ final class Lookup {
 /// An address of a child.
 struct FoundAddress: Hashable {
   var ip: IPAddress
-  /// The interface of a link-local IPv6 address, which is ambiguous without (RFC 4007 section 11).
+  /// The interface of a link-local IPv6 address, which is ambiguous without it (RFC 4007 section 11).
   var zone: String?
 
   var text: String { "\(ip)" + (zone.map { "%\($0)" } ?? "") }
 
-  /// Smaller is better: every home has IPv4; a loopback address is useful only on the same machine.
+  /// Lower is better: every home has IPv4; a loopback address is useful only on the same machine.
   fileprivate var rank: Int {
     if ip.isLoopback { return 4 }
     if ip.isLinkLocal { return ip.isIPv6 ? 2 : 3 }
@@ -147,7 +147,7 @@ struct AddressList {
   var hasBothVersions: Bool { counts.keys.contains { $0.ip.isIPv6 } && counts.keys.contains { !$0.ip.isIPv6 } }
   var texts: [String] { counts.keys.map { ($0.rank, $0.text) }.sorted { $0 < $1 }.map(\.1) }
 
-  /// Several interfaces may report the same address; it is gone when all have lost it.
+  /// Several interfaces may report the same address; it is gone when all of them have lost it.
   mutating func note(_ address: FoundAddress, isThere: Bool) {
     if let count = counts[address] {
       counts[address] = isThere ? count &+ 1 : (count > 1 ? count - 1 : nil)
@@ -156,7 +156,7 @@ struct AddressList {
     }
   }
 
-  /// Neither unspecified nor multicast, and a zone where one is needed.
+  /// Neither unspecified nor multicast, and with a zone where one is needed.
   private static func isUsable(_ address: FoundAddress) -> Bool {
     switch address.ip {
     case .v4(let value): !address.ip.isUnspecified && value >> 28 < 0xe

@@ -1,10 +1,10 @@
-/// Validates names from and for the network. RFC 6763 section 4.1.1: one label, UTF-8.
+/// Validates names for and from the network. RFC 6763 section 4.1.1: one label, UTF-8.
 enum ServiceNames {
   /// RFC 1035 section 2.3.4.
   static let maximumLabelBytes = 63
   static let maximumHostBytes = 255
 
-  /// A name that can be registered: cut at a character boundary, never empty.
+  /// A name fit for registration: cut at a character boundary, never empty.
   static func fitting(_ name: String) -> String {
     var result = ""
     for character in name where isPrintable(character.unicodeScalars) {
@@ -19,13 +19,13 @@ enum ServiceNames {
     (1...maximumLabelBytes).contains(name.utf8.count) && isPrintable(name.unicodeScalars)
   }
 
-  /// A host's name without its trailing dot; nil for one that cannot be printed.
+  /// A host name without its trailing dot; nil if it cannot be printed.
   static func host(_ name: String) -> String? {
     let name = name.hasSuffix(".") ? String(name.dropLast()) : name
     return (1...maximumHostBytes).contains(name.utf8.count) && isPrintable(name.unicodeScalars) ? name : nil
   }
 
-  /// No control characters, line breaks or changes of the writing direction, which would control the terminal.
+  /// Free of control characters, line breaks and bidirectional controls, which could manipulate a terminal.
   private static func isPrintable(_ scalars: String.UnicodeScalarView) -> Bool {
     scalars.allSatisfy { scalar in
       switch scalar.value {

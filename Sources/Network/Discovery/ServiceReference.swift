@@ -2,9 +2,9 @@ internal import CDNSSD
 internal import Glibc
 internal import Wire
 
-/// A report of the library about a reference.
+/// A reply of the library for a reference.
 enum ServiceReply {
-  /// It is published, under this name.
+  /// Published under this name.
   case registered(name: String)
   case found(name: String)
   case lost(name: String)
@@ -20,15 +20,15 @@ struct ServiceFailure: Error, Hashable {
 
   var isNameConflict: Bool { code == kDNSServiceErr_NameConflict }
 
-  /// The library says "unknown" when the daemon or the message bus is missing or has gone.
+  /// The library reports "unknown" when the daemon or D-Bus is missing or has gone away.
   var problem: DiscoveryProblem { code == kDNSServiceErr_Unknown ? .noAvahi : .refused(code: code) }
 }
 
-/// A registration, a browser, a resolver or a record query of the library. Each has a thread, a socket pair and a
-/// connection to the message bus of its own, so there should be few. Creating one waits for the daemon.
+/// A registration, a browser, a resolver or a record query of the library. Each has its own thread, socket pair and
+/// D-Bus connection, so there should be few. Creating one waits for the daemon.
 ///
-/// Confined to one thread. Callbacks run within `takeReplies` alone and only store their reply, so nothing is freed while
-/// the library uses it.
+/// Confined to one thread. Callbacks run only within `takeReplies` and only store their reply, so nothing is freed
+/// while the library uses it.
 final class ServiceReference {
   static let type = "_cradle._tcp"
   static let domain = "local"
@@ -74,7 +74,7 @@ final class ServiceReference {
   /// Readable when there are replies; -1 if there never will be.
   var descriptor: Int32 { DNSServiceRefSockFD(handle.reference) }
 
-  /// The replies since the last call. Call when `descriptor` is readable, otherwise it blocks.
+  /// The replies since the last call. Call it when `descriptor` is readable; otherwise it blocks.
   func takeReplies() -> [ServiceReply] {
     let code = DNSServiceProcessResult(handle.reference)
     defer { inbox.replies = [] }
@@ -100,7 +100,7 @@ extension ServiceReference {
     guard code == kDNSServiceErr_NoError else { throw ServiceFailure(code: code) }
   }
 
-  /// Replies: `found` and `lost`, once for each network interface and IP version.
+  /// Replies: `found` and `lost`, once per network interface and IP version.
   static func browse() throws(ServiceFailure) -> ServiceReference {
     try ServiceReference { reference, context in
       DNSServiceBrowse(
@@ -128,7 +128,7 @@ extension ServiceReference {
     }
   }
 
-  /// Replies: `address`, for records of `type`, which is A (1) or AAAA (28).
+  /// Replies: `address`, for records of `type`: A (1) or AAAA (28).
   static func addresses(of host: String, type: Int) throws(ServiceFailure) -> ServiceReference {
     try ServiceReference { reference, context in
       DNSServiceQueryRecord(
@@ -144,14 +144,14 @@ extension ServiceReference {
     }
   }
 
-  /// "Nursery" → "Nursery #2" → "Nursery #3", as Avahi resolves conflicts; nil without memory.
+  /// "Nursery" → "Nursery #2" → "Nursery #3", as Avahi resolves conflicts; nil if out of memory.
   static func alternative(to name: String) -> String? {
     guard let next = avahi_alternative_service_name(name) else { return nil }
     defer { avahi_free(next) }
     return String(cString: next)
   }
 
-  /// "eth0" for its index; nil if there is no such interface.
+  /// The interface's name, such as "eth0"; nil if there is no such interface.
   static func interfaceName(_ index: UInt32) -> String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(IF_NAMESIZE)) { buffer in
       if_indextoname(index, buffer.baseAddress).map { String(cString: $0) }

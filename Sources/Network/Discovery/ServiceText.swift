@@ -5,7 +5,7 @@ public struct ServiceText: Hashable, Sendable {
   public var version: String?
   public var pairing: PairingWindow
 
-  /// RFC 6763 section 6.2: fits in one packet. Ours has some 60 bytes.
+  /// RFC 6763 section 6.2: fits in one packet. Ours has about 60 bytes.
   static let longest = 1300
   static let longestVersion = 64
 
@@ -15,7 +15,7 @@ public struct ServiceText: Hashable, Sendable {
     pairing = advertisement.pairing
   }
 
-  /// The record's data: each string after its length.
+  /// The record's data: strings, each preceded by its length.
   var bytes: [UInt8] {
     // RFC 6763 section 6.7: the version of the format comes first.
     ["txtvers=1", "id=\(id)", version.map { "v=\($0)" }, "pairing=\(pairing.rawValue)"].compactMap(\.self).flatMap {
@@ -35,7 +35,7 @@ public struct ServiceText: Hashable, Sendable {
     pairing = values["pairing"].flatMap(PairingWindow.init) ?? .closed
   }
 
-  /// The attributes with printable ASCII values, by lower-case key; nil if a string is longer than the record.
+  /// The attributes with printable ASCII values, by lower-case key; nil if a string extends beyond the record.
   private static func values(in bytes: [UInt8]) -> [String: String]? {
     var values: [String: String] = [:]
     var seen: Set<String> = []
@@ -44,7 +44,7 @@ public struct ServiceText: Hashable, Sendable {
       guard length <= rest.count else { return nil }
       let attribute = rest.prefix(Int(length))
       rest = rest.dropFirst(Int(length))
-      // RFC 6763 section 6.4: without "=" there is no value, and a string that begins with it is ignored.
+      // RFC 6763 section 6.4: a string without "=" has no value; one that begins with "=" is ignored.
       let parts = attribute.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
       guard let key = parts.first.flatMap(printable)?.lowercased(), !key.isEmpty else { continue }
       // Same section: the first of two equal keys counts.

@@ -18,12 +18,12 @@ final class Wake: Sendable {
     _ = write(descriptor, &one, 8)
   }
 
-  /// Sleeps until it is raised, a reference is readable, or `limit` is over. Returns which references are readable.
+  /// Sleeps until it is raised, a reference is readable, or `limit` has passed. Returns which references are readable.
   func wait(for references: [ServiceReference], limit: Duration?) -> [Bool] {
     var entries = ([descriptor] + references.map(\.descriptor)).map {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
-    // Rounded up, so that no wake-up comes just before the deadline.
+    // Rounded up, so as not to wake just before the deadline.
     let milliseconds = limit.map { Int32(clamping: Int64(max(0, ($0 / .milliseconds(1)).rounded(.up)))) }
     guard poll(&entries, nfds_t(entries.count), milliseconds ?? -1) > 0 else {
       return references.map { _ in false }
@@ -63,7 +63,7 @@ enum ServiceThread {
   }
 }
 
-/// The delay after a failure, which doubles each time.
+/// The delay after a failure; doubles each time.
 struct Backoff {
   private let first: Duration
   private let longest: Duration

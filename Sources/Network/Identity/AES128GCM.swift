@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import SecureTransport
 
-/// AES-128 in Galois/Counter Mode with a tag of 16 bytes behind the ciphertext. NIST SP 800-38D.
+/// AES-128 in Galois/Counter Mode with the 16-byte tag appended to the ciphertext. NIST SP 800-38D.
 enum AES128GCM {
   static let keyBytes = 16
   static let nonceBytes = 12
@@ -9,7 +9,7 @@ enum AES128GCM {
 
   /// - Parameters:
   ///   - key: `keyBytes` bytes.
-  ///   - nonce: `nonceBytes` bytes, never twice with one key.
+  ///   - nonce: `nonceBytes` bytes, never reused with the same key.
   static func seal(_ plaintext: [UInt8], key: [UInt8], nonce: [UInt8], authenticating: [UInt8]) -> [UInt8] {
     let context = CipherContext(key: key, nonce: nonce, isSealing: true)
     var sealed = [UInt8](repeating: 0, count: plaintext.count + tagBytes)
@@ -24,7 +24,7 @@ enum AES128GCM {
     return sealed
   }
 
-  /// Nil when the tag does not fit.
+  /// Nil when the tag does not match.
   static func open(_ sealed: [UInt8], key: [UInt8], nonce: [UInt8], authenticating: [UInt8]) -> [UInt8]? {
     guard sealed.count >= tagBytes else { return nil }
     let ciphertext = Array(sealed.dropLast(tagBytes))
@@ -40,7 +40,7 @@ enum AES128GCM {
   }
 }
 
-/// Owns an `EVP_CIPHER_CTX`, which is wiped when it goes.
+/// Owns an `EVP_CIPHER_CTX`, which is wiped when freed.
 private struct CipherContext: ~Copyable {
   let pointer: OpaquePointer
 
@@ -67,7 +67,7 @@ private struct CipherContext: ~Copyable {
       || EVP_CipherUpdate(pointer, output.baseAddress, &count, bytes, Int32(bytes.count)) == 1 && count == bytes.count
   }
 
-  /// Checks the tag when opening. GCM gives no more bytes here.
+  /// Verifies the tag when opening. GCM produces no further bytes here.
   func finish() -> Bool {
     var (count, nothing): (Int32, UInt8) = (0, 0)
     return EVP_CipherFinal_ex(pointer, &nothing, &count) == 1 && count == 0

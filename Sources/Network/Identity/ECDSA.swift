@@ -1,11 +1,11 @@
 internal import COpenSSL
 internal import SecureTransport
 
-/// ECDSA on P-256 with SHA-256 (FIPS 186-5). Signatures are r and s of 32 bytes each, as in RFC 7518 section 3.4.
+/// ECDSA on P-256 with SHA-256 (FIPS 186-5). Signatures are r and s, 32 bytes each, as in RFC 7518 section 3.4.
 enum ECDSA {
   static let signatureBytes = 64
 
-  /// Before the uncompressed point, which begins with 4: id-ecPublicKey on prime256v1. RFC 5480 section 2.
+  /// Precedes the uncompressed point, which begins with 4: id-ecPublicKey on prime256v1. RFC 5480 section 2.
   private static let spkiPrefix: [UInt8] = [
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce,
     0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
@@ -26,8 +26,8 @@ enum ECDSA {
     return numbers.bytes
   }
 
-  /// False also when `publicKey` is no point of P-256 as DER SubjectPublicKeyInfo, uncompressed: in another spelling a
-  /// key would have another id.
+  /// False also when `publicKey` is not a P-256 point as DER SubjectPublicKeyInfo in uncompressed form: in another
+  /// encoding the same key would have a different id.
   static func isSignature(_ signature: [UInt8], over message: [UInt8], by publicKey: [UInt8]) -> Bool {
     guard signature.count == signatureBytes, publicKey.count == spkiPrefix.count + 64,
       publicKey.starts(with: spkiPrefix), let key = PublicKeyHandle(spki: publicKey),
@@ -57,11 +57,11 @@ private struct DigestContext: ~Copyable {
   }
 }
 
-/// Owns an `EVP_PKEY` with a public key in it.
+/// Owns an `EVP_PKEY` that holds a public key.
 private struct PublicKeyHandle: ~Copyable {
   let pointer: OpaquePointer
 
-  /// Nil when the bytes are no key, or its point lies off the curve.
+  /// Nil when the bytes are not a key, or its point is not on the curve.
   init?(spki: [UInt8]) {
     let pointer = spki.withUnsafeBufferPointer { buffer in
       var position = buffer.baseAddress
@@ -117,7 +117,7 @@ private struct SignatureNumbers: ~Copyable {
     }
   }
 
-  /// Nil when memory is short.
+  /// Nil if out of memory.
   var der: [UInt8]? {
     let count = i2d_ECDSA_SIG(pointer, nil)
     guard count > 0 else { return nil }

@@ -1,4 +1,4 @@
 public import Signaling
 
-// Signed messages (ES256, RFC 7518 section 3.4) are checked as pairing checks its signatures.
+// Signed messages (ES256, RFC 7518 section 3.4) are verified like pairing signatures.
 extension PairingPrimitives: MessageVerifier {}

@@ -1,7 +1,7 @@
 public import Pairing
 public import SecureTransport
 
-/// The node's long-lived key: ECDSA on P-256. Pairing, the DNS-SD id, DTLS and HTTPS all stand on it.
+/// The node's long-lived key: ECDSA on P-256. Pairing, the DNS-SD id, DTLS and HTTPS all depend on it.
 public struct NodeIdentity: Sendable {
   public let key: PrivateKey
   /// 16 lower-case hexadecimal digits: the first 8 bytes of SHA-256 over `publicKeySPKI`. INTERFACES.md, "DNS-SD".
@@ -12,7 +12,7 @@ public struct NodeIdentity: Sendable {
     id = IdentityKey.id(publicKeySPKI: key.publicKeySPKI, hashes: CryptoHashes())
   }
 
-  /// A new key from the system's random numbers.
+  /// A new key from the system's random number generator.
   public static func generate() -> NodeIdentity {
     NodeIdentity(key: .generate())
   }

@@ -2,11 +2,11 @@ internal import COpenSSL
 internal import Pairing
 internal import SecureTransport
 
-/// The group of P-256 over OpenSSL. Multiplications are by one scalar each, which OpenSSL does in constant time; sums of
-/// products at once it does not.
+/// The P-256 group over OpenSSL. Multiplies by one scalar at a time, which OpenSSL does in constant time, unlike sums
+/// of several products.
 struct P256Arithmetic: P256Group {
   func point(_ bytes: [UInt8]) -> P256Point? {
-    // The other forms of SEC 1 section 2.3.4, the identity among them, are not used here.
+    // The other encodings of SEC 1 section 2.3.4, including the identity, are not used here.
     guard bytes.count == P256Point.byteCount, bytes[0] == 4 else { return nil }
     let curve = Curve()
     return curve.load(bytes).flatMap { curve.take($0) }
@@ -57,7 +57,7 @@ struct P256Arithmetic: P256Group {
   }
 }
 
-/// Owns the curve's parameters and the scratch memory of one computation.
+/// Owns the curve's parameters and the scratch memory of a computation.
 private struct Curve: ~Copyable {
   let group: OpaquePointer
   let context: OpaquePointer
@@ -83,7 +83,7 @@ private struct Curve: ~Copyable {
     return point
   }
 
-  /// The caller owns the point. Nil, and no error left in OpenSSL's queue, when the bytes are off the curve.
+  /// The caller owns the point. Nil, with OpenSSL's error queue cleared, if the bytes are not a point on the curve.
   func load(_ bytes: [UInt8]) -> OpaquePointer? {
     let point = newPoint()
     guard EC_POINT_oct2point(group, point, bytes, bytes.count, context) == 1,
@@ -96,7 +96,7 @@ private struct Curve: ~Copyable {
     return point
   }
 
-  /// Frees the point, and gives its bytes unless it is the identity.
+  /// Frees the point and returns its encoding, or nil if it is the identity.
   func take(_ point: OpaquePointer) -> P256Point? {
     defer { EC_POINT_clear_free(point) }
     guard EC_POINT_is_at_infinity(group, point) == 0 else { return nil }
@@ -117,7 +117,7 @@ private struct Curve: ~Copyable {
   }
 }
 
-/// Owns a secret number: wiped when it goes, and marked so that OpenSSL takes its slower, even paths.
+/// Owns a secret number: wiped when freed, and flagged so that OpenSSL takes its slower constant-time paths.
 private struct Number: ~Copyable {
   let pointer: OpaquePointer
 
@@ -133,7 +133,7 @@ private struct Number: ~Copyable {
     BN_clear_free(pointer)
   }
 
-  /// Big-endian, filled up with zeros.
+  /// Big-endian, padded with zeros.
   func bytes(_ count: Int) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: count)
     precondition(BN_bn2binpad(pointer, &result, Int32(count)) == Int32(count), "the number fits")

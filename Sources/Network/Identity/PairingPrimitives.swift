@@ -3,7 +3,7 @@ public import Pairing
 internal import SecureTransport
 public import Wire
 
-/// The crypto port of pairing over OpenSSL.
+/// `PairingCrypto` over OpenSSL.
 public struct PairingPrimitives: PairingCrypto {
   public let hashes: any Hashes = CryptoHashes()
   private let group = P256Arithmetic()
@@ -29,7 +29,7 @@ public struct PairingPrimitives: PairingCrypto {
     AES128GCM.open(sealed, key: key, nonce: Self.nonce, authenticating: authenticating)
   }
 
-  /// One key, one message: `PairingCrypto.seal`.
+  /// Each key seals only one message: `PairingCrypto.seal`.
   private static let nonce = [UInt8](repeating: 0, count: AES128GCM.nonceBytes)
 
   public func isSignature(_ signature: [UInt8], over message: [UInt8], by publicKey: [UInt8]) -> Bool {

@@ -22,7 +22,7 @@ extension ControlMessage {
     }
   }
 
-  /// The same text as the encoder's, without its cost: five of these a second are sent all night. Nil when the id needs
+  /// The same text as the encoder's at lower cost: five of these are sent each second, all night. Nil if the id needs
   /// escaping or a number is not finite.
   private static func text(of level: LevelDocument, id: String) -> String? {
     let plain = UInt8(ascii: "0")...UInt8(ascii: "z")
@@ -43,7 +43,7 @@ extension ControlMessage {
       guard let push = push.shortened else { return nil }
       shorter.content = .push(push)
     case .refusal(let to, let error):
-      // Escaping can make a text six times as long.
+      // Escaping can expand a text six times.
       let scalars = error.message.unicodeScalars
       guard !scalars.isEmpty else { return nil }
       shorter.content = .refusal(to: to, ControlError(error.code, String(scalars.prefix(scalars.count / 2))))
@@ -96,7 +96,7 @@ private struct Envelope: Encodable {
   }
 }
 
-/// The `text` of a push: a message that the child sends unasked.
+/// The `text` of a push: a message the child sends unasked.
 enum PushName: String {
   case hello, state, event, heartbeat, level, goodbye
 

@@ -3,22 +3,22 @@ internal import JSON
 
 /// Why a parent cannot use a message.
 public enum UnreadableMessage: Error, Hashable, Sendable {
-  /// Not a JSON object of the right shape, or too large. The text says what is wrong.
+  /// Not a JSON object of the right shape, or too large. The text says which rule it breaks.
   case malformed(String)
-  /// A message that only a newer child sends. Not an error; it can be ignored.
+  /// A message from a newer child. Not an error; it can be ignored.
   case unknown(text: String)
-  /// A reply to a command that was not sent, or that no longer waits.
+  /// A reply to a command that was not sent or is no longer pending.
   case unexpectedReply(to: String)
 }
 
 extension ControlMessage {
-  /// The longest text that is kept from a message, in scalars.
+  /// The longest text kept from a message, in scalars.
   private static let textLength = 512
 
-  /// Reads a message of the child. Texts are made fit for a terminal. Unknown members are skipped, because a newer child
-  /// may send more.
+  /// Reads a message of the child. Texts are sanitised for a terminal. Unknown members are skipped, because a newer
+  /// child may send more.
   ///
-  /// - Parameter expecting: the command that was sent with an id; nil for none.
+  /// - Parameter expecting: returns the command that was sent with an id; nil if there is none.
   public init(json text: String, expecting: (String) -> CommandName?) throws(UnreadableMessage) {
     let json: JSON
     do throws(JSONError) {
@@ -57,7 +57,7 @@ extension ControlError {
   fileprivate init(_ parameters: JSON) throws {
     let members = try parameters.decode([String: String].self)
     guard let code = members["code"] else { throw UnreadableMessage.malformed("an error without a code") }
-    // A code that only a newer child knows; its message explains it.
+    // A code from a newer child; its message explains it.
     self.init(Code(rawValue: code) ?? .internal, members["message"] ?? code)
   }
 }
@@ -103,7 +103,7 @@ extension ControlPush {
 }
 
 extension LevelDocument {
-  /// Without the decoder, which takes ten times as long: five of these a second arrive all night.
+  /// Avoids the decoder, which takes ten times as long: five of these arrive each second, all night.
   fileprivate init(_ parameters: JSON) throws {
     guard case .number(let levelDb)? = parameters.object?["levelDb"],
       case .number(let time)? = parameters.object?["time"]

@@ -1,9 +1,9 @@
 internal import Control
 internal import JSON
 
-/// Reads the parameters of a command one by one and refuses any that are left, so that a misspelt one is noticed.
+/// Reads the parameters of a command one by one and refuses any left over, so that misspelt ones are noticed.
 ///
-/// Every method throws `bad-parameters` that names the parameter.
+/// Every method throws `bad-parameters` naming the parameter.
 struct ControlParameters {
   private var members: [String: JSON]
 
@@ -11,7 +11,7 @@ struct ControlParameters {
     self.members = members
   }
 
-  /// Call after the known parameters: throws if there is another.
+  /// Call it after reading the known parameters: throws if any are left.
   func finish() throws(ControlError) {
     guard let name = members.keys.min() else { return }
     throw .badParameter(String(name.unicodeScalars.prefix(64)), "is not a parameter of this command")

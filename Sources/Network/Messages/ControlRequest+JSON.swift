@@ -5,7 +5,7 @@ internal import Pairing
 // Commands on the wire: `{"id":"7","text":"light.set","parameters":{"state":"on"}}`. INTERFACES.md, "Data channel".
 
 extension ControlRequest {
-  /// Reads a command strictly. Throws the refusal to send: `bad-message`, `unknown-command` or `bad-parameters`.
+  /// Parses a command strictly. Throws the refusal to send: `bad-message`, `unknown-command` or `bad-parameters`.
   public init(json text: String) throws(RefusedRequest) {
     var members = try Self.members(of: text)
     let id = try Self.takeID(&members)
@@ -28,7 +28,7 @@ extension ControlRequest {
     }
   }
 
-  /// The refusal of a binary message: commands are text.
+  /// The refusal of a binary message: commands have to be text.
   public static let binary = RefusedRequest(id: nil, error: noMessage)
 
   private static let noMessage = ControlError(
@@ -125,7 +125,7 @@ extension ControlCommand {
     try given.finish()
   }
 
-  /// Nil values are left out.
+  /// Nil values are omitted.
   fileprivate var parameters: [String: JSON?] {
     switch self {
     case .ping, .statusGet, .lullabyList, .lullabyStop, .lullabyPause, .lullabyResume, .lullabyNext, .cameraList,

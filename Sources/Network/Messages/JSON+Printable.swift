@@ -1,7 +1,7 @@
 internal import JSON
 
 extension JSON {
-  /// The same value with every text fit for a terminal: without control characters, at most `scalars` long.
+  /// The same value with every text sanitised for a terminal: no control characters, at most `scalars` long.
   func printable(scalars: Int) -> JSON {
     switch self {
     case .null, .bool, .number: self
@@ -12,7 +12,7 @@ extension JSON {
   }
 
   private static func printable(_ text: String, scalars: Int) -> String {
-    // C0, DEL and C1 control a terminal; bidirectional controls make a text read as another one.
+    // C0, DEL and C1 control a terminal; bidirectional controls make a text look like another one.
     let kept = text.unicodeScalars.lazy.filter { scalar in
       scalar.value >= 32 && !(127...159).contains(scalar.value) && !(0x202a...0x202e).contains(scalar.value)
         && !(0x2066...0x2069).contains(scalar.value)

@@ -2,8 +2,8 @@ internal import JSON
 public import Pairing
 internal import Wire
 
-/// The JSON of `POST /pair`, for both ends. Bytes are base64url without padding; each field has the one size that
-/// `PairingSize` gives. Unknown members are skipped, so that later versions may add some.
+/// The JSON of `POST /pair`, for both ends. Bytes are base64url without padding; each field has the exact size given by
+/// `PairingSize`. Unknown members are skipped, so that later versions can add some.
 ///
 /// | request | members | reply | members |
 /// | --- | --- | --- | --- |
@@ -14,7 +14,7 @@ internal import Wire
 /// | `abandon` | `session` | – | always refused, with the number of tries left |
 public enum PairingMessages {
   public static let contentType = "application/json"
-  /// Of any request or reply; the largest has about 1.6 KiB.
+  /// Limit for any request or reply; the largest has about 1.6 KiB.
   public static let maximumBytes = 4096
 
   // MARK: - Writing
@@ -48,7 +48,7 @@ public enum PairingMessages {
 
   // MARK: - Reading
 
-  /// A request's body. Throws `PairingRefusal.badMessage`.
+  /// Parses a request's body. Throws `PairingRefusal.badMessage`.
   public static func request(_ body: [UInt8]) throws(PairingRefusal) -> PairingRequest {
     do throws(PairingFieldError) {
       let fields = try PairingFields(body)
@@ -73,7 +73,7 @@ public enum PairingMessages {
     }
   }
 
-  /// A reply's body. Throws `PairingFailure.badReply`.
+  /// Parses a reply's body. Throws `PairingFailure.badReply`.
   public static func reply(_ body: [UInt8]) throws(PairingFailure) -> PairingReply {
     do throws(PairingFieldError) {
       let fields = try PairingFields(body)
@@ -112,7 +112,7 @@ struct PairingFields {
     self.members = members
   }
 
-  /// Empty when it is missing.
+  /// Empty if missing.
   var step: String { string("step") ?? "" }
 
   func string(_ name: String) -> String? { members[name]?.string }

@@ -2,8 +2,8 @@ internal import JSON
 public import Pairing
 internal import Wire
 
-/// The refusals of `POST /pair` as `application/problem+json` (RFC 9457). `type` names the kind for programs; `triesLeft`
-/// and `retryAfterSeconds` are extension members (section 3.2).
+/// The refusals of `POST /pair` as `application/problem+json` (RFC 9457). `type` identifies the kind for programs;
+/// `triesLeft` and `retryAfterSeconds` are extension members (section 3.2).
 public struct PairingProblem: Hashable, Sendable {
   public static let contentType = "application/problem+json"
 
@@ -40,7 +40,7 @@ public struct PairingProblem: Hashable, Sendable {
     retryAfterSeconds = seconds
   }
 
-  /// Reads a refusal of the child; nil when the body is something else, such as a proxy's error.
+  /// Parses a refusal of the child; nil if the body is something else, such as a proxy's error.
   public static func refusal(_ body: [UInt8]) -> PairingRefusal? {
     guard let fields = try? PairingFields(body), let type = fields.string("type"), type.hasPrefix(prefix),
       let kind = Kind(rawValue: String(type.dropFirst(prefix.count)))
@@ -67,7 +67,7 @@ public struct PairingProblem: Hashable, Sendable {
     case tooManyTries = "too-many-tries"
     case badMessage = "bad-message"
 
-    /// INTERFACES.md, "On the network". No 401, which would ask for a scheme of HTTP authentication.
+    /// INTERFACES.md, "On the network". Never 401, which would call for an HTTP authentication scheme.
     var status: Int {
       switch self {
       case .windowClosed: 409

@@ -1,2 +1,2 @@
-/// The version of the programs, as `--version`, DNS-SD and `hello` give it and the Debian packages have it. Defined here only.
+/// The version of the programs and Debian packages, for `--version`, DNS-SD and `hello`. Defined only here.
 public let productVersion = "0.1.0"

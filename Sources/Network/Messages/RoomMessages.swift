@@ -3,7 +3,7 @@ public import Signaling
 
 /// The JSON of the rooms, for both ends. INTERFACES.md, "Rooms".
 public enum RoomMessages {
-  /// The largest WebSocket message.
+  /// The limit for a WebSocket message.
   public static let maximumBytes = 64 * 1024
 
   private struct Request: Encodable {
@@ -39,7 +39,7 @@ public enum RoomMessages {
     var error: Problem?
   }
 
-  /// Reads a request of a client. Throws `RoomError` with `badMessage`, to be sent back.
+  /// Parses a client's request. Throws `RoomError` with `badMessage`, to be sent back.
   public static func request(_ text: String) throws(RoomError) -> RoomRequest {
     guard let members = object(text) else {
       throw RoomError(.badMessage, "a message is a JSON object with a cmd")
@@ -68,11 +68,11 @@ public enum RoomMessages {
     }
   }
 
-  /// Reads a message of the server. Throws `RoomError` with `badMessage`; clients ignore such messages.
+  /// Parses a message of the server. Throws `RoomError` with `badMessage`; clients ignore such messages.
   public static func reply(_ text: String) throws(RoomError) -> RoomReply {
     guard let members = object(text) else { throw RoomError(.badMessage, "the room's reply is not a JSON object") }
     if let error = members["error"]?.object {
-      // Shown to a person, and not authenticated.
+      // Shown to a person, although not authenticated.
       let words = (error["message"] ?? .null).printable(scalars: longestWords).string ?? ""
       return .error(RoomError(error["code"]?.string.flatMap(RoomError.Code.init(rawValue:)) ?? .other, words))
     }

@@ -121,7 +121,7 @@ public struct SignedMessageJSON: SignedMessageFormat {
     case ("end-of-candidates", nil, nil):
       return .endOfCandidates
     case ("bye", nil, nil):
-      // An unknown reason, of another version, ends the session as well.
+      // An unknown reason, from another version, ends the session as well.
       return .bye(members["reason"]?.string.flatMap(ByeReason.init(rawValue:)) ?? .left)
     default:
       throw .malformed("no message has this type and these members")

@@ -1,10 +1,10 @@
 internal import COpenSSL
 public import Wire
 
-/// A self-signed X.509 certificate over a `PrivateKey`, for DTLS and for HTTPS. RFC 5280.
+/// A self-signed X.509 certificate over a `PrivateKey`, for DTLS and HTTPS. RFC 5280.
 ///
-/// It names nobody: the subject is always "Cradle". Its dates are fixed rather than counted from now, since a
-/// board without a battery-backed clock believes in 1970 until the network tells it better.
+/// It identifies nobody: the subject is always "Cradle". Its dates are fixed rather than relative to now, because a
+/// board without a battery-backed clock starts in 1970 until it has the time from the network.
 public struct Certificate: Sendable, Hashable {
   /// The certificate in DER.
   public let der: [UInt8]
@@ -14,7 +14,7 @@ public struct Certificate: Sendable, Hashable {
   public let sha256: [UInt8]
 
   /// - Parameters:
-  ///   - key: What it certifies, and is signed with.
+  ///   - key: The key it certifies, and which signs it.
   ///   - names: DNS names for subjectAltName, such as `cradle.local`; letters, digits, `-` and `.`, 1...253 bytes.
   ///   - addresses: IP addresses for subjectAltName.
   /// - Throws: `SecureError.invalidName`, or `.openSSL` when it cannot be built.
@@ -53,7 +53,7 @@ struct CertificateHandle: ~Copyable {
     self.pointer = pointer
   }
 
-  /// Takes over a reference that the caller holds.
+  /// Takes ownership of a reference that the caller holds.
   init(adopting pointer: OpaquePointer) {
     self.pointer = pointer
   }
@@ -81,7 +81,7 @@ struct CertificateHandle: ~Copyable {
     let serial = UInt64.random(in: 1...UInt64(Int64.max))
     try check(ASN1_INTEGER_set_uint64(X509_get_serialNumber(pointer), serial) == 1, "serialNumber")
     try check(ASN1_TIME_set_string_X509(X509_getm_notBefore(pointer), "20200101000000Z") == 1, "notBefore")
-    // The last second that UTCTime can say. RFC 5280 section 4.1.2.5.
+    // The last second that UTCTime can represent. RFC 5280 section 4.1.2.5.
     try check(ASN1_TIME_set_string_X509(X509_getm_notAfter(pointer), "20491231235959Z") == 1, "notAfter")
     let name = X509_get_subject_name(pointer)
     let commonName = Array("Cradle".utf8)

@@ -1,7 +1,7 @@
 internal import COpenSSL
 public import Wire
 
-/// The cores' hash port over OpenSSL. SHA-1 and MD5 are here because STUN fixed them long ago; both only ever
+/// The cores' hash port over OpenSSL. Includes SHA-1 and MD5 because STUN requires them; both are only ever used to
 /// authenticate with a secret key (RFC 8489 sections 9.2.2 and 14.5).
 public struct CryptoHashes: Hashes {
   public init() {}

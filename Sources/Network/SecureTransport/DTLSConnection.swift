@@ -2,18 +2,18 @@ internal import COpenSSL
 public import PeerConnection
 public import Wire
 
-/// One DTLS 1.2 association over OpenSSL (RFC 6347), with SRTP keys for the caller (RFC 5764). Used from one thread at
-/// a time. Whatever the peer sends ends in an output, never in a trap; after `failed` or `closed` nothing more happens.
+/// One DTLS 1.2 association over OpenSSL (RFC 6347) that exports SRTP keys (RFC 5764). Used from one thread at a time.
+/// Whatever the peer sends leads to an output, never to a trap; nothing follows `failed` or `closed`.
 public final class DTLSConnection: DTLSPort {
-  /// The largest datagram of a handshake, in bytes above UDP: what every path that browsers use is known to carry.
+  /// The largest handshake datagram, as UDP payload in bytes: known to fit every path that browsers use.
   public static let mtu = 1200
-  /// The largest message for `send` that still fits a datagram of `mtu`: less the record header (13), the explicit
-  /// nonce (8) and the tag (16) of AES-GCM. RFC 6347 section 4.1, RFC 5288 section 3.
+  /// The largest message for `send` that fits a datagram of `mtu`: `mtu` minus the record header (13), and the explicit
+  /// nonce (8) and tag (16) of AES-GCM. RFC 6347 section 4.1, RFC 5288 section 3.
   public static let maximumMessage = mtu - 13 - 8 - 16
 
   private enum State {
     case idle
-    /// `giveUp` is nil as the server, until the first datagram.
+    /// As the server, `giveUp` is nil until the first datagram.
     case handshaking(role: DTLSRole, giveUp: Instant?)
     case connected
     case ended
@@ -23,7 +23,7 @@ public final class DTLSConnection: DTLSPort {
   private let timing: DTLSTiming
   private let timer: any OpenSSLTimer
   private var state = State.idle
-  /// When the last flight is sent again.
+  /// When to retransmit the last flight.
   private var retransmission: Instant?
   /// One record's plaintext, RFC 6347 section 4.1.
   private var plaintext = [UInt8](repeating: 0, count: 16384)
@@ -75,7 +75,7 @@ public final class DTLSConnection: DTLSPort {
       fail(OpenSSLQueue.takeReason())
     } else {
       if result == 0 {
-        // OpenSSL's clock is a little behind ours: ask again when it will be there.
+        // OpenSSL's clock is slightly behind ours: ask again once it has caught up.
         self.retransmission = now + max(.milliseconds(1), .microseconds(copenssl_timeout_left(ssl.pointer)))
       }
       updateTimer(now: now)
@@ -169,7 +169,7 @@ public final class DTLSConnection: DTLSPort {
     }
   }
 
-  /// Of the cipher in use; both kinds that we offer.
+  /// For the cipher in use; covers both kinds that we offer.
   private var filter: DTLSRecordFilter {
     let cipher = SSL_CIPHER_get_cipher_nid(SSL_get_current_cipher(ssl.pointer))
     return DTLSRecordFilter(overhead: cipher == NID_chacha20_poly1305 ? 16 : 24)
@@ -186,7 +186,7 @@ public final class DTLSConnection: DTLSPort {
       switch SSL_get_error(ssl.pointer, count) {
       case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return
       case SSL_ERROR_ZERO_RETURN:
-        // RFC 5246 section 7.2.1: close_notify is answered with one.
+        // RFC 5246 section 7.2.1: answer close_notify with close_notify.
         sendCloseNotify()
         ssl.datagrams.emit(.closed)
         end()
@@ -216,7 +216,7 @@ public final class DTLSConnection: DTLSPort {
     retransmission = nil
   }
 
-  // MARK: - The repetition timer
+  // MARK: - The retransmission timer
 
   private func updateTimer(now: Instant) {
     guard case .handshaking = state, copenssl_timeout_left(ssl.pointer) >= 0 else {

@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// What all DTLS associations of one certificate share: certificate, key, ciphers. Owns an `SSL_CTX`.
+/// State shared by all DTLS associations of one certificate: certificate, key, ciphers. Owns an `SSL_CTX`.
 final class DTLSContext: Sendable {
-  // OpenSSL counts references to an SSL_CTX and locks inside; nothing changes it after init.
+  // An SSL_CTX is reference-counted and locks internally; nothing changes it after init.
   nonisolated(unsafe) let pointer: OpaquePointer
 
   /// ECDHE only. Our own certificate is ECDSA (RFC 8827 section 6.5); the RSA suites are for servers that still
@@ -12,7 +12,7 @@ final class DTLSContext: Sendable {
     "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305",
     "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES256-GCM-SHA384",
   ]
-  /// `SRTPProfile` in OpenSSL's names, in the same order of preference.
+  /// `SRTPProfile` under OpenSSL's names, in the same order of preference.
   static let srtpProfiles = ["SRTP_AEAD_AES_128_GCM", "SRTP_AES128_CM_SHA1_80"]
 
   init(
@@ -22,7 +22,7 @@ final class DTLSContext: Sendable {
   ) throws(SecureError) {
     OpenSSLQueue.clear()
     guard let context = SSL_CTX_new(DTLS_method()) else { throw OpenSSLQueue.error("SSL_CTX_new") }
-    // From here on deinit frees it, also when something below throws.
+    // From here on, deinit frees it, even if something below throws.
     pointer = context
     func check(_ ok: Bool, _ operation: String) throws(SecureError) {
       guard ok else { throw OpenSSLQueue.error(operation) }
@@ -40,12 +40,12 @@ final class DTLSContext: Sendable {
       try check(used == 1, "SSL_CTX_use_PrivateKey")
     }
     if !srtpProfiles.isEmpty {
-      // Unlike its siblings this one returns 0 when all went well.
+      // Unlike its siblings, this function returns 0 on success.
       try check(
         SSL_CTX_set_tlsext_use_srtp(context, srtpProfiles.joined(separator: ":")) == 0, "SRTP profiles")
     }
-    // Both sides show a certificate; that its key is held is proven by the handshake, and whose it is by the signalled
-    // fingerprint, which the caller compares. There is no chain to check. RFC 8827 section 6.5.
+    // Both sides present a certificate. The handshake proves possession of its key, and the signalled fingerprint,
+    // which the caller compares, proves whose it is. There is no chain to verify. RFC 8827 section 6.5.
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
     SSL_CTX_set_cert_verify_callback(context, { _, _ in 1 }, nil)
   }
@@ -55,10 +55,10 @@ final class DTLSContext: Sendable {
   }
 }
 
-/// Owns one `SSL` and the pipe that it reads and writes.
+/// Owns an `SSL` and the BIO that it reads and writes.
 struct SSLHandle: ~Copyable {
   let pointer: OpaquePointer
-  /// Freed after the deinit's body, so the callbacks never outlive it.
+  /// Freed after deinit's body, so it outlives the callbacks.
   let datagrams: DatagramBIO
 
   init(context: DTLSContext, timing: DTLSTiming, timer: any OpenSSLTimer, mtu: Int) throws(SecureError) {

@@ -1,16 +1,16 @@
-/// Keeps from OpenSSL what it should drop once a connection stands, and does not in every version of Debian 12: before
-/// 3.0.22 it ends the connection for either of these, which anybody can forge. RFC 6347 section 4.1.2.7.
+/// Drops records that OpenSSL should ignore on an established connection. Debian 12's versions before 3.0.22 end the
+/// connection for either kind instead, and anybody can forge them. RFC 6347 section 4.1.2.7.
 struct DTLSRecordFilter {
-  /// What the cipher adds to each record: nonce and tag. RFC 5288 section 3, RFC 7905 section 2.
+  /// The bytes the cipher adds to each record: nonce and tag. RFC 5288 section 3, RFC 7905 section 2.
   let overhead: Int
 
   private static let headerBytes = 13
   private static let changeCipherSpec: UInt8 = 20
   private static let handshake: UInt8 = 22
 
-  /// A datagram without alerts and application data in clear text, and without records shorter than the cipher makes
-  /// them. The handshake's own clear text may still come, when its last flight was lost. What follows a malformed record
-  /// goes with it.
+  /// The datagram without unencrypted alerts and application data, and without records too short for the cipher.
+  /// Unencrypted handshake records may still arrive, if the last flight was lost. Anything after a malformed record is
+  /// dropped too.
   func admit(_ datagram: [UInt8]) -> [UInt8] {
     guard var position = firstForbidden(in: datagram) else { return datagram }
     var kept = Array(datagram[..<position])

@@ -2,11 +2,11 @@ internal import Wire
 
 /// The handshake's timers.
 public struct DTLSTiming: Sendable, Hashable {
-  /// Until a flight is sent again for the first time; doubles with each repetition. RFC 6347 section 4.2.4.1 says one
-  /// second, made for the open Internet of 2012; libwebrtc begins with 50 ms, for a handshake stands between a tap and
-  /// a picture.
+  /// Time until a flight is first retransmitted; doubles each time. RFC 6347 section 4.2.4.1 recommends one second, for
+  /// the open Internet of 2012; libwebrtc starts with 50 ms, because the user is waiting for a picture during the
+  /// handshake.
   public var firstRetransmission: Duration
-  /// Where doubling ends. OpenSSL gives up by itself at the 13th repetition; with 5 s that is after `giveUp`.
+  /// The limit for doubling. OpenSSL itself gives up at the 13th retransmission; with 5 s that is after `giveUp`.
   public var longestRetransmission: Duration
   /// How long a handshake may take: from `start` as the client, from the first datagram as the server.
   public var giveUp: Duration
@@ -20,7 +20,7 @@ public struct DTLSTiming: Sendable, Hashable {
     self.giveUp = giveUp
   }
 
-  /// What follows a wait of `previous`.
+  /// The wait that follows `previous`.
   func retransmission(after previous: Duration?) -> Duration {
     guard let previous else { return firstRetransmission }
     return min(previous * 2, longestRetransmission)

@@ -2,19 +2,19 @@ internal import COpenSSL
 internal import PeerConnection
 internal import Wire
 
-/// What one `SSL` reads from, writes to and takes its repetition timer from. Each read is one whole datagram and each
-/// write is one; OpenSSL's own memory BIO would run them together.
+/// The BIO and retransmission timer of one `SSL`. Each read is exactly one datagram, and so is each write; OpenSSL's
+/// own memory BIO would concatenate them.
 final class DatagramBIO {
-  /// A slow loop loses datagrams as a full socket buffer would, instead of growing.
+  /// Beyond this, a slow loop loses datagrams as with a full socket buffer, instead of using more memory.
   static let maximumQueued = 1024
 
   private let timing: DTLSTiming
   private let timer: any OpenSSLTimer
-  /// The datagram to be read next; empty when there is none.
+  /// The datagram to read next; empty if there is none.
   var incoming: [UInt8] = []
   private var outputs: [DTLSOutput] = []
   private var firstOutput = 0
-  /// The wait that runs, or ran last.
+  /// The current or last wait.
   private(set) var wait: Duration?
   /// Whether OpenSSL has set its timer since this was last cleared.
   var timerWasSet = false
@@ -24,7 +24,7 @@ final class DatagramBIO {
     self.timer = timer
   }
 
-  /// Queues what the owner polls.
+  /// Queues an output for the owner to poll.
   func emit(_ output: DTLSOutput) {
     guard outputs.count - firstOutput < Self.maximumQueued else { return }
     outputs.append(output)
@@ -41,7 +41,7 @@ final class DatagramBIO {
     return output
   }
 
-  /// OpenSSL sets its timer: afresh, or again after it ran out. Returns microseconds by OpenSSL's clock.
+  /// OpenSSL sets its timer: from the start, or again after expiry. Returns microseconds by OpenSSL's clock.
   private func setTimer(isRepetition: Bool) -> UInt32 {
     let next = timing.retransmission(after: isRepetition ? wait : nil)
     wait = next
@@ -49,7 +49,7 @@ final class DatagramBIO {
     return UInt32(clamping: timer.setting(for: next).nanoseconds / 1000)
   }
 
-  /// Makes the OpenSSL side of the pipe and hands it to `ssl`, which frees it. False when memory is short.
+  /// Creates the BIO and passes it to `ssl`, which frees it. False if out of memory.
   func attach(to ssl: OpaquePointer) -> Bool {
     guard let method = Self.method.pointer, let bio = BIO_new(method) else { return false }
     BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
@@ -66,7 +66,7 @@ final class DatagramBIO {
     BIO_get_data(bio).map { Unmanaged<DatagramBIO>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// One table of functions for the life of the process.
+  /// One function table for the life of the process.
   private static let method = Method()
 
   private struct Method: @unchecked Sendable {
@@ -87,7 +87,7 @@ final class DatagramBIO {
           copenssl_bio_set_retry_read(bio)
           return -1
         }
-        // As recv(2) on a datagram socket: what does not fit is gone.
+        // Like recv(2) on a datagram socket: excess bytes are discarded.
         let count = min(Int(capacity), owner.incoming.count)
         UnsafeMutableRawBufferPointer(start: bytes, count: count).copyBytes(from: owner.incoming.prefix(count))
         owner.incoming = []

@@ -4,13 +4,13 @@ internal import COpenSSL
 struct MemoryBIO: ~Copyable {
   let pointer: OpaquePointer
 
-  /// An empty one, to be written to.
+  /// An empty BIO for writing.
   init() {
     guard let pointer = BIO_new(BIO_s_mem()) else { preconditionFailure("memory for a buffer") }
     self.pointer = pointer
   }
 
-  /// One that reads as `text`.
+  /// A BIO from which `text` is read.
   init(_ text: String) {
     self.init()
     let bytes = Array(text.utf8)
@@ -23,7 +23,7 @@ struct MemoryBIO: ~Copyable {
     BIO_free(pointer)
   }
 
-  /// What was written and not yet read.
+  /// Bytes written and not yet read.
   var text: String {
     var bytes: UnsafePointer<UInt8>?
     let count = copenssl_bio_memory(pointer, &bytes)

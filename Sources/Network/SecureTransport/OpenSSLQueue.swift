@@ -1,12 +1,12 @@
 internal import COpenSSL
 
-/// Why something could not be made with OpenSSL or from what was given to it.
+/// A failure of OpenSSL, or invalid input for it.
 public enum SecureError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The text is not a PEM private key on P-256.
   case malformedKey(String)
-  /// A name that may not stand in a certificate.
+  /// A name that is not allowed in a certificate.
   case invalidName(String)
-  /// OpenSSL refused; `operation` is its function, `reason` its own text.
+  /// OpenSSL failed; `operation` is the function, `reason` OpenSSL's own text.
   case openSSL(operation: String, reason: String)
 
   public var description: String {
@@ -18,14 +18,14 @@ public enum SecureError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The calling thread's queue of OpenSSL errors. It has to be empty before each TLS call, or `SSL_get_error` blames that
+/// The calling thread's queue of OpenSSL errors. It must be empty before each TLS call, or `SSL_get_error` blames that
 /// call for an older failure.
 package enum OpenSSLQueue {
   package static func clear() {
     ERR_clear_error()
   }
 
-  /// Empties the queue; the text names what went wrong last.
+  /// Empties the queue and returns the reason of the last error.
   package static func takeReason() -> String {
     var reason = ""
     while true {

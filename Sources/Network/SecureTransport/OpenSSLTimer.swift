@@ -1,14 +1,14 @@
-/// OpenSSL has a repetition timer of its own, by the wall clock, and repeats nothing before that has run out. This port
+/// OpenSSL has its own retransmission timer, on the wall clock, and retransmits nothing before it expires. This port
 /// keeps it in step with the caller's `now`, so that tests can run in simulated time.
 package protocol OpenSSLTimer: Sendable {
-  /// What OpenSSL's timer is set to when the handshake waits for `wait` by the caller's clock. Less than 15 ms OpenSSL
-  /// takes for nothing.
+  /// The value for OpenSSL's timer when the handshake waits for `wait` by the caller's clock. OpenSSL treats less than
+  /// 15 ms as expired.
   func setting(for wait: Duration) -> Duration
-  /// Called when a wait is over by the caller's clock. `left` tells what OpenSSL's timer still has to run.
+  /// Called when a wait is over by the caller's clock. `left` returns the time left on OpenSSL's timer.
   func waitIsOver(left: () -> Duration)
 }
 
-/// `now` runs as fast as the wall clock: both timers run out together, but for rounding.
+/// For a `now` that runs at the speed of the wall clock: both timers expire together, except for rounding.
 package struct WallClockTimer: OpenSSLTimer {
   package init() {}
 

@@ -1,6 +1,6 @@
 public import PeerConnection
 
-/// DTLS by OpenSSL and SRTP by libsrtp, for all peers that are shown one certificate.
+/// DTLS by OpenSSL and SRTP by libsrtp, for all peers that are presented with one certificate.
 ///
 /// ```swift
 /// let key = PrivateKey.generate()
@@ -15,7 +15,7 @@ public struct OpenSSLTransports: SecureTransports {
 
   /// - Parameters:
   ///   - key: The key behind the certificate.
-  ///   - certificate: What peers see; HTTPS may show the same one.
+  ///   - certificate: The certificate presented to peers; HTTPS may present the same one.
   ///   - timing: The handshake's timers.
   /// - Throws: `SecureError.openSSL` when the certificate does not belong to the key.
   public init(
@@ -24,7 +24,7 @@ public struct OpenSSLTransports: SecureTransports {
     try self.init(key: key, certificate: certificate, timing: timing, timer: WallClockTimer())
   }
 
-  /// With another clock than the wall's behind the handshake's `now`.
+  /// With a clock other than the wall clock behind the handshake's `now`.
   package init(
     key: PrivateKey, certificate: Certificate, timing: DTLSTiming, timer: any OpenSSLTimer
   ) throws(SecureError) {
@@ -40,8 +40,8 @@ public struct OpenSSLTransports: SecureTransports {
     self.timer = timer
   }
 
-  /// Starts libsrtp with its self-tests, some 20 ms of processor time that the first peer waits for otherwise. Any
-  /// thread; once is enough.
+  /// Initialises libsrtp and runs its self-tests: about 20 ms of processor time that the first peer would otherwise
+  /// wait for. Call it once, on any thread.
   public static func prepare() {
     SRTPSession.prepare()
   }

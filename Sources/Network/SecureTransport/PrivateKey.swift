@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A private key for ECDSA on P-256. Copies share one key in memory, which is wiped when the last of them goes.
+/// A private key for ECDSA on P-256. Copies share one key in memory, which is wiped when the last copy is released.
 public struct PrivateKey: Sendable {
   private final class Storage: Sendable {
     let handle: PrivateKeyHandle
@@ -20,7 +20,7 @@ public struct PrivateKey: Sendable {
     storage = Storage(handle)
   }
 
-  /// A new key from OpenSSL's random numbers.
+  /// A new key from OpenSSL's random number generator.
   public static func generate() -> PrivateKey {
     guard let pointer = copenssl_generate_p256(), let key = try? PrivateKey(PrivateKeyHandle(adopting: pointer)) else {
       preconditionFailure("OpenSSL has P-256, memory and random numbers: \(OpenSSLQueue.takeReason())")
@@ -30,7 +30,7 @@ public struct PrivateKey: Sendable {
 
   /// Reads a PEM private key, PKCS#8 (RFC 5958) or SEC 1 (RFC 5915). Throws `SecureError.malformedKey`.
   public init(pem: String) throws(SecureError) {
-    // A hand-made file may carry "EC PARAMETERS" before a SEC 1 key; the key's block alone is what counts.
+    // A hand-made file may have an "EC PARAMETERS" block before a SEC 1 key; only the key's block matters.
     for marker in ["PRIVATE KEY", "EC PRIVATE KEY"] {
       guard let start = pem.firstRange(of: "-----BEGIN \(marker)-----"),
         let end = pem.firstRange(of: "-----END \(marker)-----"), start.upperBound <= end.lowerBound
@@ -41,7 +41,7 @@ public struct PrivateKey: Sendable {
     throw .malformedKey("no BEGIN PRIVATE KEY line")
   }
 
-  /// The key as PKCS#8 PEM, with a line break at its end. Keep it in a file of mode 0600.
+  /// The key as PKCS#8 PEM, with a trailing line break. Store it in a file of mode 0600.
   public var pem: String {
     let buffer = MemoryBIO()
     let written = PEM_write_bio_PKCS8PrivateKey(buffer.pointer, storage.handle.pointer, nil, nil, 0, nil, nil)
@@ -55,11 +55,11 @@ public struct PrivateKey: Sendable {
   }
 }
 
-/// Owns an `EVP_PKEY`. Nothing changes it once it is checked; OpenSSL may then read it on several threads.
+/// Owns an `EVP_PKEY`. It is not changed once checked, so OpenSSL may read it on several threads.
 private struct PrivateKeyHandle: ~Copyable, @unchecked Sendable {
   let pointer: OpaquePointer
 
-  /// Takes over a reference that the caller holds.
+  /// Takes ownership of a reference that the caller holds.
   init(adopting pointer: OpaquePointer) {
     self.pointer = pointer
   }
@@ -79,7 +79,7 @@ private struct PrivateKeyHandle: ~Copyable, @unchecked Sendable {
     EVP_PKEY_free(pointer)
   }
 
-  /// Makes sure that this is a valid key on P-256, and gives its public half in its one canonical form.
+  /// Verifies that this is a valid key on P-256 and returns its public key in its canonical encoding.
   func checkedPublicKey() throws(SecureError) -> [UInt8] {
     OpenSSLQueue.clear()
     defer { OpenSSLQueue.clear() }

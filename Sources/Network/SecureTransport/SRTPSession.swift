@@ -1,12 +1,12 @@
 internal import CSRTP
 public import PeerConnection
 
-/// SRTP and SRTCP of one peer over libsrtp, both directions. RFC 3711, RFC 7714.
+/// SRTP and SRTCP of one peer over libsrtp, in both directions. RFC 3711, RFC 7714.
 public final class SRTPSession: SRTPPort {
-  /// How far behind the newest packet one may still come, in packets, before it counts as replayed. A key frame at
-  /// 2500 kbps is some 100 packets; retransmissions of it come within a second. RFC 3711 section 3.3.2 asks for 64.
+  /// How many packets behind the newest one a packet may arrive before it is rejected as a replay. A key frame at
+  /// 2500 kbps is about 100 packets; its retransmissions arrive within a second. RFC 3711 section 3.3.2 asks for 64.
   static let replayWindow: UInt = 1024
-  /// Each source costs memory, and a peer may name 2^32 of them.
+  /// Each source costs memory, and a peer can use 2^32 of them.
   static let maximumRemoteSources = 256
 
   private let outbound: SRTPContext
@@ -18,7 +18,7 @@ public final class SRTPSession: SRTPPort {
     _ = SRTPContext.started
   }
 
-  /// - Throws: `SRTPError.malformed` when key and salt have not the profile's length.
+  /// - Throws: `SRTPError.malformed` when key and salt do not have the profile's lengths.
   public init(keys: SRTPKeys) throws(SRTPError) {
     outbound = try SRTPContext(profile: keys.profile, key: keys.local, direction: ssrc_any_outbound)
     inbound = try SRTPContext(profile: keys.profile, key: keys.remote, direction: ssrc_any_inbound)
@@ -29,7 +29,7 @@ public final class SRTPSession: SRTPPort {
   }
 
   public func protectRTCP(_ packet: inout [UInt8]) throws(SRTPError) {
-    // The trailer has the 4-byte SRTCP index as well. RFC 3711 section 3.4.
+    // The trailer also includes the 4-byte SRTCP index. RFC 3711 section 3.4.
     try packet.process(minimum: 8, room: Int(SRTP_MAX_TRAILER_LEN) + 4) { srtp_protect_rtcp(outbound.pointer, $0, &$1) }
   }
 
@@ -55,13 +55,13 @@ public final class SRTPSession: SRTPPort {
     return source
   }
 
-  /// Only after authentication: nobody but the peer can use the sources up.
+  /// Called only after authentication, so that nobody but the peer can exhaust the limit.
   private func remember(_ source: UInt32) {
     if !remoteSources.contains(source) { remoteSources.append(source) }
   }
 }
 
-/// Owns one direction's `srtp_t`.
+/// Owns the `srtp_t` of one direction.
 private struct SRTPContext: ~Copyable {
   let pointer: srtp_t
 
@@ -84,8 +84,8 @@ private struct SRTPContext: ~Copyable {
     }
     policy.ssrc.type = direction
     policy.window_size = SRTPSession.replayWindow
-    // A peer without RTX asks for the same packet again. RFC 4588 section 3 discusses why; the text is the same, so
-    // sending it twice gives nothing away.
+    // A peer without RTX asks for the same packet again. RFC 4588 section 3 discusses the reasons; the plaintext is the
+    // same, so sending it twice reveals nothing.
     policy.allow_repeat_tx = 1
     var key = key
     var made: srtp_t?
@@ -114,8 +114,8 @@ extension SRTPError {
 }
 
 extension [UInt8] {
-  /// Lets libsrtp work in place, with `room` spare bytes at the end. On failure the packet's length is as before, its
-  /// bytes are not to be used.
+  /// Lets libsrtp work in place, with `room` spare bytes at the end. On failure the packet has its old length, but its
+  /// bytes must not be used.
   fileprivate mutating func process(
     minimum: Int, room: Int, _ body: (UnsafeMutableRawPointer, inout Int32) -> srtp_err_status_t
   ) throws(SRTPError) {

@@ -1,7 +1,7 @@
 public import NIOCore
 public import Wire
 
-/// One deadline on an event loop. Setting it replaces the one before; releasing the timer cancels it.
+/// One deadline on an event loop. Setting it replaces the previous one; releasing the timer cancels it.
 ///
 /// Confined to its event loop.
 public final class DeadlineTimer {
@@ -11,7 +11,7 @@ public final class DeadlineTimer {
   private var task: Scheduled<Void>?
 
   /// - Parameters:
-  ///   - now: the clock of the deadlines.
+  ///   - now: the clock that deadlines refer to.
   ///   - fired: called on the event loop, never from within `set`.
   public init(on eventLoop: any EventLoop, now: @escaping () -> Instant, fired: @escaping () -> Void) {
     self.eventLoop = eventLoop
@@ -21,12 +21,12 @@ public final class DeadlineTimer {
 
   deinit { task?.cancel() }
 
-  /// Fires at `deadline`, at once if that has passed; nil: not at all.
+  /// Fires at `deadline`, or as soon as possible if it has passed; nil: cancels.
   public func set(_ deadline: Instant?) {
     if let deadline { set(deadline - now()) } else { cancel() }
   }
 
-  /// Fires after `delay`, at once if that is negative.
+  /// Fires after `delay`, or as soon as possible if it is negative.
   public func set(_ delay: Duration) {
     cancel()
     task = eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(max(0, delay.nanoseconds))) { [weak self] in

@@ -1,16 +1,16 @@
 internal import CYAML
 
-/// Builds nodes from libyaml's events. Refuses what a configuration never needs and what could take unbounded time or
-/// stack: anchors, aliases, tags, deep nesting, a second document, duplicate keys.
+/// Builds nodes from libyaml's events. Refuses everything that a configuration never needs or that could take unbounded
+/// time or stack: anchors, aliases, tags, deep nesting, a second document, duplicate keys.
 struct YAMLComposer: ~Copyable {
   static let maximumBytes = 256 << 10
-  /// Lists and mappings within one another; the configuration needs 4.
+  /// Nesting depth of lists and mappings; the configuration needs 4.
   static let maximumDepth = 32
 
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let text: UnsafeBufferPointer<UInt8>
 
-  /// The only document of `bytes`; nil when there is none.
+  /// The only document in `bytes`; nil if there is none.
   static func compose(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode? {
     guard bytes.count <= maximumBytes else {
       throw YAMLError(mark: YAMLMark(line: 1, column: 1), message: "the file is larger than \(maximumBytes >> 10) KiB")
@@ -20,7 +20,7 @@ struct YAMLComposer: ~Copyable {
       let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }
       throw YAMLError(mark: line.map { YAMLMark(line: $0 + 1) }, message: "is not UTF-8 text")
     }
-    // libyaml keeps the pointer, so everything happens while it is valid.
+    // libyaml keeps the pointer, so all work happens while it is valid.
     let result: Result<YAMLNode?, YAMLError> = bytes.withUnsafeBufferPointer { buffer in
       do throws(YAMLError) {
         let composer = try YAMLComposer(buffer)
@@ -106,7 +106,7 @@ struct YAMLComposer: ~Copyable {
       case scalar(YAMLScalar)
       case sequence
       case mapping
-      /// Of the list, mapping, document or stream that is open.
+      /// Closes the current list, mapping, document or stream.
       case end
       case other
     }
@@ -159,7 +159,7 @@ struct YAMLComposer: ~Copyable {
   private func failure() -> YAMLError {
     let problem = parser.pointee.problem.map { String(cString: $0) } ?? "out of memory"
     guard parser.pointee.error != YAML_READER_ERROR else {
-      // The reader is ahead of its mark; it reports the byte.
+      // The reader is ahead of its mark; it reports the byte offset.
       let line = text.prefix(parser.pointee.problem_offset).count { $0 == 0x0a } + 1
       return YAMLError(mark: YAMLMark(line: line), message: "not YAML: \(problem)")
     }

@@ -1,16 +1,16 @@
-/// A place in the text, counted from 1.
+/// A position in the text, counted from 1.
 struct YAMLMark: Hashable {
   var line: Int
   /// In Unicode scalars; nil for the line as a whole.
   var column: Int?
 }
 
-/// One value of a YAML document with its place. YAML 1.1, chapter 3, without aliases and tags.
+/// One value of a YAML document with its position. YAML 1.1, chapter 3, without aliases and tags.
 struct YAMLNode {
   enum Content {
     case scalar(YAMLScalar)
     case sequence([YAMLNode])
-    /// In the order of the text; no key occurs twice.
+    /// In document order; keys are unique.
     case mapping([(key: YAMLNode, value: YAMLNode)])
   }
 
@@ -29,13 +29,13 @@ struct YAMLNode {
     if case .mapping(let pairs) = content { pairs } else { nil }
   }
 
-  /// `null`, `~` or nothing, without quotes. YAML 1.2 section 10.2.1.1.
+  /// `null`, `~` or empty, without quotes. YAML 1.2 section 10.2.1.1.
   var isNull: Bool {
     guard let scalar, scalar.isPlain else { return false }
     return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
   }
 
-  /// What it is, for error messages.
+  /// A description for error messages.
   var kind: String {
     switch content {
     case .scalar(let scalar): isNull ? "empty" : "“\(scalar.string.prefix(40))”"
@@ -47,15 +47,15 @@ struct YAMLNode {
 
 struct YAMLScalar {
   var string: String
-  /// Without quotes, so it may be a number or empty.
+  /// Unquoted, so it may be a number or empty.
   var isPlain: Bool
 }
 
 /// Why a text was refused.
 struct YAMLError: Error {
-  /// Nil when no single place is the cause.
+  /// Nil if no single position is the cause.
   var mark: YAMLMark?
-  /// The dotted key it is about; empty for the file.
+  /// The dotted key concerned; empty for the file.
   var key = ""
   var message: String
 }

@@ -2,11 +2,11 @@ internal import Glibc
 public import NIOCore
 internal import NIOPosix
 
-/// The daemon's UNIX socket for commands of this machine's administrator: one JSON object a line, each way.
+/// The daemon's UNIX socket for commands by the machine's administrator: one JSON object per line, in each direction.
 ///
 /// The file's mode and owner decide who may open it; there is no other authentication.
 public final class CommandSocket: Sendable {
-  /// Takes one line and returns the line to answer with. Called on the event loop.
+  /// Takes one line and returns the line to reply with. Called on the event loop.
   public typealias Responder = @Sendable (_ line: [UInt8]) -> EventLoopFuture<[UInt8]>
 
   private let channel: any Channel
@@ -17,12 +17,12 @@ public final class CommandSocket: Sendable {
     self.path = path
   }
 
-  /// Binds `path`, mode 0660. A socket file that a dead daemon left is replaced; the caller holds the directory's lock.
+  /// Binds `path`, mode 0660. Replaces a socket file left by a dead daemon; the caller holds the directory's lock.
   public static func start(
     path: String, on group: any EventLoopGroup, responder: @escaping Responder
   ) async throws -> CommandSocket {
     unlink(path)
-    // The file must never be open to others, not even until chmod.
+    // The file must never be accessible to others, not even until chmod.
     let mask = umask(0o117)
     defer { umask(mask) }
     let channel = try await ServerBootstrap(group: group)
@@ -45,7 +45,7 @@ private final class CommandHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// The longest command is a token's name and permissions.
+  /// The longest command holds a token's name and permissions.
   private static let maximumLineBytes = 16 * 1024
 
   private let responder: CommandSocket.Responder
@@ -79,14 +79,14 @@ private final class CommandHandler: ChannelInboundHandler {
 
 /// Why the running daemon could not be asked.
 public enum CommandClientError: Error, Sendable {
-  /// Nothing listens at the path: the daemon does not run, or has another runtime directory.
+  /// Nothing listens at the path: the daemon is not running, or uses another runtime directory.
   case notRunning(path: String)
-  /// The file's mode keeps us out.
+  /// The file's mode does not allow access.
   case permissionDenied(path: String)
   case failed(path: String, errno: Int32)
 }
 
-/// The commands' end of the socket. Blocks; made for short-lived programs.
+/// The commands' end of the socket. Blocking, for short-lived programs.
 public enum CommandClient {
   /// Sends one line and waits for one line, at most `timeoutSeconds`.
   public static func ask(

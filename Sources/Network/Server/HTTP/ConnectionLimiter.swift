@@ -4,7 +4,7 @@ internal import NIOHTTP1
 internal import Synchronization
 internal import Wire
 
-/// Limits connections to the HTTPS port, for all event loops: `ConnectionTable` with real connections.
+/// Limits connections to the HTTPS port, across all event loops: `ConnectionTable` with real connections.
 final class ConnectionLimiter: Sendable {
   private struct State {
     var table: ConnectionTable
@@ -17,11 +17,11 @@ final class ConnectionLimiter: Sendable {
     state = Mutex(State(table: ConnectionTable(limits: limits)))
   }
 
-  /// File descriptors kept free for everything but client connections: devices, files, sockets, libraries.
+  /// File descriptors reserved for everything except client connections: devices, files, sockets, libraries.
   private static let otherDescriptors = 96
 
-  /// As many places as there are file descriptors for. When accept(2) fails there is no new connection to give way to, and
-  /// devices that come back need descriptors too.
+  /// Limits places to the available file descriptors. When accept(2) fails there is no new connection to make room for,
+  /// and devices that are plugged in again need descriptors too.
   static func places(atMost wanted: Int) -> Int {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return wanted }
@@ -64,7 +64,7 @@ final class ConnectionLimiter: Sendable {
   }
 }
 
-/// One connection's place at the limiter. First in the pipeline, before TLS.
+/// A connection's place in the limiter. First in the pipeline, before TLS.
 final class ConnectionLimiterHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
@@ -77,7 +77,7 @@ final class ConnectionLimiterHandler: ChannelInboundHandler {
     self.limiter = limiter
   }
 
-  /// Takes the place. Throws when there is none.
+  /// Takes a place. Throws when there is none.
   func enter(_ channel: any Channel) throws {
     let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
     guard let id = limiter.enter(bound, from: channel.remoteAddress?.transportAddress?.ip) else {
@@ -87,7 +87,7 @@ final class ConnectionLimiterHandler: ChannelInboundHandler {
     channel.closeFuture.whenComplete { [limiter] _ in limiter.leave(id) }
   }
 
-  /// Nil when the client's request may be answered, otherwise how long it has to wait.
+  /// Nil when the client's request may be answered, otherwise the time to wait.
   func ask() -> Duration? { id.flatMap(limiter.ask) }
 
   /// The client has proven a credential.
@@ -95,7 +95,7 @@ final class ConnectionLimiterHandler: ChannelInboundHandler {
     if let id { limiter.prove(id) }
   }
 
-  /// Immediately: TLS would first wait for the peer's close_notify.
+  /// Closes immediately: TLS would first wait for the peer's close_notify.
   func close() {
     context?.close(promise: nil)
   }
@@ -117,8 +117,8 @@ final class ConnectionLimiterHandler: ChannelInboundHandler {
   }
 }
 
-/// Bounds the bytes of a request before it is parsed. The HTTP decoder bounds header fields, but buffers a request line
-/// of any length. Between TLS and the decoder in the pipeline.
+/// Bounds the bytes of a request before it is parsed. The HTTP decoder limits header fields, but buffers request lines
+/// of any length. Placed between TLS and the decoder.
 final class RequestSizeHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -135,7 +135,7 @@ final class RequestSizeHandler: ChannelInboundHandler {
     self.maximumBytes = maximumBytes
   }
 
-  /// A request's head has arrived; its body is bounded where it is collected.
+  /// A request's head has been parsed; its body is limited where it is collected.
   func beginRequest() {
     bytes = 0
   }
@@ -143,7 +143,7 @@ final class RequestSizeHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isOff else { return context.fireChannelRead(data) }
     var rest = unwrapInboundIn(data)
-    // In pieces, because a head within them resets the count.
+    // In pieces, because parsing a head among them resets the count.
     while !isOver, let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceBytes)), piece.readableBytes > 0
     {
       bytes += piece.readableBytes

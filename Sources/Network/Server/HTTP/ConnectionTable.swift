@@ -1,36 +1,37 @@
 internal import Signaling
 internal import Wire
 
-/// The places at the HTTPS port: who gets one, who loses one when all are taken, and how many requests a client may make
-/// before it has shown a token or a pairing.
+/// Allocates places at the HTTPS port: which client gets one, which client loses one when all are taken, and how many
+/// requests a client may make before it has presented a token or a pairing.
 ///
 /// The rules, and why:
-/// - Strangers cannot shut anybody out: when all places are taken, a stranger loses one, never a client that has proven
-///   itself. It is the oldest connection of the address that has the most, so a flood from one address displaces itself,
-///   and a parent behind the same router still gets in: as the newest, it would be the last to go.
-/// - Within such a flood, silent connections and those that have sent something give way in turn, whichever are more.
-///   Otherwise either kind could be used to starve the other.
+/// - Strangers cannot lock anybody out: when all places are taken, a stranger loses its place, never a client that has
+///   proven itself. It is the oldest connection of the address with most connections, so a flood from one address
+///   displaces itself, and a parent behind the same router still gets in: as the newest, it would be the last to go.
+/// - Within such a flood, silent connections and those that have sent something take turns at being evicted, whichever
+///   are more. Otherwise either kind could be used to starve the other.
 /// - A place costs next to nothing; a TLS handshake and a response cost processor time, which pictures and sound need.
-///   Both are rate-limited, for each address and for all strangers together, because one machine in an IPv6 network has
+///   Both are rate-limited, per address and for all strangers together, because one machine in an IPv6 network can use
+///   any number of addresses. Addresses that have proven themselves before are exempt from the common limit.
 ///   as many addresses as it likes. Addresses that have proven themselves before are exempt from the common limit.
 struct ConnectionTable {
   typealias ID = UInt64
 
   struct Limits: Sendable {
     var places = 256
-    /// A household that reconnects after a power cut, all through one router, with a margin.
+    /// Enough for a household that reconnects after a power cut, all through one router.
     var handshakeBurst = 100
     var handshakeInterval: Duration = .milliseconds(50)
     var requestBurst = 100
     var requestInterval: Duration = .milliseconds(50)
-    /// The limit of all strangers together, as a multiple of one address's.
+    /// The limit for all strangers together, as a multiple of the limit per address.
     var strangers = 5
-    /// How many addresses with a proven client are remembered.
+    /// How many addresses of proven clients are remembered.
     var knownAddresses = 64
   }
 
   private enum Standing {
-    /// Connected; has sent nothing.
+    /// Connected, but has not sent anything.
     case silent
     case speaking
     /// Holds a token or is a paired parent.
@@ -42,7 +43,7 @@ struct ConnectionTable {
     var standing: Standing
   }
 
-  /// Tokens for each address and for all strangers.
+  /// Rate limits per address and for all strangers.
   private struct Allowance {
     private var each: RateLimiter<IPAddress?>
     private var all: RateLimiter<Bool>
@@ -52,7 +53,7 @@ struct ConnectionTable {
       all = RateLimiter(burst: burst * strangers, interval: interval / strangers, maximumKeys: 1)
     }
 
-    /// The address first: a refused request must not use up the common allowance.
+    /// Checks the address first: a refused request must not use up the common allowance.
     mutating func admit(_ address: IPAddress?, isKnown: Bool, now: Instant) -> Duration? {
       if case .refused(let wait) = each.admit(address, now: now) { return wait }
       if !isKnown, case .refused(let wait) = all.admit(true, now: now) { return wait }
@@ -62,11 +63,11 @@ struct ConnectionTable {
 
   private let limits: Limits
   private var places: [ID: Place] = [:]
-  /// Places without proof, by address.
+  /// Places of unproven clients, by address.
   private var strangers: [IPAddress?: Int] = [:]
   private var handshakes: Allowance
   private var requests: Allowance
-  /// The most recent last.
+  /// Most recent last.
   private var known: [IPAddress] = []
   private var lastID: ID = 0
 
@@ -79,7 +80,7 @@ struct ConnectionTable {
 
   var count: Int { places.count }
 
-  /// A place for a new connection, and the connection to close for it. Nil when proven clients hold all places.
+  /// A place for a new connection, and the connection to close for it. Nil if proven clients hold all places.
   mutating func enter(from address: IPAddress?) -> (id: ID, evicted: ID?)? {
     var evicted: ID?
     if places.count >= limits.places {
@@ -93,7 +94,7 @@ struct ConnectionTable {
     return (lastID, evicted)
   }
 
-  /// The connection's first bytes have arrived: a TLS handshake begins. False when there are too many.
+  /// The connection's first bytes have arrived: a TLS handshake begins. False if there are too many.
   mutating func greet(_ id: ID, now: Instant) -> Bool {
     guard var place = places[id], place.standing == .silent else { return places[id] != nil }
     guard handshakes.admit(place.address, isKnown: isKnown(place.address), now: now) == nil else { return false }
@@ -102,7 +103,7 @@ struct ConnectionTable {
     return true
   }
 
-  /// Nil when a request may be answered, otherwise how long to wait.
+  /// Nil when a request may be answered, otherwise the time to wait.
   mutating func ask(_ id: ID, now: Instant) -> Duration? {
     guard let place = places[id], place.standing != .proven else { return nil }
     return requests.admit(place.address, isKnown: isKnown(place.address), now: now)
@@ -120,7 +121,7 @@ struct ConnectionTable {
     known.append(address)
   }
 
-  /// The connection is gone. Unknown ones are ignored.
+  /// The connection is gone. Unknown ids are ignored.
   mutating func leave(_ id: ID) {
     guard let place = places.removeValue(forKey: id) else { return }
     if place.standing != .proven { forgetStranger(at: place.address) }
@@ -135,7 +136,7 @@ struct ConnectionTable {
     strangers[address] = left > 0 ? left : nil
   }
 
-  /// Numbers grow, so the smallest is the oldest.
+  /// Ids increase, so the smallest is the oldest.
   private func leastWorthy() -> ID? {
     guard let most = strangers.values.max() else { return nil }
     var silent: (count: Int, oldest: ID) = (0, .max)

@@ -2,25 +2,25 @@ public import NIOCore
 internal import NIOHTTP1
 public import Signaling
 
-/// An HTTP/1.1 client for one origin: one request at a time on one connection, which is kept open and reopened when the
-/// server has closed it. No redirects, no cookies, no proxy.
+/// An HTTP/1.1 client for one origin: one request at a time on one connection, which is kept alive, and reopened after
+/// the server has closed it. No redirects, no cookies, no proxy.
 ///
 /// `@unchecked Sendable` because it is confined to its event loop: every entry checks that it runs there.
 public final class HTTPClient: @unchecked Sendable {
-  /// Called once for each request, on the event loop, never from within `send`.
+  /// Called once per request, on the event loop, never from within `send`.
   public typealias Completion = (Result<HTTPResponse, HTTPClientError>) -> Void
 
   public struct Limits: Sendable {
     /// The same as our server's limit; an SDP answer is about 10 KiB.
     public var maximumBodyBytes = 64 * 1024
-    /// For the name, TCP and TLS together. Allows for three lost SYNs in a row, retried after 1, 2 and 4 s.
+    /// For name resolution, TCP and TLS together. Allows for three lost SYNs in a row, retried after 1, 2 and 4 s.
     public var connectTimeout: TimeAmount = .seconds(8)
     /// From `send` to the last byte.
     public var requestTimeout: TimeAmount = .seconds(12)
-    /// Of a connection without a request. Shorter than most servers' minute, so that no request is written to a connection
-    /// that the server is closing.
+    /// Idle time of a connection between requests. Shorter than most servers' minute, so that no request is written to
+    /// a connection that the server is closing.
     public var idleTimeout: TimeAmount = .seconds(50)
-    /// Requests that wait for the one before.
+    /// Requests queued behind the current one.
     public var maximumWaiting = 16
 
     public init() {}
@@ -30,7 +30,7 @@ public final class HTTPClient: @unchecked Sendable {
     let request: HTTPClientRequest
     let completion: Completion
     var timer: Scheduled<Void>?
-    /// It was lost on a kept connection and is sent again on a fresh one.
+    /// It was lost on a kept-alive connection and is being retried on a fresh one.
     var isRepeated = false
 
     init(_ request: HTTPClientRequest, _ completion: @escaping Completion) {
@@ -41,11 +41,11 @@ public final class HTTPClient: @unchecked Sendable {
 
   private enum State {
     case disconnected
-    /// Up to TCP.
+    /// Until TCP is connected.
     case connecting
     /// TLS.
     case handshaking(any Channel, HTTPResponseHandler)
-    /// `served` counts the responses that came over it.
+    /// `served` counts the responses received on it.
     case connected(any Channel, HTTPResponseHandler, served: Int)
     case closed
 
@@ -62,9 +62,9 @@ public final class HTTPClient: @unchecked Sendable {
   private let limits: Limits
   private let connector: HTTPConnector
   private var state: State = .disconnected
-  /// Tells connections apart, so that events of an abandoned one are ignored.
+  /// Identifies the connection, so that events of an abandoned one are ignored.
   private var generation: UInt64 = 0
-  /// In flight; only while connected.
+  /// The request in flight; only while connected.
   private var current: Exchange?
   private var waiting: [Exchange] = []
   private var connectTimer: Scheduled<Void>?
@@ -72,7 +72,7 @@ public final class HTTPClient: @unchecked Sendable {
   /// Connections made so far.
   public private(set) var connectionCount = 0
 
-  /// - Parameter trust: for `https`; plain `http` authenticates nobody.
+  /// - Parameter trust: for `https`; with plain `http` the server is not authenticated.
   /// - Throws: `HTTPClientError.tls` when the TLS library cannot be set up.
   public init(
     origin: HTTPOrigin, trust: HTTPTrust, limits: Limits = Limits(), eventLoop: any EventLoop
@@ -94,7 +94,7 @@ public final class HTTPClient: @unchecked Sendable {
     if case .disconnected = state { connect() }
   }
 
-  /// Sends a request after those before it.
+  /// Sends a request after the queued ones.
   public func send(_ request: HTTPClientRequest, then completion: @escaping Completion) {
     eventLoop.preconditionInEventLoop()
     precondition(request.url.origin == origin, "a client is for one origin")
@@ -106,11 +106,11 @@ public final class HTTPClient: @unchecked Sendable {
       self?.requestTimedOut(bound.value)
     }
     waiting.append(exchange)
-    // Later: an immediate failure would call back from here.
+    // Deferred, because an immediate failure would call back from here.
     eventLoop.execute { [weak self] in self?.advance() }
   }
 
-  /// Ends the connection; requests that have no response yet fail with `closed`.
+  /// Closes the connection; requests without a response fail with `closed`.
   public func close() {
     eventLoop.preconditionInEventLoop()
     let exchanges = takeAll()
@@ -128,7 +128,7 @@ public final class HTTPClient: @unchecked Sendable {
     case .disconnected:
       connect()
     case .connected(_, let handler, _):
-      // Otherwise its end is being reported, and that advances again.
+      // Otherwise its end is being reported, which calls `advance` again.
       guard handler.isReady else { return }
       waiting.removeFirst()
       current = exchange
@@ -221,7 +221,7 @@ public final class HTTPClient: @unchecked Sendable {
     }
   }
 
-  /// Of several attempts to connect, only the one that succeeded counts.
+  /// Of several connection attempts, only the successful one counts.
   private func receive(_ event: HTTPResponseHandler.Event, from sender: HTTPResponseHandler) {
     switch (state, event) {
     case (.handshaking(_, let handler), .ready) where handler === sender:
@@ -254,7 +254,7 @@ public final class HTTPClient: @unchecked Sendable {
   private func requestLost(_ error: HTTPClientError, mayRepeat: Bool) {
     if let exchange = current {
       current = nil
-      // RFC 9110 section 9.2.2: an idempotent request is retried when a kept connection turns out to be closed.
+      // RFC 9110 section 9.2.2: retry an idempotent request when a kept-alive connection turns out to be closed.
       if mayRepeat, exchange.request.isIdempotent, !exchange.isRepeated {
         exchange.isRepeated = true
         waiting.insert(exchange, at: 0)
@@ -265,7 +265,7 @@ public final class HTTPClient: @unchecked Sendable {
     advance()
   }
 
-  /// All waiting requests fail: none would fare better.
+  /// Fails all waiting requests: none would fare better.
   private func connectionFailed(_ error: HTTPClientError) {
     let exchanges = takeAll()
     disconnect()
@@ -273,7 +273,7 @@ public final class HTTPClient: @unchecked Sendable {
     advance()
   }
 
-  /// Drops the connection, in whatever state.
+  /// Drops the connection, whatever its state.
   private func disconnect() {
     connectTimer?.cancel()
     idleTimer?.cancel()

@@ -4,27 +4,27 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 
-/// Why there is no response.
+/// Why a request got no response.
 public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Phase: Hashable, Sendable {
-    /// Up to the end of the TLS handshake.
+    /// Until the end of the TLS handshake.
     case connecting
     case responding
   }
 
-  /// Nobody listens at the port.
+  /// Nothing listens at the port.
   case connectionRefused
-  /// No address belongs to the name.
+  /// The name has no address.
   case nameNotFound(String)
   /// No route to the host; the text is the system's.
   case unreachable(String)
   case timedOut(Phase)
-  /// The digest is over the certificate's DER, for a person to compare; nil when the handshake failed before it.
+  /// SHA-256 of the certificate's DER, for a person to compare; nil if the handshake failed before it was received.
   case certificateNotTrusted(sha256: [UInt8]?)
   case tls(String)
   /// The connection ended before the response did.
   case connectionLost
-  /// The body is over this many bytes.
+  /// The body exceeds this many bytes.
   case responseTooLarge(Int)
   /// The response is not HTTP/1.1.
   case protocolError(String)
@@ -51,7 +51,7 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     }
   }
 
-  /// Pairs of digits separated by colons, as other programs print fingerprints.
+  /// Hexadecimal pairs separated by colons, as other programs print fingerprints.
   private static func hexadecimal(_ bytes: [UInt8]) -> String {
     bytes.map { String($0 >> 4, radix: 16, uppercase: true) + String($0 & 15, radix: 16, uppercase: true) }
       .joined(separator: ":")
@@ -59,7 +59,7 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension HTTPClientError {
-  /// From a failed attempt to connect.
+  /// From a failed connection attempt.
   init(connecting error: any Error) {
     if let error = error as? HTTPClientError {
       self = error
@@ -74,7 +74,7 @@ extension HTTPClientError {
     }
   }
 
-  /// Of several addresses tried: a closed port tells more than a missing route of the other family.
+  /// When several addresses were tried, a closed port is more informative than a missing route of the other family.
   private init(_ error: NIOConnectionError) {
     let failures = error.connectionErrors.map { HTTPClientError(connecting: $0.error) }
     if failures.contains(.connectionRefused) {

@@ -5,7 +5,7 @@ public import Signaling
 /// A request to send.
 public struct HTTPClientRequest: Sendable {
   public var method: HTTPMethod
-  /// Must be of the client's origin.
+  /// Must have the client's origin.
   public var url: HTTPURL
   /// Without `Host` and `Content-Length`, which the client adds.
   public var headers: HTTPHeaders
@@ -23,7 +23,7 @@ public struct HTTPClientRequest: Sendable {
     self.body = body
   }
 
-  /// The head as it is sent.
+  /// The request head to send.
   var head: HTTPRequestHead {
     var headers = headers
     headers.replaceOrAdd(name: "Host", value: url.origin.authority)
@@ -34,12 +34,12 @@ public struct HTTPClientRequest: Sendable {
     return HTTPRequestHead(version: .http1_1, method: method, uri: url.target, headers: headers)
   }
 
-  /// Whether it may be sent twice. RFC 9110 section 9.2.2, RFC 5789 section 2.
+  /// Whether it may be retried. RFC 9110 section 9.2.2, RFC 5789 section 2.
   var isIdempotent: Bool { method != .POST && method != .PATCH }
 }
 
 extension HTTPClient {
-  /// Leaving does not wait longer for a server that may be gone.
+  /// Leaving must not be held up by a server that may be gone.
   private static let deletionTimeout: TimeAmount = .seconds(3)
 
   /// Sends a WHEP client's request.

@@ -3,15 +3,15 @@ internal import NIOPosix
 internal import Signaling
 internal import Wire
 
-/// Opens TCP connections to one origin; TLS follows within the pipeline.
+/// Opens TCP connections to one origin; TLS is added within the pipeline.
 struct HTTPConnector {
   let origin: HTTPOrigin
-  /// Nil: plain HTTP.
+  /// Nil for plain HTTP.
   let tls: ClientTLS?
   let timeout: TimeAmount
   let eventLoop: any EventLoop
 
-  /// - Parameter trust: for `https`; plain `http` authenticates nobody.
+  /// - Parameter trust: for `https`; with plain `http` the server is not authenticated.
   /// - Throws: `HTTPClientError.tls` when the TLS library cannot be set up.
   init(origin: HTTPOrigin, trust: HTTPTrust, timeout: TimeAmount, eventLoop: any EventLoop) throws(HTTPClientError) {
     self.origin = origin
@@ -20,7 +20,7 @@ struct HTTPConnector {
     tls = origin.scheme == .https ? try ClientTLS(trust: trust) : nil
   }
 
-  /// - Parameter configure: adds the handlers after TLS. Called for each attempt when a name has several addresses.
+  /// - Parameter configure: adds the handlers after TLS. Called once per attempt when a name has several addresses.
   func connect(
     configure: @escaping (ChannelPipeline.SynchronousOperations, CertificateCheck?) throws -> Void
   ) -> EventLoopFuture<any Channel> {

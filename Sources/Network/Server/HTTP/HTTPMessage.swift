@@ -3,19 +3,19 @@ public import NIOHTTP1
 public import Signaling
 public import Wire
 
-/// A complete HTTP request; its body has been bounded.
+/// A complete HTTP request of limited size.
 public struct HTTPRequest: Sendable {
   public var method: HTTPMethod
   /// Without the query.
   public var path: String
-  /// The text after `?`, percent-encoded; nil without one.
+  /// The text after `?`, percent-encoded; nil if there is none.
   public var query: String?
   public var headers: HTTPHeaders
   public var body: [UInt8]
-  /// Nil when the socket has no IP address any more.
+  /// Nil when the socket no longer has an IP address.
   public var remoteAddress: TransportAddress?
 
-  /// Whether the client is on this machine.
+  /// Whether the client runs on this machine.
   public var isFromLoopback: Bool { remoteAddress?.ip.isLoopback ?? false }
 }
 
@@ -40,7 +40,7 @@ public struct HTTPResponse: Sendable {
 }
 
 extension HTTPResponse {
-  /// A refusal as problem details (RFC 9457); 401 asks for a bearer token (RFC 6750 section 3).
+  /// A refusal as problem details (RFC 9457); 401 requests a bearer token (RFC 6750 section 3).
   public init(_ problem: Problem) {
     self.init(WHEPResponse(problem))
   }
@@ -52,5 +52,5 @@ extension HTTPResponse {
   }
 }
 
-/// Answers requests. Called on the event loop; the future completes on any.
+/// Answers requests. Called on the event loop; the future may complete on any event loop.
 public typealias HTTPResponder = @Sendable (HTTPRequest) -> EventLoopFuture<HTTPResponse>

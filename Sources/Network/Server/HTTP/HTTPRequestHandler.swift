@@ -3,7 +3,7 @@ internal import NIOHTTP1
 internal import NIOWebSocket
 internal import Signaling
 
-/// Collects one request at a time, calls the responder and writes the response. One for each TCP connection.
+/// Collects one request at a time, calls the responder and writes the response. One per TCP connection.
 final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -12,12 +12,12 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     case idle
     case collecting(HTTPRequestHead, [UInt8])
     case answering
-    /// The last response is written; no more requests are read.
+    /// The last response has been written; no more requests are read.
     case leaving
   }
 
-  /// From the last response to the end of the connection. Bytes that still arrive are read and dropped, because closing
-  /// with unread bytes would make the client lose the response. RFC 9112 section 9.6.
+  /// From the last response until the connection is closed. Data that still arrives is read and discarded, because
+  /// closing with unread data would make the client lose the response. RFC 9112 section 9.6.
   private static let lingering: TimeAmount = .milliseconds(300)
 
   private let limits: HTTPServer.Limits
@@ -41,7 +41,7 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   func channelActive(context: ChannelHandlerContext) {
-    // Covers the TLS handshake and the first request.
+    // Includes the TLS handshake and the first request.
     closeAfter(limits.requestTimeout, context: context)
     context.fireChannelActive()
   }
@@ -52,7 +52,7 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
-    // The connection has become a WebSocket, which has its own time-outs and limits.
+    // The connection has become a WebSocket, which has its own timeouts and limits.
     timer?.cancel()
     size.isOff = true
   }
@@ -81,7 +81,7 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // A failed upgrade continues as a plain request and is answered as one.
+    // A failed upgrade continues as a plain request and gets a response as such.
     if error is NIOWebSocketUpgradeError { return }
     if let error = error as? HTTPParserError {
       if case .idle = state {
@@ -92,10 +92,10 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
           : Problem(400, "this is not HTTP/1.1")
         return write(HTTPResponse(problem), to: head, closing: true, context: context)
       }
-      // The rest of a request that has been refused.
+      // The rest of a refused request.
       if case .leaving = state { return }
     }
-    // TLS failures, resets and time-outs: nothing more can be sent on this connection.
+    // TLS failures, resets and timeouts: nothing more can be sent on this connection.
     context.close(promise: nil)
   }
 
@@ -147,9 +147,9 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
       context.write(
         wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: response.body)))), promise: nil)
     }
-    // Also bounds how long a slow reader may take for the response.
+    // Also limits how long a slow reader may take for the response.
     closeAfter(limits.idleTimeout, context: context)
-    // Before the end is written: the next request may be delivered from within that.
+    // Before the end is written, because that may deliver the next request.
     state = closing ? .leaving : .idle
     let done = context.eventLoop.makePromise(of: Void.self)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: done)

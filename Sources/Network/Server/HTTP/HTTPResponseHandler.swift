@@ -2,12 +2,12 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOTLS
 
-/// Writes one request at a time and collects its response. One for each TCP connection.
+/// Writes one request at a time and collects its response. One per TCP connection.
 final class HTTPResponseHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias OutboundOut = HTTPClientRequestPart
 
-  /// What the connection reports; `failed` and `closed` are the last.
+  /// Events of the connection; `failed` and `closed` are final.
   enum Event {
     /// Requests may be sent: TCP is connected and the server is trusted.
     case ready
@@ -15,7 +15,7 @@ final class HTTPResponseHandler: ChannelInboundHandler {
     case response(HTTPResponse, isReusable: Bool)
     /// - Parameter hadBegun: part of a response had arrived.
     case failed(HTTPClientError, hadBegun: Bool)
-    /// While no response was awaited.
+    /// Closed while no response was expected.
     case closed
   }
 
@@ -24,14 +24,14 @@ final class HTTPResponseHandler: ChannelInboundHandler {
     case idle
     case waiting
     case collecting(HTTPResponseHead, [UInt8])
-    /// Delivered once everything read with it has been parsed: what a server sends beyond its response must not answer
-    /// the next request.
+    /// Reported once everything read together with it has been parsed: data that a server sends after its response must
+    /// not answer the next request.
     case complete(HTTPResponse, isReusable: Bool)
     case ended
   }
 
   private let maximumBodyBytes: Int
-  /// Nil: plain HTTP.
+  /// Nil for plain HTTP.
   private let check: CertificateCheck?
   private let report: (HTTPResponseHandler, Event) -> Void
   private var state: State = .handshaking
@@ -52,7 +52,7 @@ final class HTTPResponseHandler: ChannelInboundHandler {
     if case .ended = state { true } else { false }
   }
 
-  /// Only while `isReady`.
+  /// Call it only while `isReady`.
   func send(_ request: HTTPClientRequest) {
     guard let context, isReady else { preconditionFailure("a connection takes one request at a time") }
     state = .waiting
@@ -61,7 +61,7 @@ final class HTTPResponseHandler: ChannelInboundHandler {
       let body = context.channel.allocator.buffer(bytes: request.body)
       context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
     }
-    // A header field that HTTP cannot carry is reported by the promise alone.
+    // An invalid header field is reported only through the promise.
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     context.writeAndFlush(wrapOutboundOut(.end(nil))).whenFailure { error in
       let (handler, context) = bound.value
@@ -103,7 +103,7 @@ final class HTTPResponseHandler: ChannelInboundHandler {
       guard body.count + buffer.readableBytes <= maximumBodyBytes else {
         return fail(.responseTooLarge(maximumBodyBytes), context: context)
       }
-      // Otherwise the array is shared, and copied with every piece.
+      // Otherwise the array would be shared, and copied with every piece.
       state = .waiting
       body.append(contentsOf: buffer.readableBytesView)
       state = .collecting(head, body)
@@ -131,7 +131,7 @@ final class HTTPResponseHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // An error after a response concerns the next one only.
+    // An error after a response only affects the next one.
     if case .complete(let response, _) = state { state = .complete(response, isReusable: false) }
     handOver(context: context)
     fail(HTTPClientError(open: error, check: check), context: context)

@@ -4,19 +4,19 @@ internal import NIOHTTP1
 internal import NIOPosix
 public import NIOSSL
 
-/// HTTPS on one TCP port: TLS, limits and time-outs. The responder decides what to answer.
+/// HTTPS on one TCP port: TLS, limits and timeouts. The responder decides what to answer.
 public final class HTTPServer: Sendable {
-  /// Limits on what clients may use.
+  /// Limits for clients.
   public struct Limits: Sendable {
-    /// Connections at a time; a home has a handful. Fewer where the system allows fewer file descriptors.
+    /// Concurrent connections; a home has a handful. Fewer if the system allows fewer file descriptors.
     public var maximumConnections = 256
     /// Request line and header fields together; WHEP players send a few hundred bytes.
     public var maximumHeadBytes = 32 * 1024
-    /// INTERFACES: 413 above it. The largest offers are near 20 KiB.
+    /// INTERFACES: 413 above it. The largest offers are about 20 KiB.
     public var maximumBodyBytes = 64 * 1024
-    /// From one request's first byte to its last, and for the TLS handshake.
+    /// From a request's first byte to its last; also for the TLS handshake.
     public var requestTimeout: TimeAmount = .seconds(10)
-    /// Of a connection without a request.
+    /// Idle time of a connection between requests.
     public var idleTimeout: TimeAmount = .seconds(60)
 
     public init() {}
@@ -31,9 +31,9 @@ public final class HTTPServer: Sendable {
     port = channel.localAddress?.port ?? 0
   }
 
-  /// Binds the port and starts to answer.
+  /// Binds the port and starts serving.
   ///
-  /// - Parameter webSocket: accepts WebSockets, on connections whose first request asks for one.
+  /// - Parameter webSocket: accepts WebSockets on connections whose first request is the upgrade.
   /// - Throws: `IOError` when the address is in use or not ours.
   public static func start(
     host: String, port: Int, tls: NIOSSLContext, limits: Limits = .init(), webSocket: WebSocketEndpoint? = nil,
@@ -83,8 +83,8 @@ public final class HTTPServer: Sendable {
     )
   }
 
-  /// Literal addresses bypass the resolver, which rejects "::" on a host whose only IPv6 address is loopback. A kernel
-  /// without IPv6 gets 0.0.0.0 instead.
+  /// Literal addresses bypass the resolver, which rejects "::" on a host whose only IPv6 address is loopback. Falls
+  /// back to 0.0.0.0 if the kernel has no IPv6.
   private static func bind(_ bootstrap: ServerBootstrap, host: String, port: Int) async throws -> any Channel {
     guard let address = try? SocketAddress(ipAddress: host, port: port) else {
       return try await bootstrap.bind(host: host, port: port).get()

@@ -4,20 +4,19 @@ internal import SecureTransport
 
 /// How a client authenticates a server by its certificate.
 public enum HTTPTrust: Sendable {
-  /// Signed by an authority that this machine trusts, for the host's name or address. RFC 9110 section 4.3.4.
+  /// Signed by a CA that this machine trusts, for the host's name or address. RFC 9110 section 4.3.4.
   case system
-  /// The one certificate with this SHA-256 over its DER.
+  /// Exactly the certificate with this SHA-256 over its DER.
   case pinnedCertificate(sha256: [UInt8])
   /// Any certificate over the key with this SHA-256 over its SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7): a paired
-  /// child's identity key stays when its certificate is made anew.
+  /// child keeps its identity key when its certificate is replaced.
   case pinnedKey(sha256: [UInt8])
-  /// The owner decides whether to accept a certificate over the key with this SHA-256 (as for `pinnedKey`), at each new
-  /// connection, on the event loop. Nothing authenticates the first one: it could be a man in the middle's.
+  /// The owner decides whether to accept a certificate over the key with this SHA-256 (as for `pinnedKey`), for each
+  /// new connection, on the event loop. Nothing authenticates the first one: it could be a man in the middle.
   case firstUse(check: @Sendable (_ keySHA256: [UInt8]) -> Bool)
 }
 
-/// TLS state that all connections of one client share. Expensive to make, above all when it loads the system's
-/// authorities.
+/// TLS state shared by all connections of one client. Expensive to create, especially when it loads the system's CAs.
 struct ClientTLS: Sendable {
   private let context: NIOSSLContext
   private let trust: HTTPTrust
@@ -28,7 +27,7 @@ struct ClientTLS: Sendable {
     configuration.applicationProtocols = ["http/1.1"]
     if case .system = trust {
     } else {
-      // Our own verification replaces the library's, so the system's authorities need not be loaded.
+      // Our own verification replaces the library's, so the system's CAs need not be loaded.
       configuration.trustRoots = .certificates([])
       configuration.certificateVerification = .noHostnameVerification
     }
@@ -40,9 +39,9 @@ struct ClientTLS: Sendable {
     self.trust = trust
   }
 
-  /// The handler for one connection, and its view of the certificate.
+  /// The handler for one connection, and the check of its certificate.
   ///
-  /// - Parameter name: the host, when it is a name; addresses have no place in SNI (RFC 6066 section 3).
+  /// - Parameter name: the host, if it is a name; SNI does not allow addresses (RFC 6066 section 3).
   func makeHandler(name: String?) throws -> (NIOSSLClientHandler, CertificateCheck) {
     let check = CertificateCheck(trust: trust)
     if case .system = trust {
@@ -57,12 +56,12 @@ struct ClientTLS: Sendable {
   }
 }
 
-/// One connection's view of its server's certificate. Confined to the event loop.
+/// Checks the server's certificate on one connection. Confined to the event loop.
 final class CertificateCheck {
   private let trust: HTTPTrust
   private var certificateSHA256: [UInt8]?
   private var isRefused = false
-  /// Where the library verifies by itself: the certificate, once the handshake has received it.
+  /// If the library verifies by itself: the certificate, once the handshake has received it.
   var peer: () -> NIOSSLCertificate? = { nil }
 
   init(trust: HTTPTrust) {
@@ -92,11 +91,11 @@ final class CertificateCheck {
     (try? certificate.extractPublicKey().toSPKIBytes()).map { CryptoHashes().sha256($0) }
   }
 
-  /// What a failed handshake means.
+  /// The reason of a failed handshake.
   func explain(_ error: any Error) -> HTTPClientError {
     if isRefused { return .certificateNotTrusted(sha256: certificateSHA256) }
     let text = "\(error)"
-    // BoringSSL's name for it; the host's name is checked afterwards and has its own errors.
+    // BoringSSL's error name; the host's name is checked afterwards, with its own errors.
     let isVerification =
       text.contains("CERTIFICATE_VERIFY_FAILED")
       || (error as? NIOSSLExtraError) == .failedToValidateHostname

@@ -1,16 +1,16 @@
 internal import NIOCore
 internal import Wire
 
-/// Datagrams to one address that go to the kernel in one system call and are cut apart there: udp(7), UDP_SEGMENT. All
-/// have the size of the first; the last may be shorter. The packets of one picture are like that.
+/// Datagrams to one address, passed to the kernel in one system call and segmented there: udp(7), UDP_SEGMENT. All have
+/// the size of the first; the last may be shorter. The packets of one picture meet this condition.
 ///
-/// It earns processor time: ten datagrams of 1150 bytes over loopback took 12 µs in one write and 42 to 54 µs in ten
-/// (Linux 6.18, x86-64 virtual machine). `PeerHub.FastPaths` switches it off.
+/// Saves processor time: ten datagrams of 1150 bytes over loopback took 12 µs in one write and 42 to 54 µs in ten
+/// (Linux 6.18, x86-64 virtual machine). `PeerHub.FastPaths` can switch it off.
 struct DatagramBatch {
   let address: TransportAddress
-  /// The same address, as the socket takes it.
+  /// The same address in the socket's form.
   let destination: SocketAddress
-  /// Bytes of every datagram but the last.
+  /// Size of every datagram except the last.
   let segmentSize: Int
   private var bytes: [UInt8]
   /// Bytes that have been sent or given up.
@@ -18,9 +18,9 @@ struct DatagramBatch {
   private var endsShort = false
   private(set) var count = 1
 
-  /// The kernel takes 64.
+  /// The kernel's limit is 64.
   static let maximumDatagrams = 40
-  /// With the headers in front they must fit into 65,535 bytes.
+  /// Together with their headers they must fit into 65,535 bytes.
   static let maximumBytes = 60_000
 
   init(_ datagram: [UInt8], to address: TransportAddress, at destination: SocketAddress) {
@@ -30,7 +30,7 @@ struct DatagramBatch {
     bytes = datagram
   }
 
-  /// Adds a datagram at the end, if it has the same address and a size that fits.
+  /// Appends a datagram if its address and size fit.
   mutating func append(_ datagram: [UInt8], to address: TransportAddress) -> Bool {
     guard !endsShort, !datagram.isEmpty, datagram.count <= segmentSize, count < Self.maximumDatagrams,
       bytes.count + datagram.count <= Self.maximumBytes, address == self.address
@@ -42,10 +42,10 @@ struct DatagramBatch {
     return true
   }
 
-  /// What is left of it.
+  /// The bytes not sent yet.
   var remaining: ArraySlice<UInt8> { bytes[start...] }
 
-  /// The first datagram that is left.
+  /// The first datagram not sent yet.
   var first: ArraySlice<UInt8> { bytes[start..<min(bytes.count, start + segmentSize)] }
 
   mutating func removeFirst() {
@@ -54,12 +54,12 @@ struct DatagramBatch {
   }
 }
 
-/// What became of a write to a UDP socket.
+/// The outcome of a write to a UDP socket.
 enum DatagramWriteResult: Hashable, Sendable {
   case written
   /// The socket's send buffer is full; try again soon.
   case bufferFull
-  /// The kernel refuses this write, with this errno; it says nothing about other destinations.
+  /// The kernel refused this write with this errno; other destinations may still work.
   case refused(errno: Int32)
 }
 
@@ -69,26 +69,26 @@ protocol DatagramSocket: AnyObject {
   func send(_ bytes: ArraySlice<UInt8>, to destination: SocketAddress, segmentSize: Int) -> DatagramWriteResult
 }
 
-/// Writes datagrams to a UDP socket, in batches where the kernel takes them.
+/// Writes datagrams to a UDP socket, in batches where the kernel supports them.
 ///
-/// An error belongs to the destination it occurred with: what is written there is lost, as on any network, and everything
-/// else goes on. NIO would close the socket for everybody (EACCES for a broadcast address, ENETUNREACH without a route),
-/// which is why this writes past its channel. Confined to its event loop; call `flush` when nothing more comes.
+/// An error only affects its destination: the datagram is lost, as on any network, and everything else continues. NIO
+/// would close the socket for all peers (EACCES for a broadcast address, ENETUNREACH without a route), so this bypasses
+/// NIO's channel. Confined to its event loop; call `flush` after the last write.
 final class DatagramWriter {
   private let usesBatches: Bool
   private var batch: DatagramBatch?
-  /// Found the send buffer full, in order.
+  /// Batches that found the send buffer full, in order.
   private var waiting: [DatagramBatch] = []
   private var waitingBytes = 0
-  /// Addresses to which no batch can be sent, the oldest first: a device without checksums of its own before Linux 6.11,
-  /// or a path for smaller packets.
+  /// Addresses to which batches fail, oldest first: the device has no checksum offload (before Linux 6.11), or the
+  /// path's MTU is smaller.
   private(set) var addressesWithoutBatches: [TransportAddress] = []
-  /// Datagrams that the kernel refused, or that found too much waiting.
+  /// Datagrams that the kernel refused, or that exceeded the limit of waiting bytes.
   private(set) var lostDatagrams: UInt64 = 0
 
-  /// As much as the send buffer takes itself.
+  /// As much as the send buffer itself holds.
   static let maximumWaitingBytes = 1 << 19
-  /// More than viewers have addresses in use; beyond it one failed write is the price.
+  /// More than the addresses that viewers use; beyond it, the cost is one failed write.
   static let maximumAddressesWithoutBatches = 64
 
   /// - Parameter usesBatches: false: one write for each datagram.
@@ -96,7 +96,7 @@ final class DatagramWriter {
     self.usesBatches = usesBatches
   }
 
-  /// Whether datagrams wait for room in the send buffer: call `flush` again soon.
+  /// Whether datagrams are waiting for room in the send buffer: call `flush` again soon.
   var isWaiting: Bool { !waiting.isEmpty }
 
   func write(
@@ -112,7 +112,7 @@ final class DatagramWriter {
     writeBatch(through: socket)
   }
 
-  /// Forgets what waits, when the socket is gone.
+  /// Discards waiting datagrams when the socket is gone.
   func discard() {
     batch = nil
     waiting = []
@@ -150,7 +150,7 @@ final class DatagramWriter {
       switch socket.send(batch.remaining, to: batch.destination, segmentSize: batch.segmentSize) {
       case .written: return true
       case .bufferFull: return false
-      // Whatever it was, single datagrams are the smallest that can be asked for.
+      // Whatever the reason, single datagrams are the smallest unit to fall back to.
       case .refused: isRefused = true
       }
     }

@@ -5,8 +5,8 @@ public import Wire
 public enum LocalAddresses {
   /// Addresses of interfaces that are up, IPv4 before IPv6 per interface as the system lists them.
   ///
-  /// Link-local addresses stay out: they need a zone that SDP cannot carry. Loopback is of use only to a viewer that
-  /// is known to sit on this machine.
+  /// Leaves out link-local addresses: they need a zone, which SDP cannot carry. Loopback is useful only to a viewer
+  /// that is known to run on this machine.
   public static func current(includingLoopback: Bool) -> [IPAddress] {
     let devices = (try? System.enumerateDevices()) ?? []
     var seen: Set<IPAddress> = []
@@ -17,7 +17,7 @@ public enum LocalAddresses {
       else { continue }
       result.append(address)
     }
-    // A viewer on this machine reaches loopback whatever its firewall says: prefer it then.
+    // A viewer on this machine can reach loopback whatever its firewall does: prefer it then.
     return result.filter(\.isLoopback) + result.filter { !$0.isLoopback }
   }
 }

@@ -4,17 +4,17 @@ internal import NIOCore
 internal import NIOPosix
 internal import Wire
 
-/// The media timer: one deadline that moves with every packet.
+/// The media timer: one deadline, which moves with every packet.
 protocol MediaTimer: AnyObject {
-  /// Fires after `delay`, instead of when it was to fire before.
+  /// Fires after `delay`, replacing the previous deadline.
   func set(_ delay: Duration)
   func close()
 }
 
-/// A timer of an event loop that can be postponed, timerfd_create(2).
+/// An event loop's timer that can be postponed, timerfd_create(2).
 ///
-/// It earns wake-ups: NIO wakes its loop for each time that was ever set, even if the task has been cancelled since,
-/// and the deadlines of media move with every packet. `PeerHub.FastPaths` switches it off.
+/// Saves wake-ups: NIO wakes its loop for every deadline ever set, even if its task has been cancelled since, and the
+/// deadlines of media move with every packet. `PeerHub.FastPaths` can switch it off.
 ///
 /// `@unchecked Sendable` because it is confined to its event loop.
 final class LoopTimer: MediaTimer, ChannelInboundHandler, @unchecked Sendable {
@@ -31,7 +31,7 @@ final class LoopTimer: MediaTimer, ChannelInboundHandler, @unchecked Sendable {
     self.fired = fired
   }
 
-  /// - Parameter fired: called on the loop, once for each time that was set and not replaced.
+  /// - Parameter fired: called on the loop, once for each deadline that was not replaced.
   static func open(on loop: any EventLoop, fired: @escaping @Sendable () -> Void) async throws -> LoopTimer {
     let descriptor = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
     guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "timerfd_create") }
@@ -50,14 +50,14 @@ final class LoopTimer: MediaTimer, ChannelInboundHandler, @unchecked Sendable {
     }
   }
 
-  /// A time that has expired already still fires first: the loop may know of it by now, and must find something to read.
+  /// A deadline that has already expired still fires first: the loop may have seen it, and must find something to read.
   func set(_ delay: Duration) {
-    // A closed channel's descriptor may be somebody else's by now.
+    // A closed channel's descriptor may have been reused.
     guard let channel, channel.isActive else { return }
     channel.eventLoop.preconditionInEventLoop()
     let now = NIODeadline.now()
     if let expiry, expiry <= now { return }
-    // Zero would switch it off.
+    // Zero would disarm it.
     let nanoseconds = max(1, delay.nanoseconds)
     expiry = now + .nanoseconds(nanoseconds)
     let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
@@ -80,7 +80,7 @@ final class LoopTimer: MediaTimer, ChannelInboundHandler, @unchecked Sendable {
     channel = nil
   }
 
-  /// The bytes are the number of expirations, always one.
+  /// The data is the number of expirations, always one.
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     expiry = nil
     fired()

@@ -4,7 +4,7 @@ public import NIOCore
 internal import NIOPosix
 public import Wire
 
-/// The one UDP socket over which all peers' media goes. Dual-stack where the machine has IPv6.
+/// The single UDP socket for all peers' media. Dual-stack if the machine has IPv6.
 ///
 /// NIO reads from it; `send` writes to it directly, because NIO closes a UDP channel when one write fails.
 public final class MediaSocket: Sendable {
@@ -21,11 +21,11 @@ public final class MediaSocket: Sendable {
     self.port = port
   }
 
-  /// Whether to read a datagram, by its first byte and where it comes from. Asked before anything is copied, so that a
+  /// Whether to accept a datagram, by its first byte and source address. Called before anything is copied, so that a
   /// flood of unwanted datagrams costs little.
   public typealias Filter = @Sendable (_ first: UInt8, _ from: TransportAddress) -> Bool
 
-  /// Binds the first free port of the range; a range that begins with 0 lets the system choose.
+  /// Binds the first free port of the range; if the range begins with 0, the system chooses.
   ///
   /// - Throws: the last bind error, when no port of the range is free.
   public static func bind(
@@ -67,7 +67,7 @@ public final class MediaSocket: Sendable {
     }
   }
 
-  /// Hands a bound socket to NIO, which closes it from then on.
+  /// Passes a bound socket to NIO, which owns it from then on.
   private static func open(
     _ descriptor: Int32, isIPv6: Bool, _ group: any EventLoopGroup, _ isWanted: @escaping Filter,
     _ receive: @escaping @Sendable ([UInt8], TransportAddress, TransportAddress) -> Void,
@@ -75,19 +75,19 @@ public final class MediaSocket: Sendable {
   ) async throws -> MediaSocket {
     var bootstrap = DatagramBootstrap(group: group)
     if System.supportsUDPReceiveOffload {
-      // Datagrams that came in one batch are read as one, udp(7), UDP_GRO.
+      // Reads datagrams that arrived in one batch together, udp(7), UDP_GRO.
       bootstrap = bootstrap.channelOption(.datagramReceiveOffload, value: true)
         .channelOption(.datagramReceiveSegmentSize, value: true)
     }
     let channel =
       try await bootstrap
       .channelOption(.receivePacketInfo, value: true)
-      // Datagrams a wake-up reads, one by one: most often there is one datagram or one batch, for which recvmmsg(2)
-      // costs more than it saves.
+      // Datagrams per wake-up, read one by one: usually there is one datagram or one batch, for which recvmmsg(2) costs
+      // more than it saves.
       .channelOption(.maxMessagesPerRead, value: 16)
-      // A batch is up to 64 KiB; memory is touched only as far as it reaches.
+      // A batch is up to 64 KiB; only the memory it fills is touched.
       .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 65_536))
-      // A key frame for several viewers is 300 KB at once.
+      // A key frame for several viewers is a burst of 300 KB.
       .channelOption(.socketOption(.so_sndbuf), value: 1 << 20)
       .channelOption(.socketOption(.so_rcvbuf), value: 1 << 19)
       .channelInitializer { channel in
@@ -109,10 +109,10 @@ public final class MediaSocket: Sendable {
 }
 
 extension MediaSocket: DatagramSocket {
-  /// Call on the event loop alone. A closed socket takes nothing.
+  /// Call it only on the event loop. Writes to a closed socket are refused.
   func send(_ bytes: ArraySlice<UInt8>, to destination: SocketAddress, segmentSize: Int) -> DatagramWriteResult {
     channel.eventLoop.assertInEventLoop()
-    // A closed channel's descriptor may be somebody else's by now.
+    // A closed channel's descriptor may have been reused.
     guard channel.isActive else { return .refused(errno: EBADF) }
     let status = bytes.withUnsafeBytes { buffer in
       destination.withSockAddr { address, size in
@@ -128,7 +128,7 @@ extension MediaSocket: DatagramSocket {
   }
 }
 
-/// Turns NIO's envelopes into plain bytes and typed addresses.
+/// Converts NIO's envelopes to plain bytes and typed addresses.
 private final class DatagramReceiver: ChannelInboundHandler {
   typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
@@ -173,6 +173,6 @@ private final class DatagramReceiver: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // ICMP errors (a viewer's port is gone) arrive here. Consent (RFC 7675) decides when a peer is gone, not they.
+    // ICMP errors (a viewer's port is closed) arrive here. Consent (RFC 7675), not they, decides when a peer is gone.
   }
 }

@@ -1,30 +1,30 @@
 internal import Wire
 
-/// Which peer a datagram is for, by where it comes from. Requests of STUN name their peer; everything else is known by
-/// its source address alone.
+/// Maps source addresses to peers. STUN requests name their peer; everything else is identified only by its source
+/// address.
 ///
-/// A request can be captured and repeated from any source address, so being answered proves little: it neither fills a
-/// peer's table for good nor takes an address away from the peer whose media goes there.
+/// A captured request can be replayed from any source address, so answering one proves little: it can neither fill a
+/// peer's table permanently nor take an address away from the peer whose media goes there.
 struct PeerAddressTable {
   private struct Entry {
     var owner: PeerID
-    /// A peer that was asked from this address, too, and has not shown yet that its own peer is there.
+    /// Another peer that got a request from this address, but has not yet proven that its own remote end is there.
     var claimant: PeerID?
   }
 
   private var entries: [TransportAddress: Entry] = [:]
-  /// The oldest first.
+  /// Oldest first.
   private var addresses: [PeerID: [TransportAddress]] = [:]
 
-  /// For one peer. A browser shows a handful; more are forged.
+  /// Per peer. A browser uses a handful; any more are forged.
   static let maximumAddresses = 64
 
   func owner(of address: TransportAddress) -> PeerID? { entries[address]?.owner }
 
   func claimant(of address: TransportAddress) -> PeerID? { entries[address]?.claimant }
 
-  /// Makes `peer` the owner of an address, whoever had it, and the address the newest of the peer's. When there are too
-  /// many, the oldest goes; never `selected`, which carries the peer's media.
+  /// Makes `peer` the owner of an address, whoever owned it before, and the address the peer's newest. If there are too
+  /// many, the oldest is dropped, but never `selected`, which carries the peer's media.
   mutating func assign(_ address: TransportAddress, to peer: PeerID, keeping selected: TransportAddress?) {
     if let entry = entries[address] { addresses[entry.owner]?.removeAll { $0 == address } }
     entries[address] = Entry(owner: peer)
@@ -36,13 +36,13 @@ struct PeerAddressTable {
     addresses[peer]?.remove(at: oldest)
   }
 
-  /// Notes that an address that belongs to another peer may be this one's. The last one to say so counts.
+  /// Notes that another peer's address may belong to this peer. The last claim counts.
   mutating func claim(_ address: TransportAddress, by peer: PeerID) {
     guard let entry = entries[address], entry.owner != peer else { return }
     entries[address]?.claimant = peer
   }
 
-  /// Lets go of a peer's addresses.
+  /// Releases a peer's addresses.
   mutating func forget(_ peer: PeerID) {
     for address in addresses.removeValue(forKey: peer) ?? [] { entries[address] = nil }
   }

@@ -4,34 +4,34 @@ public import PeerConnection
 public import SDP
 public import Wire
 
-/// Names one peer for as long as the program runs.
+/// Identifies one peer for as long as the program runs.
 public struct PeerID: Hashable, Sendable, CustomStringConvertible {
   let number: UInt64
   public var description: String { "peer-\(number)" }
 }
 
-/// Why a peer was not taken.
+/// Why a peer was not accepted.
 public enum PeerHubError: Error, Sendable {
-  /// As many viewers as the limit allows are here.
+  /// The limit of peers is reached.
   case full
   case refused(PeerConnectionError)
 }
 
-/// All peer connections on one event loop: finds the peer that a datagram belongs to, runs one timer for all, and sends
+/// All peer connections on one event loop: finds the peer a datagram belongs to, runs one timer for all, and sends
 /// frames to each.
 ///
 /// `@unchecked Sendable` because it is confined to its event loop: every entry checks that it runs there.
 public final class PeerHub: @unchecked Sendable {
   public typealias EventHandler = @Sendable (PeerID, PeerConnectionEvent) -> Void
-  /// Looks up a `.local` name; `found` may be called on any thread, once for each address, or never.
+  /// Resolves a `.local` name; `found` may be called on any thread, once per address, or never.
   public typealias NameResolver =
     @Sendable (_ name: String, _ found: @escaping @Sendable (IPAddress) -> Void) -> Void
 
-  /// The special paths that save system calls and wake-ups. Without them everything works the same.
+  /// Optimisations that save system calls and wake-ups. Everything works the same without them.
   public struct FastPaths: Sendable {
-    /// Datagrams to one address go to the kernel in one write: `DatagramBatch`.
+    /// Passes datagrams to one address to the kernel in one write: `DatagramBatch`.
     public var usesDatagramBatches = true
-    /// A timer that can be postponed, instead of NIO's: `LoopTimer`.
+    /// Uses a timer that can be postponed, instead of NIO's: `LoopTimer`.
     public var usesLoopTimer = true
 
     public static let none = FastPaths(usesDatagramBatches: false, usesLoopTimer: false)
@@ -48,14 +48,14 @@ public final class PeerHub: @unchecked Sendable {
   private let makeConnection: @Sendable (PeerConnectionConfiguration) -> PeerConnection
   /// Called on the event loop; set it before `bind`.
   public var onEvent: EventHandler = { _, _ in }
-  /// Finds the addresses behind the names that browsers give in place of their own addresses
-  /// (draft-ietf-mmusic-mdns-ice-candidates). Nil: such candidates are not used. Set it before `bind`.
+  /// Resolves the names that browsers use in candidates instead of their addresses
+  /// (draft-ietf-mmusic-mdns-ice-candidates). If nil, such candidates are not used. Set it before `bind`.
   public var resolveName: NameResolver?
   private(set) var socket: MediaSocket?
   private var isShutDown = false
-  /// Retry soon; a failed bind is cheap.
+  /// Short, because a failed bind is cheap.
   private static let reopeningDelay: TimeAmount = .milliseconds(100)
-  /// How soon to write again after the send buffer was full: Wi-Fi takes a packet in a fraction of this.
+  /// How soon to retry after the send buffer was full: Wi-Fi sends a packet in a fraction of this.
   private static let fullBufferDelay: TimeAmount = .milliseconds(2)
   private static let timerSlack: Duration = .milliseconds(3)
   private var peers: [PeerID: Peer] = [:]
@@ -67,19 +67,19 @@ public final class PeerHub: @unchecked Sendable {
   private var timerDeadline: Instant?
   private let writer: DatagramWriter
   private var isWaitingForBuffer = false
-  /// Events wait until the peer has been drained, because a handler may call the hub again.
+  /// Events are held back until the peer has been drained, because a handler may call the hub again.
   private var events: [(PeerID, PeerConnectionEvent)] = []
   private var isDelivering = false
-  /// Datagrams that no peer claimed.
+  /// Datagrams that belong to no peer.
   public private(set) var strayDatagrams: UInt64 = 0
 
   private final class Peer {
     let id: PeerID
     let connection: PeerConnection
     let fragment: String
-    /// The last destination in the form that NIO wants; most packets go to the same one.
+    /// The last destination in NIO's form; most packets go to the same one.
     var destination: (typed: TransportAddress, socket: SocketAddress)?
-    /// `.local` names that were looked up for it.
+    /// `.local` names resolved for it so far.
     var lookups = 0
 
     init(id: PeerID, connection: PeerConnection, fragment: String) {
@@ -88,14 +88,14 @@ public final class PeerHub: @unchecked Sendable {
       self.fragment = fragment
     }
 
-    /// A browser has one name for each network interface and address family.
+    /// A browser has one name per network interface and address family.
     static let maximumLookups = 16
   }
 
   /// - Parameters:
-  ///   - limit: peers at a time.
+  ///   - limit: concurrent peers.
   ///   - now: the monotonic clock.
-  ///   - makeConnection: makes a connection with the shell's secure transports.
+  ///   - makeConnection: creates a connection with the secure transports of the outer layer.
   public init(
     eventLoop: any EventLoop, limit: Int, now: @escaping @Sendable () -> Instant, fastPaths: FastPaths = FastPaths(),
     makeConnection: @escaping @Sendable (PeerConnectionConfiguration) -> PeerConnection
@@ -137,7 +137,7 @@ public final class PeerHub: @unchecked Sendable {
     socket.channel.closeFuture.whenComplete { [weak self] _ in self?.reopen(port: socket.port) }
   }
 
-  /// NIO closes a socket that it cannot read from any more. All peers continue on a new one with the same port.
+  /// NIO closes a socket on a fatal read error. All peers continue on a new one with the same port.
   private func reopen(port: UInt16) {
     eventLoop.scheduleTask(in: Self.reopeningDelay) { [weak self] in
       guard let self, !self.isShutDown else { return }
@@ -152,7 +152,7 @@ public final class PeerHub: @unchecked Sendable {
     }
   }
 
-  /// The UDP port, 0 before `bind`.
+  /// The UDP port; 0 before `bind`.
   public var port: UInt16 {
     eventLoop.preconditionInEventLoop()
     return socket?.port ?? 0
@@ -165,7 +165,7 @@ public final class PeerHub: @unchecked Sendable {
 
   // MARK: Peers
 
-  /// Takes an offer: a new peer and the answer to it.
+  /// Accepts an offer: creates a peer and its answer.
   public func connect(
     offer: SessionDescription, configuration: PeerConnectionConfiguration, includingLoopback: Bool
   ) throws(PeerHubError) -> (PeerID, SessionDescription) {
@@ -174,7 +174,7 @@ public final class PeerHub: @unchecked Sendable {
     }
   }
 
-  /// A new peer and our offer to it; its answer goes to `PeerConnection.accept`.
+  /// Creates a peer and an offer for it; its answer goes to `PeerConnection.accept`.
   public func offer(
     configuration: PeerConnectionConfiguration, wantsDataChannel: Bool, includingLoopback: Bool
   ) throws(PeerHubError) -> (PeerID, SessionDescription) {
@@ -213,8 +213,8 @@ public final class PeerHub: @unchecked Sendable {
       .map { TransportAddress(ip: $0, port: socket.port) }
   }
 
-  /// Begins an ICE restart with the addresses that this machine has by now (another Wi-Fi, a cable); what is returned goes
-  /// to the peer. Nil when the peer is gone.
+  /// Starts an ICE restart with the current addresses of this machine (another Wi-Fi, a cable). Send the result to the
+  /// peer. Nil when the peer is gone.
   public func beginICERestart(_ id: PeerID, includingLoopback: Bool) throws(PeerConnectionError) -> RestartedICE? {
     eventLoop.preconditionInEventLoop()
     guard let peer = peers[id], let socket else { return nil }
@@ -231,13 +231,13 @@ public final class PeerHub: @unchecked Sendable {
     return ours
   }
 
-  /// The peer's connection, for questions; nil once it is gone.
+  /// The peer's connection, for reading its state; nil once it is gone.
   public func connection(_ id: PeerID) -> PeerConnection? {
     eventLoop.preconditionInEventLoop()
     return peers[id]?.connection
   }
 
-  /// Runs `body` with a peer's connection and sends what comes of it.
+  /// Runs `body` with a peer's connection and sends the resulting output.
   public func with<Result>(
     _ id: PeerID, _ body: (PeerConnection, Instant) throws -> Result
   ) rethrows -> Result? {
@@ -250,18 +250,18 @@ public final class PeerHub: @unchecked Sendable {
     return try body(peer.connection, now())
   }
 
-  /// A restart gave the peer a new user fragment; the old one goes on working until the peer is gone.
+  /// A restart gave the peer a new ufrag; the old one remains valid until the peer is gone.
   public func updateFragment(of id: PeerID) {
     guard let fragment = peers[id]?.connection.localUsernameFragment else { return }
     byFragment[fragment] = id
   }
 
-  /// Says goodbye to a peer and forgets it.
+  /// Says goodbye to a peer and removes it.
   public func close(_ id: PeerID) {
     _ = with(id) { connection, now in connection.close(now: now) }
   }
 
-  /// Ends every peer and the socket; without a goodbye, peers find out by themselves (RFC 7675).
+  /// Ends all peers and closes the socket; without a goodbye, peers notice when consent expires (RFC 7675).
   public func shutDown(sayingGoodbye: Bool = true) async {
     let socket = try? await eventLoop.submit {
       self.isShutDown = true
@@ -281,7 +281,7 @@ public final class PeerHub: @unchecked Sendable {
 
   // MARK: Media
 
-  /// Sends one frame or audio packet to every peer for which `isWanted` holds; payloads are shared, not copied.
+  /// Sends one frame or audio packet to every peer that `isWanted` selects; payloads are shared, not copied.
   public func send(
     _ payloads: [[UInt8]], kind: MediaKind, mediaTime: UInt32, captureTime: Instant, temporalLayer: Int = 0,
     isKeyFrame: Bool = false, where isWanted: (PeerID) -> Bool = { _ in true }
@@ -297,7 +297,7 @@ public final class PeerHub: @unchecked Sendable {
     finishTurn()
   }
 
-  /// Tells every peer's sender reports what time it is; see `PeerConnection.setWallClock`.
+  /// Sets the wall clock for every peer's sender reports; see `PeerConnection.setWallClock`.
   public func setWallClock(_ reference: WallClockReference) {
     eventLoop.preconditionInEventLoop()
     let now = now()
@@ -310,7 +310,7 @@ public final class PeerHub: @unchecked Sendable {
 
   // MARK: Datagrams and time
 
-  /// STUN may come from anywhere, but only while somebody is here; all else comes from where we have sent to.
+  /// Accepts STUN from anywhere while there are peers, and everything else only from addresses we have sent to.
   private func isWanted(_ first: UInt8, from remote: TransportAddress) -> Bool {
     if addresses.owner(of: remote) != nil || first < 4 && !peers.isEmpty { return true }
     strayDatagrams &+= 1
@@ -320,7 +320,7 @@ public final class PeerHub: @unchecked Sendable {
   private func receive(_ datagram: [UInt8], from remote: TransportAddress, to local: TransportAddress) {
     var isRequest = false
     let id: PeerID?
-    // A binding request names its peer; everything else is known by where it comes from.
+    // A binding request names its peer; everything else is identified by its source address.
     if let first = datagram.first, first < 4, let fragments = ICEAgent.usernameFragments(ofBindingRequest: datagram) {
       isRequest = true
       id = byFragment[fragments.local]
@@ -336,8 +336,8 @@ public final class PeerHub: @unchecked Sendable {
     drain(peer, authenticating: isRequest ? remote : nil)
   }
 
-  /// A STUN response from an address that another peer owns may be the proof that the claimant waits for. Once its check
-  /// has succeeded there, the address is its own. False: the datagram is for the owner.
+  /// A STUN response from an address that another peer owns may be the proof that the claimant is waiting for. Once its
+  /// check has succeeded there, it owns the address. False: the datagram is for the owner.
   private func claimantTakes(
     _ datagram: [UInt8], from remote: TransportAddress, to local: TransportAddress
   ) -> Bool {
@@ -349,8 +349,8 @@ public final class PeerHub: @unchecked Sendable {
     return isProven
   }
 
-  /// Writes out what a peer has to say. An answer to `authenticating` shows that the request from there was genuine,
-  /// unless it is an error response, which shows nothing and is for anybody.
+  /// Sends a peer's pending output. A response to `authenticating` proves that the request from there was authentic,
+  /// unless it is an error response, which anybody can provoke.
   private func drain(_ peer: Peer, authenticating requester: TransportAddress? = nil) {
     while let output = peer.connection.poll() {
       switch output {
@@ -373,7 +373,7 @@ public final class PeerHub: @unchecked Sendable {
     datagram.count > 1 && datagram[0] == 0x01 && datagram[1] == 0x11
   }
 
-  /// An address over which another peer's media goes changes hands only when this one's own check has succeeded there.
+  /// An address that carries another peer's media changes owner only once this peer's own check has succeeded there.
   private func remember(_ address: TransportAddress, of peer: Peer) {
     if let owner = addresses.owner(of: address), owner != peer.id,
       peers[owner]?.connection.selectedPair?.remoteAddress == address, !peer.connection.hasValidPair(with: address)
@@ -415,7 +415,7 @@ public final class PeerHub: @unchecked Sendable {
     }
   }
 
-  /// Writes everything out; again a little later if the send buffer is full.
+  /// Writes everything; retries shortly afterwards if the send buffer is full.
   private func flush() {
     guard let socket else { return }
     writer.flush(through: socket)
@@ -427,7 +427,7 @@ public final class PeerHub: @unchecked Sendable {
     }
   }
 
-  /// Flushes once, sets the timer and hands out the events of this turn.
+  /// Flushes once, sets the timer and delivers the events of this turn.
   private func finishTurn() {
     flush()
     schedule()
@@ -441,7 +441,7 @@ public final class PeerHub: @unchecked Sendable {
     isDelivering = false
   }
 
-  /// One timer for all peers. One that is set a little too early stays as it is.
+  /// One timer for all peers. If it is set only slightly early, it is left as it is.
   private func schedule() {
     guard let deadline = peers.values.lazy.compactMap(\.connection.nextDeadline).min() else { return }
     if let timerDeadline, timerDeadline <= deadline, deadline < timerDeadline + Self.timerSlack { return }

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import Wire
 
 extension SocketAddress {
-  /// The typed address; IPv4-mapped IPv6 becomes IPv4. Nil for UNIX sockets.
+  /// The typed address; IPv4-mapped IPv6 is converted to IPv4. Nil for UNIX sockets.
   var transportAddress: TransportAddress? {
     let ip: IPAddress
     switch self {
@@ -25,8 +25,8 @@ extension SocketAddress {
     return TransportAddress(ip: ip, port: UInt16(truncatingIfNeeded: port))
   }
 
-  /// For a socket of the given family: a dual-stack IPv6 socket takes IPv4 peers as mapped addresses
-  /// (RFC 4291 section 2.5.5.2). Nil for an IPv6 peer on an IPv4 socket.
+  /// For a socket of the given family: a dual-stack IPv6 socket takes IPv4 peers as mapped addresses (RFC 4291 section
+  /// 2.5.5.2). Nil for an IPv6 peer on an IPv4 socket.
   init?(_ address: TransportAddress, forIPv6Socket: Bool) {
     guard forIPv6Socket || !address.ip.isIPv6 else { return nil }
     let isMapped = forIPv6Socket && !address.ip.isIPv6

@@ -4,13 +4,13 @@ internal import NIOTLS
 internal import NIOWebSocket
 public import Signaling
 
-/// Why there is no WebSocket.
+/// Why a WebSocket could not be opened.
 public enum WebSocketClientError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The server cannot be reached, or is not trusted.
+  /// The server is unreachable or not trusted.
   case connection(HTTPClientError)
-  /// The server answered with this status instead of 101.
+  /// The server responded with this status instead of 101.
   case refused(status: Int)
-  /// The server switched protocols, but not to a WebSocket. RFC 6455 section 4.1.
+  /// The server switched protocols, but not to WebSocket. RFC 6455 section 4.1.
   case badHandshake
 
   public var description: String {
@@ -26,14 +26,14 @@ public enum WebSocketClientError: Error, Hashable, Sendable, CustomStringConvert
 
 /// One attempt to open a WebSocket. RFC 6455 section 4.1.
 ///
-/// `trust` decides which certificates are accepted, as for `HTTPClient`. For a paired child's room that is `.pinnedKey`,
-/// which nobody else's certificate passes. Where the child has a certificate from elsewhere, `.firstUse { _ in true }`
-/// accepts any: messages are signed, so a man in the middle learns who talks to whom and can block it, no more (see
-/// `SignedMessage`).
+/// `trust` decides which certificates are accepted, as for `HTTPClient`. For a paired child's room that is
+/// `.pinnedKey`, which only the child's own certificate satisfies. If the child has a certificate from elsewhere,
+/// `.firstUse { _ in true }` accepts any: messages are signed, so a man in the middle can only see who talks to whom,
+/// and block it (see `SignedMessage`).
 ///
 /// `@unchecked Sendable` because it is confined to its event loop: every entry checks that it runs there.
 public final class WebSocketClient: @unchecked Sendable {
-  /// Called once, on the event loop, never from within `connect`. It sets `onText` and `onClose` before it returns.
+  /// Called once, on the event loop, never from within `connect`. It must set `onText` and `onClose` before returning.
   public typealias Completion = (Result<WebSocketConnection, WebSocketClientError>) -> Void
 
   private enum State {
@@ -54,7 +54,7 @@ public final class WebSocketClient: @unchecked Sendable {
 
   /// - Parameters:
   ///   - url: `https` for `wss`, `http` for `ws`.
-  ///   - timeout: for everything up to the server's answer.
+  ///   - timeout: for everything up to the server's response.
   /// - Throws: `HTTPClientError.tls` when the TLS library cannot be set up.
   public init(
     url: HTTPURL, trust: HTTPTrust, limits: WebSocketLimits = WebSocketLimits(), timeout: TimeAmount = .seconds(8),
@@ -67,7 +67,7 @@ public final class WebSocketClient: @unchecked Sendable {
     connector = try HTTPConnector(origin: url.origin, trust: trust, timeout: timeout, eventLoop: eventLoop)
   }
 
-  /// Connects. Once.
+  /// Connects. Call it only once.
   public func connect(then completion: @escaping Completion) {
     eventLoop.preconditionInEventLoop()
     guard case .fresh = state else { preconditionFailure("a client is for one attempt") }
@@ -101,7 +101,7 @@ public final class WebSocketClient: @unchecked Sendable {
           bound.value.succeed(try WebSocketConnection(channel: channel, role: .client, limits: limits))
         }
       })
-    // The server may send frames right after its answer.
+    // The server may send frames right after its response.
     try pipeline.addHTTPClientHandlers(
       leftOverBytesStrategy: .forwardBytes,
       withClientUpgrade: (
@@ -116,7 +116,7 @@ public final class WebSocketClient: @unchecked Sendable {
     try pipeline.addHandler(request)
   }
 
-  /// Of several attempts to connect, only the one that succeeded counts.
+  /// Of several connection attempts, only the successful one counts.
   private func connected(_ result: Result<any Channel, any Error>) {
     guard case .connecting(let completion) = state else {
       if case .success(let channel) = result { channel.close(promise: nil) }
@@ -164,7 +164,7 @@ public final class WebSocketClient: @unchecked Sendable {
   }
 }
 
-/// Requests the upgrade once TLS is up, and reports the server's refusal. Removed from the pipeline with HTTP.
+/// Requests the upgrade once TLS is up, and reports a refusal. Removed from the pipeline together with HTTP.
 private final class WebSocketRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias OutboundOut = HTTPClientRequestPart
@@ -176,7 +176,7 @@ private final class WebSocketRequestHandler: ChannelInboundHandler, RemovableCha
   private var context: ChannelHandlerContext?
   private var isSecured: Bool
   private var hasBegun = false
-  /// A failure from before `begin`.
+  /// A failure that occurred before `begin`.
   private var failure: WebSocketClientError?
 
   init(url: HTTPURL, check: CertificateCheck?) {
@@ -185,7 +185,7 @@ private final class WebSocketRequestHandler: ChannelInboundHandler, RemovableCha
     isSecured = check == nil
   }
 
-  /// This connection is the one to use.
+  /// Selects this connection for use.
   func begin() {
     hasBegun = true
     if let failure { report?(self, .failure(failure)) } else { ask() }

@@ -12,8 +12,8 @@ public struct WebSocketEndpoint: Sendable {
   let accept: @Sendable (WebSocketConnection) -> Void
 
   /// - Parameters:
-  ///   - maximumConnections: at a time; further ones get 503 with `Retry-After`.
-  ///   - accept: called on the connection's event loop; sets `onText` and `onClose` before it returns.
+  ///   - maximumConnections: concurrent connections; further ones get 503 with `Retry-After`.
+  ///   - accept: called on the connection's event loop; must set `onText` and `onClose` before returning.
   public init(
     path: String, limits: WebSocketLimits = WebSocketLimits(), maximumConnections: Int = 256,
     accept: @escaping @Sendable (WebSocketConnection) -> Void
@@ -28,7 +28,7 @@ public struct WebSocketEndpoint: Sendable {
     uri.prefix { $0 != "?" } == path
   }
 
-  /// Accepts the upgrade requests for the path (RFC 6455 section 4.2). Others continue as plain requests.
+  /// Accepts upgrade requests for the path (RFC 6455 section 4.2). Other requests continue as plain HTTP.
   var upgrader: any HTTPServerProtocolUpgrader & Sendable {
     NIOWebSocketServerUpgrader(
       maxFrameSize: limits.maximumMessageBytes, automaticErrorHandling: false,
@@ -72,7 +72,7 @@ final class ConnectionGate: Sendable {
 
   var isFull: Bool { open.load(ordering: .relaxed) >= limit }
 
-  /// Whether one more is admitted.
+  /// Whether one more may be opened.
   func enter() -> Bool {
     if open.wrappingAdd(1, ordering: .relaxed).newValue <= limit { return true }
     leave()

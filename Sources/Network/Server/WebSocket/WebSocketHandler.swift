@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOWebSocket
 internal import Signaling
 
-/// Frames in and out: reassembles fragments, answers pings and close frames, detects silence. RFC 6455 section 5.
+/// Frames in and out: reassembles fragments, answers pings and close frames, detects dead peers. RFC 6455 section 5.
 final class WebSocketHandler: ChannelInboundHandler {
   typealias InboundIn = WebSocketFrame
   typealias OutboundOut = WebSocketFrame
@@ -14,7 +14,7 @@ final class WebSocketHandler: ChannelInboundHandler {
 
   private enum State {
     case open
-    /// Our close frame is sent, or theirs has been answered.
+    /// Our close frame has been sent, or theirs has been answered.
     case closing(WebSocketClosure)
     case closed
   }
@@ -25,7 +25,7 @@ final class WebSocketHandler: ChannelInboundHandler {
   var connection: WebSocketConnection?
   private var context: ChannelHandlerContext?
   private var state: State = .open
-  /// The first fragments of a message.
+  /// The fragments received so far of a message.
   private var fragments: (bytes: ByteBuffer, count: Int)?
   private var unansweredPings = 0
   private var frames: RateLimiter<Bool>
@@ -88,15 +88,15 @@ final class WebSocketHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let frame = unwrapInboundIn(data)
     guard case .open = state else {
-      // After a close frame everything is ignored but the peer's answer to ours.
+      // After a close frame, everything is ignored except the peer's close frame.
       if case .connectionClose = frame.opcode { context.close(promise: nil) }
       return
     }
-    // RFC 6455 section 5.1: clients mask, servers do not. Section 5.2: no extension was agreed.
+    // RFC 6455 section 5.1: clients mask, servers do not. Section 5.2: no extension was negotiated.
     guard (frame.maskKey != nil) == (role == .server), !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
       return close(.protocolError, reason: "")
     }
-    // Pings count too: each needs an answer, and a peer that reads none must not make us buffer them without end.
+    // Includes pings: each needs a pong, and a peer that reads none must not make us buffer them without limit.
     guard frames.admit(true, now: ConnectionLimiter.now) == .admitted, context.channel.isWritable else {
       return close(.policyViolation, reason: "too many frames in a short time")
     }
@@ -119,7 +119,7 @@ final class WebSocketHandler: ChannelInboundHandler {
 
   private func receiveContinuation(_ frame: WebSocketFrame) {
     guard var (bytes, count) = fragments else { return close(.protocolError, reason: "") }
-    // Otherwise the buffer is shared, and copied with every piece.
+    // Otherwise the buffer would be shared, and copied with every piece.
     fragments = nil
     var piece = frame.unmaskedData
     guard bytes.readableBytes + piece.readableBytes <= limits.maximumMessageBytes, count < limits.maximumFragments
@@ -140,7 +140,7 @@ final class WebSocketHandler: ChannelInboundHandler {
     var rest = payload
     let code = rest.readInteger(as: UInt16.self)
     let reason = String(validating: rest.readableBytesView, as: UTF8.self) ?? ""
-    // RFC 6455 section 5.5.1: the answer repeats the code.
+    // RFC 6455 section 5.5.1: the response repeats the code.
     write(.connectionClose, code.map { ByteBuffer(integer: $0) } ?? ByteBuffer(), context: context)
     beginClosing(.byPeer(code: code.map(Int.init) ?? 1005, reason: reason), context: context)
     context.close(promise: nil)

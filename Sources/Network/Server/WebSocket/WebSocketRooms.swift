@@ -45,7 +45,7 @@ public final class WebSocketRooms: @unchecked Sendable {
       rooms.perform { $0.receive(.send(to: client, message: message), from: id, now: rooms.now()) }
     }
 
-    /// This client has proven who it is; it may stay.
+    /// The client has proven its identity; it may stay.
     public func vouch(for client: String) {
       rooms.perform { server in
         if let id = server.vouch(for: client, in: room) { rooms.sockets[id]?.vouch() }
@@ -59,7 +59,7 @@ public final class WebSocketRooms: @unchecked Sendable {
     }
   }
 
-  /// Opens a permanent room. `receive` is called with the messages to the host, on the event loop and never from within a
+  /// Opens a permanent room. `receive` is called with messages to the host, on the event loop and never from within a
   /// call to the host.
   public func open(room: String, receive: @escaping (RoomDelivery) -> Void) -> Host {
     eventLoop.preconditionInEventLoop()
@@ -72,7 +72,7 @@ public final class WebSocketRooms: @unchecked Sendable {
     return Host(rooms: self, room: room, id: id)
   }
 
-  /// Takes a new connection; for `WebSocketEndpoint`.
+  /// Accepts a new connection; for `WebSocketEndpoint`.
   public func accept(_ socket: WebSocketConnection) {
     eventLoop.preconditionInEventLoop()
     let id = makeID()
@@ -85,7 +85,7 @@ public final class WebSocketRooms: @unchecked Sendable {
     perform { $0.connect(id, from: socket.remoteAddress?.ip, now: now()) }
   }
 
-  /// Closes all connections because the program stops.
+  /// Closes all connections when the program stops.
   public func shutDown() {
     eventLoop.preconditionInEventLoop()
     timer.cancel()
