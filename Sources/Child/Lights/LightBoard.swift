@@ -43,7 +43,12 @@ final class LightBoard: @unchecked Sendable {
       driver.start()
       return (id, driver)
     }
-    drive()
+    // The drivers already report to the loop.
+    if loop.inEventLoop {
+      drive()
+    } else {
+      loop.execute { self.drive() }
+    }
   }
 
   var isEmpty: Bool { drivers.isEmpty }

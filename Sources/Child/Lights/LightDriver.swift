@@ -85,7 +85,8 @@ final class LightDriver: Sendable {
       if isRefreshDue, !isOver { report(found()) }
       if isOver { return light.close() }
       work.withLock { work in
-        if work.level == nil, !work.isRefreshDue, !work.isOver { work.waitingSince = nil }
+        let isIdle = work.level == nil && !work.isRefreshDue && !work.isOver
+        work.waitingSince = isIdle ? nil : MonotonicClock.now
       }
     }
   }

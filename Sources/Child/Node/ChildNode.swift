@@ -74,8 +74,8 @@ public final class ChildNode: Sendable {
     }
   }
 
-  /// Assembles the node from the devices outwards: media, credentials, viewers, control, and the network last, so that
-  /// nobody is served before everything is ready.
+  /// Assembles the node from the devices outwards: media, credentials, viewers, control, then the network; the devices start
+  /// last.
   private init(_ options: Options, group: MultiThreadedEventLoopGroup, logger: Logger) async throws {
     let configuration = options.configuration
     let loop = group.next()
@@ -185,6 +185,8 @@ public final class ChildNode: Sendable {
       self.tokens.saveUses()
     }.get()
     await listeners.close()
+    // Viewers that left only now are in the log, too.
+    try? await viewers.hub.eventLoop.submit { self.control.events.saveNow() }.get()
     if !media.stop(and: lights.releases) { logger.warning("a device hangs; stopping without it") }
     try? await group.shutdownGracefully()
   }

@@ -166,7 +166,8 @@ final class PairingService: @unchecked Sendable {
   ) throws(OfferRefusal) -> Opened {
     // Checked only now: the issuer may have been unpaired while the code was being made.
     let rights = try rights(of: issuer)
-    let wanted: Permissions = admin || records.isEmpty ? .all : .all.subtracting(.admin)
+    let wanted: Permissions =
+      admin || !records.contains { $0.isUsable(at: clock.now) } ? .all : .all.subtracting(.admin)
     let terms = PairingTerms(permissions: wanted.intersection(rights.permissions), expiresAt: rights.expiresAt)
     let now = MonotonicClock.now
     let offer = responder.open(code, terms: terms, by: issuer, now: now)
@@ -308,7 +309,7 @@ final class PairingService: @unchecked Sendable {
 
   /// Stores the record before the parent is told. Returns nil on success.
   private func keep(_ record: PairRecord, _ words: CheckWords) -> HTTPResponse? {
-    let before = self.record(id: record.id)
+    let before = records
     lastPaired = nil
     clock.save()
     do {
@@ -318,9 +319,11 @@ final class PairingService: @unchecked Sendable {
       return HTTPResponse(Problem(500, "the child could not store the pairing; its log says why"))
     }
     lastPaired = (record, words)
+    // A full book drops a record that has expired.
+    for gone in before where gone.id != record.id && self.record(id: gone.id) == nil { tellRevoked(gone) }
     endOffersWithoutRight()
     onPaired(record)
-    if before != nil {
+    if before.contains(where: { $0.id == record.id }) {
       for tell in onChanged { tell(record) }
     }
     return nil

@@ -137,8 +137,13 @@ final class Viewers: @unchecked Sendable {
         logger.notice(
           "a viewer's permissions have changed",
           metadata: ["viewer": "\(session.name)", "allow": "\(permissions.names.joined(separator: ","))"])
+        let sawPicture = session.seesPicture
         session.permissions = permissions
         updateDemand()
+        if !sawPicture, session.seesPicture {
+          session.awaitsKeyFrame = true
+          pipeline(of: session)?.requestKeyFrameAtOnce()
+        }
         updateRates()
         registry.tell(.permissionsChanged(session))
       }
