@@ -40,13 +40,12 @@ def browser_loss(bench: Bench) -> list[Figure]:
                 with Child(bench.child_program, cable) as child:
                     result = watch("chromium", child, seconds, prefix=cable.prefix(1))
             bench.raw.setdefault("browserLoss", []).append({"loss": loss, "result": result})
-            statistics = result.get("statistics", {})
             runs.append(
                 Seen(
                     pictures_percent=result["framesDecoded"] / (seconds * CAMERA_FRAMES_PER_SECOND) * 100,
-                    freezes=statistics.get("freezeCount") or 0,
-                    frozen_seconds=statistics.get("totalFreezesSeconds") or 0,
-                    concealed_percent=statistics.get("concealedSamples", 0) / (seconds * 48_000) * 100,
+                    freezes=result["freezeCount"],
+                    frozen_seconds=result["freezeMs"] / 1000,
+                    concealed_percent=result["browser"].get("concealedSamples", 0) / (seconds * 48_000) * 100,
                 )
             )
             common.log(f"  Chromium, {loss} % lost each way: {runs[-1]}")
