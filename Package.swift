@@ -52,6 +52,7 @@ func tests(
 let cores: [Target] = [
   core("Wire"),
   core("JSON"),
+  core("DeviceNames", needs: ["Wire"]),
   core("STUN", needs: ["Wire"]),
   core("ICE", needs: ["Wire", "STUN"]),
   core("SDP"),
@@ -82,22 +83,24 @@ let libraries: [Target] = [
 ]
 
 let shells: [Target] = [
+  // Threads, wakers and files of the machine.
+  room("Linux", in: "Linux", needs: ["CLinux"]),
   room("Frames", in: "Media/Frames", needs: ["Wire", "CLinux"]),
   room("Codecs", in: "Media/Codecs", needs: ["Wire", "Frames", "CVPX", "COpus", "CYUV", "CTurboJPEG"]),
   room("Sound", in: "Media/Sound", needs: ["Wire", "Frames", "CSndfile", "CSpeexDSP"]),
   room("Picture", in: "Media/Picture", needs: ["Wire", "Frames"]),
   room(
-    "Devices", in: "Devices", needs: ["Wire", "Frames", "Codecs", "Sound", "Picture", "CLinux", "CALSA"]),
+    "Devices", in: "Devices", needs: ["Wire", "DeviceNames", "Linux", "Frames", "Codecs", "Sound", "Picture", "CLinux", "CALSA"]),
   // Both ends' flows: capture → encode, receive → decode → play, recording.
   room(
     "Pipelines", in: "Media/Pipelines",
-    needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Sound", "Picture", "Devices"]),
+    needs: ["Wire", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices"]),
   room("SecureTransport", in: "Network/SecureTransport", needs: ["Wire", "PeerConnection", "COpenSSL", "CSRTP"]),
   room(
     "Identity", in: "Network/Identity", needs: ["Wire", "Pairing", "Signaling", "SecureTransport", "COpenSSL"]),
   // The JSON of what goes over the wire, for both ends.
   room("Messages", in: "Network/Messages", needs: ["Wire", "JSON", "Pairing", "Signaling", "Control"]),
-  room("Discovery", in: "Network/Discovery", needs: ["Wire", "CDNSSD", "CLinux"]),
+  room("Discovery", in: "Network/Discovery", needs: ["Wire", "Linux", "CDNSSD"]),
   room(
     "Server", in: "Network/Server",
     needs: [
@@ -105,7 +108,7 @@ let shells: [Target] = [
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
       product("NIOWebSocket", nio), product("NIOSSL", "swift-nio-ssl"),
     ]),
-  room("Storage", in: "Storage", needs: ["Wire", "JSON", "Pairing", "Control", "CYAML"]),
+  room("Storage", in: "Storage", needs: ["Wire", "JSON", "DeviceNames", "Pairing", "Control", "CYAML"]),
 ]
 
 let programs: [Target] = [
@@ -113,41 +116,42 @@ let programs: [Target] = [
     name: "Web", path: "Sources/Web", resources: [.embedInCode("Pages/index.html")],
     swiftSettings: strict),
   // How a machine is, as both doctors tell it.
-  room("Health", in: "Health", needs: ["JSON", "CLinux"]),
+  room("Health", in: "Health", needs: ["JSON", "Linux", "CLinux"]),
   room(
     "Child", in: "Child",
     needs: [
       "Wire", "JSON", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing",
-      "Signaling", "Control", "Messages", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery",
-      "SecureTransport", "Identity", "Server", "Storage", "Health", "Web", product("NIOCore", nio),
-      product("NIOPosix", nio),
+      "Signaling", "Control", "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices",
+      "Pipelines", "Discovery", "SecureTransport", "Identity", "Server", "Storage", "Health", "Web",
+      product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
     ]),
   room(
     "Parent", in: "Parent",
     needs: [
       "Wire", "JSON", "ICE", "SDP", "RTPReceiving", "SCTP", "PeerConnection", "Pairing", "Signaling", "Control",
-      "Messages", "Frames", "Codecs", "Devices", "Pipelines", "Discovery", "SecureTransport", "Identity",
-      "Server", "Storage", "Health", product("NIOCore", nio), product("NIOPosix", nio),
+      "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Devices", "Pipelines", "Discovery", "SecureTransport",
+      "Identity", "Server", "Storage", "Health", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
     ]),
   // What the programs share in front of their libraries: exit status, log, tables, signals.
   room(
     "Commands", in: "Commands",
     needs: [
-      "Frames", "Health", "CLinux", "CQREncode", product("ArgumentParser", "swift-argument-parser"),
+      "Linux", "Health", "CLinux", "CQREncode", product("ArgumentParser", "swift-argument-parser"),
       product("Logging", "swift-log"),
     ]),
   .executableTarget(
     name: "cradle-child",
     dependencies: [
-      "Wire", "JSON", "Child", "Commands", "Devices", "Frames", "Health", "Server", "Storage",
+      "Wire", "JSON", "DeviceNames", "Child", "Commands", "Devices", "Frames", "Health", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log"),
     ], path: "Sources/cradle-child", swiftSettings: strict),
   .executableTarget(
     name: "cradle-parent",
     dependencies: [
-      "Wire", "Pairing", "Signaling", "Control", "Parent", "Commands", "Devices", "Discovery", "Frames", "Health",
+      "Wire", "Pairing", "Signaling", "Control", "DeviceNames", "Parent", "Commands", "Devices", "Discovery", "Frames",
+      "Health",
       "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"),
     ], path: "Sources/cradle-parent", swiftSettings: strict),
@@ -165,13 +169,14 @@ let checks: [Target] = [
       "Parent", "Server", "Signaling", product("ArgumentParser", "swift-argument-parser"),
     ], path: "Tests/Soak/cradle-soak", swiftSettings: strict),
   .target(
-    name: "TestSupport", dependencies: ["Wire", "Health", "COpenSSL"], path: "Tests/TestSupport", swiftSettings: strict),
+    name: "TestSupport", dependencies: ["Wire", "Linux", "COpenSSL"], path: "Tests/TestSupport", swiftSettings: strict),
   tests("ProjectTests", needs: []),
   tests("WireTests", needs: ["Wire", "TestSupport"]),
   tests("JSONTests", needs: ["JSON"]),
+  tests("DeviceNamesTests", needs: ["DeviceNames"]),
   tests("STUNTests", needs: ["Wire", "STUN", "TestSupport"]),
   tests("ICETests", needs: ["Wire", "STUN", "ICE", "TestSupport"]),
-  tests("SDPTests", needs: ["Wire", "SDP", "TestSupport"]),
+  tests("SDPTests", needs: ["SDP", "TestSupport"]),
   tests("PairingTests", needs: ["Wire", "Pairing", "SecureTransport", "Identity", "Messages", "TestSupport"]),
   tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "Identity", "Messages", "TestSupport"]),
   tests("ControlTests", needs: ["Wire", "JSON", "Pairing", "Control", "Messages"]),
@@ -184,16 +189,16 @@ let checks: [Target] = [
   tests("SoundTests", needs: ["Wire", "Frames", "Sound", "CSndfile", "TestSupport"]),
   tests(
     "DevicesTests",
-    needs: ["Wire", "Frames", "Codecs", "Picture", "Sound", "Devices", "CLinux", "TestSupport"]),
+    needs: ["Wire", "DeviceNames", "Frames", "Codecs", "Picture", "Sound", "Devices", "CLinux"]),
   tests(
     "PipelinesTests",
-    needs: ["Wire", "RTPReceiving", "Frames", "Codecs", "Picture", "Sound", "Devices", "Pipelines", "TestSupport"]),
+    needs: ["Wire", "RTPReceiving", "DeviceNames", "Frames", "Codecs", "Picture", "Sound", "Devices", "Pipelines"]),
   tests(
     "SecureTransportTests",
     needs: ["Wire", "PeerConnection", "SecureTransport", "Simulation", "TestSupport", "COpenSSL"]),
-  tests("IdentityTests", needs: ["Wire", "Pairing", "SecureTransport", "Identity", "TestSupport"]),
-  tests("HealthTests", needs: ["Health", "TestSupport"]),
-  tests("StorageTests", needs: ["Wire", "Pairing", "Control", "Storage", "TestSupport"]),
+  tests("IdentityTests", needs: ["Pairing", "SecureTransport", "Identity", "TestSupport"]),
+  tests("HealthTests", needs: ["Health", "Linux", "TestSupport"]),
+  tests("StorageTests", needs: ["Wire", "DeviceNames", "Pairing", "Control", "Storage", "TestSupport"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
   .executableTarget(
     name: "discovery-probe", dependencies: ["Discovery"], path: "Tests/DiscoveryTests/discovery-probe",
@@ -213,19 +218,21 @@ let checks: [Target] = [
   tests(
     "ChildTests",
     needs: [
-      "Wire", "Control", "RTPReceiving", "Frames", "Codecs", "Sound", "Devices", "Pipelines", "Discovery", "Storage",
-      "Health", "Pairing", "Signaling", "Messages", "SecureTransport", "Identity", "Server", "Child", "TestSupport",
+      "Wire", "Control", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs", "Sound", "Devices", "Pipelines",
+      "Discovery", "Storage", "Health", "Pairing", "Signaling", "Messages", "Identity", "Server", "Child", "TestSupport",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("Logging", "swift-log"),
     ]),
   tests(
     "ParentTests",
     needs: [
-      "Wire", "Control", "Messages", "RTPReceiving", "PeerConnection", "Health", "Pipelines", "Commands", "Parent",
+      "Wire", "Control", "Messages", "Pairing", "Signaling", "SDP", "SCTP", "RTPReceiving", "PeerConnection", "Frames",
+      "Discovery", "Health", "SecureTransport", "Identity", "Server", "Storage", "Commands", "Parent",
+      product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOSSL", "swift-nio-ssl"),
     ]),
   // Two peers in fake time.
   .target(
     name: "Simulation",
-    dependencies: ["Wire", "SDP", "RTP", "RTPReceiving", "SCTP", "PeerConnection", "SecureTransport", "TestSupport"],
+    dependencies: ["Wire", "SDP", "RTP", "RTPReceiving", "PeerConnection", "SecureTransport", "TestSupport"],
     path: "Tests/Simulation", swiftSettings: strict),
   .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
   .target(
@@ -233,8 +240,7 @@ let checks: [Target] = [
     dependencies: [
       "Wire", "JSON", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
       "Control", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "SecureTransport",
-      "Storage",
-      "Child", "Parent", "Simulation", "TestSupport",
+      "Storage", "Simulation", "TestSupport",
     ], path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Findings", "Runs", "cradle-fuzz", "fuzz.py"],
     swiftSettings: strict),
   .executableTarget(

@@ -1,6 +1,6 @@
 internal import CLinux
-internal import Frames
 internal import Glibc
+internal import Linux
 
 /// Waits for SIGTERM and SIGINT. A second Ctrl-C ends the program at once. Make one for each process.
 public final class StopSignals: Sendable {

@@ -1,3 +1,4 @@
+public import DeviceNames
 internal import Frames
 internal import Glibc
 internal import Sound

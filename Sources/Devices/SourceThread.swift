@@ -1,4 +1,4 @@
-internal import Frames
+internal import Linux
 internal import Synchronization
 
 /// The thread of a source: started once, stopped any number of times.

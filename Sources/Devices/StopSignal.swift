@@ -1,24 +1,15 @@
-internal import CLinux
 internal import Frames
-internal import Glibc
+internal import Linux
 internal import Wire
 
 /// Wakes a thread that waits in poll(2): a flag with a file descriptor, raised once and never cleared.
 final class StopSignal: Sendable {
+  private let event = EventDescriptor()
+
   /// Readable from the moment the signal is raised.
-  let descriptor: Int32
+  var descriptor: Int32 { event.descriptor }
 
-  init() {
-    descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-    precondition(descriptor >= 0, "the process has no file descriptor left")
-  }
-
-  deinit { close(descriptor) }
-
-  func raise() {
-    var one: UInt64 = 1
-    _ = write(descriptor, &one, 8)
-  }
+  func raise() { event.raise() }
 
   var isRaised: Bool {
     var others = PollSet(reading: [])

@@ -1,4 +1,6 @@
+public import DeviceNames
 public import Frames
+internal import Linux
 internal import Picture
 internal import Wire
 
@@ -22,7 +24,7 @@ public enum VideoSources {
 
   /// Paths of the video nodes, in numerical order. Not all of them are cameras.
   static func nodes() -> [String] {
-    Directory.names(in: "/dev")
+    SystemFiles().names("/dev")
       .compactMap { name in name.hasPrefix("video") ? Int(name.dropFirst(5)) : nil }
       .sorted().map { "/dev/video\($0)" }
   }

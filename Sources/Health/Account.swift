@@ -1,4 +1,5 @@
 internal import Glibc
+public import Linux
 
 /// A user of the machine, with the groups that decide what it may open.
 public struct Account: Hashable, Sendable {

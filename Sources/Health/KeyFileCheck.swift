@@ -1,3 +1,5 @@
+public import Linux
+
 /// Who owns the state directory and the key files in it, and who may read them.
 /// INTERFACES.md, "Files".
 public enum KeyFileCheck {

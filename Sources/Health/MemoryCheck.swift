@@ -1,3 +1,5 @@
+public import Linux
+
 /// Available memory: proc_meminfo(5).
 public enum MemoryCheck {
   // MB. The child needs about 50 MB with a viewer; a package upgrade needs more beside it.

@@ -1,3 +1,5 @@
+public import Linux
+
 /// Undervoltage on a Raspberry Pi, from its firmware's throttling bits or else its voltage sensor.
 public enum PowerCheck {
   // Bits of `vcgencmd get_throttled`: raspberrypi.com, "Raspberry Pi OS", vcgencmd.

@@ -1,3 +1,5 @@
+public import Linux
+
 /// Temperature, from the thermal zones of the kernel (Documentation/driver-api/thermal/sysfs-api.rst).
 public enum TemperatureCheck {
   // °C. A Raspberry Pi begins to throttle at 80 and throttles hard at 85.

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+public import Linux
 
 /// Wi-Fi: signal strength and power saving. With power saving, packets wait at the access point until the next beacon,
 /// which is heard as gaps.

@@ -1,3 +1,5 @@
+public import DeviceNames
+
 /// The content of config/child.yaml. INTERFACES.md, "Configuration".
 public struct ChildConfiguration: Sendable, Hashable {
   /// Shown to parents, 1...63 bytes (a DNS-SD instance name, RFC 6763 section 4.1.1); nil: `defaultName(id:)`.
@@ -92,6 +94,6 @@ extension ChildConfiguration {
 
   /// An entry of `lights` without keys. The GPIO line of a lamp cannot be guessed.
   static func light(at index: Int) -> Light {
-    Light(id: index == 0 ? "nightlight" : "light-\(index + 1)", device: .none)
+    Light(id: index == 0 ? "nightlight" : "light-\(index + 1)", device: .off)
   }
 }

@@ -1,3 +1,6 @@
+internal import DeviceNames
+internal import Wire
+
 extension ChildConfiguration {
   /// Reads a configuration file; nil if there is none. Throws all errors found in it.
   public static func load(path: String) throws(ConfigurationErrors) -> ChildConfiguration? {

@@ -1,3 +1,5 @@
+internal import DeviceNames
+
 /// Collects errors while a configuration is read.
 final class ConfigurationReader {
   private let file: String

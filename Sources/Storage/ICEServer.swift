@@ -1,3 +1,5 @@
+public import DeviceNames
+
 /// A STUN or TURN server's address. RFC 7064 section 3.1, RFC 7065 section 3.1.
 public struct ICEServerURL: ConfigurationText {
   public enum Scheme: String, Sendable, Hashable, CaseIterable {

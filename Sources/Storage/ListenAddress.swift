@@ -1,3 +1,4 @@
+public import DeviceNames
 internal import Wire
 
 /// The address of the node's TCP port: `listen`, `--listen`.

@@ -59,13 +59,6 @@ public struct PairStore: Sendable {
     return record
   }
 
-  /// Removes all pairs and saves the store.
-  public mutating func revokeAll() throws(StoreError) {
-    var changed = book
-    for record in book.records { changed.revoke(id: record.id) }
-    try save(changed)
-  }
-
   /// Marks in memory the pairs that have expired at `date`: they stay expired even if the clock is set back.
   /// `saveNotes` writes the marks.
   /// - Returns: the newly marked pairs.

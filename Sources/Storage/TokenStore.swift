@@ -84,7 +84,7 @@ public struct TokenStore: Sendable {
     guard kept.count < Self.maximumTokens else { throw .full(maximum: Self.maximumTokens) }
     var random = SystemRandomNumberGenerator()
     let secret = (0..<Self.randomBytes).map { _ in UInt8.random(in: 0...255, using: &random) }
-    let token = Self.prefix + Self.base64URL(secret)
+    let token = Self.prefix + Base64URL.encode(secret)
     let record = TokenRecord(
       name: name, allow: allow, hash: hash(token), createdAt: now, lastUsedAt: nil, expiresAt: expiresAt)
     try save(kept + [record])
@@ -146,29 +146,6 @@ public struct TokenStore: Sendable {
     hashes.sha256(Array(token.utf8)).map { byte in
       String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
     }.joined()
-  }
-
-  /// RFC 4648 section 5, for a multiple of three bytes, so without padding.
-  private static func base64URL(_ bytes: [UInt8]) -> String {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-    var text: [UInt8] = []
-    for start in stride(from: 0, to: bytes.count - 2, by: 3) {
-      let group = Int(bytes[start]) << 16 | Int(bytes[start + 1]) << 8 | Int(bytes[start + 2])
-      text += [18, 12, 6, 0].map { alphabet[group >> $0 & 63] }
-    }
-    return String(decoding: text, as: UTF8.self)
-  }
-}
-
-extension Unicode.Scalar {
-  /// Not a control, format, surrogate, private-use or unassigned code point, and not a line break.
-  var isPrintable: Bool {
-    // Joins the parts of many emoji.
-    if self == "\u{200d}" { return true }
-    return switch properties.generalCategory {
-    case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
-    default: true
-    }
   }
 }
 

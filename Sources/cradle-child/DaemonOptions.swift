@@ -1,6 +1,7 @@
 import ArgumentParser
 import Child
 import Commands
+internal import DeviceNames
 import FoundationEssentials
 import Glibc
 import Storage

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Commands
+internal import DeviceNames
 import Devices
 import Glibc
 import Parent

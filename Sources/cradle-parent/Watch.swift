@@ -1,5 +1,6 @@
 import ArgumentParser
 import Commands
+internal import DeviceNames
 import Devices
 import Frames
 import Glibc
@@ -132,7 +133,7 @@ struct Watch: AsyncParsableCommand {
     options.wantsVideo = !audioOnly
     options.recording = record
     options.snapshot = snapshot
-    guard let device = Devices.SpeakerDevice(speaker) else {
+    guard let device = SpeakerDevice(speaker) else {
       throw Failure.badConfiguration("--speaker \(speaker): must be auto, none, null, an ALSA PCM name or file:OUT.wav")
     }
     options.speaker = mute || device == .off ? nil : device

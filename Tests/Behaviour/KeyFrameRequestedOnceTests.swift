@@ -31,7 +31,7 @@ import Wire
     pair.link.delay = .milliseconds(delay)
     pair.run(for: .seconds(6))
     let before = pair.camera!.requests.count
-    pair.parent.requestKeyFrame(now: pair.now)
+    pair.parent.requestKeyFrame(decoderFailed: true, now: pair.now)
     pair.drain()
     pair.run(for: .seconds(3))
     #expect(pair.camera!.requests.count == before + 1)
@@ -42,7 +42,7 @@ import Wire
     let pair = try SimulatedPair.connected(streaming: true)
     pair.camera!.keyFrameDelay = .milliseconds(800)
     let before = (requests: pair.camera!.requests.count, keyFrames: pair.camera!.keyFrames.count)
-    pair.parent.requestKeyFrame(now: pair.now)
+    pair.parent.requestKeyFrame(decoderFailed: true, now: pair.now)
     pair.drain()
     pair.run(for: .seconds(5))
     let requests = pair.camera!.requests.count - before.requests
@@ -56,7 +56,7 @@ import Wire
     pair.camera!.keyFrameDelay = nil
     pair.camera!.interval = .milliseconds(100)
     pair.microphone = nil
-    pair.parent.requestKeyFrame(now: pair.now)
+    pair.parent.requestKeyFrame(decoderFailed: true, now: pair.now)
     pair.drain()
     pair.run(for: .seconds(10))
     let first = pair.camera!.requests.count
@@ -71,7 +71,7 @@ import Wire
     let pair = try SimulatedPair.connected(streaming: true)
     let before = pair.camera!.requests.count
     for _ in 0..<100 {
-      pair.parent.requestKeyFrame(now: pair.now)
+      pair.parent.requestKeyFrame(decoderFailed: true, now: pair.now)
       pair.drain()
       pair.run(for: .milliseconds(100))
     }

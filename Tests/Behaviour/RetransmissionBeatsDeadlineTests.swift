@@ -78,7 +78,7 @@ import Wire
     let pair = try SimulatedPair.connected(streaming: true)
     pair.toParent = .init(delay: .milliseconds(10), bitsPerSecond: 1_000_000)
     let start = pair.now
-    pair.parent.requestKeyFrame(now: pair.now)
+    pair.parent.requestKeyFrame(decoderFailed: true, now: pair.now)
     pair.drain()
     pair.run(for: .seconds(10))
     let delays = pair.viewer.delays(pair.camera, since: start)

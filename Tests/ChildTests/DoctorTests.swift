@@ -1,6 +1,8 @@
+import DeviceNames
 import Discovery
 import Foundation
 import Health
+import Linux
 import Storage
 import TestSupport
 import Testing
@@ -28,7 +30,7 @@ import Testing
             captured: 1, encoded: 0, keyFrames: 0, targetKbps: 1500, encoderSpeed: -8)
         ],
         microphone: .init(device: "auto", state: camera, detail: detail, captured: 1, encoded: 1, levelDb: -40),
-        viewers: [], alarms: []), process: 4242)
+        viewers: [], datagrams: .init(lost: 0, ignored: 0), alarms: []), process: 4242)
   }
 
   // MARK: Daemon
@@ -72,7 +74,7 @@ import Testing
     #expect(cameras.map(\.state) == [.ok, .problem])
     #expect(cameras[1].detail == "/dev/no-such-camera: not found")
     #expect(SoundCheck.microphone(.test, daemon: Self.stopped, user: "cradle").state == .ok)
-    #expect(SoundCheck.microphone(.none, daemon: Self.stopped, user: "cradle").state == .ok)
+    #expect(SoundCheck.microphone(.off, daemon: Self.stopped, user: "cradle").state == .ok)
     let none = try Self.configuration("cameras: []")
     #expect(CameraCheck.run(none, daemon: Self.stopped, user: "cradle").map(\.state) == [.ok])
   }
@@ -100,7 +102,7 @@ import Testing
   @Test func aFileThatStandsInForASpeakerIsNotEmptied() throws {
     let root = try FakeRoot(["/out.wav": "precious"])
     let path = root.folder.appending(path: "out.wav").path
-    #expect(SoundCheck.speaker(.file(path), daemon: Self.stopped, user: "x", files: root.files).state == .ok)
+    #expect(SoundCheck.speaker(.file(path: path), daemon: Self.stopped, user: "x", files: root.files).state == .ok)
     #expect(root.files.text("/out.wav") == "precious")
   }
 
@@ -125,7 +127,7 @@ import Testing
   }
 
   @Test func aLineIsTheDaemonsOrFree() {
-    let state = { (line: Devices.GPIOLine, chip: GPIOChipDescription, isOurs: Bool) in
+    let state = { (line: GPIOLine, chip: GPIOChipDescription, isOurs: Bool) in
       LightCheck.finding("light lamp", line, of: chip, isOurs: isOurs).state
     }
     #expect(state(.offset(17), Self.chip(), false) == .ok)

@@ -10,7 +10,7 @@ import Testing
   init() { mkdir(folder, 0o700) }
 
   deinit {
-    guard let directory = opendir(folder) else { return }
+    let directory = opendir(folder)!
     while let entry = readdir(directory) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
       unlink("\(folder)/\(name)")

@@ -75,7 +75,9 @@ final class PairingHouse: Sendable {
       logger: logger)
     tokens = TokenBook(try TokenStore(file: file("tokens.json"), hashes: TestHashes()), clock: clock, logger: logger)
     let told = told
-    pairing.onChanged.append { record in told.told.withLock { $0.changed.append(record) } }
+    pairing.observe { change in
+      if case .paired(let record, isNew: false) = change { told.told.withLock { $0.changed.append(record) } }
+    }
     tokens.onEnded.append { record in told.told.withLock { $0.ended.append(record.name) } }
   }
 

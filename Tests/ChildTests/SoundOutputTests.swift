@@ -1,3 +1,4 @@
+import DeviceNames
 import Devices
 import Frames
 import Glibc

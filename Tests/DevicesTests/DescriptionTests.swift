@@ -1,23 +1,10 @@
+import DeviceNames
 import Glibc
 import Testing
 
 @testable import Devices
 
 struct DescriptionTests {
-  @Test func devicesAreNamedAsInTheConfiguration() {
-    #expect(VideoDevice("auto") == .auto)
-    #expect(VideoDevice("test") == .test)
-    #expect(VideoDevice("/dev/v4l/by-id/usb-x") == .camera(path: "/dev/v4l/by-id/usb-x"))
-    #expect(VideoDevice("file:/tmp/a.y4m") == .file(path: "/tmp/a.y4m"))
-    for bad in ["", "video0", "file:", "none"] { #expect(VideoDevice(bad) == nil) }
-    #expect(AudioDevice("none") == .off)
-    #expect(AudioDevice("plughw:CARD=Webcam") == .pcm(name: "plughw:CARD=Webcam"))
-    #expect(AudioDevice("file:a.wav") == .file(path: "a.wav"))
-    #expect(AudioDevice("") == nil)
-    for text in ["auto", "test", "/dev/video0", "file:/a"] { #expect(VideoDevice(text)?.description == text) }
-    for text in ["auto", "none", "test", "hw:0", "file:/a"] { #expect(AudioDevice(text)?.description == text) }
-  }
-
   @Test func errorsSayWhatToDo() {
     let refused = DeviceError.system(EACCES, device: "/dev/video0", operation: "open", kind: .camera)
     #expect(refused.description == "/dev/video0: permission denied. Add the daemon's user to the group `video`.")

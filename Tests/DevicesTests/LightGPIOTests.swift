@@ -1,4 +1,5 @@
 import CLinux
+import DeviceNames
 import Glibc
 import Synchronization
 import Testing

@@ -1,3 +1,4 @@
+import DeviceNames
 import Foundation
 import Synchronization
 import Testing
@@ -145,17 +146,9 @@ struct LightTests {
   }
 
   @Test func aSimulatedLampNeedsNothing() throws {
-    let light = Light(.simulated)
+    let light = try #require(Light(.simulated))
     #expect(light.refresh() == .ready(isDimmable: true))
     try light.setLevel(33)
-  }
-
-  @Test func devicesAreSpelledAsInTheConfiguration() {
-    let gpio = LightDevice.gpio(chip: "/dev/gpiochip0", line: .offset(17), isActiveLow: false)
-    #expect(gpio.description == "gpio:/dev/gpiochip0/17")
-    let named = LightDevice.gpio(chip: "/dev/gpiochip0", line: .name("GPIO17"), isActiveLow: true)
-    #expect(named.description == "gpio:/dev/gpiochip0/GPIO17:active-low")
-    #expect(LightDevice.led(path: "/sys/class/leds/a").description == "led:/sys/class/leds/a")
   }
 }
 
@@ -185,7 +178,7 @@ struct LightLEDTests {
       try String(contentsOf: folder.appending(path: name), encoding: .utf8)
     }
 
-    var light: Light { Light(.led(path: folder.path)) }
+    var light: Light { Light(.led(path: folder.path))! }
   }
 
   @Test func levelsAreScaledToTheLamp() throws {
@@ -248,7 +241,7 @@ struct LightLEDTests {
     let lamp = try Lamp(maximum: nil)
     let error = #expect(throws: DeviceError.self) { try lamp.light.setLevel(100) }
     #expect(error?.description.contains("max_brightness is missing. Name a directory such as") == true)
-    let missing = #expect(throws: DeviceError.self) { try Light(.led(path: "/sys/class/leds/nothing")).setLevel(1) }
+    let missing = #expect(throws: DeviceError.self) { try Light(.led(path: "/sys/class/leds/nothing"))?.setLevel(1) }
     #expect(missing?.description.contains("not found. Check the path in the configuration") == true)
   }
 

@@ -1,3 +1,4 @@
+import DeviceNames
 import Frames
 import Glibc
 import Testing

@@ -1,3 +1,4 @@
+import DeviceNames
 import Frames
 import Glibc
 import Sound
@@ -33,17 +34,6 @@ struct SpeakerTests {
   private func bytes(of path: String) throws -> [UInt8] {
     let file = try MediaFile(path: path)
     return try file.bytes(at: 0, count: file.count)
-  }
-
-  @Test func namesAreThoseOfTheConfiguration() {
-    let names: [(String, SpeakerDevice?)] = [
-      ("auto", .auto), ("none", .off), ("null", .null), ("plughw:1", .pcm(name: "plughw:1")),
-      ("file:/a b.wav", .file(path: "/a b.wav")), ("", nil), ("file:", nil),
-    ]
-    for (text, device) in names {
-      #expect(SpeakerDevice(text) == device)
-      if let device { #expect(device.description == text) }
-    }
   }
 
   @Test func nothingIsPlayedInRealTime() throws {

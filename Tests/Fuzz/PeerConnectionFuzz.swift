@@ -145,7 +145,7 @@ enum PeerConnectionFuzz: FuzzBody {
       _ = try? target.restartICE(
         ufrag: "new\(first)", pwd: "0123456789012345678901", candidates: [String(decoding: bytes, as: UTF8.self)],
         now: now)
-    case .keyFrame: target.requestKeyFrame(now: now)
+    case .keyFrame: target.requestKeyFrame(decoderFailed: true, now: now)
     case .end: target.close(now: now)
     }
   }

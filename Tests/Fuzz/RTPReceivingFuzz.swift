@@ -98,7 +98,7 @@ enum RTPReceivingFuzz: FuzzBody {
           receiver.handle(rtp: packet, now: now)
         }
       }
-      if kind & 0x80 != 0 { receiver.requestKeyFrame(now: now) }
+      if kind & 0x80 != 0 { receiver.requestKeyFrame(decoderFailed: kind & 0x40 != 0, now: now) }
       if kind & 0x40 != 0 { receiver.noteRoundTripTime(.milliseconds(Int(kind))) }
       drain(&receiver, now: now, requests: &requests)
       var turns = 0

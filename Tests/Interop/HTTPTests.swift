@@ -21,7 +21,8 @@ extension RealPeers {
       let token = child.token
       #expect(try request(child, "/").text.contains("<title>Cradle</title>"))
       #expect(try request(child, "/healthz").status == 200)
-      #expect(try request(child, "/metrics").text.contains("cradle_viewers 0"))
+      let metrics = try request(child, "/metrics").text
+      #expect(metrics.contains("cradle_viewers 0") && metrics.contains("cradle_datagrams_lost_total 0"))
       #expect(try request(child, "/nothing").status == 401)
       #expect(try request(child, "/nothing", token: token).status == 404)
       let none = try request(child, "/whep", sdp + ["--data", "v=0"])

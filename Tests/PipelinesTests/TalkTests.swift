@@ -1,4 +1,5 @@
 import Codecs
+import DeviceNames
 import Devices
 import Frames
 import Pipelines

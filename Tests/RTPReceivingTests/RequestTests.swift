@@ -149,7 +149,7 @@ import Wire
     for number in 0..<1000 {
       let before = rig.keyFrameRequests.count
       rig.send(TestFrame(number: number, isKeyFrame: true))
-      rig.receiver.requestKeyFrame(now: rig.now)
+      rig.receiver.requestKeyFrame(decoderFailed: true, now: rig.now)
       rig.drain()
       #expect(rig.keyFrameRequests.count <= before + 1)
       rig.run(for: .milliseconds(10))
@@ -162,11 +162,23 @@ import Wire
     let frames = Self.frames(6, keyFrames: [0, 4])
     rig.send(frames[0])
     rig.send(frames[1])
-    rig.receiver.requestKeyFrame(now: rig.now)
+    rig.receiver.requestKeyFrame(decoderFailed: true, now: rig.now)
     rig.drain()
     #expect(rig.keyFrameRequests.count == 1)
     frames[2...].forEach { rig.send($0) }
     #expect(rig.frameNumbers(among: frames) == [0, 1, 4, 5])
+  }
+
+  @Test func aKeyFrameForARecordingInterruptsNothing() {
+    var rig = ReceiverRig()
+    let frames = Self.frames(6, keyFrames: [0, 4])
+    rig.send(frames[0])
+    rig.send(frames[1])
+    rig.receiver.requestKeyFrame(decoderFailed: false, now: rig.now)
+    rig.drain()
+    #expect(rig.keyFrameRequests.count == 1)
+    frames[2...].forEach { rig.send($0) }
+    #expect(rig.frameNumbers(among: frames) == [0, 1, 2, 3, 4, 5])
   }
 
   @Test func aKeyFrameThatIsUnderWayIsNotAskedFor() {

@@ -115,7 +115,6 @@ import Wire
     let pictures = try pictureIDs(rig)
     #expect(zip(pictures, pictures.dropFirst()).allSatisfy { $1 == ($0 &+ 1) & 0x7fff })
     #expect(rig.sender.statistics()[1].framesAboveLayer == 21)
-    #expect(rig.sender.maximumTemporalLayer(ssrc: videoSSRC) == 0)
   }
 
   @Test func goingUpWaitsForAFrameWhereADecoderCan() {

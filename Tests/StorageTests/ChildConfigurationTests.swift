@@ -1,3 +1,4 @@
+import DeviceNames
 import Testing
 
 @testable import Storage
@@ -94,10 +95,10 @@ import Testing
     #expect(configuration.mediaPorts == 50000...50100)
     #expect(configuration.cameras.map(\.id) == ["cot", "camera-2", "camera-3"])
     #expect(
-      configuration.cameras.map(\.device) == [.path("/dev/v4l/by-id/usb-cam"), .file("/srv/clip.y4m"), .test])
+      configuration.cameras.map(\.device) == [.camera(path: "/dev/v4l/by-id/usb-cam"), .file(path: "/srv/clip.y4m"), .test])
     #expect(configuration.cameras[0].width == 640)
     #expect(configuration.cameras[1].width == 1280)
-    #expect(configuration.microphone.device == .pcm("plughw:CARD=Device,DEV=0"))
+    #expect(configuration.microphone.device == .pcm(name: "plughw:CARD=Device,DEV=0"))
     #expect(configuration.speaker == .init(device: .null, maximumVolume: 35))
     #expect(
       configuration.lights == [
@@ -146,29 +147,6 @@ import Testing
   ])
   func otherICEServerAddressesAreRefused(text: String) {
     #expect(ICEServerURL(text) == nil)
-  }
-
-  @Test func devicesOnTheCommandLineReadAsInTheFile() {
-    #expect(VideoDevice("auto") == .auto)
-    #expect(VideoDevice("video0") == nil)
-    #expect(VideoDevice("file:") == nil)
-    #expect(AudioDevice("none") == AudioDevice.none)
-    #expect(AudioDevice("/dev/snd/pcmC0D0c") == nil)
-    #expect(SpeakerDevice("null") == .null)
-    #expect(SpeakerDevice("test") == nil)
-    #expect(LightDevice("simulated") == .simulated)
-    for wrong in [
-      "gpio:17", "gpio:/dev/gpiochip0", "gpio:/dev/gpiochip0/", "gpio:/dev/gpiochip0/+1", "gpio:/dev/gpiochip0/1x",
-      "gpio:/dev/gpiochip0/:active-low", "gpio:/dev/gpiochip0/17:low", "led:led0", "on",
-    ] {
-      #expect(LightDevice(wrong) == nil, "\(wrong)")
-    }
-    #expect(
-      LightDevice("gpio:/dev/gpiochip0/GPIO17:active-low")
-        == .gpio(chip: "/dev/gpiochip0", line: .name("GPIO17"), isActiveLow: true))
-    for text in ["gpio:/dev/gpiochip0/17", "gpio:/dev/gpiochip0/17:active-low", "gpio:/dev/gpiochip0/PIN_7"] {
-      #expect(LightDevice(text)?.description == text)
-    }
   }
 
   // MARK: - Errors

@@ -1,5 +1,5 @@
 public import Foundation
-public import Health
+public import Linux
 import Synchronization
 
 /// A folder that looks like a machine's /. It stays until the tests end, because whoever got `files` may read it later.

@@ -48,11 +48,7 @@ final class ControlService: @unchecked Sendable {
   /// Begins to observe viewers and pairing.
   func start() {
     viewers.registry.observe { [weak self] event in self?.handle(event) }
-    pairing.onRevoked.append { [weak self] record in self?.note(.unpaired, id: record.id, detail: record.name) }
-    pairing.onWindow.append { [weak self] closing in
-      self?.note(closing == nil ? .pairingOpened : .pairingClosed, detail: closing?.words)
-    }
-    pairing.onPaired = { [weak self] record in self?.note(.paired, id: record.id, detail: record.name) }
+    pairing.observe { [weak self] change in self?.note(change) }
     lights.changed = { [weak self] in self?.tellChanges() }
     told = state
     note(.restart)
@@ -63,6 +59,15 @@ final class ControlService: @unchecked Sendable {
     pump?.cancel()
     push(.goodbye(reason: "The child is stopping."))
     lights.stop()
+  }
+
+  private func note(_ change: PairingService.Change) {
+    switch change {
+    case .windowOpened: note(.pairingOpened)
+    case .windowClosed(let reason): note(.pairingClosed, detail: reason.words)
+    case .paired(let record, isNew: _): note(.paired, id: record.id, detail: record.name)
+    case .revoked(let record): note(.unpaired, id: record.id, detail: record.name)
+    }
   }
 
   // MARK: Viewer events

@@ -1,6 +1,7 @@
 internal import Frames
 internal import Glibc
 public import Health
+internal import Linux
 public import Storage
 internal import Wire
 

@@ -1,5 +1,7 @@
+internal import DeviceNames
 internal import Devices
 internal import Health
+internal import Linux
 internal import Storage
 
 /// Checks every configured light without opening it, because opening a lamp would switch it.
@@ -11,10 +13,10 @@ enum LightCheck {
     let findings = lights.compactMap { light -> Finding? in
       let what = "light \(light.id)"
       switch light.device {
-      case .none: return nil
+      case .off: return nil
       case .simulated: return Finding(what, .ok, "simulated")
       case .gpio(let path, let line, _):
-        return finding(what, .init(line), of: chip(path), isOurs: daemon.report != nil)
+        return finding(what, line, of: chip(path), isOurs: daemon.report != nil)
       case .led(let path): return led(what, path, files)
       }
     }
@@ -23,7 +25,7 @@ enum LightCheck {
 
   /// - Parameter isOurs: the daemon is running, so it should be the consumer of the line.
   static func finding(
-    _ what: String, _ wanted: Devices.GPIOLine, of chip: GPIOChipDescription, isOurs: Bool
+    _ what: String, _ wanted: GPIOLine, of chip: GPIOChipDescription, isOurs: Bool
   ) -> Finding {
     if let problem = chip.problem { return Finding(what, .problem, problem, remedy: "ls -l /dev/gpiochip*; id") }
     let found = chip.lines.first { line in

@@ -1,4 +1,6 @@
+internal import DeviceNames
 internal import Health
+internal import Linux
 internal import Storage
 
 /// Whether the daemon's user may open the configured devices, judging by their owner, group and mode.
@@ -45,7 +47,7 @@ enum PermissionCheck {
     for camera in configuration.cameras {
       switch camera.device {
       case .auto: result += devices.filter { $0.hasPrefix("video") }.map { "/dev/\($0)" }
-      case .path(let path): result.append(path)
+      case .camera(let path): result.append(path)
       case .test, .file: break
       }
     }
@@ -60,7 +62,7 @@ enum PermissionCheck {
       switch light.device {
       case .gpio(let chip, _, _): result.append(chip)
       case .led(let path): result.append("\(path)/brightness")
-      case .none, .simulated: break
+      case .off, .simulated: break
       }
     }
     var there: [String] = []
@@ -69,10 +71,10 @@ enum PermissionCheck {
   }
 }
 
-extension Storage.AudioDevice {
+extension AudioDevice {
   fileprivate var isPCM: Bool { if case .pcm = self { true } else { false } }
 }
 
-extension Storage.SpeakerDevice {
+extension SpeakerDevice {
   fileprivate var isPCM: Bool { if case .pcm = self { true } else { false } }
 }

@@ -1,4 +1,5 @@
 internal import Health
+internal import Linux
 internal import Storage
 
 /// Whether the configured ports are held by the daemon or free for it: proc_pid_net(5).

@@ -1,3 +1,4 @@
+internal import DeviceNames
 internal import Devices
 internal import Frames
 public import Health
@@ -39,8 +40,8 @@ public enum ReadinessCheck {
     }
   }
 
-  private static func microphone(_ configured: Storage.AudioDevice) -> Finding {
-    if configured == .none { return Finding("microphone", .ok, "none is wanted") }
+  private static func microphone(_ configured: AudioDevice) -> Finding {
+    if configured == .off { return Finding("microphone", .ok, "none is wanted") }
     do throws(DeviceError) {
       return Finding("microphone", .ok, try info(of: configured).words)
     } catch {
@@ -66,14 +67,14 @@ public enum ReadinessCheck {
   static func info(of camera: ChildConfiguration.Camera) throws(DeviceError) -> VideoSourceInfo {
     let request = VideoRequest(
       width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate))
-    let source = try VideoSources.open(.init(camera.device), request: request)
+    let source = try VideoSources.open(camera.device, request: request)
     if let error = firstElement(of: source) { throw error }
     return source.info
   }
 
   /// Opens the microphone and waits for sound.
-  static func info(of microphone: Storage.AudioDevice) throws(DeviceError) -> AudioSourceInfo {
-    let source = try AudioSources.open(.init(microphone))
+  static func info(of microphone: AudioDevice) throws(DeviceError) -> AudioSourceInfo {
+    let source = try AudioSources.open(microphone)
     if let error = firstElement(of: source) { throw error }
     return source.info
   }

@@ -1,5 +1,6 @@
 internal import Health
 internal import JSON
+internal import Linux
 internal import Server
 
 /// The state of the daemon, as seen from another process.

@@ -1,12 +1,14 @@
+internal import DeviceNames
 internal import Devices
 internal import Health
+internal import Linux
 internal import Storage
 
 /// Checks microphone and speaker: by the daemon's report, else by opening them once. Plays nothing.
 enum SoundCheck {
-  static func microphone(_ device: Storage.AudioDevice, daemon: RunningDaemon, user: String) -> Finding {
+  static func microphone(_ device: AudioDevice, daemon: RunningDaemon, user: String) -> Finding {
     let what = "microphone"
-    if device == .none { return Finding(what, .ok, "none is wanted") }
+    if device == .off { return Finding(what, .ok, "none is wanted") }
     if let known = daemon.report?.microphone, known.device == "\(device)" { return finding(known) }
     do throws(DeviceError) {
       return Finding(what, .ok, try ReadinessCheck.info(of: device).words)
@@ -27,18 +29,18 @@ enum SoundCheck {
   }
 
   static func speaker(
-    _ device: Storage.SpeakerDevice, daemon: RunningDaemon, user: String, files: SystemFiles
+    _ device: SpeakerDevice, daemon: RunningDaemon, user: String, files: SystemFiles
   ) -> Finding {
     let what = "speaker"
     switch device {
-    case .none: return Finding(what, .ok, "none is wanted")
+    case .off: return Finding(what, .ok, "none is wanted")
     case .null: return Finding(what, .ok, "what is played goes nowhere, as configured")
     // Opening the file would truncate it.
     case .file(let path): return Finding(what, .ok, "what is played goes to \(path)")
     case .auto, .pcm: break
     }
     do throws(DeviceError) {
-      let speaker = try Speakers.open(.init(device)) { _, _ in }
+      let speaker = try Speakers.open(device) { _, _ in }
       speaker.stop()
       return Finding(what, .ok, "\(speaker.info.name) (\(speaker.info.device))")
     } catch {

@@ -37,6 +37,11 @@ enum MetricsText {
     family(
       "viewer_packets_retransmitted_total", "counter", "Packets sent again.",
       viewers { Double($0.packetsRetransmitted) })
+    one(
+      "datagrams_lost_total", "counter", "Datagrams that the kernel refused or that waited too long to be sent.",
+      Double(status.datagrams.lost))
+    one(
+      "datagrams_ignored_total", "counter", "Datagrams from strangers.", Double(status.datagrams.ignored))
     return text
   }
 

@@ -1,7 +1,9 @@
 internal import Control
+internal import DeviceNames
 internal import Devices
 internal import Frames
 internal import NIOCore
+internal import Server
 internal import Storage
 internal import Wire
 
@@ -13,7 +15,7 @@ final class LightBoard: @unchecked Sendable {
   private var drivers: [(id: String, driver: LightDriver)] = []
   private var reports: [String: LightDriver.Report] = [:]
   private let loop: any EventLoop
-  private var timer: Scheduled<Void>?
+  private lazy var timer = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in self?.due() }
   /// Called when a state has changed.
   var changed: () -> Void = {}
 
@@ -24,7 +26,7 @@ final class LightBoard: @unchecked Sendable {
   convenience init(_ configured: [ChildConfiguration.Light], loop: any EventLoop) {
     self.init(
       configured.compactMap { entry in
-        Devices.LightDevice(entry.device).map { (entry.id, Devices.Light($0)) }
+        Devices.Light(entry.device).map { (entry.id, $0) }
       }, loop: loop)
   }
 
@@ -75,7 +77,7 @@ final class LightBoard: @unchecked Sendable {
 
   /// Sets every light to its configured level and closes it; `releases` wait until that is complete.
   func stop() {
-    timer?.cancel()
+    timer.cancel()
     lights.restore()
     drive()
     for (_, driver) in drivers { driver.finish() }
@@ -97,11 +99,7 @@ final class LightBoard: @unchecked Sendable {
   private func settle() {
     lights.handleTimeout(now: MonotonicClock.now)
     drive()
-    timer?.cancel()
-    timer = lights.nextDeadline.map { deadline in
-      let wait = max(.zero, deadline - MonotonicClock.now)
-      return loop.scheduleTask(in: .nanoseconds(wait.nanoseconds)) { [weak self] in self?.due() }
-    }
+    timer.set(lights.nextDeadline)
   }
 
   private func due() {

@@ -1,5 +1,6 @@
 internal import Devices
 internal import Frames
+internal import Linux
 internal import Synchronization
 internal import Wire
 

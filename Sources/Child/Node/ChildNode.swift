@@ -124,7 +124,9 @@ public final class ChildNode: Sendable {
       signal.open(in: rooms, id: profile.id)
       control.start()
       tokens.onEnded.append { [weak viewers] _ in viewers?.credentialsChanged() }
-      pairing.onChanged.append { [weak viewers] _ in viewers?.credentialsChanged() }
+      pairing.observe { [weak viewers] change in
+        if case .paired(_, isNew: false) = change { viewers?.credentialsChanged() }
+      }
     }.get()
 
     let listeners = try await NodeListeners.open(
@@ -158,7 +160,13 @@ public final class ChildNode: Sendable {
 
     media.start()
     try await loop.submit {
-      pairing.onWindow.append { closing in advertising.setPairing(closing == nil ? .open : .closed) }
+      pairing.observe { change in
+        switch change {
+        case .windowOpened: advertising.setPairing(.open)
+        case .windowClosed: advertising.setPairing(.closed)
+        case .paired, .revoked: break
+        }
+      }
       viewers.start()
       service?.start(on: loop)
     }.get()

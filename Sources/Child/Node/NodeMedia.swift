@@ -1,5 +1,6 @@
 internal import Devices
 internal import Frames
+internal import Linux
 internal import Logging
 internal import NIOCore
 internal import Pipelines
@@ -27,7 +28,7 @@ struct NodeMedia: Sendable {
     cameras = configuration.cameras.enumerated().map { index, camera in
       VideoPipeline(
         settings: .init(
-          cameraID: camera.id, device: .init(camera.device),
+          cameraID: camera.id, device: camera.device,
           request: VideoRequest(
             width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate)),
           startKbps: startKbps),
@@ -35,10 +36,10 @@ struct NodeMedia: Sendable {
         cameraChanged: { state in NodeLog.camera(camera.id, state, logger) })
     }
     let sound = SoundOutput(
-      speaker: .init(configuration.speaker.device), maximumVolume: configuration.speaker.maximumVolume
+      speaker: configuration.speaker.device, maximumVolume: configuration.speaker.maximumVolume
     ) { event in NodeLog.sound(event, logger) }
     audio = AudioPipeline(
-      device: .init(configuration.microphone.device), echo: sound.echo, deliver: { packet in relay.audio(packet) },
+      device: configuration.microphone.device, echo: sound.echo, deliver: { packet in relay.audio(packet) },
       levelMeasured: { relay.levelMeasured() },
       microphoneChanged: { state in NodeLog.microphone(state, logger) })
     self.relay = relay

@@ -30,7 +30,8 @@ struct NodeProfile: Sendable {
   func makeHub(on loop: any EventLoop) throws -> PeerHub {
     OpenSSLTransports.prepare()
     let transports = try OpenSSLTransports(key: identity.key, certificate: certificate)
-    return PeerHub(eventLoop: loop, limit: ViewerAdmission.places, now: { MonotonicClock.now }) { configuration in
+    // One more: a session that makes room ends only after its successor's offer has been accepted.
+    return PeerHub(eventLoop: loop, limit: ViewerAdmission.places + 1, now: { MonotonicClock.now }) { configuration in
       PeerConnection(
         configuration: configuration, secure: transports, hashes: CryptoHashes(),
         random: SystemRandomNumberGenerator(), wallClock: MonotonicClock.wallClockReference)

@@ -49,6 +49,14 @@ public struct StatusReport: Codable, Sendable {
     public var availableOutgoingKbps: Int
   }
 
+  /// Media datagrams, of all viewers.
+  public struct Datagrams: Codable, Sendable {
+    /// Refused by the kernel, or not sent in time.
+    public var lost: UInt64
+    /// Received, but from no viewer.
+    public var ignored: UInt64
+  }
+
   public var name: String
   public var id: String
   public var version: String
@@ -60,6 +68,7 @@ public struct StatusReport: Codable, Sendable {
   public var cameras: [Camera]
   public var microphone: Microphone
   public var viewers: [Viewer]
+  public var datagrams: Datagrams
   /// Current problems, for display.
   public var alarms: [String]
 }

@@ -62,7 +62,8 @@ final class StatusReporter: Sendable {
     return StatusReport(
       name: name, id: id, version: ChildNode.version, uptimeSeconds: tenths((MonotonicClock.now - started).inSeconds),
       port: port.load(ordering: .relaxed), mediaPort: Int(viewers.hub.port), cameras: cameras, microphone: microphone,
-      viewers: viewers.registry.byAge.map(viewer), alarms: alarms)
+      viewers: viewers.registry.byAge.map(viewer),
+      datagrams: .init(lost: viewers.hub.lostDatagrams, ignored: viewers.hub.strayDatagrams), alarms: alarms)
   }
 
   private func camera(_ index: Int, _ video: VideoPipeline) -> StatusReport.Camera {

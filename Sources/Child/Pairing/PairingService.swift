@@ -45,20 +45,27 @@ final class PairingService: @unchecked Sendable {
   private var responder: PairingResponder
   private var store: PairStore
   private let clock: ExpiryClock
-  private var timer: Scheduled<Void>?
+  private lazy var timer = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in
+    self?.responder.handleTimeout(now: MonotonicClock.now)
+    self?.settle()
+  }
   /// For callers waiting for the window to close.
   private var waiting: EventLoopPromise<Outcome>?
   /// The last pairing, through the window or an invitation; nil if it could not be stored.
   private var lastPaired: (record: PairRecord, words: CheckWords)?
 
-  /// The window has closed, and why; nil: it has opened.
-  var onWindow: [(PairingEvent.Closing?) -> Void] = []
-  var onPaired: (PairRecord) -> Void = { _ in }
-  /// A paired parent has paired again; passes its new record. It may have fewer permissions than before, to which its
-  /// open sessions must be narrowed.
-  var onChanged: [(PairRecord) -> Void] = []
-  /// The parent is no longer admitted; its open sessions must be ended.
-  var onRevoked: [(PairRecord) -> Void] = []
+  private var observers: [(Change) -> Void] = []
+
+  /// Changes, for observers.
+  enum Change {
+    case windowOpened
+    case windowClosed(PairingEvent.Closing)
+    /// A parent has paired. One that was paired before may have fewer permissions now, to which its open sessions must be
+    /// narrowed.
+    case paired(PairRecord, isNew: Bool)
+    /// The parent is no longer admitted; its open sessions must be ended.
+    case revoked(PairRecord)
+  }
 
   init(
     responder: PairingResponder, store: PairStore, clock: ExpiryClock, loop: any EventLoop, logger: Logger
@@ -68,6 +75,15 @@ final class PairingService: @unchecked Sendable {
     self.clock = clock
     self.loop = loop
     self.logger = logger
+  }
+
+  /// Observers are called in the order in which they were added.
+  func observe(_ observer: @escaping (Change) -> Void) {
+    observers.append(observer)
+  }
+
+  private func tell(_ change: Change) {
+    for observer in observers { observer(change) }
   }
 
   // MARK: Pair records
@@ -124,13 +140,9 @@ final class PairingService: @unchecked Sendable {
     logger.notice("parent unpaired", metadata: ["name": "\(record.name)", "id": "\(record.id)"])
     endOffersWithoutRight()
     settle()
-    guard let delay else { return tellRevoked(record) }
+    guard let delay else { return tell(.revoked(record)) }
     let bound = NIOLoopBound(self, eventLoop: loop)
-    loop.scheduleTask(in: delay) { bound.value.tellRevoked(record) }
-  }
-
-  private func tellRevoked(_ record: PairRecord) {
-    for tell in onRevoked { tell(record) }
+    loop.scheduleTask(in: delay) { bound.value.tell(.revoked(record)) }
   }
 
   func saveNotes() {
@@ -263,7 +275,7 @@ final class PairingService: @unchecked Sendable {
   /// The program stops: ends all waits for the window.
   func stop() {
     close()
-    timer?.cancel()
+    timer.cancel()
     saveNotes()
     clock.save()
   }
@@ -320,12 +332,9 @@ final class PairingService: @unchecked Sendable {
     }
     lastPaired = (record, words)
     // A full book drops a record that has expired.
-    for gone in before where gone.id != record.id && self.record(id: gone.id) == nil { tellRevoked(gone) }
+    for gone in before where gone.id != record.id && self.record(id: gone.id) == nil { tell(.revoked(gone)) }
     endOffersWithoutRight()
-    onPaired(record)
-    if before.contains(where: { $0.id == record.id }) {
-      for tell in onChanged { tell(record) }
-    }
+    tell(.paired(record, isNew: !before.contains { $0.id == record.id }))
     return nil
   }
 
@@ -333,25 +342,17 @@ final class PairingService: @unchecked Sendable {
 
   private func settle() {
     while let event = responder.poll() { note(event) }
-    timer?.cancel()
-    timer = responder.nextDeadline.map { deadline in
-      let wait = max(.zero, deadline - MonotonicClock.now)
-      return loop.scheduleTask(in: .nanoseconds(wait.nanoseconds)) { [weak self] in
-        guard let self else { return }
-        self.responder.handleTimeout(now: MonotonicClock.now)
-        self.settle()
-      }
-    }
+    timer.set(responder.nextDeadline)
   }
 
   private func note(_ event: PairingEvent) {
     switch event {
     case .windowOpened:
       logger.notice("pairing is open")
-      for tell in onWindow { tell(nil) }
+      tell(.windowOpened)
     case .windowClosed(let reason):
       logger.notice("pairing is closed", metadata: ["because": "\(reason.words)"])
-      for tell in onWindow { tell(reason) }
+      tell(.windowClosed(reason))
       // The pairing that closes a window is always the last one: its two events come one after the other.
       let outcome: Outcome =
         if reason != .paired { .closed(reason) } else { lastPaired.map { .paired($0.record, $0.words) } ?? .notStored }

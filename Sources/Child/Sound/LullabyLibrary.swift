@@ -1,6 +1,7 @@
 internal import Devices
 internal import Frames
 internal import Glibc
+internal import Linux
 internal import Sound
 internal import Synchronization
 
@@ -126,7 +127,7 @@ final class LullabyLibrary: Sendable {
   }
 
   private func fileNames() -> [String] {
-    Directory.names(in: folder).filter { name in
+    SystemFiles().names(folder).filter { name in
       let parts = name.split(separator: ".", omittingEmptySubsequences: false)
       return parts.count > 1 && Self.extensions.contains(parts[parts.count - 1].lowercased())
     }

@@ -1,5 +1,7 @@
+internal import DeviceNames
 internal import Devices
 internal import Frames
+internal import Linux
 internal import Pipelines
 internal import RTPReceiving
 internal import Sound

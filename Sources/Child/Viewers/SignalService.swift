@@ -17,7 +17,12 @@ final class SignalService: @unchecked Sendable {
   private let logger: Logger
   private var sessions: PairedChildSessions
   private var host: WebSocketRooms.Host?
-  private var timer: Scheduled<Void>?
+  private lazy var timer = DeadlineTimer(on: viewers.hub.eventLoop, now: { MonotonicClock.now }) { [weak self] in
+    self?.perform { sessions in
+      sessions.handleTimeout(now: MonotonicClock.now)
+      return []
+    }
+  }
 
   init(envelope: SignedEnvelope, viewers: Viewers, pairing: PairingService, logger: Logger) {
     sessions = PairedChildSessions(envelope: envelope)
@@ -27,7 +32,9 @@ final class SignalService: @unchecked Sendable {
     viewers.registry.observe { [weak self] event in
       if case .ended(let session) = event { self?.ended(session) }
     }
-    pairing.onRevoked.append { [weak self] record in self?.perform { $0.endAll(of: record.id, .notPaired) } }
+    pairing.observe { [weak self] change in
+      if case .revoked(let record) = change { self?.perform { $0.endAll(of: record.id, .notPaired) } }
+    }
   }
 
   /// Opens the child's room.
@@ -43,14 +50,14 @@ final class SignalService: @unchecked Sendable {
     for session in viewers.registry.byAge {
       if case .paired(let id) = session.origin { perform { $0.end(id, .goingAway) } }
     }
-    timer?.cancel()
+    timer.cancel()
   }
 
   // MARK: Actions of the core
 
   private func perform(_ call: (inout PairedChildSessions) -> [PairedChildAction]) {
     for action in call(&sessions) { perform(action) }
-    schedule()
+    timer.set(sessions.nextDeadline)
   }
 
   private func perform(_ action: PairedChildAction) {
@@ -123,19 +130,6 @@ final class SignalService: @unchecked Sendable {
   private func ended(_ session: ViewerSession) {
     guard case .paired(let id) = session.origin else { return }
     perform { $0.end(id, session.endReason ?? .left) }
-  }
-
-  private func schedule() {
-    timer?.cancel()
-    timer = sessions.nextDeadline.map { deadline in
-      let wait = max(.zero, deadline - MonotonicClock.now)
-      return viewers.hub.eventLoop.scheduleTask(in: .nanoseconds(wait.nanoseconds)) { [weak self] in
-        self?.perform { sessions in
-          sessions.handleTimeout(now: MonotonicClock.now)
-          return []
-        }
-      }
-    }
   }
 }
 

@@ -24,8 +24,9 @@ extension Viewers {
     _ offer: SessionDescription, origin: ViewerSession.Origin, name: String, permissions: Permissions,
     camera: Int? = nil, includingLoopback: Bool
   ) throws(ViewerRefusal) -> SessionDescription {
+    let evicted: ViewerSession?
     do throws(ViewerAdmission.Refusal) {
-      try makePlace(for: origin, permissions)
+      evicted = try sessionToEvict(for: origin, permissions)
     } catch {
       throw .admission(error)
     }
@@ -42,6 +43,8 @@ extension Viewers {
       case .refused(let reason): throw .connection(reason)
       }
     }
+    // Only now: an offer that is refused costs nobody's place.
+    if let evicted { end(evicted, because: .busy) }
     let sent = hub.connection(peer)?.negotiated?.media.filter(\.direction.sends) ?? []
     add(
       ViewerSession(
@@ -51,10 +54,10 @@ extension Viewers {
     return answer
   }
 
-  /// Evicts a session if one has to make room.
-  private func makePlace(
+  /// The session that has to make room; nil when there is room.
+  private func sessionToEvict(
     for origin: ViewerSession.Origin, _ permissions: Permissions
-  ) throws(ViewerAdmission.Refusal) {
+  ) throws(ViewerAdmission.Refusal) -> ViewerSession? {
     let candidate = ViewerAdmission.Candidate(
       credential: origin.credential, rank: credentials.rank(of: origin),
       isAdministrator: permissions.contains(.admin))
@@ -65,7 +68,7 @@ extension Viewers {
         isConnected: hub.connection(session.peer)?.state == .connected, since: session.since)
     }
     let index = try ViewerAdmission.place(for: candidate, among: places, now: MonotonicClock.now)
-    if let index { end(sessions[index], because: .busy) }
+    return index.map { sessions[$0] }
   }
 
   /// Handles an ICE restart by the viewer.

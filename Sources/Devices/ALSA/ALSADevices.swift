@@ -1,5 +1,6 @@
 internal import CALSA
 internal import Glibc
+internal import Linux
 
 /// The sound devices known to ALSA.
 enum ALSADevices {
@@ -46,7 +47,7 @@ enum ALSADevices {
 
   /// True if there are cards but none may be opened. alsa-lib itself only reports that there is no such card.
   static var areRefused: Bool {
-    let cards = Directory.names(in: "/dev/snd").filter { $0.hasPrefix("controlC") }
+    let cards = SystemFiles().names("/dev/snd").filter { $0.hasPrefix("controlC") }
     return !cards.isEmpty && cards.allSatisfy { access("/dev/snd/\($0)", R_OK | W_OK) != 0 }
   }
 

@@ -1,3 +1,5 @@
+internal import Linux
+
 /// The connected devices, for `cradle-child devices` and `check`. Each is opened only for as long as a query takes.
 public struct DeviceInventory: Codable, Hashable, Sendable {
   public var cameras: [CameraDescription]
@@ -68,8 +70,8 @@ public struct CameraDescription: Codable, Hashable, Sendable {
   private static func stableLinks() -> [String: String] {
     var links: [String: String] = [:]
     for folder in ["/dev/v4l/by-path", "/dev/v4l/by-id"] {
-      for name in Directory.names(in: folder) {
-        if let node = Directory.resolved("\(folder)/\(name)") { links[node] = "\(folder)/\(name)" }
+      for name in SystemFiles().names(folder) {
+        if let node = SystemFiles().resolved("\(folder)/\(name)") { links[node] = "\(folder)/\(name)" }
       }
     }
     return links

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Linux
 
 /// A GPIO chip: gpio(4), character device version 2.
 public struct GPIOChipDescription: Codable, Hashable, Sendable {
@@ -23,7 +24,7 @@ public struct GPIOChipDescription: Codable, Hashable, Sendable {
   }
 
   static func all() -> [GPIOChipDescription] {
-    Directory.names(in: "/dev")
+    SystemFiles().names("/dev")
       .compactMap { $0.hasPrefix("gpiochip") ? Int($0.dropFirst(8)) : nil }
       .sorted().map { read("/dev/gpiochip\($0)") }
   }

@@ -1,3 +1,5 @@
+internal import Linux
+
 /// A lamp of the LED class: Documentation/leds/leds-class.rst of the kernel.
 public struct LEDDescription: Codable, Hashable, Sendable {
   /// /sys/class/leds/NAME, as in `led:/sys/class/leds/NAME`.
@@ -7,10 +9,10 @@ public struct LEDDescription: Codable, Hashable, Sendable {
   public var maximumBrightness: Int
 
   static func all(in folder: String = "/sys/class/leds") -> [LEDDescription] {
-    Directory.names(in: folder).compactMap { name in
+    SystemFiles().names(folder).compactMap { name in
       let path = "\(folder)/\(name)"
-      guard let maximum = Directory.line(of: "\(path)/max_brightness").flatMap({ Int($0) }) else { return nil }
-      let brightness = Directory.line(of: "\(path)/brightness").flatMap { Int($0) } ?? 0
+      guard let maximum = SystemFiles().line("\(path)/max_brightness").flatMap({ Int($0) }) else { return nil }
+      let brightness = SystemFiles().line("\(path)/brightness").flatMap { Int($0) } ?? 0
       return LEDDescription(path: path, name: name, brightness: brightness, maximumBrightness: maximum)
     }
   }
@@ -35,12 +37,12 @@ public struct SensorDescription: Codable, Hashable, Sendable {
   }
 
   private static func inputs(_ system: System, in folder: String) -> [SensorDescription] {
-    Directory.names(in: folder).flatMap { device -> [SensorDescription] in
+    SystemFiles().names(folder).flatMap { device -> [SensorDescription] in
       let path = "\(folder)/\(device)"
-      guard let chip = Directory.line(of: "\(path)/name") else { return [] }
-      return Directory.names(in: path).compactMap { file in
+      guard let chip = SystemFiles().line("\(path)/name") else { return [] }
+      return SystemFiles().names(path).compactMap { file in
         guard let name = quantity(of: file, system) else { return nil }
-        let label = Directory.line(of: "\(path)/\(name)_label")
+        let label = SystemFiles().line("\(path)/\(name)_label")
         return SensorDescription(system: system, path: "\(path)/\(file)", chip: chip, name: label ?? name)
       }
     }

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import DeviceNames
 internal import Glibc
 
 /// A lamp on a GPIO line, through version 2 of the character device (linux/gpio.h).

@@ -25,8 +25,13 @@ final class LEDLight: LightPort {
     savedBrightness = Self.read("\(path)/brightness")
     savedTrigger = Self.read("\(path)/trigger").flatMap(Self.active).flatMap { $0 == "none" ? nil : $0 }
     // An active trigger would keep switching the lamp. Removing it switches the lamp off.
-    if savedTrigger != nil { try write("none", to: "trigger") }
-    try set(percent: percent)
+    do {
+      if savedTrigger != nil { try write("none", to: "trigger") }
+      try set(percent: percent)
+    } catch {
+      try? restore()
+      throw error
+    }
   }
 
   var isDimmable: Bool { maximum > 1 }

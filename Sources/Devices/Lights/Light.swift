@@ -1,3 +1,4 @@
+public import DeviceNames
 internal import Synchronization
 
 /// Keeps one lamp at the level last set, even if it was unplugged in between.
@@ -21,15 +22,18 @@ public final class Light: Sendable {
     var isClosed = false
   }
 
-  /// Opens nothing yet: `refresh` and `setLevel` do.
-  public convenience init(_ device: LightDevice) {
-    self.init(device) { (percent) throws(DeviceError) in
-      switch device {
-      case .simulated: SimulatedLight(percent: percent)
-      case .gpio(let chip, let line, let isActiveLow):
+  /// Opens nothing yet: `refresh` and `setLevel` do. Nil for `off`.
+  public convenience init?(_ device: LightDevice) {
+    switch device {
+    case .off: return nil
+    case .simulated:
+      self.init(device) { (percent) throws(DeviceError) in SimulatedLight(percent: percent) }
+    case .gpio(let chip, let line, let isActiveLow):
+      self.init(device) { (percent) throws(DeviceError) in
         try GPIOLight(chip: chip, line: line, isActiveLow: isActiveLow, percent: percent)
-      case .led(let path): try LEDLight(path: path, percent: percent)
       }
+    case .led(let path):
+      self.init(device) { (percent) throws(DeviceError) in try LEDLight(path: path, percent: percent) }
     }
   }
 

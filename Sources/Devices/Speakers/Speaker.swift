@@ -1,3 +1,4 @@
+public import DeviceNames
 public import Wire
 
 /// A speaker that is open and ready to play; it delivers its playback progress ten times a second.

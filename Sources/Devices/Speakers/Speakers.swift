@@ -1,3 +1,4 @@
+public import DeviceNames
 internal import Glibc
 
 /// Opens the speaker that the configuration names.

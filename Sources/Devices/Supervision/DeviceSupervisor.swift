@@ -1,3 +1,4 @@
+public import DeviceNames
 public import Frames
 internal import Synchronization
 internal import Wire

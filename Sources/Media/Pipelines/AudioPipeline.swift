@@ -1,4 +1,5 @@
 internal import Codecs
+public import DeviceNames
 public import Devices
 public import Frames
 public import Sound

@@ -1,3 +1,4 @@
+public import DeviceNames
 public import Devices
 internal import Frames
 public import RTPReceiving

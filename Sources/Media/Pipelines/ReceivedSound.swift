@@ -1,6 +1,7 @@
 internal import Codecs
 public import Devices
 internal import Frames
+internal import Linux
 public import RTPReceiving
 internal import Sound
 internal import Synchronization

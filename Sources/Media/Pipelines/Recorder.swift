@@ -1,5 +1,6 @@
 public import Codecs
 internal import Frames
+internal import Linux
 public import RTPReceiving
 internal import Synchronization
 public import Wire

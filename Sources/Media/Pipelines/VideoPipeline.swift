@@ -1,6 +1,8 @@
 internal import Codecs
+public import DeviceNames
 public import Devices
 public import Frames
+internal import Linux
 internal import Picture
 internal import Synchronization
 internal import Wire
@@ -253,9 +255,7 @@ public final class VideoPipeline: Sendable {
     var cardSequence: UInt64 = 0
     defer { encoderPulse.rest() }
     while true {
-      let (isEncoding, camera) = shared.withLock { ($0.isEncoding, $0.camera) }
-      let missing: DeviceError? = if case .missing(let error) = camera { error } else { nil }
-      let deadline = isEncoding && missing != nil ? MonotonicClock.now + Self.cardInterval : nil
+      let deadline = cardReason == nil ? nil : MonotonicClock.now + Self.cardInterval
       encoderPulse.rest()
       let work = mailbox.take(until: deadline)
       encoderPulse.beat()
@@ -264,7 +264,7 @@ public final class VideoPipeline: Sendable {
         encode(frame, with: &encoder)
       } else if case .warmUp(let frame) = work {
         warmUp(frame, with: &encoder)
-      } else if isEncoding, let missing {
+      } else if let missing = cardReason {
         if card?.0 != missing {
           card = (missing, Self.card(for: missing, settings: settings))
         }
@@ -273,6 +273,14 @@ public final class VideoPipeline: Sendable {
           captureTime: MonotonicClock.now, sequence: cardSequence, unixNanoseconds: MonotonicClock.unixNanoseconds)
         encode(frame, with: &encoder)
       }
+    }
+  }
+
+  /// Why the viewers see a card now; nil while there are no viewers, or there is a camera.
+  private var cardReason: DeviceError? {
+    shared.withLock { shared in
+      guard shared.isEncoding, case .missing(let error) = shared.camera else { return nil }
+      return error
     }
   }
 

@@ -1,5 +1,6 @@
 internal import Codecs
 public import Frames
+internal import Linux
 internal import Picture
 public import RTPReceiving
 internal import Synchronization

@@ -1,3 +1,4 @@
+internal import Linux
 internal import Synchronization
 
 /// Keeps a child registered: again after the daemon has restarted, and under another name if its own is taken.
@@ -6,7 +7,7 @@ final class Advertiser: Advertising {
 
   init(_ advertisement: Advertisement, stateChanged: @escaping @Sendable (AdvertisingState) -> Void) {
     wish = AdvertisingWish(advertisement)
-    ServiceThread.start(name: "dns-sd-announce") { [wish] in
+    _ = WorkerThread(name: "dns-sd-announce") { [wish] in
       var run = AdvertiserRun(wish: wish, stateChanged: stateChanged)
       run.run()
     }
@@ -25,7 +26,7 @@ final class Advertiser: Advertising {
 
 /// The advertisement to publish; nil once stopped. Set by the owner, applied by the thread.
 private final class AdvertisingWish: Sendable {
-  let wake = Wake()
+  let wake = EventDescriptor()
   private let advertisement: Mutex<Advertisement?>
 
   init(_ advertisement: Advertisement) {

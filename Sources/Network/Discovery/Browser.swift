@@ -1,8 +1,9 @@
+internal import Linux
 internal import Synchronization
 
 /// Lets the owner stop a browser.
 final class BrowserControl: Sendable {
-  let wake = Wake()
+  let wake = EventDescriptor()
   private let hasStopped = Atomic(false)
 
   var isStopped: Bool { hasStopped.load(ordering: .acquiring) }

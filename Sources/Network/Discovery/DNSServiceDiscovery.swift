@@ -1,3 +1,5 @@
+internal import Linux
+
 /// DNS-SD (RFC 6763) over multicast DNS, through the machine's Avahi daemon: `_cradle._tcp` in "local".
 ///
 /// Each advertisement and each browser has one thread, which sleeps while nothing happens. Without a daemon everything
@@ -15,7 +17,7 @@ public struct DNSServiceDiscovery: Discovery {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       let control = BrowserControl()
       continuation.onTermination = { _ in control.stop() }
-      ServiceThread.start(name: "dns-sd-browse") {
+      _ = WorkerThread(name: "dns-sd-browse") {
         var browser = Browser(control: control) { continuation.yield($0) }
         browser.run()
         continuation.finish()

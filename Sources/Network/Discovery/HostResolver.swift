@@ -1,3 +1,4 @@
+internal import Linux
 internal import Synchronization
 public import Wire
 
@@ -8,7 +9,7 @@ public import Wire
 /// any viewer can send names.
 public final class HostResolver: Sendable {
   private let state = Mutex(State())
-  private let wake = Wake()
+  private let wake = EventDescriptor()
 
   private struct State {
     var requests: [Request] = []
@@ -38,7 +39,7 @@ public final class HostResolver: Sendable {
       return !state.isRunning
     }
     if begins {
-      ServiceThread.start(name: "dns-sd-resolve") { [self] in
+      _ = WorkerThread(name: "dns-sd-resolve") { [self] in
         var run = ResolverRun()
         while run.turn(taking: take, wake: wake) {}
       }
@@ -101,7 +102,7 @@ private struct ResolverRun {
   private static let maximumAddresses = 4
 
   /// Waits for replies or requests once. False when nothing is left to do.
-  mutating func turn(taking take: (Int, Bool) -> [HostResolver.Request]?, wake: Wake) -> Bool {
+  mutating func turn(taking take: (Int, Bool) -> [HostResolver.Request]?, wake: EventDescriptor) -> Bool {
     guard let requests = take(Self.maximumQueries - queries.count, queries.isEmpty) else { return false }
     for request in requests {
       // Without Avahi the name cannot be resolved.

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Validates names for and from the network. RFC 6763 section 4.1.1: one label, UTF-8.
 enum ServiceNames {
   /// RFC 1035 section 2.3.4.
@@ -25,13 +27,8 @@ enum ServiceNames {
     return (1...maximumHostBytes).contains(name.utf8.count) && isPrintable(name.unicodeScalars) ? name : nil
   }
 
-  /// Free of control characters, line breaks and bidirectional controls, which could manipulate a terminal.
+  /// Nothing in it could manipulate a terminal, and nothing of it was lost in decoding.
   private static func isPrintable(_ scalars: String.UnicodeScalarView) -> Bool {
-    scalars.allSatisfy { scalar in
-      switch scalar.value {
-      case 0..<0x20, 0x7f..<0xa0, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069, 0xfffd: false
-      default: true
-      }
-    }
+    scalars.allSatisfy { $0.isPrintable && $0 != "\u{fffd}" }
   }
 }

@@ -2,6 +2,7 @@ public import Control
 internal import Frames
 internal import Messages
 internal import NIOCore
+internal import Server
 internal import SCTP
 internal import Wire
 
@@ -61,7 +62,7 @@ final class ControlClient {
   private var transfers = TransferReceiver()
   private var waiters: [String: Waiter] = [:]
   private var pictures: [UInt32: PictureCompletion] = [:]
-  private var timer: Scheduled<Void>?
+  private lazy var timer = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in self?.handleTimeout() }
   private var isClosed = false
 
   init(eventLoop: any EventLoop, send: @escaping (String) -> Bool) {
@@ -110,7 +111,7 @@ final class ControlClient {
   func close() {
     guard !isClosed else { return }
     isClosed = true
-    timer?.cancel()
+    timer.cancel()
     let (left, begun) = (waiters.values, pictures.values)
     (waiters, pictures) = ([:], [:])
     for waiter in left { waiter.fail(.closed) }
@@ -157,14 +158,7 @@ final class ControlClient {
   }
 
   private func schedule() {
-    timer?.cancel()
-    guard !isClosed, let deadline = [commands.nextDeadline, transfers.nextDeadline].compactMap(\.self).min() else {
-      return
-    }
-    let bound = NIOLoopBound(self, eventLoop: loop)
-    timer = loop.scheduleTask(in: .nanoseconds(max(0, (deadline - MonotonicClock.now).nanoseconds))) {
-      bound.value.handleTimeout()
-    }
+    timer.set(isClosed ? nil : [commands.nextDeadline, transfers.nextDeadline].compactMap(\.self).min())
   }
 
   private func handleTimeout() {

@@ -1,5 +1,6 @@
 internal import Codecs
 internal import Control
+public import DeviceNames
 public import Devices
 internal import Pipelines
 internal import Synchronization

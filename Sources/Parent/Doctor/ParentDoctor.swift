@@ -1,9 +1,11 @@
 internal import Control
+internal import DeviceNames
 internal import Devices
 internal import Discovery
 internal import Frames
 internal import Glibc
 public import Health
+internal import Linux
 public import Pairing
 internal import Wire
 

@@ -22,7 +22,9 @@ final class RoomConnection {
   private var session: PairedParentSession
   private var connector: RoomConnector?
   private var socket: WebSocketConnection?
-  private var timer: Scheduled<Void>?
+  private lazy var timer = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in
+    self?.perform { $0.handleTimeout(now: $1) }
+  }
   /// Where the socket is connected to.
   private var address: ChildAddress?
 
@@ -51,20 +53,14 @@ final class RoomConnection {
         notify(.action(action))
       }
     }
-    timer?.cancel()
-    timer = session.nextDeadline.map { deadline in
-      let bound = NIOLoopBound(self, eventLoop: loop)
-      return loop.scheduleTask(in: .nanoseconds(max(0, (deadline - MonotonicClock.now).nanoseconds))) {
-        bound.value.perform { $0.handleTimeout(now: $1) }
-      }
-    }
+    timer.set(session.nextDeadline)
   }
 
   /// Closes the connection. No event follows.
   func close() {
     connector?.cancel()
     connector = nil
-    timer?.cancel()
+    timer.cancel()
     socket?.onClose = { _ in }
     socket?.onText = { _ in }
     socket?.close()

@@ -11,7 +11,10 @@ final class WHEPSignaling: SessionSignaling {
   var notify: (SignalingEvent) -> Void = { _ in }
   private let client: HTTPClient
   private var whep: WHEPClient
-  private var timer: Scheduled<Void>?
+  private lazy var timer = DeadlineTimer(on: client.eventLoop, now: { MonotonicClock.now }) { [weak self] in
+    guard let self else { return }
+    perform(whep.handleTimeout(now: MonotonicClock.now))
+  }
   private var left: (() -> Void)?
   private var isOver = false
   private let isLocal: Bool
@@ -47,13 +50,7 @@ final class WHEPSignaling: SessionSignaling {
 
   private func perform(_ actions: [WHEPClientAction]) {
     for action in actions { perform(action) }
-    timer?.cancel()
-    timer = whep.nextDeadline.map { deadline in
-      let bound = NIOLoopBound(self, eventLoop: client.eventLoop)
-      return client.eventLoop.scheduleTask(in: .nanoseconds(max(0, (deadline - MonotonicClock.now).nanoseconds))) {
-        bound.value.perform(bound.value.whep.handleTimeout(now: MonotonicClock.now))
-      }
-    }
+    timer.set(whep.nextDeadline)
   }
 
   private func perform(_ action: WHEPClientAction) {
@@ -95,7 +92,7 @@ final class WHEPSignaling: SessionSignaling {
   }
 
   private func finishLeaving() {
-    timer?.cancel()
+    timer.cancel()
     left?()
     left = nil
   }

@@ -4,6 +4,6 @@ final class KeyFrameRequest: @unchecked Sendable {
   weak var watcher: Watcher?
 
   func send() {
-    watcher?.requestKeyFrameFromAnyThread()
+    watcher?.decoderFailed()
   }
 }

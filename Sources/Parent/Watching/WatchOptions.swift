@@ -1,4 +1,4 @@
-public import Devices
+public import DeviceNames
 public import Server
 public import Signaling
 

@@ -122,7 +122,7 @@ public final class Watcher: @unchecked Sendable {
     openSession()
     if recorder != nil, options.wantsVideo {
       keyFrameTimer = loop.scheduleRepeatedTask(initialDelay: Self.keyFrameInterval, delay: Self.keyFrameInterval) {
-        [weak self] _ in self?.requestKeyFrame()
+        [weak self] _ in self?.requestKeyFrame(decoderFailed: false)
       }
     }
   }
@@ -265,13 +265,14 @@ public final class Watcher: @unchecked Sendable {
       soundLag: connection.videoHold(for: frame, soundOutputDelay: delay, now: MonotonicClock.now))
   }
 
-  private func requestKeyFrame() {
+  private func requestKeyFrame(decoderFailed: Bool) {
     guard let peer = session?.peer else { return }
-    hub.with(peer) { connection, now in connection.requestKeyFrame(now: now) }
+    hub.with(peer) { connection, now in connection.requestKeyFrame(decoderFailed: decoderFailed, now: now) }
   }
 
-  func requestKeyFrameFromAnyThread() {
-    loop.execute { self.requestKeyFrame() }
+  /// Call from any thread.
+  func decoderFailed() {
+    loop.execute { self.requestKeyFrame(decoderFailed: true) }
   }
 
   // MARK: Statistics

@@ -216,10 +216,12 @@ public final class PeerConnection {
 
   // MARK: Receiving
 
-  /// Requests a key frame after a decoder error, no more often than RFC 4585 allows.
-  public func requestKeyFrame(now: Instant) {
+  /// Requests a key frame, no more often than RFC 4585 allows.
+  ///
+  /// - Parameter decoderFailed: the decoder cannot continue: no frame is handed out until the next key frame.
+  public func requestKeyFrame(decoderFailed: Bool, now: Instant) {
     guard srtp != nil else { return }
-    receiver.requestKeyFrame(now: now)
+    receiver.requestKeyFrame(decoderFailed: decoderFailed, now: now)
     settle(now: now)
   }
 

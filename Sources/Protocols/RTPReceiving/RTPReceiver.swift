@@ -132,11 +132,13 @@ public struct RTPReceiver: Sendable {
     }
   }
 
-  /// The decoder cannot continue: no frame is handed out until the next key frame, which is requested at once unless a
-  /// request was sent just before.
-  public mutating func requestKeyFrame(now: Instant) {
+  /// Requests a key frame at once, unless a request was sent just before.
+  ///
+  /// - Parameter decoderFailed: the decoder cannot continue: no frame is handed out until the next key frame. Otherwise the
+  ///   stream goes on, for example when a recording wants a point to seek to.
+  public mutating func requestKeyFrame(decoderFailed: Bool, now: Instant) {
     for index in streams.indices {
-      streams[index].video?.requestKeyFrame(now: now)
+      streams[index].video?.requestKeyFrame(decoderFailed: decoderFailed, now: now)
       requestWhatIsMissing(stream: index, now: now)
     }
     flushFeedback()

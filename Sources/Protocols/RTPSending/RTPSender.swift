@@ -77,11 +77,6 @@ public struct RTPSender: Sendable {
     streams[index].layers.maximum = max(0, layer)
   }
 
-  /// See `setMaximumTemporalLayer(_:ssrc:)`; `Int.max` unless set, 0 for an unknown stream.
-  public func maximumTemporalLayer(ssrc: UInt32) -> Int {
-    index(of: ssrc).map { streams[$0].layers.maximum } ?? 0
-  }
-
   /// Drops all queued packets and sends BYE for all streams (RFC 3550 section 6.3.7). Nothing is sent afterwards.
   public mutating func stop(now: Instant) {
     guard !isStopped else { return }

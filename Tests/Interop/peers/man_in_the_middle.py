@@ -136,11 +136,15 @@ class Middle:
         self.late = []
 
         async def forward() -> None:
-            async for text in child:
-                try:
-                    await parent.send(self.from_child(str(text)))
-                except ConnectionClosed:
-                    self.late.append(str(text))
+            try:
+                async for text in child:
+                    try:
+                        await parent.send(self.from_child(str(text)))
+                    except ConnectionClosed:
+                        self.late.append(str(text))
+            except ConnectionClosed:
+                # The child refused it.
+                pass
 
         forwarding = asyncio.ensure_future(forward())
         try:

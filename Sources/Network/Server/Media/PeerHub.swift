@@ -72,6 +72,8 @@ public final class PeerHub: @unchecked Sendable {
   private var isDelivering = false
   /// Datagrams that belong to no peer.
   public private(set) var strayDatagrams: UInt64 = 0
+  /// Datagrams that the kernel refused, or that waited too long for room in the send buffer.
+  public var lostDatagrams: UInt64 { writer.lostDatagrams }
 
   private final class Peer {
     let id: PeerID
@@ -272,11 +274,6 @@ public final class PeerHub: @unchecked Sendable {
       return self.socket
     }.get()
     await socket?.close()
-  }
-
-  public var allPeers: [PeerID] {
-    eventLoop.preconditionInEventLoop()
-    return Array(peers.keys)
   }
 
   // MARK: Media

@@ -13,13 +13,6 @@ public struct PairBook: Hashable, Sendable {
     case none
   }
 
-  /// Whether the holder of a proven key is admitted.
-  public enum Admission: Hashable, Sendable {
-    case admitted(PairRecord)
-    case expired(PairRecord)
-    case unknown
-  }
-
   /// The book is full of pairs that have not expired.
   public struct Full: Error, Hashable, Sendable {}
 
@@ -51,12 +44,6 @@ public struct PairBook: Hashable, Sendable {
     return .none
   }
 
-  /// Whether the holder of the key with this id is admitted at `date`.
-  public func admission(id: String, date: UnixTime) -> Admission {
-    guard let record = records.first(where: { $0.id == id }) else { return .unknown }
-    return record.isUsable(at: date) ? .admitted(record) : .expired(record)
-  }
-
   /// Marks the pairs that have expired at `date`, so that a clock set back does not admit them again.
   /// - Returns: those not marked before.
   public mutating func markExpired(at date: UnixTime) -> [PairRecord] {
@@ -79,14 +66,6 @@ public struct PairBook: Hashable, Sendable {
     guard let index = records.firstIndex(where: { $0.id == id }) else { return false }
     records[index].lastSeenAt = date
     if let address { records[index].lastAddress = address }
-    return true
-  }
-
-  /// Renames a pair; the name is cleaned. False if there is no such pair.
-  @discardableResult
-  public mutating func rename(id: String, to name: String) -> Bool {
-    guard let index = records.firstIndex(where: { $0.id == id }) else { return false }
-    records[index].name = PairName.cleaned(name, fallback: records[index].name)
     return true
   }
 }

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Cleans device names chosen by people and received from peers.
 public enum PairName {
   /// Maximum length of a name: in characters, and in UTF-8 bytes for characters with many code points.
@@ -11,7 +13,7 @@ public enum PairName {
     var bytes = 0
     // By scalar: a removed one may separate a space from an accent, which then would form one character.
     for word in name.unicodeScalars.split(whereSeparator: \.properties.isWhitespace) {
-      let printable = String(String.UnicodeScalarView(word.filter(isPrintable)))
+      let printable = String(String.UnicodeScalarView(word.filter(\.isPrintable)))
       if printable.isEmpty { continue }
       for character in result.isEmpty ? printable : " " + printable {
         bytes += character.utf8.count
@@ -20,15 +22,6 @@ public enum PairName {
       }
     }
     return result.trimmed ?? fallback
-  }
-
-  private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-    // Joins the parts of many emoji.
-    if scalar == "\u{200d}" { return true }
-    return switch scalar.properties.generalCategory {
-    case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
-    default: true
-    }
   }
 }
 

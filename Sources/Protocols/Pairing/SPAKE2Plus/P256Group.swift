@@ -24,8 +24,6 @@ public struct P256Scalar: Hashable, Sendable {
   }
 
   public static let byteCount = 32
-
-  public var isZero: Bool { bytes.allSatisfy { $0 == 0 } }
 }
 
 /// Arithmetic in the group of NIST P-256 (cofactor 1), passed in by the shell so that no core links a crypto library.

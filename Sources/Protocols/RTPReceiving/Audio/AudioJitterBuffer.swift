@@ -226,13 +226,6 @@ package struct AudioJitterBuffer: Sendable {
   /// How long the fastest packets should wait.
   package var targetDelay: Duration { .nanoseconds(target.value) }
 
-  /// When the audio of an RTP timestamp is or was played, based on the current position; nil while nothing is played.
-  package func playoutTime(of timestamp: UInt32) -> Instant? {
-    guard case .playing(let next) = state, nextSequence != nil else { return nil }
-    let distance = Int32(truncatingIfNeeded: timestamp &- timeline.rtpTimestamp(at: position))
-    return next + .nanoseconds(timeline.nanoseconds(Int64(distance)))
-  }
-
   var waitingSamples: Int64 {
     guard let last = packets.last else { return 0 }
     return last.end &- position

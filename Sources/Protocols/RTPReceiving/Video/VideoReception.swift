@@ -134,11 +134,12 @@ struct VideoReception: Sendable {
     if let start = keyFrameStart, start < sequence { keyFrameStart = nil }
   }
 
-  /// The decoder cannot continue, even if nothing seems to be missing.
-  mutating func requestKeyFrame(now: Instant) {
+  /// - Parameter decoderFailed: it cannot continue, even if nothing seems to be missing: no frame is handed out until the
+  ///   next key frame.
+  mutating func requestKeyFrame(decoderFailed: Bool, now: Instant) {
     guard hasBegun else { return }
-    dependencies.awaitKeyFrame()
-    requester.want(now: now, decoderFailed: true)
+    if decoderFailed { dependencies.awaitKeyFrame() }
+    requester.want(now: now, decoderFailed: decoderFailed)
   }
 
   /// Starts over: the sender restarted, on the same SSRC or another, or an outage ended.

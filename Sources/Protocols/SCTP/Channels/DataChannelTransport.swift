@@ -165,12 +165,7 @@ public struct DataChannelTransport: Sendable {
     association.sender.queue.bufferedAmount(of: id)
   }
 
-  /// `bufferedAmountLow` is emitted at or below this many bytes; 0 unless set.
-  public func bufferedAmountLowThreshold(of id: UInt16) -> Int {
-    association.sender.queue.lowThreshold(of: id)
-  }
-
-  /// Sets the threshold in bytes; ignored for an unknown id.
+  /// `bufferedAmountLow` is emitted at or below this many bytes, 0 unless set here. Ignored for an unknown id.
   public mutating func setBufferedAmountLowThreshold(_ bytes: Int, of id: UInt16) {
     guard channels[id] != nil else { return }
     association.sender.queue.setLowThreshold(bytes, of: id)

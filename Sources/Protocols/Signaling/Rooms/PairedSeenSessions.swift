@@ -2,8 +2,8 @@
 public struct PairedChildLimits: Sendable {
   /// As many as there are places for viewers, and a few that are about to leave.
   public var maximumSessions = 48
-  /// One person has a few devices; several programs of each share its key.
-  public var maximumSessionsPerParent = 16
+  /// As many as an administrator may have at once, and a few that are about to leave or will be refused.
+  public var maximumSessionsPerParent = 24
   /// Sessions of which only candidates have arrived.
   public var maximumEarlySessionsPerParent = 4
   /// How long those candidates wait for their offer.

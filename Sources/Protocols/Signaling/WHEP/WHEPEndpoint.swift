@@ -175,10 +175,7 @@ public struct WHEPEndpoint: Sendable {
       if !remote.contains(identity) { remote.append(identity) }
     }
     sessions[id] = .creating(remote: remote)
-    return WHEPCreation(
-      session: id, offer: offer, cameraID: cameraID, permissions: permissions,
-      isTalkbackAllowed: permissions.contains(.talk) && offer.media.contains { $0.kind == .audio && $0.direction.sends }
-    )
+    return WHEPCreation(session: id, offer: offer, cameraID: cameraID, permissions: permissions)
   }
 
   private func check(_ offer: SessionDescription, _ permissions: Permissions) throws(Problem) {

@@ -89,9 +89,6 @@ public struct WHEPCreation: Hashable, Sendable {
   /// From `?camera=`.
   public var cameraID: String?
   public var permissions: Permissions
-  /// The offer sends sound, and is permitted to: it goes to the speaker. Without that permission, an audio section offered
-  /// `sendrecv` is answered `sendonly`.
-  public var isTalkbackAllowed: Bool
 }
 
 /// What the shell is to do for a request.

@@ -1,23 +1,7 @@
-internal import CLinux
 internal import Glibc
-internal import Synchronization
+internal import Linux
 
-/// Wakes a service's thread from poll(2).
-final class Wake: Sendable {
-  private let descriptor: Int32
-
-  init() {
-    descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-    precondition(descriptor >= 0, "the process has no file descriptor left")
-  }
-
-  deinit { close(descriptor) }
-
-  func raise() {
-    var one: UInt64 = 1
-    _ = write(descriptor, &one, 8)
-  }
-
+extension EventDescriptor {
   /// Sleeps until it is raised, a reference is readable, or `limit` has passed. Returns which references are readable.
   func wait(for references: [ServiceReference], limit: Duration?) -> [Bool] {
     var entries = ([descriptor] + references.map(\.descriptor)).map {
@@ -28,38 +12,8 @@ final class Wake: Sendable {
     guard poll(&entries, nfds_t(entries.count), milliseconds ?? -1) > 0 else {
       return references.map { _ in false }
     }
-    var count: UInt64 = 0
-    if entries[0].revents != 0 { _ = read(descriptor, &count, 8) }
+    if entries[0].revents != 0 { clear() }
     return entries.dropFirst().map { $0.revents != 0 }
-  }
-}
-
-/// A detached thread: the library may block for many seconds when the daemon hangs, and stopping must not wait for it.
-enum ServiceThread {
-  /// `name` shows in `top -H` and is cut to 15 bytes.
-  static func start(name: String, _ body: @escaping @Sendable () -> Void) {
-    let context = Unmanaged.passRetained(Body(name: name, run: body))
-    var thread = pthread_t()
-    let status = pthread_create(
-      &thread, nil,
-      { argument in
-        let body = Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue()
-        clinux_set_thread_name(body.name)
-        body.run()
-        return nil
-      }, context.toOpaque())
-    precondition(status == 0, "no memory for another thread")
-    pthread_detach(thread)
-  }
-
-  private final class Body {
-    let name: String
-    let run: @Sendable () -> Void
-
-    init(name: String, run: @escaping @Sendable () -> Void) {
-      self.name = name
-      self.run = run
-    }
   }
 }
 

@@ -71,6 +71,13 @@ public struct SystemFiles: Sendable {
     return result.sorted()
   }
 
+  /// The target of a chain of symbolic links; nil if it does not exist.
+  public func resolved(_ path: String) -> String? {
+    guard let target = realpath(root + path, nil) else { return nil }
+    defer { free(target) }
+    return String(cString: target)
+  }
+
   /// Nil, with `errno` set, if there is no such file or it may not be examined.
   public func status(_ path: String) -> Status? {
     var status = stat()
