@@ -90,7 +90,8 @@ let shells: [Target] = [
   room("Sound", in: "Media/Sound", needs: ["Wire", "Frames", "CSndfile", "CSpeexDSP"]),
   room("Picture", in: "Media/Picture", needs: ["Wire", "Frames"]),
   room(
-    "Devices", in: "Devices", needs: ["Wire", "DeviceNames", "Linux", "Frames", "Codecs", "Sound", "Picture", "CLinux", "CALSA"]),
+    "Devices", in: "Devices",
+    needs: ["Wire", "DeviceNames", "Linux", "Frames", "Codecs", "Sound", "Picture", "CLinux", "CALSA"]),
   // Both ends' flows: capture → encode, receive → decode → play, recording.
   room(
     "Pipelines", in: "Media/Pipelines",
@@ -219,7 +220,8 @@ let checks: [Target] = [
     "ChildTests",
     needs: [
       "Wire", "Control", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs", "Sound", "Devices", "Pipelines",
-      "Discovery", "Storage", "Health", "Pairing", "Signaling", "Messages", "Identity", "Server", "Child", "TestSupport",
+      "Discovery", "Storage", "Health", "Pairing", "Signaling", "Messages", "Identity", "Server", "Child",
+      "TestSupport",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("Logging", "swift-log"),
     ]),
   tests(

@@ -24,7 +24,6 @@ import Testing
     "Sources/Media/Codecs/VP8Encoder.swift": "time between two frames, from our own clock",
     "Sources/Child/EncoderSlot.swift": "the configured frame rate",
     "Sources/Media/Pipelines/EncoderSlot.swift": "the configured frame rate",
-    "Sources/Network/Discovery/ServiceThread.swift": "a timeout of our own",
   ]
 
   /// Made once for each test: a `Regex` cannot be shared between threads.

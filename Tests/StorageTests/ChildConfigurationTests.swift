@@ -95,7 +95,9 @@ import Testing
     #expect(configuration.mediaPorts == 50000...50100)
     #expect(configuration.cameras.map(\.id) == ["cot", "camera-2", "camera-3"])
     #expect(
-      configuration.cameras.map(\.device) == [.camera(path: "/dev/v4l/by-id/usb-cam"), .file(path: "/srv/clip.y4m"), .test])
+      configuration.cameras.map(\.device) == [
+        .camera(path: "/dev/v4l/by-id/usb-cam"), .file(path: "/srv/clip.y4m"), .test,
+      ])
     #expect(configuration.cameras[0].width == 640)
     #expect(configuration.cameras[1].width == 1280)
     #expect(configuration.microphone.device == .pcm(name: "plughw:CARD=Device,DEV=0"))

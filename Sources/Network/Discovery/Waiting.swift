@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Linux
+internal import Wire
 
 extension EventDescriptor {
   /// Sleeps until it is raised, a reference is readable, or `limit` has passed. Returns which references are readable.
@@ -8,7 +9,7 @@ extension EventDescriptor {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
     // Rounded up, so as not to wake just before the deadline.
-    let milliseconds = limit.map { Int32(clamping: Int64(max(0, ($0 / .milliseconds(1)).rounded(.up)))) }
+    let milliseconds = limit.map { Int32(clamping: Int(saturating: max(0, ($0 / .milliseconds(1)).rounded(.up)))) }
     guard poll(&entries, nfds_t(entries.count), milliseconds ?? -1) > 0 else {
       return references.map { _ in false }
     }

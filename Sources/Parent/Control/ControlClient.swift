@@ -2,8 +2,8 @@ public import Control
 internal import Frames
 internal import Messages
 internal import NIOCore
-internal import Server
 internal import SCTP
+internal import Server
 internal import Wire
 
 /// Why a command failed.
