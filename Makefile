@@ -91,7 +91,7 @@ ifdef FILTER
 	@$(call run-tests,--filter $(FILTER))
 else
 	@$(call run-tests,--skip RealPeers)
-	@$(call run-tests,--filter RealPeers)
+	@Tests/Interop/run-real-peers $(BUILD)/test.log
 endif
 
 test-hardware: setup-viewer deb ## runs child and package in a virtual machine with a camera and a sound card

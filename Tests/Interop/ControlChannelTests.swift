@@ -106,7 +106,7 @@ extension RealPeers {
 
     @Test func ordersThatComeTooFastAreBusyAndLaterOnesAreNot() throws {
       let child = try ChildProcess(configuration: Household.configuration, allow: "view,control")
-      let flood = (0..<120).map { #"{"id":"\#($0)","text":"light.set","parameters":{"state":"toggle"}}"# }
+      let flood = (0..<240).map { #"{"id":"\#($0)","text":"light.set","parameters":{"state":"toggle"}}"# }
       let pictures = (0..<3).map { #"{"id":"\#($0)","text":"screenshot.take"}"# }
       let found = try talk(child, ["pictures": Self.quoted(pictures)])
       // The second and the third are refused before work begins; the first is answered when it is there.
