@@ -78,21 +78,9 @@ demo: setup-demo ## starts a child, watches it, shows the figures and a link; Ct
 	@$(MAKE) --no-print-directory build
 	@$(PYTHON) Tests/Interop/demo.py --child $(BUILD)/release/cradle-child --parent $(BUILD)/release/cradle-parent
 
-# One after the other: many at a time starve each other on a small machine, and what waits for a peer waits too long.
-# What failed is said once more at the end.
-define run-tests
-set -o pipefail; swift test --skip-build --no-parallel $(1) 2>&1 | tee $(BUILD)/test.log || \
-  { echo "What failed:"; grep -E -A3 '✘|error:' $(BUILD)/test.log | grep -v '✘ \(Suite\|Test run\)' | tail -60; exit 1; }
-endef
-
 test: setup-test ## runs every test that needs no special hardware; FILTER=NAME: only those
 	swift build --build-tests
-ifdef FILTER
-	@$(call run-tests,--filter $(FILTER))
-else
-	@$(call run-tests,--skip RealPeers)
-	@Tests/Interop/run-real-peers $(BUILD)/test.log
-endif
+	@Tests/run --build $(BUILD) $(FILTER)
 
 test-hardware: setup-viewer deb ## runs child and package in a virtual machine with a camera and a sound card
 	VENV=$(VENV) Tests/Hardware/run $(BUILD)/release $(BUILD)/debian

@@ -253,7 +253,7 @@ let checks: [Target] = [
   tests(
     "Interop",
     needs: ["Control", "Identity", "SecureTransport", "Parent", "cradle-child", "cradle-parent", "TestSupport"],
-    exclude: ["peers", "demo.py", "package.sh", "run-real-peers"]),
+    exclude: ["peers", "demo.py", "package.sh"]),
   tests(
     "Behaviour",
     needs: [
