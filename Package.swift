@@ -190,7 +190,7 @@ let checks: [Target] = [
   tests("SoundTests", needs: ["Wire", "Frames", "Sound", "CSndfile", "TestSupport"]),
   tests(
     "DevicesTests",
-    needs: ["Wire", "DeviceNames", "Frames", "Codecs", "Picture", "Sound", "Devices", "CLinux"]),
+    needs: ["Wire", "DeviceNames", "Linux", "Frames", "Codecs", "Picture", "Sound", "Devices", "CLinux", "TestSupport"]),
   tests(
     "PipelinesTests",
     needs: ["Wire", "RTPReceiving", "DeviceNames", "Frames", "Codecs", "Picture", "Sound", "Devices", "Pipelines"]),

@@ -18,6 +18,8 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     case invalidFile(String)
     /// A level between off and on was asked of a lamp that cannot be dimmed.
     case notDimmable
+    /// A program that delivers pictures failed; the text is its own last words, or how it ended.
+    case program(String)
     /// Any other system error: the operation that failed, and errno.
     case io(operation: String, errno: Int32)
   }
@@ -45,6 +47,7 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     case .silent(let milliseconds): "delivered nothing for \(milliseconds) ms"
     case .invalidFile(let detail): detail
     case .notDimmable: "can only be switched on and off"
+    case .program(let words): words
     case .io(let operation, let number): "\(operation): \(Self.text(of: number))"
     }
   }

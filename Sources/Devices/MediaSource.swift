@@ -1,3 +1,4 @@
+public import DeviceNames
 public import Frames
 internal import Wire
 
@@ -32,11 +33,16 @@ public struct VideoRequest: Hashable, Sendable {
   public var width: Int
   public var height: Int
   public var framesPerSecond: Double
+  /// For cameras of a Raspberry Pi.
+  public var raspberryPi: RaspberryPiSettings
 
-  public init(width: Int, height: Int, framesPerSecond: Double) {
+  public init(
+    width: Int, height: Int, framesPerSecond: Double, raspberryPi: RaspberryPiSettings = RaspberryPiSettings()
+  ) {
     self.width = width
     self.height = height
     self.framesPerSecond = framesPerSecond
+    self.raspberryPi = raspberryPi
   }
 }
 

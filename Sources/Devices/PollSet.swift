@@ -31,6 +31,9 @@ struct PollSet {
   /// False after a wait that timed out.
   var isReady: Bool { entries.contains { $0.revents != 0 } }
 
+  /// There is something to read.
+  var hasInput: Bool { entries.contains { $0.revents & Int16(POLLIN) != 0 } }
+
   /// An error, a hang-up or an invalid descriptor was reported.
   var hasFault: Bool { entries.contains { $0.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 } }
 

@@ -9,7 +9,8 @@ public enum VideoSources {
   /// Opens a device in the mode nearest to `request`; `info` of the result has the actual mode.
   ///
   /// For `auto` the cameras are tried in numerical order, with those in `avoiding` (paths) last: cameras that open but
-  /// deliver nothing. If all fail, the most relevant error is thrown.
+  /// deliver nothing. Without any, the first one on a Raspberry Pi's ribbon cable is tried. If all fail, the most relevant
+  /// error is thrown.
   /// While `demand` is off, only the first picture is made and delivered.
   public static func open(
     _ device: VideoDevice, request: VideoRequest, avoiding: Set<String> = [], demand: Demand? = nil
@@ -17,21 +18,35 @@ public enum VideoSources {
     switch device {
     case .auto: try openFirst(request, avoiding, demand)
     case .camera(let path): try V4L2Camera(path: path, request: request, demand: demand)
+    case .raspberryPi(let number): try RaspberryPiCamera.open(number: number, request: request, demand: demand)
+    case .program(let command):
+      try ProgramCamera(
+        device: "exec:\(command)", name: fileName(command.words[0]), words: command.words, format: .y4m,
+        request: request, demand: demand)
     case .file(let path): try y4m(path, request, demand)
     case .test: test(request, demand)
     }
   }
 
-  /// Paths of the video nodes, in numerical order. Not all of them are cameras.
-  static func nodes() -> [String] {
-    SystemFiles().names("/dev")
+  /// Paths of the video nodes, in numerical order. Not all of them are cameras, but none is part of a Raspberry Pi's
+  /// camera pipeline: those open like cameras and deliver raw sensor data, or nothing.
+  static func nodes(_ files: SystemFiles = SystemFiles()) -> [String] {
+    files.names("/dev")
       .compactMap { name in name.hasPrefix("video") ? Int(name.dropFirst(5)) : nil }
-      .sorted().map { "/dev/video\($0)" }
+      .sorted()
+      .filter { number in
+        let name = files.line("/sys/class/video4linux/video\(number)/name") ?? ""
+        return !pipelineNames.contains { name.hasPrefix($0) }
+      }
+      .map { "/dev/video\($0)" }
   }
+
+  /// Names of the drivers' nodes: drivers/media/platform of Raspberry Pi's kernel.
+  private static let pipelineNames = ["unicam", "bcm2835-isp", "bcm2835-codec", "rp1-cfe", "pispbe", "rpi-hevc-dec"]
 
   private static func openFirst(
     _ request: VideoRequest, _ avoiding: Set<String>, _ demand: Demand?
-  ) throws(DeviceError) -> V4L2Camera {
+  ) throws(DeviceError) -> any VideoSource {
     var nearest: DeviceError?
     let all = nodes()
     for path in all.filter({ !avoiding.contains($0) }) + all.filter({ avoiding.contains($0) }) {
@@ -42,6 +57,13 @@ public enum VideoSources {
         if case .unsupportedFormat = error.reason, nearest != nil { continue }
         if let known = nearest?.reason, case .unsupportedFormat = known { nearest = error }
         nearest = nearest ?? error
+      }
+    }
+    if nearest == nil, RaspberryPiCamera.isRaspberryPi() {
+      do throws(DeviceError) {
+        return try RaspberryPiCamera.open(number: 0, request: request, demand: demand)
+      } catch {
+        if error.reason != .program(RaspberryPiCamera.noCameras) { nearest = error }
       }
     }
     throw nearest

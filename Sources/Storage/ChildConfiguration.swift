@@ -37,6 +37,8 @@ public struct ChildConfiguration: Sendable, Hashable {
     public var height: Int
     /// Frames a second, 1...120.
     public var framerate: Int
+    /// For `rpicam:` devices, and for `auto` where it finds one.
+    public var raspberryPi = RaspberryPiSettings()
   }
 
   public struct Microphone: Sendable, Hashable {

@@ -120,7 +120,7 @@ extension ChildConfiguration {
   }
 
   private static func camera(_ node: YAMLNode, at index: Int, _ reader: ConfigurationReader) -> Camera? {
-    let keys = ["id", "device", "width", "height", "framerate"]
+    let keys = ["id", "device", "width", "height", "framerate", "rpicam"]
     guard let entry = reader.section(node, path: "cameras[\(index)]", keys: keys) else { return nil }
     let fallback = camera(at: index)
     return Camera(
@@ -128,7 +128,24 @@ extension ChildConfiguration {
       device: entry.value("device", default: fallback.device),
       width: entry.integer("width", default: fallback.width, in: 16...7680, mustBeEven: true),
       height: entry.integer("height", default: fallback.height, in: 16...4320, mustBeEven: true),
-      framerate: entry.integer("framerate", default: fallback.framerate, in: 1...120))
+      framerate: entry.integer("framerate", default: fallback.framerate, in: 1...120),
+      raspberryPi: raspberryPi(entry))
+  }
+
+  private static func raspberryPi(_ camera: ConfigurationSection) -> RaspberryPiSettings {
+    var result = RaspberryPiSettings()
+    let keys = ["mode", "tuning-file", "awb", "shutter", "gain"]
+    guard let entry = camera.section("rpicam", keys: keys) else { return result }
+    result.mode = entry.text("mode", what: "WIDTH:HEIGHT:BITS:PACKING, such as 1640:1232:10:P") { text in
+      text.wholeMatch(of: #/\d{1,5}:\d{1,5}(:\d{1,2}(:[PU])?)?/#) != nil
+    }
+    result.tuningFile = entry.text("tuning-file", what: "a file", isAllowed: \.isPlainPath)
+    let names = RaspberryPiSettings.whiteBalances
+    result.whiteBalance =
+      entry.text("awb", what: "one of " + names.joined(separator: ", "), isAllowed: names.contains) ?? "auto"
+    result.shutter = entry.integer("shutter", default: 0, in: 0...10_000_000)
+    result.gain = entry.integer("gain", default: 0, in: 0...64)
+    return result
   }
 
   private static func light(_ node: YAMLNode, at index: Int, _ reader: ConfigurationReader) -> Light? {

@@ -75,6 +75,10 @@ struct OverrideOptions: ParsableArguments {
     if let listen { result.listen = try Self.parse(listen, "--listen") }
     if let camera {
       let device: VideoDevice = try Self.parse(camera, "--camera")
+      if case .program = device {
+        throw Failure.badConfiguration(
+          "--camera \(camera): a program to run is taken from the configuration file alone")
+      }
       // The flag means this camera only; those of the file are ignored.
       var first = result.cameras.first ?? ChildConfiguration.defaults.cameras[0]
       first.device = device

@@ -15,6 +15,9 @@ struct Devices: ParsableCommand {
     let inventory = DeviceInventory.read()
     if json { return print(JSON.text(inventory)) }
     section("Cameras", inventory.cameras.map(Self.lines))
+    if !inventory.raspberryPiCameras.isEmpty {
+      section("Ribbon cable", inventory.raspberryPiCameras.map { ["\($0.device)  \($0.name)"] + $0.modes })
+    }
     section("Microphones", inventory.microphones.map { ["\($0.device)  \($0.name)"] })
     section("Speakers", inventory.speakers.map { ["\($0.device)  \($0.name)"] })
     section("GPIO chips", inventory.gpioChips.map(Self.lines))

@@ -13,9 +13,18 @@ import Testing
     let names: [(String, VideoDevice?)] = [
       ("auto", .auto), ("test", .test), ("/dev/v4l/by-id/usb-x", .camera(path: "/dev/v4l/by-id/usb-x")),
       ("file:/tmp/a b.y4m", .file(path: "/tmp/a b.y4m")), ("", nil), ("video0", nil), ("file:", nil), ("none", nil),
-      ("/dev/\u{1b}[2J", nil),
+      ("/dev/\u{1b}[2J", nil), ("rpicam:0", .raspberryPi(number: 0)), ("rpicam:7", .raspberryPi(number: 7)),
+      ("rpicam:", nil), ("rpicam:8", nil), ("rpicam:00", nil), ("rpicam:-1", nil), ("exec:", nil), ("exec: ", nil),
+      ("exec:\"", nil), ("exec:\"\"", nil),
     ]
     check(names)
+    #expect(VideoDevice("exec:ffmpeg -i x")?.description == "exec:ffmpeg -i x")
+  }
+
+  @Test func aCommandIsSplitAtSpacesOutsideQuotes() {
+    #expect(ProgramCommand("/usr/bin/a  -b 'c d'e \"f 'g\" ''")?.words == ["/usr/bin/a", "-b", "c de", "f 'g", ""])
+    #expect(ProgramCommand("a $HOME `b` ; c > d")?.words == ["a", "$HOME", "`b`", ";", "c", ">", "d"])
+    #expect(ProgramCommand("a 'b") == nil && ProgramCommand("") == nil && ProgramCommand("a\nb") == nil)
   }
 
   @Test func microphones() {

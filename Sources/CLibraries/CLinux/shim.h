@@ -5,6 +5,7 @@
 #include <linux/gpio.h>
 #include <linux/videodev2.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -21,6 +22,14 @@
 // ppoll(2) and pipe2(2): glibc declares them for _GNU_SOURCE alone.
 extern int ppoll(struct pollfd *descriptors, nfds_t count, const struct timespec *timeout, const sigset_t *mask);
 extern int pipe2(int ends[2], int flags);
+// posix_spawn(3) and fcntl(2), likewise.
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+extern char **environ;
+#define CLINUX_F_SETPIPE_SZ 1031
+
+static inline char **clinux_environment(void) {
+  return environ;
+}
 
 /// Names the calling thread; `name` is cut to 15 bytes. prctl(2).
 static inline void clinux_set_thread_name(const char *name) {

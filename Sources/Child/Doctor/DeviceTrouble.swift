@@ -20,7 +20,8 @@ enum DeviceTrouble {
       case .permissionDenied: "sudo usermod -aG \(what.hasPrefix("camera") ? "video" : "audio") \(user)"
       case .busy: "sudo fuser -v \(isPath ? error.device : "/dev/snd/*")"
       case .notFound, .disconnected: "cradle-child devices   # after plugging it in"
-      case .silent, .unsupportedFormat, .invalidFile, .notDimmable, .io: error.advice ?? "sudo dmesg | tail -n 30"
+      case .silent, .unsupportedFormat, .invalidFile, .notDimmable, .program, .io:
+        error.advice ?? "sudo dmesg | tail -n 30"
       }
     // With `auto` there is no device name.
     let isAny = what.hasPrefix(error.device)

@@ -48,7 +48,12 @@ enum PermissionCheck {
       switch camera.device {
       case .auto: result += devices.filter { $0.hasPrefix("video") }.map { "/dev/\($0)" }
       case .camera(let path): result.append(path)
-      case .test, .file: break
+      // What libcamera opens.
+      case .raspberryPi:
+        result += devices.filter { $0.hasPrefix("media") }.map { "/dev/\($0)" }
+        result += files.names("/dev/dma_heap").map { "/dev/dma_heap/\($0)" }
+      // A program of the family's own knows itself what it opens.
+      case .test, .file, .program: break
       }
     }
     let wantsMicrophone = configuration.microphone.device == .auto || configuration.microphone.device.isPCM

@@ -66,7 +66,8 @@ public enum ReadinessCheck {
   /// Opens the camera and waits for a picture.
   static func info(of camera: ChildConfiguration.Camera) throws(DeviceError) -> VideoSourceInfo {
     let request = VideoRequest(
-      width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate))
+      width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate),
+      raspberryPi: camera.raspberryPi)
     let source = try VideoSources.open(camera.device, request: request)
     if let error = firstElement(of: source) { throw error }
     return source.info

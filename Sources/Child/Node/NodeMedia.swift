@@ -30,7 +30,8 @@ struct NodeMedia: Sendable {
         settings: .init(
           cameraID: camera.id, device: camera.device,
           request: VideoRequest(
-            width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate)),
+            width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate),
+            raspberryPi: camera.raspberryPi),
           startKbps: startKbps),
         deliver: { frame in relay.video(frame, camera: index) },
         cameraChanged: { state in NodeLog.camera(camera.id, state, logger) })

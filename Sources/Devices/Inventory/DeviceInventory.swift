@@ -3,6 +3,7 @@ internal import Linux
 /// The connected devices, for `cradle-child devices` and `check`. Each is opened only for as long as a query takes.
 public struct DeviceInventory: Codable, Hashable, Sendable {
   public var cameras: [CameraDescription]
+  public var raspberryPiCameras: [RaspberryPiDescription]
   public var microphones: [SoundDescription]
   public var speakers: [SoundDescription]
   public var gpioChips: [GPIOChipDescription]
@@ -12,7 +13,8 @@ public struct DeviceInventory: Codable, Hashable, Sendable {
   /// Queries the whole system; takes tens of milliseconds, longer with slow USB cameras.
   public static func read() -> DeviceInventory {
     DeviceInventory(
-      cameras: CameraDescription.all(), microphones: SoundDescription.all(.capture),
+      cameras: CameraDescription.all(), raspberryPiCameras: RaspberryPiDescription.all(),
+      microphones: SoundDescription.all(.capture),
       speakers: SoundDescription.all(.playback), gpioChips: GPIOChipDescription.all(), leds: LEDDescription.all(),
       sensors: SensorDescription.all())
   }

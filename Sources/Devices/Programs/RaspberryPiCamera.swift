@@ -1,0 +1,89 @@
+internal import DeviceNames
+internal import Frames
+internal import Linux
+internal import Wire
+
+/// A camera on the ribbon cable of a Raspberry Pi, through Raspberry Pi OS's `rpicam-vid`. libcamera itself is not linked:
+/// its ABI changes with each release, this pipe does not.
+enum RaspberryPiCamera {
+  static let program = "rpicam-vid"
+  /// rpicam-vid writes whole rows of the hardware's buffers, which are padded to this many bytes.
+  static let widthMultiple = 64
+
+  /// rpicam-vid's words when it finds none.
+  static let noCameras = "ERROR: *** no cameras available ***"
+
+  static func isRaspberryPi(_ files: SystemFiles = SystemFiles()) -> Bool {
+    files.text("/sys/firmware/devicetree/base/model")?.hasPrefix("Raspberry Pi") ?? false
+  }
+
+  static func open(
+    number: Int, request: VideoRequest, demand: Demand?, program: [String] = [program]
+  ) throws(DeviceError) -> ProgramCamera {
+    let device = "rpicam:\(number)"
+    guard request.width % widthMultiple == 0 else {
+      throw DeviceError(
+        device: device, reason: .unsupportedFormat("its width must be a multiple of \(widthMultiple)"),
+        advice: "Ask for 640x480, 1280x720 or 1920x1080.")
+    }
+    return try ProgramCamera(
+      device: device, name: "Raspberry Pi camera \(number)", words: program + arguments(number: number, request),
+      format: .fullRange(
+        width: request.width, height: request.height & ~1, framesPerSecond: request.framesPerSecond),
+      request: request, demand: demand, size: configuredSize, advice: advice)
+  }
+
+  /// `--flush`: every picture at once; `--timeout 0`: without end.
+  static func arguments(number: Int, _ request: VideoRequest) -> [String] {
+    let settings = request.raspberryPi
+    var result = [
+      "--camera", "\(number)", "--codec", "yuv420", "--width", "\(request.width)", "--height",
+      "\(request.height & ~1)", "--framerate", rate(request.framesPerSecond), "--timeout", "0", "--nopreview",
+      "--flush", "--awb", settings.whiteBalance,
+    ]
+    if let mode = settings.mode { result += ["--mode", mode] }
+    if let file = settings.tuningFile { result += ["--tuning-file", file] }
+    if settings.shutter > 0 { result += ["--shutter", "\(settings.shutter)"] }
+    if settings.gain > 0 { result += ["--gain", "\(settings.gain)"] }
+    return result + ["--output", "-"]
+  }
+
+  private static func rate(_ rate: Double) -> String {
+    rate == rate.rounded() ? "\(Int(saturating: rate))" : "\(rate)"
+  }
+
+  /// The size that libcamera has set, from its own message: `configuring streams: (0) 1280x720-YUV420/sYCC (1) …`
+  /// (camera.cpp of libcamera, level INFO).
+  static func configuredSize(_ said: String) -> (width: Int, height: Int)? {
+    guard let match = said.matches(of: #/configuring streams: \(0\) (\d{1,5})x(\d{1,5})-YUV420/#).last,
+      let width = Int(match.1), let height = Int(match.2)
+    else { return nil }
+    return (width, height)
+  }
+
+  /// By the messages of rpicam-apps' sources (core/rpicam_app.cpp).
+  @Sendable static func advice(_ words: String) -> String? {
+    if words.contains("no program") {
+      return "Install Raspberry Pi OS's camera programs: sudo apt install rpicam-apps-lite"
+    }
+    if words.contains("no cameras available") {
+      return "Switch the Pi off and seat the ribbon cable at both ends; `rpicam-hello --list-cameras` must list it."
+    }
+    if words.contains("selected camera is not available") {
+      return "`rpicam-hello --list-cameras` says which numbers there are."
+    }
+    if words.contains("legacy camera stack") {
+      return "Switch it off: sudo raspi-config, Interface Options, Legacy Camera; then restart the Pi."
+    }
+    if words.contains("failed to acquire camera") {
+      return "Another program uses it; `pgrep -a rpicam` and `pgrep -a libcamera` find it."
+    }
+    if words.contains("only supports the Raspberry Pi platforms") {
+      return "On other boards name a program that writes Y4M: device: \"exec:COMMAND\"."
+    }
+    if words.contains("Device timeout") {
+      return "The sensor stopped answering: check the ribbon cable and the power supply."
+    }
+    return nil
+  }
+}
