@@ -24,7 +24,7 @@ VIEWER_PACKAGES := python3 python3-venv
 # What children are found with.
 FINDING_PACKAGES := avahi-daemon dbus
 TEST_PACKAGES := $(VIEWER_PACKAGES) $(DEB_PACKAGES) $(FINDING_PACKAGES) systemd curl openssl ffmpeg chromium firefox-esr \
-  iproute2 nftables avahi-utils python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 \
+  iproute2 nftables procps avahi-utils python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 \
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
 BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
 VIEWER_PYTHON := aiortc aiohttp numpy websockets

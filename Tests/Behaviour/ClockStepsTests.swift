@@ -24,7 +24,8 @@ import Wire
     #expect((0.005...0.03).contains(roundTrip))
     // The parent learns the new time with the next report.
     let after = try #require(pair.viewer.pictures.last?.captureTime)
-    let moved = (after - before) - .seconds(seconds)
+    let gone: Duration = after - before
+    let moved = gone - .seconds(seconds)
     #expect((.seconds(5)...(.seconds(7))).contains(moved), "moved by \(moved)")
   }
 

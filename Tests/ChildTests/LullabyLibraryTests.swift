@@ -20,7 +20,7 @@ import Testing
   }
 
   private func write(_ bytes: [UInt8], to name: String) {
-    let file = fopen("\(folder)/\(name)", "we")
+    let file = fopen("\(folder)/\(name)", "we")!
     fwrite(bytes, 1, bytes.count, file)
     fclose(file)
   }

@@ -45,7 +45,7 @@ struct DescriptionTests {
         folder += "/\(part)"
         if mkdir(folder, 0o755) == 0 { created.append(folder) }
       }
-      let file = fopen("\(root)/\(path)", "w")
+      let file = fopen("\(root)/\(path)", "w")!
       fputs(text, file)
       fclose(file)
       created.append("\(root)/\(path)")

@@ -201,6 +201,19 @@ import Wire
     #expect(error?.summary == "what it writes is not Y4M after its first line")
   }
 
+  /// Otherwise poll(2) would return at once, for ever.
+  @Test func aCommandThatClosesItsStandardErrorIsNotWaitedForThere() throws {
+    var pipe = try ProgramPipe(["sh", "-c", "echo said >&2; exec 2>&-; sleep 30"])
+    let deadline = MonotonicClock.now + .seconds(10)
+    while pipe.errors >= 0, MonotonicClock.now < deadline {
+      var poll = PollSet(reading: [pipe.errors])
+      _ = poll.wait(.milliseconds(100), or: -1)
+      pipe.readErrors()
+    }
+    #expect(pipe.errors == -1)
+    #expect(pipe.words == "said")
+  }
+
   @Test func whatACommandStartedEndsWithIt() throws {
     let mark = "cradle-\(UUID().uuidString)"
     let camera = try program(#"printf "YUV4MPEG2 W16 H16 C420\n"; sh -c "sleep 300; : \#(mark)" & sleep 300"#)

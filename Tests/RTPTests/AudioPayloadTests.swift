@@ -16,7 +16,8 @@ import Wire
   }
 
   @Test func readsTheFrameCountByte() throws {
-    let info = try OpusPacketInfo(parsing: [31 << 3 | 4 | 3, 0xc0 | 6])
+    let packet: [UInt8] = [31 << 3 | 4 | 3, 0xc0 | 6]
+    let info = try OpusPacketInfo(parsing: packet)
     #expect(info.samplesAt48kHz == 5760)
     #expect(info.frameCount == 6 && info.isStereo)
   }

@@ -141,7 +141,7 @@ import Testing
 
   @Test func theLibraryIsThereOnlyWhileAFileIsOpen() throws {
     func isLoaded() -> Bool {
-      let file = fopen("/proc/self/maps", "re")
+      let file = fopen("/proc/self/maps", "re")!
       defer { fclose(file) }
       var line = [CChar](repeating: 0, count: 4096)
       while fgets(&line, 4096, file) != nil {

@@ -69,7 +69,7 @@ final class SoundFolder {
   }
 
   func write(_ bytes: [UInt8], to name: String) {
-    let file = fopen("\(path)/\(name)", "we")
+    let file = fopen("\(path)/\(name)", "we")!
     fwrite(bytes, 1, bytes.count, file)
     fclose(file)
   }

@@ -8,8 +8,8 @@ internal import Wire
 struct ProgramPipe: ~Copyable {
   /// Standard output; does not block.
   let output: Int32
-  /// Standard error; does not block.
-  let errors: Int32
+  /// Standard error; does not block. -1 once the program has closed it, so that nobody waits for it.
+  private(set) var errors: Int32
   private let process: pid_t
   /// The end of what it wrote to standard error.
   private var lastWords: [UInt8] = []
@@ -87,7 +87,7 @@ struct ProgramPipe: ~Copyable {
   /// Ends the program and closes the pipes.
   deinit {
     close(output)
-    close(errors)
+    if errors >= 0 { close(errors) }
     if !hasEnded { Self.end(process) }
   }
 
@@ -111,8 +111,12 @@ struct ProgramPipe: ~Copyable {
   mutating func readErrors() {
     var buffer = [UInt8](repeating: 0, count: 4096)
     // A program that never stops writing must not keep us from its pictures.
-    for _ in 0..<16 {
+    for _ in 0..<16 where errors >= 0 {
       let count = read(errors, &buffer, buffer.count)
+      if count == 0 {
+        close(errors)
+        errors = -1
+      }
       guard count > 0 else { return }
       lastWords += buffer[..<count]
       if lastWords.count > Self.maximumWords { lastWords.removeFirst(lastWords.count - Self.maximumWords) }

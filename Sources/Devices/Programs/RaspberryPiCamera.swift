@@ -63,27 +63,25 @@ enum RaspberryPiCamera {
 
   /// By the messages of rpicam-apps' sources (core/rpicam_app.cpp).
   @Sendable static func advice(_ words: String) -> String? {
-    if words.contains("no program") {
-      return "Install Raspberry Pi OS's camera programs: sudo apt install rpicam-apps-lite"
-    }
-    if words.contains("no cameras available") {
-      return "Switch the Pi off and seat the ribbon cable at both ends; `rpicam-hello --list-cameras` must list it."
-    }
-    if words.contains("selected camera is not available") {
-      return "`rpicam-hello --list-cameras` says which numbers there are."
-    }
-    if words.contains("legacy camera stack") {
-      return "Switch it off: sudo raspi-config, Interface Options, Legacy Camera; then restart the Pi."
-    }
-    if words.contains("failed to acquire camera") {
-      return "Another program uses it; `pgrep -a rpicam` and `pgrep -a libcamera` find it."
-    }
-    if words.contains("only supports the Raspberry Pi platforms") {
-      return "On other boards name a program that writes Y4M: device: \"exec:COMMAND\"."
-    }
-    if words.contains("Device timeout") {
-      return "The sensor stopped answering: check the ribbon cable and the power supply."
-    }
-    return nil
+    advices.first { words.contains($0.words) }?.advice
   }
+
+  private static let advices: [(words: String, advice: String)] = [
+    ("no program", "Install Raspberry Pi OS's camera programs: sudo apt install rpicam-apps-lite"),
+    (
+      "no cameras available",
+      "Switch the Pi off and seat the ribbon cable at both ends; `rpicam-hello --list-cameras` must list it."
+    ),
+    ("selected camera is not available", "`rpicam-hello --list-cameras` says which numbers there are."),
+    (
+      "legacy camera stack",
+      "Switch it off: sudo raspi-config, Interface Options, Legacy Camera; then restart the Pi."
+    ),
+    ("failed to acquire camera", "Another program uses it; `pgrep -a rpicam` and `pgrep -a libcamera` find it."),
+    (
+      "only supports the Raspberry Pi platforms",
+      "On other boards name a program that writes Y4M: device: \"exec:COMMAND\"."
+    ),
+    ("Device timeout", "The sensor stopped answering: check the ribbon cable and the power supply."),
+  ]
 }

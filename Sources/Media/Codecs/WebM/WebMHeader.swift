@@ -186,7 +186,10 @@ struct WebMHeader: Sendable {
   /// RFC 7845 section 5.1; little-endian.
   private static func opusHead(channels: Int) -> [UInt8] {
     let rate = UInt32(AudioFormat.sampleRate)
-    return Array("OpusHead".utf8) + [1, UInt8(channels), UInt8(opusPreSkip & 0xff), UInt8(opusPreSkip >> 8)]
-      + (0..<4).map { UInt8(truncatingIfNeeded: rate >> UInt32(8 * $0)) } + [0, 0, 0]
+    var head = Array("OpusHead".utf8)
+    head += [1, UInt8(channels), UInt8(opusPreSkip & 0xff), UInt8(opusPreSkip >> 8)]
+    head += (0..<4).map { UInt8(truncatingIfNeeded: rate >> UInt32(8 * $0)) }
+    head += [0, 0, 0]
+    return head
   }
 }
