@@ -44,7 +44,7 @@ import Testing
     // What is said of the devices is said of these alone.
     #expect(
       try values("DeviceAllow", of: "cradle-child.service")
-        == ["char-video4linux rw", "char-alsa rw", "char-gpiochip rw"])
+        == ["char-video4linux rw", "char-media rw", "char-dma_heap rw", "char-alsa rw", "char-gpiochip rw"])
   }
 
   /// Unknown keys and wrong values are only warnings to systemd, which leaves them out.

@@ -148,25 +148,25 @@ import Wire
   }
 
   #if compiler(>=6.3)
-  /// The process itself ends at the step, as by a power cut or the kernel's OOM killer.
-  @Test(arguments: 0..<6)
-  func killedProcessNeverLosesAPair(step: Int) async throws {
-    _ = try filledStore()
-    await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String, step] in
-      var store = try PairStore(file: AtomicFile(path: path))
-      let fatal = PairStoreTests.steps[step]
-      try AtomicFile.$injectedFault.withValue({ reached in
-        if reached == fatal { kill(getpid(), SIGKILL) }
-        return nil
-      }) { try store.add(PairStoreTests.record(3)) }
+    /// The process itself ends at the step, as by a power cut or the kernel's OOM killer.
+    @Test(arguments: 0..<6)
+    func killedProcessNeverLosesAPair(step: Int) async throws {
+      _ = try filledStore()
+      await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String, step] in
+        var store = try PairStore(file: AtomicFile(path: path))
+        let fatal = PairStoreTests.steps[step]
+        try AtomicFile.$injectedFault.withValue({ reached in
+          if reached == fatal { kill(getpid(), SIGKILL) }
+          return nil
+        }) { try store.add(PairStoreTests.record(3)) }
+      }
+      let kept = try PairStore(file: file).book.records.map(\.id)
+      #expect(kept == Array(Self.ids[..<(Self.steps[step] == .syncDirectory ? 3 : 2)]))
+      var store = try PairStore(file: file)
+      try store.add(Self.record(4))
+      #expect(try PairStore(file: file).book.records.last?.id == Self.ids[3])
+      #expect(directory.names() == ["pairs.json"])
     }
-    let kept = try PairStore(file: file).book.records.map(\.id)
-    #expect(kept == Array(Self.ids[..<(Self.steps[step] == .syncDirectory ? 3 : 2)]))
-    var store = try PairStore(file: file)
-    try store.add(Self.record(4))
-    #expect(try PairStore(file: file).book.records.last?.id == Self.ids[3])
-    #expect(directory.names() == ["pairs.json"])
-  }
   #endif
 
   // MARK: - Damage
