@@ -107,7 +107,7 @@ let shells: [Target] = [
     needs: [
       "Wire", "PeerConnection", "Signaling", "Messages", "SecureTransport", "SDP", "ICE", "CLinux",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
-      product("NIOWebSocket", nio), product("NIOSSL", "swift-nio-ssl"),
+      product("NIOWebSocket", nio),
     ]),
   room("Storage", in: "Storage", needs: ["Wire", "JSON", "DeviceNames", "Pairing", "Control", "CYAML"]),
 ]
@@ -125,7 +125,7 @@ let programs: [Target] = [
       "Signaling", "Control", "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices",
       "Pipelines", "Discovery", "SecureTransport", "Identity", "Server", "Storage", "Health", "Web",
       product("NIOCore", nio), product("NIOPosix", nio),
-      product("NIOHTTP1", nio), product("NIOSSL", "swift-nio-ssl"), product("Logging", "swift-log"),
+      product("NIOHTTP1", nio), product("Logging", "swift-log"),
     ]),
   room(
     "Parent", in: "Parent",
@@ -214,7 +214,7 @@ let checks: [Target] = [
       "Server",
       "TestSupport",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
-      product("NIOSSL", "swift-nio-ssl"), product("NIOEmbedded", nio),
+      product("NIOTLS", nio), product("NIOEmbedded", nio),
     ]),
   tests(
     "ChildTests",
@@ -229,7 +229,7 @@ let checks: [Target] = [
     needs: [
       "Wire", "Control", "Messages", "Pairing", "Signaling", "SDP", "SCTP", "RTPReceiving", "PeerConnection", "Frames",
       "Discovery", "Health", "SecureTransport", "Identity", "Server", "Storage", "Commands", "Parent",
-      product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOSSL", "swift-nio-ssl"),
+      product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
     ]),
   // Two peers in fake time.
   .target(
@@ -270,14 +270,13 @@ let package = Package(
     .library(
       name: "PeerConnection",
       targets: ["PeerConnection", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "Wire"]),
-    // DTLS, SRTP and hashes for it, over OpenSSL and libsrtp.
+    // DTLS, SRTP and hashes for it, over OpenSSL and libsrtp; TLS.
     .library(name: "SecureTransport", targets: ["SecureTransport"]),
     .executable(name: "cradle-child", targets: ["cradle-child"]),
     .executable(name: "cradle-parent", targets: ["cradle-parent"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
   ],

@@ -44,7 +44,7 @@ extension RealPeers {
     @Test func slowRequestsAreEndedInTime() throws {
       let outcome = try AttackedHouse().endure("slow", seconds: 14, count: 60)
       check(outcome)
-      // 10 s for a request, and 5 s more that TLS gives its goodbye.
+      // 10 s for a request, and 2 s more that TLS gives its goodbye.
       #expect(outcome.report.answers["closed", default: 0] >= 30, "\(outcome.report)")
     }
 

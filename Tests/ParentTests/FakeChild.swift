@@ -5,7 +5,6 @@ import Messages
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
 import Pairing
 import PeerConnection
 import SCTP
@@ -40,13 +39,10 @@ final class FakeChild: @unchecked Sendable {
     let child = try FakeChild(loop: MultiThreadedEventLoopGroup.singleton.next())
     let shown = certificateIdentity ?? child.identity
     let certificate = try Certificate(key: shown.key, addresses: [.v4(0x7f00_0001)])
-    let configuration = TLSConfiguration.makeServerConfiguration(
-      certificateChain: [.certificate(try NIOSSLCertificate(bytes: certificate.der, format: .der))],
-      privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(shown.pem.utf8), format: .pem)))
     try await child.hub.bind(ports: 0...0)
     try await child.loop.submit { child.open() }.get()
     let server = try await HTTPServer.start(
-      host: "127.0.0.1", port: 0, tls: NIOSSLContext(configuration: configuration),
+      host: "127.0.0.1", port: 0, tls: TLSContext(key: shown.key, certificate: certificate),
       webSocket: WebSocketEndpoint(path: "/signal", accept: { socket in child.rooms.accept(socket) }), on: child.loop
     ) { request in child.respond(request) }
     child.server = server

@@ -2,7 +2,6 @@ import Identity
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
 import SDP
 import SecureTransport
 import Signaling
@@ -30,12 +29,9 @@ private struct Lab {
   static func start(limits: HTTPServer.Limits = .init(), names: [String] = ["localhost"]) async throws -> Lab {
     let identity = NodeIdentity.generate()
     let certificate = try Certificate(key: identity.key, names: names, addresses: [.v4(0x7f00_0001)])
-    let configuration = TLSConfiguration.makeServerConfiguration(
-      certificateChain: [.certificate(try NIOSSLCertificate(bytes: certificate.der, format: .der))],
-      privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.pem.utf8), format: .pem)))
     let served = Counter()
     let server = try await HTTPServer.start(
-      host: "127.0.0.1", port: 0, tls: NIOSSLContext(configuration: configuration), limits: limits, on: loop
+      host: "127.0.0.1", port: 0, tls: TLSContext(key: identity.key, certificate: certificate), limits: limits, on: loop
     ) { request in
       served.value.wrappingAdd(1, ordering: .relaxed)
       let loop = Lab.loop

@@ -2,7 +2,7 @@ import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
+import SecureTransport
 import Testing
 
 @testable import Server
@@ -32,13 +32,10 @@ import Testing
       "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=cradle -days 2 -keyout \(folder)/key -out \(folder)/certificate"
     )
     try #require(made.status == 0, "\(made.output)")
-    var configuration = TLSConfiguration.makeServerConfiguration(
-      certificateChain: try NIOSSLCertificate.fromPEMFile("\(folder)/certificate").map { .certificate($0) },
-      privateKey: .privateKey(try NIOSSLPrivateKey(file: "\(folder)/key", format: .pem)))
-    configuration.restrictToForwardSecrecy()
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let server = try await HTTPServer.start(
-      host: "127.0.0.1", port: 0, tls: NIOSSLContext(configuration: configuration), on: loop
+      host: "127.0.0.1", port: 0, tls: TLSContext(certificateFile: "\(folder)/certificate", keyFile: "\(folder)/key"),
+      on: loop
     ) { _ in loop.makeSucceededFuture(HTTPResponse(contentType: "text/plain", text: "ok")) }
     return Rig(server: server, folder: folder)
   }

@@ -1,7 +1,6 @@
 import Identity
 import NIOCore
 import NIOPosix
-import NIOSSL
 import SecureTransport
 import Signaling
 import Wire
@@ -22,9 +21,6 @@ struct WebSocketLab {
     let identity = NodeIdentity.generate()
     let certificate = try Certificate(
       key: identity.key, names: ["localhost"], addresses: [.v4(0x7f00_0001)])
-    let configuration = TLSConfiguration.makeServerConfiguration(
-      certificateChain: [.certificate(try NIOSSLCertificate(bytes: certificate.der, format: .der))],
-      privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.pem.utf8), format: .pem)))
     let endpoint = WebSocketEndpoint(
       path: "/signal", limits: limits, maximumConnections: maximumConnections,
       accept: accept ?? { socket in
@@ -34,7 +30,7 @@ struct WebSocketLab {
         }
       })
     let server = try await HTTPServer.start(
-      host: "127.0.0.1", port: 0, tls: NIOSSLContext(configuration: configuration), limits: requests,
+      host: "127.0.0.1", port: 0, tls: TLSContext(key: identity.key, certificate: certificate), limits: requests,
       webSocket: endpoint, on: group
     ) { _ in group.makeSucceededFuture(HTTPResponse(contentType: "text/plain", text: "page")) }
     return WebSocketLab(server: server, identity: identity)

@@ -1,4 +1,4 @@
-// OpenSSL 3: DTLS, certificates, keys and signatures, P-256 points, hashes, AES-GCM. Macros that Swift cannot import stand here as functions.
+// OpenSSL 3: TLS, DTLS, certificates, keys and signatures, P-256 points, hashes, AES-GCM. Macros that Swift cannot import stand here as functions.
 #pragma once
 
 #include <openssl/bio.h>
@@ -52,6 +52,34 @@ static inline int64_t copenssl_timeout_left(SSL *ssl) {
 /// DTLSv1_handle_timeout: above 0 after a retransmission, 0 when the timer has not run out, below 0 on failure.
 static inline int copenssl_handle_timeout(SSL *ssl) {
   return (int)DTLSv1_handle_timeout(ssl);
+}
+
+/// What a TLS context of ours switches off: everything that outlives one connection (tickets, resumption,
+/// renegotiation), and compression.
+static inline uint64_t copenssl_tls_options(void) {
+  return SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+         SSL_OP_NO_SESSION_RESUMPTION_ON_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE;
+}
+
+/// Raises a context's lowest protocol version, unless the machine's configuration asks for more. 1 when it could.
+static inline int copenssl_set_minimum_version(SSL_CTX *context, int version) {
+  if (SSL_CTX_get_min_proto_version(context) >= version) return 1;
+  return (int)SSL_CTX_set_min_proto_version(context, version);
+}
+
+/// SSL_MODE_RELEASE_BUFFERS: an idle connection holds no record buffers.
+static inline void copenssl_release_buffers(SSL_CTX *context) {
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+}
+
+/// Whether an error code is this reason of this library.
+static inline int copenssl_is_reason(unsigned long code, int library, int reason) {
+  return ERR_GET_LIB(code) == library && ERR_GET_REASON(code) == reason;
+}
+
+/// SSL_set_tlsext_host_name: SNI. 1 when the name could be set.
+static inline int copenssl_set_server_name(SSL *ssl, const char *name) {
+  return (int)SSL_set_tlsext_host_name(ssl, name);
 }
 
 static inline void copenssl_bio_set_retry_read(BIO *bio) {

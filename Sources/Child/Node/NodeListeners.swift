@@ -1,5 +1,5 @@
 internal import NIOCore
-internal import NIOSSL
+internal import SecureTransport
 internal import Server
 internal import Storage
 
@@ -13,7 +13,7 @@ struct NodeListeners: Sendable {
   ///
   /// - Throws: `NodeError` that names the listener.
   static func open(
-    _ configuration: ChildConfiguration, runtimeDirectory: String, tls: NIOSSLContext, hub: PeerHub,
+    _ configuration: ChildConfiguration, runtimeDirectory: String, tls: TLSContext, hub: PeerHub,
     rooms: WebSocketRooms, routes: Routes, admin: AdminCommands
   ) async throws -> NodeListeners {
     let ports = configuration.mediaPorts ?? 0...0

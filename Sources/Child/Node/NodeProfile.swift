@@ -2,7 +2,6 @@ internal import Frames
 internal import Identity
 internal import Messages
 internal import NIOCore
-internal import NIOSSL
 internal import Pairing
 internal import PeerConnection
 internal import SecureTransport
@@ -49,7 +48,7 @@ struct NodeProfile: Sendable {
       id: identity.id, signer: identity, verifier: PairingPrimitives(), format: SignedMessageJSON())
   }
 
-  func tls(_ files: ChildConfiguration.TLSFiles?) throws(NodeError) -> NIOSSLContext {
+  func tls(_ files: ChildConfiguration.TLSFiles?) throws(NodeError) -> TLSContext {
     try NodeTLS.context(files, identity: identity, certificate: certificate)
   }
 }

@@ -1,5 +1,4 @@
 internal import Identity
-internal import NIOSSL
 internal import SecureTransport
 internal import Server
 internal import Storage
@@ -9,30 +8,22 @@ enum NodeTLS {
   /// - Parameter files: the family's own certificate and key (PEM); nil: self-signed with the identity key.
   static func context(
     _ files: ChildConfiguration.TLSFiles?, identity: NodeIdentity, certificate: Certificate
-  ) throws(NodeError) -> NIOSSLContext {
+  ) throws(NodeError) -> TLSContext {
     if let files { return try context(files) }
-    return try context {
-      TLSConfiguration.makeServerConfiguration(
-        certificateChain: [.certificate(try NIOSSLCertificate(bytes: certificate.der, format: .der))],
-        privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(identity.pem.utf8), format: .pem)))
-    }
+    return try context { try TLSContext(key: identity.key, certificate: certificate) }
   }
 
   /// Uses the family's own files. Refuses a key that others can read or that does not belong to the certificate.
-  static func context(_ files: ChildConfiguration.TLSFiles) throws(NodeError) -> NIOSSLContext {
+  static func context(_ files: ChildConfiguration.TLSFiles) throws(NodeError) -> TLSContext {
     try context {
       try PrivateFileError.checkSharedKey(files.key)
-      return TLSConfiguration.makeServerConfiguration(
-        certificateChain: try NIOSSLCertificate.fromPEMFile(files.certificate).map { .certificate($0) },
-        privateKey: .privateKey(try NIOSSLPrivateKey(file: files.key, format: .pem)))
+      return try TLSContext(certificateFile: files.certificate, keyFile: files.key)
     }
   }
 
-  private static func context(_ make: () throws -> TLSConfiguration) throws(NodeError) -> NIOSSLContext {
+  private static func context(_ make: () throws -> TLSContext) throws(NodeError) -> TLSContext {
     do {
-      var configuration = try make()
-      configuration.restrictToForwardSecrecy()
-      return try NIOSSLContext(configuration: configuration)
+      return try make()
     } catch {
       throw .tls("\(error)")
     }

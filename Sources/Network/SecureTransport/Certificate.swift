@@ -126,4 +126,16 @@ struct CertificateHandle: ~Copyable {
       initialized = X509_digest(pointer, EVP_sha256(), buffer.baseAddress, &length) == 1 ? Int(length) : 0
     }
   }
+
+  /// SHA-256 over the DER of its SubjectPublicKeyInfo, 32 bytes; nil when OpenSSL cannot encode it.
+  func keySHA256() -> [UInt8]? {
+    let key = X509_get_X509_PUBKEY(pointer)
+    let count = i2d_X509_PUBKEY(key, nil)
+    guard count > 0 else { return nil }
+    let der = [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
+      var position = buffer.baseAddress
+      initialized = Int(max(0, i2d_X509_PUBKEY(key, &position)))
+    }
+    return CryptoHashes().sha256(der)
+  }
 }

@@ -6,6 +6,8 @@ public enum SecureError: Error, Hashable, Sendable, CustomStringConvertible {
   case malformedKey(String)
   /// A name that is not allowed in a certificate.
   case invalidName(String)
+  /// A file with a certificate or key that cannot be used.
+  case file(path: String, reason: String)
   /// OpenSSL failed; `operation` is the function, `reason` OpenSSL's own text.
   case openSSL(operation: String, reason: String)
 
@@ -13,6 +15,7 @@ public enum SecureError: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .malformedKey(let reason): "not a P-256 private key in PEM: \(reason)"
     case .invalidName(let name): "“\(name)” is not a host name"
+    case .file(let path, let reason): "\(path): \(reason)"
     case .openSSL(let operation, let reason): "\(operation): \(reason)"
     }
   }
@@ -32,6 +35,16 @@ package enum OpenSSLQueue {
       let code = ERR_get_error()
       guard code != 0 else { return reason.isEmpty ? "no reason given" : reason }
       if let text = ERR_reason_error_string(code) { reason = String(cString: text) }
+    }
+  }
+
+  /// Empties the queue and returns the reason of the first error: where it began. OpenSSL 3.2 adds general ones.
+  static func takeFirstReason() -> String? {
+    var first: String?
+    while true {
+      let code = ERR_get_error()
+      guard code != 0 else { return first }
+      if first == nil, let text = ERR_reason_error_string(code) { first = String(cString: text) }
     }
   }
 

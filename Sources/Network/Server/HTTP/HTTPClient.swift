@@ -212,10 +212,10 @@ public final class HTTPClient: @unchecked Sendable {
 
   private func makeConnection() -> EventLoopFuture<any Channel> {
     let maximumBodyBytes = limits.maximumBodyBytes
-    return connector.connect { [weak self] pipeline, check in
+    return connector.connect { [weak self] pipeline, isSecure in
       try pipeline.addHTTPClientHandlers()
       try pipeline.addHandler(
-        HTTPResponseHandler(maximumBodyBytes: maximumBodyBytes, check: check) { handler, event in
+        HTTPResponseHandler(maximumBodyBytes: maximumBodyBytes, isSecure: isSecure) { handler, event in
           self?.receive(event, from: handler)
         })
     }

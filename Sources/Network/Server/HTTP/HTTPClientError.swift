@@ -2,7 +2,7 @@ internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import NIOSSL
+internal import SecureTransport
 
 /// Why a request got no response.
 public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -97,8 +97,18 @@ extension HTTPClientError {
     }
   }
 
+  private init(_ failure: TLSFailure) {
+    switch failure {
+    case .truncated: self = .connectionLost
+    case .certificateRefused(let sha256, _): self = .certificateNotTrusted(sha256: sha256)
+    case .notTLS: self = .tls("the server does not speak TLS on this port")
+    case .endedDuringHandshake: self = .tls("the server ended the connection during the handshake")
+    case .failed(let reason): self = .tls(reason)
+    }
+  }
+
   /// From an error on an open connection.
-  init(open error: any Error, check: CertificateCheck?) {
+  init(open error: any Error) {
     switch error {
     case let error as HTTPClientError:
       self = error
@@ -106,10 +116,10 @@ extension HTTPClientError {
       self = error == .invalidEOFState ? .connectionLost : .protocolError("\(error)")
     case let error as IOError:
       self.init(error)
-    case NIOSSLError.uncleanShutdown, NIOSSLError.shutdownFailed, ChannelError.ioOnClosedChannel, ChannelError.eof:
+    case let error as TLSFailure:
+      self.init(error)
+    case ChannelError.ioOnClosedChannel, ChannelError.eof:
       self = .connectionLost
-    case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
-      self = check?.explain(error) ?? .tls("\(error)")
     default:
       self = .protocolError("\(error)")
     }

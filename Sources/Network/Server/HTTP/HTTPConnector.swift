@@ -20,9 +20,9 @@ struct HTTPConnector {
     tls = origin.scheme == .https ? try ClientTLS(trust: trust) : nil
   }
 
-  /// - Parameter configure: adds the handlers after TLS. Called once per attempt when a name has several addresses.
+  /// - Parameter configure: adds the handlers after TLS, and is told whether there is TLS. Called once per attempt when a name has several addresses.
   func connect(
-    configure: @escaping (ChannelPipeline.SynchronousOperations, CertificateCheck?) throws -> Void
+    configure: @escaping (ChannelPipeline.SynchronousOperations, _ isSecure: Bool) throws -> Void
   ) -> EventLoopFuture<any Channel> {
     let (tls, host) = (tls, origin.host)
     let bound = NIOLoopBound(configure, eventLoop: eventLoop)
@@ -32,15 +32,8 @@ struct HTTPConnector {
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
-          var check: CertificateCheck?
-          if let tls {
-            var name: String?
-            if case .name(let text) = host { name = text }
-            let made = try tls.makeHandler(name: name)
-            check = made.1
-            try pipeline.addHandler(made.0)
-          }
-          try bound.value(pipeline, check)
+          if let tls { try pipeline.addHandler(tls.makeHandler(to: host)) }
+          try bound.value(pipeline, tls != nil)
         }
       }
     switch host {

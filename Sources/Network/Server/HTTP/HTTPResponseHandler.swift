@@ -31,15 +31,15 @@ final class HTTPResponseHandler: ChannelInboundHandler {
   }
 
   private let maximumBodyBytes: Int
-  /// Nil for plain HTTP.
-  private let check: CertificateCheck?
+  private let isSecure: Bool
   private let report: (HTTPResponseHandler, Event) -> Void
   private var state: State = .handshaking
   private var context: ChannelHandlerContext?
 
-  init(maximumBodyBytes: Int, check: CertificateCheck?, report: @escaping (HTTPResponseHandler, Event) -> Void) {
+  /// - Parameter isSecure: TLS comes before the first request.
+  init(maximumBodyBytes: Int, isSecure: Bool, report: @escaping (HTTPResponseHandler, Event) -> Void) {
     self.maximumBodyBytes = maximumBodyBytes
-    self.check = check
+    self.isSecure = isSecure
     self.report = report
   }
 
@@ -65,7 +65,7 @@ final class HTTPResponseHandler: ChannelInboundHandler {
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     context.writeAndFlush(wrapOutboundOut(.end(nil))).whenFailure { error in
       let (handler, context) = bound.value
-      handler.fail(HTTPClientError(open: error, check: nil), context: context)
+      handler.fail(HTTPClientError(open: error), context: context)
     }
   }
 
@@ -80,7 +80,7 @@ final class HTTPResponseHandler: ChannelInboundHandler {
   }
 
   func channelActive(context: ChannelHandlerContext) {
-    if check == nil { becomeReady() }
+    if !isSecure { becomeReady() }
     context.fireChannelActive()
   }
 
@@ -134,7 +134,7 @@ final class HTTPResponseHandler: ChannelInboundHandler {
     // An error after a response only affects the next one.
     if case .complete(let response, _) = state { state = .complete(response, isReusable: false) }
     handOver(context: context)
-    fail(HTTPClientError(open: error, check: check), context: context)
+    fail(HTTPClientError(open: error), context: context)
   }
 
   private func handOver(context: ChannelHandlerContext) {

@@ -2,7 +2,7 @@ internal import Glibc
 public import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-public import NIOSSL
+public import SecureTransport
 
 /// HTTPS on one TCP port: TLS, limits and timeouts. The responder decides what to answer.
 public final class HTTPServer: Sendable {
@@ -33,10 +33,12 @@ public final class HTTPServer: Sendable {
 
   /// Binds the port and starts serving.
   ///
-  /// - Parameter webSocket: accepts WebSockets on connections whose first request is the upgrade.
+  /// - Parameters:
+  ///   - tls: a server's.
+  ///   - webSocket: accepts WebSockets on connections whose first request is the upgrade.
   /// - Throws: `IOError` when the address is in use or not ours.
   public static func start(
-    host: String, port: Int, tls: NIOSSLContext, limits: Limits = .init(), webSocket: WebSocketEndpoint? = nil,
+    host: String, port: Int, tls: TLSContext, limits: Limits = .init(), webSocket: WebSocketEndpoint? = nil,
     on group: any EventLoopGroup, responder: @escaping HTTPResponder
   ) async throws -> HTTPServer {
     var table = ConnectionTable.Limits()
@@ -58,7 +60,7 @@ public final class HTTPServer: Sendable {
           let size = RequestSizeHandler(maximumBytes: limits.maximumHeadBytes + limits.maximumBodyBytes)
           let pipeline = channel.pipeline.syncOperations
           try pipeline.addHandler(limiterHandler)
-          try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+          try pipeline.addHandler(TLSHandler(TLSConnection(server: tls)))
           try pipeline.addHandler(size)
           try pipeline.configureHTTPServerPipeline(
             withServerUpgrade: webSocket.map(upgrade(to:)), withErrorHandling: false, withEncoderConfiguration: .init(),

@@ -75,8 +75,8 @@ public final class WebSocketClient: @unchecked Sendable {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     timer = eventLoop.scheduleTask(in: timeout) { bound.value.finish(.connection(.timedOut(.connecting))) }
     let (url, limits) = (url, limits)
-    connector.connect { [weak self] pipeline, check in
-      try Self.configure(pipeline, WebSocketRequestHandler(url: url, check: check), limits) { handler, result in
+    connector.connect { [weak self] pipeline, isSecure in
+      try Self.configure(pipeline, WebSocketRequestHandler(url: url, isSecure: isSecure), limits) { handler, result in
         self?.receive(result, from: handler)
       }
     }.whenComplete { result in bound.value.connected(result) }
@@ -171,7 +171,6 @@ private final class WebSocketRequestHandler: ChannelInboundHandler, RemovableCha
   typealias Report = (WebSocketRequestHandler, Result<WebSocketConnection, WebSocketClientError>) -> Void
 
   private let url: HTTPURL
-  private let check: CertificateCheck?
   var report: Report?
   private var context: ChannelHandlerContext?
   private var isSecured: Bool
@@ -179,10 +178,10 @@ private final class WebSocketRequestHandler: ChannelInboundHandler, RemovableCha
   /// A failure that occurred before `begin`.
   private var failure: WebSocketClientError?
 
-  init(url: HTTPURL, check: CertificateCheck?) {
+  /// - Parameter isSecure: TLS comes before the request.
+  init(url: HTTPURL, isSecure: Bool) {
     self.url = url
-    self.check = check
-    isSecured = check == nil
+    isSecured = !isSecure
   }
 
   /// Selects this connection for use.
@@ -238,7 +237,7 @@ private final class WebSocketRequestHandler: ChannelInboundHandler, RemovableCha
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    fail(error is NIOHTTPClientUpgradeError ? .badHandshake : .connection(HTTPClientError(open: error, check: check)))
+    fail(error is NIOHTTPClientUpgradeError ? .badHandshake : .connection(HTTPClientError(open: error)))
     context.close(promise: nil)
   }
 }
