@@ -57,6 +57,9 @@ private final class Rig {
   }
 
   deinit {
+    for channel in [client, server] { channel.close(promise: nil) }
+    // Nobody may answer the goodbyes.
+    loop.advanceTime(by: .seconds(3))
     for channel in [client, server] { _ = try? channel.finish(acceptAlreadyClosed: true) }
   }
 
@@ -101,8 +104,8 @@ private final class Rig {
     let flushed = rig.client.writeAndFlush(ByteBuffer(string: "one"))
     let unflushed = rig.client.write(ByteBuffer(string: "two"))
     var done: [String] = []
-    flushed.whenSuccess { done.append("one") }
-    unflushed.whenSuccess { done.append("two") }
+    flushed.assumeIsolated().whenSuccess { done.append("one") }
+    unflushed.assumeIsolated().whenSuccess { done.append("two") }
     #expect(done.isEmpty)
     try rig.carry()
     #expect(rig.serverEnd.text == "one" && done == ["one"])
@@ -125,7 +128,7 @@ private final class Rig {
   @Test func anEmptyWriteKeepsItsPromise() throws {
     let rig = try connected()
     var isDone = false
-    rig.client.writeAndFlush(ByteBuffer()).whenSuccess { isDone = true }
+    rig.client.writeAndFlush(ByteBuffer()).assumeIsolated().whenSuccess { isDone = true }
     #expect(isDone)
   }
 
@@ -147,7 +150,7 @@ private final class Rig {
   @Test func aGoodbyeClosesBothWithoutAnError() throws {
     let rig = try connected()
     var isClosed = false
-    rig.client.close().whenSuccess { isClosed = true }
+    rig.client.close().assumeIsolated().whenSuccess { isClosed = true }
     #expect(!isClosed && rig.client.isActive)
     try rig.carry()
     #expect(isClosed && !rig.client.isActive && !rig.server.isActive)
@@ -157,7 +160,7 @@ private final class Rig {
   @Test func aPeerThatDoesNotAnswerAGoodbyeIsNotWaitedForLong() throws {
     let rig = try connected()
     var closed = 0
-    for _ in 0..<2 { rig.server.close().whenSuccess { closed += 1 } }
+    for _ in 0..<2 { rig.server.close().assumeIsolated().whenSuccess { closed += 1 } }
     rig.loop.advanceTime(by: .milliseconds(1900))
     #expect(rig.server.isActive)
     // What still comes is dropped.
@@ -172,7 +175,7 @@ private final class Rig {
     let rig = try Rig()
     let written = rig.client.writeAndFlush(ByteBuffer(string: "one"))
     var failure: (any Error)?
-    written.whenFailure { failure = $0 }
+    written.assumeIsolated().whenFailure { failure = $0 }
     _ = rig.client.close()
     #expect(!rig.client.isActive && failure as? ChannelError == .ioOnClosedChannel)
     #expect(rig.clientEnd.errors.isEmpty)
@@ -182,7 +185,7 @@ private final class Rig {
     let rig = try connected()
     for mode in [CloseMode.input, .output] {
       var failure: (any Error)?
-      rig.client.close(mode: mode).whenFailure { failure = $0 }
+      rig.client.close(mode: mode).assumeIsolated().whenFailure { failure = $0 }
       #expect(failure as? ChannelError == .operationUnsupported)
     }
     #expect(rig.client.isActive)
