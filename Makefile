@@ -15,10 +15,13 @@ RELEASE := -c release --static-swift-stdlib -Xlinker --no-export-dynamic -Xswift
   -Xlinker -z -Xlinker pack-relative-relocs
 
 # What the program is built with.
-BUILD_PACKAGES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev libyaml-dev \
-  libavahi-compat-libdnssd-dev libsndfile1-dev libspeexdsp-dev libqrencode-dev pkg-config python3
+LIBRARIES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev libyaml-dev \
+  libavahi-compat-libdnssd-dev libsndfile1-dev libspeexdsp-dev libqrencode-dev
+BUILD_PACKAGES := $(LIBRARIES) pkg-config python3
 # What packages are made and checked with.
 DEB_PACKAGES := dpkg-dev lintian
+# What builds for other architectures.
+CROSS_PACKAGES := bubblewrap qemu-user qemu-user-static binutils-aarch64-linux-gnu xz-utils $(DEB_PACKAGES)
 # What the tests and the demonstration watch it with.
 VIEWER_PACKAGES := python3 python3-venv
 # What children are found with.
@@ -30,11 +33,11 @@ BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
 VIEWER_PYTHON := aiortc aiohttp numpy websockets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-viewer setup-test setup-bench build demo test test-hardware fuzz soak bench format lint install uninstall setup-deb deb test-package clean
+.PHONY: help setup setup-demo setup-viewer setup-test setup-bench build demo test test-hardware test-arm64 fuzz soak bench format lint install uninstall setup-deb setup-cross deb test-package clean
 
 help: ## lists the targets
 	@echo "Cradle: a baby monitor that a family owns. Targets:"
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 18
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  \1\t\2/' | expand -t 18
 
 # Installs the Debian packages that are missing; $(1) names them.
 define need
@@ -85,6 +88,12 @@ test: setup-test ## runs every test that needs no special hardware; FILTER=NAME:
 test-hardware: setup-viewer deb ## runs child and package in a virtual machine with a camera and a sound card
 	VENV=$(VENV) Tests/Hardware/run $(BUILD)/release $(BUILD)/debian
 
+# The tests' build needs no optimization; the emulator runs them.
+test-arm64: setup-viewer build ## runs programs, unit tests and packages for arm64 under emulation, in Debian 13
+	@$(MAKE) --no-print-directory deb ARCH=arm64
+	systemd/debian/cross/build --cache $(BUILD)/cross -- --build-tests
+	VENV=$(VENV) Tests/Arm64/run --cache $(BUILD)/cross --packages $(BUILD)/debian-trixie-arm64 --native $(BUILD)/release
+
 # AddressSanitizer comes with SwiftPM; libFuzzer without its main does not.
 FUZZ := $(BUILD)/fuzz
 SWIFT_RUNTIME = $(shell swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
@@ -133,11 +142,31 @@ uninstall: ## removes them; state and configuration stay unless PURGE=1
 setup-deb: setup
 	$(call need,$(DEB_PACKAGES))
 
-deb: setup-deb build ## makes Debian packages of child and parent in .build/debian, for this machine's architecture
+ifdef ARCH
+# Another architecture, or a newer Debian than this machine's.
+SUITE ?= trixie
+CROSS := $(BUILD)/cross
+PACKAGES := $(BUILD)/debian-$(SUITE)-$(ARCH)
+TARGET := --arch $(ARCH) --suite $(SUITE) --cache $(CROSS)
+
+setup-cross:
+	$(call need,$(CROSS_PACKAGES) $(VIEWER_PACKAGES))
+	@systemd/debian/cross/prepare $(TARGET) $(LIBRARIES)
+
+deb: setup-cross
+	systemd/debian/cross/build $(TARGET) -- $(RELEASE) --product cradle-child
+	systemd/debian/cross/build $(TARGET) -- $(RELEASE) --product cradle-parent
+	@rm -rf $(PACKAGES)
+	@systemd/debian/build --programs $(CROSS)/$(SUITE)-$(ARCH)/build/release --output $(PACKAGES) --arch $(ARCH) \
+	  --sysroot $(abspath $(CROSS))/$(SUITE)-$(ARCH)/sysroot --checkouts $(CROSS)/$(SUITE)-$(ARCH)/build/checkouts
+	@ls -l --block-size=kB $(PACKAGES)
+else
+deb: setup-deb build ## makes Debian packages in .build/debian; ARCH=arm64: for Debian 13 on that architecture
 	@rm -rf $(BUILD)/debian
 	@systemd/debian/build --programs $(BUILD)/release --output $(BUILD)/debian --checkouts $(BUILD)/checkouts
 	@lintian --allow-root --fail-on error $(BUILD)/debian/*.deb
 	@ls -l --block-size=kB $(BUILD)/debian
+endif
 
 test-package: deb ## installs, upgrades, boots, times and purges the packages in a fresh Debian
 	$(call need,debootstrap systemd-container)

@@ -273,7 +273,14 @@ import Testing
     }
     #expect(remedy(small, 26) == "In the configuration, for camera cot: framerate: 15")
     #expect(remedy(camera, 5) == "In the configuration, for camera cot: width: 640, height: 360, framerate: 12")
-    #expect(remedy(small, 1) == "In the configuration, for camera cot: framerate: 5")
+    #expect(remedy(camera, 25) == "In the configuration, for camera cot: width: 640, height: 360")
+    #expect(remedy(camera, 28.2) == "In the configuration, for camera cot: width: 960, height: 540")
+    #expect(remedy(small, 1) == "In the configuration, for camera cot: width: 320, height: 180, framerate: 5")
+    var narrow = camera
+    (narrow.width, narrow.height, narrow.framerate) = (1024, 768, 25)
+    #expect(remedy(narrow, 16) == "In the configuration, for camera cot: width: 640, height: 480, framerate: 24")
+    (small.width, small.height, small.framerate) = (320, 180, 5)
+    #expect(remedy(small, 1) == "This machine is too slow for any picture.")
   }
 
   @Test func eachConfiguredPictureIsReallyEncodedOnce() throws {

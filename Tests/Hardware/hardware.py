@@ -251,6 +251,7 @@ def main() -> int:
     parser.add_argument("--packages", type=Path, required=True, help="the directory with the Debian packages")
     parser.add_argument("--vm", type=Path, required=True)
     parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--processor", default="", help="QEMU's name of the processor to emulate")
     parser.add_argument("--list", action="store_true", help="name the tests and end")
     parser.add_argument("tests", nargs="*", help="only these, and what they need")
     options = parser.parse_args()
@@ -263,7 +264,7 @@ def main() -> int:
         parser.error(f"no such test: {', '.join(unknown)}; --list names them")
     chosen = {known[name] for name in options.tests} or set(known.values())
     outcomes: list[bool] = []
-    with Machine(options.vm, options.cache, options.child.resolve(), options.packages) as machine:
+    with Machine(options.vm, options.cache, options.child.resolve(), options.packages, options.processor) as machine:
         for test in TESTS:
             if test in chosen:
                 outcomes.append(passes(test.__name__, lambda: test(machine), lambda: program_log(machine)))

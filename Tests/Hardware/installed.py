@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
 from pathlib import Path
 from typing import Any, Callable
@@ -293,6 +294,50 @@ def parent_listens_as_a_service_of_its_user(child: Installed) -> None:
     child.run("cradle-child unpair Night")
 
 
+def ribbon_camera_runs_in_the_sandbox(child: Installed) -> None:
+    """A program that behaves like rpicam-vid, started by the service with all that its unit forbids."""
+    fake = Path(__file__).resolve().parent.parent / "Fixtures" / "rpicam-vid"
+    shutil.copy(fake, child.machine.share / "rpicam-vid")
+    child.run("install -m 755 /mnt/host/rpicam-vid /usr/bin/rpicam-vid")
+    try:
+        child.run("sed -i 's,device: auto,device: \"rpicam:0\",' /etc/cradle/child.yaml; systemctl restart cradle-child")
+        child.wait_for("the camera", lambda: child.status()["cameras"][0]["state"] == "running")
+        rows = child.watch()
+        expect(bool(rows) and (rows[-1]["width"], rows[-1]["height"]) == (640, 480), f"no picture: {rows[-1:]}")
+        parent, program = (
+            child.run(f"pgrep -o {pattern}").strip() for pattern in ["-x cradle-child", "-f /usr/bin/rpicam-vid"]
+        )
+        expect(child.run(f"ps -o ppid=,user= -p {program}").split() == [parent, "cradle"], "another process's, or user's")
+        # Killed, it is started again.
+        child.run(f"kill -KILL {program}")
+        child.wait_for(
+            "another camera program",
+            lambda: child.run("pgrep -o -f /usr/bin/rpicam-vid", check=False).strip() not in (program, ""),
+        )
+        child.wait_for("the camera again", lambda: child.status()["cameras"][0]["state"] == "running")
+    finally:
+        child.run("rm /usr/bin/rpicam-vid")
+        child.configure()
+        child.run("systemctl restart cradle-child")
+    child.wait_until_active()
+
+
+def upgrade_keeps_everything(child: Installed) -> None:
+    """A package with a higher version: the new one runs at once, and configuration and pairs are as they were."""
+    before, configuration = child.property("MainPID"), child.run("cat /etc/cradle/child.yaml")
+    child.run(
+        "rm -rf /tmp/newer; dpkg-deb -R /mnt/host/cradle-child.deb /tmp/newer\n"
+        "sed -i 's/^Version: .*/Version: 99.0/' /tmp/newer/DEBIAN/control\n"
+        "dpkg-deb --root-owner-group -Znone -b /tmp/newer /tmp/newer.deb; dpkg -i /tmp/newer.deb",
+        timeout=180,
+    )
+    child.wait_until_active(since=before)
+    expect(child.run("dpkg-query -W -f='${Version}' cradle-child").strip() == "99.0", "the old one is installed")
+    expect(child.run("cat /etc/cradle/child.yaml") == configuration, "the configuration has changed")
+    child.expect_commandable()
+    expect(bool(child.watch()), "no picture")
+
+
 def stopped_it_stays_stopped(child: Installed) -> None:
     child.run("systemctl stop cradle-child")
     time.sleep(10)
@@ -337,6 +382,8 @@ TESTS: list[Callable[[Installed], None]] = [
     killed_it_comes_back,
     standing_still_it_is_started_anew,
     parent_listens_as_a_service_of_its_user,
+    ribbon_camera_runs_in_the_sandbox,
+    upgrade_keeps_everything,
     stopped_it_stays_stopped,
     power_cut_changes_nothing,
 ]

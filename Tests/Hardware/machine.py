@@ -25,8 +25,8 @@ class MachineError(Exception):
 class Machine:
     """Boots on entry, ends on exit. Commands run in it one at a time, as root."""
 
-    def __init__(self, vm: Path, cache: Path, child: Path, packages: Path, cameras: int = 1):
-        self.vm, self.cache, self.cameras = vm, cache, cameras
+    def __init__(self, vm: Path, cache: Path, child: Path, packages: Path, processor: str = "", cameras: int = 1):
+        self.vm, self.cache, self.processor, self.cameras = vm, cache, processor, cameras
         self.namespace = f"cradle{os.getpid()}"
         self.share = Path(tempfile.mkdtemp(prefix="cradle-hardware-"))
         self.control = self.share / "control"
@@ -44,7 +44,8 @@ class Machine:
         shutil.copy(Path(__file__).parent / "control-loop", self.share / "control-loop")
         for bundle in child.parent.glob("*.resources"):
             shutil.copytree(bundle, self.share / bundle.name)
-        listing = subprocess.run(["ldd", str(child)], check=True, capture_output=True, text=True).stdout
+        # One for another architecture finds its libraries in the guest, where its packages need them, too.
+        listing = subprocess.run(["ldd", str(child)], capture_output=True, text=True).stdout
         for name, path in re.findall(r"^\s*(\S+) => (/\S+)", listing, re.MULTILINE):
             if not GUEST_LIBRARIES.match(name):
                 shutil.copy(path, self.share / "lib" / name)
@@ -60,7 +61,8 @@ class Machine:
         self.console = open(self.share / "machine.log", "ab")
         self.process = subprocess.Popen(
             [str(self.vm / "run-vm"), "--lan", self.namespace, "--ip", ADDRESS, "--cameras", str(self.cameras)]
-            + ["--timeout", "3600", "--share", str(self.share), str(self.cache), "--", "bash", "control-loop"],
+            + (["--processor", self.processor] if self.processor else [])
+            + ["--timeout", "7200", "--share", str(self.share), str(self.cache), "--", "bash", "control-loop"],
             stdout=self.console,
             stderr=subprocess.STDOUT,
         )

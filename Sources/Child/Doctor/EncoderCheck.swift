@@ -67,13 +67,30 @@ enum EncoderCheck {
     value >= 10 ? "\(Int(saturating: value))" : "\((value * 10).rounded() / 10)"
   }
 
-  /// A size or rate with enough headroom, from the measurement: encoding time is proportional to the number of pixels.
+  // Sizes that cameras have, of both shapes; widths that rpicam-vid takes, too.
+  private static let wide = [(1280, 720), (960, 540), (640, 360), (320, 180)]
+  private static let narrow = [(800, 600), (640, 480), (320, 240)]
+  /// Below this rate a smaller picture is better.
+  private static let leastFramerate = 10
+
+  /// A size and rate with enough headroom, from the measurement: encoding time is proportional to the number of pixels.
   private static func smaller(_ camera: ChildConfiguration.Camera, _ speed: Double) -> String {
-    let area = Double(camera.width * camera.height) / (640 * 360)
-    let affordable = speed * max(1, area) / room
+    let affordable = speed / room * Double(camera.width * camera.height)
+    let own = (camera.width, camera.height)
+    let smaller = (camera.width * 3 > camera.height * 4 ? wide : narrow).filter { $0.0 < camera.width }
+    /// At the configured rate, or as near to it as holds.
+    func rate(_ size: (Int, Int)) -> Int {
+      min(camera.framerate, Int(saturating: affordable / Double(size.0 * size.1)))
+    }
+    let enough = min(camera.framerate, leastFramerate)
+    let size =
+      smaller.first { $0.0 >= 640 && rate($0) == camera.framerate }
+      ?? ([own] + smaller).first { $0.0 <= 640 && rate($0) >= enough } ?? smaller.last ?? own
     var parts: [String] = []
-    if area > 1 { parts.append("width: 640, height: 360") }
-    if affordable < Double(camera.framerate) { parts.append("framerate: \(max(5, Int(saturating: affordable)))") }
+    if size != own { parts.append("width: \(size.0), height: \(size.1)") }
+    let held = max(5, rate(size))
+    if held < camera.framerate { parts.append("framerate: \(held)") }
+    guard !parts.isEmpty else { return "This machine is too slow for any picture." }
     return "In the configuration, for camera \(camera.id): \(parts.joined(separator: ", "))"
   }
 

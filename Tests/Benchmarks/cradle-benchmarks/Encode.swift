@@ -23,6 +23,8 @@ struct Encode: ParsableCommand {
   var frames = 300
   @Flag(help: "Do not decode: for processor time alone.")
   var noQuality = false
+  @Flag(help: "Only draw: what the pictures themselves cost.")
+  var noEncode = false
 
   private struct Report: Encodable {
     var frames: Int
@@ -50,6 +52,7 @@ struct Encode: ParsableCommand {
     var shown: VideoFrame?
     for number in 0..<max(1, frames) {
       let source = picture.recorded(number, at: options.time(of: number))
+      if noEncode { continue }
       let before = processorTime()
       let encoded = try encoder.encode(source)
       spent += processorTime() - before
