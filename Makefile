@@ -22,18 +22,20 @@ BUILD_PACKAGES := $(LIBRARIES) pkg-config python3
 DEB_PACKAGES := dpkg-dev lintian
 # What builds for other architectures.
 CROSS_PACKAGES := bubblewrap qemu-user qemu-user-static binutils-aarch64-linux-gnu xz-utils $(DEB_PACKAGES)
+# What releases are made and checked with.
+RELEASE_PACKAGES := apt-utils gnupg gpgv xz-utils git
 # What the tests and the demonstration watch it with.
 VIEWER_PACKAGES := python3 python3-venv
 # What children are found with.
 FINDING_PACKAGES := avahi-daemon dbus
-TEST_PACKAGES := $(VIEWER_PACKAGES) $(DEB_PACKAGES) $(FINDING_PACKAGES) systemd curl openssl ffmpeg chromium firefox-esr \
+TEST_PACKAGES := $(VIEWER_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) systemd curl openssl ffmpeg chromium firefox-esr \
   iproute2 nftables procps avahi-utils python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 \
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
 BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
 VIEWER_PYTHON := aiortc aiohttp numpy websockets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-viewer setup-test setup-bench build demo test test-hardware test-arm64 fuzz soak bench format lint install uninstall setup-deb setup-cross deb test-package clean
+.PHONY: help setup setup-demo setup-viewer setup-test setup-bench build demo test test-hardware test-arm64 fuzz soak bench format lint install uninstall setup-deb setup-cross deb test-package test-release clean
 
 help: ## lists the targets
 	@echo "Cradle: a baby monitor that a family owns. Targets:"
@@ -171,6 +173,11 @@ endif
 test-package: deb ## installs, upgrades, boots, times and purges the packages in a fresh Debian
 	$(call need,debootstrap systemd-container)
 	@$(SUDO) Tests/Interop/package.sh $(BUILD)/debian
+
+FOLDERS ?= $(BUILD)/debian-trixie-$(shell dpkg --print-architecture)
+test-release: ## lets a fresh Debian 13 install and upgrade from a signed apt folder of the packages in FOLDERS
+	$(call need,$(RELEASE_PACKAGES) mmdebstrap python3)
+	@$(SUDO) Tests/Interop/release.sh $(FOLDERS)
 
 clean: ## removes what was built
 	rm -rf $(BUILD)
