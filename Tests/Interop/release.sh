@@ -80,7 +80,8 @@ grep 'sudo cradle-child pair' "$root/log" >/dev/null || fail "it does not say ho
 [ "$(installed)" = "$version" ] || fail "$version is not installed"
 inside cradle-child --version && said=$(cat "$root/log") || fail "cradle-child does not start"
 inside cradle-parent --version || fail "cradle-parent does not start"
-inside /bin/sh -c 'id cradle && test -L /etc/systemd/system/multi-user.target.wants/cradle-child.service' || fail "no user or service"
+inside id cradle || fail "no user"
+[ -L "$root/etc/systemd/system/multi-user.target.wants/cradle-child.service" ] || fail "the service is not enabled"
 step "installed from the folder: cradle-child $version on $arch; the program says $said"
 
 echo 'name: Nursery' >"$root/etc/cradle/child.yaml"
