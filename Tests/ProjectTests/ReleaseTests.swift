@@ -100,6 +100,12 @@ import Testing
       Shop.script, "--key", Shop.key, "--packages", half, "--output", shop.path("release"),
     ])
     #expect(incomplete.status == 1 && incomplete.text.contains("there is no cradle-child for amd64"))
+    // Half a package has all fields that apt's index names.
+    let torn = try shop.packages("1.0", words: "torn")
+    let tear = try shop.run(["truncate", "--size=-200", torn + "/amd64/cradle-parent_1.0_amd64.deb"])
+    #expect(tear.status == 0)
+    let whole = try shop.release(from: torn)
+    #expect(whole.status == 1 && whole.text.contains("_1.0_amd64.deb is not a whole package"), "\(whole.text)")
     // A folder of somebody's own is left alone.
     try shop.write("mine", to: "release/letter.txt")
     let foreign = try shop.release(of: "1.0")
@@ -211,7 +217,12 @@ private final class Shop {
   func release(
     of version: String, _ more: [String] = [], key: String = Shop.key, words: String = "", date: Int = 1_700_000_000
   ) throws -> (text: String, status: Int32) {
-    let packages = try packages(version, words: words)
+    try release(from: packages(version, words: words), more, key: key, date: date)
+  }
+
+  func release(
+    from packages: String, _ more: [String] = [], key: String = Shop.key, date: Int = 1_700_000_000
+  ) throws -> (text: String, status: Int32) {
     let command = [
       Self.script, "--key", key, "--packages", packages + "/arm64", "--packages", packages + "/amd64", "--output",
       path("release"),
