@@ -35,14 +35,18 @@ public struct VideoRequest: Hashable, Sendable {
   public var framesPerSecond: Double
   /// For cameras of a Raspberry Pi.
   public var raspberryPi: RaspberryPiSettings
+  /// For V4L2 cameras, set in this order when the camera is opened.
+  public var controls: [CameraControl]
 
   public init(
-    width: Int, height: Int, framesPerSecond: Double, raspberryPi: RaspberryPiSettings = RaspberryPiSettings()
+    width: Int, height: Int, framesPerSecond: Double, raspberryPi: RaspberryPiSettings = RaspberryPiSettings(),
+    controls: [CameraControl] = []
   ) {
     self.width = width
     self.height = height
     self.framesPerSecond = framesPerSecond
     self.raspberryPi = raspberryPi
+    self.controls = controls
   }
 }
 
@@ -60,10 +64,14 @@ public struct VideoSourceInfo: Hashable, Sendable {
   /// The device's own pixel format: "YUYV", "MJPG", "Y4M", ….
   public var pixelFormat: String
   public var request: VideoRequest
+  /// A sentence for each of the request's controls that could not be set, or that has no effect. The camera works all
+  /// the same.
+  public var controlProblems: [String]
 
+  /// - Parameter controlProblems: nil for a source that has no controls.
   public init(
     device: String, name: String, width: Int, height: Int, framesPerSecond: Double, pixelFormat: String,
-    request: VideoRequest
+    request: VideoRequest, controlProblems: [String]? = nil
   ) {
     self.device = device
     self.name = name
@@ -72,6 +80,8 @@ public struct VideoSourceInfo: Hashable, Sendable {
     self.framesPerSecond = framesPerSecond
     self.pixelFormat = pixelFormat
     self.request = request
+    self.controlProblems =
+      controlProblems ?? (request.controls.isEmpty ? [] : ["controls: only V4L2 cameras have them, and this is none"])
   }
 
   /// True if the device had no mode as requested; a rate within 2 % counts as equal (29.97 for 30).

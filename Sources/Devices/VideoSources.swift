@@ -11,13 +11,16 @@ public enum VideoSources {
   /// For `auto` the cameras are tried in numerical order, with those in `avoiding` (paths) last: cameras that open but
   /// deliver nothing. Without any, the first one on a Raspberry Pi's ribbon cable is tried. If all fail, the most relevant
   /// error is thrown.
-  /// While `demand` is off, only the first picture is made and delivered.
+  /// While `demand` is off, only the first picture is made and delivered. While `slowShutter` is wanted, a V4L2 camera's
+  /// automatic exposure may take longer than a frame interval.
   public static func open(
-    _ device: VideoDevice, request: VideoRequest, avoiding: Set<String> = [], demand: Demand? = nil
+    _ device: VideoDevice, request: VideoRequest, avoiding: Set<String> = [], demand: Demand? = nil,
+    slowShutter: Demand? = nil
   ) throws(DeviceError) -> any VideoSource {
     switch device {
-    case .auto: try openFirst(request, avoiding, demand)
-    case .camera(let path): try V4L2Camera(path: path, request: request, demand: demand)
+    case .auto: try openFirst(request, avoiding, demand, slowShutter)
+    case .camera(let path):
+      try V4L2Camera(path: path, request: request, demand: demand, slowShutter: slowShutter)
     case .raspberryPi(let number): try RaspberryPiCamera.open(number: number, request: request, demand: demand)
     case .program(let command):
       try ProgramCamera(
@@ -45,13 +48,13 @@ public enum VideoSources {
   private static let pipelineNames = ["unicam", "bcm2835-isp", "bcm2835-codec", "rp1-cfe", "pispbe", "rpi-hevc-dec"]
 
   private static func openFirst(
-    _ request: VideoRequest, _ avoiding: Set<String>, _ demand: Demand?
+    _ request: VideoRequest, _ avoiding: Set<String>, _ demand: Demand?, _ slowShutter: Demand?
   ) throws(DeviceError) -> any VideoSource {
     var nearest: DeviceError?
     let all = nodes()
     for path in all.filter({ !avoiding.contains($0) }) + all.filter({ avoiding.contains($0) }) {
       do throws(DeviceError) {
-        return try V4L2Camera(path: path, request: request, demand: demand)
+        return try V4L2Camera(path: path, request: request, demand: demand, slowShutter: slowShutter)
       } catch {
         // The error of a metadata node or a decoder says nothing about the camera.
         if case .unsupportedFormat = error.reason, nearest != nil { continue }

@@ -39,6 +39,14 @@ public struct ChildConfiguration: Sendable, Hashable {
     public var framerate: Int
     /// For `rpicam:` devices, and for `auto` where it finds one.
     public var raspberryPi = RaspberryPiSettings()
+    /// For V4L2 cameras, in the order written.
+    public var controls: [CameraControl] = []
+    /// At night the frame rate of a V4L2 camera may fall so that the picture stays bright.
+    public var hasSlowShutter = true
+    /// When lamp, slow shutter and noise filter are on. By the picture's brightness: it needs no clock and no season.
+    public var night = NightMode.auto
+    /// The infrared lamp that goes with the night.
+    public var infrared = LightDevice.off
   }
 
   public struct Microphone: Sendable, Hashable {

@@ -75,6 +75,7 @@ extension ChildConfiguration {
       result.lights = entries.indices.compactMap { light(entries[$0], at: $0, reader) }
       refuseDuplicates(result.lights.map(\.id), entries, "lights", reader)
     }
+    refuseSharedLamps(result, top)
     result.lullabies = top.text("lullabies", what: "a directory", isAllowed: \.isPlainPath) ?? result.lullabies
     if let video = top.section("video", keys: ["bitrate-kbps"]) {
       result.video.bitrateKbps = video.integerPair(
@@ -120,16 +121,74 @@ extension ChildConfiguration {
   }
 
   private static func camera(_ node: YAMLNode, at index: Int, _ reader: ConfigurationReader) -> Camera? {
-    let keys = ["id", "device", "width", "height", "framerate", "rpicam"]
+    let keys = [
+      "id", "device", "width", "height", "framerate", "rpicam", "controls", "slow-shutter", "night", "infrared",
+    ]
     guard let entry = reader.section(node, path: "cameras[\(index)]", keys: keys) else { return nil }
     let fallback = camera(at: index)
+    let device = entry.value("device", default: fallback.device)
     return Camera(
       id: id(entry) ?? fallback.id,
-      device: entry.value("device", default: fallback.device),
+      device: device,
       width: entry.integer("width", default: fallback.width, in: 16...7680, mustBeEven: true),
       height: entry.integer("height", default: fallback.height, in: 16...4320, mustBeEven: true),
       framerate: entry.integer("framerate", default: fallback.framerate, in: 1...120),
-      raspberryPi: raspberryPi(entry))
+      raspberryPi: raspberryPi(entry),
+      controls: controls(entry, of: device),
+      hasSlowShutter: entry.boolean("slow-shutter", default: fallback.hasSlowShutter),
+      night: entry.value("night", default: fallback.night),
+      infrared: entry.value("infrared", default: fallback.infrared))
+  }
+
+  /// Names are any: which ones a camera has is known when it is opened.
+  private static func controls(_ camera: ConfigurationSection, of device: VideoDevice) -> [CameraControl] {
+    guard let node = camera.values["controls"], !node.isNull else { return [] }
+    let path = camera.path("controls")
+    guard let mapping = node.mapping else {
+      camera.reader.report(node, path, "must be names with numbers, such as {gain: 40}, but is \(node.kind)")
+      return []
+    }
+    guard mapping.count <= 64 else {
+      camera.reader.report(node, path, "has \(mapping.count) entries; there can be 64")
+      return []
+    }
+    switch device {
+    case .auto, .camera: break
+    case .test, .raspberryPi, .program, .file:
+      if !mapping.isEmpty {
+        camera.reader.report(node, path, "only V4L2 cameras have them, and the device is \(device)")
+      }
+      return []
+    }
+    return mapping.compactMap { key, value in
+      guard let name = key.scalar?.string, (1...31).contains(name.utf8.count), name == CameraControl.normalized(name)
+      else {
+        let hint = key.scalar.map { CameraControl.normalized($0.string) } ?? ""
+        camera.reader.report(
+          key, path, "names are of lower case letters, digits and _" + (hint.isEmpty ? "" : ", such as \(hint)"))
+        return nil
+      }
+      guard let number = ConfigurationSection.controlValue(value) else {
+        camera.reader.report(value, "\(path).\(name)", "must be a whole number, true or false, but is \(value.kind)")
+        return nil
+      }
+      return CameraControl(name: name, value: number)
+    }
+  }
+
+  /// A line or an LED serves one purpose: a second one would find it in use, or both would switch it.
+  private static func refuseSharedLamps(
+    _ configuration: ChildConfiguration, _ cameras: ConfigurationSection
+  ) {
+    var taken: [LightDevice: String] = [:]
+    for (index, light) in configuration.lights.enumerated() { taken[light.device] = "lights[\(index)]" }
+    for (index, camera) in configuration.cameras.enumerated() {
+      if camera.infrared == .off || camera.infrared == .simulated { continue }
+      if let other = taken.updateValue("cameras[\(index)].infrared", forKey: camera.infrared) {
+        cameras.reader.report(
+          cameras.values["cameras"], "cameras[\(index)].infrared", "“\(camera.infrared)” is taken by \(other)")
+      }
+    }
   }
 
   private static func raspberryPi(_ camera: ConfigurationSection) -> RaspberryPiSettings {

@@ -72,6 +72,15 @@ struct ConfigurationSection {
     return number
   }
 
+  func boolean(_ key: String, default fallback: Bool) -> Bool {
+    guard let node = values[key] else { return fallback }
+    guard let value = Self.boolean(node) else {
+      reader.report(node, path(key), "must be true or false, but is \(node.kind)")
+      return fallback
+    }
+    return value
+  }
+
   /// `[low, high]`.
   func integerPair(_ key: String, default fallback: ClosedRange<Int>, in range: ClosedRange<Int>) -> ClosedRange<Int> {
     guard let node = values[key] else { return fallback }
@@ -132,6 +141,17 @@ struct ConfigurationSection {
   /// The mapping below a key; nil if the key is missing or refused.
   func section(_ key: String, keys: [String]) -> ConfigurationSection? {
     values[key].flatMap { reader.section($0, path: path(key), keys: keys) }
+  }
+
+  /// Without quotes. YAML 1.2's words alone: `on` and `yes` are other words elsewhere in this file.
+  private static func boolean(_ node: YAMLNode) -> Bool? {
+    guard let scalar = node.scalar, scalar.isPlain else { return nil }
+    return ["true": true, "false": false][scalar.string]
+  }
+
+  /// A control's: a boolean is 0 or 1.
+  static func controlValue(_ node: YAMLNode) -> Int64? {
+    boolean(node).map { $0 ? 1 : 0 } ?? integer(node).map { Int64($0) }
   }
 
   /// Decimal digits without quotes. YAML's other notations (0x10, 1_000, 1:30) are refused, because they are rarely

@@ -6,7 +6,7 @@ import Wire
 /// `cradle-child devices`
 struct Devices: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists cameras with their formats, microphones, speakers, GPIO lines, LEDs and sensors.")
+    abstract: "Lists cameras with their formats and controls, microphones, speakers, GPIO lines, LEDs and sensors.")
 
   @Flag(help: "Print one JSON object.")
   var json = false
@@ -45,6 +45,12 @@ struct Devices: ParsableCommand {
     for mode in camera.modes {
       let rates = mode.framesPerSecond.map { Self.rate($0) }.joined(separator: " ")
       lines.append("\(mode.format) \(mode.width)x\(mode.height)" + (rates.isEmpty ? "" : " at \(rates) frames/s"))
+    }
+    for control in camera.controls {
+      let now = control.value.map { ", now \($0)" } ?? ""
+      let state = control.isReadOnly ? ", read only" : control.isInactive ? ", inactive" : ""
+      let range = control.kind == .button ? "button" : "\(control.range), default \(control.standard)"
+      lines.append("control \(control.name): \(range)\(now)\(state)")
     }
     if !camera.otherFormats.isEmpty { lines.append("not used: " + camera.otherFormats.joined(separator: " ")) }
     return lines

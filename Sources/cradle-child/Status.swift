@@ -24,6 +24,8 @@ struct Status: ParsableCommand {
         line += ", \(width)x\(height) at \(rate) frames/s"
       }
       print(line)
+      if let night = Self.night(camera) { print("  \(night)") }
+      for problem in camera.controlProblems ?? [] { print("  \(problem)") }
       if let milliseconds = camera.encodeMilliseconds {
         print("  \(camera.encoded) pictures encoded, \(milliseconds) ms each, target \(camera.targetKbps) kbit/s")
       }
@@ -42,6 +44,17 @@ struct Status: ParsableCommand {
       print(Table.text([["VIEWER", "STATE", "SINCE", "ROUND TRIP", "LOST", "PATH"]] + rows))
     }
     for alarm in status.alarms { print("ALARM: \(alarm)") }
+  }
+
+  /// `night, brightness 4 %, infrared lamp on`; nil when there is nothing to say.
+  private static func night(_ camera: StatusReport.Camera) -> String? {
+    var parts: [String] = []
+    if let night = camera.night { parts.append(night ? "night" : "day") }
+    if let brightness = camera.brightness {
+      parts.append("brightness \(Int(saturating: (brightness * 100).rounded())) %")
+    }
+    if let lamp = camera.infrared { parts.append("infrared lamp \(lamp)") }
+    return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
   private static func duration(_ seconds: Double) -> String {

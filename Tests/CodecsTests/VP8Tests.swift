@@ -187,4 +187,84 @@ import Wire
     #expect(VP8EncoderConfiguration.defaultThreads(width: 1280, height: 720, cores: 4) == 2)
     #expect(VP8EncoderConfiguration.defaultThreads(width: 640, height: 360, cores: 8) == 1)
   }
+
+  // MARK: Noise
+
+  /// A grey room with the noise of a dark camera; the same pictures each time.
+  private static func room(_ count: Int) -> (clean: VideoFrame, noisy: [VideoFrame]) {
+    let pool = VideoFramePool(width: 320, height: 192)
+    var random: UInt64 = 42
+    func frame(_ number: Int, noise: Int) -> VideoFrame {
+      let frame = pool.makeFrame(captureTime: CodecTesting.time(number), sequence: UInt64(number))
+      frame.mutableU.update(repeating: 128, count: frame.strideUV * frame.height)
+      for row in 0..<frame.height {
+        for column in 0..<frame.width {
+          random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+          let level = 40 + (column / 40) * 5 + (row / 48) * 7
+          frame.mutableY[row * frame.strideY + column] = UInt8(
+            clamping: level + (noise > 0 ? Int(random >> 33) % (2 * noise + 1) - noise : 0))
+        }
+      }
+      return frame
+    }
+    return (frame(0, noise: 0), (0..<count).map { frame($0, noise: 9) })
+  }
+
+  /// Bytes and error against the picture without noise, of the second half.
+  private func encode(
+    _ room: (clean: VideoFrame, noisy: [VideoFrame]), change: (Int, VP8Encoder) throws -> Bool = { _, _ in false },
+    noiseSensitivity: Int = 0
+  ) throws -> (bytes: Int, error: Double) {
+    let encoder = try VP8Encoder(
+      configuration: .init(
+        width: 320, height: 192, bitrateKbps: 2000, speed: -8, noiseSensitivity: noiseSensitivity))
+    let decoder = try VP8Decoder()
+    var (bytes, error, count) = (0, 0.0, 0)
+    for (number, frame) in room.noisy.enumerated() {
+      let wantsKeyFrame = try change(number, encoder)
+      guard let encoded = try encoder.encode(frame, forceKeyFrame: wantsKeyFrame) else { continue }
+      let decoded = try decoder.decode(encoded.data)
+      guard number >= room.noisy.count / 2 else { continue }
+      bytes += encoded.data.count
+      error += CodecTesting.meanSquaredError(room.clean, decoded)
+      count += 1
+    }
+    return (bytes, error / Double(max(1, count)))
+  }
+
+  @Test func theNoiseFilterSavesBitsAndShowsTheRoom() throws {
+    let room = Self.room(60)
+    let (off, on) = (
+      try encode(room), try encode(room, noiseSensitivity: VP8EncoderConfiguration.nightNoiseSensitivity)
+    )
+    #expect(on.bytes < off.bytes * 3 / 4, "\(on) \(off)")
+    #expect(on.error < off.error * 0.75, "\(on) \(off)")
+  }
+
+  /// When the lamp goes on, in the middle of a session.
+  @Test func theNoiseFilterCanBeSwitchedWhileItRuns() throws {
+    let room = Self.room(60)
+    let off = try encode(room)
+    let switched = try encode(
+      room,
+      change: { number, encoder in
+        if number == 15 { try encoder.setNoiseSensitivity(VP8EncoderConfiguration.nightNoiseSensitivity) }
+        return number == 15
+      })
+    #expect(switched.error < off.error * 0.75, "\(switched) \(off)")
+    let back = try encode(
+      room,
+      change: { number, encoder in
+        if number == 10 { try encoder.setNoiseSensitivity(0) }
+        return number == 10
+      }, noiseSensitivity: VP8EncoderConfiguration.nightNoiseSensitivity)
+    #expect(back.error > switched.error * 1.2, "\(back) \(switched)")
+  }
+
+  @Test(arguments: [-1, 5, 7]) func aNoiseSensitivityThatLibvpxDoesNotHaveIsRefused(level: Int) throws {
+    #expect(throws: CodecError.self) { try encoder().setNoiseSensitivity(level) }
+    #expect(throws: CodecError.self) {
+      try VP8Encoder(configuration: .init(width: 320, height: 192, noiseSensitivity: level))
+    }
+  }
 }

@@ -231,8 +231,73 @@ def devices_are_listed(machine: Machine) -> None:
         expect(name in text, f"{name} is not in the list: {text[:500]}")
 
 
+def controls_of_the_camera_are_listed_and_set(machine: Machine) -> None:
+    """vivid's controls are in the list; those of the configuration are in the driver; a name that it lacks is an error
+    that costs no picture."""
+    (camera,) = json.loads(machine.run("./cradle-child devices --json"))["cameras"]
+    known = {control["name"]: control for control in camera["controls"]}
+    expect(known["brightness"]["maximum"] == 255, f"brightness is {known['brightness']}")
+    expect(known["hue"]["minimum"] == -128, f"hue is {known['hue']}")
+    # The tool of the V4L2 project names the same ones.
+    theirs = {
+        line.split()[0]
+        for line in machine.run("v4l2-ctl -d /dev/video0 --list-ctrls").splitlines()
+        if any(f"({kind})" in line for kind in ("int", "bool", "menu", "intmenu", "int64", "bitmask", "button"))
+    }
+    expect(theirs <= set(known), f"not listed: {theirs - set(known)}")
+    try:
+        with Child(machine, keys=", controls: {brightness: 90, hue: -12, horizontal_flip: true, contrst: 5}") as child:
+            seen = Viewer(machine, child).watch(4)
+            seen.expect_picture()
+            values = machine.run("v4l2-ctl -d /dev/video0 -C brightness,hue,horizontal_flip")
+            for line in ["brightness: 90", "hue: -12", "horizontal_flip: 1"]:
+                expect(line in values, f"{line!r} is not in the driver: {values}")
+            expect("none of that name; the nearest is contrast" in child.log(), "the log does not name the slip")
+            status = machine.run("./cradle-child status --runtime-directory /run/cradle")
+            expect("control contrst" in status, f"the status does not name the slip:\n{status}")
+        checked = machine.run(
+            "./cradle-child check --config child.yaml --state-directory /var/lib/cradle; echo status $?")
+        expect("control contrst" in checked and "status 1" in checked, f"check does not name the slip:\n{checked}")
+    finally:
+        machine.run("v4l2-ctl -d /dev/video0 --set-ctrl=brightness=128,hue=0,horizontal_flip=0")
+
+
+def darkness_switches_the_infrared_lamp(machine: Machine) -> None:
+    """With `night: auto` a dark picture switches the line of a GPIO chip on, the light switches it off, and so does the
+    end of the program."""
+    machine.run("[ -S /run/hil-gpio.sock ] || hil-gpio start gpio led")
+    chip = machine.run("hil-gpio chip").strip()
+    line = 5
+
+    def becomes(level: str, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while machine.run(f"hil-gpio get {line}").strip() != level:
+            expect(time.monotonic() < deadline, f"the line is not {level} after {seconds:.0f} s:\n{child.log()[-2000:]}")
+            time.sleep(1)
+
+    try:
+        with Child(machine, keys=f", infrared: 'gpio:{chip}/{line}'") as child:
+            becomes("0", 20)
+            machine.run("hil-camera dark 0")
+            # Nobody watches: measured every five seconds, dark for ten.
+            becomes("1", 60)
+            status = machine.run("./cradle-child status --runtime-directory /run/cradle")
+            expect("night, brightness 0 %, infrared lamp on" in status, f"the status says nothing of the night:\n{status}")
+            Viewer(machine, child).watch(4).expect_picture()
+            machine.run("hil-camera light 0")
+            # A minute after the last change at the soonest.
+            becomes("0", 150)
+            machine.run("hil-camera dark 0")
+            becomes("1", 150)
+        becomes("0", 10)
+    finally:
+        machine.run("hil-camera light 0")
+
+
 TESTS: list[Callable[[Machine], None]] = [
     devices_are_listed,
+    controls_of_the_camera_are_listed_and_set,
+    darkness_switches_the_infrared_lamp,
     camera_and_tone_arrive,
     another_size_arrives,
     unplugged_camera_shows_a_card_and_comes_back,

@@ -119,14 +119,17 @@ class Machine:
 class Child:
     """cradle-child in the machine, from entry to exit, and its log."""
 
-    def __init__(self, machine: Machine, width: int = 640, height: int = 480, framerate: int = 25, device: str = "auto"):
+    def __init__(
+        self, machine: Machine, width: int = 640, height: int = 480, framerate: int = 25, device: str = "auto", keys: str = ""
+    ):
+        """`keys`: more of the camera's, as YAML's flow mapping has them, with a comma before each."""
         self.machine = machine
         self.configuration = "\n".join(
             [
                 "name: Hardware test",
                 f"listen: '0.0.0.0:{PORT}'",
                 "cameras:",
-                f"  - {{id: cot, device: {device}, width: {width}, height: {height}, framerate: {framerate}}}",
+                f"  - {{id: cot, device: {device}, width: {width}, height: {height}, framerate: {framerate}{keys}}}",
                 "microphone: {device: 'hw:Loopback,0,0'}",
                 "speaker: {device: none}",
             ]

@@ -108,4 +108,38 @@ import Wire
       #expect(first.isKeyFrame)
     }
   }
+
+  // MARK: Night
+
+  @Test func brightnessIsMeasuredWhileNobodyWatchesAndNoFurtherPictureIsMade() throws {
+    try withPipeline { pipeline in
+      #expect(wait { pipeline.isEncoderReady })
+      #expect(pipeline.brightness == nil && !pipeline.isWatched)
+      pipeline.requestBrightness()
+      #expect(wait { pipeline.brightness != nil })
+      let first = try #require(pipeline.brightness)
+      #expect((0.2...0.8).contains(first.level))
+      let captured = pipeline.counters.captured
+      usleep(300_000)
+      #expect(pipeline.counters.captured <= captured + 1)
+      pipeline.requestBrightness()
+      #expect(wait { pipeline.brightness != first })
+      #expect(pipeline.counters.encoded == 0)
+    }
+  }
+
+  /// The filter compares a picture with those before it, so that it begins with one that has none.
+  @Test func nightfallAndMorningComeWithAKeyFrame() throws {
+    try withPipeline { pipeline in
+      pipeline.setDemand(capturing: true, encoding: true)
+      while try !next().isKeyFrame {}
+      for isNight in [true, false] {
+        pipeline.setNight(isNight)
+        let later = try (0..<10).map { _ in try next() }
+        #expect(later.filter(\.isKeyFrame).count == 1)
+        pipeline.setNight(isNight)
+        #expect(try (0..<5).allSatisfy { _ in try !next().isKeyFrame })
+      }
+    }
+  }
 }

@@ -42,7 +42,8 @@ import Testing
     #expect(try Self.parse(text) == .defaults)
     for key in [
       "name", "listen", "tls", "certificate", "key", "media-ports", "cameras", "id", "device", "width", "height",
-      "framerate", "microphone", "speaker", "maximum-volume", "lights", "lullabies", "video", "bitrate-kbps",
+      "framerate", "rpicam", "controls", "slow-shutter", "night", "infrared", "microphone", "speaker", "maximum-volume",
+      "lights", "lullabies", "video", "bitrate-kbps",
       "ice-servers",
     ] {
       #expect(text.contains("\(key):"), "\(key)")
@@ -264,5 +265,65 @@ import Testing
   ])
   func textThatOnlyLooksLikeAnAnchorIsKept(value: String) throws {
     #expect(try Self.parse("name: \(value)\n").name != nil)
+  }
+
+  // MARK: - Night
+
+  @Test func theNightIsRead() throws {
+    let cameras = try Self.parse(
+      """
+      cameras:
+        - controls: {exposure_auto: 3, gain: 40, brightness: -12, focus_auto: false, exposure_auto_priority: true}
+          slow-shutter: false
+          night: on
+          infrared: gpio:/dev/gpiochip0/23
+        - {device: rpicam:0, infrared: "led:/sys/class/leds/ir", night: off}
+        - {device: /dev/video4, controls: null}
+      """
+    ).cameras
+    #expect(
+      cameras[0].controls == [
+        .init(name: "exposure_auto", value: 3), .init(name: "gain", value: 40), .init(name: "brightness", value: -12),
+        .init(name: "focus_auto", value: 0), .init(name: "exposure_auto_priority", value: 1),
+      ])
+    #expect(!cameras[0].hasSlowShutter && cameras[0].night == .on)
+    #expect(cameras[0].infrared == .gpio(chip: "/dev/gpiochip0", line: .offset(23), isActiveLow: false))
+    #expect(cameras[1].night == .off && cameras[1].infrared == .led(path: "/sys/class/leds/ir"))
+    #expect(cameras[2].controls.isEmpty && cameras[2].night == .auto && cameras[2].hasSlowShutter)
+  }
+
+  @Test(arguments: [
+    ("controls: [gain, 40]", "cameras[0].controls", "must be names with numbers"),
+    ("controls: {Gain: 40}", "cameras[0].controls", "such as gain"),
+    ("controls: {\"Exposure, Auto\": 3}", "cameras[0].controls", "such as exposure_auto"),
+    ("controls: {gain: high}", "cameras[0].controls.gain", "must be a whole number, true or false, but is “high”"),
+    ("controls: {gain: 0x10}", "cameras[0].controls.gain", "must be a whole number"),
+    ("controls: {gain: 1.5}", "cameras[0].controls.gain", "must be a whole number"),
+    ("controls: {gain: }", "cameras[0].controls.gain", "but is empty"),
+    ("controls: {gain: 99999999999999999999}", "cameras[0].controls.gain", "must be a whole number"),
+    ("slow-shutter: 1", "cameras[0].slow-shutter", "must be true or false"),
+    ("night: dusk", "cameras[0].night", "must be auto, on or off; but is “dusk”"),
+    ("infrared: 17", "cameras[0].infrared", "must be none, simulated"),
+  ])
+  func badNightValuesNameTheirKey(text: String, key: String, message: String) {
+    let errors = Self.errors("cameras: [{\(text)}]")
+    #expect(errors.count == 1 && errors[0].key == key && errors[0].message.contains(message), "\(errors)")
+  }
+
+  @Test(arguments: ["test", "rpicam:0", "file:/a.y4m", "\"exec:cat /a.y4m\""])
+  func controlsAreForV4L2CamerasAlone(device: String) {
+    let errors = Self.errors("cameras: [{device: \(device), controls: {gain: 1}}]")
+    #expect(errors.count == 1 && errors[0].key == "cameras[0].controls" && errors[0].message.contains("V4L2"))
+    #expect(Self.errors("cameras: [{device: \(device), controls: {}}]").isEmpty)
+  }
+
+  @Test func aLampServesOnePurpose() {
+    let line = "gpio:/dev/gpiochip0/17"
+    let withLight = Self.errors("cameras: [{infrared: \(line)}]\nlights: [{device: \(line)}]")
+    #expect(withLight.map(\.key) == ["cameras[0].infrared"] && withLight[0].message.contains("lights[0]"))
+    let twice = Self.errors("cameras: [{id: a, infrared: \(line)}, {id: b, infrared: \(line)}]")
+    #expect(twice.map(\.key) == ["cameras[1].infrared"])
+    #expect(Self.errors("cameras: [{id: a, infrared: simulated}, {id: b, infrared: simulated}]").isEmpty)
+    #expect(Self.errors("cameras: [{id: a}, {id: b}]").isEmpty)
   }
 }

@@ -123,6 +123,61 @@ static const unsigned long CLINUX_VIDIOC_DQBUF = VIDIOC_DQBUF;
 static const unsigned long CLINUX_VIDIOC_STREAMON = VIDIOC_STREAMON;
 static const unsigned long CLINUX_VIDIOC_STREAMOFF = VIDIOC_STREAMOFF;
 
+// V4L2 controls: linux/v4l2-controls.h and Documentation/userspace-api/media/v4l/control.rst of the kernel.
+static const unsigned int CLINUX_CID_EXPOSURE_AUTO = V4L2_CID_EXPOSURE_AUTO;
+static const unsigned int CLINUX_CID_EXPOSURE_ABSOLUTE = V4L2_CID_EXPOSURE_ABSOLUTE;
+static const unsigned int CLINUX_CID_EXPOSURE_AUTO_PRIORITY = V4L2_CID_EXPOSURE_AUTO_PRIORITY;
+static const unsigned int CLINUX_CID_AUTO_WHITE_BALANCE = V4L2_CID_AUTO_WHITE_BALANCE;
+static const unsigned int CLINUX_CID_FOCUS_AUTO = V4L2_CID_FOCUS_AUTO;
+static const unsigned int CLINUX_CTRL_FLAG_DISABLED = V4L2_CTRL_FLAG_DISABLED;
+static const unsigned int CLINUX_CTRL_FLAG_READ_ONLY = V4L2_CTRL_FLAG_READ_ONLY;
+static const unsigned int CLINUX_CTRL_FLAG_INACTIVE = V4L2_CTRL_FLAG_INACTIVE;
+static const unsigned int CLINUX_CTRL_FLAG_WRITE_ONLY = V4L2_CTRL_FLAG_WRITE_ONLY;
+static const unsigned int CLINUX_CTRL_FLAG_VOLATILE = V4L2_CTRL_FLAG_VOLATILE;
+
+/// The control with the next higher id than `after`; compound ones are left out. 0, or a negated errno, EINVAL at the end.
+static inline int clinux_next_control(int descriptor, unsigned int after, struct v4l2_query_ext_ctrl *control) {
+  memset(control, 0, sizeof *control);
+  control->id = after | V4L2_CTRL_FLAG_NEXT_CTRL;
+  return clinux_ioctl(descriptor, VIDIOC_QUERY_EXT_CTRL, control);
+}
+
+/// One entry of a menu control: its name, or, for V4L2_CTRL_TYPE_INTEGER_MENU, its value. 0, or a negated errno, EINVAL
+/// for an index that the menu leaves out.
+static inline int clinux_control_menu(
+    int descriptor, unsigned int id, unsigned int index, char name[32], long long *value) {
+  struct v4l2_querymenu entry;
+  memset(&entry, 0, sizeof entry);
+  entry.id = id;
+  entry.index = index;
+  int result = clinux_ioctl(descriptor, VIDIOC_QUERYMENU, &entry);
+  if (result < 0) return result;
+  memcpy(name, entry.name, sizeof entry.name);
+  *value = entry.value;
+  return 0;
+}
+
+/// VIDIOC_G_EXT_CTRLS or VIDIOC_S_EXT_CTRLS of one control, whose value has 64 bits if `is_long`. 0, or a negated errno.
+static inline int clinux_control_value(int descriptor, int set, unsigned int id, int is_long, long long *value) {
+  struct v4l2_ext_control control;
+  memset(&control, 0, sizeof control);
+  control.id = id;
+  if (is_long) {
+    control.value64 = *value;
+  } else {
+    control.value = (int)*value;
+  }
+  struct v4l2_ext_controls controls;
+  memset(&controls, 0, sizeof controls);
+  controls.which = V4L2_CTRL_ID2WHICH(id);
+  controls.count = 1;
+  controls.controls = &control;
+  int result = clinux_ioctl(descriptor, set ? VIDIOC_S_EXT_CTRLS : VIDIOC_G_EXT_CTRLS, &controls);
+  if (result < 0) return result;
+  *value = is_long ? control.value64 : control.value;
+  return 0;
+}
+
 // Pixel formats by their four characters: linux/videodev2.h.
 static const unsigned int CLINUX_PIX_FMT_YUYV = V4L2_PIX_FMT_YUYV;
 static const unsigned int CLINUX_PIX_FMT_UYVY = V4L2_PIX_FMT_UYVY;

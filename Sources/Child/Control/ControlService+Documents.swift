@@ -19,11 +19,16 @@ extension ControlService {
   }
 
   var cameras: [CameraDocument] {
-    viewers.cameras.enumerated().map { index, track in
+    let nights = night.states
+    return viewers.cameras.enumerated().map { index, track in
       let pipeline = track.pipeline
       var document = CameraDocument(
         id: pipeline.settings.cameraID, name: "\(pipeline.settings.device)", active: index == viewers.activeCamera,
         state: pipeline.camera.deviceState)
+      if nights.indices.contains(index) {
+        document.night = nights[index].isNight
+        document.infrared = nights[index].infrared
+      }
       switch pipeline.camera {
       case .off, .opening: break
       case .running(let info):

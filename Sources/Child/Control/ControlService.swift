@@ -20,6 +20,7 @@ final class ControlService: @unchecked Sendable {
   let viewers: Viewers
   let pairing: PairingService
   let lights: LightBoard
+  let night: NightBoard
   let sound: SoundOutput
   let lullaby: LullabyService
   let report: StatusReporter
@@ -33,12 +34,13 @@ final class ControlService: @unchecked Sendable {
   var loop: any EventLoop { viewers.hub.eventLoop }
 
   init(
-    viewers: Viewers, pairing: PairingService, lights: LightBoard, sound: SoundOutput, lullaby: LullabyService,
-    report: StatusReporter, events: PersistentEventLog
+    viewers: Viewers, pairing: PairingService, lights: LightBoard, night: NightBoard, sound: SoundOutput,
+    lullaby: LullabyService, report: StatusReporter, events: PersistentEventLog
   ) {
     self.viewers = viewers
     self.pairing = pairing
     self.lights = lights
+    self.night = night
     self.sound = sound
     self.lullaby = lullaby
     self.report = report
@@ -54,11 +56,12 @@ final class ControlService: @unchecked Sendable {
     note(.restart)
   }
 
-  /// Says goodbye to all viewers and restores the configured light levels.
+  /// Says goodbye to all viewers, restores the configured light levels and switches infrared lamps off.
   func stop() {
     pump?.cancel()
     push(.goodbye(reason: "The child is stopping."))
     lights.stop()
+    night.stop()
   }
 
   private func note(_ change: PairingService.Change) {
@@ -184,6 +187,9 @@ final class ControlService: @unchecked Sendable {
     push(.state(changes))
     for (camera, before) in zip(now.cameras, told.cameras) {
       noteDevice(before.state, camera.state, lost: .cameraLost, back: .cameraBack, id: camera.id, camera.name)
+      if let isNight = camera.night, before.night != isNight {
+        note(.night, id: camera.id, detail: isNight ? "on" : "off")
+      }
     }
     noteDevice(
       told.microphone.state, now.microphone.state, lost: .microphoneLost, back: .microphoneBack, now.microphone.name)
@@ -200,6 +206,7 @@ final class ControlService: @unchecked Sendable {
   /// Runs each second.
   private func beat() {
     lights.refresh()
+    night.beat()
     tellChanges()
     events.saveWhenDue(on: loop)
     for viewer in viewers.registry.all where viewer.controlChannel != nil {

@@ -26,11 +26,17 @@ enum CameraCheck {
   private static func finding(
     _ what: String, _ info: VideoSourceInfo, _ camera: ChildConfiguration.Camera
   ) -> Finding {
+    guard info.controlProblems.isEmpty else {
+      return Finding(
+        what, .warning, "\(info.words); but " + info.controlProblems.joined(separator: "; "), remedy: controlRemedy)
+    }
     guard info.differsFromRequest else { return Finding(what, .ok, info.words) }
     return Finding(
       what, .warning, "\(info.words); \(camera.mode) is configured, which it does not have",
       remedy: "cradle-child devices   # lists its sizes and rates, for `cameras` in the configuration")
   }
+
+  private static let controlRemedy = "cradle-child devices   # lists its controls, for `controls` in the configuration"
 
   /// From the report of the daemon, which has the camera open.
   static func finding(_ what: String, _ camera: StatusReport.Camera) -> Finding {
@@ -39,7 +45,11 @@ enum CameraCheck {
       let size = camera.width.flatMap { width in camera.height.map { ", \(width)x\($0)" } } ?? ""
       let rate =
         camera.framesPerSecond.map { " at \($0 == $0.rounded() ? "\(Int(saturating: $0))" : "\($0)") frames/s" } ?? ""
-      return Finding(what, .ok, "\(camera.detail)\(size)\(rate), in use by the daemon")
+      let words = "\(camera.detail)\(size)\(rate), in use by the daemon"
+      if let problems = camera.controlProblems, !problems.isEmpty {
+        return Finding(what, .warning, "\(words); but " + problems.joined(separator: "; "), remedy: controlRemedy)
+      }
+      return Finding(what, .ok, words)
     case "missing":
       // The detail already contains advice.
       return Finding(what, .problem, camera.detail, remedy: "cradle-child devices")

@@ -28,6 +28,7 @@ public struct Doctor: Sendable {
   public var labels: [String] {
     ["state directory"] + configuration.cameras.map { "camera \($0.id)" }
       + configuration.lights.map { "light \($0.id)" }
+      + configuration.cameras.filter { $0.infrared != .off }.map { "infrared \($0.id)" }
   }
 
   /// Runs the checks and reports each finding as it comes.
@@ -43,7 +44,7 @@ public struct Doctor: Sendable {
     looking("microphone and speaker")
     found(SoundCheck.microphone(configuration.microphone.device, daemon: daemon, user: user))
     found(SoundCheck.speaker(configuration.speaker.device, daemon: daemon, user: user, files: files))
-    LightCheck.run(configuration.lights, daemon: daemon, files: files).forEach(found)
+    LightCheck.run(configuration.lights, cameras: configuration.cameras, daemon: daemon, files: files).forEach(found)
     found(PermissionCheck.run(configuration, account: account, files: files))
     state().forEach(found)
     PortCheck.run(configuration, daemon: daemon, files: files).forEach(found)

@@ -4,15 +4,16 @@ internal import Health
 internal import Linux
 internal import Storage
 
-/// Checks every configured light without opening it, because opening a lamp would switch it.
+/// Checks every configured light and infrared lamp without opening it, because opening a lamp would switch it.
 enum LightCheck {
   static func run(
-    _ lights: [ChildConfiguration.Light], daemon: RunningDaemon, files: SystemFiles,
+    _ lights: [ChildConfiguration.Light], cameras: [ChildConfiguration.Camera] = [], daemon: RunningDaemon,
+    files: SystemFiles,
     chip: (String) -> GPIOChipDescription = GPIOChipDescription.read
   ) -> [Finding] {
-    let findings = lights.compactMap { light -> Finding? in
-      let what = "light \(light.id)"
-      switch light.device {
+    let lamps = lights.map { ("light \($0.id)", $0.device) } + cameras.map { ("infrared \($0.id)", $0.infrared) }
+    let findings = lamps.compactMap { what, device -> Finding? in
+      switch device {
       case .off: return nil
       case .simulated: return Finding(what, .ok, "simulated")
       case .gpio(let path, let line, _):

@@ -63,8 +63,8 @@ enum PermissionCheck {
         "/dev/snd/\($0)"
       }
     }
-    for light in configuration.lights {
-      switch light.device {
+    for device in configuration.lights.map(\.device) + configuration.cameras.map(\.infrared) {
+      switch device {
       case .gpio(let chip, _, _): result.append(chip)
       case .led(let path): result.append("\(path)/brightness")
       case .off, .simulated: break

@@ -33,10 +33,14 @@ public enum ReadinessCheck {
     let what = "camera \(camera.id)"
     do throws(DeviceError) {
       let info = try info(of: camera)
-      return Finding(
-        what, .ok, info.differsFromRequest ? "\(info.words); asked for \(camera.mode)" : info.words)
+      let words = info.differsFromRequest ? "\(info.words); asked for \(camera.mode)" : info.words
+      guard info.controlProblems.isEmpty else {
+        return Finding(what, .problem, "\(words); but " + info.controlProblems.joined(separator: "; "))
+      }
+      return Finding(what, .ok, words)
     } catch {
-      return Finding(what, .problem, "\(error)")
+      let note = camera.controls.isEmpty ? "" : " Its controls could not be checked."
+      return Finding(what, .problem, "\(error)\(note)")
     }
   }
 
@@ -67,7 +71,7 @@ public enum ReadinessCheck {
   static func info(of camera: ChildConfiguration.Camera) throws(DeviceError) -> VideoSourceInfo {
     let request = VideoRequest(
       width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate),
-      raspberryPi: camera.raspberryPi)
+      raspberryPi: camera.raspberryPi, controls: camera.controls)
     let source = try VideoSources.open(camera.device, request: request)
     if let error = firstElement(of: source) { throw error }
     return source.info

@@ -46,6 +46,7 @@ public final class ChildNode: Sendable {
   private let pairing: PairingService
   private let control: ControlService
   private let lights: LightBoard
+  private let night: NightBoard
   private let signal: SignalService
   private let rooms: WebSocketRooms
   private let listeners: NodeListeners
@@ -85,6 +86,7 @@ public final class ChildNode: Sendable {
 
     let media = NodeMedia(configuration, loop: loop, logger: logger)
     let lights = LightBoard(configuration.lights, loop: loop)
+    let night = NightBoard(media.cameras, configuration.cameras, loop: loop)
 
     let clock = ExpiryClock(ClockStore(file: files.directory.clock), logger: logger)
     let tokens = TokenBook(files.tokens, clock: clock, logger: logger)
@@ -99,14 +101,14 @@ public final class ChildNode: Sendable {
       cameras: media.cameras, audio: media.audio, logger: logger)
     let report = StatusReporter(
       name: profile.name, id: profile.id, started: MonotonicClock.now, viewers: viewers, relay: media.relay,
-      listenHost: configuration.listen.host)
+      night: night, listenHost: configuration.listen.host)
 
     let rooms = WebSocketRooms(
       random: SystemRandomNumberGenerator(), eventLoop: loop, now: { MonotonicClock.now })
     let signal = SignalService(
       envelope: profile.signedEnvelope(), viewers: viewers, pairing: pairing, logger: logger)
     let control = ControlService(
-      viewers: viewers, pairing: pairing, lights: lights, sound: media.sound,
+      viewers: viewers, pairing: pairing, lights: lights, night: night, sound: media.sound,
       lullaby: LullabyService(
         output: media.sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
       report: report, events: PersistentEventLog(in: files.directory, logger: logger))
@@ -150,6 +152,7 @@ public final class ChildNode: Sendable {
     self.pairing = pairing
     self.control = control
     self.lights = lights
+    self.night = night
     self.signal = signal
     self.rooms = rooms
     self.listeners = listeners
@@ -195,7 +198,7 @@ public final class ChildNode: Sendable {
     await listeners.close()
     // Viewers that left only now are in the log, too.
     try? await viewers.hub.eventLoop.submit { self.control.events.saveNow() }.get()
-    if !media.stop(and: lights.releases) { logger.warning("a device hangs; stopping without it") }
+    if !media.stop(and: lights.releases + night.releases) { logger.warning("a device hangs; stopping without it") }
     try? await group.shutdownGracefully()
   }
 }

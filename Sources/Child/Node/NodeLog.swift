@@ -11,6 +11,11 @@ enum NodeLog {
     case .running(let info):
       logger.info(
         "camera is running", metadata: ["camera": "\(id)", "device": "\(info.device)", "mode": "\(info.mode)"])
+      for problem in info.controlProblems {
+        logger.warning(
+          "a control is not as configured; `cradle-child devices` lists the camera's",
+          metadata: ["camera": "\(id)", "reason": "\(problem)"])
+      }
       if info.differsFromRequest {
         let request = info.request
         logger.notice(

@@ -31,8 +31,8 @@ struct NodeMedia: Sendable {
           cameraID: camera.id, device: camera.device,
           request: VideoRequest(
             width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate),
-            raspberryPi: camera.raspberryPi),
-          startKbps: startKbps),
+            raspberryPi: camera.raspberryPi, controls: camera.controls),
+          startKbps: startKbps, hasSlowShutter: camera.hasSlowShutter),
         deliver: { frame in relay.video(frame, camera: index) },
         cameraChanged: { state in NodeLog.camera(camera.id, state, logger) })
     }

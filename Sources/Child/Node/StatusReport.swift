@@ -22,6 +22,14 @@ public struct StatusReport: Codable, Sendable {
     public var encodeMilliseconds: Double?
     /// libvpx `cpu-used`.
     public var encoderSpeed: Int
+    /// A sentence for each of `controls` that could not be set, or that has no effect.
+    public var controlProblems: [String]?
+    /// Whether it is night for this camera, by `night` of the configuration.
+    public var night: Bool?
+    /// How bright the picture is, 0 (black) ... 1 (white), as measured last; nil unless `night` is `auto`.
+    public var brightness: Double?
+    /// The infrared lamp: `on`, `off` or `missing`; nil without one.
+    public var infrared: String?
   }
 
   public struct Microphone: Codable, Sendable {

@@ -18,18 +18,21 @@ final class StatusReporter: Sendable {
   private let started: Instant
   private let viewers: Viewers
   private let relay: MediaRelay
+  private let night: NightBoard
   /// As configured.
   private let listenHost: String
   private let port = Atomic<Int>(0)
 
   init(
-    name: String, id: String, started: Instant, viewers: Viewers, relay: MediaRelay, listenHost: String
+    name: String, id: String, started: Instant, viewers: Viewers, relay: MediaRelay, night: NightBoard,
+    listenHost: String
   ) {
     self.name = name
     self.id = id
     self.started = started
     self.viewers = viewers
     self.relay = relay
+    self.night = night
     self.listenHost = listenHost
   }
 
@@ -52,11 +55,17 @@ final class StatusReporter: Sendable {
   }
 
   func report() -> StatusReport {
-    let cameras = viewers.cameras.enumerated().map { index, track in camera(index, track.pipeline) }
+    let nights = night.states
+    let cameras = viewers.cameras.enumerated().map { index, track in
+      camera(index, track.pipeline, nights.indices.contains(index) ? nights[index] : nil)
+    }
     let microphone = microphone()
     var alarms: [String] = []
     for camera in cameras where camera.state == "missing" {
       alarms.append("Camera \(camera.id) is missing: \(camera.detail)")
+    }
+    for camera in cameras where camera.infrared == "missing" {
+      alarms.append("The infrared lamp of camera \(camera.id) is missing; `cradle-child doctor` says why")
     }
     if microphone.state == "missing" { alarms.append("The microphone is missing: \(microphone.detail)") }
     return StatusReport(
@@ -66,7 +75,7 @@ final class StatusReporter: Sendable {
       datagrams: .init(lost: viewers.hub.lostDatagrams, ignored: viewers.hub.strayDatagrams), alarms: alarms)
   }
 
-  private func camera(_ index: Int, _ video: VideoPipeline) -> StatusReport.Camera {
+  private func camera(_ index: Int, _ video: VideoPipeline, _ night: NightBoard.State?) -> StatusReport.Camera {
     let counters = video.counters
     var camera = StatusReport.Camera(
       id: video.settings.cameraID, device: "\(video.settings.device)", state: video.camera.deviceState.rawValue,
@@ -76,6 +85,9 @@ final class StatusReporter: Sendable {
       encodeMilliseconds: counters.encoded == 0
         ? nil : hundredths(Double(counters.encodeNanoseconds) / Double(counters.encoded) / 1e6),
       encoderSpeed: counters.speed)
+    camera.night = night?.isNight
+    camera.brightness = night?.brightness.map(hundredths)
+    camera.infrared = night?.infrared?.rawValue
     switch video.camera {
     case .off, .opening: break
     case .running(let info):
@@ -84,6 +96,7 @@ final class StatusReporter: Sendable {
       camera.height = info.height
       camera.framesPerSecond = hundredths(info.framesPerSecond)
       camera.pixelFormat = info.pixelFormat
+      if !info.controlProblems.isEmpty { camera.controlProblems = info.controlProblems }
     case .missing(let error):
       camera.detail = "\(error)"
     }

@@ -34,6 +34,8 @@ public struct CameraDescription: Codable, Hashable, Sendable {
   public var modes: [Mode]
   /// FourCCs that the camera offers but this program cannot use.
   public var otherFormats: [String]
+  /// What can be set, for `controls` in the configuration.
+  public var controls: [CameraControlDescription]
   /// Why it cannot be used at the moment.
   public var problem: String?
 
@@ -59,11 +61,12 @@ public struct CameraDescription: Codable, Hashable, Sendable {
       let other = device.formats().filter { CameraFormat(fourcc: $0) == nil }
       return CameraDescription(
         device: path, stableDevice: stableDevice, name: device.name, bus: device.bus,
-        modes: device.modes(near: nil).map(Mode.init), otherFormats: other.map { CameraFormat.name(ofFourcc: $0) })
+        modes: device.modes(near: nil).map(Mode.init), otherFormats: other.map { CameraFormat.name(ofFourcc: $0) },
+        controls: CameraControls(SystemControlCalls(descriptor: device.file.descriptor)).all.map(\.description))
     } catch {
       if case .unsupportedFormat = error.reason { return nil }
       return CameraDescription(
-        device: path, stableDevice: stableDevice, name: "", bus: "", modes: [], otherFormats: [],
+        device: path, stableDevice: stableDevice, name: "", bus: "", modes: [], otherFormats: [], controls: [],
         problem: error.description)
     }
   }

@@ -83,9 +83,12 @@ public typealias VideoSupervisor = DeviceSupervisor<VideoSourceInfo, VideoFrame>
 public typealias AudioSupervisor = DeviceSupervisor<AudioSourceInfo, AudioBlock>
 
 extension DeviceSupervisor where Info == VideoSourceInfo, Element == VideoFrame {
-  public convenience init(_ device: VideoDevice, request: VideoRequest, demand: Demand? = nil, pulse: Pulse? = nil) {
+  public convenience init(
+    _ device: VideoDevice, request: VideoRequest, demand: Demand? = nil, slowShutter: Demand? = nil, pulse: Pulse? = nil
+  ) {
     self.init(name: "camera-watch", demand: demand, pulse: pulse) { (avoiding) throws(DeviceError) in
-      try VideoSources.open(device, request: request, avoiding: avoiding, demand: demand)
+      try VideoSources.open(
+        device, request: request, avoiding: avoiding, demand: demand, slowShutter: slowShutter)
     }
   }
 }

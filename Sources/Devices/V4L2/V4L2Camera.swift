@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Codecs
+internal import DeviceNames
 internal import Frames
 internal import Glibc
 internal import Synchronization
@@ -13,6 +14,7 @@ final class V4L2Camera: MediaSource {
   /// The open stream until the thread takes it or `stop` closes it.
   private let opened: Mutex<CaptureStream?>
   private let demand: Demand?
+  private let slowShutter: Demand?
   private let thread = SourceThread()
 
   /// Timeout for the first picture: some sensors take seconds to wake up.
@@ -23,9 +25,11 @@ final class V4L2Camera: MediaSource {
   private static let pause: Duration = .milliseconds(2)
 
   /// Opens the camera in the mode nearest to `request` and starts streaming. Without demand only the first picture is
-  /// converted, to show that the camera works. Only `formats` are considered.
+  /// converted, to show that the camera works. Only `formats` are considered. While `slowShutter` is wanted, the camera may
+  /// take longer than a frame interval.
   init(
-    path: String, request: VideoRequest, demand: Demand? = nil, formats: Set<CameraFormat> = Set(CameraFormat.allCases)
+    path: String, request: VideoRequest, demand: Demand? = nil, slowShutter: Demand? = nil,
+    formats: Set<CameraFormat> = Set(CameraFormat.allCases)
   ) throws(DeviceError) {
     let device = try CameraDevice(path: path)
     let modes = device.modes(near: request).filter { formats.contains($0.format) }
@@ -37,8 +41,10 @@ final class V4L2Camera: MediaSource {
     let rate = Self.setRate(choice.interval, wanted: request.framesPerSecond, device.file)
     info = VideoSourceInfo(
       device: path, name: device.name, width: (mode.width + 1) & ~1, height: (mode.height + 1) & ~1,
-      framesPerSecond: rate ?? request.framesPerSecond, pixelFormat: mode.format.name, request: request)
+      framesPerSecond: rate ?? request.framesPerSecond, pixelFormat: mode.format.name, request: request,
+      controlProblems: Self.setControls(request.controls, device.file))
     self.demand = demand
+    self.slowShutter = slowShutter
     set = mode
     opened = Mutex(try CaptureStream.begin(device.takeFile()))
   }
@@ -66,8 +72,17 @@ final class V4L2Camera: MediaSource {
     var sequence = SequenceCounter()
     var silence = SilenceWatch(first: Self.firstPictureLimit, then: Self.silenceLimit + frameInterval)
     var hasDelivered = false
+    var shutter = slowShutter.flatMap { _ in
+      SlowShutter(CameraControls(SystemControlCalls(descriptor: stream.descriptor)), settings: info.request.controls)
+    }
+    defer {
+      shutter?.follow(isWanted: false)
+      // Open until here.
+      _ = stream.descriptor
+    }
     var poll = PollSet(reading: [stream.descriptor])
     while !stop.wait(with: &poll, timeout: Self.slice) {
+      if let slowShutter { shutter?.follow(isWanted: slowShutter.isWanted) }
       if !poll.isReady {
         try silence.quiet(for: Self.slice, device: info.device)
         continue
@@ -136,6 +151,12 @@ final class V4L2Camera: MediaSource {
       throw DeviceError(device: file.path, reason: .unsupportedFormat("it insists on \(name) \(width)x\(height)"))
     }
     return SetMode(format: format, width: width, height: height, stride: Int(set.bytesperline))
+  }
+
+  /// The camera keeps what was set until it is unplugged, and some forget it then: so it is set at each opening.
+  private static func setControls(_ settings: [CameraControl], _ file: borrowing DeviceFile) -> [String] {
+    guard !settings.isEmpty else { return [] }
+    return CameraControls(SystemControlCalls(descriptor: file.descriptor)).apply(settings)
   }
 
   /// The rate that the driver then reports; nil if it does not.

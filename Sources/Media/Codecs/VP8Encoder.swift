@@ -22,6 +22,7 @@ public final class VP8Encoder {
     height = configuration.height
     guard (1...2).contains(configuration.temporalLayers), (1...240).contains(configuration.framesPerSecond),
       (2...16382).contains(width), (2...16382).contains(height), width % 2 == 0, height % 2 == 0,
+      (0...4).contains(configuration.noiseSensitivity),
       (1...1_000_000).contains(configuration.bitrateKbps), (1...64).contains(configuration.threads)
     else { throw .setUp("VP8 encoder settings out of range") }
     pattern = TemporalPattern(layers: configuration.temporalLayers)
@@ -44,6 +45,9 @@ public final class VP8Encoder {
     vpx_codec_destroy(context)
     context.deallocate()
   }
+
+  /// The time between two frames of late, as far as the rate control follows it.
+  public var frameInterval: Duration { .nanoseconds(Int64(clock.interval * 1000)) }
 
   /// Encodes one frame; nil when the rate control dropped it.
   ///
@@ -99,6 +103,13 @@ public final class VP8Encoder {
   public func setSpeed(_ speed: Int) throws(CodecError) {
     guard (-16 ... -1).contains(speed) else { throw .failed("a speed of \(speed)") }
     try check(cvpx_set(context, Int32(VP8E_SET_CPUUSED.rawValue), Int32(speed)))
+  }
+
+  /// Sets libvpx's noise filter, 0 (off) ... 4 (adaptive). From the next frame on, which should be a key frame: the filter
+  /// compares a picture with those before it, and has none yet.
+  public func setNoiseSensitivity(_ level: Int) throws(CodecError) {
+    guard (0...4).contains(level) else { throw .failed("a noise sensitivity of \(level)") }
+    try check(cvpx_set(context, Int32(VP8E_SET_NOISE_SENSITIVITY.rawValue), Int32(level)))
   }
 
   private func image(of frame: VideoFrame) -> vpx_image_t {
@@ -187,7 +198,7 @@ public final class VP8Encoder {
       (VP8E_SET_MAX_INTRA_BITRATE_PCT, VP8RateControl.maximumIntraPercent),
       // log2 of the count: as many token partitions as threads can write in parallel.
       (VP8E_SET_TOKEN_PARTITIONS, configuration.threads > 2 ? 2 : configuration.threads - 1 == 1 ? 1 : 0),
-      (VP8E_SET_NOISE_SENSITIVITY, 0),
+      (VP8E_SET_NOISE_SENSITIVITY, Int32(configuration.noiseSensitivity)),
       (VP8E_SET_ENABLEAUTOALTREF, 0),
       (VP8E_SET_SCREEN_CONTENT_MODE, 0),
     ]
@@ -199,12 +210,16 @@ public final class VP8Encoder {
 struct EncoderClock {
   static let ticksPerSecond = 1_000_000
   private let nominal: Double
-  private var interval: Double
+  private let longest: Double
+  /// Smoothed, in ticks.
+  private(set) var interval: Double
   private var presentation = 0.0
   private var last: Instant?
 
   init(framesPerSecond: Int) {
     nominal = Double(Self.ticksPerSecond) / Double(framesPerSecond)
+    longest = max(
+      nominal * VP8RateControl.maximumIntervals, VP8RateControl.slowestInterval * Double(Self.ticksPerSecond))
     interval = nominal
   }
 
@@ -212,7 +227,7 @@ struct EncoderClock {
   mutating func advance(to captureTime: Instant) -> (presentation: Int64, duration: Int64) {
     if let last {
       let distance = (captureTime - last).inSeconds * Double(Self.ticksPerSecond)
-      let bounded = min(max(distance, nominal / 4), nominal * VP8RateControl.maximumIntervals)
+      let bounded = min(max(distance, nominal / 4), longest)
       interval += (bounded - interval) / 8
       presentation += interval
     }

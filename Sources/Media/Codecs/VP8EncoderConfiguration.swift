@@ -14,10 +14,12 @@ public struct VP8EncoderConfiguration: Hashable, Sendable {
   public var speed: Int
   /// 1, or 2: base layer alternating with discardable frames.
   public var temporalLayers: Int
+  /// libvpx's noise filter, VP8E_SET_NOISE_SENSITIVITY: 0 (off) ... 4 (adaptive).
+  public var noiseSensitivity: Int
 
   public init(
     width: Int, height: Int, framesPerSecond: Int = 30, bitrateKbps: Int = 1500, threads: Int = 1,
-    speed: Int = SpeedGovernor.defaultSpeed, temporalLayers: Int = 2
+    speed: Int = SpeedGovernor.defaultSpeed, temporalLayers: Int = 2, noiseSensitivity: Int = 0
   ) {
     self.width = width
     self.height = height
@@ -26,7 +28,11 @@ public struct VP8EncoderConfiguration: Hashable, Sendable {
     self.threads = threads
     self.speed = speed
     self.temporalLayers = temporalLayers
+    self.noiseSensitivity = noiseSensitivity
   }
+
+  /// The noise filter at night. TODO figures
+  public static let nightNoiseSensitivity = 4
 
   /// One thread up to three cores: libvpx's threads busy-wait for one another, so once capture, sound or the network
   /// needs one of their cores, a frame takes ten times as long instead of half.
@@ -77,4 +83,6 @@ enum VP8RateControl {
   /// Longest gap between frames that counts, as a multiple of the nominal interval: after a pause one frame must not
   /// get the bit budget of the whole pause.
   static let maximumIntervals = 4.0
+  /// That many seconds count in any case: in the dark a camera for 30 or 60 frames a second may deliver five.
+  static let slowestInterval = 0.2
 }

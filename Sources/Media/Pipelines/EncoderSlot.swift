@@ -9,19 +9,28 @@ public struct EncoderSlot {
   private let settings: VideoPipeline.Settings
   private var encoder: VP8Encoder?
   private var size = (width: 0, height: 0)
+  private let nominalInterval: Duration
   private var governor: SpeedGovernor
   private var currentKbps = 0
+  private var filtersNoise = false
 
   public init(settings: VideoPipeline.Settings) {
     self.settings = settings
-    governor = SpeedGovernor(frameInterval: .seconds(1 / max(1, settings.request.framesPerSecond)))
+    nominalInterval = .seconds(1 / max(1, settings.request.framesPerSecond))
+    governor = SpeedGovernor(frameInterval: nominalInterval)
   }
 
   /// The current libvpx `cpu-used`; negative and fixed.
   public var speed: Int { governor.speed }
 
   /// Nil when the encoder dropped the frame to hold its bitrate, or failed; after a failure it is recreated.
-  public mutating func encode(_ frame: VideoFrame, kbps: Int, forceKeyFrame: Bool) -> EncodedVideoFrame? {
+  ///
+  /// - Parameter filtersNoise: a change comes with a key frame: the filter compares a picture with those before it.
+  public mutating func encode(
+    _ frame: VideoFrame, kbps: Int, forceKeyFrame: Bool, filtersNoise: Bool = false
+  ) -> EncodedVideoFrame? {
+    let isChange = encoder != nil && filtersNoise != self.filtersNoise
+    self.filtersNoise = filtersNoise
     if encoder == nil || size != (frame.width, frame.height) {
       size = (frame.width, frame.height)
       currentKbps = kbps
@@ -31,14 +40,16 @@ public struct EncoderSlot {
           bitrateKbps: kbps,
           threads: VP8EncoderConfiguration.defaultThreads(
             width: frame.width, height: frame.height, cores: Self.processors),
-          speed: governor.speed, temporalLayers: 2))
+          speed: governor.speed, temporalLayers: 2,
+          noiseSensitivity: filtersNoise ? VP8EncoderConfiguration.nightNoiseSensitivity : 0))
     }
     if kbps != currentKbps {
       currentKbps = kbps
       try? encoder?.setBitrate(kbps: kbps)
     }
     do {
-      return try encoder?.encode(frame, forceKeyFrame: forceKeyFrame)
+      if isChange { try encoder?.setNoiseSensitivity(filtersNoise ? VP8EncoderConfiguration.nightNoiseSensitivity : 0) }
+      return try encoder?.encode(frame, forceKeyFrame: forceKeyFrame || isChange)
     } catch {
       encoder = nil
       return nil
@@ -47,6 +58,8 @@ public struct EncoderSlot {
 
   /// Reports the last picture's encoding time, which decides the speed of the next ones.
   public mutating func note(encodeTime: Duration) {
+    // In the dark a camera may be slower than asked, which leaves more time for each picture.
+    if let encoder { governor.frameInterval = max(nominalInterval, encoder.frameInterval) }
     if let speed = governor.record(encodingTime: encodeTime) { try? encoder?.setSpeed(speed) }
   }
 

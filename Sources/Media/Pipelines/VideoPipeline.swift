@@ -5,7 +5,7 @@ public import Frames
 internal import Linux
 internal import Picture
 internal import Synchronization
-internal import Wire
+public import Wire
 
 /// Camera thread → newest frame → encoder thread, encoded once for all viewers.
 ///
@@ -19,12 +19,17 @@ public final class VideoPipeline: Sendable {
     public var request: VideoRequest
     /// The initial bitrate; viewers' bandwidth estimates move it. kbit/s.
     public var startKbps: Int
+    /// At night the frame rate may fall so that the picture stays bright.
+    public var hasSlowShutter: Bool
 
-    public init(cameraID: String, device: VideoDevice, request: VideoRequest, startKbps: Int) {
+    public init(
+      cameraID: String, device: VideoDevice, request: VideoRequest, startKbps: Int, hasSlowShutter: Bool = true
+    ) {
       self.cameraID = cameraID
       self.device = device
       self.request = request
       self.startKbps = startKbps
+      self.hasSlowShutter = hasSlowShutter
     }
   }
 
@@ -43,6 +48,18 @@ public final class VideoPipeline: Sendable {
     public var height = 0
 
     public init() {}
+  }
+
+  /// How bright a picture was: `VideoFrame.brightness`.
+  public struct Brightness: Hashable, Sendable {
+    public var level: Double
+    /// When it was captured.
+    public var time: Instant
+
+    public init(level: Double, time: Instant) {
+      self.level = level
+      self.time = time
+    }
   }
 
   /// Never `off`.
@@ -75,6 +92,10 @@ public final class VideoPipeline: Sendable {
     var lastKeyFrame: Instant = .zero - .seconds(3600)
     var camera: CameraState = .opening
     var counters = Counters()
+    var isNight = false
+    /// The next picture's brightness is asked for.
+    var isBrightnessDue = false
+    var brightness: Brightness?
   }
 
   /// Viewers that need a key frame within this time of the last one share the next, which all have to carry.
@@ -92,6 +113,7 @@ public final class VideoPipeline: Sendable {
   private let shared: Mutex<Shared>
   private let mailbox = Mailbox<Work>(capacity: 1)
   private let demand = Demand()
+  private let slowShutter = Demand()
   /// Callers waiting for a single picture.
   private let stills = Mutex<[Mailbox<VideoFrame>]>([])
   private let deliver: @Sendable (EncodedVideoFrame) -> Void
@@ -116,7 +138,8 @@ public final class VideoPipeline: Sendable {
 
   /// Call once.
   public func start() {
-    let supervisor = VideoSupervisor(settings.device, request: settings.request, demand: demand, pulse: capturePulse)
+    let supervisor = VideoSupervisor(
+      settings.device, request: settings.request, demand: demand, slowShutter: slowShutter, pulse: capturePulse)
     parts.withLock { parts in
       parts.supervisor = supervisor
       parts.thread = WorkerThread(name: "encode") { [self] in encodeUntilClosed() }
@@ -157,10 +180,10 @@ public final class VideoPipeline: Sendable {
     if let newest { mailbox.put(newest) }
   }
 
-  /// The camera runs for viewers and for stills. One lock around reading and setting, so that neither overtakes the other.
+  /// The camera runs for viewers, for stills and to measure brightness. One lock around reading and setting, so that neither overtakes the other.
   private func updateDemand() {
     stills.withLock { stills in
-      demand.isWanted = shared.withLock { $0.isCapturing } || !stills.isEmpty
+      demand.isWanted = shared.withLock { $0.isCapturing || $0.isBrightnessDue } || !stills.isEmpty
     }
   }
 
@@ -214,6 +237,26 @@ public final class VideoPipeline: Sendable {
     shared.withLock { $0.targetKbps = kbps }
   }
 
+  // MARK: Night
+
+  /// While it is night the encoder filters the camera's noise and, if the settings allow it, the camera takes as long as a
+  /// picture needs.
+  public func setNight(_ isNight: Bool) {
+    shared.withLock { $0.isNight = isNight }
+    slowShutter.isWanted = isNight && settings.hasSlowShutter
+  }
+
+  /// Measures the next picture, even while nobody is watching; `brightness` then has it.
+  public func requestBrightness() {
+    shared.withLock { $0.isBrightnessDue = true }
+    updateDemand()
+  }
+
+  /// The latest one that was asked for; nil before that.
+  public var brightness: Brightness? { shared.withLock { $0.brightness } }
+  /// Whether a viewer is here or joining.
+  public var isWatched: Bool { shared.withLock { $0.isCapturing } }
+
   public var targetKbps: Int { shared.withLock { $0.targetKbps } }
   public var counters: Counters { shared.withLock { $0.counters } }
   public var camera: CameraState { shared.withLock { $0.camera } }
@@ -221,6 +264,7 @@ public final class VideoPipeline: Sendable {
   // MARK: Camera thread
 
   private func captured(_ frame: VideoFrame) {
+    measure(frame)
     let work = shared.withLock { shared -> Work? in
       shared.counters.captured += 1
       shared.latest = shared.isCapturing ? frame : nil
@@ -233,6 +277,16 @@ public final class VideoPipeline: Sendable {
     }
     if let work { mailbox.put(work) }
     for still in stills.withLock({ $0 }) { still.put(frame) }
+  }
+
+  private func measure(_ frame: VideoFrame) {
+    guard shared.withLock({ $0.isBrightnessDue }) else { return }
+    let brightness = Brightness(level: frame.brightness, time: frame.captureTime)
+    shared.withLock { shared in
+      shared.brightness = brightness
+      shared.isBrightnessDue = false
+    }
+    updateDemand()
   }
 
   private func supervisorChanged(_ camera: CameraState) {
@@ -286,18 +340,18 @@ public final class VideoPipeline: Sendable {
 
   private func encode(_ frame: VideoFrame, with slot: inout EncoderSlot) {
     let began = MonotonicClock.now
-    let (isWanted, isFirst, kbps, wantsKeyFrame) = shared.withLock { shared in
+    let (isWanted, isFirst, kbps, wantsKeyFrame, isNight) = shared.withLock { shared in
       let isDue = shared.keyFrameDue.map { $0 <= began } ?? false
       if isDue { shared.keyFrameDue = nil }
       if shared.isEncoding {
         shared.first = .none
-        return (true, false, shared.targetKbps, isDue)
+        return (true, false, shared.targetKbps, isDue, shared.isNight)
       }
       let isFirst = if case .underway = shared.first { true } else { false }
-      return (isFirst, isFirst, shared.targetKbps, true)
+      return (isFirst, isFirst, shared.targetKbps, true, shared.isNight)
     }
     guard isWanted else { return }
-    guard let encoded = slot.encode(frame, kbps: kbps, forceKeyFrame: wantsKeyFrame) else {
+    guard let encoded = slot.encode(frame, kbps: kbps, forceKeyFrame: wantsKeyFrame, filtersNoise: isNight) else {
       shared.withLock { shared in
         if wantsKeyFrame { shared.keyFrameDue = .zero }
         shared.first = .none
@@ -328,7 +382,7 @@ public final class VideoPipeline: Sendable {
   private func warmUp(_ frame: VideoFrame, with slot: inout EncoderSlot) {
     let isNeeded = shared.withLock { !$0.isEncoderReady && !$0.isCapturing }
     guard isNeeded else { return }
-    _ = slot.encode(frame, kbps: targetKbps, forceKeyFrame: true)
+    _ = slot.encode(frame, kbps: targetKbps, forceKeyFrame: true, filtersNoise: false)
     shared.withLock { $0.isEncoderReady = true }
   }
 

@@ -38,6 +38,12 @@ extension LullabyDocument {
 }
 
 extension CameraDocument {
+  /// `, night, infrared lamp on`; empty by day when all is well.
+  fileprivate var nightText: String {
+    let lamp = infrared.map { ", infrared lamp \($0.rawValue)" } ?? ""
+    return night == true ? ", night\(lamp)" : infrared == .missing ? lamp : ""
+  }
+
   /// Cells of a row: which one is streamed, id, state, size, name.
   public var row: [String] {
     let size = width.flatMap { width in height.map { "\(width)x\($0)" } } ?? "-"
@@ -69,7 +75,8 @@ extension StatusDocument {
     for camera in state.cameras ?? [] {
       let size = camera.width.flatMap { width in camera.height.map { ", \(width)x\($0)" } } ?? ""
       rows.append([
-        "camera", "\(camera.id)\(camera.active ? " (streamed)" : ""): \(camera.state.rawValue)\(size), \(camera.name)",
+        "camera",
+        "\(camera.id)\(camera.active ? " (streamed)" : ""): \(camera.state.rawValue)\(size), \(camera.name)\(camera.nightText)",
       ])
     }
     if let microphone = state.microphone { rows.append(["microphone", microphone.text]) }

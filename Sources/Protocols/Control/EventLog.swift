@@ -15,6 +15,8 @@ public enum EventKind: String, CaseIterable, Sendable {
   case cameraSwitched = "camera-switched"
   case cameraLost = "camera-lost"
   case cameraBack = "camera-back"
+  /// Night begins (`detail` is `on`) or ends (`off`) for a camera, the `id`.
+  case night
   case screenshot
   case microphoneLost = "microphone-lost"
   case microphoneBack = "microphone-back"

@@ -88,14 +88,23 @@ public struct CameraDocument: Codable, Hashable, Sendable {
   public var width: Int?
   public var height: Int?
   public var state: DeviceState
+  /// Whether it is night for this camera. Left out by children that do not know.
+  public var night: Bool?
+  /// Its infrared lamp: `on`, `off` or `missing`. Left out without one.
+  public var infrared: LightDocument.State?
 
-  public init(id: String, name: String, active: Bool, width: Int? = nil, height: Int? = nil, state: DeviceState) {
+  public init(
+    id: String, name: String, active: Bool, width: Int? = nil, height: Int? = nil, state: DeviceState,
+    night: Bool? = nil, infrared: LightDocument.State? = nil
+  ) {
     self.id = id
     self.name = name
     self.active = active
     self.width = width
     self.height = height
     self.state = state
+    self.night = night
+    self.infrared = infrared
   }
 }
 
