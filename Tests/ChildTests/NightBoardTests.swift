@@ -193,7 +193,7 @@ private final class FakeLamp: DrivenLight {
     let board = NightBoard(
       [.init(camera: camera, mode: .auto, lamp: slow)], loop: group.next(), now: { MonotonicClock.now })
     try await group.next().submit { board.beat() }.get()
-    _ = try #require(slow.begun.take(until: MonotonicClock.now + .seconds(20)))
+    try #require(slow.begun.take(until: MonotonicClock.now + .seconds(20)) != nil)
     var isMissing = false
     for _ in 0..<2000 where !isMissing {
       try await Task.sleep(for: .milliseconds(10))

@@ -180,7 +180,7 @@ struct CameraControls<Calls: ControlCalls> {
   }
 }
 
-/// Controls that kernels name differently: uvcvideo had names of its own until 5.16, which the V4L2 core does not share.
+/// Controls that kernels name differently: uvcvideo had names of its own until Linux 5.15, and has the V4L2 core's since.
 private enum CameraControlNames {
   static let both: [String: UInt32] = [
     "exposure_auto": CLINUX_CID_EXPOSURE_AUTO, "auto_exposure": CLINUX_CID_EXPOSURE_AUTO,

@@ -22,7 +22,7 @@ public final class VP8Encoder {
     height = configuration.height
     guard (1...2).contains(configuration.temporalLayers), (1...240).contains(configuration.framesPerSecond),
       (2...16382).contains(width), (2...16382).contains(height), width % 2 == 0, height % 2 == 0,
-      (0...4).contains(configuration.noiseSensitivity),
+      configuration.noiseFilter.isValid,
       (1...1_000_000).contains(configuration.bitrateKbps), (1...64).contains(configuration.threads)
     else { throw .setUp("VP8 encoder settings out of range") }
     pattern = TemporalPattern(layers: configuration.temporalLayers)
@@ -105,11 +105,13 @@ public final class VP8Encoder {
     try check(cvpx_set(context, Int32(VP8E_SET_CPUUSED.rawValue), Int32(speed)))
   }
 
-  /// Sets libvpx's noise filter, 0 (off) ... 4 (adaptive). From the next frame on, which should be a key frame: the filter
-  /// compares a picture with those before it, and has none yet.
-  public func setNoiseSensitivity(_ level: Int) throws(CodecError) {
-    guard (0...4).contains(level) else { throw .failed("a noise sensitivity of \(level)") }
-    try check(cvpx_set(context, Int32(VP8E_SET_NOISE_SENSITIVITY.rawValue), Int32(level)))
+  /// From the next frame on, which should be a key frame: the filter compares a picture with those before it, and has none
+  /// yet.
+  public func setNoiseFilter(_ filter: VP8NoiseFilter) throws(CodecError) {
+    guard filter.isValid else { throw .failed("a noise filter of \(filter)") }
+    settings.rc_min_quantizer = UInt32(filter.minimumQuantizer)
+    try check(vpx_codec_enc_config_set(context, &settings))
+    try check(cvpx_set(context, Int32(VP8E_SET_NOISE_SENSITIVITY.rawValue), Int32(filter.sensitivity)))
   }
 
   private func image(of frame: VideoFrame) -> vpx_image_t {
@@ -161,7 +163,7 @@ public final class VP8Encoder {
     settings.g_error_resilient = configuration.temporalLayers > 1 ? UInt32(VPX_ERROR_RESILIENT_DEFAULT) : 0
     settings.rc_end_usage = VPX_CBR
     settings.rc_resize_allowed = 0
-    settings.rc_min_quantizer = VP8RateControl.minimumQuantizer
+    settings.rc_min_quantizer = UInt32(configuration.noiseFilter.minimumQuantizer)
     settings.rc_max_quantizer = VP8RateControl.maximumQuantizer
     settings.rc_undershoot_pct = VP8RateControl.undershootPercent
     settings.rc_overshoot_pct = VP8RateControl.overshootPercent
@@ -198,7 +200,7 @@ public final class VP8Encoder {
       (VP8E_SET_MAX_INTRA_BITRATE_PCT, VP8RateControl.maximumIntraPercent),
       // log2 of the count: as many token partitions as threads can write in parallel.
       (VP8E_SET_TOKEN_PARTITIONS, configuration.threads > 2 ? 2 : configuration.threads - 1 == 1 ? 1 : 0),
-      (VP8E_SET_NOISE_SENSITIVITY, Int32(configuration.noiseSensitivity)),
+      (VP8E_SET_NOISE_SENSITIVITY, Int32(configuration.noiseFilter.sensitivity)),
       (VP8E_SET_ENABLEAUTOALTREF, 0),
       (VP8E_SET_SCREEN_CONTENT_MODE, 0),
     ]

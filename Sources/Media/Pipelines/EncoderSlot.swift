@@ -41,14 +41,14 @@ public struct EncoderSlot {
           threads: VP8EncoderConfiguration.defaultThreads(
             width: frame.width, height: frame.height, cores: Self.processors),
           speed: governor.speed, temporalLayers: 2,
-          noiseSensitivity: filtersNoise ? VP8EncoderConfiguration.nightNoiseSensitivity : 0))
+          noiseFilter: filtersNoise ? .night : .off))
     }
     if kbps != currentKbps {
       currentKbps = kbps
       try? encoder?.setBitrate(kbps: kbps)
     }
     do {
-      if isChange { try encoder?.setNoiseSensitivity(filtersNoise ? VP8EncoderConfiguration.nightNoiseSensitivity : 0) }
+      if isChange { try encoder?.setNoiseFilter(filtersNoise ? .night : .off) }
       return try encoder?.encode(frame, forceKeyFrame: forceKeyFrame || isChange)
     } catch {
       encoder = nil

@@ -34,13 +34,13 @@ struct NoisyRoom {
     deviation = (0..<256).map { luma in
       let light = Double(max(0, luma - 16))
       let variance = Self.readNoise * Self.readNoise + Self.shotNoise * light
-      return Int32(saturating: Int(saturating: (amount * 256 * variance.squareRoot()).rounded()))
+      return Int32(saturating: (amount * 256 * variance.squareRoot()).rounded())
     }
     var random = Generator(state: Self.seed)
     normal = (0..<65536).map { _ in
       // Box and Muller.
       let radius = (-2 * log(1 - random.unit())).squareRoot()
-      return Int32(saturating: Int(saturating: (64 * radius * cos(2 * .pi * random.unit())).rounded()))
+      return Int32(saturating: (64 * radius * cos(2 * .pi * random.unit())).rounded())
     }
   }
 
