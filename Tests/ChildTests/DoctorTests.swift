@@ -148,6 +148,9 @@ import Testing
     #expect(findings.map(\.state) == [.ok, .problem])
     #expect(findings[0].detail == "/sys/class/leds/ACT, 12 of 255")
     #expect(root.files.text("/sys/class/leds/ACT/brightness") == "12\n")
+    let infrared = try Self.configuration("cameras: [{id: cot, infrared: \"led:/sys/class/leds/ACT\"}, {id: b}]")
+    let lamps = LightCheck.run([], cameras: infrared.cameras, daemon: Self.stopped, files: root.files)
+    #expect(lamps.map(\.what) == ["infrared cot"] && lamps[0].state == .ok)
     #expect(
       LightCheck.run(ChildConfiguration.defaults.lights, daemon: Self.stopped, files: root.files).map(\.state) == [.ok])
   }

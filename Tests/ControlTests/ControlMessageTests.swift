@@ -11,7 +11,8 @@ import Testing
     lullaby: LullabyDocument(
       state: .paused, track: "song", volume: 40, loop: true, positionSeconds: 10.2, remainingSeconds: 1790),
     cameras: [
-      CameraDocument(id: "cot", name: "Camera", active: true, width: 1280, height: 720, state: .running),
+      CameraDocument(
+        id: "cot", name: "Camera", active: true, width: 1280, height: 720, state: .running, night: true, infrared: .on),
       CameraDocument(id: "door", name: "no such device", active: false, state: .missing),
     ], talk: TalkDocument(holder: "Phone", viewer: "3"),
     viewers: [ViewerDocument(id: "3", name: "Phone", permissions: ["view", "talk"], since: 1.5)],

@@ -31,6 +31,22 @@ import Testing
     #expect(TrackDocument(id: "white-noise", title: "White noise").row == ["white-noise", "White noise", "endless"])
   }
 
+  @Test func theNightIsSaidAndTheDayIsNot() {
+    func text(night: Bool?, infrared: LightDocument.State?) -> String {
+      let camera = CameraDocument(
+        id: "cot", name: "USB", active: false, state: .running, night: night, infrared: infrared)
+      return StatusDocument(
+        name: "N", id: "1", version: "1", time: 0, uptimeSeconds: 0, alarms: [], state: StateDocument(cameras: [camera])
+      ).rows[1][1]
+    }
+    #expect(text(night: true, infrared: .on) == "cot: running, USB, night, infrared lamp on")
+    #expect(text(night: true, infrared: nil) == "cot: running, USB, night")
+    #expect(text(night: false, infrared: .off) == "cot: running, USB")
+    #expect(text(night: false, infrared: .missing) == "cot: running, USB, infrared lamp missing")
+    // An older child.
+    #expect(text(night: nil, infrared: nil) == "cot: running, USB")
+  }
+
   @Test func aTimeThatNoCalendarHoldsIsShownAllTheSame() {
     for time in [Double.infinity, -.infinity, .nan, 1e300] { #expect(!LocalTime.text(unixSeconds: time).isEmpty) }
     #expect(LocalTime.compact(unixSeconds: 0).count == 15)
