@@ -59,7 +59,7 @@ public struct VP8NoiseFilter: Hashable, Sendable {
   public static let off = VP8NoiseFilter(
     sensitivity: 0, minimumQuantizer: Int(VP8RateControl.minimumQuantizer))
   /// `bench.py --only noise` has the figures. Aggressive filtering (3) needs a third less still, but loses faint motion,
-  /// such as breathing; this one shows it better than no filter does. From 36 on the quantizer costs detail that is there.
+  /// such as breathing; this one shows it better than no filter does. It is for noisy pictures: others lose detail.
   public static let night = VP8NoiseFilter(sensitivity: 4, minimumQuantizer: 32)
 
   var isValid: Bool { (0...4).contains(sensitivity) && (0...63).contains(minimumQuantizer) }
