@@ -62,11 +62,12 @@ class Machine:
         self.process = subprocess.Popen(
             [str(self.vm / "run-vm"), "--lan", self.namespace, "--ip", ADDRESS, "--cameras", str(self.cameras)]
             + (["--processor", self.processor] if self.processor else [])
-            + ["--timeout", "7200", "--share", str(self.share), str(self.cache), "--", "bash", "control-loop"],
+            + ["--timeout", "7200", "--boot-timeout", "400", "--share", str(self.share), str(self.cache)]
+            + ["--", "bash", "control-loop"],
             stdout=self.console,
             stderr=subprocess.STDOUT,
         )
-        self._wait_for(self.control / "ready", 180)
+        self._wait_for(self.control / "ready", 400)
 
     def cut_power(self) -> None:
         """No word to the guest. What it wrote outside its share is gone."""
