@@ -80,6 +80,10 @@ let libraries: [Target] = [
   library("CSpeexDSP", pkgConfig: "speexdsp", package: "libspeexdsp-dev"),
   library("CYAML", pkgConfig: nil, package: "libyaml-dev"),
   .systemLibrary(name: "CLinux", path: "Sources/CLibraries/CLinux"),
+  // The files of Sources/Web/Pages.
+  .target(
+    name: "CWebPages", path: "Sources/CLibraries/CWebPages", exclude: ["web_pages.def"],
+    cSettings: [.headerSearchPath("../../Web/Pages")]),
 ]
 
 let shells: [Target] = [
@@ -114,7 +118,7 @@ let shells: [Target] = [
 
 let programs: [Target] = [
   .target(
-    name: "Web", path: "Sources/Web", resources: [.embedInCode("Pages/index.html")],
+    name: "Web", dependencies: ["CWebPages"], path: "Sources/Web", exclude: ["Pages"],
     swiftSettings: strict),
   // How a machine is, as both doctors tell it.
   room("Health", in: "Health", needs: ["JSON", "Linux", "CLinux"]),

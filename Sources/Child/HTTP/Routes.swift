@@ -7,7 +7,6 @@ internal import SDP
 internal import Server
 internal import Signaling
 internal import Storage
-internal import Web
 internal import Wire
 
 /// Answers HTTPS requests. Only `GET /`, `GET /healthz` and, while the window is open, pairing need no authentication.
@@ -55,10 +54,9 @@ final class Routes: @unchecked Sendable {
 
   private func answer(_ request: HTTPRequest) -> HTTPResponse {
     if whep.serves(path: request.path) { return answerWHEP(request) }
+    if let page = PageRoutes.response(to: request) { return page }
     let isRead = request.method == .GET || request.method == .HEAD
     switch request.path {
-    case "/" where isRead:
-      return page()
     case "/healthz" where isRead:
       return HTTPResponse(contentType: "text/plain; charset=utf-8", text: "ok\n")
     case "/metrics" where isRead:
@@ -67,26 +65,13 @@ final class Routes: @unchecked Sendable {
         contentType: "text/plain; version=0.0.4; charset=utf-8", text: MetricsText.make(report.report()))
     case "/pair":
       return pairing.respond(to: request)
-    case "/", "/healthz", "/metrics":
+    case "/healthz", "/metrics":
       var response = HTTPResponse(Problem(405, "\(request.method.rawValue) means nothing here; allowed are GET, HEAD"))
       response.headers.add(name: "Allow", value: "GET, HEAD")
       return response
     default:
       return refusal(of: request) ?? HTTPResponse(Problem(404, "there is nothing at this path"))
     }
-  }
-
-  /// The page may connect only to this child, and may not be framed.
-  private func page() -> HTTPResponse {
-    HTTPResponse(
-      status: .ok,
-      headers: [
-        "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache",
-        "Content-Security-Policy":
-          "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
-          + "media-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-        "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
-      ], body: WebPages.index)
   }
 
   // MARK: Authentication

@@ -1,0 +1,49 @@
+internal import NIOHTTP1
+internal import Server
+internal import Signaling
+internal import Web
+
+/// Serves the phone page. None of it is secret: it is the same for everybody.
+enum PageRoutes {
+  /// Nil if the path is none of the page's.
+  static func response(to request: HTTPRequest) -> HTTPResponse? {
+    let name: String
+    // A page that was loaded from an older child asks for files by the older name. They would not fit together.
+    var isKept = false
+    switch request.path {
+    case "/": name = "index.html"
+    case _ where WebPages.shell.contains(String(request.path.dropFirst())): name = String(request.path.dropFirst())
+    case _ where request.path.hasPrefix(WebPages.folder):
+      name = String(request.path.dropFirst(WebPages.folder.count))
+      isKept = true
+    case _ where request.path.hasPrefix("/page/"):
+      return HTTPResponse(Problem(404, "this file is of another version; load the page again"))
+    default: return nil
+    }
+    guard request.method == .GET || request.method == .HEAD else {
+      var response = HTTPResponse(Problem(405, "\(request.method.rawValue) means nothing here; allowed are GET, HEAD"))
+      response.headers.add(name: "Allow", value: "GET, HEAD")
+      return response
+    }
+    guard isKept != WebPages.shell.contains(name), let content = WebPages.content(name) else {
+      return isKept ? HTTPResponse(Problem(404, "the page has no such file")) : nil
+    }
+    let tag = "\"\(WebPages.version)\""
+    var headers: HTTPHeaders = [
+      "Content-Type": WebPages.contentType(name), "ETag": tag,
+      "Cache-Control": isKept ? "public, max-age=31536000, immutable" : "no-cache",
+      "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+    ]
+    if name == "index.html" { headers.add(name: "Content-Security-Policy", value: policy) }
+    let isKnown = request.headers[canonicalForm: "if-none-match"].contains { $0 == tag }
+    return isKnown ? HTTPResponse(status: .notModified, headers: headers) : HTTPResponse(status: .ok, headers: headers, body: content)
+  }
+
+  /// Scripts and styles come from this child alone; connections may go to other children of the family, which have other
+  /// addresses; no markup is made from text. The page may not be framed. W3C Content Security Policy Level 3.
+  private static let policy = [
+    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob: data:",
+    "media-src 'self' blob: data:", "connect-src 'self' https: wss:", "manifest-src 'self'", "worker-src 'self'",
+    "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'",
+  ].joined(separator: "; ")
+}
