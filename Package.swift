@@ -93,6 +93,7 @@ let shells: [Target] = [
   room("Codecs", in: "Media/Codecs", needs: ["Wire", "Frames", "CVPX", "COpus", "CYUV", "CTurboJPEG"]),
   room("Sound", in: "Media/Sound", needs: ["Wire", "Frames", "CSndfile", "CSpeexDSP"]),
   room("Picture", in: "Media/Picture", needs: ["Wire", "Frames"]),
+  room("QRCode", in: "Media/QRCode", needs: ["CQREncode"]),
   room(
     "Devices", in: "Devices",
     needs: ["Wire", "DeviceNames", "Linux", "Frames", "Codecs", "Sound", "Picture", "CLinux", "CALSA"]),
@@ -127,7 +128,7 @@ let programs: [Target] = [
     needs: [
       "Wire", "JSON", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing",
       "Signaling", "Control", "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices",
-      "Pipelines", "Discovery", "SecureTransport", "Identity", "Server", "Storage", "Health", "Web",
+      "Pipelines", "Discovery", "SecureTransport", "Identity", "Server", "Storage", "Health", "QRCode", "Web",
       product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio), product("Logging", "swift-log"),
     ]),
@@ -143,21 +144,20 @@ let programs: [Target] = [
   room(
     "Commands", in: "Commands",
     needs: [
-      "Linux", "Health", "CLinux", "CQREncode", product("ArgumentParser", "swift-argument-parser"),
+      "Linux", "Health", "CLinux", product("ArgumentParser", "swift-argument-parser"),
       product("Logging", "swift-log"),
     ]),
   .executableTarget(
     name: "cradle-child",
     dependencies: [
-      "Wire", "JSON", "DeviceNames", "Child", "Commands", "Devices", "Frames", "Health", "Server", "Storage",
+      "Wire", "JSON", "DeviceNames", "Child", "Commands", "Devices", "Frames", "Health", "QRCode", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log"),
     ], path: "Sources/cradle-child", swiftSettings: strict),
   .executableTarget(
     name: "cradle-parent",
     dependencies: [
       "Wire", "Pairing", "Signaling", "Control", "DeviceNames", "Parent", "Commands", "Devices", "Discovery", "Frames",
-      "Health",
-      "Server", "Storage",
+      "Health", "QRCode", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"),
     ], path: "Sources/cradle-parent", swiftSettings: strict),
 ]

@@ -6,7 +6,7 @@ public struct ChildConfiguration: Sendable, Hashable {
   public var name: String?
   /// The one TCP port.
   public var listen: ListenAddress
-  /// PEM files for HTTPS; nil: self-signed over the node's identity key.
+  /// PEM files for HTTPS; nil: issued by the node's own root certificate over the node's identity key.
   public var tls: TLSFiles?
   /// UDP ports for media; nil for any.
   public var mediaPorts: ClosedRange<UInt16>?

@@ -16,7 +16,7 @@ extension StateDirectory {
   /// identity must not admit the old parents.
   private static let kinds = [
     ("paired parents", "pairs.json"), ("tokens", "tokens.json"), ("identity", "identity.pem"),
-    ("the clock's mark", "clock.json"),
+    ("the clock's mark", "clock.json"), ("root certificate", "root.pem"),
     ("screenshots", "screenshots"), ("recordings", "recordings"), ("events", "events"),
   ]
 

@@ -31,6 +31,8 @@ public final class StateDirectory: Sendable {
   public let tokens: AtomicFile
   /// `clock.json`, 0600.
   public let clock: AtomicFile
+  /// `root.pem`, 0600: the root certificate that phones may install, with its key.
+  public let root: AtomicFile
   private let lock: FileDescriptor
 
   /// Creates the directory (0700, parents too) if missing, and locks it. Refuses it if others may read or change its
@@ -56,6 +58,7 @@ public final class StateDirectory: Sendable {
     pairs = AtomicFile(path: "\(path)/pairs.json")
     tokens = AtomicFile(path: "\(path)/tokens.json")
     clock = AtomicFile(path: "\(path)/clock.json")
+    root = AtomicFile(path: "\(path)/root.pem")
     guard flock(lock.number, LOCK_EX | LOCK_NB) == 0 else {
       if errno != EWOULDBLOCK { throw .file(.last("lock", lock.path)) }
       let text = (try? lock.readAll(maximum: 64)) ?? []
@@ -78,7 +81,7 @@ public final class StateDirectory: Sendable {
   public func events() throws(FileError) -> AtomicFile { AtomicFile(path: try subdirectory("events") + "/events.json") }
 
   /// Files that nobody else may read or change, if they exist.
-  public static let privateFiles = ["identity.pem", "pairs.json", "tokens.json", "clock.json"]
+  public static let privateFiles = ["identity.pem", "pairs.json", "tokens.json", "clock.json", "root.pem"]
 
   /// Checks that nobody else can access the directory's private files, without creating or locking anything.
   public static func checkPrivacy(_ path: String) throws(PrivateFileError) {

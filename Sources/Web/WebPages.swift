@@ -60,7 +60,8 @@ public enum WebPages {
     for name in shell {
       guard let content = contents[name] else { continue }
       let text = String(decoding: content, as: UTF8.self)
-      files[name] = Array(text.split(separator: "/page/0/", omittingEmptySubsequences: false).joined(separator: folder).utf8)
+      files[name] = Array(
+        text.split(separator: "/page/0/", omittingEmptySubsequences: false).joined(separator: folder).utf8)
     }
     return files
   }()

@@ -2,6 +2,7 @@ import ArgumentParser
 import Child
 import Commands
 import Glibc
+import QRCode
 
 /// `cradle-child pair`
 struct Pair: AsyncParsableCommand {
@@ -47,7 +48,7 @@ struct Pair: AsyncParsableCommand {
   private func show(_ opened: PairingOpened) {
     print("Code  \(opened.code)    cradle-parent pair --code \(opened.code)")
     print("Link  \(opened.link)")
-    if isatty(STDOUT_FILENO) == 1, let code = QRCode.terminalText(opened.link) { print(code) }
+    if isatty(STDOUT_FILENO) == 1, let code = QRCode(opened.link) { print(code.terminalText) }
     let allowed = opened.allow.joined(separator: ", ")
     print("It gives: \(allowed)" + (opened.allow.contains("admin") ? "." : ", but not admin (--admin does)."))
     print("Valid until \(opened.expiresAt), for one parent. Waiting; Ctrl-C closes it.")

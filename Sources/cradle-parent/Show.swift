@@ -2,6 +2,7 @@ import Commands
 import Control
 import Glibc
 import Parent
+import QRCode
 
 extension ChildOptions {
   /// Sends one command to the child and prints the reply.
@@ -27,7 +28,7 @@ extension ChildOptions {
 
   private static func text(_ invite: InviteDocument) -> String {
     var lines = [invite.link]
-    if isatty(STDOUT_FILENO) == 1, let code = QRCode.terminalText(invite.link) { lines.append(code) }
+    if isatty(STDOUT_FILENO) == 1, let code = QRCode(invite.link) { lines.append(code.terminalText) }
     lines.append(
       "For \(invite.name), usable once; may \(invite.allow.joined(separator: ", ")) until "
         + "\(LocalTime.text(unixSeconds: invite.expiresAt)).")

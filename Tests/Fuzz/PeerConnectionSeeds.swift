@@ -37,12 +37,19 @@ extension PeerConnectionFuzz {
 
   private static var signaling: [[UInt8]] {
     let candidate = "candidate:1 1 udp 1677729535 192.0.2.9 46154 typ host"
-    return ["offer-chromium-recvonly", "offer-firefox-talkback", "offer-aiortc"].map { name in
-      [Beginning(.child, .fresh, isCut: true).byte] + step(.candidate, Array(candidate.utf8))
-        + step(.description, Fixture.bytes("\(name).sdp"))
-        + step(.candidate, Array("candidate:1 1 udp 77 abc.local 46154 typ host".utf8)) + step(.name, [10, 0, 0, 9])
-        + step(.wait, [50])
-    } + [[Beginning(.parent, .fresh, isCut: true).byte] + step(.description, answer) + step(.wait, [50])]
+    let offers = ["offer-chromium-recvonly", "offer-firefox-talkback", "offer-aiortc"].map { name -> [UInt8] in
+      var input = [Beginning(.child, .fresh, isCut: true).byte]
+      input += step(.candidate, Array(candidate.utf8))
+      input += step(.description, Fixture.bytes("\(name).sdp"))
+      input += step(.candidate, Array("candidate:1 1 udp 77 abc.local 46154 typ host".utf8))
+      input += step(.name, [10, 0, 0, 9])
+      input += step(.wait, [50])
+      return input
+    }
+    var answered = [Beginning(.parent, .fresh, isCut: true).byte]
+    answered += step(.description, answer)
+    answered += step(.wait, [50])
+    return offers + [answered]
   }
 
   /// A child's answer to the offer that the parent makes.

@@ -19,10 +19,15 @@ enum WAVFuzz: FuzzBody {
 
   private static func file(rate: UInt32, channels: UInt8, frames: Int) -> [UInt8] {
     let data = (0..<frames * 2 * Int(channels)).map { UInt8(truncatingIfNeeded: $0 * 37) }
-    let format: [UInt8] =
-      [1, 0, channels, 0] + little(rate) + little(rate * 2 * UInt32(channels)) + [2 * channels, 0, 16, 0]
-    return Array("RIFF".utf8) + little(UInt32(36 + data.count)) + Array("WAVEfmt ".utf8) + little(16) + format
-      + Array("LIST".utf8) + little(3) + [1, 2, 3, 0] + Array("data".utf8) + little(UInt32(data.count)) + data
+    // Appended one by one: one sum of them all takes the type checker too long.
+    var file = Array("RIFF".utf8)
+    file += little(UInt32(36 + data.count))
+    file += Array("WAVEfmt ".utf8)
+    file += little(16) + [1, 0, channels, 0] + little(rate)
+    file += little(rate * 2 * UInt32(channels)) + [2 * channels, 0, 16, 0]
+    file += Array("LIST".utf8) + little(3) + [1, 2, 3, 0]
+    file += Array("data".utf8) + little(UInt32(data.count)) + data
+    return file
   }
 
   private static func little(_ value: UInt32) -> [UInt8] {

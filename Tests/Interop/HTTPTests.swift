@@ -42,6 +42,51 @@ extension RealPeers {
       #expect(try request(child, "/healthz").status == 200)
     }
 
+    /// The page's files have a name that changes with them, so that browsers may keep them.
+    @Test func thePageIsWholeAndKept() throws {
+      let child = try ChildProcess()
+      let index = try request(child, "/")
+      #expect(index.text.contains("Content-Security-Policy: default-src 'none'; script-src 'self'"))
+      let files = Set(index.text.matches(of: #/\/page\/[0-9a-f]{16}\/[\w\/.-]+/#).map { String($0.output) })
+      #expect(files.count > 3)
+      for file in files {
+        let reply = try request(child, file)
+        #expect(reply.status == 200 && reply.text.contains("immutable"), "\(file)")
+      }
+      #expect(try request(child, "/page/0123456789abcdef/app.js").status == 404)
+      let tag = try #require(index.text.firstMatch(of: #/etag: ("\w+")/#.ignoresCase())).output.1
+      #expect(try request(child, "/", ["-H", "If-None-Match: \(tag)"]).status == 304)
+    }
+
+    /// With the child's root certificate a browser has nothing to warn of.
+    @Test func theRootCertificateMakesTheConnectionTrusted() throws {
+      let child = try ChildProcess(listen: "127.0.0.1:0")
+      let url = "https://127.0.0.1:\(child.port)"
+      let file = child.folder.appending(path: "root.crt").path
+      #expect(try ChildProcess.run("curl", ["-sfk", "-o", file, "\(url)/certificate.crt"]).status == 0)
+      #expect(
+        try ChildProcess.run("openssl", ["x509", "-inform", "DER", "-in", file, "-out", file + ".pem"]).status == 0)
+      #expect(try ChildProcess.run("curl", ["-sf", "\(url)/healthz"]).status == 60)
+      #expect(try ChildProcess.run("curl", ["-sf", "--cacert", file + ".pem", "\(url)/healthz"]).output == "ok\n")
+      #expect(try request(child, "/certificate.mobileconfig").text.contains("com.apple.security.root"))
+    }
+
+    /// A page of another child may bring a link; only this child's own may try codes.
+    @Test func pagesOfOthersPairByLinkAlone() throws {
+      let child = try ChildProcess()
+      func pair(_ message: String, origin: String) throws -> (status: Int, text: String) {
+        try request(
+          child, "/pair", ["-H", "Content-Type: application/json", "-H", "Origin: \(origin)", "--data", message])
+      }
+      let share = String(repeating: "A", count: 87), id = String(repeating: "A", count: 22)
+      let foreign = "https://192.0.2.1:8443"
+      let link = try pair(#"{"step":"link","id":"\#(id)","share":"\#(share)"}"#, origin: foreign)
+      #expect(link.status == 403 && link.text.contains("unknown-link"))
+      #expect(link.text.lowercased().contains("access-control-allow-origin: *"))
+      #expect(try pair(#"{"step":"begin"}"#, origin: foreign).status == 409)
+      #expect(try request(child, "/pair", ["-X", "OPTIONS"]).status == 204)
+    }
+
     /// On every path that asks for a token, counted together.
     @Test(arguments: [["/whep"], ["/nothing"], ["/whep", "/whep/session", "/nothing"]])
     func wrongTokensAreSlowedDown(paths: [String]) throws {
@@ -70,7 +115,7 @@ extension RealPeers {
     }
 
     @Test func aRevokedTokenEndsItsSessionAtOnce() async throws {
-      let child = try ChildProcess()
+      let child = try ChildProcess(listen: "127.0.0.1:0")
       let url = "https://127.0.0.1:\(child.port)/whep"
       let token = child.token
       async let watching = Task.detached {

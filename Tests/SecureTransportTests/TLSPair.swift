@@ -219,7 +219,7 @@ final class TestAuthority {
       done.append(X509_NAME_add_entry_by_txt(entry, "CN", MBSTRING_ASC, bytes, Int32(bytes.count), -1, 0) == 1)
     }
     done.append(key.withPointer { X509_set_pubkey(pointer, $0) } == 1)
-    for (nid, value) in extensions { done.append(copenssl_add_extension(pointer, nid, value) == 1) }
+    for (nid, value) in extensions { done.append(copenssl_add_extension(pointer, pointer, nid, value) == 1) }
     done.append(self.key.withPointer { X509_sign(pointer, $0, EVP_sha256()) } > 0)
     guard done.allSatisfy(\.self) else { throw OpenSSLQueue.error("a certificate") }
     let buffer = MemoryBIO()

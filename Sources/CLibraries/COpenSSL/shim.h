@@ -109,10 +109,10 @@ static inline int copenssl_check_private_key(EVP_PKEY *key) {
 }
 
 /// Makes an extension from OpenSSL's configuration syntax and adds it. 1 when it could.
-static inline int copenssl_add_extension(X509 *certificate, int nid, const char *value) {
+static inline int copenssl_add_extension(X509 *certificate, X509 *issuer, int nid, const char *value) {
   X509V3_CTX context;
   X509V3_set_ctx_nodb(&context);
-  X509V3_set_ctx(&context, certificate, certificate, NULL, NULL, 0);
+  X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
   X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, nid, value);
   if (extension == NULL) return 0;
   int added = X509_add_ext(certificate, extension, -1);

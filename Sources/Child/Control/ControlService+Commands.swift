@@ -4,6 +4,7 @@ internal import Frames
 internal import NIOCore
 internal import Pairing
 internal import Pipelines
+internal import QRCode
 internal import Storage
 internal import Wire
 
@@ -130,11 +131,11 @@ extension ControlService {
     }
     let bound = NIOLoopBound(self, eventLoop: loop)
     return pairing.open(by: .parent(id: pair), admin: admin).map { opened in
-      .pairing(
+      let link = "\(PairingLink(origin: bound.value.report.origin, secret: opened.offer.secret))"
+      return .pairing(
         PairingDocument(
-          code: "\(opened.offer.code)",
-          link: "\(PairingLink(origin: bound.value.report.origin, secret: opened.offer.secret))",
-          expiresAt: Self.unixTime + opened.closesIn.inSeconds, allow: opened.terms.permissions.names))
+          code: "\(opened.offer.code)", link: link, expiresAt: Self.unixTime + opened.closesIn.inSeconds,
+          allow: opened.terms.permissions.names, qr: QRCode(link)?.rows))
     }.flatMapErrorThrowing { error in
       throw (error as? PairingService.OfferRefusal).map { ControlError($0) } ?? error
     }
@@ -171,9 +172,10 @@ extension ControlService {
     let wanted = PairingTerms(permissions: request.allow ?? [.view, .listen], name: name, expiresAt: end)
     do throws(PairingService.OfferRefusal) {
       let (secret, terms) = try pairing.invite(wanted, for: .seconds(seconds), by: .parent(id: pair))
+      let link = "\(PairingLink(origin: report.origin, secret: secret))"
       return InviteDocument(
-        name: name, link: "\(PairingLink(origin: report.origin, secret: secret))", allow: terms.permissions.names,
-        expiresAt: Double((terms.expiresAt ?? end).seconds))
+        name: name, link: link, allow: terms.permissions.names, expiresAt: Double((terms.expiresAt ?? end).seconds),
+        qr: QRCode(link)?.rows)
     } catch {
       throw ControlError(error)
     }

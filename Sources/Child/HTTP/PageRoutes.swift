@@ -6,11 +6,15 @@ internal import Web
 /// Serves the phone page. None of it is secret: it is the same for everybody.
 enum PageRoutes {
   /// Nil if the path is none of the page's.
-  static func response(to request: HTTPRequest) -> HTTPResponse? {
+  static func response(to request: HTTPRequest, root: NodeCertificate?) -> HTTPResponse? {
+    let isRead = request.method == .GET || request.method == .HEAD
     let name: String
     // A page that was loaded from an older child asks for files by the older name. They would not fit together.
     var isKept = false
     switch request.path {
+    case "/certificate.crt" where isRead: return certificate(root, "application/x-x509-ca-cert", \.der)
+    case "/certificate.mobileconfig" where isRead:
+      return certificate(root, "application/x-apple-aspen-config", \.profile)
     case "/": name = "index.html"
     case _ where WebPages.shell.contains(String(request.path.dropFirst())): name = String(request.path.dropFirst())
     case _ where request.path.hasPrefix(WebPages.folder):
@@ -20,7 +24,7 @@ enum PageRoutes {
       return HTTPResponse(Problem(404, "this file is of another version; load the page again"))
     default: return nil
     }
-    guard request.method == .GET || request.method == .HEAD else {
+    guard isRead else {
       var response = HTTPResponse(Problem(405, "\(request.method.rawValue) means nothing here; allowed are GET, HEAD"))
       response.headers.add(name: "Allow", value: "GET, HEAD")
       return response
@@ -36,7 +40,20 @@ enum PageRoutes {
     ]
     if name == "index.html" { headers.add(name: "Content-Security-Policy", value: policy) }
     let isKnown = request.headers[canonicalForm: "if-none-match"].contains { $0 == tag }
-    return isKnown ? HTTPResponse(status: .notModified, headers: headers) : HTTPResponse(status: .ok, headers: headers, body: content)
+    return isKnown
+      ? HTTPResponse(status: .notModified, headers: headers)
+      : HTTPResponse(status: .ok, headers: headers, body: content)
+  }
+
+  private static func certificate(
+    _ root: NodeCertificate?, _ type: String, _ content: (NodeCertificate) -> [UInt8]
+  ) -> HTTPResponse {
+    guard let root else {
+      return HTTPResponse(Problem(404, "this child has no root certificate of its own; it uses the configured one"))
+    }
+    return HTTPResponse(
+      status: .ok, headers: ["Content-Type": type, "Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"],
+      body: content(root))
   }
 
   /// Scripts and styles come from this child alone; connections may go to other children of the family, which have other

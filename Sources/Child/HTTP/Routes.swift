@@ -18,14 +18,16 @@ final class Routes: @unchecked Sendable {
   private let tokens: TokenBook
   private let pairing: PairingService
   private let report: StatusReporter
+  private let root: NodeCertificate?
   private let logger: Logger
   private var whep: WHEPEndpoint
   private var wrongTokens = WrongTokenLimiter()
 
   init(
     loop: any EventLoop, viewers: Viewers, tokens: TokenBook, pairing: PairingService,
-    configuration: ChildConfiguration, report: StatusReporter, logger: Logger
+    configuration: ChildConfiguration, report: StatusReporter, root: NodeCertificate?, logger: Logger
   ) {
+    self.root = root
     self.loop = loop
     self.viewers = viewers
     self.tokens = tokens
@@ -54,7 +56,7 @@ final class Routes: @unchecked Sendable {
 
   private func answer(_ request: HTTPRequest) -> HTTPResponse {
     if whep.serves(path: request.path) { return answerWHEP(request) }
-    if let page = PageRoutes.response(to: request) { return page }
+    if let page = PageRoutes.response(to: request, root: root) { return page }
     let isRead = request.method == .GET || request.method == .HEAD
     switch request.path {
     case "/healthz" where isRead:

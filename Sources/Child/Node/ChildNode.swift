@@ -83,6 +83,9 @@ public final class ChildNode: Sendable {
     let files = try NodeFiles.open(options.stateDirectory)
     for warning in files.directory.modeWarnings() { logger.warning("\(warning)") }
     let profile = try NodeProfile(files.identity, configuration)
+    let root =
+      try configuration.tls == nil
+      ? NodeCertificate(configuration, file: files.directory.root, name: profile.name) : nil
 
     let media = NodeMedia(configuration, loop: loop, logger: logger)
     let lights = LightBoard(configuration.lights, loop: loop)
@@ -114,7 +117,7 @@ public final class ChildNode: Sendable {
       report: report, events: PersistentEventLog(in: files.directory, logger: logger))
     let routes = Routes(
       loop: loop, viewers: viewers, tokens: tokens, pairing: pairing, configuration: configuration, report: report,
-      logger: logger)
+      root: root, logger: logger)
     let admin = AdminCommands(
       loop: loop, tokens: tokens, pairing: pairing, report: report, logger: logger)
 
@@ -132,7 +135,8 @@ public final class ChildNode: Sendable {
     }.get()
 
     let listeners = try await NodeListeners.open(
-      configuration, runtimeDirectory: options.runtimeDirectory, tls: profile.tls(configuration.tls),
+      configuration, runtimeDirectory: options.runtimeDirectory,
+      tls: profile.tls(configuration, root: root, date: clock.now),
       hub: viewers.hub, rooms: rooms, routes: routes, admin: admin)
     report.setPort(listeners.http.port)
 

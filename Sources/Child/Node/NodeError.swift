@@ -4,6 +4,7 @@ public enum NodeError: Error, CustomStringConvertible, Sendable {
   case runtimeDirectory(path: String, reason: String)
   case identity(path: String, reason: String)
   case tls(String)
+  case rootCertificate(path: String, reason: String)
 
   public var description: String {
     switch self {
@@ -16,6 +17,9 @@ public enum NodeError: Error, CustomStringConvertible, Sendable {
         + "to begin with a new identity (every parent must pair again then)."
     case .tls(let reason):
       "cannot use the configured certificate (tls): \(reason)"
+    case .rootCertificate(let path, let reason):
+      "cannot use the root certificate \(path): \(reason). It is kept as it is; restore it from a backup, or move it "
+        + "away for a new one (phones on which the old one is installed need the new one then)."
     }
   }
 }

@@ -48,7 +48,17 @@ struct NodeProfile: Sendable {
       id: identity.id, signer: identity, verifier: PairingPrimitives(), format: SignedMessageJSON())
   }
 
-  func tls(_ files: ChildConfiguration.TLSFiles?) throws(NodeError) -> TLSContext {
-    try NodeTLS.context(files, identity: identity, certificate: certificate)
+  /// For the HTTPS port: with the family's own files, else issued by the node's root, else self-signed. Parents that have
+  /// paired know the identity key, whoever vouches for it.
+  func tls(
+    _ configuration: ChildConfiguration, root: NodeCertificate?, date: UnixTime
+  ) throws(NodeError) -> TLSContext {
+    var certificate = certificate
+    do throws(SecureError) {
+      if let root { certificate = try root.issue(for: identity.key, listen: configuration.listen.host, date: date) }
+    } catch {
+      throw .tls("\(error)")
+    }
+    return try NodeTLS.context(configuration.tls, identity: identity, certificate: certificate)
   }
 }

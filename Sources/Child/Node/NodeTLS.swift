@@ -5,7 +5,7 @@ internal import Storage
 
 /// TLS for the HTTPS port.
 enum NodeTLS {
-  /// - Parameter files: the family's own certificate and key (PEM); nil: self-signed with the identity key.
+  /// - Parameter files: the family's own certificate and key (PEM); nil: `certificate`, over the identity key.
   static func context(
     _ files: ChildConfiguration.TLSFiles?, identity: NodeIdentity, certificate: Certificate
   ) throws(NodeError) -> TLSContext {

@@ -283,12 +283,28 @@ final class PairingService: @unchecked Sendable {
   // MARK: POST /pair
 
   func respond(to request: HTTPRequest) -> HTTPResponse {
+    var response = answer(request)
+    // The page of another child of the family may pair by a link: its 128 bits are not guessed.
+    response.headers.add(name: "Access-Control-Allow-Origin", value: "*")
+    return response
+  }
+
+  private func answer(_ request: HTTPRequest) -> HTTPResponse {
+    if request.method == .OPTIONS {
+      return HTTPResponse(
+        status: .noContent,
+        headers: [
+          "Access-Control-Allow-Methods": "POST", "Access-Control-Allow-Headers": "Content-Type",
+          "Access-Control-Max-Age": "86400",
+        ])
+    }
     guard request.method == .POST else {
-      var response = HTTPResponse(Problem(405, "\(request.method.rawValue) means nothing here; allowed is POST"))
-      response.headers.add(name: "Allow", value: "POST")
+      var response = HTTPResponse(
+        Problem(405, "\(request.method.rawValue) means nothing here; allowed are POST, OPTIONS"))
+      response.headers.add(name: "Allow", value: "POST, OPTIONS")
       return response
     }
-    // Cross-origin pages cannot send this type without a CORS preflight, which always fails.
+    // No page can send this type to another origin without having asked (a CORS preflight).
     let type = request.headers.first(name: "Content-Type").map { String($0.prefix { $0 != ";" }) }
     guard type == PairingMessages.contentType else {
       return HTTPResponse(Problem(415, "send \(PairingMessages.contentType)"))
@@ -296,8 +312,9 @@ final class PairingService: @unchecked Sendable {
     defer { settle() }
     endOffersWithoutRight()
     do throws(PairingRefusal) {
-      let answer = try responder.handle(
-        PairingMessages.request(request.body), now: MonotonicClock.now, date: clock.now)
+      let message = try PairingMessages.request(request.body)
+      if request.isFromOtherOrigin, message.usesCode { throw .windowClosed }
+      let answer = try responder.handle(message, now: MonotonicClock.now, date: clock.now)
       switch answer {
       case .reply(let reply):
         return response(reply)
@@ -386,5 +403,23 @@ extension PairingEvent.Closing {
     case .byHand: "it was closed"
     case .issuerGone: "whoever opened it may not do so any more"
     }
+  }
+}
+
+extension PairingRequest {
+  /// A step of pairing by the code, of which only three tries are allowed.
+  fileprivate var usesCode: Bool {
+    switch self {
+    case .begin, .share, .abandon: true
+    case .link, .finish: false
+    }
+  }
+}
+
+extension HTTPRequest {
+  /// Sent by a page that another server has served. Programs send no `Origin`. RFC 6454 section 7.
+  fileprivate var isFromOtherOrigin: Bool {
+    guard let origin = headers.first(name: "Origin") else { return false }
+    return origin != "https://\(headers.first(name: "Host") ?? "")"
   }
 }

@@ -1,10 +1,10 @@
 internal import COpenSSL
 public import Wire
 
-/// A self-signed X.509 certificate over a `PrivateKey`, for DTLS and HTTPS. RFC 5280.
+/// An X.509 certificate over a `PrivateKey`, for DTLS and HTTPS: self-signed, or issued by a `RootCertificate`. RFC 5280.
 ///
-/// It identifies nobody: the subject is always "Cradle". Its dates are fixed rather than relative to now, because a
-/// board without a battery-backed clock starts in 1970 until it has the time from the network.
+/// It identifies nobody: the subject is always "Cradle". A self-signed one has fixed dates rather than dates relative to
+/// now, because a board without a battery-backed clock starts in 1970 until it has the time from the network.
 public struct Certificate: Sendable, Hashable {
   /// The certificate in DER.
   public let der: [UInt8]
@@ -21,16 +21,35 @@ public struct Certificate: Sendable, Hashable {
   public init(
     key: PrivateKey, names: [String] = ["localhost"], addresses: [IPAddress] = []
   ) throws(SecureError) {
-    for name in names where !Self.isHostName(name) { throw .invalidName(name) }
+    let content = CertificateContent.endEntity(
+      try CertificateNames(names: names, addresses: addresses), usage: "serverAuth,clientAuth")
     OpenSSLQueue.clear()
     let certificate = try CertificateHandle()
-    try certificate.fill(key: key, alternativeNames: names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" })
+    try certificate.fill(content, key: key)
+    try certificate.sign(with: key)
+    try self.init(certificate)
+  }
+
+  init(_ certificate: borrowing CertificateHandle) throws(SecureError) {
     der = try certificate.der()
     pem = try certificate.pem()
     sha256 = certificate.sha256()
   }
+}
 
-  private static func isHostName(_ name: String) -> Bool {
+/// What a certificate is for: `subjectAltName`. RFC 5280 section 4.2.1.6.
+struct CertificateNames {
+  let names: [String]
+  let addresses: [IPAddress]
+
+  /// Throws `SecureError.invalidName`.
+  init(names: [String], addresses: [IPAddress]) throws(SecureError) {
+    for name in names where !Self.isHostName(name) { throw .invalidName(name) }
+    self.names = names
+    self.addresses = addresses
+  }
+
+  static func isHostName(_ name: String) -> Bool {
     (1...253).contains(name.utf8.count)
       && name.utf8.allSatisfy { byte in
         switch byte {
@@ -40,6 +59,32 @@ public struct Certificate: Sendable, Hashable {
         default: false
         }
       }
+  }
+}
+
+/// The parts of a certificate that its purpose decides.
+struct CertificateContent {
+  /// The subject's common name.
+  var subject = "Cradle"
+  /// Seconds since 1970.
+  var validity = Self.always
+  /// In OpenSSL's words (x509v3_config(5)).
+  var extensions: [(nid: Int32, value: String)]
+
+  /// 2020 to the last second that UTCTime can represent. RFC 5280 section 4.1.2.5.
+  static let always: ClosedRange<Int64> = 1_577_836_800...2_524_607_999
+
+  /// - Parameter usage: `extKeyUsage`.
+  static func endEntity(_ names: CertificateNames, usage: String) -> CertificateContent {
+    var extensions: [(Int32, String)] = [
+      (NID_basic_constraints, "critical,CA:FALSE"),
+      (NID_key_usage, "critical,digitalSignature"),
+      (NID_ext_key_usage, usage),
+      (NID_subject_key_identifier, "hash"),
+    ]
+    let alternatives = names.names.map { "DNS:\($0)" } + names.addresses.map { "IP:\($0)" }
+    if !alternatives.isEmpty { extensions.append((NID_subject_alt_name, alternatives.joined(separator: ","))) }
+    return CertificateContent(extensions: extensions)
   }
 }
 
@@ -71,7 +116,10 @@ struct CertificateHandle: ~Copyable {
     X509_free(pointer)
   }
 
-  fileprivate func fill(key: PrivateKey, alternativeNames: [String]) throws(SecureError) {
+  /// Everything but the signature.
+  ///
+  /// - Parameter issuer: whoever will sign it; nil for the certificate itself.
+  func fill(_ content: CertificateContent, key: PrivateKey, issuer: OpaquePointer? = nil) throws(SecureError) {
     func check(_ ok: Bool, _ operation: String) throws(SecureError) {
       guard ok else { throw OpenSSLQueue.error(operation) }
     }
@@ -80,28 +128,22 @@ struct CertificateHandle: ~Copyable {
     // issuer name with the same serial number, and all of ours have the same issuer name.
     let serial = UInt64.random(in: 1...UInt64(Int64.max))
     try check(ASN1_INTEGER_set_uint64(X509_get_serialNumber(pointer), serial) == 1, "serialNumber")
-    try check(ASN1_TIME_set_string_X509(X509_getm_notBefore(pointer), "20200101000000Z") == 1, "notBefore")
-    // The last second that UTCTime can represent. RFC 5280 section 4.1.2.5.
-    try check(ASN1_TIME_set_string_X509(X509_getm_notAfter(pointer), "20491231235959Z") == 1, "notAfter")
+    let (from, to) = (content.validity.lowerBound, content.validity.upperBound)
+    try check(ASN1_TIME_set(X509_getm_notBefore(pointer), Int(from)) != nil, "notBefore")
+    try check(ASN1_TIME_set(X509_getm_notAfter(pointer), Int(to)) != nil, "notAfter")
     let name = X509_get_subject_name(pointer)
-    let commonName = Array("Cradle".utf8)
+    let commonName = Array(content.subject.utf8)
     try check(
-      X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, commonName, Int32(commonName.count), -1, 0) == 1, "subject")
-    try check(X509_set_issuer_name(pointer, name) == 1, "issuer")
+      X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, commonName, Int32(commonName.count), -1, 0) == 1, "subject")
+    try check(X509_set_issuer_name(pointer, issuer.map { X509_get_subject_name($0) } ?? name) == 1, "issuer")
     try check(key.withPointer { X509_set_pubkey(pointer, $0) } == 1, "subjectPublicKeyInfo")
-    var extensions: [(Int32, String)] = [
-      (NID_basic_constraints, "critical,CA:FALSE"),
-      (NID_key_usage, "critical,digitalSignature"),
-      (NID_ext_key_usage, "serverAuth,clientAuth"),
-      (NID_subject_key_identifier, "hash"),
-    ]
-    if !alternativeNames.isEmpty {
-      extensions.append((NID_subject_alt_name, alternativeNames.joined(separator: ",")))
+    for (nid, value) in content.extensions {
+      try check(copenssl_add_extension(pointer, issuer ?? pointer, nid, value) == 1, "extension \(value)")
     }
-    for (nid, value) in extensions {
-      try check(copenssl_add_extension(pointer, nid, value) == 1, "extension \(value)")
-    }
-    try check(key.withPointer { X509_sign(pointer, $0, EVP_sha256()) } > 0, "X509_sign")
+  }
+
+  func sign(with key: PrivateKey) throws(SecureError) {
+    guard key.withPointer({ X509_sign(pointer, $0, EVP_sha256()) }) > 0 else { throw OpenSSLQueue.error("X509_sign") }
   }
 
   func der() throws(SecureError) -> [UInt8] {
@@ -113,7 +155,7 @@ struct CertificateHandle: ~Copyable {
     }
   }
 
-  fileprivate func pem() throws(SecureError) -> String {
+  func pem() throws(SecureError) -> String {
     let buffer = MemoryBIO()
     guard PEM_write_bio_X509(buffer.pointer, pointer) == 1 else { throw OpenSSLQueue.error("PEM_write_bio_X509") }
     return buffer.text

@@ -81,8 +81,11 @@ public struct PairingDocument: Codable, Hashable, Sendable {
   public var expiresAt: Double
   /// Names of the permissions that the new parent gets.
   public var allow: [String]
+  /// The link as a QR code: one string a row, `1` for dark. Left out by older children.
+  public var qr: [String]?
 
-  public init(code: String, link: String, expiresAt: Double, allow: [String]) {
+  public init(code: String, link: String, expiresAt: Double, allow: [String], qr: [String]? = nil) {
+    self.qr = qr
     self.code = code
     self.link = link
     self.expiresAt = expiresAt
@@ -121,8 +124,11 @@ public struct InviteDocument: Codable, Hashable, Sendable {
   public var allow: [String]
   /// When the guest's access ends, whether or not the link was used.
   public var expiresAt: Double
+  /// As for `PairingDocument`.
+  public var qr: [String]?
 
-  public init(name: String, link: String, allow: [String], expiresAt: Double) {
+  public init(name: String, link: String, allow: [String], expiresAt: Double, qr: [String]? = nil) {
+    self.qr = qr
     self.name = name
     self.link = link
     self.allow = allow
