@@ -79,6 +79,8 @@ let libraries: [Target] = [
   library("CSndfile", pkgConfig: nil, package: "libsndfile1-dev"),
   library("CSpeexDSP", pkgConfig: "speexdsp", package: "libspeexdsp-dev"),
   library("CYAML", pkgConfig: nil, package: "libyaml-dev"),
+  library("CSDL", pkgConfig: "sdl2", package: "libsdl2-dev"),
+  library("CDBus", pkgConfig: "dbus-1", package: "libdbus-1-dev"),
   .systemLibrary(name: "CLinux", path: "Sources/CLibraries/CLinux"),
   // The files of Sources/Web/Pages.
   .target(
@@ -115,6 +117,8 @@ let shells: [Target] = [
       product("NIOWebSocket", nio),
     ]),
   room("Storage", in: "Storage", needs: ["Wire", "JSON", "DeviceNames", "Pairing", "Control", "CYAML"]),
+  // The window of the viewer, and notifications.
+  room("Desktop", in: "Desktop", needs: ["Wire", "Linux", "Frames", "Picture", "Storage", "CSDL", "CDBus"]),
 ]
 
 let programs: [Target] = [
@@ -156,8 +160,8 @@ let programs: [Target] = [
   .executableTarget(
     name: "cradle-parent",
     dependencies: [
-      "Wire", "Pairing", "Signaling", "Control", "DeviceNames", "Parent", "Commands", "Devices", "Discovery", "Frames",
-      "Health", "QRCode", "Server", "Storage",
+      "Wire", "Pairing", "Signaling", "Control", "DeviceNames", "Parent", "Commands", "Desktop", "Devices", "Discovery",
+      "Frames", "Health", "QRCode", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"),
     ], path: "Sources/cradle-parent", swiftSettings: strict),
 ]

@@ -2,8 +2,21 @@ import ArgumentParser
 import Commands
 import Parent
 
-/// The viewer.
+/// The program. Commands run on other threads than the first, which windows are for.
 @main
+enum Main {
+  static func main() {
+    // The identity key is in this process.
+    ProcessProtection.forbidDumps()
+    Task.detached {
+      await Program.run(CradleParent.self, name: "cradle-parent")
+      CradleParent.exit()
+    }
+    MainThread.serve()
+  }
+}
+
+/// The viewer.
 struct CradleParent: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cradle-parent",
@@ -17,10 +30,4 @@ struct CradleParent: AsyncParsableCommand {
         name: "Commanding",
         subcommands: [TalkCommand.self, Light.self, Flash.self, Lullaby.self, Camera.self, Status.self, Events.self]),
     ])
-
-  static func main() async {
-    // The identity key is in this process.
-    ProcessProtection.forbidDumps()
-    await Program.run(Self.self, name: "cradle-parent")
-  }
 }

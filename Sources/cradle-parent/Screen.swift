@@ -12,7 +12,8 @@ final class Screen: Sendable {
 
   private struct State {
     var line = ""
-    var lastNotice = ""
+    var isClosed = false
+    var bellAt: Int64 = 0
   }
 
   init(isLive: Bool) {
@@ -20,29 +21,43 @@ final class Screen: Sendable {
   }
 
   /// Shows a message above the status line.
-  func say(_ notice: WatchNotice) {
+  func say(_ text: String) {
     let time = timeOfDay()
     state.withLock { state in
-      state.lastNotice = notice.text
-      guard isLive else { return printError("\(time) \(notice.text)") }
-      Self.write("\r\u{1b}[K\(time) \(notice.text)\n\(state.line)")
+      guard isLive, !state.isClosed else { return printError("\(time) \(text)") }
+      Self.write("\r\u{1b}[K\(time) \(text)\n\(state.line)")
     }
   }
 
-  /// Updates the status line.
-  func show(_ statistics: WatchStatistics) {
-    guard isLive else { return }
-    let line = StatusLine.text(statistics, width: terminalWidth())
+  /// Shows lines without a time above the status line, as help is.
+  func show(_ lines: [String]) {
     state.withLock { state in
+      guard isLive, !state.isClosed else { return }
+      Self.write("\r\u{1b}[K\(lines.joined(separator: "\n"))\n\(state.line)")
+    }
+  }
+
+  /// Updates the status line; rings the terminal's bell while an alarm rings.
+  func show(_ view: WatchView) {
+    guard isLive else { return }
+    let line = StatusLine.text(view, width: terminalWidth())
+    let now = Int64(time(nil))
+    state.withLock { state in
+      guard !state.isClosed else { return }
       state.line = line
-      Self.write("\r\u{1b}[K\(line)")
+      let rings = view.isRinging && now - state.bellAt >= 2
+      if rings { state.bellAt = now }
+      Self.write("\r\u{1b}[K\(line)\(rings ? "\u{07}" : "")")
     }
   }
 
   /// Ends the status line.
   func close() {
-    guard isLive else { return }
-    Self.write("\n")
+    state.withLock { state in
+      guard isLive, !state.isClosed else { return }
+      state.isClosed = true
+      Self.write("\n")
+    }
   }
 
   private static func write(_ text: String) {
@@ -53,27 +68,18 @@ final class Screen: Sendable {
 
 /// The status line, most important part first; parts that do not fit are left out.
 enum StatusLine {
-  static func text(_ statistics: WatchStatistics, width: Int) -> String {
-    var parts = ["\(mark(statistics.state)) \(statistics.child ?? word(statistics.state))"]
-    if let level = statistics.audioLevelDb { parts.append("\(meter(level)) \(Int(saturating: level.rounded())) dB") }
-    if let delay = statistics.latencyMs?.p50 {
-      parts.append("\(delay) ms")
-    } else if let delay = statistics.latencyEstimateMs {
-      parts.append("~\(Int(saturating: delay.rounded())) ms")
-    }
-    if let width = statistics.width, let height = statistics.height {
-      parts.append("\(width)x\(height) \(Int(saturating: statistics.framesPerSecond.rounded()))/s")
-    }
-    parts.append("\(Int(saturating: (statistics.videoKbps + statistics.audioKbps).rounded())) kbit/s")
-    if statistics.packetsLost > 0 { parts.append("lost \(statistics.packetsLost)") }
-    if statistics.freezeCount > 0 { parts.append("froze \(statistics.freezeCount)x") }
+  static func text(_ view: WatchView, width: Int) -> String {
+    var pieces = [mark(view)]
+    if let level = view.levelDb { pieces.append(meter(level)) }
+    if view.isRinging { pieces.append("ALARM (a: I'm on it)") }
     var line = ""
-    for part in parts {
+    for part in pieces + view.parts {
       let longer = line.isEmpty ? part : "\(line)  \(part)"
       guard longer.count < width else { break }
       line = longer
     }
-    return line
+    // White on red until somebody has seen it.
+    return view.isRinging ? "\u{1b}[1;37;41m\(line)\u{1b}[0m" : line
   }
 
   /// Ten steps from -60 to 0 dB.
@@ -82,21 +88,11 @@ enum StatusLine {
     return String(repeating: "█", count: lit) + String(repeating: "·", count: 10 - lit)
   }
 
-  private static func mark(_ state: WatchStatistics.State) -> String {
-    switch state {
-    case .connected: "●"
+  private static func mark(_ view: WatchView) -> String {
+    switch view.linkState {
+    case .connected: view.alarm == nil ? "●" : "✗"
     case .connecting: "○"
     case .disconnected, .reconnecting, .ended: "✗"
-    }
-  }
-
-  private static func word(_ state: WatchStatistics.State) -> String {
-    switch state {
-    case .connecting: "connecting"
-    case .connected: "connected"
-    case .disconnected: "LINK IS WEAK"
-    case .reconnecting: "LINK IS LOST"
-    case .ended: "ended"
     }
   }
 }

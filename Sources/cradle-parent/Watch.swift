@@ -1,9 +1,11 @@
 import ArgumentParser
 import Commands
+import Desktop
 internal import DeviceNames
 import Devices
 import Frames
 import Glibc
+import Pairing
 import Parent
 import Server
 import Signaling
@@ -18,6 +20,10 @@ struct Watch: AsyncParsableCommand {
     discussion: """
       Reconnects whenever the link is lost, until Ctrl-C or the end of --duration. A paired child needs no other option. \
       The key of a WHEP server is remembered at the first connection; from then on, another key is refused.
+
+      Opens a window on a desktop. In the window and on a terminal, ? shows the keys: light, lullaby, talk, pictures and so \
+      on. When the link is lost, nothing comes for some seconds, the picture freezes or the microphone is missing, an alarm \
+      rings until it is over or somebody presses a.
       """)
 
   @OptionGroup var state: StateOptions
@@ -37,8 +43,13 @@ struct Watch: AsyncParsableCommand {
     name: .customLong("allow-plain-http"),
     help: "With --whep http://: send the token unencrypted, where nobody else can listen.")
   var allowPlainHTTP = false
-  @Flag(help: "Sound only.")
+  @Flag(help: "Sound only, without a window.")
   var audioOnly = false
+  @Option(
+    help: ArgumentHelp(
+      "With --audio-only: play only what is louder than this many dB, such as -45, with the 3 s before it.",
+      valueName: "dB"))
+  var vox: Double?
   @Flag(help: "Do not play sound; its level is still shown.")
   var mute = false
   @Option(help: "auto, none, null, an ALSA PCM name or file:OUT.wav.")
@@ -51,6 +62,14 @@ struct Watch: AsyncParsableCommand {
   var duration: Double?
   @Flag(help: "Print one JSON object a second.")
   var stats = false
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Open a window. (default: where there is a desktop, unless --audio-only or --stats is given)")
+  var window: Bool?
+  @Flag(name: .customLong("fullscreen"), help: "Begin with the full screen.")
+  var fullScreen = false
+  @Option(help: "For talking: auto, none, test, an ALSA PCM name or file:IN.wav.")
+  var microphone = "auto"
 
   func validate() throws {
     if let duration, !(duration > 0 && duration < 1e8) { throw ValidationError("--duration is a number of seconds.") }
@@ -58,6 +77,10 @@ struct Watch: AsyncParsableCommand {
     if whep == nil, token != nil || fingerprint != nil || verify || allowPlainHTTP {
       throw ValidationError("--token, --fingerprint, --verify and --allow-plain-http are for --whep.")
     }
+    if let vox, !(vox <= 0 && vox >= -90) { throw ValidationError("--vox is a level of -90 to 0 dB, such as -45.") }
+    if vox != nil, !audioOnly { throw ValidationError("--vox is for --audio-only.") }
+    if audioOnly, window == true || fullScreen { throw ValidationError("--audio-only has no window.") }
+    if window == false, fullScreen { throw ValidationError("--fullscreen is for a window.") }
     if fingerprint != nil, verify { throw ValidationError("Give --fingerprint or --verify, not both.") }
   }
 
@@ -66,44 +89,87 @@ struct Watch: AsyncParsableCommand {
     let signals = StopSignals()
     let screen = Screen(isLive: !stats && isatty(STDOUT_FILENO) == 1)
     let progress = Progress()
-    let watcher: Watcher
-    do {
-      watcher = try await Watcher.start(
-        await options(),
-        notice: { notice in
-          if notice.kind == .connected {
-            progress.connected()
-            // Memory that was only needed for connecting.
-            Task {
-              try? await Task.sleep(for: .seconds(5))
-              MemorySettings.releaseUnused()
-            }
-          }
-          screen.say(notice)
-        },
-        ended: { error in progress.end(error) })
-    } catch let failure as Failure {
-      throw failure
-    } catch {
-      throw Failure.failed("\(error)")
+    let hasWindow = window ?? (WatchWindow.isPossible && !audioOnly && !stats)
+    let keys = Mutex<TerminalKeys?>(nil)
+    let (source, name, id) = try await source()
+    var view = WatchView(name: name)
+    view.isMuted = mute
+    view.vox = vox
+    let desk = WatchDesk(view, screen: screen, hasWindow: hasWindow) { progress.end(nil) }
+    if screen.isLive {
+      let terminal = TerminalKeys { desk.press($0, isHeld: false) }
+      keys.withLock { $0 = terminal }
     }
-    let following = Task { await follow(watcher, screen, progress) }
-    progress.whenOver { following.cancel() }
+    defer { keys.withLock { $0 }?.close() }
+    let isInteractive = hasWindow || keys.withLock { $0 != nil }
+    var shown: WatchWindow?
+    if let inbox = desk.inbox {
+      shown = WatchWindow(
+        inbox, store: WindowMemoryStore(directory: try state.directory(), name: id), isFullScreen: fullScreen,
+        desk: desk,
+        closed: { progress.end(nil) }, failed: { desk.say("no window: \($0)") })
+    }
     let stop = Task {
       await signals.first()
       progress.end(nil)
     }
-    await following.value
+    var total: WatchStatistics?
+    do {
+      let watcher = try await start(options(source, isInteractive: isInteractive), desk, progress, isInteractive)
+      desk.begin(watcher)
+      let following = Task { await follow(watcher, desk, progress) }
+      progress.whenOver { following.cancel() }
+      await following.value
+      desk.close()
+      total = await watcher.stop()
+    } catch {
+      desk.close()
+      await shown?.whenClosed()
+      screen.close()
+      throw error as? Failure ?? Failure.failed("\(error)")
+    }
     stop.cancel()
-    let total = await watcher.stop()
+    await shown?.whenClosed()
     screen.close()
-    if stats { print(total.json) }
+    if stats, let total { print(total.json) }
     if let error = progress.error { throw Failure.failed("\(error)") }
   }
 
+  private func start(
+    _ options: WatchOptions, _ desk: WatchDesk, _ progress: Progress, _ isInteractive: Bool
+  ) async throws -> Watcher {
+    var show: (@Sendable (VideoFrame) -> Void)?
+    if let inbox = desk.inbox { show = { picture in inbox.show(picture) } }
+    return try await Watcher.start(
+      options,
+      notice: { notice in
+        if notice.kind == .connected {
+          progress.connected()
+          // Memory that was only needed for connecting.
+          Task {
+            try? await Task.sleep(for: .seconds(5))
+            MemorySettings.releaseUnused()
+          }
+        }
+        desk.screen.say(notice.text)
+        if notice.kind == .information { desk.remark(notice.text) }
+      },
+      show: show,
+      event: { desk.note($0) },
+      ended: { error in
+        // Somebody is there to be told, and the alarm rings until then.
+        guard isInteractive, progress.connectedAt != nil || isatty(STDERR_FILENO) == 0 else {
+          return progress.end(error)
+        }
+        progress.keep(error)
+        desk.end("\(error)")
+      })
+  }
+
   /// Shows the state until the end, or until the task is cancelled.
-  private func follow(_ watcher: Watcher, _ screen: Screen, _ progress: Progress) async {
-    let interval: Duration = screen.isLive ? .milliseconds(250) : .seconds(1)
+  private func follow(_ watcher: Watcher, _ desk: WatchDesk, _ progress: Progress) async {
+    let isShown = desk.screen.isLive || desk.inbox != nil
+    let interval: Duration = isShown && !stats ? .milliseconds(250) : .seconds(1)
     var next = MonotonicClock.now + interval
     while !Task.isCancelled {
       // The time of the end is known only after connecting; look often until then.
@@ -117,31 +183,43 @@ struct Watch: AsyncParsableCommand {
       try? await Task.sleep(for: max(.zero, wake - MonotonicClock.now))
       guard !Task.isCancelled, MonotonicClock.now >= next else { continue }
       next += interval
-      guard stats || screen.isLive else { continue }
-      let statistics = await watcher.statistics()
+      guard stats || isShown else { continue }
+      var statistics = await watcher.statistics()
+      if let delay = desk.inbox?.delay { statistics.shownMs = .init(p50: delay.p50, p95: delay.p95) }
+      desk.show(statistics)
       if stats {
         print(statistics.json)
         fflush(nil)
-      } else {
-        screen.show(statistics)
       }
     }
   }
 
-  private func options() async throws -> WatchOptions {
-    var options = WatchOptions(try await source())
+  /// - Parameter isInteractive: somebody may talk, and switch the sound on and off.
+  private func options(_ source: WatchOptions.Source, isInteractive: Bool) throws -> WatchOptions {
+    var options = WatchOptions(source)
     options.wantsVideo = !audioOnly
+    options.vox = vox
     options.recording = record
     options.snapshot = snapshot
     guard let device = SpeakerDevice(speaker) else {
       throw Failure.badConfiguration("--speaker \(speaker): must be auto, none, null, an ALSA PCM name or file:OUT.wav")
     }
-    options.speaker = mute || device == .off ? nil : device
+    options.speaker = device == .off || (mute && !isInteractive) ? nil : device
+    options.isMuted = mute
+    guard let voice = AudioDevice(microphone) else {
+      throw Failure.badConfiguration(
+        "--microphone \(microphone): must be auto, none, test, an ALSA PCM name or file:IN.wav")
+    }
+    if isInteractive, case .child = source, voice != .off { options.microphone = voice }
     return options
   }
 
-  private func source() async throws -> WatchOptions.Source {
-    guard let whep else { return .child(try await state.finder().paired(child)) }
+  /// What is watched, how it is called, and a name for its files.
+  private func source() async throws -> (WatchOptions.Source, name: String, id: String) {
+    guard let whep else {
+      let paired = try await failing { try await state.finder().paired(child) }
+      return (.child(paired), paired.record.name, paired.record.id)
+    }
     let url: HTTPURL
     do throws(HTTPURLError) {
       url = try HTTPURL(whep)
@@ -154,7 +232,7 @@ struct Watch: AsyncParsableCommand {
       throw Failure.badConfiguration(
         "--whep: http:// would show the token to everybody on the network. Use https://, or say --allow-plain-http.")
     }
-    return .whep(source)
+    return (.whep(source), "\(url.origin.host)", "whep")
   }
 
   private func trust(for origin: HTTPOrigin) throws -> HTTPTrust {
@@ -179,6 +257,7 @@ private final class Progress: Sendable {
     var connectedAt: Instant?
     var isOver = false
     var error: ParentError?
+    var kept: ParentError?
     var over: (@Sendable () -> Void)?
   }
 
@@ -198,6 +277,11 @@ private final class Progress: Sendable {
     over?()
   }
 
+  /// What the command will end with, later.
+  func keep(_ error: ParentError) {
+    state.withLock { $0.kept = $0.kept ?? error }
+  }
+
   /// Calls `body` at the end, or at once if it has ended already.
   func whenOver(_ body: @escaping @Sendable () -> Void) {
     let isOver = state.withLock { state in
@@ -208,5 +292,5 @@ private final class Progress: Sendable {
   }
 
   var connectedAt: Instant? { state.withLock { $0.connectedAt } }
-  var error: ParentError? { state.withLock { $0.error } }
+  var error: ParentError? { state.withLock { $0.error ?? $0.kept } }
 }

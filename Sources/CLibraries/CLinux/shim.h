@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/timex.h>
+#include <termios.h>
 #include <unistd.h>
 
 // ppoll(2) and pipe2(2): glibc declares them for _GNU_SOURCE alone.
@@ -41,12 +42,88 @@ static inline void clinux_forbid_dumps(void) {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
+// How the terminal on standard input was before keys were read one by one; and whether they are.
+static inline struct termios *clinux_terminal_kept(void) {
+  static struct termios kept;
+  return &kept;
+}
+static volatile sig_atomic_t clinux_terminal_is_single = 0;
+
+// Only the foreground may change its terminal; whoever else tries is stopped: tty_ioctl(4), SIGTTOU.
+static inline int clinux_terminal_is_ours(void) {
+  return tcgetpgrp(0) == getpgrp();
+}
+
+static inline void clinux_terminal_set_single(void) {
+  struct termios single = *clinux_terminal_kept();
+  single.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+  single.c_cc[VMIN] = 1;
+  single.c_cc[VTIME] = 0;
+  if (clinux_terminal_is_ours()) tcsetattr(0, TCSANOW, &single);
+}
+
+static inline void clinux_terminal_restore(void) {
+  if (clinux_terminal_is_single && clinux_terminal_is_ours()) tcsetattr(0, TCSANOW, clinux_terminal_kept());
+}
+
+// Stopped by Ctrl-Z the terminal is the shell's, as it was.
+static inline void clinux_terminal_stop_handler(int number) {
+  (void)number;
+  int kept = errno;
+  clinux_terminal_restore();
+  kill(getpid(), SIGSTOP);
+  errno = kept;
+}
+
+static inline void clinux_terminal_continue_handler(int number) {
+  (void)number;
+  int kept = errno;
+  if (clinux_terminal_is_single) clinux_terminal_set_single();
+  errno = kept;
+}
+
+// The end by a signal.
+static inline void clinux_terminal_end_handler(int number) {
+  clinux_terminal_restore();
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+/// From now on each key of the terminal on standard input is read at once and not shown; at every end of the process, and
+/// while it is stopped, the terminal is as it was. Ctrl-C and Ctrl-Z remain signals. 0, or a negated errno. termios(3).
+static inline int clinux_terminal_read_single_keys(void) {
+  if (tcgetattr(0, clinux_terminal_kept()) != 0) return -errno;
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_flags = SA_RESTART;
+  action.sa_handler = clinux_terminal_stop_handler;
+  sigaction(SIGTSTP, &action, 0);
+  action.sa_handler = clinux_terminal_continue_handler;
+  sigaction(SIGCONT, &action, 0);
+  action.sa_handler = clinux_terminal_end_handler;
+  const int ends[] = {SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV, SIGFPE};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) sigaction(ends[i], &action, 0);
+  // In the background a read fails, instead of stopping the program.
+  signal(SIGTTIN, SIG_IGN);
+  clinux_terminal_is_single = 1;
+  clinux_terminal_set_single();
+  return 0;
+}
+
+/// As it was before.
+static inline void clinux_terminal_read_lines(void) {
+  clinux_terminal_restore();
+  clinux_terminal_is_single = 0;
+}
+
 // What clinux_catch_stop's handler adds to.
 static int clinux_stop_counter = -1;
 
 static inline void clinux_stop_handler(int number) {
   (void)number;
   int kept = errno;
+  // A second signal may end the process at any moment.
+  clinux_terminal_restore();
   uint64_t one = 1;
   ssize_t written = write(clinux_stop_counter, &one, sizeof one);
   (void)written;

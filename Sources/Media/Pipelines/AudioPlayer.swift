@@ -2,6 +2,7 @@ public import DeviceNames
 public import Devices
 internal import Frames
 public import RTPReceiving
+internal import Sound
 internal import Synchronization
 internal import Wire
 
@@ -12,6 +13,8 @@ public final class AudioPlayer: Sendable {
     public var levelDb: Double = -100
     public var packetsRefused: UInt64 = 0
     public var underruns = 0
+    /// False while a gate (VOX) keeps the speaker silent.
+    public var isOpen = true
   }
 
   /// Sound queued for the speaker, so that a packet arriving this much later than the one before leaves no gap.
@@ -21,17 +24,24 @@ public final class AudioPlayer: Sendable {
   private let output = OutputDelay()
   private let sound: ReceivedSound
   private let speaker: SpeakerSupervisor?
+  private let ringing = Ringing()
   private let speakerChanged: @Sendable (SpeakerSupervisor.State) -> Void
 
   /// `speakerChanged` is called on one of the speaker's threads.
-  public init(speaker device: SpeakerDevice?, speakerChanged: @escaping @Sendable (SpeakerSupervisor.State) -> Void) {
-    let (ring, output) = (ring, output)
+  ///
+  /// - Parameter vox: only what is louder than this, dB below full scale, is played; nil: everything.
+  public init(
+    speaker device: SpeakerDevice?, vox: Double? = nil,
+    speakerChanged: @escaping @Sendable (SpeakerSupervisor.State) -> Void
+  ) {
+    let (ring, output, ringing) = (ring, output, ringing)
     let pull: PlaybackPull = { samples, heardAt in
       ring.read(into: &samples)
       output.note(waiting: ring.statistics.level, device: heardAt - MonotonicClock.now)
+      ringing.apply(to: &samples)
     }
     speaker = device.flatMap { $0 == .off ? nil : SpeakerSupervisor($0, pull: pull) }
-    sound = ReceivedSound(ring: speaker == nil ? nil : ring)
+    sound = ReceivedSound(ring: speaker == nil ? nil : ring, vox: vox)
     self.speakerChanged = speakerChanged
   }
 
@@ -60,6 +70,16 @@ public final class AudioPlayer: Sendable {
     sound.play(audio)
   }
 
+  /// Whether the child's sound is silenced; an alarm is heard all the same. From any thread.
+  public func setMuted(_ isMuted: Bool) {
+    ringing.set(isMuted: isMuted)
+  }
+
+  /// Rings, 0 (silent) to 1, over whatever is played. From any thread.
+  public func ring(loudness: Double) {
+    ringing.set(loudness: loudness)
+  }
+
   /// Delay from handing out sound to hearing it: the samples queued for the speaker plus the speaker's own delay. Nil
   /// while no speaker plays.
   public var outputDelay: Duration? { output.value }
@@ -67,7 +87,31 @@ public final class AudioPlayer: Sendable {
   public var current: Counters {
     let counters = sound.current
     return Counters(
-      levelDb: counters.levelDb, packetsRefused: counters.packetsRefused, underruns: ring.statistics.underruns)
+      levelDb: counters.levelDb, packetsRefused: counters.packetsRefused, underruns: ring.statistics.underruns,
+      isOpen: counters.isOpen)
+  }
+}
+
+/// What stands between the received sound and the speaker: muting, and the alarm above it.
+private final class Ringing: Sendable {
+  private struct State {
+    var isMuted = false
+    var loudness = 0.0
+    var tone = AlarmTone()
+  }
+
+  private let state = Mutex(State())
+
+  func set(isMuted: Bool) { state.withLock { $0.isMuted = isMuted } }
+  func set(loudness: Double) { state.withLock { $0.loudness = loudness } }
+
+  func apply(to samples: inout [Int16]) {
+    state.withLock { state in
+      if state.isMuted {
+        for index in samples.indices { samples[index] = 0 }
+      }
+      state.tone.mix(into: &samples, loudness: state.loudness)
+    }
   }
 }
 

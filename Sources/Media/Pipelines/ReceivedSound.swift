@@ -14,6 +14,8 @@ public final class ReceivedSound: Sendable {
     public var levelDb: Double = -100
     /// Packets that were not valid Opus; concealed.
     public var packetsRefused: UInt64 = 0
+    /// Whether the speaker is open; false only with a gate that is closed.
+    public var isOpen = true
   }
 
   private let mailbox = Mailbox<ReceivedAudio>(capacity: 50)
@@ -25,9 +27,14 @@ public final class ReceivedSound: Sendable {
   /// Packets per wake-up while only the level is of interest: the 200 ms it is measured over.
   private static let unheardBatch = 10
 
+  private let vox: Double?
+
   /// `ring` receives the sound; nil if only its level is of interest.
-  public init(ring: PlaybackRing?) {
+  ///
+  /// - Parameter vox: only what is louder than this, dB below full scale, goes to the ring; nil: everything.
+  public init(ring: PlaybackRing?, vox: Double? = nil) {
     self.ring = ring
+    self.vox = vox
     isHeard = Atomic(ring != nil)
   }
 
@@ -62,6 +69,7 @@ public final class ReceivedSound: Sendable {
     var meter = LevelMeter()
     var last: Int16 = 0
     var pace = SpeakerPace()
+    var gate = vox.map(VoxGate.init)
     while let audio = mailbox.take() {
       // Created with the first sound, because a child may never be talked to.
       if decoder == nil { decoder = try? OpusDecoder() }
@@ -80,6 +88,10 @@ public final class ReceivedSound: Sendable {
       }
       last = samples.last ?? 0
       if let level = meter.add(samples) { counters.withLock { $0.levelDb = level.rms } }
+      if gate != nil, let passed = gate?.pass(samples), let isOpen = gate?.isOpen {
+        samples = passed
+        counters.withLock { $0.isOpen = isOpen }
+      }
       guard let ring else { continue }
       ring.write(isHeard.load(ordering: .relaxed) ? pace.follow(samples, ring: ring) : samples)
     }

@@ -21,7 +21,10 @@ enum MediaPlan {
     return PeerConnectionConfiguration(media: [voice])
   }
 
-  static func configuration(wantsVideo: Bool, wantsAudio: Bool) -> PeerConnectionConfiguration {
+  /// - Parameter mayTalk: the section of the sound is for the parent's voice as well.
+  static func configuration(
+    wantsVideo: Bool, wantsAudio: Bool, mayTalk: Bool = false
+  ) -> PeerConnectionConfiguration {
     var random = SystemRandomNumberGenerator()
     let cname = String(random.next(), radix: 36)
     var media: [LocalMedia] = []
@@ -34,8 +37,9 @@ enum MediaPlan {
     if wantsAudio {
       media.append(
         LocalMedia(
-          kind: .audio, direction: .receiveOnly, codecs: [.opus], headerExtensions: extensions,
-          ssrc: .random(in: 1...UInt32.max, using: &random), cname: cname, streamID: "-", trackID: "audio"))
+          kind: .audio, direction: mayTalk ? .sendReceive : .receiveOnly, codecs: [.opus],
+          headerExtensions: extensions, ssrc: .random(in: 1...UInt32.max, using: &random), cname: cname,
+          streamID: mayTalk ? "voice" : "-", trackID: mayTalk ? "microphone" : "audio"))
     }
     var configuration = PeerConnectionConfiguration(media: media)
     // Delays are multiples of a packet's 20 ms, as the stock is: without the rest, fractions of a millisecond would decide

@@ -35,6 +35,12 @@ public struct WatchOptions: Sendable {
   public var wantsAudio = true
   /// Where sound is played; nil: nowhere, and it is decoded only for its level.
   public var speaker: SpeakerDevice?
+  /// The child's sound is not played at first; `Watcher.setMuted` changes that. An alarm is heard all the same.
+  public var isMuted = false
+  /// Only what is louder than this, dB below full scale, is played; nil: everything.
+  public var vox: Double?
+  /// The microphone for talking; nil: nobody can talk.
+  public var microphone: AudioDevice?
   /// A WebM file to record into; it must not exist.
   public var recording: String?
   /// A JPEG file for the last picture, written at the end; an existing file is replaced.

@@ -14,6 +14,17 @@ public struct WatchStatistics: Encodable, Sendable {
     public var p95: Int
   }
 
+  /// Percentiles in milliseconds, to a tenth.
+  public struct Shown: Encodable, Sendable {
+    public var p50: Double
+    public var p95: Double
+
+    public init(p50: Double, p95: Double) {
+      self.p50 = p50
+      self.p95 = p95
+    }
+  }
+
   public struct Candidate: Encodable, Sendable {
     public var address: String
     public var port: UInt16
@@ -59,6 +70,14 @@ public struct WatchStatistics: Encodable, Sendable {
   public var codec: String?
   /// The child's name, once it has sent `hello`.
   public var child: String?
+  /// With VOX: whether the speaker is open.
+  public var isVoxOpen: Bool?
+  /// What is wrong, as INTERFACES.md names it; left out while all is well.
+  public var alarm: String?
+  /// Whether that rings: nobody has acknowledged it.
+  public var alarmRings: Bool?
+  /// From the decoder to the window: median and 95th percentile since the window was opened, ms.
+  public var shownMs: Shown?
   /// How many times the link was lost.
   public var reconnects: Int = 0
 

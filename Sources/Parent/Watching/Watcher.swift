@@ -17,18 +17,26 @@ internal import Wire
 public final class Watcher: @unchecked Sendable {
   private let options: WatchOptions
   private let endpoint: PeerEndpoint
-  private let loop: any EventLoop
-  private let hub: PeerHub
+  let loop: any EventLoop
+  let hub: PeerHub
   private let signaling: SignalingFactory
   private let video: VideoPlayer
-  private let audio: AudioPlayer
+  let audio: AudioPlayer
+  /// Where somebody may talk.
+  let voice: Voice?
   private let recorder: Recorder?
   private let snapshot: Snapshot?
   private let notice: @Sendable (WatchNotice) -> Void
+  private let tell: @Sendable (WatchEvent) -> Void
   private let ended: @Sendable (ParentError) -> Void
 
-  private var session: ChildSession?
-  private var state = WatchStatistics.State.connecting
+  private(set) var session: ChildSession?
+  /// Made by `begin`.
+  private(set) var alarm: AlarmWatch?
+  private var report: Alarm.Report?
+  private var state = WatchStatistics.State.connecting {
+    didSet { if state != oldValue { stateChanged() } }
+  }
   private var began = MonotonicClock.now
   private var child: String?
   private var hasConnected = false
@@ -57,14 +65,16 @@ public final class Watcher: @unchecked Sendable {
   /// - Parameters:
   ///   - notice: called with messages for people, on any thread.
   ///   - show: called with each decoded picture on the decoder's thread; must return quickly. Nil: nothing is shown.
+  ///   - event: called with what happens, on any thread.
   ///   - ended: called when watching was given up, at most once.
   public static func start(
     _ options: WatchOptions, notice: @escaping @Sendable (WatchNotice) -> Void,
-    show: (@Sendable (VideoFrame) -> Void)? = nil, ended: @escaping @Sendable (ParentError) -> Void
+    show: (@Sendable (VideoFrame) -> Void)? = nil, event: @escaping @Sendable (WatchEvent) -> Void = { _ in },
+    ended: @escaping @Sendable (ParentError) -> Void
   ) async throws -> Watcher {
     let endpoint = try await PeerEndpoint.open(identity: SignalingFactory.identity(for: options.source))
     do {
-      let watcher = try Watcher(options, endpoint: endpoint, notice: notice, show: show, ended: ended)
+      let watcher = try Watcher(options, endpoint: endpoint, notice: notice, show: show, event: event, ended: ended)
       try await watcher.loop.submit { watcher.begin() }.get()
       return watcher
     } catch {
@@ -76,16 +86,18 @@ public final class Watcher: @unchecked Sendable {
 
   private init(
     _ options: WatchOptions, endpoint: PeerEndpoint, notice: @escaping @Sendable (WatchNotice) -> Void,
-    show: (@Sendable (VideoFrame) -> Void)?, ended: @escaping @Sendable (ParentError) -> Void
+    show: (@Sendable (VideoFrame) -> Void)?, event: @escaping @Sendable (WatchEvent) -> Void,
+    ended: @escaping @Sendable (ParentError) -> Void
   ) throws {
     self.options = options
     self.endpoint = endpoint
     self.notice = notice
+    tell = event
     self.ended = ended
     loop = endpoint.loop
     hub = endpoint.hub
     signaling = try SignalingFactory(options.source, eventLoop: endpoint.loop)
-    let request = KeyFrameRequest()
+    let request = WatcherLink()
     let snapshot = options.snapshot.map(Snapshot.init)
     self.snapshot = snapshot
     var seen = show
@@ -95,9 +107,18 @@ public final class Watcher: @unchecked Sendable {
         if let show { show(picture) }
       }
     }
-    video = VideoPlayer(needsKeyFrame: { request.send() }, show: seen)
-    audio = AudioPlayer(speaker: options.speaker) { state in
+    video = VideoPlayer(needsKeyFrame: { request.watcher?.decoderFailed() }, show: seen)
+    audio = AudioPlayer(speaker: options.speaker, vox: options.vox) { state in
       if case .missing(let error) = state { notice(WatchNotice(.information, "no sound: \(error)")) }
+      request.watcher?.speakerChanged(state)
+    }
+    audio.setMuted(options.isMuted)
+    voice = options.microphone.map { device in
+      Voice(device) { packet in
+        request.watcher?.say(packet)
+      } microphoneMissing: { error in
+        notice(WatchNotice(.trouble, "no microphone: \(error)"))
+      }
     }
     if let path = options.recording {
       do {
@@ -119,6 +140,10 @@ public final class Watcher: @unchecked Sendable {
     audio.start()
     signaling.prepare()
     began = MonotonicClock.now
+    let alarm = AlarmWatch(eventLoop: loop) { [weak self] report in self?.alarmChanged(report) }
+    self.alarm = alarm
+    alarm.note(.phase(.connecting, isAudioOnly: !options.wantsVideo))
+    alarm.start()
     openSession()
     if recorder != nil, options.wantsVideo {
       keyFrameTimer = loop.scheduleRepeatedTask(initialDelay: Self.keyFrameInterval, delay: Self.keyFrameInterval) {
@@ -141,6 +166,8 @@ public final class Watcher: @unchecked Sendable {
   public func stop(_ leaving: Leaving = .delete) async -> WatchStatistics {
     let last = try? await loop.submit { () -> EventLoopFuture<WatchStatistics> in
       self.isStopping = true
+      self.alarm?.stop()
+      self.audio.ring(loudness: 0)
       self.retryTimer?.cancel()
       self.keyFrameTimer?.cancel()
       self.state = .ended
@@ -164,6 +191,7 @@ public final class Watcher: @unchecked Sendable {
     await endpoint.shutDown(sayingGoodbye: leaving != .vanish)
     try? await loop.submit { self.signaling.close() }.get()
     video.stop()
+    voice?.stop()
     audio.stop()
     if let snapshot { notice(snapshot.save()) }
     if let recorder {
@@ -188,7 +216,8 @@ public final class Watcher: @unchecked Sendable {
   private func openSession() {
     guard !isStopping else { return }
     let session = ChildSession(
-      configuration: MediaPlan.configuration(wantsVideo: options.wantsVideo, wantsAudio: options.wantsAudio),
+      configuration: MediaPlan.configuration(
+        wantsVideo: options.wantsVideo, wantsAudio: options.wantsAudio, mayTalk: voice != nil),
       hub: hub, signaling: signaling.make()
     ) { [weak self] event in
       self?.handle(event)
@@ -210,29 +239,47 @@ public final class Watcher: @unchecked Sendable {
       notice(WatchNotice(.trouble, "the link is weak: nothing gets through at the moment"))
     case .waiting(let reason, let time):
       notice(WatchNotice(.trouble, "\(reason); trying again in \(Self.seconds(time)) s"))
-    case .push(.hello(let hello)):
-      child = hello.name.isEmpty ? nil : hello.name
-    case .push(.goodbye(let reason)):
-      notice(WatchNotice(.information, reason.isEmpty ? "the child says goodbye" : "goodbye: \(reason)"))
-    case .push(.state), .push(.event), .push(.heartbeat), .push(.level):
-      break
+    case .push(let push):
+      follow(push)
     case .over(let end):
       lost(end)
     }
   }
 
+  private func follow(_ push: ControlPush) {
+    switch push {
+    case .hello(let hello):
+      child = hello.name.isEmpty ? nil : hello.name
+      alarm?.note(.hello)
+    case .goodbye(let reason):
+      notice(WatchNotice(.information, reason.isEmpty ? "the child says goodbye" : "goodbye: \(reason)"))
+      alarm?.note(.goodbye)
+    case .heartbeat(let beat):
+      alarm?.note(
+        .heartbeat(
+          video: beat.video.map { Alarm.Track(state: $0.state, captured: $0.captured) },
+          audio: beat.audio.map { Alarm.Track(state: $0.state, captured: $0.captured) }))
+    case .state, .event, .level: break
+    }
+    tell(.push(push))
+  }
+
   private func lost(_ end: SessionEnd) {
     session = nil
     video.pause()
+    // Waits for the microphone's thread, which the loop must not.
+    if let voice { Task { voice.stop() } }
     guard !isStopping else { return }
     // Until the first success somebody is there to correct a mistake; after it, keep trying through the night.
     guard hasConnected, case .lost(let reason) = end else {
       isStopping = true
+      if hasConnected { alarm?.note(.phase(.refused(isFinal: true))) }
       state = .ended
       if end == .unpaired, case .child(let child) = options.source { _ = try? child.forget() }
       return ended(ParentError(end))
     }
     state = .reconnecting
+    tell(.lost(reason))
     reconnects += 1
     let delay = retry.next(now: MonotonicClock.now, jitter: .random(in: 0...1))
     // Each reason once, so that a night without the child does not fill the screen.
@@ -241,16 +288,35 @@ public final class Watcher: @unchecked Sendable {
     retryTimer = loop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { [weak self] in self?.openSession() }
   }
 
+  private func stateChanged() {
+    switch state {
+    case .connecting: break
+    case .connected: alarm?.note(.phase(.live))
+    case .disconnected, .reconnecting: alarm?.note(.phase(.reconnecting))
+    case .ended: break
+    }
+    tell(.state(state))
+  }
+
+  private func alarmChanged(_ report: Alarm.Report?) {
+    self.report = report
+    audio.ring(loudness: report?.loudness ?? 0)
+    tell(.alarm(report))
+  }
+
   // MARK: Media
 
   private func handle(_ event: PeerConnectionEvent, of peer: PeerID) {
     switch event {
     case .videoFrame(let frame):
       guard peer == session?.peer else { return }
+      alarm?.note(.picture())
       video.play(frame, hold: hold(frame, of: peer))
       recorder?.write(frame)
     case .audio(let sound):
       guard peer == session?.peer else { return }
+      // What was made up here did not arrive.
+      if case .packet = sound.content { alarm?.note(.sound) }
       audio.play(sound)
       recorder?.write(sound, playedAt: MonotonicClock.now)
     default:
@@ -290,6 +356,8 @@ public final class Watcher: @unchecked Sendable {
     let connection = session?.peer.flatMap { hub.connection($0) }?.statistics(now: now)
     result.reconnects = reconnects
     result.child = child
+    result.alarm = report?.kind.rawValue
+    result.alarmRings = report.map(\.isRinging)
     result.timeToFirstFrameMs = picture.firstPicture.map { Self.tenths(($0 - began).inMilliseconds) }
     result.framesDecoded = picture.framesDecoded
     if picture.width > 0 {
@@ -303,7 +371,9 @@ public final class Watcher: @unchecked Sendable {
     if let p50 = latency.percentile(0.5), let p95 = latency.percentile(0.95) {
       result.latencyMs = WatchStatistics.Latency(p50: p50, p95: p95)
     }
-    if options.wantsAudio { result.audioLevelDb = Self.tenths(audio.current.levelDb) }
+    let sound = audio.current
+    if options.wantsAudio { result.audioLevelDb = Self.tenths(sound.levelDb) }
+    if options.vox != nil { result.isVoxOpen = sound.isOpen }
     fill(&result, from: connection, picture: picture, now: now, isWhole: isWhole)
     return result
   }

@@ -1,0 +1,73 @@
+internal import CSDL
+internal import Storage
+
+/// The window and its renderer.
+struct ScreenSurface: ~Copyable {
+  let window: OpaquePointer
+  let renderer: OpaquePointer
+
+  /// A hidden window. SDL's video has to be running.
+  init(title: String, place: WindowPlace?, size: (width: Int, height: Int)) throws(DesktopError) {
+    guard
+      let window = SDL_CreateWindow(
+        title, Int32(clamping: place?.x ?? Int(CSDL_CENTERED)), Int32(clamping: place?.y ?? Int(CSDL_CENTERED)),
+        Int32(clamping: place?.width ?? size.width), Int32(clamping: place?.height ?? size.height), CSDL_WINDOW_FLAGS)
+    else { throw DesktopError("the window cannot be opened") }
+    // Without vertical synchronisation: a picture is shown when it is there, not up to a frame of the display later.
+    guard let renderer = SDL_CreateRenderer(window, -1, 0) ?? SDL_CreateRenderer(window, -1, CSDL_RENDERER_SOFTWARE)
+    else {
+      SDL_DestroyWindow(window)
+      throw DesktopError("nothing can be drawn into a window")
+    }
+    self.window = window
+    self.renderer = renderer
+  }
+
+  deinit {
+    SDL_DestroyRenderer(renderer)
+    SDL_DestroyWindow(window)
+  }
+
+  /// Pixels to draw on.
+  var size: (width: Int, height: Int) {
+    var (width, height): (Int32, Int32) = (0, 0)
+    SDL_GetRendererOutputSize(renderer, &width, &height)
+    return (Int(width), Int(height))
+  }
+
+  /// In the desktop's coordinates.
+  var place: WindowPlace {
+    get {
+      var (x, y, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+      SDL_GetWindowPosition(window, &x, &y)
+      SDL_GetWindowSize(window, &width, &height)
+      return WindowPlace(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
+    }
+    nonmutating set {
+      SDL_SetWindowSize(window, Int32(clamping: newValue.width), Int32(clamping: newValue.height))
+      move(to: newValue)
+    }
+  }
+
+  func move(to place: WindowPlace) {
+    SDL_SetWindowPosition(window, Int32(clamping: place.x), Int32(clamping: place.y))
+  }
+
+  var flags: UInt32 { SDL_GetWindowFlags(window) }
+  var isHidden: Bool { flags & (CSDL_WINDOW_MINIMIZED | CSDL_WINDOW_HIDDEN) != 0 }
+
+  /// What of each screen is free of panels.
+  static var screens: [WindowPlace] {
+    (0..<max(0, SDL_GetNumVideoDisplays())).compactMap { index in
+      var area = SDL_Rect()
+      guard SDL_GetDisplayUsableBounds(index, &area) == 0 else { return nil }
+      return WindowPlace(x: Int(area.x), y: Int(area.y), width: Int(area.w), height: Int(area.h))
+    }
+  }
+
+  static var pointer: (x: Int, y: Int) {
+    var (x, y): (Int32, Int32) = (0, 0)
+    SDL_GetGlobalMouseState(&x, &y)
+    return (Int(x), Int(y))
+  }
+}

@@ -1,0 +1,59 @@
+/// What a window shows besides the picture.
+public struct WindowContent: Hashable, Sendable {
+  /// Colour of the line's first mark.
+  public enum Tone: Sendable {
+    case good, waiting, bad
+  }
+
+  /// A message across the picture.
+  public struct Banner: Hashable, Sendable {
+    public var title: String
+    /// Sentences below it, wrapped to the window's width.
+    public var lines: [String]
+    public var isAlarm: Bool
+
+    public init(title: String, lines: [String], isAlarm: Bool) {
+      self.title = title
+      self.lines = lines
+      self.isAlarm = isAlarm
+    }
+  }
+
+  public struct HelpRow: Hashable, Sendable {
+    public var key: String
+    public var meaning: String
+
+    public init(_ key: String, _ meaning: String) {
+      self.key = key
+      self.meaning = meaning
+    }
+  }
+
+  /// The window's name on the desktop.
+  public var title: String
+  public var tone = Tone.waiting
+  /// Sound level, dB below full scale; nil: no meter.
+  public var meterDb: Double?
+  /// The line at the bottom, the most important part first; parts that do not fit are left out.
+  public var parts: [String] = []
+  /// What was just done or refused; a new one shows the line for a while.
+  public var said: String?
+  /// The line stays, as while somebody talks.
+  public var isLinePinned = false
+  public var banner: Banner?
+  /// The frame of the window pulses.
+  public var isRinging = false
+  /// Shown while there has been no picture.
+  public var waiting: [String] = []
+  public var help: [HelpRow] = []
+
+  public init(title: String) {
+    self.title = title
+  }
+}
+
+/// A key that the window leaves to its owner. Characters are lower case, as on the keyboard's own layout.
+public enum WindowKey: Hashable, Sendable {
+  case pressed(Character)
+  case released(Character)
+}

@@ -1,0 +1,30 @@
+extension Alarm.Kind {
+  /// What is wrong, for people; ASCII, which the window's font has.
+  public var title: String {
+    switch self {
+    case .revoked: "This machine is no longer paired"
+    case .link: "No contact with the child"
+    case .microphone: "No sound from the child"
+    case .camera: "No picture from the camera"
+    case .frozenPicture: "The picture is frozen"
+    case .ownSound: "This machine plays no sound"
+    case .test: "This is a test"
+    case .childStopped: "The camera was switched off"
+    }
+  }
+
+  /// What to do.
+  public var advice: String {
+    switch self {
+    case .revoked: "The child does not let this machine watch any more. Pair again: cradle-parent pair."
+    case .link:
+      "Nothing arrives. The link is being made anew. Go and check on your child; then the network and the camera's power."
+    case .microphone: "The microphone delivers nothing. You would not hear crying."
+    case .camera: "The camera is unplugged or does not work. Sound may still come."
+    case .frozenPicture: "You are looking at an old picture. Check on your child."
+    case .ownSound: "Sound arrives, but the speaker is missing. It is used as soon as it is there."
+    case .test: "This is how the alarm looks and sounds."
+    case .childStopped: "It said goodbye and does not watch any more."
+    }
+  }
+}

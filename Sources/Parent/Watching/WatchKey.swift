@@ -1,0 +1,44 @@
+/// What a key does while watching: the same in the window and on the terminal.
+public enum WatchKey: Character, CaseIterable, Sendable {
+  case talk = " "
+  case light = "l"
+  case lullaby = "n"
+  case camera = "c"
+  case screenshot = "s"
+  case mute = "m"
+  case acknowledge = "a"
+  case testAlarm = "t"
+  case fullScreen = "f"
+  case small = "p"
+  case help = "?"
+  case quit = "q"
+
+  /// The key, as help names it.
+  public var name: String {
+    switch self {
+    case .talk: "space"
+    default: String(rawValue)
+    }
+  }
+
+  /// Those that only a window has.
+  public var isForWindows: Bool { self == .fullScreen || self == .small }
+
+  /// - Parameter isHeld: a window is told when a key is let go of, a terminal is not.
+  public func meaning(isHeld: Bool) -> String {
+    switch self {
+    case .talk: isHeld ? "talk, while held" : "talk; once more: stop talking"
+    case .light: "light on or off"
+    case .lullaby: "lullaby on or off"
+    case .camera: "next camera"
+    case .screenshot: "save a picture"
+    case .mute: "sound off or on (an alarm still rings)"
+    case .acknowledge: "I'm on it: stop the alarm"
+    case .testAlarm: "try the alarm"
+    case .fullScreen: "full screen"
+    case .small: "small window on top; drag it to an edge"
+    case .help: "this help"
+    case .quit: isHeld ? "quit (or Escape)" : "quit"
+    }
+  }
+}

@@ -1,0 +1,193 @@
+public import Control
+public import Wire
+
+/// Everything that somebody who watches is shown besides picture and sound; for window and terminal alike. Pure.
+public struct WatchView: Sendable {
+  public enum Talking: Sendable {
+    case silent
+    /// The child has not yet given the floor.
+    case asking
+    case speaking
+  }
+
+  /// A message across the picture.
+  public struct Banner: Hashable, Sendable {
+    public var title: String
+    public var lines: [String]
+    public var isAlarm: Bool
+  }
+
+  /// What is watched: a child's name, or an address.
+  public var name: String
+  public var statistics: WatchStatistics?
+  public var linkState = WatchStatistics.State.connecting
+  public var alarm: Alarm.Report?
+  public var isMuted = false
+  public var talking = Talking.silent
+  /// Nil: all sound is played.
+  public var vox: Double?
+  /// The end, when watching was given up.
+  public var end: String?
+  /// The state of the child as it told us; parts that it never told are nil.
+  public private(set) var child = StateDocument()
+  /// Why the link is being made anew.
+  private var lossReason: String?
+  private var remark: (text: String, at: Instant)?
+  private var event: String?
+
+  /// What was done or refused is shown for so long.
+  private static let remarkTime: Duration = .seconds(6)
+
+  public init(name: String) {
+    self.name = name
+  }
+
+  /// Says what was just done or refused.
+  public mutating func say(_ text: String, now: Instant) {
+    remark = (text, now)
+  }
+
+  public mutating func note(_ event: WatchEvent) {
+    switch event {
+    case .state(let state):
+      linkState = state
+      if state == .connected { lossReason = nil }
+      // What it was before the link was lost is not shown as what it is.
+      if state == .reconnecting { child = StateDocument() }
+    case .lost(let reason): lossReason = reason
+    case .alarm(let report): alarm = report
+    case .push(.hello(let hello)):
+      if !hello.name.isEmpty { name = hello.name }
+      child = hello.state
+    case .push(.state(let state)): merge(state)
+    case .push(.event(let event)): self.event = event.text
+    case .push(.heartbeat), .push(.level), .push(.goodbye): break
+    }
+  }
+
+  private mutating func merge(_ new: StateDocument) {
+    child.lights = new.lights ?? child.lights
+    child.lullaby = new.lullaby ?? child.lullaby
+    child.cameras = new.cameras ?? child.cameras
+    child.talk = new.talk ?? child.talk
+    child.viewers = new.viewers ?? child.viewers
+    child.microphone = new.microphone ?? child.microphone
+    child.speaker = new.speaker ?? child.speaker
+  }
+
+  // MARK: What is shown
+
+  /// Sound level, dB below full scale; nil while there is no sound.
+  public var levelDb: Double? {
+    linkState == .connected ? statistics?.audioLevelDb : nil
+  }
+
+  /// What was just said, if that is not too long ago.
+  public func said(now: Instant) -> String? {
+    remark.flatMap { now - $0.at < Self.remarkTime ? $0.text : nil }
+  }
+
+  /// What happened last at the child, with its time.
+  public var lastEvent: String? { event }
+
+  /// The state in short pieces, the most important first.
+  public var parts: [String] {
+    var parts: [String] = []
+    switch talking {
+    case .silent: break
+    case .asking: parts.append("asking for the floor")
+    case .speaking: parts.append("YOU ARE HEARD")
+    }
+    parts.append(linkState == .connected ? name : "\(name): \(linkText)")
+    if let alarm { parts.append(alarm.kind.title + (alarm.isAcknowledged ? " (seen)" : "")) }
+    if let level = levelDb { parts.append("\(Int(saturating: level.rounded())) dB") }
+    if let delay = delayText { parts.append(delay) }
+    if isMuted { parts.append("sound is off") }
+    if vox != nil { parts.append(statistics?.isVoxOpen == true ? "loud" : "quiet") }
+    parts += childParts
+    if let statistics, linkState == .connected { parts += Self.figures(statistics) }
+    return parts
+  }
+
+  private var linkText: String {
+    switch linkState {
+    case .connecting: "connecting"
+    case .connected: "connected"
+    case .disconnected: "the link is weak"
+    case .reconnecting: "reconnecting"
+    case .ended: "ended"
+    }
+  }
+
+  private var delayText: String? {
+    guard linkState == .connected else { return nil }
+    if let delay = statistics?.latencyMs?.p50 { return "\(delay) ms" }
+    return statistics?.latencyEstimateMs.map { "~\(Int(saturating: $0.rounded())) ms" }
+  }
+
+  private var childParts: [String] {
+    var parts: [String] = []
+    for light in child.lights ?? [] where light.state != .off { parts.append(light.text) }
+    if let lullaby = child.lullaby, lullaby.state != .stopped {
+      let left = lullaby.remainingSeconds.map { " \(ElapsedTime.text($0))" } ?? ""
+      parts.append(
+        "\(lullaby.track ?? "lullaby")\(lullaby.state == .playing ? "" : " \(lullaby.state.rawValue)")\(left)")
+    }
+    if talking == .silent, let holder = child.talk?.holder { parts.append("\(holder) talks") }
+    if let others = child.viewers?.count, others > 1 { parts.append("\(others) watch") }
+    return parts
+  }
+
+  private static func figures(_ statistics: WatchStatistics) -> [String] {
+    var parts: [String] = []
+    if let width = statistics.width, let height = statistics.height {
+      parts.append("\(width)x\(height) \(Int(saturating: statistics.framesPerSecond.rounded()))/s")
+    }
+    parts.append("\(Int(saturating: (statistics.videoKbps + statistics.audioKbps).rounded())) kbit/s")
+    if statistics.packetsLost > 0 { parts.append("lost \(statistics.packetsLost)") }
+    if statistics.freezeCount > 0 { parts.append("froze \(statistics.freezeCount)x") }
+    return parts
+  }
+
+  /// What stands across the picture; nil while all is well.
+  public var banner: Banner? {
+    if let end, alarm == nil { return Banner(title: "The end", lines: [end], isAlarm: true) }
+    if let alarm {
+      var lines = alarm.isAcknowledged ? [] : [alarm.kind.advice]
+      if alarm.isRinging { lines.append("Press a: I'm on it.") }
+      return Banner(title: alarm.kind.title, lines: lines, isAlarm: alarm.level != .notice)
+    }
+    switch linkState {
+    case .disconnected: return Banner(title: "The link is weak", lines: ["Nothing gets through now."], isAlarm: false)
+    case .reconnecting:
+      return Banner(title: "Reconnecting", lines: [lossReason].compactMap(\.self), isAlarm: false)
+    case .connecting, .connected, .ended: return nil
+    }
+  }
+
+  /// Shown before the first picture.
+  public var waiting: [String] {
+    switch linkState {
+    case .connecting: ["Connecting to \(name) ..."]
+    case .connected: ["Waiting for the picture ..."]
+    case .disconnected, .reconnecting, .ended: []
+    }
+  }
+
+  public var isRinging: Bool { alarm?.isRinging == true }
+
+  // MARK: What the keys order
+
+  /// The light that the key switches: the first one.
+  public var lightOrder: ControlCommand {
+    .lightSet(LightSetting(state: .toggle))
+  }
+
+  public var lullabyOrder: ControlCommand {
+    switch child.lullaby?.state {
+    case .playing, .waiting: .lullabyStop
+    case .paused: .lullabyResume
+    case .stopped, nil: .lullabyPlay(LullabyRequest())
+    }
+  }
+}

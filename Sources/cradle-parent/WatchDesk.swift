@@ -1,0 +1,250 @@
+import Commands
+import Control
+import Desktop
+import Frames
+import Glibc
+import Parent
+import Storage
+import Synchronization
+import Wire
+
+/// What a person sees and does while watching, in the window and on the terminal.
+final class WatchDesk: Sendable {
+  private struct State {
+    var view: WatchView
+    var watcher: Watcher?
+    /// The id of this session among those that watch.
+    var viewer: String?
+    var hasTerminalHelp = false
+  }
+
+  /// In the order in which the key was pressed and let go of.
+  private enum TalkOrder: Sendable {
+    case begin, end
+  }
+
+  /// Nil: without a window.
+  let inbox: WindowInbox?
+  let screen: Screen
+  private let state: Mutex<State>
+  private let notifier = Notifier()
+  private let quit: @Sendable () -> Void
+  private let talk: AsyncStream<TalkOrder>.Continuation
+
+  /// - Parameter quit: called when a key ends it.
+  init(_ view: WatchView, screen: Screen, hasWindow: Bool, quit: @escaping @Sendable () -> Void) {
+    state = Mutex(State(view: view))
+    inbox = hasWindow ? WindowInbox(WindowContent(view, now: MonotonicClock.now)) : nil
+    self.screen = screen
+    self.quit = quit
+    let (orders, talk) = AsyncStream.makeStream(of: TalkOrder.self, bufferingPolicy: .bufferingNewest(16))
+    self.talk = talk
+    Task { [weak self] in
+      for await order in orders { await self?.follow(order) }
+    }
+  }
+
+  func close() {
+    talk.finish()
+    notifier.close()
+    inbox?.end()
+  }
+
+  func begin(_ watcher: Watcher) {
+    state.withLock { $0.watcher = watcher }
+  }
+
+  private var watcher: Watcher? { state.withLock { $0.watcher } }
+
+  // MARK: What happens
+
+  /// Changes what is shown, and shows it.
+  private func change(_ body: (inout WatchView) -> Void) {
+    let view = state.withLock { state in
+      body(&state.view)
+      return state.view
+    }
+    inbox?.update(WindowContent(view, now: MonotonicClock.now))
+    screen.show(view)
+  }
+
+  func show(_ statistics: WatchStatistics) {
+    change { $0.statistics = statistics }
+  }
+
+  /// For what only a window shows; the terminal has its own lines.
+  func remark(_ text: String) {
+    change { $0.say(text, now: MonotonicClock.now) }
+  }
+
+  func say(_ text: String) {
+    screen.say(text)
+    remark(text)
+  }
+
+  /// Watching was given up; shown until somebody has read it.
+  func end(_ reason: String) {
+    screen.say(reason)
+    change { $0.end = reason }
+  }
+
+  func note(_ event: WatchEvent) {
+    let before = state.withLock { $0.view.alarm }
+    change { $0.note(event) }
+    switch event {
+    case .alarm(let report): alarmChanged(from: before, to: report)
+    case .push(.hello(let hello)): state.withLock { $0.viewer = hello.viewer }
+    case .push(.event(let event)): if screen.isLive { screen.show([event.text]) }
+    case .push(.state(let new)):
+      // Somebody else speaks now.
+      let (own, talking) = state.withLock { ($0.viewer, $0.view.talking) }
+      if talking == .speaking, let talk = new.talk, talk.viewer != own {
+        talk.holder.map { say("\($0) speaks now") }
+        self.talk.yield(.end)
+      }
+    case .state(.reconnecting), .state(.ended): talk.yield(.end)
+    case .state, .push, .lost: break
+    }
+  }
+
+  private func alarmChanged(from old: Alarm.Report?, to new: Alarm.Report?) {
+    if let new {
+      guard new.kind != old?.kind || (new.isRinging && old?.isRinging != true) else { return }
+      screen.say(new.level == .notice ? new.kind.title : "ALARM: \(new.kind.title). \(new.kind.advice)")
+    } else if let old {
+      say(old.kind == .test ? "the test is over" : "over: \(old.kind.title)")
+    }
+    if let new, new.isRinging {
+      let name = state.withLock { $0.view.name }
+      notifier.show(title: "\(name): \(new.kind.title)", body: new.kind.advice)
+    } else {
+      notifier.withdraw()
+    }
+  }
+
+  // MARK: Keys
+
+  /// - Parameter isHeld: whether `release` will tell when the key is let go of.
+  func press(_ character: Character, isHeld: Bool) {
+    guard let key = WatchKey(rawValue: character) else { return }
+    switch key {
+    case .talk: pressTalk(isHeld: isHeld)
+    case .light: order { $0.lightOrder }
+    case .lullaby: order { $0.lullabyOrder }
+    case .camera: order { _ in .cameraSwitch(id: nil) }
+    case .screenshot: takePicture()
+    case .mute:
+      let isMuted = state.withLock { state in
+        state.view.isMuted.toggle()
+        return state.view.isMuted
+      }
+      watcher?.setMuted(isMuted)
+      remark(isMuted ? "sound is off" : "sound is on")
+    case .acknowledge: watcher?.acknowledge()
+    case .testAlarm: watcher?.testAlarm()
+    case .help: if !isHeld { showTerminalHelp() }
+    case .quit: quit()
+    case .fullScreen, .small: break
+    }
+  }
+
+  func release(_ character: Character) {
+    if character == WatchKey.talk.rawValue { talk.yield(.end) }
+  }
+
+  private func showTerminalHelp() {
+    let keys = WatchKey.allCases.filter { !$0.isForWindows }
+    screen.show(
+      keys.map { "  \($0.name)\(String(repeating: " ", count: 7 - $0.name.count))\($0.meaning(isHeld: false))" })
+  }
+
+  private func order(_ command: (WatchView) -> ControlCommand) {
+    guard let watcher else { return }
+    let command = command(state.withLock { $0.view })
+    Task {
+      do {
+        let reply = try await watcher.perform(command)
+        switch reply {
+        case .light(let light): remark(light.text)
+        case .lullaby(let lullaby): remark(lullaby.text)
+        case .cameras(let cameras): remark("camera \(cameras.first(where: \.active)?.id ?? "-")")
+        default: break
+        }
+      } catch {
+        say("\(error)")
+      }
+    }
+  }
+
+  private func takePicture() {
+    guard let watcher else { return }
+    let name = state.withLock { $0.view.name }
+    Task {
+      do {
+        let picture = try await watcher.screenshot()
+        let file = Self.pictureFolder + Screenshot.fileName(name)
+        // Mode 0600: a picture of a child is private.
+        try AtomicFile(path: file).write(picture.bytes)
+        say("saved \(file)")
+      } catch {
+        say("\(error)")
+      }
+    }
+  }
+
+  /// This directory for who works on a terminal; for who started it from a desktop, where pictures are looked for.
+  private static var pictureFolder: String {
+    guard isatty(STDERR_FILENO) == 0, let home = getenv("HOME").map({ String(cString: $0) }) else { return "" }
+    let pictures = "\(home)/Pictures"
+    return access(pictures, W_OK) == 0 ? "\(pictures)/" : ""
+  }
+
+  // MARK: Talking
+
+  private func pressTalk(isHeld: Bool) {
+    guard let watcher else { return }
+    guard watcher.canTalk else { return say("only a paired parent can talk") }
+    let isTalking = state.withLock { $0.view.talking != .silent }
+    talk.yield(isTalking && !isHeld ? .end : .begin)
+  }
+
+  private func follow(_ order: TalkOrder) async {
+    guard let watcher else { return }
+    let talking = state.withLock { $0.view.talking }
+    switch order {
+    case .begin:
+      guard talking == .silent else { return }
+      change { $0.talking = .asking }
+      do {
+        try await watcher.startTalking()
+        change { $0.talking = .speaking }
+      } catch {
+        change { $0.talking = .silent }
+        say("\(error)")
+      }
+    case .end:
+      guard talking != .silent else { return }
+      await watcher.stopTalking()
+      change { $0.talking = .silent }
+    }
+  }
+}
+
+extension WindowContent {
+  init(_ view: WatchView, now: Instant) {
+    self.init(title: "\(view.name) - Cradle")
+    switch view.linkState {
+    case .connected: tone = view.alarm == nil ? .good : .bad
+    case .connecting: tone = .waiting
+    case .disconnected, .reconnecting, .ended: tone = .bad
+    }
+    meterDb = view.levelDb
+    parts = view.parts
+    said = view.said(now: now)
+    isLinePinned = view.talking != .silent
+    banner = view.banner.map { Banner(title: $0.title, lines: $0.lines, isAlarm: $0.isAlarm) }
+    isRinging = view.isRinging
+    waiting = view.waiting
+    help = WatchKey.allCases.map { HelpRow($0.name, $0.meaning(isHeld: true)) }
+  }
+}
