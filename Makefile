@@ -16,7 +16,7 @@ RELEASE := -c release --static-swift-stdlib -Xlinker --no-export-dynamic -Xswift
 
 # What the program is built with.
 LIBRARIES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev libyaml-dev \
-  libavahi-compat-libdnssd-dev libsndfile1-dev libspeexdsp-dev libqrencode-dev
+  libavahi-compat-libdnssd-dev libsndfile1-dev libspeexdsp-dev libqrencode-dev libsdl2-dev libdbus-1-dev
 BUILD_PACKAGES := $(LIBRARIES) pkg-config python3
 # What packages are made and checked with.
 DEB_PACKAGES := dpkg-dev lintian
@@ -26,9 +26,11 @@ CROSS_PACKAGES := bubblewrap qemu-user qemu-user-static binutils-aarch64-linux-g
 RELEASE_PACKAGES := apt-utils gnupg gpgv xz-utils git
 # What the tests and the demonstration watch it with.
 VIEWER_PACKAGES := python3 python3-venv
+# What the window and the terminal are tried with.
+DESKTOP_PACKAGES := xvfb xauth openbox xdotool tmux desktop-file-utils
 # What children are found with.
 FINDING_PACKAGES := avahi-daemon dbus
-TEST_PACKAGES := $(VIEWER_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) systemd curl openssl ffmpeg chromium firefox-esr \
+TEST_PACKAGES := $(VIEWER_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) $(DESKTOP_PACKAGES) systemd curl openssl ffmpeg chromium firefox-esr \
   iproute2 nftables procps avahi-utils python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 \
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
 BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools

@@ -207,6 +207,7 @@ let checks: [Target] = [
     needs: ["Wire", "PeerConnection", "SecureTransport", "Simulation", "TestSupport", "COpenSSL"]),
   tests("IdentityTests", needs: ["Pairing", "SecureTransport", "Identity", "TestSupport"]),
   tests("HealthTests", needs: ["Health", "Linux", "TestSupport"]),
+  tests("DesktopTests", needs: ["Storage", "Desktop"]),
   tests("StorageTests", needs: ["Wire", "DeviceNames", "Pairing", "Control", "Storage", "TestSupport"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
   .executableTarget(

@@ -135,7 +135,7 @@ struct Painter {
   }
 
   private mutating func drawBanner(_ banner: WindowContent.Banner, age: Int?, scale: Int) {
-    let room = area.width - 12 * scale
+    let room = area.width - 24 * scale
     let large = banner.title.count * 12 * scale <= room ? scale * 2 : scale
     var lines = banner.lines
     if let age { lines.insert("The picture is \(Self.text(age: age)).", at: 0) }

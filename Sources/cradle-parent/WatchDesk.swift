@@ -89,12 +89,17 @@ final class WatchDesk: Sendable {
   }
 
   func note(_ event: WatchEvent) {
+    switch event {
+    // Several a second, and nothing that is shown.
+    case .push(.level), .push(.heartbeat): return
+    default: break
+    }
     let before = state.withLock { $0.view.alarm }
     change { $0.note(event) }
     switch event {
     case .alarm(let report): alarmChanged(from: before, to: report)
     case .push(.hello(let hello)): state.withLock { $0.viewer = hello.viewer }
-    case .push(.event(let event)): if screen.isLive { screen.show([event.text]) }
+    case .push(.event(let event)): if screen.isLive { screen.say(event.summary) }
     case .push(.state(let new)):
       // Somebody else speaks now.
       let (own, talking) = state.withLock { ($0.viewer, $0.view.talking) }

@@ -85,6 +85,12 @@ final class ChildProcess {
       ])
   }
 
+  /// As when the power fails.
+  func kill() {
+    Foundation.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
   func stop() -> Int32 {
     process.terminate()
     process.waitUntilExit()

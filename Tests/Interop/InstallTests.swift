@@ -33,6 +33,8 @@ extension RealPeers {
         "/etc/cradle/child.yaml", "/usr/local/bin/cradle-child", "/usr/local/bin/cradle-parent",
         "/usr/local/lib/systemd/system/cradle-child.service", "/usr/local/lib/systemd/user/cradle-parent@.service",
         "/usr/local/lib/sysusers.d/cradle-child.conf", "/usr/local/lib/udev/rules.d/70-cradle-child.rules",
+        "/usr/local/share/applications/cradle-parent.desktop",
+        "/usr/local/share/icons/hicolor/scalable/apps/cradle-parent.svg",
         "/usr/local/share/bash-completion/completions/cradle-child",
         "/usr/local/share/zsh/site-functions/_cradle-parent",
         "/usr/local/share/fish/vendor_completions.d/cradle-parent.fish",

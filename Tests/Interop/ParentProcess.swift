@@ -20,6 +20,15 @@ struct ParentFigures: Decodable {
   var freezeCount: Int
   var reconnects: Int
   var child: String?
+  var alarm: String?
+  var alarmRings: Bool?
+  var shownMs: Shown?
+  var isVoxOpen: Bool?
+
+  struct Shown: Decodable {
+    var p50: Double
+    var p95: Double
+  }
 }
 
 /// A real `cradle-parent watch`, with a state of its own.
@@ -40,11 +49,16 @@ final class ParentProcess {
   }
 
   /// Watches the child that a parent is paired with.
-  convenience init(paired state: URL, arguments: [String] = []) throws {
-    try self.init(arguments, state: state)
+  ///
+  /// - Parameter environment: what the program has besides this one's; its directory is `folder` then.
+  convenience init(paired state: URL, arguments: [String] = [], environment: [String: String] = [:]) throws {
+    try self.init(arguments, state: state, environment: environment)
   }
 
-  private init(_ arguments: [String], token: String? = nil, state: URL? = nil, prefix: [String] = []) throws {
+  private init(
+    _ arguments: [String], token: String? = nil, state: URL? = nil, prefix: [String] = [],
+    environment: [String: String] = [:]
+  ) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     output = folder.appending(path: "out")
@@ -56,6 +70,10 @@ final class ParentProcess {
         Self.program.path, "watch", "--stats", "--speaker", "null", "--state-directory",
         (state ?? folder.appending(path: "state")).path,
       ] + arguments
+    if !environment.isEmpty {
+      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+      process.currentDirectoryURL = folder
+    }
     if let token {
       process.environment = ProcessInfo.processInfo.environment.merging(["CRADLE_TOKEN": token]) { $1 }
     }

@@ -59,11 +59,15 @@ extension TrackDocument {
 }
 
 extension EventDocument {
-  public var text: String {
+  /// With its time.
+  public var text: String { "\(LocalTime.text(unixSeconds: time))  \(summary)" }
+
+  /// What happened, without its time.
+  public var summary: String {
     let parts = ([name, id].compactMap(\.self).joined(separator: " "), detail ?? "")
     let about = [parts.0, parts.1].filter { !$0.isEmpty }.joined(separator: ": ")
     let what = kind.replacing("-", with: " ")
-    return "\(LocalTime.text(unixSeconds: time))  \(what)\(about.isEmpty ? "" : "  \(about)")"
+    return "\(what)\(about.isEmpty ? "" : "  \(about)")"
   }
 }
 

@@ -33,7 +33,6 @@ public struct WatchView: Sendable {
   /// Why the link is being made anew.
   private var lossReason: String?
   private var remark: (text: String, at: Instant)?
-  private var event: String?
 
   /// What was done or refused is shown for so long.
   private static let remarkTime: Duration = .seconds(6)
@@ -60,8 +59,7 @@ public struct WatchView: Sendable {
       if !hello.name.isEmpty { name = hello.name }
       child = hello.state
     case .push(.state(let state)): merge(state)
-    case .push(.event(let event)): self.event = event.text
-    case .push(.heartbeat), .push(.level), .push(.goodbye): break
+    case .push(.event), .push(.heartbeat), .push(.level), .push(.goodbye): break
     }
   }
 
@@ -86,9 +84,6 @@ public struct WatchView: Sendable {
   public func said(now: Instant) -> String? {
     remark.flatMap { now - $0.at < Self.remarkTime ? $0.text : nil }
   }
-
-  /// What happened last at the child, with its time.
-  public var lastEvent: String? { event }
 
   /// The state in short pieces, the most important first.
   public var parts: [String] {

@@ -1,0 +1,73 @@
+import Control
+import Parent
+import Testing
+import Wire
+
+@Suite struct WatchViewTests {
+  private func view(_ events: WatchEvent...) -> WatchView {
+    var view = WatchView(name: "Nursery")
+    for event in events { view.note(event) }
+    return view
+  }
+
+  private func report(_ kind: Alarm.Kind, isAcknowledged: Bool = false) -> Alarm.Report {
+    Alarm.Report(
+      kind: kind, level: .alarm, since: .zero, isAcknowledged: isAcknowledged, loudness: isAcknowledged ? 0 : 0.3)
+  }
+
+  @Test func everyKeyHasItsMeaning() {
+    for key in WatchKey.allCases {
+      #expect(!key.meaning(isHeld: true).isEmpty && !key.meaning(isHeld: false).isEmpty)
+      #expect(WatchKey(rawValue: key.rawValue) == key)
+    }
+    #expect(WatchKey(rawValue: "x") == nil)
+  }
+
+  @Test func whatIsKnownOfTheChildIsShownAndForgottenWithTheLink() {
+    let light = LightDocument(id: "lamp", state: .on, brightness: 100, dimmable: false)
+    var view = view(.state(.connected), .push(.state(StateDocument(lights: [light]))))
+    #expect(view.parts.contains("lamp is on"))
+    // What is not said stays as it was.
+    view.note(.push(.state(StateDocument(talk: TalkDocument(holder: "Grandma", viewer: "3")))))
+    #expect(view.parts.contains("lamp is on") && view.parts.contains("Grandma talks"))
+    view.note(.state(.reconnecting))
+    view.note(.lost("no route"))
+    #expect(!view.parts.contains("lamp is on"))
+    #expect(view.parts.contains("Nursery: reconnecting"))
+    #expect(view.banner == WatchView.Banner(title: "Reconnecting", lines: ["no route"], isAlarm: false))
+  }
+
+  @Test func anAlarmStandsBeforeEverythingUntilItIsSeen() {
+    var view = view(.state(.reconnecting), .alarm(report(.link)))
+    #expect(view.isRinging)
+    #expect(view.banner?.title == "No contact with the child")
+    #expect(view.banner?.lines.last == "Press a: I'm on it.")
+    view.note(.alarm(report(.link, isAcknowledged: true)))
+    #expect(!view.isRinging && view.banner?.lines == [])
+    view.note(.alarm(nil))
+    #expect(view.banner?.title == "Reconnecting")
+  }
+
+  @Test func everyAlarmSaysWhatToDoInTheWindowsFont() {
+    for kind in Alarm.Kind.allCases {
+      #expect(!kind.advice.isEmpty)
+      #expect((kind.title + kind.advice).allSatisfy { $0.isASCII }, "\(kind)")
+    }
+  }
+
+  @Test func aRemarkGoesByItself() {
+    var view = view()
+    view.say("saved", now: .zero)
+    #expect(view.said(now: .zero + .seconds(5)) == "saved")
+    #expect(view.said(now: .zero + .seconds(7)) == nil)
+  }
+
+  @Test func theLullabyKeyDoesWhatFits() {
+    var view = view(.push(.state(StateDocument(lullaby: LullabyDocument(state: .playing, volume: 40)))))
+    #expect(view.lullabyOrder == .lullabyStop)
+    view.note(.push(.state(StateDocument(lullaby: LullabyDocument(state: .paused, volume: 40)))))
+    #expect(view.lullabyOrder == .lullabyResume)
+    view.note(.push(.state(StateDocument(lullaby: LullabyDocument(state: .stopped, volume: 40)))))
+    #expect(view.lullabyOrder == .lullabyPlay(LullabyRequest()))
+  }
+}
