@@ -27,7 +27,7 @@ RELEASE_PACKAGES := apt-utils gnupg gpgv xz-utils git
 # What the tests and the demonstration watch it with.
 VIEWER_PACKAGES := python3 python3-venv
 # What the window and the terminal are tried with.
-DESKTOP_PACKAGES := xvfb xauth openbox xdotool tmux desktop-file-utils
+DESKTOP_PACKAGES := xvfb openbox xdotool tmux
 # What children are found with.
 FINDING_PACKAGES := avahi-daemon dbus
 TEST_PACKAGES := $(VIEWER_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) $(DESKTOP_PACKAGES) systemd curl openssl ffmpeg chromium firefox-esr \

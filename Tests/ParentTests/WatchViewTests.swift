@@ -1,7 +1,8 @@
 import Control
-import Parent
 import Testing
 import Wire
+
+@testable import Parent
 
 @Suite struct WatchViewTests {
   private func view(_ events: WatchEvent...) -> WatchView {
