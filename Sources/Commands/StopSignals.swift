@@ -6,6 +6,14 @@ internal import Linux
 public final class StopSignals: Sendable {
   private let stream: AsyncStream<Void>
 
+  /// Lets signals through that whoever started this program had blocked, as threads of libdispatch do for all that they
+  /// start. Call on the first thread, before there are others.
+  public static func unblock() {
+    var none = sigset_t()
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, nil)
+  }
+
   public init() {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
     self.stream = stream

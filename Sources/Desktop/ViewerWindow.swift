@@ -73,6 +73,11 @@ public final class ViewerWindow {
     SDL_SetHint("SDL_MOUSE_FOCUS_CLICKTHROUGH", "1")
     SDL_SetHint("SDL_RENDER_VSYNC", "0")
     guard SDL_Init(CSDL_INIT_VIDEO) == 0 else { throw DesktopError("there is no desktop") }
+    // SDL goes on without a screen where it finds none.
+    guard let driver = SDL_GetCurrentVideoDriver(), ["x11", "wayland"].contains(String(cString: driver)) else {
+      SDL_QuitSubSystem(CSDL_INIT_VIDEO)
+      throw DesktopError("there is no desktop")
+    }
     SDL_SetYUVConversionMode(SDL_YUV_CONVERSION_BT601)
     do throws(DesktopError) {
       let place = memory.place.flatMap { WindowGeometry.visible($0, on: ScreenSurface.screens) }

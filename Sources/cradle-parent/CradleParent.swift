@@ -8,6 +8,7 @@ enum Main {
   static func main() {
     // The identity key is in this process.
     ProcessProtection.forbidDumps()
+    StopSignals.unblock()
     Task.detached {
       await Program.run(CradleParent.self, name: "cradle-parent")
       CradleParent.exit()

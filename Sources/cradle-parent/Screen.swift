@@ -13,7 +13,7 @@ final class Screen: Sendable {
   private struct State {
     var line = ""
     var isClosed = false
-    var bellAt: Int64 = 0
+    var bellAt: time_t = 0
   }
 
   init(isLive: Bool) {
@@ -41,7 +41,7 @@ final class Screen: Sendable {
   func show(_ view: WatchView) {
     guard isLive else { return }
     let line = StatusLine.text(view, width: terminalWidth())
-    let now = Int64(time(nil))
+    let now = time(nil)
     state.withLock { state in
       guard !state.isClosed else { return }
       state.line = line

@@ -4,6 +4,7 @@ import Foundation
 final class VirtualDesktop {
   static let size = (width: 1280, height: 800)
   let display: String
+  private let settings: URL
   private var processes: [Process] = []
 
   init() throws {
@@ -21,9 +22,18 @@ final class VirtualDesktop {
     while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data("\n".utf8) { number += byte }
     guard !number.isEmpty else { throw ChildProcess.Problem(description: "Xvfb did not start") }
     display = ":" + String(decoding: number, as: UTF8.self).trimmingCharacters(in: .whitespaces)
+    // Without frames: what xdotool tells of a window's place is that of its picture then.
+    let settings = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString).xml")
+    try """
+    <?xml version="1.0"?>
+    <openbox_config xmlns="http://openbox.org/3.4/rc">
+    <applications><application class="*"><decor>no</decor><focus>yes</focus></application></applications>
+    </openbox_config>
+    """.write(to: settings, atomically: true, encoding: .utf8)
+    self.settings = settings
     let manager = Process()
     manager.executableURL = URL(filePath: "/usr/bin/env")
-    manager.arguments = ["openbox", "--config-file", "/dev/null"]
+    manager.arguments = ["openbox", "--config-file", settings.path]
     manager.environment = ProcessInfo.processInfo.environment.merging(["DISPLAY": display]) { $1 }
     manager.standardError = FileHandle.nullDevice
     try manager.run()
@@ -32,9 +42,11 @@ final class VirtualDesktop {
 
   deinit {
     for process in processes {
-      process.terminate()
+      // They may have inherited that signals are blocked.
+      kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
     }
+    try? FileManager.default.removeItem(at: settings)
   }
 
   /// For programs on this desktop; it has no graphics card.
@@ -60,10 +72,10 @@ final class VirtualDesktop {
     return (x, y, width, height)
   }
 
-  /// Presses a key in the window, as xdotool names it.
-  func press(_ key: String, in name: String) throws {
+  /// Presses a key in the window, as xdotool names it; `how`: `key`, `keydown` or `keyup`.
+  func press(_ key: String, in name: String, how: String = "key") throws {
     guard let id = try self.id(named: name) else { throw ChildProcess.Problem(description: "no window \(name)") }
-    _ = try xdotool("windowfocus", "--sync", id, "key", key)
+    _ = try xdotool("windowfocus", id, how, key)
   }
 
   private func id(named name: String) throws -> String? {

@@ -65,8 +65,11 @@ extension RealPeers {
         try FileManager.default.contentsOfDirectory(atPath: parent.folder.path).first { $0.hasSuffix(".jpg") }
       }
       #expect(try Data(contentsOf: parent.folder.appending(path: still)).starts(with: [0xff, 0xd8]))
-      try press("space")
-      _ = try wait("the floor") { house.child.logText.contains("talk") ? true : nil }
+      func holder() throws -> Bool { try house.parent("status", "--json").output.contains(#""holder":"#) }
+      try desktop.press("space", in: Self.title, how: "keydown")
+      _ = try wait("the floor") { try holder() ? true : nil }
+      try desktop.press("space", in: Self.title, how: "keyup")
+      _ = try wait("the floor to be free") { try holder() ? nil : true }
 
       try press("f")
       _ = try wait("the full screen") {
@@ -145,7 +148,14 @@ extension RealPeers {
       func tmux(_ arguments: String...) throws -> String {
         try ChildProcess.run("tmux", ["-L", server, "-f", "/dev/null"] + arguments).output
       }
-      _ = try tmux("new-session", "-d", "-x", "120", "-y", "24", "env -u DISPLAY -u WAYLAND_DISPLAY bash --norc")
+      // Its server would keep our pipe.
+      _ = try ChildProcess.run(
+        "sh",
+        [
+          "-c",
+          "tmux -L \(server) -f /dev/null new-session -d -x 120 -y 24 'env -u DISPLAY -u WAYLAND_DISPLAY bash --norc' "
+            + "</dev/null >/dev/null 2>&1",
+        ])
       defer { _ = try? tmux("kill-server") }
       func type(_ text: String) throws { _ = try tmux("send-keys", "-l", text) }
       func screen() throws -> String { try tmux("capture-pane", "-p") }
