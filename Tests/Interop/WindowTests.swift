@@ -148,15 +148,26 @@ extension RealPeers {
       func tmux(_ arguments: String...) throws -> String {
         try ChildProcess.run("tmux", ["-L", server, "-f", "/dev/null"] + arguments).output
       }
-      // Its server would keep our pipe.
-      _ = try ChildProcess.run(
-        "sh",
-        [
-          "-c",
-          "tmux -L \(server) -f /dev/null new-session -d -x 120 -y 24 'env -u DISPLAY -u WAYLAND_DISPLAY bash --norc' "
-            + "</dev/null >/dev/null 2>&1",
-        ])
-      defer { _ = try? tmux("kill-server") }
+      // In the foreground: `Process` waits for whoever has its descriptors, as a daemon would.
+      let terminal = Process()
+      terminal.executableURL = URL(filePath: "/usr/bin/env")
+      terminal.arguments = ["tmux", "-L", server, "-f", "/dev/null", "-D"]
+      terminal.standardOutput = FileHandle.nullDevice
+      terminal.standardError = FileHandle.nullDevice
+      try terminal.run()
+      defer {
+        _ = try? tmux("kill-server")
+        terminal.waitUntilExit()
+      }
+      _ = try wait("a terminal") {
+        let (_, _, status) = try ChildProcess.run(
+          "tmux",
+          [
+            "-L", server, "-N", "new-session", "-d", "-x", "120", "-y", "24",
+            "env -u DISPLAY -u WAYLAND_DISPLAY bash --norc",
+          ])
+        return status == 0 ? true : nil
+      }
       func type(_ text: String) throws { _ = try tmux("send-keys", "-l", text) }
       func screen() throws -> String { try tmux("capture-pane", "-p") }
       func waitFor(_ text: String) throws {
@@ -187,9 +198,13 @@ extension RealPeers {
       try type("a")
       try waitFor("(seen)")
       try type("q")
-      // Ctrl-Z ended the line with `echo`; what follows is a new one.
-      try type("stty -a | tr ';' '\\n' | grep -c ' icanon' | sed s/^/again-/\n")
-      try waitFor("again-1")
+      try waitFor("Nursery: ended")
+      // What is typed before the program has ended is the program's.
+      _ = try wait("lines on \((try? screen()) ?? "")") {
+        try type("stty -a | tr ';' '\\n' | grep -c ' icanon' | sed s/^/again-/\n")
+        usleep(500_000)
+        return try screen().contains("again-1") ? true : nil
+      }
     }
   }
 }
