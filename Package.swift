@@ -90,6 +90,7 @@ let libraries: [Target] = [
   library("CSndfile", pkgConfig: nil, package: "libsndfile1-dev"),
   library("CSpeexDSP", pkgConfig: "speexdsp", package: "libspeexdsp-dev"),
   library("CYAML", pkgConfig: nil, package: "libyaml-dev"),
+  library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
   .systemLibrary(name: "CLinux", path: "Sources/CLibraries/CLinux"),
   // The files of Sources/Web/Pages.
   .target(
@@ -130,7 +131,7 @@ let shells: [Target] = [
 
 let programs: [Target] = [
   .target(
-    name: "Web", dependencies: ["CWebPages"], path: "Sources/Web", exclude: ["Pages"],
+    name: "Web", dependencies: ["CWebPages", "CZlib"], path: "Sources/Web", exclude: ["Pages"],
     swiftSettings: strict),
   // How a machine is, as both doctors tell it.
   room("Health", in: "Health", needs: ["JSON", "Linux", "CLinux"]),
