@@ -1,0 +1,349 @@
+import { Control } from "./control.js";
+import { Session } from "./session.js";
+import { Meter } from "./statistics.js";
+import { Wakes } from "./wakes.js";
+
+/** Waiting times before each further try, ms. */
+const retryDelays = [0, 500, 1000, 2000, 4000, 8000];
+/** Without data for this long the connection is given up, ms. */
+const silence = 2500;
+/** ICE may look for the child for this long, ms. */
+const weakness = 1500;
+/** After this page was stopped (frozen, asleep), data has to come within this time, ms: the child speaks five times a second. */
+const wakePatience = 350;
+/** A new connection takes over with its first media, or after this long, ms. */
+const overlap = 1000;
+const tickInterval = 500;
+
+/** Refusals after which trying again is of no use. */
+const finalReasons = new Set(["not-paired", "expired", "token"]);
+const toldReasons = new Set([...finalReasons, "busy", "not-acceptable", "forged", "unreachable"]);
+
+/**
+ * Stays connected to one child for good. Reconnects make before they break: a new session is set up, and takes over when
+ * its media flows.
+ *
+ * Events: "change" (phase, refusal, tracks, plannedStop), "statistics" (each second), "arrival" (twice a second, while data
+ * comes), and those of `control`.
+ */
+export class Watcher extends EventTarget {
+  #options;
+  /** The session whose media is shown, and the one that is being set up. */
+  #current = null;
+  #next = null;
+  #meter = null;
+  #tries = 0;
+  #timers = {};
+  #tick = null;
+  #tickedAt = 0;
+  #seen = {};
+  #wakes;
+  #audioOnly = false;
+  #microphone = null;
+  /** @type {"connecting"|"live"|"reconnecting"|"stopped"|"refused"} */
+  phase = "stopped";
+  /** ms since 1970 of the phase's begin. */
+  since = Date.now();
+  /** Why the last try failed: {reason, text}; the phase says whether more follow. */
+  refusal = null;
+  /** {reason, at} from a planned stop of the child to its next hello. */
+  plannedStop = null;
+  /** The same objects for the watcher's life; their tracks change. */
+  picture = new MediaStream();
+  sound = new MediaStream();
+  control = new Control();
+  /** @type {Statistics|null} */
+  statistics = null;
+  /** When a decoded picture, played sound or any byte came last, ms since 1970; 0: never. */
+  pictureAt = 0;
+  soundAt = 0;
+  dataAt = 0;
+  /** performance.now() of the start, and of the session that is shown. */
+  times = { started: 0, session: null };
+
+  /** @param {Child} child @param {{identity: Identity, store: Store}} options */
+  constructor(child, options) {
+    super();
+    this.child = child;
+    this.#options = options;
+    for (const name of ["state", "level", "heartbeat", "event", "close"]) {
+      this.control.addEventListener(name, ({ detail }) => this.#tell(name, detail));
+    }
+    this.control.addEventListener("hello", ({ detail }) => this.#greeted(detail));
+    this.control.addEventListener("goodbye", ({ detail }) => {
+      this.plannedStop = { reason: detail.reason, at: Date.now() };
+      this.#tell("goodbye", detail);
+      this.#changed();
+    });
+    this.#wakes = new Wakes({
+      online: () => this.reconnect("online"), wake: () => this.#woke(), hide: () => this.#left(),
+    });
+  }
+
+  start() {
+    if (this.phase !== "stopped" && this.phase !== "refused") return;
+    this.times.started = performance.now();
+    this.#tries = 0;
+    this.refusal = null;
+    this.#enter("connecting");
+    this.#wakes.begin();
+    this.#tickedAt = performance.now();
+    this.#tick ??= setInterval(() => this.#ticked(), tickInterval);
+    this.#open();
+  }
+
+  /** Ends for good; the child is told. */
+  stop() {
+    if (this.phase !== "refused") this.#enter("stopped");
+    this.#end();
+    this.#changed();
+  }
+
+  /** A new session at once, beside the one there is. */
+  reconnect(reason) {
+    if (this.phase === "stopped" || this.phase === "refused") return;
+    this.lastReconnect = reason;
+    this.#tries = 0;
+    this.#open();
+  }
+
+  /** Whether pictures are not even sent. */
+  get audioOnly() {
+    return this.#audioOnly;
+  }
+
+  set audioOnly(value) {
+    if (this.#audioOnly === Boolean(value)) return;
+    this.#audioOnly = Boolean(value);
+    this.reconnect("audio only");
+    this.#changed();
+  }
+
+  /** Sends this microphone to the child, which plays it while this page has the floor; null: silence. */
+  setMicrophone(track) {
+    this.#microphone = track;
+    if (track && this.#current && !this.#current.canTalk) return this.reconnect("microphone");
+    this.#current?.setMicrophone(track);
+    this.#next?.setMicrophone(track);
+  }
+
+  #tell(name, detail = null) {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+
+  #changed() {
+    this.#tell("change");
+  }
+
+  #enter(phase) {
+    if (this.phase === phase) return;
+    this.phase = phase;
+    this.since = Date.now();
+  }
+
+  #after(name, delay, action) {
+    clearTimeout(this.#timers[name]);
+    this.#timers[name] = setTimeout(action, delay);
+  }
+
+  #end() {
+    this.#wakes.end();
+    clearInterval(this.#tick);
+    this.#tick = null;
+    for (const timer of Object.values(this.#timers)) clearTimeout(timer);
+    this.#drop();
+  }
+
+  #drop() {
+    for (const session of [this.#next, this.#current]) session?.close();
+    this.#next = this.#current = this.#meter = null;
+    this.control.detach();
+  }
+
+  // MARK: Sessions
+
+  #open() {
+    clearTimeout(this.#timers.retry);
+    this.#next?.close();
+    const { identity } = this.#options;
+    const { permissions = [], token } = this.child;
+    let session;
+    try {
+      session = new Session(this.child, {
+        identity, audioOnly: this.#audioOnly || !(token || permissions.includes("view")),
+        wantsTalk: Boolean(token) || permissions.includes("talk"), microphone: this.#microphone,
+      });
+    } catch (error) {
+      // A browser without WebRTC, or a private window that forbids it.
+      return this.#failed({ reason: "not-acceptable", text: String(error?.message ?? error) });
+    }
+    this.#next = session;
+    session.ontrack = (track) => this.#gotTrack(session, track);
+    session.onchannel = () => this.control.attach(session.channel);
+    session.onconnected = () => this.#connected(session);
+    session.onweak = () => {
+      if (session === this.#current) this.#after("weak", weakness, () => this.reconnect("weak"));
+    };
+    session.onover = (end) => this.#over(session, end);
+    session.start();
+  }
+
+  #gotTrack(session, track) {
+    // With nothing on the screen yet, the first picture is shown as soon as it comes.
+    if (!this.#current) this.#show(session);
+    else track.onunmute = () => this.#takeOver(session);
+  }
+
+  #connected(session) {
+    if (session === this.#next) {
+      if (this.#current) this.#after("overlap", overlap, () => this.#takeOver(session));
+      else this.#takeOver(session);
+    }
+    if (session !== this.#current) return;
+    clearTimeout(this.#timers.weak);
+    this.#live();
+  }
+
+  #live() {
+    this.#tries = 0;
+    this.refusal = null;
+    this.dataAt = Date.now();
+    this.#enter("live");
+    this.#changed();
+  }
+
+  /** The new session replaces the one before. */
+  #takeOver(session) {
+    if (session !== this.#next) return;
+    clearTimeout(this.#timers.overlap);
+    clearTimeout(this.#timers.weak);
+    const before = this.#current;
+    this.#current = session;
+    this.#next = null;
+    this.#meter = new Meter(session.connection);
+    this.times.session = session.times;
+    this.#show(session);
+    before?.close();
+    if (session.connection.connectionState === "connected") this.#live();
+  }
+
+  /** Puts the session's tracks into `picture` and `sound`. */
+  #show(session) {
+    const tracks = session.connection.getReceivers().map(({ track }) => track);
+    const isReceiving = new Set(
+      session.connection.getTransceivers().filter(({ currentDirection }) => /recv/.test(currentDirection ?? ""))
+        .map(({ receiver }) => receiver.track));
+    for (const [stream, kind] of [[this.picture, "video"], [this.sound, "audio"]]) {
+      const wanted = tracks.filter((track) => track.kind === kind && (isReceiving.has(track) || isReceiving.size === 0));
+      for (const track of wanted) if (!stream.getTracks().includes(track)) stream.addTrack(track);
+      for (const track of stream.getTracks()) if (!wanted.includes(track)) stream.removeTrack(track);
+    }
+    this.#changed();
+  }
+
+  #over(session, end) {
+    if (session === this.#next) this.#next = null;
+    else if (session === this.#current) {
+      this.#current = this.#meter = null;
+      this.control.detach();
+    } else return;
+    if (finalReasons.has(end.reason)) return this.#refused(end);
+    if (this.#next) return this.#changed();
+    this.#failed(end);
+  }
+
+  #refused({ reason, text }) {
+    this.refusal = { reason, text };
+    this.#enter("refused");
+    this.#end();
+    this.#changed();
+  }
+
+  #failed({ reason, text }) {
+    this.refusal = toldReasons.has(reason) ? { reason, text } : this.refusal;
+    if (!this.#current && this.phase === "live") this.#enter("reconnecting");
+    const delay = retryDelays[Math.min(this.#tries, retryDelays.length - 1)];
+    this.#tries += 1;
+    this.#after("retry", delay, () => this.#open());
+    this.#changed();
+  }
+
+  #greeted(hello) {
+    this.plannedStop = null;
+    const permissions = [...this.control.permissions];
+    const { child } = this;
+    const isKnown = child.permissions?.join() === permissions.join() && child.name === hello.name;
+    child.permissions = permissions;
+    if (typeof hello.name === "string" && hello.name) child.name = hello.name;
+    // A child that was forgotten meanwhile stays so.
+    if (!isKnown) {
+      this.#options.store?.child(child.id).then((stored) =>
+        stored && this.#options.store.saveChild({ ...stored, name: child.name, permissions })).catch(() => {});
+    }
+    this.#tell("hello", hello);
+    this.#changed();
+  }
+
+  // MARK: Watching the connection
+
+  #left() {
+    this.#drop();
+    if (this.phase === "live") this.#enter("reconnecting");
+  }
+
+  /** The page is shown, or runs again: the connection has to prove that it lives. */
+  #woke() {
+    if (this.phase === "stopped" || this.phase === "refused") return;
+    const session = this.#current;
+    const isConnected = session?.connection.connectionState === "connected";
+    if (!isConnected) return this.#next && this.#tries === 0 ? undefined : this.reconnect("wake");
+    const heardAt = this.control.heardAt;
+    this.#after("wake", wakePatience, () => {
+      if (this.#current === session && this.control.heardAt === heardAt) this.reconnect("wake");
+    });
+  }
+
+  #ticked() {
+    const now = performance.now();
+    const slept = now - this.#tickedAt > tickInterval * 4;
+    this.#tickedAt = now;
+    this.#noteArrivals();
+    if (slept) return this.#woke();
+    this.#measure(now);
+    if (this.phase === "live" && Date.now() - this.dataAt > silence && !this.#next) {
+      this.#enter("reconnecting");
+      this.#changed();
+      this.reconnect("silence");
+    }
+  }
+
+  #noteArrivals() {
+    const now = Date.now();
+    const before = this.dataAt;
+    if (this.#current && this.control.heardAt !== this.#seen.heardAt) this.dataAt = now;
+    this.#seen.heardAt = this.control.heardAt;
+    for (const receiver of this.#current?.connection.getReceivers() ?? []) {
+      // The timestamp of what was played or decoded last. W3C WebRTC 1.0 section 5.3.1.
+      const source = receiver.getSynchronizationSources?.()[0];
+      const { kind } = receiver.track;
+      if (!source || this.#seen[kind] === source.rtpTimestamp) continue;
+      this.#seen[kind] = source.rtpTimestamp;
+      this.dataAt = now;
+      if (kind === "video") this.pictureAt = now;
+      else this.soundAt = now;
+    }
+    if (this.dataAt === before) return;
+    if (this.phase === "reconnecting" && this.#current?.connection.connectionState === "connected") this.#live();
+    this.#tell("arrival");
+  }
+
+  async #measure(now) {
+    if (!this.#meter || now - (this.#seen.measuredAt ?? 0) < 950) return;
+    this.#seen.measuredAt = now;
+    const meter = this.#meter;
+    const statistics = await meter.read();
+    if (!statistics || meter !== this.#meter) return;
+    this.statistics = statistics;
+    this.#tell("statistics", statistics);
+  }
+}
