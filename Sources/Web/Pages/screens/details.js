@@ -29,6 +29,7 @@ export function openDetails(watching) {
     audioOnly.checked = watcher.audioOnly;
     volume.set(Math.round(sound.volume * 100));
     const lacking = [...cameras, microphone, speaker].filter((device) => device?.state === "missing").map(({ name }) => name);
+    missing.hidden = !lacking.length;
     setText(missing, lacking.length ? `${t("device.missing")}: ${lacking.join(", ")}` : "");
     // Made anew only when it differs, so that a screen reader can read on.
     const key = viewers.map(({ id }) => id).join();

@@ -12,7 +12,7 @@ export function h(tag, properties = {}, ...children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.flat().filter((child) => child || child === 0));
+  element.append(...children.flat(2).filter((child) => child || child === 0));
   return element;
 }
 

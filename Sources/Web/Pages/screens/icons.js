@@ -25,7 +25,7 @@ const shapes = {
 
 /** An icon beside a text, hidden from screen readers. @param {keyof shapes} name @returns {SVGElement} */
 export function icon(name) {
-  const space = "http://www.w3.org/20/svg";
+  const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
   svg.setAttribute("viewBox", "0 0 24 24");
   svg.setAttribute("class", "icon");
