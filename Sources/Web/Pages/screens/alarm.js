@@ -35,6 +35,8 @@ export function alarmOverlay(watching) {
     const rings = Boolean(alarm) && alarm.level !== "notice" && !alarm.acknowledged;
     if (alarm) {
       const seconds = (Date.now() - alarm.since) / 1000;
+      dialog.dataset.since = alarm.since;
+      dialog.dataset.kind = alarm.kind;
       setText(head, t(`alarm.${alarm.kind}`));
       setText(body, t(`alarm.${alarm.kind}.help`));
       setText(since, t("alarm.since", { time: moment(alarm.since), age: clock(seconds) }));

@@ -35,7 +35,7 @@ export function pairedPeople(watching, card) {
     });
   } }, t("pairs.add"));
   load();
-  return card(t("pairs"), list, open, h("button", { onclick: () => invite(watching) }, t("invite")));
+  return card(t("pairs"), list, open, h("button", { "data-do": "invite", onclick: () => invite(watching) }, t("invite")));
 }
 
 function invite(watching) {

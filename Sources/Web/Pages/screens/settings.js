@@ -31,7 +31,7 @@ export function settingsScreen(app, watching) {
   const loud = slider({ label: t("loud.level"), min: quietestDb, max: -5, text: (value) => (value === quietestDb ? t("off") : `${value} dB`),
     onchange: (value) => app.set("loudDb", value === quietestDb ? null : value) });
   loud.set(settings.loudDb ?? quietestDb);
-  const test = h("button", { disabled: !watching, onclick: () => {
+  const test = h("button", { "data-do": "alarm", disabled: !watching, onclick: () => {
     watching.monitor.unlock();
     watching.monitor.test();
   } }, t("alarm.try"));

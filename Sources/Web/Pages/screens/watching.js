@@ -18,14 +18,11 @@ const stillMilliseconds = 60_000;
  * when anything shown may have changed (at most once a task, and each second), and "level" five times a second.
  */
 export class Watching extends EventTarget {
-  /** Time of the last decoded picture and the last sound, ms since 1970; 0: none. */
-  pictureAt = 0;
-  soundAt = 0;
-  #counts = { frames: -1, samples: -1 };
   #stamps = new Map();
   #isUpdating = false;
   #tick;
   #stillAt = 0;
+  #firstAt = 0;
   #leaving = new AbortController();
 
   /** @param {Child} child @param {{store: Store, identity: Identity, settings: Object}} app */
@@ -76,20 +73,18 @@ export class Watching extends EventTarget {
 
   #arrived() {
     if (this.watcher.audioOnly) return;
-    this.pictureAt = Date.now();
+    this.#firstAt = Date.now();
     this.update();
   }
 
-  // Decoded pictures are counted once a second: a callback per picture would cost more than it tells.
   #count() {
-    const statistics = this.watcher.statistics;
-    if (!statistics) return;
-    const now = Date.now();
-    if (statistics.framesDecoded && statistics.framesDecoded !== this.#counts.frames) this.pictureAt = now;
-    if (statistics.audioSamplesReceived && statistics.audioSamplesReceived !== this.#counts.samples) this.soundAt = now;
-    this.#counts = { frames: statistics.framesDecoded, samples: statistics.audioSamplesReceived };
-    if (this.isLive && now - this.#stillAt > stillMilliseconds) this.keepStill();
+    if (this.isLive && Date.now() - this.#stillAt > stillMilliseconds) this.keepStill();
     this.update();
+  }
+
+  /** Time of the last decoded picture, ms since 1970; 0: none. The watcher counts them; the first one is told at once. */
+  get pictureAt() {
+    return Math.max(this.#firstAt, this.watcher.pictureAt);
   }
 
   get control() {
@@ -107,7 +102,7 @@ export class Watching extends EventTarget {
 
   /** Pictures (sound, with audio only) arrive now. */
   get isLive() {
-    const last = this.watcher.audioOnly ? this.soundAt : this.pictureAt;
+    const last = this.watcher.audioOnly ? this.watcher.soundAt : this.pictureAt;
     return this.watcher.phase === "live" && Date.now() - last < freshSeconds * 1000;
   }
 

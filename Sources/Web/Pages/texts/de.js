@@ -116,7 +116,7 @@ export default {
   still: { none: "Noch kein Bild" },
   system: { iphone: "iPhone, iPad", android: "Android", windows: "Windows", macos: "macOS", linux: "Linux" },
   talk: {
-    _: "Zum Sprechen halten", now: "Du sprichst …", starting: "Moment …", latch: "Halten", end: "Ende", other: "{name} spricht gerade",
+    _: "Zum Sprechen halten", now: "Du sprichst …", starting: "Moment …", latch: "Ohne Halten", end: "Ende", other: "{name} spricht gerade",
     busy: "Gerade spricht jemand anderes.",
   },
   timer: { none: "Nie" },

@@ -110,7 +110,7 @@ export default {
   still: { none: "No picture yet" },
   system: { iphone: "iPhone, iPad", android: "Android", windows: "Windows", macos: "macOS", linux: "Linux" },
   talk: {
-    _: "Hold to talk", now: "Talking …", starting: "One moment …", latch: "Keep on", end: "End", other: "{name} is talking",
+    _: "Hold to talk", now: "Talking …", starting: "One moment …", latch: "Hands-free", end: "End", other: "{name} is talking",
     busy: "Somebody else is talking.",
   },
   timer: { none: "Never" },
