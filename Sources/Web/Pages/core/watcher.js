@@ -40,6 +40,8 @@ export class Watcher extends EventTarget {
   #wakes;
   #audioOnly = false;
   #microphone = null;
+  /** Why it reconnected last: "online", "wake", "weak", "silence", "audio only", "microphone" or a screen's own word. */
+  lastReconnect = null;
   /** @type {"connecting"|"live"|"reconnecting"|"stopped"|"refused"} */
   phase = "stopped";
   /** ms since 1970 of the phase's begin. */
@@ -328,13 +330,18 @@ export class Watcher extends EventTarget {
       const { kind } = receiver.track;
       if (!source || this.#seen[kind] === source.rtpTimestamp) continue;
       this.#seen[kind] = source.rtpTimestamp;
-      this.dataAt = now;
-      if (kind === "video") this.pictureAt = now;
-      else this.soundAt = now;
+      this.#came(kind, now);
+      this.#seen.playedAt = kind === "audio" ? now : this.#seen.playedAt;
     }
     if (this.dataAt === before) return;
     if (this.phase === "reconnecting" && this.#current?.connection.connectionState === "connected") this.#live();
     this.#tell("arrival");
+  }
+
+  #came(kind, now) {
+    this.dataAt = now;
+    if (kind === "video") this.pictureAt = now;
+    else this.soundAt = now;
   }
 
   async #measure(now) {
@@ -343,6 +350,10 @@ export class Watcher extends EventTarget {
     const meter = this.#meter;
     const statistics = await meter.read();
     if (!statistics || meter !== this.#meter) return;
+    const before = this.statistics;
+    // Sound that no element plays has no played timestamp, but its bytes come.
+    const isPlayed = Date.now() - (this.#seen.playedAt ?? 0) < 5000;
+    if (!isPlayed && before && statistics.audioBytes > before.audioBytes) this.#came("audio", Date.now());
     this.statistics = statistics;
     this.#tell("statistics", statistics);
   }
