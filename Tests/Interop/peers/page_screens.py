@@ -126,7 +126,7 @@ class Household:
         words = phone.wait("four words", "[...document.querySelectorAll('.words li')].map(e => e.textContent)")
         assert window.stdout is not None
         paired = json.loads(window.stdout.readline())["paired"]
-        if paired["words"] != words:
+        if paired["words"].split() != words:
             raise browsers.BrowserError(f"the page shows {words}, the child {paired['words']}")
         if phone.evaluate("location.href").find("#") >= 0:
             raise browsers.BrowserError("the secret stays in the address bar")
