@@ -31,6 +31,7 @@ class App {
     const hash = location.hash;
     if (hash) history.replaceState(null, "", location.pathname);
     this.store = await open();
+    this.#root.replaceChildren();
     [this.identity, this.settings] = await Promise.all([this.store.identity(), this.#readSettings()]);
     this.store.onchange = () => this.#storeChanged();
     addEventListener("popstate", () => this.#show(history.state?.screen ?? null));

@@ -55,6 +55,17 @@ class Phone(Chromium):
         text = self.evaluate("document.body.innerText")
         raise browsers.BrowserError(f"not seen: {what}; the page says: {text[:600]!r}")
 
+    def enter(self, url: str) -> None:
+        """Opens the page, from elsewhere, until one of its screens shows; loads it again when it says so."""
+        for _ in range(3):
+            self.open("about:blank")
+            self.open(url)
+            try:
+                return self.wait("a screen", "!!document.querySelector('#app > section')", PATIENCE / 3)
+            except browsers.BrowserError as problem:
+                error = problem
+        raise error
+
     def place(self, selector: str) -> dict[str, float]:
         """The middle of an element, in sight."""
         quoted = json.dumps(selector)
@@ -122,7 +133,7 @@ class Household:
 
     def pair(self, phone: Phone) -> None:
         window, secret = self.child.open_window()
-        phone.open(self.child.url + secret)
+        phone.enter(self.child.url + secret)
         words = phone.wait("four words", "[...document.querySelectorAll('.words li')].map(e => e.textContent)")
         assert window.stdout is not None
         paired = json.loads(window.stdout.readline())["paired"]
@@ -265,16 +276,15 @@ class Household:
         """Links that do not pair, rights that are missing, a pair that is removed."""
         phone = self.phone()
         window, secret = self.child.open_window()
-        phone.open(self.child.url + "#pair=no")
+        phone.enter(self.child.url + "#pair=no")
         phone.wait("a sentence about the wrong link", "document.querySelector('[role=alert]')?.textContent.includes('not a pairing link')")
         self.seen("wrong link")
-        phone.open("about:blank")
-        phone.open(self.child.url + secret)
+        phone.enter(self.child.url + secret)
         phone.tap("[data-screen=words] .main")
         phone.wait("live", "!!document.querySelector('.state.live')")
         common.end_process(window)
         other = self.phone()
-        other.open(self.child.url + secret)
+        other.enter(self.child.url + secret)
         other.wait("a sentence about the used link", "document.querySelector('[role=alert]')?.textContent.includes('already used')")
         self.seen("used link")
 
@@ -284,8 +294,7 @@ class Household:
         link = phone.wait("the invitation", "document.querySelector('[data-sheet=link] input')?.value")
         phone.wait("its QR code", "!!document.querySelector('.qr path')")
         phone.tap("dialog header button")
-        other.open("about:blank")
-        other.open(self.child.url + link[link.index("#") :])
+        other.enter(self.child.url + link[link.index("#") :])
         other.tap("[data-screen=words] .main")
         other.wait("live", "!!document.querySelector('.state.live')")
         other.wait("the light greyed with the reason", "(b => b.ariaDisabled === 'true' && b.title.length > 5)(document.querySelector('[data-action=light]'))")
@@ -306,7 +315,7 @@ class Household:
             raise browsers.BrowserError("axe-core-python is not installed")
         axe = pathlib.Path(spec.submodule_search_locations[0], "axe.min.js").read_text()
         phone = self.phone(width=320, height=568)
-        phone.open(self.child.url)
+        phone.enter(self.child.url)
         self.judge(phone, axe, "opening")
         self.pair(phone)
         for width, height in ((320, 568), (740, 360), (1280, 800)):
@@ -345,7 +354,7 @@ class Household:
     def languages(self) -> None:
         """Every table has the same keys and placeholders."""
         phone = self.phone()
-        phone.open(self.child.url)
+        phone.enter(self.child.url)
         tables = json.loads(phone.evaluate(
             "(async () => { const base = document.querySelector('script').src.replace(/app.js$/, 'texts/');"
             " const { flat } = await import(base + 'texts.js');"
