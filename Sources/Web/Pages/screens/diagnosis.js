@@ -2,7 +2,6 @@ import { t } from "../texts/texts.js";
 import { h, setText } from "./dom.js";
 import { notice } from "./notices.js";
 
-const candidate = (side) => (side ? `${side.address ?? "?"}:${side.port ?? "?"} ${side.type ?? side.candidateType ?? ""}`.trim() : "?");
 const rounded = (value, unit) => (Number.isFinite(value) ? `${Math.round(value * 10) / 10} ${unit}` : "?");
 
 /** Figures for whoever helps, in English names so that they can be compared; no secret is among them. */
@@ -11,7 +10,7 @@ function figures({ watcher, control, child }, app) {
   return {
     child: `${control.hello?.name ?? child.name} ${child.id}`, version: control.hello?.version ?? "?", origin: child.origin,
     phase: watcher.phase + (watcher.refusal ? ` (${watcher.refusal.reason})` : ""),
-    local: candidate(now.candidatePair?.local), remote: candidate(now.candidatePair?.remote), protocol: now.candidatePair?.protocol ?? "?",
+    local: now.candidatePair?.local ?? "?", remote: now.candidatePair?.remote ?? "?", protocol: now.candidatePair?.protocol ?? "?",
     "round trip": rounded(now.roundTripMs, "ms"), delay: rounded(now.latencyMs, "ms"), "jitter buffer": rounded(now.jitterBufferMs, "ms"),
     loss: rounded(now.lossPercent, "%"), concealed: rounded(now.concealedPercent, "%"), freezes: String(now.freezeCount ?? "?"),
     video: `${now.codec ?? "?"} ${now.width ?? "?"}×${now.height ?? "?"} ${rounded(now.framesPerSecond, "/s")} ${rounded(now.videoKbps, "kbit/s")}`,

@@ -17,6 +17,7 @@ export function hearingBadge(watching) {
   const why = h("small");
   const bar = h("i");
   const meter = h("span", { class: "meter", role: "presentation" }, bar);
+  let shown = -1;
   const icons = { true: icon("sound"), false: icon("mute") };
   const element = h("button", { class: "hearing", onclick: tap }, icons.false, h("span", {}, title, why), meter);
   let said = null;
@@ -35,11 +36,11 @@ export function hearingBadge(watching) {
     setAttribute(element, "aria-pressed", null);
     if (said !== isHearing) announce(said === null && isHearing ? "" : `${title.textContent}. ${isHearing ? "" : why.textContent}`);
     said = isHearing;
+    level();
   }
 
-  let shown = -1;
   function level() {
-    const share = levelShare(watching.control.level?.levelDb);
+    const share = watching.watcher.phase === "live" ? levelShare(watching.control.level?.levelDb) : 0;
     if (Math.abs(share - shown) < 0.01) return;
     shown = share;
     bar.style.transform = `scaleX(${share})`;

@@ -19,7 +19,9 @@ export function statusLine(watching, open) {
   let said = "";
 
   function update() {
-    const { watcher, isLive, state: child } = watching;
+    const { watcher, isLive } = watching;
+    // What the child said before the connection broke need not be true any more.
+    const child = watcher.phase === "live" ? watching.state : {};
     const text = liveText(watching);
     state.classList.toggle("live", isLive);
     setText(state, text);
@@ -28,7 +30,7 @@ export function statusLine(watching, open) {
     said = word;
     const { statistics } = watcher;
     delay.hidden = !isLive || !statistics?.latencyMs;
-    if (!delay.hidden) setText(delay, t("status.delay", { time: tenths(statistics.latencyMs / 1000) }));
+    if (!delay.hidden) setText(delay, t("status.delay", { time: tenths(Math.max(0.1, statistics.latencyMs / 1000)) }));
     show("light", lightText(watching, (child.lights ?? []).find((light) => ["on", "flashing"].includes(light.state))));
     show("music", lullabyText(watching, child.lullaby));
     const others = (child.viewers ?? []).filter((viewer) => viewer.id !== watching.control.hello?.viewer);

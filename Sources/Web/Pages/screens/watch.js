@@ -62,7 +62,7 @@ export function watchScreen(watching, app) {
       const reason = obstacle(watching);
       setAttribute(button, "aria-disabled", reason && "true");
       setAttribute(button, "title", reason);
-      const on = isOn?.(watching);
+      const on = watching.watcher.phase === "live" && isOn?.(watching);
       button.classList.toggle("on", Boolean(on) && !reason);
       setText(why, reason ? ` – ${reason}` : on ? ` – ${t("on")}` : "");
     } };
