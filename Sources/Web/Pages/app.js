@@ -1,7 +1,7 @@
 import { parseLink } from "./core/pairing.js";
 import { open, requestPersistence } from "./core/store.js";
 import { t } from "./texts/texts.js";
-import { system } from "./screens/certificate.js";
+import { system, systems } from "./screens/certificate.js";
 import { childrenScreen } from "./screens/children.js";
 import { h } from "./screens/dom.js";
 import { notice } from "./screens/notices.js";
@@ -59,7 +59,7 @@ class App {
     const names = Object.keys(defaults);
     const values = await Promise.all(names.map((name) => this.store.setting(name, defaults[name])));
     const settings = Object.fromEntries(names.map((name, index) => [name, values[index]]));
-    settings.name ||= t(`device.${system() ?? "other"}`);
+    settings.name ||= systems[system()] ?? "Browser";
     return settings;
   }
 
@@ -92,6 +92,7 @@ class App {
     }
     const { child } = result;
     await this.store.saveChild(child);
+    await this.store.removeChild(`token:${child.origin}`);
     this.#forgotten.delete(child.id);
     this.hasChildren = true;
     requestPersistence();
@@ -210,6 +211,9 @@ class App {
       this.isTrusted = true;
     } catch {
       this.isTrusted = false;
+      if (await this.store.setting("toldOfCertificate", false)) return;
+      notice(`${t("settings")} → ${t("certificate")}`, t("certificate.help"));
+      await this.store.setSetting("toldOfCertificate", true);
     }
   }
 }

@@ -1,7 +1,7 @@
-// Keeps the shell only, so that the page opens at once and says what is wrong even without the child. The server puts the
-// version into the folder's name: this file changes with it, and the browser renews it.
-const folder = "/page/0/";
-const cacheName = `cradle-${folder}`;
+// Keeps the shell only, so that the page opens and says what is wrong even when the child does not answer. Its files are
+// immutable, and the browser's own cache keeps them. The server puts the version into the folder's name: this file
+// changes with it, and the browser renews it.
+const cacheName = "cradle-/page/0/";
 
 addEventListener("install", (event) => {
   skipWaiting();
@@ -9,39 +9,24 @@ addEventListener("install", (event) => {
 });
 
 addEventListener("activate", (event) => {
-  const old = async () => {
-    for (const name of await caches.keys()) if (name.startsWith("cradle-") && name !== cacheName) await caches.delete(name);
+  const begin = async () => {
+    for (const name of await caches.keys()) if (name !== cacheName) await caches.delete(name);
+    // The request need not wait for this worker to start.
+    await registration.navigationPreload?.enable();
     await clients.claim();
   };
-  event.waitUntil(old());
+  event.waitUntil(begin());
 });
-
-/** The shell from the child, so that its version is right; from the cache when the child does not answer in time. */
-async function shell(request) {
-  const cache = await caches.open(cacheName);
-  try {
-    const response = await fetch(request, { signal: AbortSignal.timeout(3000) });
-    if (response.ok && response.type === "basic") await cache.put("/", response.clone());
-    return response;
-  } catch (error) {
-    return await cache.match("/") ?? Promise.reject(error);
-  }
-}
-
-/** A file of this version never changes. */
-async function file(request) {
-  const cache = await caches.open(cacheName);
-  const kept = await cache.match(request);
-  if (kept) return kept;
-  const response = await fetch(request);
-  if (response.ok) await cache.put(request, response.clone());
-  return response;
-}
 
 addEventListener("fetch", (event) => {
   const { request } = event;
-  const url = new URL(request.url);
-  if (request.method !== "GET" || url.origin !== location.origin) return;
-  if (url.pathname === "/" && request.mode === "navigate") event.respondWith(shell(request));
-  else if (url.pathname.startsWith(folder)) event.respondWith(file(request));
+  if (request.mode !== "navigate" || new URL(request.url).pathname !== "/") return;
+  const shell = async () => {
+    try {
+      return await event.preloadResponse ?? await fetch(request, { signal: AbortSignal.timeout(5000) });
+    } catch (error) {
+      return await (await caches.open(cacheName)).match("/") ?? Promise.reject(error);
+    }
+  };
+  event.respondWith(shell());
 });

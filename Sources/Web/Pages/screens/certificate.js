@@ -1,9 +1,10 @@
 import { t } from "../texts/texts.js";
 import { h } from "./dom.js";
 
-const systems = ["iphone", "android", "windows", "macos", "linux"];
+/** Names that are the same in every language. */
+export const systems = { iphone: "iPhone", android: "Android", windows: "Windows", macos: "macOS", linux: "Linux" };
 
-/** The system that the page runs on, of `systems`; null if it is none of them. */
+/** The system that the page runs on, a key of `systems`; null if it is none of them. */
 export function system(agent = navigator.userAgent, touchPoints = navigator.maxTouchPoints) {
   if (/iPhone|iPad/.test(agent) || (/Macintosh/.test(agent) && touchPoints > 1)) return "iphone";
   return [[/Android/, "android"], [/Windows/, "windows"], [/Macintosh/, "macos"], [/Linux|X11/, "linux"]].find(([name]) => name.test(agent))?.[1] ?? null;
@@ -18,7 +19,7 @@ export function certificateHelp(app) {
   const own = system();
   return [
     h("p", { class: app.isTrusted === false ? "problem" : "dim" }, t(app.isTrusted === false ? "certificate.untrusted" : "certificate.help")),
-    ...systems.map((name) => h("details", { open: name === own }, h("summary", {}, t(`system.${name}`)),
+    ...Object.entries(systems).map(([name, title]) => h("details", { open: name === own }, h("summary", {}, title),
       h("a", { class: "button", href: name === "iphone" || name === "macos" ? "/certificate.mobileconfig" : "/certificate.crt" }, t("certificate.get")),
       h("ol", {}, t(`certificate.${name}`).split("|").map((step) => h("li", {}, step))))),
     h("small", {}, t("certificate.own")),

@@ -31,7 +31,7 @@ export function diagnosis(watching, app) {
     if (element.isConnected) for (const [name, value] of Object.entries(figures(watching, app))) setText(values.get(name), value);
   };
   const copy = () => navigator.clipboard.writeText(Object.entries(figures(watching, app)).map(([name, value]) => `${name}: ${value}`).join("\n"))
-    .then(() => notice(t("copied")), () => notice(t("copy.failed")));
+    .then(() => notice(t("copied")), () => notice(t("error.other")));
   const element = h("div", { class: "stack" }, list, h("button", { onclick: copy }, t("copy")));
   watching.addEventListener("update", update);
   queueMicrotask(update);

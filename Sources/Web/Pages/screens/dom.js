@@ -33,10 +33,10 @@ let number = 0;
 /** A new id for `for`, `aria-labelledby` and the like. */
 export const newID = () => `x${++number}`;
 
-/** A labelled field: `[label, field]` as one element. `field` gets an id. */
-export function labelled(text, field, note) {
+/** A field with its label. */
+export function labelled(text, field) {
   field.id ||= newID();
-  return h("div", { class: "field" }, h("label", { for: field.id }, text), field, note && h("small", {}, note));
+  return h("div", { class: "field" }, h("label", { for: field.id }, text), field);
 }
 
 /**

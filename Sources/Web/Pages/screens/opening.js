@@ -29,7 +29,7 @@ export function openingScreen(app, { problem = "" } = {}) {
     }
   } }, content, h("button", { class: "main" }, label));
 
-  const byCode = form([h("h2", {}, t("open.code")), h("p", { class: "dim" }, t("open.code.help")), labelled(t("open.code.label"), code)], t("pair"), () => {
+  const byCode = form([h("h2", {}, t("open.code")), labelled(t("open.code.label"), code)], t("pair"), () => {
     const digits = parseCode(code.value);
     if (!digits) return working(t("open.code.bad"));
     return app.pair({ origin: location.origin, code: digits }, working);
@@ -61,7 +61,7 @@ export async function runPairing(app, way) {
 }
 
 /** @returns {HTMLElement} shown while pairing runs */
-export const pairingScreen = () => h("section", { class: "screen" }, h("h1", { tabindex: "-1" }, t("pairing.now")), h("p", { role: "status" }, t("pairing.wait.text")));
+export const pairingScreen = () => h("section", { class: "screen" }, h("h1", { tabindex: "-1" }, t("pairing.now")), h("p", { role: "status" }, t("talk.starting")));
 
 /**
  * The four words that both screens show.

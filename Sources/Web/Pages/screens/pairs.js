@@ -58,7 +58,7 @@ function invite(watching) {
 
 /** A link as QR code and text, to be shown, shared or copied; with the code of a pairing window and how long it stays open. */
 function showLink(title, help, { link, code, expiresAt, qr }, onclose) {
-  const copy = () => navigator.clipboard.writeText(link).then(() => notice(t("copied")), () => notice(t("copy.failed")));
+  const copy = () => navigator.clipboard.writeText(link).then(() => notice(t("copied")), () => notice(t("error.other")));
   const share = () => navigator.share({ title, url: link }).catch(() => {});
   const left = h("p", { class: "dim" });
   const show = () => setText(left, t("pairs.open", { time: clock(expiresAt - Date.now() / 1000) }));

@@ -30,7 +30,7 @@ function show(watching, blob, width, height) {
     try {
       await navigator.share({ files: [file], title: watching.name });
     } catch (error) {
-      if (error.name !== "AbortError") notice(t("share.failed"), error.message);
+      if (error.name !== "AbortError") notice(...problemText(error));
     }
   };
   openSheet(t("shot"), [

@@ -42,7 +42,7 @@ export function settingsScreen(app, watching) {
 
   return h("section", { class: "screen" },
     h("div", { class: "row" }, h("h1", { tabindex: "-1", class: "grow" }, t("settings")), h("button", { onclick: () => app.goBack() }, t("done"))),
-    card(t("phone"), labelled(t("phone.name"), name, t("phone.name.help")), labelled(t("language"), language)),
+    card(t("phone"), labelled(t("phone.name"), name), labelled(t("language"), language)),
     card(t("alarms"), h("p", { class: "dim" }, t("alarms.help")), check("pictureRings", t("alarms.picture")), check("microphoneRings", t("alarms.microphone")),
       check("startsLoud", t("alarms.loud")), test),
     card(t("loud.title"), loud.element, check("flash", t("loud.flash")), navigator.vibrate && check("vibrate", t("loud.vibrate"))),

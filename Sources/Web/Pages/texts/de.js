@@ -2,7 +2,8 @@ export default {
   actions: "Bedienen", again: "Nochmal versuchen", cancel: "Abbrechen", close: "Schließen", copied: "Kopiert.", done: "Fertig", guest: "Gast",
   more: "Weiteres", off: "Aus", on: "an", save: "Speichern", settings: "Einstellungen", watch: "Zusehen", you: "dieses Handy", until: "bis {when}",
   camera: "Kamera", details: "Einzelheiten", diagnosis: "Diagnose", viewers: "Sehen gerade zu", qr: "QR-Code des Links", keys: "Tasten",
-  mute: "Ton an oder aus", zoom: "Vergrößern", pan: "Ausschnitt verschieben", pair: "Koppeln", small: "Kleines Fenster",
+  mute: "Ton an oder aus", zoom: "Vergrößern", pan: "Ausschnitt verschieben", pair: "Koppeln", small: "Kleines Fenster", copy: "Kopieren",
+  share: "Teilen",
   alarm: {
     acknowledge: "Ich kümmere mich", since: "seit {time} · {age}", try: "Alarm ausprobieren", link: "Kein Kontakt zum Kind",
     "link.help": "Es kommt nichts mehr an. Die Seite versucht weiter, sich zu verbinden. Bitte nach dem Kind sehen, dann nach WLAN und Strom der Kamera.",
@@ -30,9 +31,8 @@ export default {
     linux: "Datei laden.|Chrome: Einstellungen → Datenschutz und Sicherheit → Sicherheit → Zertifikate verwalten → Zertifizierungsstellen → Importieren. Firefox: Einstellungen → Zertifikate anzeigen → Zertifizierungsstellen → Importieren.|„Websites identifizieren“ ankreuzen, dann neu laden.",
     own: "Das Zertifikat gilt nur für die eigenen Namen und Adressen dieses Kindes.",
   },
-  children: { _: "Kinder", now: "Läuft gerade", seen: "Zuletzt {when}", never: "Noch nie angesehen" },
-  copy: { _: "Kopieren", failed: "Der Browser lässt das Kopieren nicht zu. Bitte den Text markieren." },
-  device: { missing: "Fehlt", iphone: "iPhone", android: "Android-Handy", windows: "Windows-PC", macos: "Mac", linux: "Linux-PC", other: "Browser" },
+  children: { _: "Kinder", seen: "Zuletzt {when}", never: "Noch nie angesehen" },
+  device: { missing: "Fehlt" },
   error: {
     "not-permitted": "Dieses Handy darf das nicht.", unavailable: "Das Gerät dafür fehlt oder geht nicht.",
     busy: "Zu viel auf einmal, oder jemand anderes benutzt es gerade. Bitte nochmal.",
@@ -72,15 +72,14 @@ export default {
   },
   open: {
     title: "Dein Kind auf diesem Handy", how: "An der Kamera diesen Befehl starten und den QR-Code scannen oder unten den Code eintippen:",
-    again: "Kind hinzufügen", code: "Mit dem Code", "code.help": "Er gilt fünf Minuten.", "code.label": "8 Ziffern",
-    "code.bad": "Der Code hat 8 Ziffern, etwa 1234-5678.", link: "Mit einem Link", "link.label": "Link", token: "Stattdessen mit Token",
-    "token.help": "Für Gäste und andere Player: cradle-child token add", "token.label": "Token",
+    again: "Kind hinzufügen", code: "Mit dem Code", "code.label": "8 Ziffern", "code.bad": "Der Code hat 8 Ziffern, etwa 1234-5678.",
+    link: "Mit einem Link", "link.label": "Link", token: "Stattdessen mit Token", "token.help": "Für Gäste und andere Player: cradle-child token add",
+    "token.label": "Token",
     lost: "Dieses Handy war gekoppelt, aber der Browser hat das gelöscht. Bitte neu koppeln; wer die Seite zum Home-Bildschirm hinzufügt, beugt dem vor.",
     private: "Dieses Fenster merkt sich nichts (privates Fenster?). Nach dem Schließen ist die Kopplung weg.",
   },
   pairing: {
-    now: "Koppeln …", "wait.text": "Beide Seiten weisen sich aus.",
-    "unknown-link": "Dieser Link wurde schon benutzt oder ist abgelaufen. Einen neuen gibt es an der Kamera: cradle-child pair",
+    now: "Koppeln …", "unknown-link": "Dieser Link wurde schon benutzt oder ist abgelaufen. Einen neuen gibt es an der Kamera: cradle-child pair",
     "wrong-code": "Der Code stimmt nicht.", "window-closed": "Koppeln ist nicht geöffnet. An der Kamera öffnen: cradle-child pair",
     "too-many-tries": "Zu viele Versuche.", "bad-reply": "Die Gegenseite konnte sich nicht ausweisen. Es wurde nichts gekoppelt.",
     unreachable: "Das Kind ist nicht zu erreichen. Sind beide im selben Netz?",
@@ -93,7 +92,7 @@ export default {
     open: "Noch {time} offen",
   },
   phase: { connecting: "Verbinde", live: "Nicht live", reconnecting: "Verbinde neu", stopped: "Beendet", refused: "Abgelehnt" },
-  phone: { _: "Dieses Handy", name: "Name", "name.help": "Andere sehen ihn. Gilt ab dem nächsten Koppeln." },
+  phone: { _: "Dieses Handy", name: "Name" },
   refused: {
     "not-paired": "Dieses Handy ist nicht mehr gekoppelt. Einen neuen Link gibt es an der Kamera mit cradle-child pair oder von dem Elternteil, das sie verwaltet.",
     expired: "Dein Zugang ist abgelaufen. Bitte um einen neuen Link.", token: "Das Token gilt nicht mehr.",
@@ -102,7 +101,6 @@ export default {
     newer: "Das Kind ist neuer als diese Seite. Bitte neu laden.",
   },
   revoke: { _: "Entfernen", sure: "{name} wird sofort getrennt und muss neu gekoppelt werden." },
-  share: { _: "Teilen", failed: "Teilen hat nicht geklappt. Das Bild lässt sich speichern." },
   shot: { _: "Foto", alt: "Foto von {name}, {width} mal {height}" },
   stage: {
     audio: "Nur Ton", expand: "Bild groß zeigen", label: "Live-Bild von {name}", move: "In eine andere Ecke", none: "Noch kein Bild …",
@@ -113,8 +111,6 @@ export default {
     live: "Live", sound: "Ton live", frozen: "Kein Bild seit {age}", waiting: "Warte auf das Bild", delay: "{time} verzögert",
     relayed: "über einen Server", others: { one: "{n} weitere Person sieht zu", other: "{n} weitere sehen zu" },
   },
-  still: { none: "Noch kein Bild" },
-  system: { iphone: "iPhone, iPad", android: "Android", windows: "Windows", macos: "macOS", linux: "Linux" },
   talk: {
     _: "Zum Sprechen halten", now: "Du sprichst …", starting: "Moment …", latch: "Ohne Halten", end: "Ende", other: "{name} spricht gerade",
     busy: "Gerade spricht jemand anderes.",
