@@ -17,6 +17,9 @@ export const defaultLimits = Object.freeze({
   test: 30,
 });
 
+/** Seconds for which other data came where one kind alone is missing; heartbeats are a second apart. */
+const elsewhere = 2;
+
 const [firstLoudness, louder, louderEvery] = [0.3, 0.1, 10];
 
 /** The gravest first. */
@@ -225,17 +228,19 @@ export class Alarm {
   #findDevices(found, add, at) {
     const { gap, opening, same } = this.#limits;
     const { audio, video } = this.#tracks;
+    // Other data came meanwhile: where all ends at once, the link is lost.
+    const stands = (kind, since) => this.#last.any - since > elsewhere && add(kind, since, gap);
     const hasBeat = Boolean(audio || video);
     if (audio?.state === "missing") at("microphone", audio.since);
     else if (audio?.state === "opening") add("microphone", audio.since, opening);
-    else if (audio?.state === "running") add("microphone", Math.min(audio.at, this.#last.sound), gap);
+    else if (audio?.state === "running") stands("microphone", Math.min(audio.at, this.#last.sound));
     // Without heartbeats (a channel that is not there), what came once is expected.
-    else if (!hasBeat) add("microphone", this.#last.sound, gap);
+    else if (!hasBeat) stands("microphone", this.#last.sound);
     if (this.#audioOnly) return;
     if (video?.state === "missing") at("camera", video.since);
     else if (video?.state === "opening") add("camera", video.since, opening);
     else if (video?.state === "running" || !hasBeat) {
-      add("frozen-picture", Math.min(video?.at ?? Infinity, this.#last.picture), gap);
+      stands("frozen-picture", Math.min(video?.at ?? Infinity, this.#last.picture));
       if (!found.has("frozen-picture") && this.#digest !== null) add("frozen-picture", this.#last.change, same);
     }
   }

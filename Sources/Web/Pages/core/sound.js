@@ -18,6 +18,7 @@ export class Sound extends EventTarget {
   #last = { hearing: false, reason: "reconnecting" };
   /** [ms, samples received, samples made up] of the last seconds. */
   #samples = [];
+  #track = null;
 
   /** @param {Watcher} watcher */
   constructor(watcher) {
@@ -25,7 +26,6 @@ export class Sound extends EventTarget {
     this.#watcher = watcher;
     const element = this.#element;
     element.autoplay = true;
-    element.srcObject = watcher.sound;
     const { signal } = this.#listening;
     const update = () => this.#update();
     for (const name of ["play", "playing", "pause", "volumechange"]) element.addEventListener(name, update, { signal });
@@ -95,6 +95,7 @@ export class Sound extends EventTarget {
     if (this.#element.volume === 0) return "silent";
     if (["missing", "off"].includes(control.state?.microphone?.state)) return "microphone";
     // Right after the begin it has not had its time yet, and is not called heard either.
+    if (this.#element.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return "no-sound-arrives";
     if (soundAt === 0 || Date.now() - soundAt > missing) return "no-sound-arrives";
     if (this.#madeUp() > mostMadeUp) return "made-up";
     return null;
@@ -116,9 +117,15 @@ export class Sound extends EventTarget {
     this.#resume();
   }
 
-  // What the browser stopped by itself goes on; without a tap it may refuse, once a second.
+  // What the browser stopped by itself goes on; without a tap it may refuse, once a second. Chromium does not play a track
+  // that came into a stream without one, so the element is given the stream anew.
   #resume() {
-    if (this.#element.paused && this.#watcher.sound.getAudioTracks().length > 0) this.play();
+    const [track] = this.#watcher.sound.getAudioTracks();
+    if (track && track !== this.#track) {
+      this.#track = track;
+      this.#element.srcObject = new MediaStream([track]);
+    }
+    if (this.#element.paused && track) this.play();
     else this.#update();
   }
 
