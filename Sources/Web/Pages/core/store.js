@@ -120,6 +120,13 @@ export class Store {
     await this.#changed(true);
   }
 
+  /** The child has told its name and this page's permissions. One that was forgotten meanwhile stays so. */
+  async noteHello({ id, name, permissions }) {
+    const stored = await this.child(id);
+    if (!stored || (stored.name === name && stored.permissions?.join() === permissions.join())) return;
+    await this.saveChild({ ...stored, name, permissions });
+  }
+
   async removeChild(id) {
     await this.#tables.remove("children", id);
     await this.#changed(true);

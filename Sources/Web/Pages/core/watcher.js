@@ -1,6 +1,7 @@
+import { Arrivals } from "./arrivals.js";
 import { Control } from "./control.js";
 import { Session } from "./session.js";
-import { Meter } from "./statistics.js";
+import { showTracks } from "./tracks.js";
 import { Wakes } from "./wakes.js";
 
 /** Waiting times before each further try, ms. */
@@ -31,12 +32,11 @@ export class Watcher extends EventTarget {
   /** The session whose media is shown, and the one that is being set up. */
   #current = null;
   #next = null;
-  #meter = null;
   #tries = 0;
   #timers = {};
   #tick = null;
   #tickedAt = 0;
-  #seen = {};
+  #arrivals = new Arrivals();
   #wakes;
   #audioOnly = false;
   #microphone = null;
@@ -54,12 +54,6 @@ export class Watcher extends EventTarget {
   picture = new MediaStream();
   sound = new MediaStream();
   control = new Control();
-  /** @type {Statistics|null} */
-  statistics = null;
-  /** When a decoded picture, played sound or any byte came last, ms since 1970; 0: never. */
-  pictureAt = 0;
-  soundAt = 0;
-  dataAt = 0;
   /** performance.now() of the start, and of the session that is shown. */
   times = { started: 0, session: null };
 
@@ -109,6 +103,24 @@ export class Watcher extends EventTarget {
     this.#open();
   }
 
+  /** When a decoded picture, sound or anything at all came last, ms since 1970; 0: never. */
+  get pictureAt() {
+    return this.#arrivals.pictureAt;
+  }
+
+  get soundAt() {
+    return this.#arrivals.soundAt;
+  }
+
+  get dataAt() {
+    return this.#arrivals.dataAt;
+  }
+
+  /** @type {Statistics|null} */
+  get statistics() {
+    return this.#arrivals.statistics;
+  }
+
   /** Whether pictures are not even sent. */
   get audioOnly() {
     return this.#audioOnly;
@@ -156,9 +168,15 @@ export class Watcher extends EventTarget {
     this.#drop();
   }
 
+  #follow(session) {
+    this.#current = session;
+    this.#arrivals.follow(session?.connection ?? null);
+  }
+
   #drop() {
     for (const session of [this.#next, this.#current]) session?.close();
-    this.#next = this.#current = this.#meter = null;
+    this.#next = null;
+    this.#follow(null);
     this.control.detach();
   }
 
@@ -209,7 +227,7 @@ export class Watcher extends EventTarget {
   #live() {
     this.#tries = 0;
     this.refusal = null;
-    this.dataAt = Date.now();
+    this.#arrivals.dataAt = Date.now();
     this.#enter("live");
     this.#changed();
   }
@@ -220,9 +238,8 @@ export class Watcher extends EventTarget {
     clearTimeout(this.#timers.overlap);
     clearTimeout(this.#timers.weak);
     const before = this.#current;
-    this.#current = session;
     this.#next = null;
-    this.#meter = new Meter(session.connection);
+    this.#follow(session);
     this.times.session = session.times;
     this.#show(session);
     before?.close();
@@ -231,22 +248,14 @@ export class Watcher extends EventTarget {
 
   /** Puts the session's tracks into `picture` and `sound`. */
   #show(session) {
-    const tracks = session.connection.getReceivers().map(({ track }) => track);
-    const isReceiving = new Set(
-      session.connection.getTransceivers().filter(({ currentDirection }) => /recv/.test(currentDirection ?? ""))
-        .map(({ receiver }) => receiver.track));
-    for (const [stream, kind] of [[this.picture, "video"], [this.sound, "audio"]]) {
-      const wanted = tracks.filter((track) => track.kind === kind && (isReceiving.has(track) || isReceiving.size === 0));
-      for (const track of wanted) if (!stream.getTracks().includes(track)) stream.addTrack(track);
-      for (const track of stream.getTracks()) if (!wanted.includes(track)) stream.removeTrack(track);
-    }
+    showTracks(session.connection, { video: this.picture, audio: this.sound });
     this.#changed();
   }
 
   #over(session, end) {
     if (session === this.#next) this.#next = null;
     else if (session === this.#current) {
-      this.#current = this.#meter = null;
+      this.#follow(null);
       this.control.detach();
     } else return;
     if (finalReasons.has(end.reason)) return this.#refused(end);
@@ -272,16 +281,9 @@ export class Watcher extends EventTarget {
 
   #greeted(hello) {
     this.plannedStop = null;
-    const permissions = [...this.control.permissions];
-    const { child } = this;
-    const isKnown = child.permissions?.join() === permissions.join() && child.name === hello.name;
-    child.permissions = permissions;
-    if (typeof hello.name === "string" && hello.name) child.name = hello.name;
-    // A child that was forgotten meanwhile stays so.
-    if (!isKnown) {
-      this.#options.store?.child(child.id).then((stored) =>
-        stored && this.#options.store.saveChild({ ...stored, name: child.name, permissions })).catch(() => {});
-    }
+    this.child.permissions = [...this.control.permissions];
+    if (typeof hello.name === "string" && hello.name) this.child.name = hello.name;
+    this.#options.store?.noteHello(this.child).catch(() => {});
     this.#tell("hello", hello);
     this.#changed();
   }
@@ -309,9 +311,9 @@ export class Watcher extends EventTarget {
     const now = performance.now();
     const slept = now - this.#tickedAt > tickInterval * 4;
     this.#tickedAt = now;
-    this.#noteArrivals();
+    if (this.#arrivals.poll(this.control.heardAt)) this.#came();
     if (slept) return this.#woke();
-    this.#measure(now);
+    this.#arrivals.measure().then((statistics) => statistics && this.#tell("statistics", statistics));
     if (this.phase === "live" && Date.now() - this.dataAt > silence && !this.#next) {
       this.#enter("reconnecting");
       this.#changed();
@@ -319,42 +321,8 @@ export class Watcher extends EventTarget {
     }
   }
 
-  #noteArrivals() {
-    const now = Date.now();
-    const before = this.dataAt;
-    if (this.#current && this.control.heardAt !== this.#seen.heardAt) this.dataAt = now;
-    this.#seen.heardAt = this.control.heardAt;
-    for (const receiver of this.#current?.connection.getReceivers() ?? []) {
-      // The timestamp of what was played or decoded last. W3C WebRTC 1.0 section 5.3.1.
-      const source = receiver.getSynchronizationSources?.()[0];
-      const { kind } = receiver.track;
-      if (!source || this.#seen[kind] === source.rtpTimestamp) continue;
-      this.#seen[kind] = source.rtpTimestamp;
-      this.#came(kind, now);
-      this.#seen.playedAt = kind === "audio" ? now : this.#seen.playedAt;
-    }
-    if (this.dataAt === before) return;
+  #came() {
     if (this.phase === "reconnecting" && this.#current?.connection.connectionState === "connected") this.#live();
     this.#tell("arrival");
-  }
-
-  #came(kind, now) {
-    this.dataAt = now;
-    if (kind === "video") this.pictureAt = now;
-    else this.soundAt = now;
-  }
-
-  async #measure(now) {
-    if (!this.#meter || now - (this.#seen.measuredAt ?? 0) < 950) return;
-    this.#seen.measuredAt = now;
-    const meter = this.#meter;
-    const statistics = await meter.read();
-    if (!statistics || meter !== this.#meter) return;
-    const before = this.statistics;
-    // Sound that no element plays has no played timestamp, but its bytes come.
-    const isPlayed = Date.now() - (this.#seen.playedAt ?? 0) < 5000;
-    if (!isPlayed && before && statistics.audioBytes > before.audioBytes) this.#came("audio", Date.now());
-    this.statistics = statistics;
-    this.#tell("statistics", statistics);
   }
 }
