@@ -32,7 +32,7 @@ TEST_PACKAGES := $(VIEWER_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDIN
   iproute2 nftables procps avahi-utils python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 \
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
 BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
-VIEWER_PYTHON := aiortc aiohttp numpy websockets
+VIEWER_PYTHON := aiortc aiohttp axe-core-python numpy websockets
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-viewer setup-test setup-bench build demo test test-hardware test-arm64 fuzz soak bench format lint install uninstall setup-deb setup-cross deb test-package test-release clean

@@ -187,7 +187,7 @@ let checks: [Target] = [
     ], path: "Tests/Soak/cradle-soak", swiftSettings: strict),
   .target(
     name: "TestSupport", dependencies: ["Wire", "Linux", "COpenSSL"], path: "Tests/TestSupport", swiftSettings: strict),
-  tests("ProjectTests", needs: []),
+  tests("ProjectTests", needs: ["Web"]),
   tests("WireTests", needs: ["Wire", "TestSupport"]),
   tests("JSONTests", needs: ["JSON"]),
   tests("DeviceNamesTests", needs: ["DeviceNames"]),
