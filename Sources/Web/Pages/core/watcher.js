@@ -12,7 +12,7 @@ const silence = 2500;
 const weakness = 1500;
 /** After this page was stopped (frozen, asleep), data has to come within this time, ms: the child speaks five times a second. */
 const wakePatience = 350;
-/** A new connection takes over with its first media, or after this long, ms. */
+/** A new connection takes over from one that lives with its first media, or after this long, ms. */
 const overlap = 1000;
 const tickInterval = 500;
 
@@ -216,7 +216,8 @@ export class Watcher extends EventTarget {
 
   #connected(session) {
     if (session === this.#next) {
-      if (this.#current) this.#after("overlap", overlap, () => this.#takeOver(session));
+      const isAlive = this.#current && Date.now() - this.dataAt < overlap;
+      if (isAlive) this.#after("overlap", overlap, () => this.#takeOver(session));
       else this.#takeOver(session);
     }
     if (session !== this.#current) return;
