@@ -257,7 +257,9 @@ export class Watcher extends EventTarget {
     if (session === this.#next) this.#next = null;
     else if (session === this.#current) {
       this.#follow(null);
-      this.control.detach();
+      // The new session may have it already.
+      this.control.detach(session.channel);
+      if (this.phase === "live") this.#enter("reconnecting");
     } else return;
     if (finalReasons.has(end.reason)) return this.#refused(end);
     if (this.#next) return this.#changed();
@@ -273,7 +275,6 @@ export class Watcher extends EventTarget {
 
   #failed({ reason, text }) {
     this.refusal = toldReasons.has(reason) ? { reason, text } : this.refusal;
-    if (!this.#current && this.phase === "live") this.#enter("reconnecting");
     const delay = retryDelays[Math.min(this.#tries, retryDelays.length - 1)];
     this.#tries += 1;
     this.#after("retry", delay, () => this.#open());
