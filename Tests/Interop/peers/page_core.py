@@ -277,6 +277,26 @@ class Checks:
         self.child.start()
         self.page("back", self.viewer)
 
+    def stalls(self) -> None:
+        """Nothing comes, and no connection is refused or closed."""
+        self.child.process.send_signal(signal.SIGSTOP)
+        try:
+            state = self.page("lost", self.viewer, "link")
+            expect(state == {"planned": False, "level": "alarm", "acknowledged": False}, f"{state}")
+        finally:
+            self.child.process.send_signal(signal.SIGCONT)
+        self.page("back", self.viewer)
+
+    def leaves(self) -> None:
+        """A page that is left says so: without it the child would wait for 30 s (RFC 7675)."""
+        self.browser.open(f"{self.child.origin}/healthz")
+        deadline = time.monotonic() + 10
+        while json.loads(self.child.command("status", "--json").stdout)["viewers"]:
+            expect(time.monotonic() < deadline, "the viewer is still there")
+            time.sleep(0.1)
+        self.load()
+        self.watch()
+
     def frozen(self, name: str, meanwhile: Callable[[], None]) -> None:
         assert isinstance(self.browser, Chromium)
         self.browser.evaluate("clearInterval(globalThis.ticker); globalThis.ticks = 0; ticker = setInterval(() => (ticks += 1), 100)")
@@ -338,6 +358,8 @@ class Checks:
         self.run("forged answers", self.forged_answers)
         self.run("planned stop", self.planned_stop)
         self.run("child killed", self.kill)
+        self.run("child stalls", self.stalls)
+        self.run("page is left", self.leaves)
         if self.is_chromium:
             self.run("frozen page", self.wakes)
             self.run("frozen page, child restarted", self.wakes_to_a_child_that_was_restarted)

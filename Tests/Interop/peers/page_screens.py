@@ -56,15 +56,10 @@ class Phone(Chromium):
         raise browsers.BrowserError(f"not seen: {what}; the page says: {text[:600]!r}")
 
     def enter(self, url: str) -> None:
-        """Opens the page, from elsewhere, until one of its screens shows; loads it again when it says so."""
-        for _ in range(3):
-            self.open("about:blank")
-            self.open(url)
-            try:
-                return self.wait("a screen", "!!document.querySelector('#app > section')", PATIENCE / 3)
-            except browsers.BrowserError as problem:
-                error = problem
-        raise error
+        """Opens the page, from elsewhere, until one of its screens shows."""
+        self.open("about:blank")
+        self.open(url)
+        self.wait("a screen", "!!document.querySelector('#app > section')")
 
     def place(self, selector: str) -> dict[str, float]:
         """The middle of an element, in sight."""
@@ -101,6 +96,14 @@ class Phone(Chromium):
         self.wait("a picture that changes", "(() => { const now = sample(); first ||= now; return now && now !== first; })()")
 
 
+def open_window(command: list[str]) -> tuple[subprocess.Popen[bytes], str]:
+    """Opens the pairing window by the child's command; the second value is the link's secret part."""
+    window = common.start_process(command, stdout=subprocess.PIPE)
+    assert window.stdout is not None
+    link = json.loads(window.stdout.readline())["link"]
+    return window, link[link.index("#") :]
+
+
 class Child:
     """The running child, by its commands."""
 
@@ -116,10 +119,7 @@ class Child:
 
     def open_window(self) -> tuple[subprocess.Popen[bytes], str]:
         """Opens the pairing window; the second value is the link's secret part."""
-        window = common.start_process(self.command("pair", "--json"), stdout=subprocess.PIPE)
-        assert window.stdout is not None
-        link = json.loads(window.stdout.readline())["link"]
-        return window, link[link.index("#") :]
+        return open_window(self.command("pair", "--json"))
 
 
 class Household:

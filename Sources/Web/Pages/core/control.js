@@ -76,10 +76,9 @@ export class Control extends EventTarget {
     };
   }
 
-  /** Lets go of the channel: what waits for a reply fails. */
-  detach() {
-    const channel = this.#channel;
-    if (!channel) return;
+  /** Lets go of the channel, if it is this one: what waits for a reply fails. */
+  detach(channel = this.#channel) {
+    if (!channel || channel !== this.#channel) return;
     channel.onmessage = channel.onclose = null;
     this.#channel = null;
     for (const { fail } of [...this.#pending.values(), ...this.#transfers.values()]) fail(new ControlError("closed"));

@@ -12,7 +12,7 @@ const silence = 2500;
 const weakness = 1500;
 /** After this page was stopped (frozen, asleep), data has to come within this time, ms: the child speaks five times a second. */
 const wakePatience = 350;
-/** A new connection takes over with its first media, or after this long, ms. */
+/** A new connection takes over from one that lives with its first media, or after this long, ms. */
 const overlap = 1000;
 const tickInterval = 500;
 
@@ -216,7 +216,8 @@ export class Watcher extends EventTarget {
 
   #connected(session) {
     if (session === this.#next) {
-      if (this.#current) this.#after("overlap", overlap, () => this.#takeOver(session));
+      const isAlive = this.#current && Date.now() - this.dataAt < overlap;
+      if (isAlive) this.#after("overlap", overlap, () => this.#takeOver(session));
       else this.#takeOver(session);
     }
     if (session !== this.#current) return;
@@ -256,7 +257,9 @@ export class Watcher extends EventTarget {
     if (session === this.#next) this.#next = null;
     else if (session === this.#current) {
       this.#follow(null);
-      this.control.detach();
+      // The new session may have it already.
+      this.control.detach(session.channel);
+      if (this.phase === "live") this.#enter("reconnecting");
     } else return;
     if (finalReasons.has(end.reason)) return this.#refused(end);
     if (this.#next) return this.#changed();
@@ -272,7 +275,6 @@ export class Watcher extends EventTarget {
 
   #failed({ reason, text }) {
     this.refusal = toldReasons.has(reason) ? { reason, text } : this.refusal;
-    if (!this.#current && this.phase === "live") this.#enter("reconnecting");
     const delay = retryDelays[Math.min(this.#tries, retryDelays.length - 1)];
     this.#tries += 1;
     this.#after("retry", delay, () => this.#open());
