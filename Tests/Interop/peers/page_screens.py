@@ -16,7 +16,7 @@ import signal
 import subprocess
 import time
 import types
-from typing import Any, Callable
+from typing import Any
 
 import browsers
 import common
@@ -113,6 +113,9 @@ class Child:
 
     def command(self, *arguments: str) -> list[str]:
         return [self.options.program, *arguments, "--runtime-directory", self.options.runtime_directory]
+
+    def output(self, *arguments: str) -> str:
+        return subprocess.run(self.command(*arguments), check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def run(self, *arguments: str) -> None:
         subprocess.run(self.command(*arguments), check=True, stdout=subprocess.DEVNULL)
@@ -381,11 +384,8 @@ def screenshot(phone: Phone, path: str) -> None:
     pathlib.Path(path).write_bytes(base64.b64decode(phone.remote.command("Page.captureScreenshot")["data"]))
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    scenarios: dict[str, Callable[[Household], None]] = {
-        name: getattr(Household, name) for name in ("day", "lost", "refused", "accessible", "languages")
-    }
+def main(household: type[Household], scenarios: tuple[str, ...]) -> int:
+    parser = argparse.ArgumentParser(description="The phone page as a person uses it.")
     parser.add_argument("scenario", choices=scenarios)
     parser.add_argument("--program", required=True, help="cradle-child")
     parser.add_argument("--runtime-directory", required=True)
@@ -396,7 +396,7 @@ def main() -> int:
     steps: list[str] = []
     error = None
     try:
-        scenarios[options.scenario](Household(options, steps))
+        getattr(household(options, steps), options.scenario)()
     except Exception as problem:  # Whatever it is, the steps until then are told.
         error = f"{type(problem).__name__}: {problem}"
     print(json.dumps({"steps": steps, "error": error}), flush=True)
@@ -404,4 +404,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(Household, ("day", "lost", "refused", "accessible", "languages")))
