@@ -29,6 +29,17 @@ LANGUAGES = ["en", "de", "ru", "zh"]
 SPACE = {"key": " ", "code": "Space", "windowsVirtualKeyCode": 32}
 
 
+#: Looks at the picture as it is shown, small; and whether it has changed since it was looked at first.
+SAMPLE = """globalThis.sample = () => {
+  const video = document.querySelector("video"), canvas = document.createElement("canvas");
+  Object.assign(canvas, { width: 64, height: 36 });
+  const context = canvas.getContext("2d");
+  context.drawImage(video, 0, 0, 64, 36);
+  return video.videoWidth ? Array.from(context.getImageData(0, 0, 64, 36).data).join() : "";
+}; globalThis.first = ""; 0"""
+CHANGED = '(() => { const now = sample(); first ||= now; return Boolean(now) && now !== first; })()'
+
+
 class Phone(Chromium):
     """A Chromium that is driven by touch; width and height in CSS pixels."""
 
@@ -88,12 +99,8 @@ class Phone(Chromium):
         self.key("keyUp", key=letter, code=code)
 
     def picture_changes(self) -> None:
-        self.evaluate(
-            "globalThis.sample = () => { const v = document.querySelector('video'), c = document.createElement('canvas');"
-            " c.width = 64; c.height = 36; const g = c.getContext('2d'); g.drawImage(v, 0, 0, 64, 36);"
-            " return v.videoWidth ? Array.from(g.getImageData(0, 0, 64, 36).data).join() : ''; }; globalThis.first = ''; 0"
-        )
-        self.wait("a picture that changes", "(() => { const now = sample(); first ||= now; return now && now !== first; })()")
+        self.evaluate(SAMPLE)
+        self.wait("a picture that changes", CHANGED)
 
 
 def open_window(command: list[str]) -> tuple[subprocess.Popen[bytes], str]:
