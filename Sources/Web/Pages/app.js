@@ -83,6 +83,8 @@ class App {
     Object.assign(this.settings, settings);
     if (this.watching) this.watching.monitor.limits = this.alarmLimits();
     if (this.watching && !children.some(({ id }) => id === this.watching.child.id)) {
+      // Its last picture is not kept: that would bring it back.
+      this.#forgotten.add(this.watching.child.id);
       this.#leave();
       history.replaceState(null, "");
       return this.#showFirst();

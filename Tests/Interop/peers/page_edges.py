@@ -406,7 +406,7 @@ class Edges(page_screens.Household):
         phone.wait("the settings", "!!document.querySelector('[data-screen=settings]')")
         self.go(phone, "[data-do=alarm]")
         phone.wait("the test alarm", "document.activeElement?.matches('dialog.alarm[open] .acknowledge')")
-        self.strike(phone, "Enter", 13)
+        self.strike(phone, "Enter", 13, text="\r")
         phone.wait("the alarm acknowledged", "!document.querySelector('dialog.alarm[open]')")
         self.expect_no_errors(phone)
         self.seen("alarm")
@@ -470,7 +470,7 @@ class Edges(page_screens.Household):
         for entry in pathlib.Path("/proc").iterdir():
             try:
                 command = (entry / "cmdline").read_bytes()
-                if b"--type=renderer" in command and os.getsid(int(entry.name)) == phone.process.pid:
+                if b"--type=renderer" in command and b"--top-chrome-webui" not in command and os.getsid(int(entry.name)) == phone.process.pid:
                     found[int(entry.name)] = cpu_seconds(int(entry.name))
             except (OSError, ValueError):
                 continue  # no process, or one that ended just now

@@ -73,11 +73,11 @@ class Phone(Chromium):
         self.wait("a screen", "!!document.querySelector('#app > section')")
 
     def place(self, selector: str) -> dict[str, float]:
-        """The middle of an element, in sight."""
+        """The middle of an element, in sight and not below the small picture in the corner."""
         quoted = json.dumps(selector)
         self.wait(selector, f"!!document.querySelector({quoted})")
         spot = self.evaluate(
-            f"(() => {{ const e = document.querySelector({quoted}); e.scrollIntoView({{ block: 'nearest' }});"
+            f"(() => {{ const e = document.querySelector({quoted}); e.scrollIntoView({{ block: 'center' }});"
             " const b = e.getBoundingClientRect(); return { x: b.x + b.width / 2, y: b.y + b.height / 2 }; })()"
         )
         return dict(spot)
