@@ -74,21 +74,34 @@ class App {
     return { picture: this.settings.pictureRings, microphone: this.settings.microphoneRings, ringAtLoudness: this.settings.startsLoud ? 1 : 0 };
   }
 
-  // Another tab may have added or removed a child.
+  // Another tab may have added or removed a child, or changed a setting.
   async #storeChanged() {
-    const children = await this.store.children();
+    const [children, settings] = await Promise.all([this.store.children(), this.#readSettings()]);
+    const isFirst = !this.hasChildren && children.length > 0;
     this.hasChildren = children.length > 0;
-    if (this.watching && !children.some(({ id }) => id === this.watching.child.id)) this.#leave();
-    if (!this.watching && this.#screen?.dataset.screen === "children") this.#show(children.length ? "children" : "opening");
+    const isChanged = Object.keys(settings).some((name) => settings[name] !== this.settings[name]);
+    Object.assign(this.settings, settings);
+    if (this.watching) this.watching.monitor.limits = this.alarmLimits();
+    if (this.watching && !children.some(({ id }) => id === this.watching.child.id)) {
+      // Its last picture is not kept: that would bring it back.
+      this.#forgotten.add(this.watching.child.id);
+      this.#leave();
+      history.replaceState(null, "");
+      return this.#showFirst();
+    }
+    const screen = this.#screen?.dataset.screen;
+    const isTyping = document.hasFocus() && document.activeElement?.matches("input:not([type=checkbox])");
+    if (screen === "settings" && isChanged && !isTyping) this.#show("settings");
+    if (!this.watching && (screen === "children" || screen === "opening" && isFirst)) await this.#showFirst();
   }
 
-  /** @param {{origin: string, secret?: string, code?: string}} way @param {(text: string) => void} [say] shows a problem in place */
+  /** @param {{origin: string, secret?: string, code?: string}} way @param {(text: string, unreached?: string) => void} [say] shows a problem in place */
   async pair(way, say) {
     if (!say) this.#replace(pairingScreen(), "pairing");
     const result = await runPairing(this, way);
     if (result.problem) {
-      if (say) return say(result.problem);
-      return this.#show("opening", { problem: result.problem });
+      if (say) return say(result.problem, result.unreached);
+      return this.#show("opening", result);
     }
     const { child } = result;
     await this.store.saveChild(child);
@@ -98,7 +111,7 @@ class App {
     requestPersistence();
     // The picture comes while the words are compared.
     this.watch(child, { isHidden: true });
-    this.#replace(wordsScreen(result, { match: () => this.#enter(), differ: () => this.forget(child) }), "words");
+    this.#replace(wordsScreen(result, { match: () => this.#enter(), differ: () => this.forget(child), note: !this.store.isLasting && t("open.private") }), "words");
   }
 
   async addToken(token) {

@@ -16,7 +16,7 @@ import signal
 import subprocess
 import time
 import types
-from typing import Any, Callable
+from typing import Any
 
 import browsers
 import common
@@ -27,6 +27,17 @@ PATIENCE = 30
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
 LANGUAGES = ["en", "de", "ru", "zh"]
 SPACE = {"key": " ", "code": "Space", "windowsVirtualKeyCode": 32}
+
+
+#: Looks at the picture as it is shown, small; and whether it has changed since it was looked at first.
+SAMPLE = """globalThis.sample = () => {
+  const video = document.querySelector("video"), canvas = document.createElement("canvas");
+  Object.assign(canvas, { width: 64, height: 36 });
+  const context = canvas.getContext("2d");
+  context.drawImage(video, 0, 0, 64, 36);
+  return video.videoWidth ? Array.from(context.getImageData(0, 0, 64, 36).data).join() : "";
+}; globalThis.first = ""; 0"""
+CHANGED = '(() => { const now = sample(); first ||= now; return Boolean(now) && now !== first; })()'
 
 
 class Phone(Chromium):
@@ -62,11 +73,11 @@ class Phone(Chromium):
         self.wait("a screen", "!!document.querySelector('#app > section')")
 
     def place(self, selector: str) -> dict[str, float]:
-        """The middle of an element, in sight."""
+        """The middle of an element, in sight and not below the small picture in the corner."""
         quoted = json.dumps(selector)
         self.wait(selector, f"!!document.querySelector({quoted})")
         spot = self.evaluate(
-            f"(() => {{ const e = document.querySelector({quoted}); e.scrollIntoView({{ block: 'nearest' }});"
+            f"(() => {{ const e = document.querySelector({quoted}); e.scrollIntoView({{ block: 'center' }});"
             " const b = e.getBoundingClientRect(); return { x: b.x + b.width / 2, y: b.y + b.height / 2 }; })()"
         )
         return dict(spot)
@@ -88,12 +99,8 @@ class Phone(Chromium):
         self.key("keyUp", key=letter, code=code)
 
     def picture_changes(self) -> None:
-        self.evaluate(
-            "globalThis.sample = () => { const v = document.querySelector('video'), c = document.createElement('canvas');"
-            " c.width = 64; c.height = 36; const g = c.getContext('2d'); g.drawImage(v, 0, 0, 64, 36);"
-            " return v.videoWidth ? Array.from(g.getImageData(0, 0, 64, 36).data).join() : ''; }; globalThis.first = ''; 0"
-        )
-        self.wait("a picture that changes", "(() => { const now = sample(); first ||= now; return now && now !== first; })()")
+        self.evaluate(SAMPLE)
+        self.wait("a picture that changes", CHANGED)
 
 
 def open_window(command: list[str]) -> tuple[subprocess.Popen[bytes], str]:
@@ -113,6 +120,9 @@ class Child:
 
     def command(self, *arguments: str) -> list[str]:
         return [self.options.program, *arguments, "--runtime-directory", self.options.runtime_directory]
+
+    def output(self, *arguments: str) -> str:
+        return subprocess.run(self.command(*arguments), check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def run(self, *arguments: str) -> None:
         subprocess.run(self.command(*arguments), check=True, stdout=subprocess.DEVNULL)
@@ -381,11 +391,8 @@ def screenshot(phone: Phone, path: str) -> None:
     pathlib.Path(path).write_bytes(base64.b64decode(phone.remote.command("Page.captureScreenshot")["data"]))
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    scenarios: dict[str, Callable[[Household], None]] = {
-        name: getattr(Household, name) for name in ("day", "lost", "refused", "accessible", "languages")
-    }
+def main(household: type[Household], scenarios: tuple[str, ...]) -> int:
+    parser = argparse.ArgumentParser(description="The phone page as a person uses it.")
     parser.add_argument("scenario", choices=scenarios)
     parser.add_argument("--program", required=True, help="cradle-child")
     parser.add_argument("--runtime-directory", required=True)
@@ -396,7 +403,7 @@ def main() -> int:
     steps: list[str] = []
     error = None
     try:
-        scenarios[options.scenario](Household(options, steps))
+        getattr(household(options, steps), options.scenario)()
     except Exception as problem:  # Whatever it is, the steps until then are told.
         error = f"{type(problem).__name__}: {problem}"
     print(json.dumps({"steps": steps, "error": error}), flush=True)
@@ -404,4 +411,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(Household, ("day", "lost", "refused", "accessible", "languages")))

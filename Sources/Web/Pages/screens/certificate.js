@@ -11,6 +11,15 @@ export function system(agent = navigator.userAgent, touchPoints = navigator.maxT
 }
 
 /**
+ * A way to the page of a child at another address, where the browser's question about its certificate can be answered: from
+ * here it only says that the child is not reached.
+ * @param {string} origin
+ * @returns {HTMLElement|null} null for the page's own child
+ */
+export const ownPage = (origin) => origin === location.origin ? null
+  : h("p", { class: "own" }, t("certificate.other"), " ", h("a", { href: `${origin}/`, target: "_blank", rel: "noopener" }, t("certificate.page")));
+
+/**
  * How to get rid of the browser's warning: the child's own small root certificate, limited to its names and addresses.
  * @param {App} app `app.isTrusted`: false when the browser refused the service worker
  * @returns {Node[]}

@@ -1,17 +1,22 @@
 import { pair, parseCode, parseLink } from "../core/pairing.js";
 import { t } from "../texts/texts.js";
+import { ownPage } from "./certificate.js";
 import { h, labelled, setText } from "./dom.js";
 import { pairingProblemText } from "./problems.js";
 
 /**
  * Adding a child: by link, by code, or with a token.
  * @param {App} app
- * @param {{problem?: string}} options `problem`: a sentence on what went wrong before
+ * @param {{problem?: string, unreached?: string}} options `problem`: a sentence on what went wrong before; `unreached`: a child's origin
  * @returns {HTMLElement}
  */
-export function openingScreen(app, { problem = "" } = {}) {
+export function openingScreen(app, { problem = "", unreached } = {}) {
   const said = h("p", { class: "problem", role: "alert" }, problem);
-  const working = (text) => setText(said, text);
+  const way = h("div", {}, unreached && ownPage(unreached));
+  const working = (text, origin) => {
+    setText(said, text);
+    way.replaceChildren(...[origin && ownPage(origin)].filter(Boolean));
+  };
   const link = h("input", { type: "url", autocomplete: "off", spellcheck: "false", placeholder: "https://…/#pair=…" });
   const code = h("input", { inputmode: "numeric", autocomplete: "one-time-code", placeholder: "1234-5678" });
   const token = h("input", { type: "password", autocomplete: "current-password", spellcheck: "false" });
@@ -43,20 +48,20 @@ export function openingScreen(app, { problem = "" } = {}) {
     t("watch"), async () => token.value.trim() && app.addToken(token.value.trim())));
   return h("section", { class: "screen" }, h("h1", { tabindex: "-1" }, t("open.title")), h("p", {}, t("open.how")), h("pre", { class: "dim" }, "cradle-child pair"),
     app.store.hasLostPairs && h("p", { class: "problem" }, t("open.lost")),
-    !app.store.isLasting && h("p", { class: "problem" }, t("open.private")), said, byCode, byLink, byToken, app.hasChildren && h("button", { onclick: () => app.goBack() }, t("cancel")));
+    !app.store.isLasting && h("p", { class: "problem" }, t("open.private")), said, way, byCode, byLink, byToken, app.hasChildren && h("button", { onclick: () => app.goBack() }, t("cancel")));
 }
 
 /**
  * While both ends prove themselves.
  * @param {App} app
  * @param {{origin: string, secret?: string, code?: string}} way
- * @returns {Promise<{child: Child, words: string[]}|{problem: string}>}
+ * @returns {Promise<{child: Child, words: string[]}|{problem: string, unreached: string|undefined}>}
  */
 export async function runPairing(app, way) {
   try {
     return await pair(way, { identity: app.identity, name: app.settings.name });
   } catch (error) {
-    return { problem: pairingProblemText(error) };
+    return { problem: pairingProblemText(error), unreached: error.reason === "unreachable" ? way.origin : undefined };
   }
 }
 
@@ -66,11 +71,11 @@ export const pairingScreen = () => h("section", { class: "screen" }, h("h1", { t
 /**
  * The four words that both screens show.
  * @param {{child: Child, words: string[]}} paired
- * @param {{match: () => void, differ: () => void}} answers
+ * @param {{match: () => void, differ: () => void, note: string|false}} options `note`: what else there is to know
  */
-export const wordsScreen = ({ child, words }, { match, differ }) => h("section", { class: "screen" },
+export const wordsScreen = ({ child, words }, { match, differ, note }) => h("section", { class: "screen" },
   h("h1", { tabindex: "-1" }, t("words.title", { name: child.name })), h("p", {}, t("words.help")),
-  h("ol", { class: "words" }, words.map((word) => h("li", { lang: "en" }, word))),
+  h("ol", { class: "words" }, words.map((word) => h("li", { lang: "en" }, word))), note && h("p", { class: "problem" }, note),
   h("div", { class: "stack" }, h("button", { class: "main", onclick: match }, t("words.match")), h("button", { class: "danger", onclick: differ }, t("words.differ"))));
 
 /**

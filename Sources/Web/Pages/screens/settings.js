@@ -24,19 +24,20 @@ export function settingsScreen(app, watching) {
   language.value = chosenLanguage();
 
   const check = (key, label, note) => {
-    const box = h("input", { type: "checkbox", onchange: () => app.set(key, box.checked) });
+    const box = h("input", { type: "checkbox", "data-setting": key, onchange: () => app.set(key, box.checked) });
     box.checked = settings[key];
     return h("label", { class: "check" }, box, h("span", {}, label, " ", note && h("small", {}, note)));
   };
   const loud = slider({ label: t("loud.level"), min: quietestDb, max: -5, text: (value) => (value === quietestDb ? t("off") : `${value} dB`),
     onchange: (value) => app.set("loudDb", value === quietestDb ? null : value) });
+  loud.input.dataset.setting = "loud";
   loud.set(settings.loudDb ?? quietestDb);
   const test = h("button", { "data-do": "alarm", disabled: !watching, onclick: () => {
     watching.monitor.unlock();
     watching.monitor.test();
   } }, t("alarm.try"));
   const child = watching?.child;
-  const forget = child && h("button", { class: "danger", onclick: async () => {
+  const forget = child && h("button", { class: "danger", "data-do": "forget", onclick: async () => {
     if (await confirmed(t("forget"), t("forget.sure", { name: watching.name }), t("forget"))) app.forget(child);
   } }, t("forget"));
 
@@ -49,5 +50,5 @@ export function settingsScreen(app, watching) {
     watching && pairedPeople(watching, card),
     watching && card(t("diagnosis"), diagnosis(watching, app)),
     card(t("certificate"), ...certificateHelp(app)),
-    card(t("more"), h("button", { onclick: () => app.go("opening") }, t("open.again")), h("button", { onclick: openKeys }, t("keys")), forget));
+    card(t("more"), h("button", { "data-do": "add", onclick: () => app.go("opening") }, t("open.again")), h("button", { onclick: openKeys }, t("keys")), forget));
 }

@@ -1,5 +1,6 @@
 import { t } from "../texts/texts.js";
 import { alarmOverlay } from "./alarm.js";
+import { ownPage } from "./certificate.js";
 import { cameraObstacle, switchCamera } from "./camera.js";
 import { openDetails } from "./details.js";
 import { h, setAttribute, setText } from "./dom.js";
@@ -31,7 +32,9 @@ export function watchScreen(watching, app) {
   const round = (label, shape, action) => h("button", { class: "plain", "aria-label": t(label), title: t(label), onclick: action }, icon(shape));
   const top = h("div", { class: "top" }, back, round("small", "small", () => stage.toggleSmall()),
     round("full", "full", () => stage.toggleFull()), round("settings", "settings", () => app.go("settings")));
-  const info = h("div", { class: "info" }, alarm.banner, hearingBadge(watching), statusLine(watching, () => openDetails(watching)));
+  const troubleText = h("span");
+  const trouble = h("div", { class: "banner mild", role: "status" }, troubleText, ownPage(watching.child.origin));
+  const info = h("div", { class: "info" }, alarm.banner, trouble, hearingBadge(watching), statusLine(watching, () => openDetails(watching)));
 
   // Each with what stands in its way, the sheet or order it is for, and whether the child says that it is on.
   const actions = [
@@ -73,6 +76,9 @@ export function watchScreen(watching, app) {
     setText(name, watching.name);
     document.title = watching.name;
     for (const each of actions) each.update();
+    const { phase, refusal } = watching.watcher;
+    trouble.hidden = phase === "live" || !["busy", "unreachable"].includes(refusal?.reason);
+    if (!trouble.hidden) setText(troubleText, t(refusal.reason === "busy" ? "status.busy" : "pairing.unreachable"));
   };
   watching.addEventListener("update", update, { signal });
   listenToKeys({

@@ -168,7 +168,8 @@ export class Watching extends EventTarget {
     canvas.getContext("2d").drawImage(this.video, 0, 0, canvas.width, canvas.height);
     const lastSeenAt = this.pictureAt;
     canvas.toBlob(async (still) => {
-      if (!still || this.app.isForgotten(this.child)) return;
+      // Another tab may have forgotten it.
+      if (!still || this.app.isForgotten(this.child) || !await this.app.store.child(this.child.id)) return;
       Object.assign(this.child, { still, lastSeenAt, name: this.name });
       await this.app.store.saveChild(this.child).catch(() => {});
     }, "image/jpeg", 0.7);

@@ -29,7 +29,7 @@ export default {
     windows: "Datei laden und öffnen → Zertifikat installieren.|„Aktueller Benutzer“, dann „Vertrauenswürdige Stammzertifizierungsstellen“ wählen.|Fertigstellen, dann den Browser neu starten.",
     macos: "Profil laden und öffnen.|Systemeinstellungen → Allgemein → Geräteverwaltung → Installieren.|Schlüsselbundverwaltung → Cradle → Vertrauen: Immer vertrauen.",
     linux: "Datei laden.|Chrome: Einstellungen → Datenschutz und Sicherheit → Sicherheit → Zertifikate verwalten → Zertifizierungsstellen → Importieren. Firefox: Einstellungen → Zertifikate anzeigen → Zertifizierungsstellen → Importieren.|„Websites identifizieren“ ankreuzen, dann neu laden.",
-    own: "Das Zertifikat gilt nur für die eigenen Namen und Adressen dieses Kindes.",
+    own: "Das Zertifikat gilt nur für die eigenen Namen und Adressen dieses Kindes.", other: "Vielleicht vertraut der Browser dem Zertifikat dieses Kindes noch nicht.", page: "Seine eigene Seite öffnen",
   },
   children: { _: "Kinder", seen: "Zuletzt {when}", never: "Noch nie angesehen" },
   device: { missing: "Fehlt" },
@@ -108,6 +108,7 @@ export default {
   },
   start: { failed: "Die Seite konnte nicht starten. Bitte neu laden; hilft das nicht, den Browser aktualisieren." },
   status: {
+    busy: "Zu viele sehen gleichzeitig zu. Die Seite versucht es weiter.",
     live: "Live", sound: "Ton live", frozen: "Kein Bild seit {age}", waiting: "Warte auf das Bild", delay: "{time} verzögert",
     relayed: "über einen Server", others: { one: "{n} weitere Person sieht zu", other: "{n} weitere sehen zu" },
   },

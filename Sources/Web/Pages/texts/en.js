@@ -28,7 +28,7 @@ export default {
     windows: "Download and open the file → Install Certificate.|Choose “Current User”, then “Trusted Root Certification Authorities”.|Finish, then restart the browser.",
     macos: "Download and open the profile.|System Settings → General → Device Management → Install.|Keychain Access → Cradle → Trust: Always Trust.",
     linux: "Download the file.|Chrome: Settings → Privacy and security → Security → Manage certificates → Authorities → Import. Firefox: Settings → Certificates → View Certificates → Authorities → Import.|Tick “identify websites”, then reload.",
-    own: "The certificate is only valid for this child’s own names and addresses.",
+    own: "The certificate is only valid for this child’s own names and addresses.", other: "The browser may not trust that child’s certificate yet.", page: "Open its own page",
   },
   children: { _: "Children", seen: "Last seen {when}", never: "Not watched yet" },
   device: { missing: "Missing" },
@@ -100,6 +100,7 @@ export default {
   },
   start: { failed: "The page could not start. Reload it; if that does not help, update the browser." },
   status: {
+    busy: "Too many are watching at once. The page keeps trying.",
     live: "Live", sound: "Live sound", frozen: "No picture for {age}", waiting: "Waiting for the picture", delay: "{time} delay", relayed: "relayed",
     others: { one: "{n} other person watching", other: "{n} others watching" },
   },
