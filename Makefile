@@ -71,7 +71,12 @@ $(STAMPS)/venv: Makefile
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check $(VIEWER_PYTHON)
 	@touch $@
 
-build: setup ## builds the release programs
+# SwiftPM does not see that a page has changed: the assembler reads it.
+PAGES := Sources/CLibraries/CWebPages/web_pages.c
+$(PAGES): $(shell find Sources/Web/Pages -type f)
+	@touch $@
+
+build: setup $(PAGES) ## builds the release programs
 	swift build $(RELEASE) --product cradle-child
 	swift build $(RELEASE) --product cradle-parent
 
@@ -83,7 +88,7 @@ demo: setup-demo ## starts a child, watches it, shows the figures and a link; Ct
 	@$(MAKE) --no-print-directory build
 	@$(PYTHON) Tests/Interop/demo.py --child $(BUILD)/release/cradle-child --parent $(BUILD)/release/cradle-parent
 
-test: setup-test ## runs every test that needs no special hardware; FILTER=NAME: only those
+test: setup-test $(PAGES) ## runs every test that needs no special hardware; FILTER=NAME: only those
 	swift build --build-tests
 	@Tests/run --build $(BUILD) $(FILTER)
 
@@ -155,7 +160,7 @@ setup-cross:
 	$(call need,$(CROSS_PACKAGES) $(VIEWER_PACKAGES))
 	@systemd/debian/cross/prepare $(TARGET) $(LIBRARIES)
 
-deb: setup-cross
+deb: setup-cross $(PAGES)
 	systemd/debian/cross/build $(TARGET) -- $(RELEASE) --product cradle-child
 	systemd/debian/cross/build $(TARGET) -- $(RELEASE) --product cradle-parent
 	@rm -rf $(PACKAGES)
