@@ -21,12 +21,14 @@ import Web
     let files = try Self.files()
     #expect(WebPages.names == files.keys.sorted(), "web_pages.def lists other files")
     for (name, data) in files where !WebPages.shell.contains(name) {
-      #expect(WebPages.content(name) == Array(data), "\(name) is older: touch web_pages.c and build again")
+      let isSame = WebPages.content(name) == Array(data)
+      #expect(isSame, "\(name) is older in the program: touch web_pages.c and build again")
     }
     for name in WebPages.shell {
       let text = String(decoding: try #require(files[name]), as: UTF8.self)
       let served = String(decoding: try #require(WebPages.content(name)), as: UTF8.self)
-      #expect(served == text.replacing("/page/0/", with: WebPages.folder))
+      let isSame = served == text.replacing("/page/0/", with: WebPages.folder)
+      #expect(isSame, "\(name) is older in the program")
     }
   }
 
@@ -38,7 +40,8 @@ import Web
     for name in files.keys.sorted() where name.hasSuffix(".js") && !alone.contains(name) {
       // One table of texts is loaded, by language.
       guard name.firstMatch(of: /^texts\/..\.js$/) == nil else { continue }
-      #expect(shell.contains("\"/page/0/\(name)\""), "index.html does not name \(name)")
+      let isNamed = shell.contains("\"/page/0/\(name)\"")
+      #expect(isNamed, "index.html does not name \(name)")
     }
   }
 
