@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The phone page as a person uses it, in Chromium and Firefox with a real child. What is done is in peers/page_screens.py,
-/// page_edges.py and page_firefox.py.
+/// The phone page as a person uses it, in Chromium and Firefox with a real child. What is done is in
+/// peers/page_screens.py, page_edges.py and page_firefox.py.
 extension RealPeers {
   @Suite struct PageScreensTests {
     struct Seen: Decodable {

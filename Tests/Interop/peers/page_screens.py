@@ -183,8 +183,8 @@ class Household:
         phone.wait("the planned stop as a notice", "!!document.querySelector('.banner:not([hidden])')")
         # Longer than an unplanned silence may last.
         phone.evaluate("new Promise(done => setTimeout(done, 6000))")
-        if phone.evaluate("!!document.querySelector('dialog.alarm[open]')"):
-            raise browsers.BrowserError("an alarm rings though the child said goodbye")
+        if kind := phone.evaluate("document.querySelector('dialog.alarm[open]')?.dataset.kind"):
+            raise browsers.BrowserError(f"an alarm rings though the child said goodbye: {kind}")
         phone.wait("the old picture called so", "document.querySelector('.stage').classList.contains('old')")
         self.seen("planned stop")
         phone.close()
