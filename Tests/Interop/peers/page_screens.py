@@ -299,6 +299,8 @@ class Household:
         self.seen("used link")
 
         phone.tap(".top button:last-child")
+        # The list pushes the button down when it comes.
+        phone.wait("who is paired", "!!document.querySelector('[data-do=invite]')?.parentElement.querySelector('.list li')")
         phone.tap("[data-do=invite]")
         phone.tap("[data-sheet=invite] .main")
         link = phone.wait("the invitation", "document.querySelector('[data-sheet=link] input')?.value")
