@@ -16,7 +16,7 @@ RELEASE := -c release --static-swift-stdlib -Xlinker --no-export-dynamic -Xswift
 
 # What the program is built with.
 LIBRARIES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev libyaml-dev \
-  libavahi-compat-libdnssd-dev libsndfile1-dev libspeexdsp-dev libqrencode-dev libsdl2-dev libdbus-1-dev
+  libavahi-compat-libdnssd-dev libsndfile1-dev libspeexdsp-dev libqrencode-dev zlib1g-dev libsdl2-dev libdbus-1-dev
 BUILD_PACKAGES := $(LIBRARIES) pkg-config python3
 # What packages are made and checked with.
 DEB_PACKAGES := dpkg-dev lintian
@@ -34,7 +34,7 @@ TEST_PACKAGES := $(VIEWER_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDIN
   iproute2 nftables procps avahi-utils python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 \
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
 BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
-VIEWER_PYTHON := aiortc aiohttp numpy websockets
+VIEWER_PYTHON := aiortc aiohttp axe-core-python numpy websockets
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-viewer setup-test setup-bench build demo test test-hardware test-arm64 fuzz soak bench format lint install uninstall setup-deb setup-cross deb test-package test-release clean
@@ -73,7 +73,12 @@ $(STAMPS)/venv: Makefile
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check $(VIEWER_PYTHON)
 	@touch $@
 
-build: setup ## builds the release programs
+# SwiftPM does not see that a page has changed: the assembler reads it.
+PAGES := Sources/CLibraries/CWebPages/web_pages.c
+$(PAGES): $(shell find Sources/Web/Pages -type f)
+	@touch $@
+
+build: setup $(PAGES) ## builds the release programs
 	swift build $(RELEASE) --product cradle-child
 	swift build $(RELEASE) --product cradle-parent
 
@@ -85,7 +90,7 @@ demo: setup-demo ## starts a child, watches it, shows the figures and a link; Ct
 	@$(MAKE) --no-print-directory build
 	@$(PYTHON) Tests/Interop/demo.py --child $(BUILD)/release/cradle-child --parent $(BUILD)/release/cradle-parent
 
-test: setup-test ## runs every test that needs no special hardware; FILTER=NAME: only those
+test: setup-test $(PAGES) ## runs every test that needs no special hardware; FILTER=NAME: only those
 	swift build --build-tests
 	@Tests/run --build $(BUILD) $(FILTER)
 
@@ -157,7 +162,7 @@ setup-cross:
 	$(call need,$(CROSS_PACKAGES) $(VIEWER_PACKAGES))
 	@systemd/debian/cross/prepare $(TARGET) $(LIBRARIES)
 
-deb: setup-cross
+deb: setup-cross $(PAGES)
 	systemd/debian/cross/build $(TARGET) -- $(RELEASE) --product cradle-child
 	systemd/debian/cross/build $(TARGET) -- $(RELEASE) --product cradle-parent
 	@rm -rf $(PACKAGES)

@@ -4,9 +4,11 @@ internal import CSDL
 public struct DesktopError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String
 
+  init(description: String) { self.description = description }
+
   /// With what SDL says about its last failure.
   init(_ what: String) {
-    let reason = SDL_GetError().map { String(cString: $0) } ?? ""
+    let reason = sdl.pointee.GetError().map { String(cString: $0) } ?? ""
     description = reason.isEmpty ? what : "\(what): \(reason)"
   }
 }

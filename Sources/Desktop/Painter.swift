@@ -38,10 +38,10 @@ struct Painter {
     if picture?.width != frame.width || picture?.height != frame.height {
       picture = Texture(
         renderer, format: CSDL_IYUV, access: SDL_TEXTUREACCESS_STREAMING, width: frame.width, height: frame.height)
-      if let picture { SDL_SetTextureScaleMode(picture.handle, SDL_ScaleModeLinear) }
+      if let picture { _ = sdl.pointee.SetTextureScaleMode(picture.handle, SDL_ScaleModeLinear) }
     }
     guard let picture else { return }
-    SDL_UpdateYUVTexture(
+    _ = sdl.pointee.UpdateYUVTexture(
       picture.handle, nil, frame.y, Int32(clamping: frame.strideY), frame.u, Int32(clamping: frame.strideUV), frame.v,
       Int32(clamping: frame.strideUV))
   }
@@ -59,8 +59,8 @@ struct Painter {
       let place = WindowGeometry.letterbox(width: picture.width, height: picture.height, in: size)
       var target = SDL_Rect(place)
       let light: UInt8 = age == nil ? 255 : 80
-      SDL_SetTextureColorMod(picture.handle, light, light, light)
-      SDL_RenderCopy(renderer, picture.handle, nil, &target)
+      _ = sdl.pointee.SetTextureColorMod(picture.handle, light, light, light)
+      _ = sdl.pointee.RenderCopy(renderer, picture.handle, nil, &target)
     }
     let scale = Self.scale(size)
     let barHeight = showsLine ? 15 * scale : 0
@@ -75,7 +75,7 @@ struct Painter {
     }
     if showsLine { drawLine(content, height: barHeight, scale: scale) }
     if content.isRinging { drawFrame(isBright ? 6 : 2, scale: scale) }
-    SDL_RenderPresent(renderer)
+    sdl.pointee.RenderPresent(renderer)
   }
 
   /// Screen pixels for each of the font's.
@@ -208,17 +208,17 @@ struct Painter {
   /// Returns the width.
   private mutating func draw(_ text: String, x: Int, y: Int, scale: Int, _ colour: Colour) -> Int {
     guard let texture = texts.texture(text, scale: scale, renderer: renderer) else { return 0 }
-    SDL_SetTextureColorMod(texture.handle, colour.red, colour.green, colour.blue)
+    _ = sdl.pointee.SetTextureColorMod(texture.handle, colour.red, colour.green, colour.blue)
     var target = SDL_Rect(WindowPlace(x: x, y: y, width: texture.width, height: texture.height))
-    SDL_RenderCopy(renderer, texture.handle, nil, &target)
+    _ = sdl.pointee.RenderCopy(renderer, texture.handle, nil, &target)
     return texture.width
   }
 
   private func fill(x: Int, y: Int, width: Int, height: Int, _ colour: Colour, opacity: UInt8 = 255) {
-    SDL_SetRenderDrawBlendMode(renderer, opacity == 255 ? SDL_BLENDMODE_NONE : SDL_BLENDMODE_BLEND)
-    SDL_SetRenderDrawColor(renderer, colour.red, colour.green, colour.blue, opacity)
+    _ = sdl.pointee.SetRenderDrawBlendMode(renderer, opacity == 255 ? SDL_BLENDMODE_NONE : SDL_BLENDMODE_BLEND)
+    _ = sdl.pointee.SetRenderDrawColor(renderer, colour.red, colour.green, colour.blue, opacity)
     var rectangle = SDL_Rect(WindowPlace(x: x, y: y, width: width, height: height))
-    SDL_RenderFillRect(renderer, &rectangle)
+    _ = sdl.pointee.RenderFillRect(renderer, &rectangle)
   }
 }
 

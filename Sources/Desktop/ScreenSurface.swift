@@ -9,14 +9,16 @@ struct ScreenSurface: ~Copyable {
   /// A hidden window. SDL's video has to be running.
   init(title: String, place: WindowPlace?, size: (width: Int, height: Int)) throws(DesktopError) {
     guard
-      let window = SDL_CreateWindow(
+      let window = sdl.pointee.CreateWindow(
         title, Int32(clamping: place?.x ?? Int(CSDL_CENTERED)), Int32(clamping: place?.y ?? Int(CSDL_CENTERED)),
         Int32(clamping: place?.width ?? size.width), Int32(clamping: place?.height ?? size.height), CSDL_WINDOW_FLAGS)
     else { throw DesktopError("the window cannot be opened") }
     // Without vertical synchronisation: a picture is shown when it is there, not up to a frame of the display later.
-    guard let renderer = SDL_CreateRenderer(window, -1, 0) ?? SDL_CreateRenderer(window, -1, CSDL_RENDERER_SOFTWARE)
+    guard
+      let renderer = sdl.pointee.CreateRenderer(window, -1, 0)
+        ?? sdl.pointee.CreateRenderer(window, -1, CSDL_RENDERER_SOFTWARE)
     else {
-      SDL_DestroyWindow(window)
+      sdl.pointee.DestroyWindow(window)
       throw DesktopError("nothing can be drawn into a window")
     }
     self.window = window
@@ -24,14 +26,14 @@ struct ScreenSurface: ~Copyable {
   }
 
   deinit {
-    SDL_DestroyRenderer(renderer)
-    SDL_DestroyWindow(window)
+    sdl.pointee.DestroyRenderer(renderer)
+    sdl.pointee.DestroyWindow(window)
   }
 
   /// Pixels to draw on.
   var size: (width: Int, height: Int) {
     var (width, height): (Int32, Int32) = (0, 0)
-    SDL_GetRendererOutputSize(renderer, &width, &height)
+    _ = sdl.pointee.GetRendererOutputSize(renderer, &width, &height)
     return (Int(width), Int(height))
   }
 
@@ -39,35 +41,35 @@ struct ScreenSurface: ~Copyable {
   var place: WindowPlace {
     get {
       var (x, y, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
-      SDL_GetWindowPosition(window, &x, &y)
-      SDL_GetWindowSize(window, &width, &height)
+      sdl.pointee.GetWindowPosition(window, &x, &y)
+      sdl.pointee.GetWindowSize(window, &width, &height)
       return WindowPlace(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
     }
     nonmutating set {
-      SDL_SetWindowSize(window, Int32(clamping: newValue.width), Int32(clamping: newValue.height))
+      sdl.pointee.SetWindowSize(window, Int32(clamping: newValue.width), Int32(clamping: newValue.height))
       move(to: newValue)
     }
   }
 
   func move(to place: WindowPlace) {
-    SDL_SetWindowPosition(window, Int32(clamping: place.x), Int32(clamping: place.y))
+    sdl.pointee.SetWindowPosition(window, Int32(clamping: place.x), Int32(clamping: place.y))
   }
 
-  var flags: UInt32 { SDL_GetWindowFlags(window) }
+  var flags: UInt32 { sdl.pointee.GetWindowFlags(window) }
   var isHidden: Bool { flags & (CSDL_WINDOW_MINIMIZED | CSDL_WINDOW_HIDDEN) != 0 }
 
   /// What of each screen is free of panels.
   static var screens: [WindowPlace] {
-    (0..<max(0, SDL_GetNumVideoDisplays())).compactMap { index in
+    (0..<max(0, sdl.pointee.GetNumVideoDisplays())).compactMap { index in
       var area = SDL_Rect()
-      guard SDL_GetDisplayUsableBounds(index, &area) == 0 else { return nil }
+      guard sdl.pointee.GetDisplayUsableBounds(index, &area) == 0 else { return nil }
       return WindowPlace(x: Int(area.x), y: Int(area.y), width: Int(area.w), height: Int(area.h))
     }
   }
 
   static var pointer: (x: Int, y: Int) {
     var (x, y): (Int32, Int32) = (0, 0)
-    SDL_GetGlobalMouseState(&x, &y)
+    _ = sdl.pointee.GetGlobalMouseState(&x, &y)
     return (Int(x), Int(y))
   }
 }

@@ -11,7 +11,7 @@ final class Texture {
 
   init?(_ renderer: OpaquePointer, format: UInt32, access: SDL_TextureAccess, width: Int, height: Int) {
     guard
-      let handle = SDL_CreateTexture(
+      let handle = sdl.pointee.CreateTexture(
         renderer, format, Int32(access.rawValue), Int32(clamping: width), Int32(clamping: height))
     else { return nil }
     self.handle = handle
@@ -19,7 +19,7 @@ final class Texture {
     self.height = height
   }
 
-  deinit { SDL_DestroyTexture(handle) }
+  deinit { sdl.pointee.DestroyTexture(handle) }
 }
 
 /// Lines of text as white textures, to be coloured when they are drawn. Kept while they are in use.
@@ -64,9 +64,9 @@ struct TextTextures {
         pixels.append(UInt32(ink.y[row * ink.strideY + column]) << 24 | 0xff_ffff)
       }
     }
-    SDL_UpdateTexture(texture.handle, nil, pixels, Int32(clamping: ink.width * 4))
-    SDL_SetTextureBlendMode(texture.handle, SDL_BLENDMODE_BLEND)
-    SDL_SetTextureScaleMode(texture.handle, SDL_ScaleModeNearest)
+    _ = sdl.pointee.UpdateTexture(texture.handle, nil, pixels, Int32(clamping: ink.width * 4))
+    _ = sdl.pointee.SetTextureBlendMode(texture.handle, SDL_BLENDMODE_BLEND)
+    _ = sdl.pointee.SetTextureScaleMode(texture.handle, SDL_ScaleModeNearest)
     return texture
   }
 }

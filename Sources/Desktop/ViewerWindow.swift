@@ -64,33 +64,34 @@ public final class ViewerWindow {
     self.remember = remember
     memory = options.memory ?? WindowMemory()
     content = inbox.take().content
+    try SDLLibrary.load()
     // The program has its own handlers.
-    SDL_SetHint("SDL_NO_SIGNAL_HANDLERS", "1")
-    SDL_SetHint("SDL_APP_NAME", "Cradle")
+    _ = sdl.pointee.SetHint("SDL_NO_SIGNAL_HANDLERS", "1")
+    _ = sdl.pointee.SetHint("SDL_APP_NAME", "Cradle")
     // Neither effects nor other programs' windows go away for a baby monitor.
-    SDL_SetHint("SDL_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR", "0")
-    SDL_SetHint("SDL_VIDEO_MINIMIZE_ON_FOCUS_LOSS", "0")
-    SDL_SetHint("SDL_MOUSE_FOCUS_CLICKTHROUGH", "1")
-    SDL_SetHint("SDL_RENDER_VSYNC", "0")
-    guard SDL_Init(CSDL_INIT_VIDEO) == 0 else { throw DesktopError("there is no desktop") }
+    _ = sdl.pointee.SetHint("SDL_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR", "0")
+    _ = sdl.pointee.SetHint("SDL_VIDEO_MINIMIZE_ON_FOCUS_LOSS", "0")
+    _ = sdl.pointee.SetHint("SDL_MOUSE_FOCUS_CLICKTHROUGH", "1")
+    _ = sdl.pointee.SetHint("SDL_RENDER_VSYNC", "0")
+    guard sdl.pointee.Init(CSDL_INIT_VIDEO) == 0 else { throw DesktopError("there is no desktop") }
     // SDL goes on without a screen where it finds none.
-    guard let driver = SDL_GetCurrentVideoDriver(), ["x11", "wayland"].contains(String(cString: driver)) else {
-      SDL_QuitSubSystem(CSDL_INIT_VIDEO)
+    guard let driver = sdl.pointee.GetCurrentVideoDriver(), ["x11", "wayland"].contains(String(cString: driver)) else {
+      sdl.pointee.QuitSubSystem(CSDL_INIT_VIDEO)
       throw DesktopError("there is no desktop")
     }
-    SDL_SetYUVConversionMode(SDL_YUV_CONVERSION_BT601)
+    sdl.pointee.SetYUVConversionMode(SDL_YUV_CONVERSION_BT601)
     do throws(DesktopError) {
       let place = memory.place.flatMap { WindowGeometry.visible($0, on: ScreenSurface.screens) }
       surface = try ScreenSurface(title: content.title, place: place, size: Self.firstSize)
     } catch {
-      SDL_QuitSubSystem(CSDL_INIT_VIDEO)
+      sdl.pointee.QuitSubSystem(CSDL_INIT_VIDEO)
       throw error
     }
     painter = Painter(renderer: surface.renderer)
-    SDL_SetWindowMinimumSize(surface.window, 160, 90)
+    sdl.pointee.SetWindowMinimumSize(surface.window, 160, 90)
     // Whoever looks at the child does not touch the keyboard for hours.
-    SDL_DisableScreenSaver()
-    SDL_ShowWindow(surface.window)
+    sdl.pointee.DisableScreenSaver()
+    sdl.pointee.ShowWindow(surface.window)
     // Again, now that the desktop's frame is around it.
     if let place = memory.place.flatMap({ WindowGeometry.visible($0, on: ScreenSurface.screens) }) {
       surface.move(to: place)
@@ -109,8 +110,8 @@ public final class ViewerWindow {
     while !isClosing {
       var event = csdl_event()
       var mustDraw = false
-      if csdl_wait(&event, Self.tick) != 0 {
-        repeat { mustDraw = follow(event) || mustDraw } while csdl_wait(&event, 0) != 0
+      if csdl_wait(sdl, &event, Self.tick) != 0 {
+        repeat { mustDraw = follow(event) || mustDraw } while csdl_wait(sdl, &event, 0) != 0
       } else {
         mustDraw = true
       }
@@ -142,7 +143,7 @@ public final class ViewerWindow {
     noteRole()
     remember(memory)
     inbox.close()
-    SDL_HideWindow(surface.window)
+    sdl.pointee.HideWindow(surface.window)
   }
 
   private func draw() {
@@ -153,18 +154,18 @@ public final class ViewerWindow {
       content, size: surface.size, age: age,
       showsLine: content.isLinePinned || content.banner != nil || (lineUntil.map { now < $0 } ?? false),
       showsHelp: showsHelp, isBright: phase)
-    SDL_ShowCursor(isFullScreen && !(lineUntil.map { now < $0 } ?? false) ? 0 : 1)
+    _ = sdl.pointee.ShowCursor(isFullScreen && !(lineUntil.map { now < $0 } ?? false) ? 0 : 1)
   }
 
   private func showLine() { lineUntil = MonotonicClock.now + Self.lineTime }
 
   private func follow(_ new: WindowContent) {
-    if new.title != content.title { SDL_SetWindowTitle(surface.window, new.title) }
+    if new.title != content.title { sdl.pointee.SetWindowTitle(surface.window, new.title) }
     if let said = new.said, said != content.said { showLine() }
     if new.isRinging, !content.isRinging {
-      SDL_FlashWindow(surface.window, SDL_FLASH_UNTIL_FOCUSED)
+      _ = sdl.pointee.FlashWindow(surface.window, SDL_FLASH_UNTIL_FOCUSED)
     } else if !new.isRinging, content.isRinging {
-      SDL_FlashWindow(surface.window, SDL_FLASH_CANCEL)
+      _ = sdl.pointee.FlashWindow(surface.window, SDL_FLASH_CANCEL)
     }
     content = new
   }
@@ -241,7 +242,7 @@ public final class ViewerWindow {
       setSmall(false)
       noteRole()
     }
-    guard SDL_SetWindowFullscreen(surface.window, isWanted ? CSDL_WINDOW_FULL_SCREEN : 0) == 0 else { return }
+    guard sdl.pointee.SetWindowFullscreen(surface.window, isWanted ? CSDL_WINDOW_FULL_SCREEN : 0) == 0 else { return }
     isFullScreen = isWanted
     if !isWanted, let place = memory.place { surface.place = place }
     noteRole()
@@ -252,8 +253,8 @@ public final class ViewerWindow {
     if isWanted { setFullScreen(false) }
     noteRole()
     isSmall = isWanted
-    SDL_SetWindowBordered(surface.window, csdl_true(isWanted ? 0 : 1))
-    SDL_SetWindowAlwaysOnTop(surface.window, csdl_true(isWanted ? 1 : 0))
+    sdl.pointee.SetWindowBordered(surface.window, csdl_true(isWanted ? 0 : 1))
+    sdl.pointee.SetWindowAlwaysOnTop(surface.window, csdl_true(isWanted ? 1 : 0))
     let screens = ScreenSurface.screens
     if isWanted {
       let screen =

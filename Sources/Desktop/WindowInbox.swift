@@ -82,7 +82,7 @@ public final class WindowInbox: Sendable {
       state.isWoken = true
       return true
     }
-    if mustWake { csdl_wake() }
+    if mustWake { csdl_wake(sdl) }
   }
 
   // MARK: The window's side

@@ -27,7 +27,9 @@ from load_measures import load
 from measures import Bench, first_picture, glass_to_glass, quality
 from night_measures import noise
 from order_measures import orders
+from page_measures import page
 from parent_measures import parent, parent_loss
+from pipe_measures import pipe
 from servers import Problem, common
 from talk_measures import mouth_to_ear
 
@@ -38,17 +40,19 @@ MEASURES: dict[str, tuple[str, Callable[[Bench], list[Figure]]]] = {
     "glass": ("glass to glass", glass_to_glass),
     "quality": ("picture quality", quality),
     "noise": ("picture noise at night", noise),
+    "pipe": ("the pipe of a ribbon camera", pipe),
     "parent": ("the parent", parent),
     "parent-loss": ("the parent over a bad network", parent_loss),
     "browser-loss": ("a browser over a bad network", browser_loss),
     "orders": ("finding, pairing and orders", orders),
     "talk": ("talk", mouth_to_ear),
+    "page": ("the phone page", page),
     "attacks": ("while somebody attacks", attacks),
 }
-ORDER = ("first", "glass", "load", "quality", "noise", "parent", "parent-loss", "browser-loss", "orders", "talk", "attacks")
+ORDER = ("first", "glass", "load", "quality", "noise", "pipe", "parent", "parent-loss", "browser-loss", "orders", "talk", "page", "attacks")
 #: Minutes that each takes.
 MINUTES = {
-    "first": 1, "glass": 5, "load": 14, "quality": 1, "noise": 4, "parent": 9, "parent-loss": 8, "browser-loss": 5, "orders": 2, "talk": 1, "attacks": 5,
+    "first": 1, "glass": 5, "load": 14, "quality": 1, "noise": 4, "pipe": 2, "parent": 9, "parent-loss": 8, "browser-loss": 5, "orders": 2, "talk": 1, "page": 5, "attacks": 5,
 }  # fmt: skip
 
 

@@ -133,7 +133,7 @@ class Server(Program):
 class Child(Server):
     name = "cradle-child"
 
-    def __init__(self, program: str, cable: LossyCable | HouseNetwork | None = None, speaker: str = "none"):
+    def __init__(self, program: str, cable: LossyCable | HouseNetwork | None = None, speaker: str = "none", camera: str = "test"):
         """On this host, or at the near end of a cable."""
         self.program = program
         directory = Path(common.temporary_directory("child"))
@@ -143,7 +143,7 @@ class Child(Server):
         configuration = directory / "child.yaml"
         configuration.write_text(
             "name: Bench\n"
-            "cameras:\n  - {id: cot, device: test, width: 1280, height: 720, framerate: 30}\n"
+            f"cameras:\n  - {{id: cot, device: '{camera}', width: 1280, height: 720, framerate: 30}}\n"
             f"microphone: {{device: test}}\nspeaker: {{device: '{speaker}'}}\n"
             "lights: [{id: nightlight, device: simulated}]\n"
             f"video: {{bitrate-kbps: [{KBPS}, {KBPS}]}}\n"

@@ -94,7 +94,7 @@ private final class FakeLamp: DrivenLight {
     )
   }
 
-  /// Beats once a second; the lamp's thread has done its work at the end.
+  /// Beats once a second.
   private func pass(_ seconds: Int, _ board: NightBoard) async throws {
     for _ in 0..<seconds {
       clock.pass(.seconds(1))
@@ -104,6 +104,11 @@ private final class FakeLamp: DrivenLight {
 
   private func state(_ board: NightBoard) async throws -> NightBoard.State {
     try await group.next().submit { board.states[0] }.get()
+  }
+
+  /// The lamp's thread takes the newest order alone: one that is withdrawn at once may never reach the lamp.
+  private func lampIsOn() async throws {
+    while lamp.levels.last != 100 { try await Task.sleep(for: .milliseconds(2)) }
   }
 
   private func stop(_ board: NightBoard) async throws {
@@ -121,6 +126,7 @@ private final class FakeLamp: DrivenLight {
     now = try await state(board)
     #expect(now.isNight && now.infrared == .on && now.brightness == 0.02)
     #expect(camera.nights == [true])
+    try await lampIsOn()
     try await stop(board)
     #expect(lamp.levels == [100, 0] && lamp.state.withLock { $0.isClosed })
   }
@@ -131,6 +137,7 @@ private final class FakeLamp: DrivenLight {
     camera.set { $0.level = 1 }
     try await pass(200, on)
     #expect(camera.nights == [true] && camera.requests == 0)
+    try await lampIsOn()
     try await stop(on)
     #expect(lamp.levels == [100, 0])
 

@@ -130,6 +130,15 @@ final class WhoMayComeInTests {
     #expect(try end.wait().summary == "paired \(parent.id)" && parent.id != guest.id)
   }
 
+  /// `cradle-child pair` asks for the end after it has printed the link, which a camera may have read by then.
+  @Test func whoeverAsksLateHearsHowTheWindowEnded() throws {
+    let parent = try house.pair(.code(house.open().offer.code))
+    #expect(try house.on { $0.pairing.waitForEnd() }.wait().summary == "paired \(parent.id)")
+    _ = try house.open()
+    try house.on { $0.pairing.close() }
+    #expect(try house.on { $0.pairing.waitForEnd() }.wait().summary == "byHand")
+  }
+
   private final class Flag: Sendable {
     let value = Mutex(false)
   }

@@ -1,7 +1,45 @@
 // SDL2: the window, its keys and its picture. Swift cannot take macros that build numbers and the event's union.
+//
+// The library is not linked: it brings X11, Wayland and PulseAudio along, some fifty libraries that every short command would
+// load and every machine without a display would have to install. It is loaded when a window is opened.
 #pragma once
 
 #include <SDL2/SDL.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#pragma clang assume_nonnull begin
+
+/// The functions that a viewer's window calls, without their prefix.
+#define CSDL_FUNCTIONS(each) \
+  each(CreateRenderer) each(CreateTexture) each(CreateWindow) each(DestroyRenderer) each(DestroyTexture) \
+  each(DestroyWindow) each(DisableScreenSaver) each(FlashWindow) each(GetCurrentVideoDriver) \
+  each(GetDisplayUsableBounds) each(GetError) each(GetGlobalMouseState) each(GetNumVideoDisplays) \
+  each(GetRendererOutputSize) each(GetWindowFlags) each(GetWindowPosition) each(GetWindowSize) each(HideWindow) \
+  each(Init) each(PushEvent) each(QuitSubSystem) each(RenderCopy) each(RenderFillRect) each(RenderPresent) \
+  each(SetHint) each(SetRenderDrawBlendMode) each(SetRenderDrawColor) each(SetTextureBlendMode) \
+  each(SetTextureColorMod) each(SetTextureScaleMode) each(SetWindowAlwaysOnTop) each(SetWindowBordered) \
+  each(SetWindowFullscreen) each(SetWindowMinimumSize) each(SetWindowPosition) each(SetWindowSize) \
+  each(SetWindowTitle) each(SetYUVConversionMode) each(ShowCursor) each(ShowWindow) each(UpdateTexture) \
+  each(UpdateYUVTexture) each(WaitEventTimeout)
+
+struct csdl_library {
+#define CSDL_FIELD(name) __typeof__(&SDL_##name) _Nonnull name;
+  CSDL_FUNCTIONS(CSDL_FIELD)
+#undef CSDL_FIELD
+};
+
+/// SDL2 for the rest of the process, or NULL where it is not installed (dlerror(3) says more). The soname includes the ABI
+/// version, which matches the header.
+static inline const struct csdl_library *_Nullable csdl_load(void) {
+  void *_Nullable found = dlopen("libSDL2-2.0.so.0", RTLD_NOW | RTLD_LOCAL);
+  struct csdl_library *_Nullable library = malloc(sizeof *library);
+  if (!found || !library) return NULL;
+#define CSDL_FIND(name) if (!(library->name = (__typeof__(&SDL_##name))dlsym(found, "SDL_" #name))) return NULL;
+  CSDL_FUNCTIONS(CSDL_FIND)
+#undef CSDL_FIND
+  return library;
+}
 
 static const Uint32 CSDL_INIT_VIDEO = SDL_INIT_VIDEO;
 static const Uint32 CSDL_WINDOW_FLAGS = SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI | SDL_WINDOW_HIDDEN;
@@ -44,10 +82,10 @@ struct csdl_event {
 };
 
 /// Waits at most so long for an event and says what it is; `kind` is CSDL_OTHER after a timeout, and 0 is returned.
-static inline int csdl_wait(struct csdl_event *told, int milliseconds) {
+static inline int csdl_wait(const struct csdl_library *sdl, struct csdl_event *told, int milliseconds) {
   SDL_Event event;
   memset(told, 0, sizeof *told);
-  if (!SDL_WaitEventTimeout(&event, milliseconds)) return 0;
+  if (!sdl->WaitEventTimeout(&event, milliseconds)) return 0;
   switch (event.type) {
     case SDL_QUIT: told->kind = CSDL_QUIT; break;
     case SDL_USEREVENT: told->kind = CSDL_WOKEN; break;
@@ -87,11 +125,13 @@ static inline int csdl_wait(struct csdl_event *told, int milliseconds) {
 }
 
 /// Ends a wait. From any thread.
-static inline void csdl_wake(void) {
+static inline void csdl_wake(const struct csdl_library *sdl) {
   SDL_Event event;
   memset(&event, 0, sizeof event);
   event.type = SDL_USEREVENT;
-  SDL_PushEvent(&event);
+  sdl->PushEvent(&event);
 }
 
 static inline SDL_bool csdl_true(int value) { return value ? SDL_TRUE : SDL_FALSE; }
+
+#pragma clang assume_nonnull end

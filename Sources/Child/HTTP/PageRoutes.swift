@@ -36,13 +36,20 @@ enum PageRoutes {
     var headers: HTTPHeaders = [
       "Content-Type": WebPages.contentType(name), "ETag": tag,
       "Cache-Control": isKept ? "public, max-age=31536000, immutable" : "no-cache",
-      "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+      "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Vary": "Accept-Encoding",
     ]
     if name == "index.html" { headers.add(name: "Content-Security-Policy", value: policy) }
-    let isKnown = request.headers[canonicalForm: "if-none-match"].contains { $0 == tag }
-    return isKnown
-      ? HTTPResponse(status: .notModified, headers: headers)
-      : HTTPResponse(status: .ok, headers: headers, body: content)
+    if request.headers[canonicalForm: "if-none-match"].contains(where: { $0 == tag }) {
+      return HTTPResponse(status: .notModified, headers: headers)
+    }
+    // RFC 9110 section 12.5.3, without weights: nobody sends `gzip;q=0`.
+    if request.headers[canonicalForm: "accept-encoding"].contains(where: { $0.hasPrefix("gzip") }),
+      let compressed = WebPages.compressed(name)
+    {
+      headers.add(name: "Content-Encoding", value: "gzip")
+      return HTTPResponse(status: .ok, headers: headers, body: compressed)
+    }
+    return HTTPResponse(status: .ok, headers: headers, body: content)
   }
 
   private static func certificate(

@@ -51,6 +51,8 @@ final class PairingService: @unchecked Sendable {
   }
   /// For callers waiting for the window to close.
   private var waiting: EventLoopPromise<Outcome>?
+  /// How the last window ended: whoever opened it may ask only after a fast parent has used it.
+  private var lastOutcome: Outcome?
   /// The last pairing, through the window or an invitation; nil if it could not be stored.
   private var lastPaired: (record: PairRecord, words: CheckWords)?
 
@@ -192,9 +194,10 @@ final class PairingService: @unchecked Sendable {
     settle()
   }
 
-  /// Succeeds when the window closes, or immediately if it is closed. Pairings by invitation do not count.
+  /// Succeeds when the window closes, or immediately with the last one's end if it is closed. Pairings by invitation do not
+  /// count.
   func waitForEnd() -> EventLoopFuture<Outcome> {
-    guard isOpen else { return loop.makeSucceededFuture(.closed(.byHand)) }
+    guard isOpen else { return loop.makeSucceededFuture(lastOutcome ?? .closed(.byHand)) }
     let promise = waiting ?? loop.makePromise()
     waiting = promise
     return promise.futureResult
@@ -373,6 +376,7 @@ final class PairingService: @unchecked Sendable {
       // The pairing that closes a window is always the last one: its two events come one after the other.
       let outcome: Outcome =
         if reason != .paired { .closed(reason) } else { lastPaired.map { .paired($0.record, $0.words) } ?? .notStored }
+      lastOutcome = outcome
       waiting?.succeed(outcome)
       waiting = nil
     case .wrongCode(let left):

@@ -13,7 +13,6 @@ internal import Wire
 /// - A place costs next to nothing; a TLS handshake and a response cost processor time, which pictures and sound need.
 ///   Both are rate-limited, per address and for all strangers together, because one machine in an IPv6 network can use
 ///   any number of addresses. Addresses that have proven themselves before are exempt from the common limit.
-///   as many addresses as it likes. Addresses that have proven themselves before are exempt from the common limit.
 struct ConnectionTable {
   typealias ID = UInt64
 
@@ -22,7 +21,9 @@ struct ConnectionTable {
     /// Enough for a household that reconnects after a power cut, all through one router.
     var handshakeBurst = 100
     var handshakeInterval: Duration = .milliseconds(50)
-    var requestBurst = 100
+    /// The phone page is some sixty files at its first load, and a house may share one address behind its router: four
+    /// phones that load it in the same moment, and their rooms.
+    var requestBurst = 300
     var requestInterval: Duration = .milliseconds(50)
     /// The limit for all strangers together, as a multiple of the limit per address.
     var strangers = 5

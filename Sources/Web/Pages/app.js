@@ -1,0 +1,238 @@
+import { parseLink } from "./core/pairing.js";
+import { open, requestPersistence } from "./core/store.js";
+import { t } from "./texts/texts.js";
+import { system, systems } from "./screens/certificate.js";
+import { childrenScreen } from "./screens/children.js";
+import { h } from "./screens/dom.js";
+import { notice } from "./screens/notices.js";
+import { openingScreen, pairingScreen, refusedScreen, runPairing, wordsScreen } from "./screens/opening.js";
+import { settingsScreen } from "./screens/settings.js";
+import { watchScreen } from "./screens/watch.js";
+import { Watching } from "./screens/watching.js";
+
+/** Refusals after which trying again is of no use. */
+const finalRefusals = new Set(["not-paired", "expired", "token", "forged", "newer", "not-acceptable"]);
+const defaults = { name: "", loudDb: null, flash: true, vibrate: true, pictureRings: true, microphoneRings: true, startsLoud: false };
+
+/** Holds what the screens share, and shows one of them; the child that is watched goes on behind it. */
+class App {
+  settings = { ...defaults };
+  watching = null;
+  hasChildren = false;
+  /** Whether the browser trusts the certificate; null: not known. */
+  isTrusted = null;
+  #root = document.getElementById("app");
+  #screen = null;
+  #watch = null;
+  #forgotten = new Set();
+
+  async start() {
+    // A link's secret does not stay in the address bar or the history.
+    const hash = location.hash;
+    if (hash) history.replaceState(null, "", location.pathname);
+    this.store = await open();
+    this.#root.replaceChildren();
+    [this.identity, this.settings] = await Promise.all([this.store.identity(), this.#readSettings()]);
+    this.store.onchange = () => this.#storeChanged();
+    addEventListener("popstate", () => this.#show(history.state?.screen ?? null));
+    addEventListener("hashchange", () => {
+      const link = parseLink(location.hash);
+      history.replaceState(null, "", location.pathname);
+      if (link) this.pair(link);
+    });
+    addEventListener("pagehide", () => this.watching?.keepStill());
+    const link = hash.startsWith("#pair=") ? parseLink(hash) : null;
+    if (link) await this.pair(link);
+    else if (hash.startsWith("#pair=")) this.#show("opening", { problem: t("pairing.wrong-link") });
+    else await this.#showFirst();
+    this.#register();
+  }
+
+  async #showFirst() {
+    const children = await this.store.children();
+    this.hasChildren = children.length > 0;
+    if (children.length === 1) this.watch(children[0]);
+    else this.#show(children.length ? "children" : "opening");
+  }
+
+  async #readSettings() {
+    const names = Object.keys(defaults);
+    const values = await Promise.all(names.map((name) => this.store.setting(name, defaults[name])));
+    const settings = Object.fromEntries(names.map((name, index) => [name, values[index]]));
+    settings.name ||= systems[system()] ?? "Browser";
+    return settings;
+  }
+
+  /** Keeps a setting; alarms follow at once. */
+  async set(name, value) {
+    this.settings[name] = value;
+    if (this.watching) this.watching.monitor.limits = this.alarmLimits();
+    await this.store.setSetting(name, value);
+  }
+
+  alarmLimits() {
+    return { picture: this.settings.pictureRings, microphone: this.settings.microphoneRings, ringAtLoudness: this.settings.startsLoud ? 1 : 0 };
+  }
+
+  // Another tab may have added or removed a child, or changed a setting.
+  async #storeChanged() {
+    const [children, settings] = await Promise.all([this.store.children(), this.#readSettings()]);
+    const isFirst = !this.hasChildren && children.length > 0;
+    this.hasChildren = children.length > 0;
+    const isChanged = Object.keys(settings).some((name) => settings[name] !== this.settings[name]);
+    Object.assign(this.settings, settings);
+    if (this.watching) this.watching.monitor.limits = this.alarmLimits();
+    if (this.watching && !children.some(({ id }) => id === this.watching.child.id)) {
+      // Its last picture is not kept: that would bring it back.
+      this.#forgotten.add(this.watching.child.id);
+      this.#leave();
+      history.replaceState(null, "");
+      return this.#showFirst();
+    }
+    const screen = this.#screen?.dataset.screen;
+    const isTyping = document.hasFocus() && document.activeElement?.matches("input:not([type=checkbox])");
+    if (screen === "settings" && isChanged && !isTyping) this.#show("settings");
+    if (!this.watching && (screen === "children" || screen === "opening" && isFirst)) await this.#showFirst();
+  }
+
+  /** @param {{origin: string, secret?: string, code?: string}} way @param {(text: string, unreached?: string) => void} [say] shows a problem in place */
+  async pair(way, say) {
+    if (!say) this.#replace(pairingScreen(), "pairing");
+    const result = await runPairing(this, way);
+    if (result.problem) {
+      if (say) return say(result.problem, result.unreached);
+      return this.#show("opening", result);
+    }
+    const { child } = result;
+    await this.store.saveChild(child);
+    await this.store.removeChild(`token:${child.origin}`);
+    this.#forgotten.delete(child.id);
+    this.hasChildren = true;
+    requestPersistence();
+    // The picture comes while the words are compared.
+    this.watch(child, { isHidden: true });
+    this.#replace(wordsScreen(result, { match: () => this.#enter(), differ: () => this.forget(child), note: !this.store.isLasting && t("open.private") }), "words");
+  }
+
+  async addToken(token) {
+    const { origin } = location;
+    const child = { id: `token:${origin}`, origin, name: "", publicKeySPKI: null, permissions: [], expiresAt: null, pairedAt: Date.now(), lastSeenAt: null, still: null, token };
+    await this.store.saveChild(child);
+    this.hasChildren = true;
+    this.watch(child);
+    this.#enter();
+  }
+
+  // Inside a tap: sound and alarm may start.
+  #enter() {
+    this.watching?.monitor.unlock();
+    this.watching?.sound.play();
+    history.replaceState(null, "");
+    this.#show(null);
+  }
+
+  /** Watches this child; one at a time. */
+  watch(child, { isHidden = false } = {}) {
+    if (this.watching && (this.watching.child.id !== child.id || this.watching.watcher.phase === "refused" || this.watching.watcher.phase === "stopped")) this.#leave();
+    if (!this.watching) {
+      this.watching = new Watching(child, this);
+      this.#watch = watchScreen(this.watching, this);
+      this.#root.prepend(this.#watch.element);
+      this.watching.addEventListener("update", () => this.#followRefusal());
+    }
+    if (isHidden) return;
+    if (history.state?.screen) history.replaceState(null, "");
+    this.#show(null);
+    this.watching.sound.play();
+  }
+
+  #followRefusal() {
+    const { watcher } = this.watching ?? {};
+    if (watcher?.phase !== "refused" || !finalRefusals.has(watcher.refusal?.reason) || this.#screen?.dataset.refused) return;
+    this.#replace(refusedScreen(this, this.watching), "refused");
+  }
+
+  #leave() {
+    const { watching } = this;
+    this.watching = null;
+    this.#watch.close();
+    watching.stop();
+  }
+
+  isForgotten(child) {
+    return this.#forgotten.has(child.id);
+  }
+
+  /** Removes a child here, and (as far as it can be reached) this phone there. */
+  async forget(child) {
+    this.#forgotten.add(child.id);
+    if (this.watching?.child.id === child.id) {
+      if (this.watching.watcher.phase === "live" && !child.token) await this.watching.control.request("pair.remove").catch(() => notice(t("forget.left")));
+      this.#leave();
+    }
+    await this.store.removeChild(child.id);
+    history.replaceState(null, "");
+    await this.#showFirst();
+  }
+
+  /** Opens a screen; the browser's way back leads back. @param {"children"|"opening"|"settings"} screen */
+  go(screen) {
+    if (history.state?.screen) history.replaceState({ screen }, "");
+    else history.pushState({ screen }, "");
+    this.#show(screen);
+  }
+
+  /** To the picture, or to the list when nothing is watched. */
+  goBack() {
+    if (history.state?.screen) history.back();
+    else this.#show(null);
+  }
+
+  async #show(screen, options) {
+    for (const dialog of document.querySelectorAll("dialog.sheet[open]")) dialog.close();
+    if (screen === null && !this.watching) return this.#showFirst();
+    if (screen === "children") this.#replace(childrenScreen(this, await this.store.children()), screen);
+    else if (screen === "settings") this.#replace(settingsScreen(this, this.watching), screen);
+    else if (screen === "opening") this.#replace(openingScreen(this, options), screen);
+    else {
+      this.#replace(null);
+      this.#followRefusal();
+    }
+  }
+
+  #replace(element, name) {
+    const hadScreen = Boolean(this.#screen);
+    this.#screen?.remove();
+    this.#screen = element;
+    this.#watch?.element.classList.toggle("behind", Boolean(element));
+    if (element) {
+      element.dataset.screen = name;
+      this.#root.append(element);
+      document.title = element.querySelector("h1").textContent;
+      scrollTo(0, 0);
+      element.querySelector("h1").focus();
+    } else if (hadScreen) this.#watch.element.querySelector(".hearing").focus({ focusVisible: false });
+    this.watching?.update();
+  }
+
+  // Browsers refuse service workers on a certificate that was clicked through. The page works without.
+  async #register() {
+    if (!navigator.serviceWorker) return;
+    try {
+      const policy = window.trustedTypes?.createPolicy("cradle", { createScriptURL: (url) => url });
+      await navigator.serviceWorker.register(policy ? policy.createScriptURL("/service-worker.js") : "/service-worker.js");
+      this.isTrusted = true;
+    } catch {
+      this.isTrusted = false;
+      if (await this.store.setting("toldOfCertificate", false)) return;
+      notice(`${t("settings")} → ${t("certificate")}`, t("certificate.help"));
+      await this.store.setSetting("toldOfCertificate", true);
+    }
+  }
+}
+
+const app = new App();
+app.start().catch((error) => {
+  document.getElementById("app").replaceChildren(h("section", { class: "screen" }, h("h1", {}, "Cradle"), h("p", { class: "problem", role: "alert" }, t("start.failed")), h("small", {}, String(error))));
+  throw error;
+});

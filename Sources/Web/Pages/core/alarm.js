@@ -1,0 +1,247 @@
+/** Seconds, and what counts as an alarm. */
+export const defaultLimits = Object.freeze({
+  /** Without data for longer than this it rings: above the 3 s that a network may take, below 5 s with all delays. */
+  gap: 3.5,
+  /** A page that has never had data rings after this. */
+  first: 15,
+  /** A device may take this long to open. */
+  opening: 10,
+  /** The same picture for this long is a frozen one, where pictures come with a digest. */
+  same: 10,
+  /** False: the kind is only a notice. */
+  picture: true,
+  microphone: true,
+  /** Loudness of the first ringing, at least. */
+  ringAtLoudness: 0,
+  /** The test ends by itself. */
+  test: 30,
+});
+
+/** Seconds for which other data came where one kind alone is missing; heartbeats are a second apart. */
+const elsewhere = 2;
+
+const [firstLoudness, louder, louderEvery] = [0.3, 0.1, 10];
+
+/** The gravest first. */
+const order = ["revoked", "link", "microphone", "camera", "frozen-picture", "own-sound", "test", "child-stopped"];
+
+const finalRefusals = new Set(["not-paired", "expired", "token"]);
+/** What keeps this page from being heard without anybody's wish. */
+const ownFaults = new Set(["tap", "made-up"]);
+
+/**
+ * Decides what is an alarm. Pure: it has no clock and does nothing. All times are seconds of one clock, never backwards.
+ *
+ * What arrives is told by `note(kind, now, data)`:
+ * - "picture" {digest?}, "sound", "heartbeat" {video?: {state, captured}, audio?: {state, captured}}: arrivals
+ * - "phase" {phase, refusal, audioOnly?}: the watcher's; "hello", "goodbye": the child's
+ * - "own-sound" {hearing, reason}: the verdict of Sound
+ * - "woke" {seconds}: this page did not run for so long; what it could not see is no gap
+ */
+export class Alarm {
+  #limits;
+  #phase = "connecting";
+  #refused = null;
+  #audioOnly = false;
+  #plannedStop = null;
+  /** When the page began to wait for its first data. */
+  #began = null;
+  /** When any data, a picture or a sound came last; null: never. */
+  #last = { any: null, picture: null, sound: null, change: null };
+  #digest = null;
+  /** By "video" and "audio": {state, since, captured, at} of the heartbeats; absent: not told to this page. */
+  #tracks = {};
+  #ownFault = null;
+  #test = null;
+  /** By kind: {since, from (it rings from then on), acknowledged}. */
+  #active = new Map();
+
+  constructor(limits = {}) {
+    this.limits = limits;
+  }
+
+  set limits(limits) {
+    this.#limits = { ...defaultLimits, ...limits };
+  }
+
+  note(kind, now, data = {}) {
+    switch (kind) {
+      case "picture":
+        this.#arrived(now);
+        this.#last.picture = now;
+        if (data?.digest === undefined || data.digest !== this.#digest) this.#last.change = now;
+        this.#digest = data?.digest ?? null;
+        break;
+      case "sound":
+        this.#arrived(now);
+        this.#last.sound = now;
+        break;
+      case "heartbeat":
+        this.#arrived(now);
+        this.#beat("video", data?.video, now);
+        this.#beat("audio", data?.audio, now);
+        break;
+      case "hello":
+        this.#plannedStop = null;
+        this.#arrived(now);
+        break;
+      case "goodbye":
+        this.#plannedStop = now;
+        break;
+      case "phase":
+        this.#entered(now, data ?? {});
+        break;
+      case "own-sound":
+        this.#ownFault = ownFaults.has(data?.reason) ? (this.#ownFault ?? now) : null;
+        break;
+      case "woke":
+        this.#shift(Number(data?.seconds) || 0, now);
+        break;
+    }
+  }
+
+  /** Everything that is wrong now is known; only what comes anew rings. */
+  acknowledge(now) {
+    this.evaluate(now);
+    this.#test = null;
+    for (const condition of this.#active.values()) condition.acknowledged = true;
+  }
+
+  /** Rings as an alarm would. */
+  test(now) {
+    this.#test = now;
+  }
+
+  /** @returns {null | {kind, level: "notice"|"warning"|"alarm", since, acknowledged, loudness}} loudness 0: no ringing */
+  evaluate(now) {
+    const found = this.#find(now);
+    for (const kind of [...this.#active.keys()]) if (!found.has(kind)) this.#active.delete(kind);
+    for (const [kind, condition] of found) {
+      if (!this.#active.has(kind)) this.#active.set(kind, { ...condition, acknowledged: false });
+    }
+    const all = order.filter((kind) => this.#active.has(kind)).map((kind) => this.#describe(kind, now));
+    return all.find(({ loudness }) => loudness > 0) ?? all.find(({ level }) => level !== "notice") ?? all[0] ?? null;
+  }
+
+  #describe(kind, now) {
+    const { since, from, acknowledged } = this.#active.get(kind);
+    const level = this.#level(kind);
+    const rising = firstLoudness + louder * Math.floor(Math.max(0, now - from) / louderEvery);
+    const loudness = Math.min(1, Math.max(this.#limits.ringAtLoudness, rising));
+    return {
+      kind, level, since, acknowledged,
+      loudness: acknowledged || level === "notice" ? 0 : Math.round(loudness * 10) / 10,
+    };
+  }
+
+  #level(kind) {
+    const { picture, microphone } = this.#limits;
+    if (kind === "child-stopped" || (kind === "microphone" && !microphone)) return "notice";
+    if (!picture && (kind === "camera" || kind === "frozen-picture")) return "notice";
+    return kind === "own-sound" ? "warning" : "alarm";
+  }
+
+  // MARK: What is known
+
+  #arrived(now) {
+    const { any } = this.#last;
+    // The link is back (or there for the first time): picture and sound have their time from now on.
+    if (any === null || now - any > this.#limits.gap) this.#restart(now);
+    this.#last.any = now;
+  }
+
+  #restart(now) {
+    for (const name of ["picture", "sound", "change"]) this.#last[name] = now;
+    for (const track of Object.values(this.#tracks)) track.at = now;
+  }
+
+  #beat(name, told, now) {
+    if (!told || typeof told !== "object") return void delete this.#tracks[name];
+    const { state, captured } = told;
+    const before = this.#tracks[name] ?? { since: now, at: now };
+    this.#tracks[name] = {
+      state, captured,
+      since: before.state === state ? before.since : now,
+      // Any other number is progress: another camera counts for itself.
+      at: before.captured === captured && state === "running" ? before.at : now,
+    };
+  }
+
+  #entered(now, { phase, refusal, audioOnly }) {
+    const isFinal = phase === "refused" && finalRefusals.has(refusal?.reason ?? refusal);
+    this.#refused = isFinal ? (this.#refused ?? now) : null;
+    if (phase === "stopped") {
+      this.#began = null;
+      this.#last.any = null;
+    } else {
+      this.#began ??= now;
+    }
+    if (audioOnly !== undefined && Boolean(audioOnly) !== this.#audioOnly) {
+      this.#audioOnly = Boolean(audioOnly);
+      this.#last.picture = this.#last.change = now;
+      if (this.#tracks.video) this.#tracks.video.at = now;
+    }
+    this.#phase = phase;
+  }
+
+  #shift(seconds, now) {
+    const later = (time) => (time === null ? null : Math.min(now, time + seconds));
+    for (const name of Object.keys(this.#last)) this.#last[name] = later(this.#last[name]);
+    for (const track of Object.values(this.#tracks)) track.at = later(track.at);
+    this.#began = later(this.#began);
+    this.#ownFault = later(this.#ownFault);
+  }
+
+  // MARK: What is wrong
+
+  #find(now) {
+    const found = new Map();
+    const add = (kind, since, after) => {
+      if (since !== null && now - since > after) found.set(kind, { since, from: since + after });
+    };
+    const at = (kind, since) => found.set(kind, { since, from: since });
+    const { gap, first, test } = this.#limits;
+    if (this.#test !== null && now - this.#test < test) at("test", this.#test);
+    if (this.#phase === "stopped") return found;
+    if (this.#refused !== null) {
+      at("revoked", this.#refused);
+      return found;
+    }
+    if (this.#plannedStop !== null) {
+      at("child-stopped", this.#plannedStop);
+      return found;
+    }
+    if (this.#last.any === null) add("link", this.#began, first);
+    else add("link", this.#last.any, gap);
+    if (found.has("link")) {
+      // Nobody knows about the others now; what was acknowledged of them stays so.
+      for (const kind of ["microphone", "camera", "frozen-picture"]) {
+        if (this.#active.has(kind)) found.set(kind, this.#active.get(kind));
+      }
+      return found;
+    }
+    if (this.#last.any !== null) this.#findDevices(found, add, at);
+    add("own-sound", this.#ownFault, gap);
+    return found;
+  }
+
+  #findDevices(found, add, at) {
+    const { gap, opening, same } = this.#limits;
+    const { audio, video } = this.#tracks;
+    // Other data came meanwhile: where all ends at once, the link is lost.
+    const stands = (kind, since) => this.#last.any - since > elsewhere && add(kind, since, gap);
+    const hasBeat = Boolean(audio || video);
+    if (audio?.state === "missing") at("microphone", audio.since);
+    else if (audio?.state === "opening") add("microphone", audio.since, opening);
+    else if (audio?.state === "running") stands("microphone", Math.min(audio.at, this.#last.sound));
+    // Without heartbeats (a channel that is not there), what came once is expected.
+    else if (!hasBeat) stands("microphone", this.#last.sound);
+    if (this.#audioOnly) return;
+    if (video?.state === "missing") at("camera", video.since);
+    else if (video?.state === "opening") add("camera", video.since, opening);
+    else if (video?.state === "running" || !hasBeat) {
+      stands("frozen-picture", Math.min(video?.at ?? Infinity, this.#last.picture));
+      if (!found.has("frozen-picture") && this.#digest !== null) add("frozen-picture", this.#last.change, same);
+    }
+  }
+}

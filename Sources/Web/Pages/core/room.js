@@ -1,0 +1,107 @@
+/** How long the socket and the registration may take together, ms. */
+const registrationPatience = 5000;
+
+/** Why a room cannot be used. `code`: "unreachable", "timeout", "closed", or the room's own, INTERFACES.md, "Rooms". */
+export class RoomError extends Error {
+  constructor(code, message = code) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A client of a child's room, over WebSocket. What comes through it is signed; the room itself proves nothing. */
+export class Room {
+  #socket;
+  #registered;
+  #timer;
+  #isOpen = false;
+  /** ({from, msg}) for each message. */
+  ondelivery = () => {};
+  /** (RoomError) once, after the registration, when the connection has ended by itself. */
+  onclose = () => {};
+  /** (RoomError) for each error that the room tells. */
+  onerror = () => {};
+
+  /**
+   * Connects and registers in one go.
+   * @param {string} origin https://HOST:PORT
+   * @param {string} room the child's id
+   * @param {string} client a random name, for this connection alone
+   * @returns {Promise<string>} the challenge. Throws RoomError.
+   */
+  register(origin, room, client) {
+    return new Promise((resolve, reject) => {
+      this.#registered = { resolve, reject };
+      this.#timer = setTimeout(() => this.#end(new RoomError("timeout")), registrationPatience);
+      try {
+        this.#socket = new WebSocket(`${origin.replace(/^http/, "ws")}/signal`);
+      } catch (error) {
+        return this.#end(new RoomError("unreachable", String(error?.message ?? error)));
+      }
+      this.#socket.onopen = () => this.#write({ cmd: "register", roomid: room, clientid: client });
+      this.#socket.onmessage = ({ data }) => this.#read(data);
+      this.#socket.onclose = () => this.#end(new RoomError(this.#isOpen ? "closed" : "unreachable"));
+    });
+  }
+
+  /** Whether messages can be sent. */
+  get isOpen() {
+    return this.#isOpen && this.#socket.readyState === WebSocket.OPEN;
+  }
+
+  /** @param {string} to a client of the room @param {string} message a compact JWS */
+  send(to, message) {
+    this.#write({ cmd: "send", to, msg: message });
+  }
+
+  /** Closes the connection; nothing is called after it. */
+  close() {
+    this.ondelivery = this.onclose = this.onerror = () => {};
+    this.#end(new RoomError("closed"));
+  }
+
+  #write(request) {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(request));
+  }
+
+  #read(data) {
+    let message;
+    try {
+      message = JSON.parse(data);
+    } catch {
+      return;
+    }
+    if (message?.registered && !this.#isOpen) {
+      const { challenge, messages } = message.registered;
+      if (typeof challenge !== "string") return;
+      clearTimeout(this.#timer);
+      this.#isOpen = true;
+      this.#registered.resolve(challenge);
+      if (Array.isArray(messages)) messages.forEach((waiting) => this.#deliver(waiting));
+    } else if (message?.error) {
+      const { code, message: words } = message.error;
+      const error = new RoomError(String(code), String(words ?? "").slice(0, 200));
+      if (!this.#isOpen) return this.#end(error);
+      this.onerror(error);
+    } else {
+      this.#deliver(message);
+    }
+  }
+
+  #deliver(message) {
+    if (typeof message?.from === "string" && typeof message.msg === "string") this.ondelivery(message);
+  }
+
+  #end(error) {
+    clearTimeout(this.#timer);
+    const wasOpen = this.#isOpen;
+    this.#isOpen = false;
+    const socket = this.#socket;
+    if (socket) {
+      socket.onopen = socket.onmessage = socket.onclose = null;
+      socket.close();
+    }
+    if (wasOpen) this.onclose(error);
+    else this.#registered?.reject(error);
+  }
+}

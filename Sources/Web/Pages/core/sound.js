@@ -1,0 +1,157 @@
+/** Sound that has not come for this long is missed, ms. */
+const missing = 3000;
+/** Of the last three seconds, the share that may be made up by the browser where packets were lost. */
+const mostMadeUp = 0.3;
+const madeUpWindow = 3000;
+
+/**
+ * The child's sound in this page, and whether somebody beside this device can hear it.
+ *
+ * `verdict`: {hearing, reason}. Reasons why not, the first that holds: "reconnecting", "tap" (the browser wants a tap
+ * first), "muted", "silent" (volume 0), "microphone" (the child has none), "no-sound-arrives", "made-up".
+ * Event "change": the verdict, `muted` or `volume`.
+ */
+export class Sound extends EventTarget {
+  #watcher;
+  #element = document.createElement("audio");
+  #listening = new AbortController();
+  #last = { hearing: false, reason: "reconnecting" };
+  /** [ms, samples received, samples made up] of the last seconds. */
+  #samples = [];
+  #track = null;
+
+  /** @param {Watcher} watcher */
+  constructor(watcher) {
+    super();
+    this.#watcher = watcher;
+    const element = this.#element;
+    element.autoplay = true;
+    const { signal } = this.#listening;
+    const update = () => this.#update();
+    for (const name of ["play", "playing", "pause", "volumechange"]) element.addEventListener(name, update, { signal });
+    watcher.addEventListener("change", () => this.#resume(), { signal });
+    watcher.addEventListener("arrival", update, { signal });
+    watcher.addEventListener("state", update, { signal });
+    watcher.addEventListener("statistics", ({ detail }) => this.#count(detail), { signal });
+    // Headphones that were pulled out stop some browsers.
+    navigator.mediaDevices?.addEventListener?.("devicechange", () => this.#resume(), { signal });
+    document.addEventListener("visibilitychange", () => this.#resume(), { signal });
+    this.#announce();
+    this.#resume();
+  }
+
+  /**
+   * Plays. The first time inside a tap: browsers allow no sound before.
+   * @returns {Promise<boolean>} whether it plays now
+   */
+  async play() {
+    try {
+      await this.#element.play();
+    } catch {
+      // NotAllowedError: the verdict says that a tap is needed.
+    }
+    this.#update();
+    return !this.#element.paused;
+  }
+
+  get muted() {
+    return this.#element.muted;
+  }
+
+  set muted(value) {
+    this.#element.muted = Boolean(value);
+    this.#update();
+  }
+
+  /** 0 to 1. iPhones leave it to their buttons. */
+  get volume() {
+    return this.#element.volume;
+  }
+
+  set volume(value) {
+    this.#element.volume = Math.min(1, Math.max(0, Number(value) || 0));
+    this.#update();
+  }
+
+  get verdict() {
+    const reason = this.#reason();
+    return { hearing: reason === null, reason };
+  }
+
+  /** Ends; nothing plays any more. */
+  close() {
+    this.#listening.abort();
+    this.#element.pause();
+    this.#element.srcObject = null;
+    const session = navigator.mediaSession;
+    for (const action of session ? ["play", "pause"] : []) session.setActionHandler(action, null);
+  }
+
+  #reason() {
+    const { phase, control, soundAt } = this.#watcher;
+    if (phase !== "live") return "reconnecting";
+    if (this.#element.paused) return "tap";
+    if (this.#element.muted) return "muted";
+    if (this.#element.volume === 0) return "silent";
+    if (["missing", "off"].includes(control.state?.microphone?.state)) return "microphone";
+    // Right after the begin it has not had its time yet, and is not called heard either.
+    if (this.#element.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return "no-sound-arrives";
+    if (soundAt === 0 || Date.now() - soundAt > missing) return "no-sound-arrives";
+    if (this.#madeUp() > mostMadeUp) return "made-up";
+    return null;
+  }
+
+  #madeUp() {
+    const [first, last] = [this.#samples[0], this.#samples.at(-1)];
+    if (!first || last === first) return 0;
+    const all = last.received + last.madeUp - first.received - first.madeUp;
+    return all > 0 ? (last.madeUp - first.madeUp) / all : 0;
+  }
+
+  #count({ time, audioSamplesReceived, audioSamplesConcealed }) {
+    const samples = this.#samples;
+    // A new connection counts from zero.
+    if (samples.at(-1)?.received > audioSamplesReceived) samples.length = 0;
+    samples.push({ time, received: audioSamplesReceived, madeUp: audioSamplesConcealed });
+    while (samples.length > 2 && time - samples[0].time > madeUpWindow) samples.shift();
+    this.#resume();
+  }
+
+  // What the browser stopped by itself goes on; without a tap it may refuse, once a second. Chromium does not play a track
+  // that came into a stream without one, so the element is given the stream anew.
+  #resume() {
+    const [track] = this.#watcher.sound.getAudioTracks();
+    if (track && track !== this.#track) {
+      this.#track = track;
+      this.#element.srcObject = new MediaStream([track]);
+    }
+    if (this.#element.paused && track) this.play();
+    else this.#update();
+  }
+
+  #announce() {
+    const session = navigator.mediaSession;
+    if (!session || typeof MediaMetadata !== "function") return;
+    const name = this.#watcher.control.hello?.name || this.#watcher.child.name || "Cradle";
+    session.metadata = new MediaMetadata({ title: name, artist: "Cradle" });
+    // Buttons of headsets and lock screens: a paused stream would fall behind, so it is muted.
+    session.setActionHandler("pause", () => (this.muted = true));
+    session.setActionHandler("play", () => {
+      this.muted = false;
+      this.play();
+    });
+    this.#watcher.addEventListener("hello", ({ detail }) => {
+      if (session.metadata && typeof detail?.name === "string") session.metadata.title = detail.name;
+    }, { signal: this.#listening.signal });
+  }
+
+  #update() {
+    const { verdict } = this;
+    const now = { ...verdict, muted: this.muted, volume: this.volume };
+    const before = this.#last;
+    if (Object.keys(now).every((name) => now[name] === before[name])) return;
+    this.#last = now;
+    if (navigator.mediaSession) navigator.mediaSession.playbackState = this.muted ? "paused" : "playing";
+    this.dispatchEvent(new Event("change"));
+  }
+}

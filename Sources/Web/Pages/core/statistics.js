@@ -1,0 +1,101 @@
+/** Losses are told over this long, ms. */
+const lossWindow = 10_000;
+
+const rate = (now, before, seconds) => Math.max(0, now - before) / seconds;
+const share = (some, all) => (all > 0 ? Math.max(0, Math.min(100, (some / all) * 100)) : 0);
+const round = (value, digits = 1) => (Number.isFinite(value) ? Number(value.toFixed(digits)) : null);
+
+function selectedPair(entries, byId) {
+  const transport = entries.find((entry) => entry.type === "transport" && entry.selectedCandidatePairId);
+  if (transport) return byId.get(transport.selectedCandidatePairId);
+  // Firefox has no transport.
+  const pairs = entries.filter((entry) => entry.type === "candidate-pair");
+  return pairs.find((pair) => pair.selected) ?? pairs.find((pair) => pair.nominated && pair.state === "succeeded");
+}
+
+/**
+ * What a connection does, from one call of `getStats` to the next. W3C "Identifiers for WebRTC's Statistics API".
+ *
+ * Statistics = {time (ms since 1970), latencyMs (estimate, from the child's network to the eye: half a round trip, waiting
+ * for late packets, decoding), roundTripMs, videoKbps, audioKbps, framesPerSecond, width, height, packetsLost,
+ * packetsReceived, lossPercent and concealedPercent (of the last 10 s), freezeCount, jitterBufferMs, framesDecoded,
+ * audioSamplesReceived (without those that were made up), audioSamplesConcealed, audioBytes, videoBytes, relayed,
+ * candidatePair: {local, remote, protocol}|null, codec}. Unknown figures are null.
+ */
+export class Meter {
+  #connection;
+  #last = null;
+  /** Of the last seconds, the oldest first. */
+  #window = [];
+
+  /** @param {RTCPeerConnection} connection */
+  constructor(connection) {
+    this.#connection = connection;
+  }
+
+  /** @returns {Promise<Statistics|null>} null if the browser gives none */
+  async read() {
+    let report;
+    try {
+      report = await this.#connection.getStats();
+    } catch {
+      return null;
+    }
+    const entries = [...report.values()];
+    const inbound = (kind) => entries.find((entry) => entry.type === "inbound-rtp" && entry.kind === kind) ?? {};
+    const [video, audio] = [inbound("video"), inbound("audio")];
+    const sample = {
+      time: Date.now(), clock: performance.now(),
+      videoBytes: video.bytesReceived ?? 0, audioBytes: audio.bytesReceived ?? 0, frames: video.framesDecoded ?? 0,
+      lost: (video.packetsLost ?? 0) + (audio.packetsLost ?? 0),
+      received: (video.packetsReceived ?? 0) + (audio.packetsReceived ?? 0),
+      samples: audio.totalSamplesReceived ?? 0, concealed: audio.concealedSamples ?? 0,
+      processing: video.totalProcessingDelay ?? (video.jitterBufferDelay ?? 0) + (video.totalDecodeTime ?? 0),
+      buffered: (video.jitterBufferDelay ?? audio.jitterBufferDelay) ?? 0,
+      emitted: (video.jitterBufferDelay === undefined ? audio : video).jitterBufferEmittedCount ?? 0,
+    };
+    const result = this.#compare(sample);
+    this.#describe(result, entries, report, video, audio);
+    return result;
+  }
+
+  #compare(sample) {
+    const last = this.#last ?? sample;
+    this.#last = sample;
+    this.#window.push(sample);
+    while (this.#window.length > 1 && sample.clock - this.#window[0].clock > lossWindow) this.#window.shift();
+    const first = this.#window[0];
+    const seconds = Math.max(0.001, (sample.clock - last.clock) / 1000);
+    const lost = Math.max(0, sample.lost - first.lost);
+    const frames = sample.frames - last.frames;
+    const emitted = sample.emitted - last.emitted;
+    return {
+      time: sample.time,
+      videoKbps: round(rate(sample.videoBytes, last.videoBytes, seconds) * 0.008),
+      audioKbps: round(rate(sample.audioBytes, last.audioBytes, seconds) * 0.008),
+      framesPerSecond: round(rate(sample.frames, last.frames, seconds)),
+      packetsLost: sample.lost, packetsReceived: sample.received,
+      lossPercent: round(share(lost, lost + sample.received - first.received), 2),
+      concealedPercent: round(share(sample.concealed - first.concealed, sample.samples - first.samples), 2),
+      framesDecoded: sample.frames, audioSamplesReceived: Math.max(0, sample.samples - sample.concealed),
+      audioSamplesConcealed: sample.concealed, audioBytes: sample.audioBytes, videoBytes: sample.videoBytes,
+      processingMs: frames > 0 ? round(((sample.processing - last.processing) / frames) * 1000) : null,
+      jitterBufferMs: emitted > 0 ? round(((sample.buffered - last.buffered) / emitted) * 1000) : null,
+    };
+  }
+
+  #describe(result, entries, report, video, audio) {
+    const pair = selectedPair(entries, report);
+    const [local, remote] = [report.get(pair?.localCandidateId), report.get(pair?.remoteCandidateId)];
+    const address = (candidate) =>
+      candidate ? `${candidate.candidateType} ${candidate.address ?? "?"}:${candidate.port ?? "?"}` : "?";
+    result.roundTripMs = pair?.currentRoundTripTime === undefined ? null : round(pair.currentRoundTripTime * 1000);
+    result.latencyMs = result.processingMs === null ? null : round((result.roundTripMs ?? 0) / 2 + result.processingMs);
+    result.width = video.frameWidth ?? null;
+    result.height = video.frameHeight ?? null;
+    result.freezeCount = video.freezeCount ?? null;
+    result.relayed = local?.candidateType === "relay" || remote?.candidateType === "relay";
+    result.candidatePair = pair ? { local: address(local), remote: address(remote), protocol: local?.protocol ?? "udp" } : null;
+    result.codec = [video, audio].map(({ codecId }) => report.get(codecId)?.mimeType?.split("/")[1]).filter(Boolean).join(", ") || null;
+  }
+}

@@ -1,0 +1,54 @@
+import { clock, moment, t } from "../texts/texts.js";
+import { h, newID, setText } from "./dom.js";
+import { icon } from "./icons.js";
+
+/**
+ * The alarm over everything: what is wrong, since when, one big button. What is acknowledged, or only a notice, stays as a
+ * line above the status.
+ * @param {Watching} watching
+ * @returns {{banner: HTMLElement, acknowledge: () => boolean, close: () => void}} `acknowledge` tells whether there was anything to
+ */
+export function alarmOverlay(watching) {
+  const { monitor } = watching;
+  const banner = h("div", { class: "banner", role: "status", hidden: true });
+  const [title, text] = [newID(), newID()];
+  const head = h("h2", { id: title });
+  const body = h("p", { id: text });
+  const since = h("p", { class: "since" });
+  const button = h("button", { class: "acknowledge", onclick: acknowledge }, t("alarm.acknowledge"));
+  const dialog = h("dialog", { class: "alarm", role: "alertdialog", "aria-labelledby": title, "aria-describedby": text },
+    h("div", { class: "what" }, icon("bell"), head, body, since), button);
+  dialog.addEventListener("cancel", (event) => event.preventDefault());
+  document.body.append(dialog);
+  watching.addEventListener("update", update);
+  update();
+
+  function acknowledge() {
+    const isRinging = dialog.open;
+    monitor.acknowledge();
+    update();
+    return isRinging;
+  }
+
+  function update() {
+    const { alarm } = monitor;
+    const rings = Boolean(alarm) && alarm.level !== "notice" && !alarm.acknowledged;
+    if (alarm) {
+      const seconds = (Date.now() - alarm.since) / 1000;
+      dialog.dataset.since = alarm.since;
+      dialog.dataset.kind = alarm.kind;
+      setText(head, t(`alarm.${alarm.kind}`));
+      setText(body, t(`alarm.${alarm.kind}.help`));
+      setText(since, t("alarm.since", { time: moment(alarm.since), age: clock(seconds) }));
+      setText(banner, `${head.textContent} · ${moment(alarm.since)}`);
+    }
+    banner.hidden = !alarm;
+    banner.classList.toggle("mild", alarm?.level === "notice");
+    if (rings && !dialog.open) {
+      document.exitPictureInPicture && document.pictureInPictureElement && document.exitPictureInPicture().catch(() => {});
+      dialog.showModal();
+      button.focus();
+    } else if (!rings && dialog.open) dialog.close();
+  }
+  return { banner, acknowledge, close: () => dialog.remove() };
+}

@@ -1,0 +1,36 @@
+import { t } from "../texts/texts.js";
+import { h } from "./dom.js";
+
+/** Names that are the same in every language. */
+export const systems = { iphone: "iPhone", android: "Android", windows: "Windows", macos: "macOS", linux: "Linux" };
+
+/** The system that the page runs on, a key of `systems`; null if it is none of them. */
+export function system(agent = navigator.userAgent, touchPoints = navigator.maxTouchPoints) {
+  if (/iPhone|iPad/.test(agent) || (/Macintosh/.test(agent) && touchPoints > 1)) return "iphone";
+  return [[/Android/, "android"], [/Windows/, "windows"], [/Macintosh/, "macos"], [/Linux|X11/, "linux"]].find(([name]) => name.test(agent))?.[1] ?? null;
+}
+
+/**
+ * A way to the page of a child at another address, where the browser's question about its certificate can be answered: from
+ * here it only says that the child is not reached.
+ * @param {string} origin
+ * @returns {HTMLElement|null} null for the page's own child
+ */
+export const ownPage = (origin) => origin === location.origin ? null
+  : h("p", { class: "own" }, t("certificate.other"), " ", h("a", { href: `${origin}/`, target: "_blank", rel: "noopener" }, t("certificate.page")));
+
+/**
+ * How to get rid of the browser's warning: the child's own small root certificate, limited to its names and addresses.
+ * @param {App} app `app.isTrusted`: false when the browser refused the service worker
+ * @returns {Node[]}
+ */
+export function certificateHelp(app) {
+  const own = system();
+  return [
+    h("p", { class: app.isTrusted === false ? "problem" : "dim" }, t(app.isTrusted === false ? "certificate.untrusted" : "certificate.help")),
+    ...Object.entries(systems).map(([name, title]) => h("details", { open: name === own }, h("summary", {}, title),
+      h("a", { class: "button", href: name === "iphone" || name === "macos" ? "/certificate.mobileconfig" : "/certificate.crt" }, t("certificate.get")),
+      h("ol", {}, t(`certificate.${name}`).split("|").map((step) => h("li", {}, step))))),
+    h("small", {}, t("certificate.own")),
+  ];
+}

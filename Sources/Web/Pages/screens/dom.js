@@ -1,0 +1,72 @@
+/**
+ * Makes an element. All text goes in as text nodes, never as markup.
+ * @param {string} tag
+ * @param {Object} properties attributes; `on…` are listeners (functions); false, null and undefined are left out, true is an empty attribute
+ * @param {...(Node|string|number|null|undefined|false|Array)} children
+ * @returns {HTMLElement}
+ */
+export function h(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === false || value === null || value === undefined) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children.flat(2).filter((child) => child || child === 0));
+  return element;
+}
+
+/** Sets text only when it differs, so that screen readers and layout rest. */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Sets or (null, false) removes an attribute, only when it differs. */
+export function setAttribute(element, name, value) {
+  if (value === null || value === undefined || value === false) {
+    if (element.hasAttribute(name)) element.removeAttribute(name);
+  } else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value));
+}
+
+let number = 0;
+
+/** A new id for `for`, `aria-labelledby` and the like. */
+export const newID = () => `x${++number}`;
+
+/** A field with its label. */
+export function labelled(text, field) {
+  field.id ||= newID();
+  return h("div", { class: "field" }, h("label", { for: field.id }, text), field);
+}
+
+/**
+ * A slider with its value beside it.
+ * @param {{label: string, min: number, max: number, step?: number, text: (value: number) => string, oninput?: Function, onchange?: Function}} options
+ * @returns {{element: HTMLElement, input: HTMLInputElement, set: (value: number) => void}} `set` does nothing while a finger holds the slider
+ */
+export function slider({ label, min, max, step = 1, text, oninput, onchange }) {
+  const id = newID();
+  const output = h("output", { for: id });
+  const input = h("input", { id, type: "range", min, max, step });
+  const show = () => {
+    setText(output, text(Number(input.value)));
+    setAttribute(input, "aria-valuetext", output.textContent);
+  };
+  let held = false;
+  input.addEventListener("input", () => {
+    held = true;
+    show();
+    oninput?.(Number(input.value));
+  });
+  input.addEventListener("change", () => {
+    held = false;
+    onchange?.(Number(input.value));
+  });
+  input.addEventListener("blur", () => (held = false));
+  const set = (value) => {
+    if (held || Number(input.value) === value && output.textContent) return;
+    input.value = value;
+    show();
+  };
+  return { element: h("div", { class: "slider" }, h("label", { for: id }, label), input, output), input, set };
+}

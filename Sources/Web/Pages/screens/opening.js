@@ -1,0 +1,92 @@
+import { pair, parseCode, parseLink } from "../core/pairing.js";
+import { t } from "../texts/texts.js";
+import { ownPage } from "./certificate.js";
+import { h, labelled, setText } from "./dom.js";
+import { pairingProblemText } from "./problems.js";
+
+/**
+ * Adding a child: by link, by code, or with a token.
+ * @param {App} app
+ * @param {{problem?: string, unreached?: string}} options `problem`: a sentence on what went wrong before; `unreached`: a child's origin
+ * @returns {HTMLElement}
+ */
+export function openingScreen(app, { problem = "", unreached } = {}) {
+  const said = h("p", { class: "problem", role: "alert" }, problem);
+  const way = h("div", {}, unreached && ownPage(unreached));
+  const working = (text, origin) => {
+    setText(said, text);
+    way.replaceChildren(...[origin && ownPage(origin)].filter(Boolean));
+  };
+  const link = h("input", { type: "url", autocomplete: "off", spellcheck: "false", placeholder: "https://…/#pair=…" });
+  const code = h("input", { inputmode: "numeric", autocomplete: "one-time-code", placeholder: "1234-5678" });
+  const token = h("input", { type: "password", autocomplete: "current-password", spellcheck: "false" });
+
+  const form = (content, label, submit) => h("form", { class: "stack card", novalidate: true, onsubmit: async (event) => {
+    event.preventDefault();
+    const button = event.currentTarget.querySelector("button");
+    if (button.getAttribute("aria-busy")) return;
+    button.setAttribute("aria-busy", "true");
+    working("");
+    try {
+      await submit();
+    } finally {
+      button.removeAttribute("aria-busy");
+    }
+  } }, content, h("button", { class: "main" }, label));
+
+  const byCode = form([h("h2", {}, t("open.code")), labelled(t("open.code.label"), code)], t("pair"), () => {
+    const digits = parseCode(code.value);
+    if (!digits) return working(t("open.code.bad"));
+    return app.pair({ origin: location.origin, code: digits }, working);
+  });
+  const byLink = form([h("h2", {}, t("open.link")), labelled(t("open.link.label"), link)], t("pair"), () => {
+    const parsed = parseLink(link.value.trim());
+    if (!parsed) return working(t("pairing.wrong-link"));
+    return app.pair(parsed, working);
+  });
+  const byToken = h("details", {}, h("summary", {}, t("open.token")), form([h("p", { class: "dim" }, t("open.token.help")), labelled(t("open.token.label"), token)],
+    t("watch"), async () => token.value.trim() && app.addToken(token.value.trim())));
+  return h("section", { class: "screen" }, h("h1", { tabindex: "-1" }, t("open.title")), h("p", {}, t("open.how")), h("pre", { class: "dim" }, "cradle-child pair"),
+    app.store.hasLostPairs && h("p", { class: "problem" }, t("open.lost")),
+    !app.store.isLasting && h("p", { class: "problem" }, t("open.private")), said, way, byCode, byLink, byToken, app.hasChildren && h("button", { onclick: () => app.goBack() }, t("cancel")));
+}
+
+/**
+ * While both ends prove themselves.
+ * @param {App} app
+ * @param {{origin: string, secret?: string, code?: string}} way
+ * @returns {Promise<{child: Child, words: string[]}|{problem: string, unreached: string|undefined}>}
+ */
+export async function runPairing(app, way) {
+  try {
+    return await pair(way, { identity: app.identity, name: app.settings.name });
+  } catch (error) {
+    return { problem: pairingProblemText(error), unreached: error.reason === "unreachable" ? way.origin : undefined };
+  }
+}
+
+/** @returns {HTMLElement} shown while pairing runs */
+export const pairingScreen = () => h("section", { class: "screen" }, h("h1", { tabindex: "-1" }, t("pairing.now")), h("p", { role: "status" }, t("talk.starting")));
+
+/**
+ * The four words that both screens show.
+ * @param {{child: Child, words: string[]}} paired
+ * @param {{match: () => void, differ: () => void, note: string|false}} options `note`: what else there is to know
+ */
+export const wordsScreen = ({ child, words }, { match, differ, note }) => h("section", { class: "screen" },
+  h("h1", { tabindex: "-1" }, t("words.title", { name: child.name })), h("p", {}, t("words.help")),
+  h("ol", { class: "words" }, words.map((word) => h("li", { lang: "en" }, word))), note && h("p", { class: "problem" }, note),
+  h("div", { class: "stack" }, h("button", { class: "main", onclick: match }, t("words.match")), h("button", { class: "danger", onclick: differ }, t("words.differ"))));
+
+/**
+ * A pair that ended, or a child that cannot be watched: why, and what to do.
+ * @param {App} app
+ * @param {Watching} watching
+ */
+export function refusedScreen(app, { name, watcher, child }) {
+  const { reason, text } = watcher.refusal;
+  return h("section", { class: "screen", "data-refused": reason }, h("h1", { tabindex: "-1" }, name), h("p", { class: "problem", role: "alert" }, t(`refused.${reason}`)),
+    text && h("p", {}, h("small", {}, text)),
+    h("div", { class: "stack" }, h("button", { class: "main", onclick: () => app.go("opening") }, t("open.again")),
+      h("button", { onclick: () => app.watch(child) }, t("again")), h("button", { class: "danger", onclick: () => app.forget(child) }, t("forget"))));
+}

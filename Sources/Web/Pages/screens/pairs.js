@@ -1,0 +1,75 @@
+import { clock, duration, moment, t } from "../texts/texts.js";
+import { h, labelled, setText } from "./dom.js";
+import { notice } from "./notices.js";
+import { drawQR } from "./qr.js";
+import { confirmed, openSheet } from "./sheet.js";
+
+const hours = [8, 24, 7 * 24, 30 * 24];
+
+/**
+ * Who is paired, with revoking and inviting; only for `admin`, others are told why not.
+ * @param {Watching} watching
+ * @param {(title: string, ...content: Node[]) => HTMLElement} card
+ */
+export function pairedPeople(watching, card) {
+  const obstacle = watching.obstacle({ permissions: ["admin"] });
+  if (obstacle) return card(t("pairs"), h("p", { class: "dim" }, obstacle));
+  const list = h("ul", { class: "list" });
+  const own = watching.app.identity.id;
+  async function load() {
+    const { pairs = [] } = await watching.order(list, "pairs.list") ?? {};
+    list.replaceChildren(...pairs.map((pair) => h("li", {},
+      h("div", {}, pair.name + (pair.id === own ? ` (${t("you")})` : ""), " ", h("small", {}, [pair.permissions.map((name) => t(`may.${name}`)).join(", "),
+        pair.expiresAt && t("until", { when: moment(pair.expiresAt * 1000) }), pair.lastSeenAt && t("children.seen", { when: moment(pair.lastSeenAt * 1000) })].filter(Boolean).join(" · "))),
+      pair.id !== own && h("button", { class: "danger", onclick: (event) => revoke(pair, event.currentTarget) }, t("revoke"), h("span", { class: "unseen" }, ` ${pair.name}`)))));
+  }
+  async function revoke(pair, button) {
+    if (!await confirmed(t("revoke"), t("revoke.sure", { name: pair.name }), t("revoke"))) return;
+    if (await watching.order(button, "pair.remove", { id: pair.id })) load();
+  }
+  const open = h("button", { onclick: async (event) => {
+    const reply = await watching.order(event.currentTarget, "pairing.open", {});
+    if (reply?.pairing) showLink(t("pairs.add"), t("pairs.add.help"), reply.pairing, () => {
+      watching.control.request("pairing.close").catch(() => {});
+      load();
+    });
+  } }, t("pairs.add"));
+  load();
+  return card(t("pairs"), list, open, h("button", { "data-do": "invite", onclick: () => invite(watching) }, t("invite")));
+}
+
+function invite(watching) {
+  const name = h("input", { maxlength: "60", autocomplete: "off" });
+  const time = h("select", {}, hours.map((value) => h("option", { value: value * 3600 }, duration(value * 3600))));
+  const check = (right) => h("label", { class: "check" }, h("input", { type: "checkbox", value: right }), t(`may.${right}`));
+  const rights = h("div", {}, [check("talk"), check("control")]);
+  const form = h("form", { class: "stack", onsubmit: async (event) => {
+    event.preventDefault();
+    const allow = ["view", "listen", ...[...rights.querySelectorAll(":checked")].map((box) => box.value)];
+    const reply = await watching.order(button, "invite.create", { name: name.value.trim() || t("guest"), seconds: Number(time.value), allow });
+    if (!reply?.invite) return;
+    sheet.close();
+    showLink(t("invite"), t("invite.help", { when: moment(reply.invite.expiresAt * 1000) }), reply.invite);
+  } }, labelled(t("invite.name"), name), labelled(t("invite.time"), time), h("fieldset", {}, h("legend", {}, t("invite.may")), rights));
+  const button = h("button", { class: "main" }, t("invite.make"));
+  form.append(button);
+  const sheet = openSheet(t("invite"), [form], { name: "invite" });
+}
+
+/** A link as QR code and text, to be shown, shared or copied; with the code of a pairing window and how long it stays open. */
+function showLink(title, help, { link, code, expiresAt, qr }, onclose) {
+  const copy = () => navigator.clipboard.writeText(link).then(() => notice(t("copied")), () => notice(t("error.other")));
+  const share = () => navigator.share({ title, url: link }).catch(() => {});
+  const left = h("p", { class: "dim" });
+  const show = () => setText(left, t("pairs.open", { time: clock(expiresAt - Date.now() / 1000) }));
+  if (code) show();
+  const tick = code && setInterval(show, 1000);
+  const text = h("input", { readonly: true, "aria-label": t("open.link.label"), onfocus: () => text.select() });
+  text.value = link;
+  openSheet(title, [h("p", {}, help), qr?.length ? drawQR(qr, t("qr")) : null, code && h("p", { class: "code" }, code), code && left, text,
+    h("div", { class: "row" }, h("button", { class: "grow", onclick: copy }, t("copy")), navigator.share && h("button", { class: "grow", onclick: share }, t("share")))]
+    .filter(Boolean), { name: "link", onclose: () => {
+    clearInterval(tick);
+    onclose?.();
+  } });
+}

@@ -1,0 +1,54 @@
+import { chooseLanguage, chosenLanguage, languages, t } from "../texts/texts.js";
+import { certificateHelp } from "./certificate.js";
+import { diagnosis } from "./diagnosis.js";
+import { h, labelled, slider } from "./dom.js";
+import { openKeys } from "./keys.js";
+import { pairedPeople } from "./pairs.js";
+import { confirmed } from "./sheet.js";
+
+/** Below this the loud-sound signal is off, dB. */
+const quietestDb = -61;
+
+/**
+ * This phone, alarms, who is paired, diagnosis, certificate.
+ * @param {App} app
+ * @param {Watching|null} watching
+ */
+export function settingsScreen(app, watching) {
+  const { settings } = app;
+  const card = (title, ...content) => h("section", { class: "card stack" }, h("h2", {}, title), ...content);
+  const name = h("input", { maxlength: "60", autocomplete: "off", onchange: () => app.set("name", name.value.trim() || settings.name) });
+  name.value = settings.name;
+  const language = h("select", { onchange: () => chooseLanguage(language.value) },
+    h("option", { value: "" }, t("language.own")), Object.entries(languages).map(([value, text]) => h("option", { value, lang: value }, text)));
+  language.value = chosenLanguage();
+
+  const check = (key, label, note) => {
+    const box = h("input", { type: "checkbox", "data-setting": key, onchange: () => app.set(key, box.checked) });
+    box.checked = settings[key];
+    return h("label", { class: "check" }, box, h("span", {}, label, " ", note && h("small", {}, note)));
+  };
+  const loud = slider({ label: t("loud.level"), min: quietestDb, max: -5, text: (value) => (value === quietestDb ? t("off") : `${value} dB`),
+    onchange: (value) => app.set("loudDb", value === quietestDb ? null : value) });
+  loud.input.dataset.setting = "loud";
+  loud.set(settings.loudDb ?? quietestDb);
+  const test = h("button", { "data-do": "alarm", disabled: !watching, onclick: () => {
+    watching.monitor.unlock();
+    watching.monitor.test();
+  } }, t("alarm.try"));
+  const child = watching?.child;
+  const forget = child && h("button", { class: "danger", "data-do": "forget", onclick: async () => {
+    if (await confirmed(t("forget"), t("forget.sure", { name: watching.name }), t("forget"))) app.forget(child);
+  } }, t("forget"));
+
+  return h("section", { class: "screen" },
+    h("div", { class: "row" }, h("h1", { tabindex: "-1", class: "grow" }, t("settings")), h("button", { onclick: () => app.goBack() }, t("done"))),
+    card(t("phone"), labelled(t("phone.name"), name), labelled(t("language"), language)),
+    card(t("alarms"), h("p", { class: "dim" }, t("alarms.help")), check("pictureRings", t("alarms.picture")), check("microphoneRings", t("alarms.microphone")),
+      check("startsLoud", t("alarms.loud")), test),
+    card(t("loud.title"), loud.element, check("flash", t("loud.flash")), navigator.vibrate && check("vibrate", t("loud.vibrate"))),
+    watching && pairedPeople(watching, card),
+    watching && card(t("diagnosis"), diagnosis(watching, app)),
+    card(t("certificate"), ...certificateHelp(app)),
+    card(t("more"), h("button", { "data-do": "add", onclick: () => app.go("opening") }, t("open.again")), h("button", { onclick: openKeys }, t("keys")), forget));
+}

@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+/// The phone page as a person uses it, in Chromium and Firefox with a real child. What is done is in
+/// peers/page_screens.py, page_edges.py and page_firefox.py.
+extension RealPeers {
+  @Suite struct PageScreensTests {
+    struct Seen: Decodable {
+      var steps: [String]
+      var error: String?
+    }
+
+    private static func see(_ scenario: String, in script: String = "page_screens") throws -> Seen {
+      let played = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString).wav")
+      defer { try? FileManager.default.removeItem(at: played) }
+      let house = try Household(
+        configuration: Household.configuration.replacing("\"null\"", with: "\"file:\(played.path)\""))
+      let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+      let (output, log, _) = try ChildProcess.run(
+        root.appending(path: ".build/venv/bin/python").path,
+        [
+          root.appending(path: "Tests/Interop/peers/\(script).py").path, scenario, "--program",
+          ChildProcess.program.path, "--runtime-directory", house.child.folder.appending(path: "run").path, "--port",
+          String(house.child.port), "--pid", String(house.child.processIdentifier), "--speaker", played.path,
+        ])
+      guard let line = output.split(separator: "\n").last else {
+        throw ChildProcess.Problem(description: "it printed nothing: \(log.suffix(2000))")
+      }
+      return try JSONDecoder().decode(Seen.self, from: Data(line.utf8))
+    }
+
+    @Test func aDayWithThePage() throws {
+      let seen = try Self.see("day")
+      #expect(seen.error == nil)
+      #expect(
+        seen.steps == [
+          "words", "picture", "talk", "light", "lullaby", "camera", "still", "keys", "planned stop",
+        ])
+    }
+
+    @Test func aChildThatDiesRingsWithinSeconds() throws {
+      let seen = try Self.see("lost")
+      #expect(seen.error == nil)
+      #expect(seen.steps == ["words", "picture", "alarm", "acknowledged"])
+    }
+
+    @Test func whatIsRefusedIsSaidClearly() throws {
+      let seen = try Self.see("refused")
+      #expect(seen.error == nil)
+      #expect(seen.steps == ["wrong link", "used link", "missing right", "revoked"])
+    }
+
+    @Test func everyScreenIsAccessible() throws {
+      let seen = try Self.see("accessible")
+      #expect(seen.error == nil)
+      #expect(Set(seen.steps).isSuperset(of: ["opening", "watch", "light", "lullaby", "shot", "settings", "alarm"]))
+    }
+
+    /// What is missing or strange, with a clear sentence each.
+    @Test(arguments: [
+      ("storage", ["nothing kept, watched all the same", "lost pair"]),
+      ("microphone", ["refused", "allowed later"]),
+      ("tabs", ["both live", "settings follow", "forgotten in both"]),
+      ("newer", ["live", "unknown refusal", "still"]),
+      ("asleep", ["given up", "awake"]),
+      ("untrusted", ["works without", "certificate help"]),
+      ("elsewhere", ["its own page"]),
+      ("loud", ["flash and shake", "kept"]),
+      ("keyboard", ["words", "light", "lullaby", "camera", "still", "talk", "mute", "alarm"]),
+      ("large", ["opening", "watch", "light", "lullaby", "shot", "details", "settings", "alarm"]),
+    ])
+    func atTheEdges(_ scenario: String, _ steps: [String]) throws {
+      let seen = try Self.see(scenario, in: "page_edges")
+      #expect(seen.error == nil)
+      #expect(seen.steps == steps)
+    }
+
+    @Test func inFirefoxToo() throws {
+      let seen = try Self.see("firefox", in: "page_firefox")
+      #expect(seen.error == nil)
+      #expect(seen.steps == ["words", "picture", "hearing", "light", "lullaby", "still"])
+    }
+
+    @Test func everyLanguageHasEveryText() throws {
+      let seen = try Self.see("languages")
+      #expect(seen.error == nil)
+      #expect(seen.steps == ["en", "de", "ru", "zh"])
+    }
+  }
+}

@@ -1,0 +1,356 @@
+"use strict";
+
+// What a browser does with the page's modules. `pageCore.load(folder)` imports them; each function gives JSON.
+globalThis.pageCore = (() => {
+  const modules = {};
+  const watched = [];
+  let store, identity;
+
+  const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+  /** Waits until `holds` gives something true; its value, or an error that says what was waited for. */
+  async function until(what, holds, seconds = 20) {
+    const end = performance.now() + seconds * 1000;
+    for (;;) {
+      const value = await holds();
+      if (value) return value;
+      if (performance.now() > end) throw new Error(`waited ${seconds} s for: ${what}; ${describe()}`);
+      await sleep(50);
+    }
+  }
+
+  const describe = () => JSON.stringify(watched.map(({ watcher, sound, monitor }) => ({
+    phase: watcher.phase, refusal: watcher.refusal, reconnect: watcher.lastReconnect, verdict: sound.verdict,
+    alarm: monitor.alarm, frames: watcher.statistics?.framesDecoded,
+  })));
+
+  async function load(folder) {
+    const names = ["bytes", "spake2plus", "digest", "words", "pairing", "store", "watcher", "sound", "monitor", "alarm", "jws", "identity"];
+    for (const name of names) modules[name] = await import(`${folder}core/${name}.js`);
+    store = await modules.store.open();
+    identity = await store.identity();
+    return { id: identity.id, isLasting: store.isLasting };
+  }
+
+  const check = (holds, what) => {
+    if (!holds) throw new Error(what);
+  };
+
+  async function pairing(means) {
+    try {
+      const { child, words, permissions } = await modules.pairing.pair(
+        { origin: location.origin, ...means }, { identity, name: "Phone" });
+      await store.saveChild(child);
+      return { id: child.id, name: child.name, words, permissions };
+    } catch (error) {
+      check(error instanceof modules.pairing.PairingError, `not a PairingError: ${error.stack}`);
+      return { reason: error.reason, triesLeft: error.triesLeft };
+    }
+  }
+
+  // By the address of this page: the child may name another one.
+  const pairByLink = (link) => pairing({ secret: modules.pairing.parseLink(link).secret });
+  const pairByCode = (code) => pairing({ code: modules.pairing.parseCode(code) });
+
+  /** Begins to watch; the number of the watcher. */
+  async function watch(options = {}) {
+    const known = (await store.children())[0];
+    const child = options.token
+      ? { id: `token:${location.origin}`, origin: location.origin, name: "", publicKeySPKI: null, permissions: [], token: options.token }
+      : { ...known, origin: options.origin ?? known.origin };
+    const watcher = new modules.watcher.Watcher(child, { identity, store });
+    const video = document.createElement("video");
+    video.muted = video.autoplay = video.playsInline = true;
+    video.srcObject = watcher.picture;
+    document.body.append(video);
+    const sound = new modules.sound.Sound(watcher);
+    const monitor = new modules.monitor.Monitor(watcher, { video, sound, limits: {} });
+    const events = [];
+    for (const name of ["hello", "goodbye", "close"]) watcher.addEventListener(name, () => events.push(name));
+    const entry = { watcher, video, sound, monitor, events };
+    const began = performance.now();
+    video.requestVideoFrameCallback?.(() => (entry.firstPictureMs = performance.now() - began));
+    watcher.start();
+    return watched.push(entry) - 1;
+  }
+
+  function leave(index) {
+    const { watcher, video, sound, monitor } = watched[index];
+    watcher.stop();
+    monitor.close();
+    sound.close();
+    video.remove();
+  }
+
+  const isLive = (index) => watched[index].watcher.phase === "live" && watched[index].watcher.control.isOpen
+    && watched[index].watcher.control.hello !== null;
+
+  /** Live, and pictures come: since now. */
+  async function seen(index) {
+    const { watcher } = watched[index];
+    const now = Date.now();
+    await until("live", () => isLive(index));
+    await until("a picture", () => watcher.pictureAt > now);
+    return { connectedMs: watcher.times.session.connected - watcher.times.session.began };
+  }
+
+  function sample(video) {
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [64, 36];
+    const context = canvas.getContext("2d");
+    context.drawImage(video, 0, 0, 64, 36);
+    return context.getImageData(0, 0, 64, 36).data;
+  }
+
+  async function pictureChanges(index) {
+    const { video } = watched[index];
+    await until("a picture in the element", () => video.videoWidth > 0);
+    const first = sample(video);
+    await until("another picture", () => sample(video).some((value, i) => Math.abs(value - first[i]) > 24));
+    return { width: video.videoWidth, height: video.videoHeight };
+  }
+
+  const rootMeanSquare = (samples) => Math.hypot(...samples) / Math.sqrt(samples.length);
+
+  /** Of some milliseconds of a track. Without an output device Chromium's audio graph does not run. */
+  async function loudness(track) {
+    if (typeof MediaStreamTrackProcessor === "function") {
+      const reader = new MediaStreamTrackProcessor({ track }).readable.getReader();
+      const { value: data } = await reader.read();
+      const samples = new Float32Array(data.numberOfFrames);
+      data.copyTo(samples, { planeIndex: 0, format: "f32-planar" });
+      data.close();
+      await reader.cancel();
+      return rootMeanSquare(samples);
+    }
+    const context = new AudioContext();
+    const analyser = context.createAnalyser();
+    context.createMediaStreamSource(new MediaStream([track])).connect(analyser);
+    await context.resume();
+    await sleep(200);
+    const samples = new Float32Array(analyser.fftSize);
+    analyser.getFloatTimeDomainData(samples);
+    await context.close();
+    return rootMeanSquare(samples);
+  }
+
+  async function soundArrives(index) {
+    const { sound, watcher } = watched[index];
+    check(await sound.play(), "it does not play");
+    await until("hearing", () => sound.verdict.hearing);
+    // The tone has -20 dBFS.
+    await until("a tone", async () => (await loudness(watcher.sound.getAudioTracks()[0])) > 0.02);
+    sound.muted = true;
+    check(sound.verdict.reason === "muted", "muted is not told");
+    sound.muted = false;
+    return {};
+  }
+
+  async function failure(promise) {
+    try {
+      await promise;
+      return "nothing";
+    } catch (error) {
+      return error.code ?? error.message;
+    }
+  }
+
+  async function orders(index) {
+    const { control } = watched[index].watcher;
+    const on = await control.request("light.set", { state: "on", brightness: 40 });
+    check(on.light.state === "on" && on.light.brightness === 40, JSON.stringify(on));
+    await until("the light in the state", () => control.state.lights?.[0]?.state === "on");
+    await control.request("light.set", { state: "off" });
+    await until("the light off in the state", () => control.state.lights?.[0]?.state === "off");
+    const { tracks } = await control.request("lullaby.list");
+    check(tracks.some(({ id }) => id === "white-noise"), JSON.stringify(tracks));
+    const still = await control.screenshot();
+    const bytes = new Uint8Array(await still.blob.arrayBuffer());
+    check(bytes[0] === 0xff && bytes[1] === 0xd8 && still.width === 640 && still.height === 360, `a picture of ${bytes.length} bytes`);
+    check((await failure(control.request("nonsense"))) === "unknown-command", "an unknown order");
+    check((await failure(control.request("light.set", { state: "maybe" }))) === "bad-parameters", "bad parameters");
+    await until("a heartbeat", () => control.heartbeat?.video?.captured > 0);
+    await until("a level", () => control.level !== null);
+    const statistics = await until("statistics", () => watched[index].watcher.statistics?.videoKbps > 0 && watched[index].watcher.statistics);
+    check(statistics.audioKbps > 0 && statistics.width === 640 && statistics.candidatePair !== null, JSON.stringify(statistics));
+    return {};
+  }
+
+  /** The messages of a child, changed on the way to the control client, are no errors. */
+  async function nonsense(index) {
+    const { control } = watched[index].watcher;
+    const errors = [];
+    addEventListener("error", ({ message }) => errors.push(message));
+    const channel = new EventTarget();
+    Object.assign(channel, { readyState: "open", send() {} });
+    const other = new control.constructor();
+    other.attach(channel);
+    const pending = other.screenshot();
+    for (const data of ["", "{", "null", "[]", "7", '{"text":7}', '{"text":"hello"}', '{"text":"hello","parameters":{"state":7,"permissions":"all"}}',
+      '{"text":"state","parameters":{"lights":7,"viewers":[1]}}', '{"text":"level"}', '{"text":"event"}', '{"text":"heartbeat","parameters":[]}',
+      '{"text":"tomorrow","parameters":{}}', '{"text":"ok","inReplyTo":"99"}', '{"text":"error"}', '{"text":"ok","inReplyTo":"1","parameters":{"size":1e99}}',
+      new ArrayBuffer(0), new ArrayBuffer(3), new ArrayBuffer(9), new Blob([])]) channel.onmessage({ data });
+    check((await failure(pending)) === "internal", "a picture without a size");
+    await sleep(0);
+    check(errors.length === 0, errors.join());
+    return {};
+  }
+
+  async function keys() {
+    check(identity.privateKey.extractable === false, "the key can be read");
+    check((await failure(crypto.subtle.exportKey("pkcs8", identity.privateKey))) !== "nothing", "the key was read");
+    const again = await (await modules.store.open()).identity();
+    check(again.id === identity.id, "another key after opening again");
+    const { seal, open } = modules.jws;
+    const expected = { key: identity.publicKeySPKI, from: identity.id, to: "0123456789abcdef" };
+    const text = await seal({ type: "bye", from: identity.id, to: expected.to }, identity);
+    check((await open(text, expected)).type === "bye", "an own message");
+    const [header, payload, signature] = text.split(".");
+    const encoded = (value) => modules.bytes.base64url(modules.bytes.utf8(JSON.stringify(value)));
+    for (const wrong of ["", "a.b.c", `${header}.${payload}`, `${header}.${payload}.${signature}.`, `${header}.${encoded({ from: identity.id, to: expected.to })}.${signature}`,
+      `${encoded({ alg: "none", kid: identity.id })}.${payload}.`, `${encoded({ alg: "ES256", kid: identity.id, jwk: {} })}.${payload}.${signature}`, text + "=", 7, null]) {
+      check((await failure(open(wrong, expected))) !== "nothing", `opened ${wrong}`);
+    }
+    check((await failure(open(text, { ...expected, to: "f123456789abcdef" }))) !== "nothing", "another's message");
+    return {};
+  }
+
+  async function vectors({ spake, link }) {
+    const { fromHex, hex, utf8, toNumber, fromBase64url } = modules.bytes;
+    const { Prover, secrets, passwordInput } = modules.spake2plus;
+    const names = { context: utf8(spake.context), prover: utf8("client"), verifier: utf8("server") };
+    const both = { w0: toNumber(fromHex(spake.w0)), w1: toNumber(fromHex(spake.w1)) };
+    const prover = () => new Prover(names, both, toNumber(fromHex(spake.x)));
+    const one = prover();
+    check(hex(one.share) === spake.shareP, "the prover's share");
+    const outcome = await one.receive(fromHex(spake.shareV), fromHex(spake.confirmV));
+    check(hex(outcome.confirmation) === spake.confirmP && hex(outcome.sharedKey) === spake.shared, "the keys");
+    check((await failure(one.receive(fromHex(spake.shareV), fromHex(spake.confirmV)))) === "invalid-share", "a second answer");
+    const wrong = fromHex(spake.confirmV);
+    wrong[31] ^= 1;
+    check((await failure(prover().receive(fromHex(spake.shareV), wrong))) === "wrong-confirmation", "another confirmation");
+    const off = fromHex(spake.shareV);
+    off[64] ^= 1;
+    check((await failure(prover().receive(off, wrong))) === "invalid-share", "a point beside the curve");
+    const bytes = fromBase64url(link.secret);
+    const part = modules.bytes.part;
+    const label = (text) => part(utf8(`Cradle pairing 1 ${text}`));
+    const id = await modules.digest.hkdf(bytes, { info: label("link id"), count: 16 });
+    check(hex(id) === link.id, "the link's id");
+    const about = { context: modules.bytes.concat(label("link"), part(id)), prover: utf8("parent"), verifier: utf8("child") };
+    const { w0, w1 } = secrets(await modules.digest.hkdf(passwordInput(bytes, about), { info: label("link secrets"), count: 80 }));
+    check(w0 === toNumber(fromHex(link.w0)) && w1 === toNumber(fromHex(link.w1)), "the link's secrets");
+    const { wordList } = modules.words;
+    check(new Set(wordList).size === 256 && wordList[0] === "acorn" && wordList[255] === "zipper", "the words");
+    return {};
+  }
+
+  function parsing() {
+    const { parseLink, parseCode } = modules.pairing;
+    const secret = "AAECAwQFBgcICQoLDA0ODw";
+    for (const [text, origin] of [[`https://192.0.2.7:8443/#pair=${secret}`, "https://192.0.2.7:8443"], [`#pair=${secret}`, location.origin],
+      [`  https://cot.local:8443#pair=${secret}\n`, "https://cot.local:8443"], [`https://[2001:db8::1]:8443/#pair=${secret}`, "https://[2001:db8::1]:8443"]]) {
+      check(parseLink(text)?.origin === origin, `${text} is ${parseLink(text)?.origin}`);
+    }
+    for (const text of ["", null, "https://a/", `http://a/#pair=${secret}`, `https://a/b#pair=${secret}`, `https://u:p@a/#pair=${secret}`, `https://a/#pair=${secret}A`,
+      `https://a/#pair=${secret.slice(1)}`, `https://a/?q#pair=${secret}`, `javascript:alert(1)#pair=${secret}`, `https:///#pair=${secret}`]) {
+      check(parseLink(text) === null, `taken: ${text}`);
+    }
+    check(parseCode(" 1234-5678 ") === "12345678" && parseCode("1234 5678") === "12345678" && parseCode("1234\u20115678") === "12345678", "a code");
+    for (const text of ["", "1234567", "123456789", "1234-567a", "\u0661234-5678", null]) check(parseCode(text) === null, `taken: ${text}`);
+    return {};
+  }
+
+  /** Something that answers in the child's place, without its secrets. */
+  async function impostors() {
+    const real = globalThis.fetch;
+    const encoded = modules.bytes.base64url;
+    const share = encoded(modules.bytes.fromHex("04d8bbd6c639c62937b04d997f38c3770719c629d7014d49a24b4f98baa1292b4907d60aa6bfade45008a636337f5168c64d9bd36034808cd564490b1e656edbe7"));
+    const zeros = (count) => encoded(new Uint8Array(count));
+    const answers = {
+      "wrong-link": { step: "share", session: zeros(16), share, confirmation: zeros(32) },
+      "bad-reply": { step: "share", session: zeros(16), share: zeros(65), confirmation: zeros(32) },
+    };
+    const found = {};
+    try {
+      for (const [reason, answer] of [...Object.entries(answers), ["bad-reply", 7], ["bad-reply", null], ["bad-reply", { step: "parameters" }], ["bad-reply", { step: "share" }]]) {
+        globalThis.fetch = async () => new Response(JSON.stringify(answer), { status: 200 });
+        found[reason] = (await pairing({ secret: new Uint8Array(16) })).reason;
+        check(found[reason] === reason, `${found[reason]} instead of ${reason}`);
+      }
+      globalThis.fetch = async () => new Response(JSON.stringify({ step: "parameters", salt: zeros(16), iterations: 10 }));
+      check((await pairing({ code: "12345678" })).reason === "bad-reply", "ten iterations");
+      globalThis.fetch = async () => Promise.reject(new TypeError("no route"));
+      check((await pairing({ code: "12345678" })).reason === "unreachable", "no network");
+    } finally {
+      globalThis.fetch = real;
+    }
+    return {};
+  }
+
+  async function lost(index, kind) {
+    const { watcher, monitor } = watched[index];
+    await until(`the alarm ${kind}`, () => monitor.alarm?.kind === kind && watcher.phase !== "live");
+    return { planned: watcher.plannedStop !== null, level: monitor.alarm.level, acknowledged: monitor.alarm.acknowledged };
+  }
+
+  async function back(index) {
+    const result = await seen(index);
+    const { watcher, monitor, sound } = watched[index];
+    await until("no alarm", () => monitor.alarm === null);
+    await until("sound again", () => sound.verdict.hearing);
+    check(watcher.plannedStop === null, "the planned stop is still told");
+    return result;
+  }
+
+  async function forged(index) {
+    const { watcher } = watched[index];
+    await until("refused as forged", () => watcher.refusal?.reason === "forged", 25);
+    check(watcher.phase !== "live" && watcher.pictureAt === 0 && watcher.soundAt === 0, "something came");
+    return { text: watcher.refusal.text };
+  }
+
+  async function audioOnly(index) {
+    const { watcher } = watched[index];
+    watcher.audioOnly = true;
+    await until("no picture", () => watcher.picture.getTracks().length === 0 && isLive(index));
+    const now = Date.now();
+    await until("sound", () => watcher.soundAt > now);
+    watcher.audioOnly = false;
+    await until("pictures again", () => watcher.picture.getTracks().length === 1 && watcher.pictureAt > now && isLive(index));
+    return {};
+  }
+
+  async function refused(index) {
+    const { watcher, monitor } = watched[index];
+    await until("refused", () => watcher.phase === "refused");
+    await until("the alarm", () => monitor.alarm?.kind === "revoked");
+    return { reason: watcher.refusal.reason };
+  }
+
+  async function viewers(index, count) {
+    await until(`${count} viewers`, () => watched[index].watcher.control.state?.viewers?.length === count);
+    return {};
+  }
+
+  const calls = {
+    load, pairByLink, pairByCode, watch, leave, seen, pictureChanges, soundArrives, orders, nonsense, keys, vectors, parsing, impostors, lost,
+    back, forged, audioOnly, refused, viewers,
+    firstPicture: (index) => until("the first picture", () => watched[index].firstPictureMs),
+    state: (index) => ({ events: watched[index].events, name: watched[index].watcher.child.name, soundAt: watched[index].watcher.soundAt, now: Date.now() }),
+    soundSince: (index, time) => until("sound", () => watched[index].watcher.soundAt > time && isLive(index) && Date.now()),
+    acknowledge: (index) => watched[index].monitor.acknowledge(),
+    alarms: async (cases, source) => {
+      const run = new Function(`${source.replace("export function", "function")}; return runAlarmCases;`)();
+      return { problems: run(cases, modules.alarm.Alarm) };
+    },
+  };
+  // Errors become values, with their place.
+  return async (name, ...parameters) => {
+    try {
+      return JSON.stringify({ value: (await calls[name](...parameters)) ?? null });
+    } catch (error) {
+      return JSON.stringify({ problem: `${error.message} ${error.stack?.split("\n")[1] ?? ""}` });
+    }
+  };
+})();
