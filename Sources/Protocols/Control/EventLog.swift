@@ -1,3 +1,13 @@
+/// How much an event or a fault matters to a parent.
+public enum EventLevel: String, CaseIterable, Sendable {
+  /// Worth reading in the morning.
+  case notice
+  /// Something is worse than it should be; the child is still seen and heard.
+  case warning
+  /// The child is not seen or not heard.
+  case alarm
+}
+
 /// Kinds of events in the log.
 public enum EventKind: String, CaseIterable, Sendable {
   case viewerJoined = "viewer-joined"
@@ -24,6 +34,16 @@ public enum EventKind: String, CaseIterable, Sendable {
   case speakerBack = "speaker-back"
   /// The child has started.
   case restart
+
+  public var level: EventLevel {
+    switch self {
+    case .cameraLost, .microphoneLost: .alarm
+    case .speakerLost: .warning
+    case .viewerJoined, .viewerLeft, .paired, .unpaired, .pairingOpened, .pairingClosed, .light, .lullaby, .talk,
+      .cameraSwitched, .cameraBack, .night, .screenshot, .microphoneBack, .speakerBack, .restart:
+      .notice
+    }
+  }
 }
 
 /// The latest events, oldest first. The shell persists them across restarts.
@@ -71,7 +91,7 @@ public struct EventLog: Sendable {
     _ kind: EventKind, time: Double, name: String? = nil, id: String? = nil, detail: String? = nil
   ) -> EventDocument {
     let event = EventDocument(
-      sequence: nextSequence, kind: kind.rawValue, time: time, name: name, id: id,
+      sequence: nextSequence, kind: kind.rawValue, level: kind.level.rawValue, time: time, name: name, id: id,
       detail: detail.map { String($0.unicodeScalars.prefix(200)) })
     nextSequence &+= 1
     if events.count >= capacity { removeOne() }

@@ -101,6 +101,8 @@ public struct EventDocument: Codable, Hashable, Sendable {
   public var sequence: UInt64
   /// An `EventKind`, or one that only a newer child knows.
   public var kind: String
+  /// An `EventLevel`; nil from a child of an earlier version.
+  public var level: String?
   public var time: Double
   /// Who caused it.
   public var name: String?
@@ -110,10 +112,12 @@ public struct EventDocument: Codable, Hashable, Sendable {
   public var detail: String?
 
   public init(
-    sequence: UInt64, kind: String, time: Double, name: String? = nil, id: String? = nil, detail: String? = nil
+    sequence: UInt64, kind: String, level: String? = nil, time: Double, name: String? = nil, id: String? = nil,
+    detail: String? = nil
   ) {
     self.sequence = sequence
     self.kind = kind
+    self.level = level
     self.time = time
     self.name = name
     self.id = id
