@@ -74,6 +74,7 @@ let cores: [Target] = [
   core("PeerConnection", needs: ["Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP"]),
   core("Pairing", needs: ["Wire"]),
   core("Control", needs: ["Wire", "Pairing"]),
+  core("Monitoring", needs: ["Wire", "Control"]),
   core("Signaling", needs: ["Wire", "JSON", "SDP", "Pairing"]),
 ]
 
@@ -152,6 +153,7 @@ let programs: [Target] = [
     "Parent", in: "Parent",
     needs: [
       "Wire", "JSON", "ICE", "SDP", "RTPReceiving", "SCTP", "PeerConnection", "Pairing", "Signaling", "Control",
+      "Monitoring",
       "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Devices", "Pipelines", "Discovery", "SecureTransport",
       "Identity", "Server", "Storage", "Health", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
@@ -173,7 +175,7 @@ let programs: [Target] = [
     name: "cradle-parent",
     dependencies: [
       "Wire", "Pairing", "Signaling", "Control", "DeviceNames", "Parent", "Commands", "Desktop", "Devices", "Discovery",
-      "Frames", "Health", "QRCode", "Server", "Storage",
+      "Frames", "Health", "Monitoring", "QRCode", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"),
     ], path: "Sources/cradle-parent", swiftSettings: strict),
 ]
@@ -200,6 +202,7 @@ let checks: [Target] = [
   tests("SDPTests", needs: ["SDP", "TestSupport"]),
   tests("PairingTests", needs: ["Wire", "Pairing", "SecureTransport", "Identity", "Messages", "TestSupport"]),
   tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "Identity", "Messages", "TestSupport"]),
+  tests("MonitoringTests", needs: ["Wire", "Control", "Monitoring"]),
   tests("ControlTests", needs: ["Wire", "JSON", "Pairing", "Control", "Messages"]),
   tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
@@ -248,7 +251,8 @@ let checks: [Target] = [
   tests(
     "ParentTests",
     needs: [
-      "Wire", "Control", "Messages", "Pairing", "Signaling", "SDP", "SCTP", "RTPReceiving", "PeerConnection", "Frames",
+      "Wire", "Control", "Messages", "Pairing", "Signaling", "SDP", "SCTP", "RTPReceiving", "PeerConnection",
+      "Monitoring", "Frames",
       "Discovery", "Health", "SecureTransport", "Identity", "Server", "Storage", "Commands", "Parent",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
     ]),

@@ -51,6 +51,8 @@ public struct ChildConfiguration: Sendable, Hashable {
 
   public struct Microphone: Sendable, Hashable {
     public var device: AudioDevice
+    /// Nothing but zeros is a quiet room, not a microphone that has failed.
+    public var mayBeSilent: Bool
   }
 
   public struct Speaker: Sendable, Hashable {
@@ -87,7 +89,7 @@ extension ChildConfiguration {
     tls: nil,
     mediaPorts: nil,
     cameras: [camera(at: 0)],
-    microphone: Microphone(device: .auto),
+    microphone: Microphone(device: .auto, mayBeSilent: false),
     // Loud enough for a lullaby across a room, but not harmful to a child's ears beside the cot.
     speaker: Speaker(device: .auto, maximumVolume: 60),
     lights: [light(at: 0)],

@@ -63,8 +63,9 @@ extension ChildConfiguration {
       result.cameras = entries.indices.compactMap { camera(entries[$0], at: $0, reader) }
       refuseDuplicates(result.cameras.map(\.id), entries, "cameras", reader)
     }
-    if let microphone = top.section("microphone", keys: ["device"]) {
+    if let microphone = top.section("microphone", keys: ["device", "may-be-silent"]) {
       result.microphone.device = microphone.value("device", default: result.microphone.device)
+      result.microphone.mayBeSilent = microphone.boolean("may-be-silent", default: result.microphone.mayBeSilent)
     }
     if let speaker = top.section("speaker", keys: ["device", "maximum-volume"]) {
       result.speaker.device = speaker.value("device", default: result.speaker.device)

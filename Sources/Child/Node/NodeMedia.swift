@@ -40,7 +40,8 @@ struct NodeMedia: Sendable {
       speaker: configuration.speaker.device, maximumVolume: configuration.speaker.maximumVolume
     ) { event in NodeLog.sound(event, logger) }
     audio = AudioPipeline(
-      device: configuration.microphone.device, echo: sound.echo, deliver: { packet in relay.audio(packet) },
+      device: configuration.microphone.device, mayBeSilent: configuration.microphone.mayBeSilent, echo: sound.echo,
+      deliver: { packet in relay.audio(packet) },
       levelMeasured: { relay.levelMeasured() },
       microphoneChanged: { state in NodeLog.microphone(state, logger) })
     self.relay = relay

@@ -3,6 +3,7 @@ internal import Control
 internal import Devices
 public import Frames
 internal import ICE
+internal import Monitoring
 internal import NIOCore
 internal import PeerConnection
 internal import Pipelines
@@ -257,8 +258,12 @@ public final class Watcher: @unchecked Sendable {
     case .heartbeat(let beat):
       alarm?.note(
         .heartbeat(
-          video: beat.video.map { Alarm.Track(state: $0.state, captured: $0.captured) },
-          audio: beat.audio.map { Alarm.Track(state: $0.state, captured: $0.captured) }))
+          video: beat.video.map {
+            Alarm.Track(state: $0.state, captured: $0.captured, fault: $0.fault.flatMap(DeviceFault.init))
+          },
+          audio: beat.audio.map {
+            Alarm.Track(state: $0.state, captured: $0.captured, fault: $0.fault.flatMap(DeviceFault.init))
+          }))
     case .state, .event, .level: break
     }
     tell(.push(push))
@@ -358,8 +363,11 @@ public final class Watcher: @unchecked Sendable {
     let connection = session?.peer.flatMap { hub.connection($0) }?.statistics(now: now)
     result.reconnects = reconnects
     result.child = child
-    result.alarm = report?.kind.rawValue
-    result.alarmRings = report.map(\.isRinging)
+    result.alarm = report.map {
+      WatchStatistics.Alarm(
+        kind: $0.kind.rawValue, level: $0.level.rawValue,
+        sinceMs: Int(saturating: (MonotonicClock.now - $0.since).inMilliseconds), acknowledged: $0.isAcknowledged)
+    }
     result.timeToFirstFrameMs = picture.firstPicture.map { Self.tenths(($0 - began).inMilliseconds) }
     result.framesDecoded = picture.framesDecoded
     if picture.width > 0 {

@@ -1,9 +1,8 @@
 import Control
 import Foundation
+import Monitoring
 import Testing
 import Wire
-
-@testable import Parent
 
 /// The table that the phone page's alarm is tested with, too: Tests/Fixtures/alarm-cases.json.
 @Suite struct AlarmTests {
@@ -18,6 +17,7 @@ import Wire
       struct Track: Decodable {
         var state: String
         var captured: UInt64
+        var fault: String?
       }
       struct Refusal: Decodable { var reason: String }
       struct Details: Decodable {
