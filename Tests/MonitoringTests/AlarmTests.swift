@@ -145,7 +145,8 @@ import Wire
     func track(_ told: Case.Step.Track?, _ rate: Double?) throws -> Alarm.Track? {
       try told.map { told in
         Alarm.Track(
-          state: try #require(.init(rawValue: told.state)), captured: told.captured + UInt64((rate ?? 0) * seconds))
+          state: try #require(.init(rawValue: told.state)), captured: told.captured + UInt64((rate ?? 0) * seconds),
+          fault: told.fault.flatMap(DeviceFault.init))
       }
     }
     let data = step.data
