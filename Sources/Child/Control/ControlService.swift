@@ -26,6 +26,7 @@ final class ControlService: @unchecked Sendable {
   let report: StatusReporter
   var floor = TalkFloor()
   let events: PersistentEventLog
+  private let watch: NightWatch
   private var told: NodeState?
   private var messageNumber: UInt64 = 0
   private var transferNumber: UInt32 = 0
@@ -35,7 +36,8 @@ final class ControlService: @unchecked Sendable {
 
   init(
     viewers: Viewers, pairing: PairingService, lights: LightBoard, night: NightBoard, sound: SoundOutput,
-    lullaby: LullabyService, report: StatusReporter, events: PersistentEventLog
+    lullaby: LullabyService, report: StatusReporter, events: PersistentEventLog,
+    watch: NightWatch
   ) {
     self.viewers = viewers
     self.pairing = pairing
@@ -45,6 +47,7 @@ final class ControlService: @unchecked Sendable {
     self.lullaby = lullaby
     self.report = report
     self.events = events
+    self.watch = watch
   }
 
   /// Begins to observe viewers and pairing.
@@ -62,6 +65,7 @@ final class ControlService: @unchecked Sendable {
     push(.goodbye(reason: "The child is stopping."))
     lights.stop()
     night.stop()
+    if let minute = watch.stop() { events.append(minute) }
   }
 
   private func note(_ change: PairingService.Change) {
@@ -78,7 +82,10 @@ final class ControlService: @unchecked Sendable {
   private func handle(_ event: ViewerEvent) {
     switch event {
     case .connected(let viewer):
-      if viewer.isWatching { note(.viewerJoined, viewer: viewer) }
+      if viewer.isWatching {
+        note(.viewerJoined, viewer: viewer)
+        if let time = watch.cameBack(viewer) { note(.reconnected, viewer: viewer, detail: Self.after(time)) }
+      }
       tellChanges()
     case .connection(let viewer, let event): handle(event, of: viewer)
     case .permissionsChanged(let viewer):
@@ -86,9 +93,12 @@ final class ControlService: @unchecked Sendable {
       tellChanges()
     case .ended(let viewer):
       loseFloor(viewer)
-      if viewer.isWatching { note(.viewerLeft, viewer: viewer) }
+      let cause = watch.left(viewer)
+      if viewer.isWatching { note(.viewerLeft, viewer: viewer, detail: cause.rawValue) }
       tellChanges()
-    case .levelMeasured: tellLevel()
+    case .levelMeasured:
+      watch.levelMeasured()
+      tellLevel()
     case .secondPassed: beat()
     }
   }
@@ -179,6 +189,36 @@ final class ControlService: @unchecked Sendable {
     push(.event(events.append(kind, time: Self.unixTime, name: viewer?.name, id: id, detail: detail)))
   }
 
+  /// `alarm.note`.
+  func note(_ alarm: AlarmNote, from viewer: ViewerSession) throws(ControlError) {
+    guard viewer.alarmNotes.admit(viewer.peer, now: MonotonicClock.now) == .admitted else {
+      throw ControlError(.busy, "Too many alarms are told at once; tell the rest later.")
+    }
+    push(
+      .event(
+        events.append(
+          .alarm, level: alarm.level, time: Self.unixTime, name: viewer.name, id: alarm.kind, detail: nil,
+          began: alarm.began, acknowledgedAt: alarm.acknowledgedAt)))
+  }
+
+  private func note(_ finding: NightWatch.Finding) {
+    switch finding {
+    case .minute(let minute): events.append(minute)
+    case .unheard(let time): note(.unheard, detail: "nobody has been listening for \(Self.text(time))")
+    case .heardAgain(let time): note(.heardAgain, detail: Self.after(time))
+    case .clockSet(let seconds):
+      note(.clockSet, detail: "by \(seconds < 0 ? "-" : "+")\(Self.text(.milliseconds(abs(seconds) * 1000)))")
+    }
+  }
+
+  private static func after(_ time: Duration) -> String { "after \(text(time))" }
+
+  /// `42 s`, `5 min`.
+  private static func text(_ time: Duration) -> String {
+    let seconds = time.nanoseconds / 1_000_000_000
+    return seconds < 120 ? "\(seconds) s" : "\(seconds / 60) min"
+  }
+
   /// Tells all viewers what has changed since the last call.
   func tellChanges() {
     let now = state
@@ -208,7 +248,8 @@ final class ControlService: @unchecked Sendable {
     lights.refresh()
     night.beat()
     tellChanges()
-    events.saveWhenDue(on: loop)
+    for finding in watch.beat() { note(finding) }
+    events.saveWhenDue()
     for viewer in viewers.registry.all where viewer.controlChannel != nil {
       send(.push(.heartbeat(heartbeat(for: viewer))), to: viewer)
     }

@@ -114,7 +114,8 @@ public final class ChildNode: Sendable {
       viewers: viewers, pairing: pairing, lights: lights, night: night, sound: media.sound,
       lullaby: LullabyService(
         output: media.sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
-      report: report, events: PersistentEventLog(in: files.directory, logger: logger))
+      report: report, events: PersistentEventLog(in: files.directory, loop: loop, logger: logger),
+      watch: NightWatch(viewers: viewers, unheard: configuration.unheard))
     let routes = Routes(
       loop: loop, viewers: viewers, tokens: tokens, pairing: pairing, configuration: configuration, report: report,
       root: root, logger: logger)
@@ -201,7 +202,7 @@ public final class ChildNode: Sendable {
     }.get()
     await listeners.close()
     // Viewers that left only now are in the log, too.
-    try? await viewers.hub.eventLoop.submit { self.control.events.saveNow() }.get()
+    try? await viewers.hub.eventLoop.submit { self.control.events.close() }.get()
     if !media.stop(and: lights.releases + night.releases) { logger.warning("a device hangs; stopping without it") }
     try? await group.shutdownGracefully()
   }
