@@ -157,7 +157,8 @@ let programs: [Target] = [
     "Parent", in: "Parent",
     needs: [
       "Wire", "JSON", "ICE", "SDP", "RTPReceiving", "SCTP", "PeerConnection", "Pairing", "Signaling", "Control",
-      "NightReport", "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Picture", "Devices", "Pipelines", "Discovery", "SecureTransport",
+      "NightReport", "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Picture", "Devices", "Pipelines",
+      "Discovery", "SecureTransport",
       "Identity", "Server", "Storage", "Health", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
     ]),
@@ -177,7 +178,8 @@ let programs: [Target] = [
   .executableTarget(
     name: "cradle-parent",
     dependencies: [
-      "Wire", "Pairing", "Signaling", "Control", "NightReport", "DeviceNames", "Parent", "Commands", "Desktop", "Devices", "Discovery",
+      "Wire", "Pairing", "Signaling", "Control", "NightReport", "DeviceNames", "Parent", "Commands", "Desktop",
+      "Devices", "Discovery",
       "Frames", "Health", "QRCode", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"),
     ], path: "Sources/cradle-parent", swiftSettings: strict),

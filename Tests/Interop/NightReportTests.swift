@@ -88,7 +88,8 @@ extension RealPeers {
     /// What was acknowledged before the power was cut is there after it.
     @Test func anAlarmOfTheChildSurvivesAPowerCut() throws {
       let house = try Household(
-        configuration: Household.configuration.replacing("{id: door, device: test, width: 320, height: 240, framerate: 30}",
+        configuration: Household.configuration.replacing(
+          "{id: door, device: test, width: 320, height: 240, framerate: 30}",
           with: "{id: door, device: /dev/v4l/by-id/none}"))
       try house.pair()
       let deadline = Date.now + 30

@@ -23,7 +23,9 @@ import Wire
           for _ in 0..<5 { recorder.note(levelDb: level) }
         }
         for name in hearing { received[name, default: 0] += 50 }
-        let listeners = received.map { MinuteRecorder.Listener(id: "peer of \($0.key)", name: $0.key, received: $0.value) }
+        let listeners = received.map {
+          MinuteRecorder.Listener(id: "peer of \($0.key)", name: $0.key, received: $0.value)
+        }
         let second = recorder.second(unix: unix, now: now, captured: captured, listeners: listeners)
         minutes += second.minutes
         if second.isHeard { heardSeconds += 1 }
@@ -94,9 +96,11 @@ import Wire
     room.pass(61)
     #expect(room.steps.map { $0.rounded() } == [-3600, 7200])
     let first: Int64 = 1_795_291_200 / 60
-    #expect(room.minutes.map(\.minute) == [first, first - 60, first - 59, first + 61, first + 62].filter { minute in
-      room.minutes.contains { $0.minute == minute }
-    })
+    #expect(
+      room.minutes.map(\.minute)
+        == [first, first - 60, first - 59, first + 61, first + 62].filter { minute in
+          room.minutes.contains { $0.minute == minute }
+        })
     #expect(room.minutes.first?.listeners == ["Ada"])
   }
 

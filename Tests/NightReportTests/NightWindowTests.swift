@@ -18,7 +18,8 @@ import Testing
   func daysAreReadAndWritten(text: String) throws {
     let day = try #require(CalendarDay(text))
     #expect(day.description == text)
-    #expect(CalendarDay(CalendarDay(number: day.number - 1).description)?.number == day.number - 1 || text == "1970-01-01")
+    #expect(
+      CalendarDay(CalendarDay(number: day.number - 1).description)?.number == day.number - 1 || text == "1970-01-01")
   }
 
   @Test func theDaysAreThoseOfTheCalendar() {

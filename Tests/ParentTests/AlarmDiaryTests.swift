@@ -13,7 +13,8 @@ import Wire
     var now = Instant.zero
 
     mutating func note(
-      _ kind: Alarm.Kind?, since: Double = 0, acknowledged: Bool = false, level: Alarm.Level = .alarm, at seconds: Double
+      _ kind: Alarm.Kind?, since: Double = 0, acknowledged: Bool = false, level: Alarm.Level = .alarm,
+      at seconds: Double
     ) {
       now = .zero + .milliseconds(seconds * 1000)
       let report = kind.map { kind in

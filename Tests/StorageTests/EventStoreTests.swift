@@ -11,7 +11,8 @@ import Testing
   private let events = [
     EventDocument(sequence: 7, kind: "restart", level: "notice", time: 1_795_291_200.5),
     EventDocument(
-      sequence: 8, kind: "alarm", level: "alarm", time: 1_795_291_201, name: "Ada", id: "link", detail: "pulled \"out\"",
+      sequence: 8, kind: "alarm", level: "alarm", time: 1_795_291_201, name: "Ada", id: "link",
+      detail: "pulled \"out\"",
       began: 1_795_291_100.25, acknowledgedAt: 1_795_291_150),
   ]
 
@@ -165,7 +166,8 @@ import Testing
       [
         EventDocument(sequence: 1, kind: "light", time: now - year - 1),
         EventDocument(sequence: 2, kind: "light", time: now - year + 1),
-      ], minutes: [now - year - 61, now].map { time in
+      ],
+      minutes: [now - year - 61, now].map { time in
         MinuteRecord(minute: Int64(time / 60), isDelivered: true, peak: -1, mean: -1, listeners: [])
       })
     try store.trim(now: now)

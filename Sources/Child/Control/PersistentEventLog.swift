@@ -46,7 +46,8 @@ final class PersistentEventLog {
       let opening = try EventStore.open(in: directory)
       for warning in opening.warnings { logger.warning("\(warning)") }
       if opening.carriedOver > 0 {
-        logger.notice("the events of an earlier version are in the store now", metadata: ["events": "\(opening.carriedOver)"])
+        logger.notice(
+          "the events of an earlier version are in the store now", metadata: ["events": "\(opening.carriedOver)"])
       }
       log = EventLog(restored: try opening.store.events(since: nil, limit: EventLog.defaultCapacity))
       committed = log.lastSequence

@@ -33,7 +33,8 @@ struct AlarmDiary {
       let began = max(0, unix - (now - report.since).inSeconds)
       ringing = (
         key,
-        AlarmNote(kind: report.kind.rawValue, level: EventLevel(rawValue: report.level.rawValue) ?? .alarm, began: began)
+        AlarmNote(
+          kind: report.kind.rawValue, level: EventLevel(rawValue: report.level.rawValue) ?? .alarm, began: began)
       )
     }
   }

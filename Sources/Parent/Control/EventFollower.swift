@@ -55,7 +55,8 @@ public struct EventFollower: Sendable {
     _ session: ControlSession, since last: inout UInt64?, limit: Int, level: EventLevel?,
     _ told: (EventDocument) -> Void
   ) async throws {
-    guard case .events(let missed) = try await session.perform(.eventsGet(since: last, limit: limit, level: level)) else { return }
+    guard case .events(let missed) = try await session.perform(.eventsGet(since: last, limit: limit, level: level))
+    else { return }
     for event in missed { told(event) }
     // Events pushed before the reply are part of it. A child that lost its log counts from the start again.
     let newest = missed.last?.sequence

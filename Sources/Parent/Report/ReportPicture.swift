@@ -57,7 +57,8 @@ public struct ReportPicture {
 
   private func draw() {
     canvas.clear(Self.paper)
-    let night = "\(LocalTime.text(unixSeconds: report.from).prefix(16)) to \(LocalTime.text(unixSeconds: report.to).suffix(8).prefix(5))"
+    let night =
+      "\(LocalTime.text(unixSeconds: report.from).prefix(16)) to \(LocalTime.text(unixSeconds: report.to).suffix(8).prefix(5))"
     Self.title.draw(night, x: 30, y: 24, luma: Self.ink, on: canvas)
     let heard = "heard \(report.monitoredMinutes) of \(report.minutes) min, noise \(report.noise.minutes) min"
     Self.text.draw(heard, x: 30, y: 74, luma: Self.ink, on: canvas)

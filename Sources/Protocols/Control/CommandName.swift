@@ -48,7 +48,9 @@ extension CommandName {
         .talkAcquire, .talkRelease:
         speaker
       case .cameraList, .cameraSwitch, .screenshotTake: cameras
-      case .ping, .statusGet, .eventsGet, .reportGet, .alarmNote, .pairingOpen, .pairingClose, .pairsList, .pairRemove, .inviteCreate: true
+      case .ping, .statusGet, .eventsGet, .reportGet, .alarmNote, .pairingOpen, .pairingClose, .pairsList, .pairRemove,
+        .inviteCreate:
+        true
       }
     }
   }

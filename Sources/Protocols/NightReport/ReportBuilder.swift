@@ -62,7 +62,8 @@ public struct ReportBuilder: Sendable {
   public var range: Range<Int64> { first..<end }
 
   private static func minute(_ seconds: Int64) -> Int64 {
-    seconds >= 0 ? seconds / 60 : (seconds - 59) / 60
+    let (minute, rest) = seconds.quotientAndRemainder(dividingBy: 60)
+    return rest < 0 ? minute - 1 : minute
   }
 
   /// Ascending; others are ignored.

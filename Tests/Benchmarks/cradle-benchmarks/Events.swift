@@ -7,7 +7,8 @@ import Storage
 /// What the event store costs: appending, and the report of a night and of a year.
 struct Events: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Appends events to a store on this machine's disk, fills a year, and says how long appending and reports took.")
+    abstract:
+      "Appends events to a store on this machine's disk, fills a year, and says how long appending and reports took.")
 
   @Option(help: "Where the store is made; it is removed afterwards.")
   var folder = NSTemporaryDirectory()
@@ -93,7 +94,8 @@ struct Events: AsyncParsableCommand {
     }
     try printJSON(
       Report(
-        appendedPerSecond: (Double(count) / (appended / .seconds(1))).rounded(), batch: batch, alarmMilliseconds: single,
+        appendedPerSecond: (Double(count) / (appended / .seconds(1))).rounded(), batch: batch,
+        alarmMilliseconds: single,
         nightMilliseconds: year.night, yearMilliseconds: year.year, eventsMilliseconds: year.latest, yearBytes: bytes,
         yearMinutes: minutes, yearEvents: events))
   }
@@ -105,7 +107,9 @@ struct Events: AsyncParsableCommand {
 
   /// A kind in ten is one that reports read.
   private func event(_ sequence: UInt64, at time: Int64) -> EventDocument {
-    let kinds = ["light", "lullaby", "viewer-joined", "viewer-left", "talk", "light", "light", "night", "light", "light"]
+    let kinds = [
+      "light", "lullaby", "viewer-joined", "viewer-left", "talk", "light", "light", "night", "light", "light",
+    ]
     return EventDocument(
       sequence: sequence, kind: kinds[Int(sequence % 10)], level: "notice", time: Double(time), name: "mother",
       id: "nightlight", detail: "on")
