@@ -39,8 +39,9 @@ public struct ReportBuilder: Sendable {
   private var monitored = 0
   private var noisy = 0
   private var loudest: Int16?
-  /// Minutes by audience.
+  /// Minutes by audience. Those that are alike come one after the other.
   private var audiences: [Int: Int] = [:]
+  private var latest = (audience: 0, minutes: 0)
   private var levels: [Int] = []
   private var heard: [Int] = []
   private let hasTimeline: Bool
@@ -77,7 +78,8 @@ public struct ReportBuilder: Sendable {
       loudest = max(loudest ?? peak, peak)
     }
     let isMonitored = minute.isDelivered && minute.audience != 0
-    if minute.audience != 0 { audiences[minute.audience, default: 0] += 1 }
+    if minute.audience != latest.audience { countLatest(next: minute.audience) }
+    latest.minutes += 1
     if hasTimeline {
       let level = minute.isDelivered ? minute.peak.map { min(100, max(0, -Int($0) / 10)) } : nil
       levels.append(level ?? ReportDocument.Timeline.microphoneSilent)
@@ -90,6 +92,11 @@ public struct ReportBuilder: Sendable {
       if gap == nil { gap = Gap(from: minute.minute, to: minute.minute) }
       if !minute.isDelivered { gap?.isUndelivered = true }
     }
+  }
+
+  private mutating func countLatest(next audience: Int) {
+    if latest.audience != 0 { audiences[latest.audience, default: 0] += latest.minutes }
+    latest = (audience, 0)
   }
 
   /// Minutes of which there is no record.
@@ -129,6 +136,7 @@ public struct ReportBuilder: Sendable {
   public consuming func finish(names: [Int: [String]], events: [EventDocument]) -> ReportDocument {
     skip(to: end)
     closeGap(at: end)
+    countLatest(next: 0)
     let told = gaps.map { document($0, events) }
     let longest = gaps.indices.max { Self.length(gaps[$0]) < Self.length(gaps[$1]) }
     let (start, stop) = (Double(from), Double(to))

@@ -132,7 +132,11 @@ struct SQLiteStatement: ~Copyable {
 
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-  func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+  /// SQLite returns 0 for NULL.
+  func optionalInteger(_ column: Int32) -> Int64? {
+    let value = integer(column)
+    return value == 0 && isNull(column) ? nil : value
+  }
 
   func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
