@@ -19,6 +19,8 @@ public struct ChildConfiguration: Sendable, Hashable {
   /// The directory of lullaby files; need not exist.
   public var lullabies: String
   public var video: Video
+  /// When nobody has listened for so long, that is an event; nil: never.
+  public var unheard: Duration?
   /// 0...8.
   public var iceServers: [ICEServer]
 
@@ -96,6 +98,8 @@ extension ChildConfiguration {
     lullabies: "/usr/share/cradle/lullabies",
     // Below 150 kbps 720p is unusable; above 2500 kbps VP8 at 720p30 does not look better.
     video: Video(bitrateKbps: 150...2500),
+    // A family that watches by turns does not want to be told of each pause.
+    unheard: nil,
     // No server outside the home is used unless one is configured.
     iceServers: [])
 

@@ -55,6 +55,12 @@ struct NodeMedia: Sendable {
     audio.start()
   }
 
+  /// What cameras and microphone do, by their names for the log.
+  var standing: [(name: String, state: LastResort.State)] {
+    cameras.map { ("camera \($0.settings.cameraID)", LastResort.State($0.camera)) }
+      + [("the microphone", LastResort.State(audio.microphone))]
+  }
+
   /// The loops supervised by the watchdog.
   var watched: [Watchdog.Loop] {
     cameras.flatMap { camera in

@@ -92,6 +92,7 @@ extension DeviceSupervisor where Info == VideoSourceInfo, Element == VideoFrame 
   public convenience init(
     _ device: VideoDevice, request: VideoRequest, demand: Demand? = nil, slowShutter: Demand? = nil, pulse: Pulse? = nil
   ) {
+    let stableName = StableName()
     // Files and programs may show what they like.
     let isSensor =
       switch device {
@@ -101,7 +102,7 @@ extension DeviceSupervisor where Info == VideoSourceInfo, Element == VideoFrame 
     self.init(name: "camera-watch", demand: demand, pulse: pulse, staleness: isSensor ? .pictures : nil) {
       (avoiding) throws(DeviceError) in
       try VideoSources.open(
-        device, request: request, avoiding: avoiding, demand: demand, slowShutter: slowShutter)
+        device, request: request, avoiding: avoiding, demand: demand, slowShutter: slowShutter, stableName: stableName)
     }
   }
 }
@@ -114,9 +115,10 @@ extension DeviceSupervisor where Info == AudioSourceInfo, Element == AudioBlock 
       case .auto, .pcm: true
       case .off, .file, .test: false
       }
+    let stableName = StableName()
     self.init(name: "mic-watch", pulse: pulse, staleness: isSensor && !mayBeSilent ? .sounds : nil) {
       (avoiding) throws(DeviceError) in
-      try AudioSources.open(device, avoiding: avoiding)
+      try AudioSources.open(device, avoiding: avoiding, stableName: stableName)
     }
   }
 }

@@ -35,6 +35,9 @@ public final class Watcher: @unchecked Sendable {
   /// Made by `begin`.
   private(set) var alarm: AlarmWatch?
   private var report: Alarm.Report?
+  /// For the child's event log.
+  var diary = AlarmDiary()
+  var isTellingAlarm = false
   private var state = WatchStatistics.State.connecting {
     didSet { if state != oldValue { stateChanged() } }
   }
@@ -252,6 +255,7 @@ public final class Watcher: @unchecked Sendable {
     case .hello(let hello):
       child = hello.name.isEmpty ? nil : hello.name
       alarm?.note(.hello)
+      tellAlarms()
     case .goodbye(let reason):
       notice(WatchNotice(.information, reason.isEmpty ? "the child says goodbye" : "goodbye: \(reason)"))
       alarm?.note(.goodbye)
@@ -308,6 +312,7 @@ public final class Watcher: @unchecked Sendable {
   private func alarmChanged(_ report: Alarm.Report?) {
     self.report = report
     audio.ring(loudness: report?.loudness ?? 0)
+    keep(report)
     tell(.alarm(report))
   }
 

@@ -127,10 +127,14 @@ public struct EventDocument: Codable, Hashable, Sendable {
   public var id: String?
   /// For people.
   public var detail: String?
+  /// When it began, where that is told later: seconds since 1970-01-01 UTC by the clock of who tells it.
+  public var began: Double?
+  /// When somebody acknowledged it, by the same clock.
+  public var acknowledgedAt: Double?
 
   public init(
     sequence: UInt64, kind: String, level: String? = nil, time: Double, name: String? = nil, id: String? = nil,
-    detail: String? = nil
+    detail: String? = nil, began: Double? = nil, acknowledgedAt: Double? = nil
   ) {
     self.sequence = sequence
     self.kind = kind
@@ -139,5 +143,12 @@ public struct EventDocument: Codable, Hashable, Sendable {
     self.name = name
     self.id = id
     self.detail = detail
+    self.began = began
+    self.acknowledgedAt = acknowledgedAt
+  }
+
+  /// Whether it is as grave as `level`. An event without a level, or with one that is not known here, is a notice.
+  public func isAtLeast(_ level: EventLevel) -> Bool {
+    (self.level.flatMap(EventLevel.init) ?? .notice) >= level
   }
 }

@@ -71,6 +71,14 @@ export default {
     NotAllowedError: "Der Browser darf das Mikrofon nicht benutzen. Bitte in den Einstellungen der Seite erlauben.",
     NotFoundError: "Dieses Gerät hat kein Mikrofon.", NotReadableError: "Ein anderes Programm benutzt das Mikrofon.",
   },
+  night: {
+    _: "Letzte Nacht", bar: "{heard} von {minutes} Minuten hat jemand zugehört", heard: "Zugehört", none: "hat nicht begonnen", gap: "Längste Lücke",
+    noise: "Geräusche", proof: "Letzter Test", unproved: "keiner", camera: "Kamera", microphone: "Mikrofon", speaker: "Lautsprecher",
+    cause: {
+      "child-off": "das Kindgerät war aus", clock: "die Uhr wurde gestellt", microphone: "das Mikrofon fiel aus", link: "eine Verbindung riss ab",
+      left: "jemand hörte auf zuzuhören", ended: "ein Zugang wurde beendet", nobody: "niemand hörte zu",
+    },
+  },
   open: {
     title: "Dein Kind auf diesem Handy", how: "An der Kamera diesen Befehl starten und den QR-Code scannen oder unten den Code eintippen:",
     again: "Kind hinzufügen", code: "Mit dem Code", "code.label": "8 Ziffern", "code.bad": "Der Code hat 8 Ziffern, etwa 1234-5678.",

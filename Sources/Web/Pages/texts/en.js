@@ -68,6 +68,14 @@ export default {
     NotAllowedError: "The browser may not use the microphone. Allow it in the settings of this page.", NotFoundError: "This device has no microphone.",
     NotReadableError: "Another program is using the microphone.",
   },
+  night: {
+    _: "Last night", bar: "Somebody listened for {heard} of {minutes} minutes", heard: "Listened to", none: "has not begun", gap: "Longest gap",
+    noise: "Noise", proof: "Last test", unproved: "none", camera: "Camera", microphone: "Microphone", speaker: "Speaker",
+    cause: {
+      "child-off": "the child was off", clock: "the clock was set", microphone: "the microphone failed", link: "a link was lost",
+      left: "a parent stopped watching", ended: "access was ended", nobody: "nobody listened",
+    },
+  },
   open: {
     title: "Your child, on this phone", how: "On the camera, run this and scan the QR code, or type the code below:", again: "Add a child",
     code: "With the code", "code.label": "8 digits", "code.bad": "The code has 8 digits, such as 1234-5678.", link: "With a link",

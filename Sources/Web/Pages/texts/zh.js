@@ -40,6 +40,14 @@ export default {
   },
   may: { view: "观看", listen: "收听", talk: "说话", control: "控制灯和摇篮曲", admin: "管理" },
   microphone: { NotAllowedError: "浏览器不能使用麦克风，请在页面设置里允许。", NotFoundError: "这台设备没有麦克风。", NotReadableError: "麦克风正被别的程序使用。" },
+  night: {
+    _: "昨夜", bar: "{minutes} 分钟中有 {heard} 分钟有人在听", heard: "有人在听", none: "还没开始", gap: "最长的空白",
+    noise: "有声响", proof: "最近一次测试", unproved: "没有", camera: "摄像头", microphone: "麦克风", speaker: "扬声器",
+    cause: {
+      "child-off": "宝宝端没有运行", clock: "时钟被调整", microphone: "麦克风没有声音", link: "连接中断", left: "有人停止收听", ended: "访问被终止",
+      nobody: "没有人在听",
+    },
+  },
   open: {
     title: "用手机看宝宝", how: "在摄像头上运行下面的命令，然后扫二维码，或在下面输入代码：", again: "添加宝宝端", code: "用代码", "code.label": "8 位数字", "code.bad": "代码是 8 位数字，例如 1234-5678。",
     link: "用链接", "link.label": "链接", token: "用令牌", "token.help": "给访客和其他播放器：cradle-child token add", "token.label": "令牌",
