@@ -76,6 +76,7 @@ let cores: [Target] = [
   core("Control", needs: ["Wire", "Pairing"]),
   core("Monitoring", needs: ["Wire", "Control"]),
   core("NightReport", needs: ["Wire", "Control"]),
+  core("HearingProof", needs: ["Wire"]),
   core("Signaling", needs: ["Wire", "JSON", "SDP", "Pairing"]),
 ]
 
@@ -117,7 +118,9 @@ let shells: [Target] = [
   // Both ends' flows: capture → encode, receive → decode → play, recording.
   room(
     "Pipelines", in: "Media/Pipelines",
-    needs: ["Wire", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices"]),
+    needs: [
+      "Wire", "HearingProof", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices",
+    ]),
   room("SecureTransport", in: "Network/SecureTransport", needs: ["Wire", "PeerConnection", "COpenSSL", "CSRTP"]),
   room(
     "Identity", in: "Network/Identity", needs: ["Wire", "Pairing", "Signaling", "SecureTransport", "COpenSSL"]),
@@ -148,7 +151,8 @@ let programs: [Target] = [
     "Child", in: "Child",
     needs: [
       "Wire", "JSON", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing",
-      "Signaling", "Control", "Monitoring", "NightReport", "DeviceNames", "Messages", "Linux", "Frames", "Codecs",
+      "Signaling", "Control", "Monitoring", "NightReport", "HearingProof", "DeviceNames", "Messages", "Linux",
+      "Frames", "Codecs",
       "Sound", "Picture", "Devices", "Pipelines", "Discovery", "SecureTransport", "Identity", "Server", "Storage",
       "Health", "QRCode", "Web", product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
       product("Logging", "swift-log"),
@@ -157,7 +161,8 @@ let programs: [Target] = [
     "Parent", in: "Parent",
     needs: [
       "Wire", "JSON", "ICE", "SDP", "RTPReceiving", "SCTP", "PeerConnection", "Pairing", "Signaling", "Control",
-      "Monitoring", "NightReport", "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Picture", "Devices",
+      "Monitoring", "NightReport", "HearingProof", "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Picture",
+      "Devices",
       "Pipelines", "Discovery", "SecureTransport",
       "Identity", "Server", "Storage", "Health", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
@@ -209,6 +214,7 @@ let checks: [Target] = [
   tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "Identity", "Messages", "TestSupport"]),
   tests("MonitoringTests", needs: ["Wire", "Control", "Monitoring"]),
   tests("ControlTests", needs: ["Wire", "JSON", "Pairing", "Control", "Messages"]),
+  tests("HearingProofTests", needs: ["Wire", "Frames", "Codecs", "HearingProof"]),
   tests("NightReportTests", needs: ["Wire", "Control", "NightReport"]),
   tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),

@@ -20,6 +20,8 @@ extension ControlService {
     case .eventsGet(let since, let limit, let level):
       events.events(since: since, limit: limit, level: level).map { .events($0) }
     case .reportGet(let request): events.report(request, now: Self.unixTime).map { .report($0) }
+    case .hearingTest: done(.hearing(try hearing.begin(unixTime: Self.unixTime)))
+    case .hearingHeard(let note): done(take(note, viewer))
     case .alarmNote(let alarm): done(try note(alarm, viewer))
     case .lightSet(let setting): try light(lights.set(setting), viewer)
     case .lightFlash(let pattern): try light(lights.flash(pattern), viewer)
@@ -45,6 +47,11 @@ extension ControlService {
   }
 
   private func done<Value: Sendable>(_ value: Value) -> EventLoopFuture<Value> { loop.makeSucceededFuture(value) }
+
+  private func take(_ note: HearingNote, _ viewer: ViewerSession) -> ControlReply {
+    hearing.note(note, from: viewer)
+    return .done
+  }
 
   private func note(_ alarm: AlarmNote, _ viewer: ViewerSession) throws(ControlError) -> ControlReply {
     try note(alarm, from: viewer)

@@ -15,7 +15,8 @@ extension ControlService {
       time: MonotonicClock.now, lights: lights.states, lullaby: lullaby.document, cameras: cameras,
       talk: floor.document,
       viewers: viewers.registry.byAge.map(document),
-      microphone: viewers.audio.microphone.document, speaker: sound.speaker.document)
+      microphone: viewers.audio.microphone.document, speaker: sound.speaker.document,
+      hearing: hearing.document)
   }
 
   var cameras: [CameraDocument] {

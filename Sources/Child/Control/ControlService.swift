@@ -25,6 +25,7 @@ final class ControlService: @unchecked Sendable {
   let sound: SoundOutput
   let lullaby: LullabyService
   let report: StatusReporter
+  let hearing: HearingService
   var floor = TalkFloor()
   let events: PersistentEventLog
   private let watch: NightWatch
@@ -49,6 +50,7 @@ final class ControlService: @unchecked Sendable {
     self.report = report
     self.events = events
     self.watch = watch
+    hearing = HearingService(sound: sound, audio: viewers.audio, loop: viewers.hub.eventLoop)
   }
 
   /// Begins to observe viewers and pairing.
@@ -56,6 +58,8 @@ final class ControlService: @unchecked Sendable {
     viewers.registry.observe { [weak self] event in self?.handle(event) }
     pairing.observe { [weak self] change in self?.note(change) }
     lights.changed = { [weak self] in self?.tellChanges() }
+    hearing.listeners = { [weak self] in self?.listeners ?? [] }
+    hearing.changed = { [weak self] document in self?.note(document) }
     told = state
     note(.restart)
   }
@@ -63,6 +67,7 @@ final class ControlService: @unchecked Sendable {
   /// Says goodbye to all viewers, restores the configured light levels and switches infrared lamps off.
   func stop() {
     pump?.cancel()
+    hearing.stop()
     push(.goodbye(reason: "The child is stopping."))
     lights.stop()
     night.stop()

@@ -27,6 +27,8 @@ final class SoundOutput: Sendable {
   private let talkRing = PlaybackRing(target: .milliseconds(10), patience: .milliseconds(600))
   private let talk: ReceivedSound
   private let mix: Mutex<SoundOutputMix>
+  /// What is left of the chirp of a proof of hearing.
+  private let chirp = Mutex<ArraySlice<Int16>>([])
   private let speakerState: Mutex<SpeakerState>
   private let supervisor = Mutex<SpeakerSupervisor?>(nil)
   private let device: SpeakerDevice
@@ -152,6 +154,22 @@ final class SoundOutput: Sendable {
   private func pull(_ samples: inout [Int16], _ heardAt: Instant) {
     mix.withLock { $0.read(into: &samples, talk: talkRing, at: heardAt) }
     if isHeard { echo.play(samples, heardAt: heardAt) }
+    addChirp(to: &samples)
+  }
+
+  /// Plays the chirp once. It is no echo to be removed: the microphone is to hear it.
+  func play(chirp samples: [Int16]) {
+    chirp.withLock { $0 = samples[...] }
+  }
+
+  private func addChirp(to samples: inout [Int16]) {
+    chirp.withLock { chirp in
+      for (index, sample) in zip(samples.indices, chirp) {
+        let sum = Int(samples[index]) + Int(sample)
+        samples[index] = Int16(clamping: sum)
+      }
+      chirp = chirp.dropFirst(samples.count)
+    }
   }
 
   /// Files and the null device cause no echo in the room.

@@ -39,6 +39,8 @@ public final class AudioPipeline: Sendable {
   /// The pulse of the loop that reads the microphone or keeps looking for one.
   public let pulse = Pulse()
   private let echo: EchoControl?
+  /// Hears what is sent.
+  public let ear = HearingEar()
   private let shared: Mutex<Shared>
   private let demand = Demand()
   private let isLossExpected = Atomic(true)
@@ -100,6 +102,7 @@ public final class AudioPipeline: Sendable {
     var block = recorded
     block.samplePosition = worker.clock.position(of: block)
     echo?.clean(&block)
+    ear.hear(block.samples)
     let level = worker.meter.add(block.samples)
     var packet: EncodedAudioPacket?
     if demand.isWanted { packet = encode(block) }

@@ -80,6 +80,9 @@ public final class AudioPlayer: Sendable {
     ringing.set(loudness: loudness)
   }
 
+  /// Hears what arrives, whether or not it is played.
+  public var ear: HearingEar { sound.ear }
+
   /// Delay from handing out sound to hearing it: the samples queued for the speaker plus the speaker's own delay. Nil
   /// while no speaker plays.
   public var outputDelay: Duration? { output.value }

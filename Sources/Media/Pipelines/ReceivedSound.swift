@@ -28,6 +28,8 @@ public final class ReceivedSound: Sendable {
   private static let unheardBatch = 10
 
   private let vox: Double?
+  /// Hears what arrives, whether or not it is played.
+  let ear = HearingEar()
 
   /// `ring` receives the sound; nil if only its level is of interest.
   ///
@@ -87,6 +89,7 @@ public final class ReceivedSound: Sendable {
         }
       }
       last = samples.last ?? 0
+      ear.hear(samples)
       if let level = meter.add(samples) { counters.withLock { $0.levelDb = level.rms } }
       if gate != nil, let passed = gate?.pass(samples), let isOpen = gate?.isOpen {
         samples = passed

@@ -82,10 +82,11 @@ extension ControlReply {
     case .talkAcquire, .talkRelease: self = .talk(try member(.talk))
     case .eventsGet: self = .events(try member(.events))
     case .reportGet: self = .report(try member(.report))
+    case .hearingTest: self = .hearing(try member(.hearing))
     case .pairingOpen: self = .pairing(try member(.pairing))
     case .pairsList: self = .pairs(try member(.pairs))
     case .inviteCreate: self = .invite(try member(.invite))
-    case .pairingClose, .pairRemove, .alarmNote: self = .done
+    case .pairingClose, .pairRemove, .alarmNote, .hearingHeard: self = .done
     }
   }
 }

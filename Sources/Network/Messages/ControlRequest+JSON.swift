@@ -114,6 +114,8 @@ extension ControlCommand {
         limit: try given.integer("limit", in: ControlLimits.eventLimit), level: try given.word("level"))
     case .reportGet: self = .reportGet(try ReportRequest(&given))
     case .alarmNote: self = .alarmNote(try AlarmNote(&given))
+    case .hearingTest: self = .hearingTest
+    case .hearingHeard: self = .hearingHeard(try HearingNote(&given))
     case .pairingOpen: self = .pairingOpen(admin: try given.flag("admin") ?? false)
     case .pairingClose: self = .pairingClose
     case .pairsList: self = .pairsList
@@ -131,7 +133,7 @@ extension ControlCommand {
   fileprivate var parameters: [String: JSON?] {
     switch self {
     case .ping, .statusGet, .lullabyList, .lullabyStop, .lullabyPause, .lullabyResume, .lullabyNext, .cameraList,
-      .talkRelease, .pairingClose, .pairsList:
+      .talkRelease, .hearingTest, .pairingClose, .pairsList:
       [:]
     case .lightSet(let setting):
       [
@@ -162,6 +164,11 @@ extension ControlCommand {
       [
         "kind": .string(note.kind), "level": .string(note.level.rawValue), "began": .number(note.began),
         "acknowledgedAt": note.acknowledgedAt.map { .number($0) },
+      ]
+    case .hearingHeard(let note):
+      [
+        "number": JSON(note.number), "share": note.share.map { .number($0) },
+        "levelDb": note.levelDb.map { .number($0) },
       ]
     case .inviteCreate(let request):
       [
@@ -218,6 +225,20 @@ extension AlarmNote {
     self.init(
       kind: kind, level: level, began: began,
       acknowledgedAt: try given.number("acknowledgedAt", in: ControlLimits.unixSeconds))
+  }
+}
+
+extension HearingNote {
+  fileprivate init(_ given: inout ControlParameters) throws(ControlError) {
+    guard let number = try given.integer("number", in: ControlLimits.hearingNumber) else {
+      throw .badParameter("number", "is missing; it is that of the test")
+    }
+    self.init(
+      number: number, share: try given.number("share", in: ControlLimits.hearingShare),
+      levelDb: try given.number("levelDb", in: ControlLimits.noiseDb))
+    guard (share == nil) != (levelDb == nil) else {
+      throw .badParameter("share", "or \"levelDb\" is given, not both")
+    }
   }
 }
 

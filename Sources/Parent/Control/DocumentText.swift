@@ -37,6 +37,23 @@ extension LullabyDocument {
   }
 }
 
+extension HearingDocument {
+  /// `heard end to end at 19:42 by Mum`.
+  public var text: String {
+    let at = LocalTime.text(unixSeconds: time)
+    let names = (parents ?? []).joined(separator: ", ")
+    let weaker = way == "noise-floor" ? " (weaker proof: the noise of the room, no speaker)" : ""
+    switch state {
+    case .running: return "being tested since \(at)"
+    case .heard: return "heard end to end at \(at) by \(names)\(weaker)"
+    case .notHeard:
+      let own = microphone == false ? "; the child's microphone did not hear its speaker" : ""
+      let others = names.isEmpty ? "; no parent heard it" : "; heard by \(names)"
+      return "NOT heard at \(at)\(own)\(others)\(weaker)"
+    }
+  }
+}
+
 extension CameraDocument {
   /// `, night, infrared lamp on`; empty by day when all is well.
   fileprivate var nightText: String {
@@ -88,6 +105,7 @@ extension StatusDocument {
     if let speaker = state.speaker { rows.append(["speaker", speaker.text]) }
     for light in state.lights ?? [] { rows.append(["light", light.text]) }
     if let lullaby = state.lullaby { rows.append(["lullaby", lullaby.text]) }
+    if let hearing = state.hearing { rows.append(["hearing", hearing.text]) }
     if let holder = state.talk?.holder { rows.append(["talk", "\(holder) is speaking"]) }
     for viewer in state.viewers ?? [] {
       rows.append(["viewer", "\(viewer.name) since \(LocalTime.text(unixSeconds: viewer.since))"])

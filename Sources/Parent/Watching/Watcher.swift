@@ -38,6 +38,9 @@ public final class Watcher: @unchecked Sendable {
   /// For the child's event log.
   var diary = AlarmDiary()
   var isTellingAlarm = false
+  /// The proof of hearing that runs.
+  var hearingNumber: Int?
+  var hearingTimer: RepeatedTask?
   private var state = WatchStatistics.State.connecting {
     didSet { if state != oldValue { stateChanged() } }
   }
@@ -256,6 +259,7 @@ public final class Watcher: @unchecked Sendable {
       child = hello.name.isEmpty ? nil : hello.name
       alarm?.note(.hello)
       tellAlarms()
+      if let hearing = hello.state.hearing { follow(hearing) }
     case .goodbye(let reason):
       notice(WatchNotice(.information, reason.isEmpty ? "the child says goodbye" : "goodbye: \(reason)"))
       alarm?.note(.goodbye)
@@ -268,13 +272,16 @@ public final class Watcher: @unchecked Sendable {
           audio: beat.audio.map {
             Alarm.Track(state: $0.state, captured: $0.captured, fault: $0.fault.flatMap(DeviceFault.init))
           }))
-    case .state, .event, .level: break
+    case .state(let state):
+      if let hearing = state.hearing { follow(hearing) }
+    case .event, .level: break
     }
     tell(.push(push))
   }
 
   private func lost(_ end: SessionEnd) {
     session = nil
+    endHearing()
     video.pause()
     // Waits for the microphone's thread, which the loop must not.
     if let voice { Task { voice.stop() } }

@@ -23,6 +23,11 @@ public enum CommandName: String, CaseIterable, Sendable {
   case reportGet = "report.get"
   /// An alarm that rang at the caller's: `kind`, `level`, `began`, `acknowledgedAt?`. No parameters in the reply.
   case alarmNote = "alarm.note"
+  /// Begins a proof of hearing: `hearing`, a `HearingDocument`. `busy` while one runs.
+  case hearingTest = "hearing.test"
+  /// The caller has heard the chirp of the test `number` with `share`, or measures the noise floor `levelDb`. No parameters
+  /// in the reply.
+  case hearingHeard = "hearing.heard"
   /// Opens the pairing window: `admin?` (the new parent may administer the child, too; else false): `pairing: {code,
   /// link, expiresAt, allow}`. It closes when the caller's pair is removed, expires or loses `admin`.
   case pairingOpen = "pairing.open"
@@ -48,8 +53,8 @@ extension CommandName {
         .talkAcquire, .talkRelease:
         speaker
       case .cameraList, .cameraSwitch, .screenshotTake: cameras
-      case .ping, .statusGet, .eventsGet, .reportGet, .alarmNote, .pairingOpen, .pairingClose, .pairsList, .pairRemove,
-        .inviteCreate:
+      case .ping, .statusGet, .eventsGet, .reportGet, .alarmNote, .hearingTest, .hearingHeard, .pairingOpen, .pairingClose,
+        .pairsList, .pairRemove, .inviteCreate:
         true
       }
     }
@@ -81,6 +86,9 @@ extension ControlCommand {
     case .ping: .session
     case .statusGet, .eventsGet, .reportGet: .any([.view, .listen, .control, .admin])
     case .alarmNote: .any([.view, .listen])
+    // It makes a sound in the room.
+    case .hearingTest: .all([.listen, .control])
+    case .hearingHeard: .all(.listen)
     case .cameraList: .any([.view, .control])
     case .lightSet, .lightFlash, .cameraSwitch, .lullabyList, .lullabyPlay, .lullabyStop, .lullabyPause,
       .lullabyResume, .lullabyNext, .lullabyVolume:

@@ -26,6 +26,8 @@ public enum ControlCommand: Hashable, Sendable {
   case eventsGet(since: UInt64?, limit: Int?, level: EventLevel? = nil)
   case reportGet(ReportRequest)
   case alarmNote(AlarmNote)
+  case hearingTest
+  case hearingHeard(HearingNote)
   /// `admin`: the new parent may administer the child, too.
   case pairingOpen(admin: Bool)
   case pairingClose
@@ -55,6 +57,8 @@ public enum ControlCommand: Hashable, Sendable {
     case .eventsGet: .eventsGet
     case .reportGet: .reportGet
     case .alarmNote: .alarmNote
+    case .hearingTest: .hearingTest
+    case .hearingHeard: .hearingHeard
     case .pairingOpen: .pairingOpen
     case .pairingClose: .pairingClose
     case .pairsList: .pairsList

@@ -39,6 +39,10 @@ public enum ControlLimits {
   public static let noiseDb = -100.0...0.0
   /// Length of the kind of an alarm, in bytes.
   public static let alarmKindBytes = 1...32
+  /// Numbers of proofs of hearing.
+  public static let hearingNumber = 1...1_000_000_000
+  /// Of a chirp in the sound of its band.
+  public static let hearingShare = 0.0...1.0
   /// Alarms that a viewer may tell at once: a night without a link has some.
   public static let alarmNoteBurst = 32
   /// After them, one more per interval.

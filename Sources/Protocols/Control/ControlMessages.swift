@@ -37,6 +37,7 @@ public enum ControlReply: Hashable, Sendable {
   case talk(TalkDocument)
   case events([EventDocument])
   case report(ReportDocument)
+  case hearing(HearingDocument)
   case pairing(PairingDocument)
   case pairs([PairDocument])
   case invite(InviteDocument)
@@ -110,7 +111,7 @@ extension ControlReply {
       guard let state = status.state.shortened else { return nil }
       status.state = state
       return .status(status)
-    case .time, .light, .lullaby, .cameras, .transfer, .talk, .pairing, .invite, .done: return nil
+    case .time, .light, .lullaby, .cameras, .transfer, .talk, .pairing, .invite, .hearing, .done: return nil
     }
   }
 }

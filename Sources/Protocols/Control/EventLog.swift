@@ -56,6 +56,8 @@ public enum EventKind: String, CaseIterable, Sendable {
   case clockSet = "clock-set"
   /// An alarm rang at a parent (`id`: what was wrong), as that parent told.
   case alarm
+  /// A proof of hearing is over: `id` is `heard` or `not-heard`, `detail` says by whom.
+  case hearing
   /// Nobody has been listening for as long as `unheard` of the configuration allows.
   case unheard
   case heardAgain = "heard-again"
@@ -73,7 +75,7 @@ public enum EventKind: String, CaseIterable, Sendable {
     case .speakerLost, .unheard, .health: .warning
     case .viewerJoined, .viewerLeft, .paired, .unpaired, .pairingOpened, .pairingClosed, .light, .lullaby, .talk,
       .cameraSwitched, .cameraBack, .night, .screenshot, .microphoneBack, .speakerBack, .restart, .reconnected,
-      .clockSet, .alarm, .heardAgain, .healthOver:
+      .clockSet, .alarm, .hearing, .heardAgain, .healthOver:
       .notice
     }
   }

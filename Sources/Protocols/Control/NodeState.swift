@@ -12,10 +12,11 @@ public struct NodeState: Hashable, Sendable {
   public var viewers: [ViewerDocument]
   public var microphone: DeviceDocument
   public var speaker: DeviceDocument
+  public var hearing: HearingDocument?
 
   public init(
     time: Instant, lights: [LightState], lullaby: LullabyDocument, cameras: [CameraDocument], talk: TalkDocument,
-    viewers: [ViewerDocument], microphone: DeviceDocument, speaker: DeviceDocument
+    viewers: [ViewerDocument], microphone: DeviceDocument, speaker: DeviceDocument, hearing: HearingDocument? = nil
   ) {
     self.time = time
     self.lights = lights
@@ -25,13 +26,15 @@ public struct NodeState: Hashable, Sendable {
     self.viewers = viewers
     self.microphone = microphone
     self.speaker = speaker
+    self.hearing = hearing
   }
 
   /// The complete state.
   public var document: StateDocument {
     StateDocument(
       lights: lights.map { $0.document(now: time) }, lullaby: lullaby, cameras: cameras, talk: talk,
-      viewers: Array(viewers.prefix(ControlLimits.viewersInState)), microphone: microphone, speaker: speaker)
+      viewers: Array(viewers.prefix(ControlLimits.viewersInState)), microphone: microphone, speaker: speaker,
+      hearing: hearing)
   }
 
   /// The members that differ from `earlier`, each complete; nil when none does.
@@ -48,7 +51,8 @@ public struct NodeState: Hashable, Sendable {
       cameras: cameras == earlier.cameras ? nil : whole.cameras, talk: talk == earlier.talk ? nil : whole.talk,
       viewers: viewers == earlier.viewers ? nil : whole.viewers,
       microphone: microphone == earlier.microphone ? nil : whole.microphone,
-      speaker: speaker == earlier.speaker ? nil : whole.speaker)
+      speaker: speaker == earlier.speaker ? nil : whole.speaker,
+      hearing: hearing == earlier.hearing ? nil : whole.hearing)
   }
 }
 

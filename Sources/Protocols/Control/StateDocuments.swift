@@ -159,11 +159,13 @@ public struct StateDocument: Codable, Hashable, Sendable {
   public var viewers: [ViewerDocument]?
   public var microphone: DeviceDocument?
   public var speaker: DeviceDocument?
+  /// The proof of hearing that runs, else the last one. Left out before the first.
+  public var hearing: HearingDocument?
 
   public init(
     lights: [LightDocument]? = nil, lullaby: LullabyDocument? = nil, cameras: [CameraDocument]? = nil,
     talk: TalkDocument? = nil, viewers: [ViewerDocument]? = nil, microphone: DeviceDocument? = nil,
-    speaker: DeviceDocument? = nil
+    speaker: DeviceDocument? = nil, hearing: HearingDocument? = nil
   ) {
     self.lights = lights
     self.lullaby = lullaby
@@ -172,5 +174,6 @@ public struct StateDocument: Codable, Hashable, Sendable {
     self.viewers = viewers
     self.microphone = microphone
     self.speaker = speaker
+    self.hearing = hearing
   }
 }

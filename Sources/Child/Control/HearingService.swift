@@ -1,0 +1,86 @@
+internal import Control
+internal import Frames
+internal import HearingProof
+internal import NIOCore
+internal import Pipelines
+internal import Wire
+
+/// Runs proofs of hearing: plays the chirp, listens at the child's own microphone, and hears from the parents.
+///
+/// `@unchecked Sendable` because it is confined to the event loop.
+final class HearingService: @unchecked Sendable {
+  private let sound: SoundOutput
+  private let audio: AudioPipeline
+  private let loop: any EventLoop
+  private var test: HearingTest?
+  private var timer: RepeatedTask?
+  private var number = 0
+  /// The one that runs, else the last one.
+  private(set) var document: HearingDocument?
+  /// Who listens now.
+  var listeners: () -> [HearingTest.Listener] = { [] }
+  /// The document has changed.
+  var changed: (HearingDocument) -> Void = { _ in }
+
+  private static let interval: TimeAmount = .milliseconds(100)
+
+  init(sound: SoundOutput, audio: AudioPipeline, loop: any EventLoop) {
+    self.sound = sound
+    self.audio = audio
+    self.loop = loop
+  }
+
+  /// Begins a proof. Throws `busy` while one runs.
+  func begin(unixTime: Double) throws(ControlError) -> HearingDocument {
+    guard test == nil else { throw ControlError(.busy, "A proof of hearing runs; it takes some seconds.") }
+    number += 1
+    let way: HearingTest.Way = if case .running = sound.speaker { .chirp } else { .noiseFloor }
+    test = HearingTest(number: number, way: way, now: MonotonicClock.now)
+    let begun = HearingDocument(
+      number: number, state: .running, way: way.rawValue, time: unixTime, seconds: HearingTest.longest.inSeconds)
+    document = begun
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    audio.ear.begin { [loop] share in
+      loop.execute { bound.value.test?.microphoneHeard(share: share) }
+    }
+    timer = loop.scheduleRepeatedTask(initialDelay: Self.interval, delay: Self.interval) { _ in bound.value.beat() }
+    changed(begun)
+    return begun
+  }
+
+  /// `hearing.heard`: of another test it is ignored.
+  func note(_ note: HearingNote, from viewer: ViewerSession) {
+    guard note.number == test?.number else { return }
+    let listener = HearingTest.Listener(id: viewer.id, name: viewer.name)
+    if let share = note.share, share >= ChirpDetector.threshold { test?.heard(by: listener) }
+    if let level = note.levelDb { test?.received(NoiseFloor.Figures(levelDb: level, isAlive: true), by: listener) }
+  }
+
+  /// Ends a proof without a result.
+  func stop() {
+    timer?.cancel()
+    timer = nil
+    test = nil
+    audio.ear.end()
+  }
+
+  private func beat() {
+    if let floor = audio.ear.floor { test?.measured(floor) }
+    switch test?.handleTimeout(now: MonotonicClock.now, listeners: listeners().map(\.id)) {
+    case .play(let levelDb): sound.play(chirp: Chirp.samples(levelDb: levelDb))
+    case .finish: finish()
+    case nil: break
+    }
+  }
+
+  private func finish() {
+    guard let test else { return }
+    stop()
+    let over = HearingDocument(
+      number: test.number, state: test.isHeard ? .heard : .notHeard, way: test.way.rawValue,
+      time: ControlService.unixTime, microphone: test.way == .chirp ? test.microphoneShare != nil : nil,
+      parents: test.heardBy.map(\.name))
+    document = over
+    changed(over)
+  }
+}

@@ -1,0 +1,51 @@
+/// A proof of hearing: that what sounds in the child's room arrives at a parent.
+public struct HearingDocument: Codable, Hashable, Sendable {
+  public enum State: String, Codable, CaseIterable, Sendable {
+    case running, heard
+    case notHeard = "not-heard"
+  }
+
+  /// Counts from 1 since the child was started.
+  public var number: Int
+  public var state: State
+  /// `chirp`: the speaker plays, its microphone and the parents listen. `noise-floor`: without a speaker the noise of the
+  /// room is compared, a weaker proof. A newer child may have others.
+  public var way: String
+  /// When it began; when it was over.
+  public var time: Double
+  /// While it runs: how long to listen.
+  public var seconds: Double?
+  /// Whether the child's own microphone heard the chirp.
+  public var microphone: Bool?
+  /// Names of the parents that heard it.
+  public var parents: [String]?
+
+  public init(
+    number: Int, state: State, way: String, time: Double, seconds: Double? = nil, microphone: Bool? = nil,
+    parents: [String]? = nil
+  ) {
+    self.number = number
+    self.state = state
+    self.way = way
+    self.time = time
+    self.seconds = seconds
+    self.microphone = microphone
+    self.parents = parents
+  }
+}
+
+/// `hearing.heard`
+public struct HearingNote: Hashable, Sendable {
+  /// That of the `HearingDocument`.
+  public var number: Int
+  /// Of the chirp in the sound of its band, 0...1.
+  public var share: Double?
+  /// RMS of the noise floor, dB relative to full scale.
+  public var levelDb: Double?
+
+  public init(number: Int, share: Double? = nil, levelDb: Double? = nil) {
+    self.number = number
+    self.share = share
+    self.levelDb = levelDb
+  }
+}
