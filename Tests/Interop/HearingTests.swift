@@ -22,7 +22,9 @@ extension RealPeers {
         var random = SystemRandomNumberGenerator()
         noise = (0..<48_000).map { _ in Int16.random(in: -40...40, using: &random) }
         var data = Data("RIFF".utf8)
-        func add(_ value: Int, _ bytes: Int) { for shift in 0..<bytes { data.append(UInt8(value >> (8 * shift) & 255)) } }
+        func add(_ value: Int, _ bytes: Int) {
+          for shift in 0..<bytes { data.append(UInt8(value >> (8 * shift) & 255)) }
+        }
         add(36 + 2 * Self.samples, 4)
         data += Data("WAVEfmt ".utf8)
         for (value, bytes) in [(16, 4), (1, 2), (1, 2), (48_000, 4), (96_000, 4), (2, 2), (16, 2)] { add(value, bytes) }

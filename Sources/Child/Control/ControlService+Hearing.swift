@@ -1,5 +1,6 @@
 internal import Control
 internal import HearingProof
+internal import Pairing
 
 // Proofs of hearing.
 extension ControlService {

@@ -1,4 +1,5 @@
 internal import Control
+internal import Devices
 internal import Frames
 internal import HearingProof
 internal import NIOCore
@@ -34,7 +35,7 @@ final class HearingService: @unchecked Sendable {
   func begin(unixTime: Double) throws(ControlError) -> HearingDocument {
     guard test == nil else { throw ControlError(.busy, "A proof of hearing runs; it takes some seconds.") }
     number += 1
-    let way: HearingTest.Way = if case .running = sound.speaker { .chirp } else { .noiseFloor }
+    let way: HearingTest.Way = if case .running(_) = sound.speaker { .chirp } else { .noiseFloor }
     test = HearingTest(number: number, way: way, now: MonotonicClock.now)
     let begun = HearingDocument(
       number: number, state: .running, way: way.rawValue, time: unixTime, seconds: HearingTest.longest.inSeconds)

@@ -53,7 +53,8 @@ extension CommandName {
         .talkAcquire, .talkRelease:
         speaker
       case .cameraList, .cameraSwitch, .screenshotTake: cameras
-      case .ping, .statusGet, .eventsGet, .reportGet, .alarmNote, .hearingTest, .hearingHeard, .pairingOpen, .pairingClose,
+      case .ping, .statusGet, .eventsGet, .reportGet, .alarmNote, .hearingTest, .hearingHeard, .pairingOpen,
+        .pairingClose,
         .pairsList, .pairRemove, .inviteCreate:
         true
       }
