@@ -46,7 +46,11 @@ import Testing
       .transfer(TransferDocument(transfer: .max, size: 5, type: "image/jpeg", width: 1280, height: 720))
     ),
     (.talkAcquire, .talk(state.talk!)), (.talkRelease, .talk(TalkDocument())), (.eventsGet, .events([event])),
-    (.reportGet, .report(report)), (.alarmNote, .done),
+    (.reportGet, .report(report)), (.alarmNote, .done), (.hearingHeard, .done),
+    (
+      .hearingTest,
+      .hearing(HearingDocument(number: 1, state: .running, way: "chirp", time: 7, seconds: 12, microphone: true))
+    ),
     (
       .pairingOpen,
       .pairing(PairingDocument(code: "1234-5678", link: "https://h/#pair=x", expiresAt: 9, allow: ["view"]))

@@ -58,6 +58,15 @@ import Testing
       #"{"text":"report.get","parameters":{"from":60,"to":120.5,"noiseDb":-30}}"#,
       .reportGet(ReportRequest(from: 60, to: 120.5, noiseDb: -30))
     ),
+    (#"{"text":"hearing.test"}"#, .hearingTest),
+    (
+      #"{"text":"hearing.heard","parameters":{"number":1,"share":0.5}}"#,
+      .hearingHeard(HearingNote(number: 1, share: 0.5))
+    ),
+    (
+      #"{"text":"hearing.heard","parameters":{"number":2,"levelDb":-70.5}}"#,
+      .hearingHeard(HearingNote(number: 2, levelDb: -70.5))
+    ),
     (
       #"{"text":"alarm.note","parameters":{"kind":"own-sound","level":"warning","began":1.5}}"#,
       .alarmNote(AlarmNote(kind: "own-sound", level: .warning, began: 1.5))
@@ -184,6 +193,10 @@ import Testing
     ("alarm.note", #"{"kind":"Link!","level":"alarm","began":1}"#, "kind"),
     ("alarm.note", #"{"kind":"link","began":1}"#, "level"),
     ("alarm.note", #"{"kind":"link","level":"alarm"}"#, "began"),
+    ("hearing.heard", #"{"share":0.5}"#, "number"),
+    ("hearing.heard", #"{"number":1}"#, "share"),
+    ("hearing.heard", #"{"number":1,"share":1.5}"#, "share"),
+    ("hearing.heard", #"{"number":1,"share":0.5,"levelDb":-70}"#, "share"),
     ("alarm.note", #"{"kind":"link","level":"alarm","began":"now"}"#, "began"),
     ("alarm.note", #"{"kind":"link","level":"alarm","began":1,"acknowledgedAt":-1}"#, "acknowledgedAt"),
     ("events.get", #"{"limit":0}"#, "limit"), ("events.get", #"{"limit":201}"#, "limit"),
