@@ -1,3 +1,5 @@
+internal import Wire
+
 /// The soft sound that a speaker plays to prove that it is heard: a maximum-length sequence on a carrier of 3 kHz,
 /// 1.8 to 4.2 kHz for the most part. Small speakers and Opus carry that band, and a room's rumble is below it.
 public enum Chirp {
@@ -18,7 +20,7 @@ public enum Chirp {
   /// - Parameter levelDb: RMS, dB relative to full scale; at most `loudestDb`.
   public static func samples(levelDb: Double) -> [Int16] {
     let amplitude = amplitude(min(loudestDb, levelDb))
-    return wave.map { Int16(($0 * amplitude).rounded()) }
+    return wave.map { Int16(clamping: Int(saturating: Double(($0 * amplitude).rounded()))) }
   }
 
   /// Chips joined by straight lines, times the carrier; its RMS is 1.
