@@ -5,7 +5,7 @@ import Testing
 /// Proofs of hearing with the real programs: what the child's speaker plays is fed to its microphone.
 extension RealPeers {
   @Suite struct HearingTests {
-    /// A room between two files: pinkish noise, and 0.3 s later what the speaker plays.
+    /// A room between two files: white noise, and 0.3 s later what the speaker plays.
     private final class Room: @unchecked Sendable {
       let folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
       var speaker: String { folder.appending(path: "speaker.wav").path }
