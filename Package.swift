@@ -74,6 +74,7 @@ let cores: [Target] = [
   core("PeerConnection", needs: ["Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP"]),
   core("Pairing", needs: ["Wire"]),
   core("Control", needs: ["Wire", "Pairing"]),
+  core("Notifications", needs: ["Wire", "JSON", "Control"]),
   core("Signaling", needs: ["Wire", "JSON", "SDP", "Pairing"]),
 ]
 
@@ -128,7 +129,9 @@ let shells: [Target] = [
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
       product("NIOWebSocket", nio),
     ]),
-  room("Storage", in: "Storage", needs: ["Wire", "JSON", "DeviceNames", "Pairing", "Control", "CYAML"]),
+  room(
+    "Storage", in: "Storage",
+    needs: ["Wire", "JSON", "DeviceNames", "Pairing", "Signaling", "Control", "Notifications", "CYAML"]),
   // The window of the viewer, and notifications.
   room("Desktop", in: "Desktop", needs: ["Wire", "Linux", "Frames", "Picture", "Storage", "CSDL", "CDBus"]),
 ]
@@ -143,8 +146,8 @@ let programs: [Target] = [
     "Child", in: "Child",
     needs: [
       "Wire", "JSON", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing",
-      "Signaling", "Control", "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices",
-      "Pipelines", "Discovery", "SecureTransport", "Identity", "Server", "Storage", "Health", "QRCode", "Web",
+      "Signaling", "Control", "Notifications", "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Sound",
+      "Picture", "Devices", "Pipelines", "Discovery", "SecureTransport", "Identity", "Server", "Storage", "Health", "QRCode", "Web",
       product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio), product("Logging", "swift-log"),
     ]),
@@ -201,6 +204,7 @@ let checks: [Target] = [
   tests("PairingTests", needs: ["Wire", "Pairing", "SecureTransport", "Identity", "Messages", "TestSupport"]),
   tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "Identity", "Messages", "TestSupport"]),
   tests("ControlTests", needs: ["Wire", "JSON", "Pairing", "Control", "Messages"]),
+  tests("NotificationsTests", needs: ["Wire", "JSON", "Control", "Notifications"]),
   tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
   tests("RTPReceivingTests", needs: ["Wire", "RTP", "RTPSending", "RTPReceiving", "TestSupport"]),
@@ -220,7 +224,8 @@ let checks: [Target] = [
   tests("IdentityTests", needs: ["Pairing", "SecureTransport", "Identity", "TestSupport"]),
   tests("HealthTests", needs: ["Health", "Linux", "TestSupport"]),
   tests("DesktopTests", needs: ["Storage", "Desktop"]),
-  tests("StorageTests", needs: ["Wire", "DeviceNames", "Pairing", "Control", "Storage", "TestSupport"]),
+  tests(
+    "StorageTests", needs: ["Wire", "DeviceNames", "Pairing", "Control", "Notifications", "Storage", "TestSupport"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
   .executableTarget(
     name: "discovery-probe", dependencies: ["Discovery"], path: "Tests/DiscoveryTests/discovery-probe",

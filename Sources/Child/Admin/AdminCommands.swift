@@ -13,15 +13,18 @@ final class AdminCommands: @unchecked Sendable {
   private let tokens: TokenBook
   private let pairing: PairingService
   private let report: StatusReporter
+  private let notifiers: NotifierBoard
   private let logger: Logger
 
   init(
-    loop: any EventLoop, tokens: TokenBook, pairing: PairingService, report: StatusReporter, logger: Logger
+    loop: any EventLoop, tokens: TokenBook, pairing: PairingService, report: StatusReporter, notifiers: NotifierBoard,
+    logger: Logger
   ) {
     self.loop = loop
     self.tokens = tokens
     self.pairing = pairing
     self.report = report
+    self.notifiers = notifiers
     self.logger = logger
   }
 
@@ -32,6 +35,10 @@ final class AdminCommands: @unchecked Sendable {
       switch request {
       case .pairOpen(let admin): return opened(admin: admin).map { Self.response(encodeJSON($0)) }
       case .pairWait: return pairing.waitForEnd().map { Self.response(encodeJSON(PairingEnded($0))) }
+      case .notifyTest(let name):
+        if let tests = notifiers.test(name, on: loop) {
+          return tests.map { Self.response(encodeJSON(NotifyTests(tests: $0))) }
+        }
       default: break
       }
       do {
@@ -65,6 +72,8 @@ final class AdminCommands: @unchecked Sendable {
         throw AdminError(ofTokens: error)
       }
       return encodeJSON(["revoked": name])
+    case .notifyTest(let name):
+      throw unknownNotifier(name)
     case .pairOpen, .pairWait:
       preconditionFailure("answered later")
     case .pairClose:
@@ -155,6 +164,14 @@ final class AdminCommands: @unchecked Sendable {
       _ = pairing.revokeInvite(id: id)
     }
     return [row]
+  }
+
+  private func unknownNotifier(_ name: String?) -> AdminError {
+    let names = notifiers.names
+    guard let name, !names.isEmpty else {
+      return AdminError("no notifier is configured: write one into `notify` of child.yaml, and restart the daemon")
+    }
+    return AdminError("no notifier is called \"\(name)\"; there are \(names.joined(separator: ", "))")
   }
 
   private func record(_ text: String) throws -> PairRecord {

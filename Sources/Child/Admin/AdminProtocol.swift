@@ -24,6 +24,8 @@ public enum AdminProtocol {
     case invites
     /// By id; nil: all. The ended ones, as `InviteList`.
     case inviteRevoke(String?)
+    /// By name; nil: all. Answers when every test message has been delivered or not: `NotifyTests`.
+    case notifyTest(String?)
   }
 
   /// Has either `result` (JSON, as the command prints it) or `error`.
@@ -31,6 +33,20 @@ public enum AdminProtocol {
     public var result: String?
     /// What went wrong and how to fix it.
     public var error: String?
+  }
+}
+
+/// `notify --test --json`.
+public struct NotifyTests: Codable, Sendable {
+  public var tests: [Row]
+
+  public struct Row: Codable, Sendable {
+    /// The notifier's.
+    public var name: String
+    public var delivered: Bool
+    /// What came of it, for people.
+    public var detail: String
+    public var milliseconds: Int
   }
 }
 

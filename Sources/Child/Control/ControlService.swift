@@ -26,6 +26,7 @@ final class ControlService: @unchecked Sendable {
   let report: StatusReporter
   var floor = TalkFloor()
   let events: PersistentEventLog
+  private let notifiers: NotifierBoard
   private var told: NodeState?
   private var messageNumber: UInt64 = 0
   private var transferNumber: UInt32 = 0
@@ -35,7 +36,8 @@ final class ControlService: @unchecked Sendable {
 
   init(
     viewers: Viewers, pairing: PairingService, lights: LightBoard, night: NightBoard, sound: SoundOutput,
-    lullaby: LullabyService, report: StatusReporter, events: PersistentEventLog
+    lullaby: LullabyService, report: StatusReporter, events: PersistentEventLog,
+    notifiers: NotifierBoard
   ) {
     self.viewers = viewers
     self.pairing = pairing
@@ -45,6 +47,7 @@ final class ControlService: @unchecked Sendable {
     self.lullaby = lullaby
     self.report = report
     self.events = events
+    self.notifiers = notifiers
   }
 
   /// Begins to observe viewers and pairing.
@@ -176,7 +179,9 @@ final class ControlService: @unchecked Sendable {
   // MARK: Notifications
 
   func note(_ kind: EventKind, viewer: ViewerSession? = nil, id: String? = nil, detail: String? = nil) {
-    push(.event(events.append(kind, time: Self.unixTime, name: viewer?.name, id: id, detail: detail)))
+    let event = events.append(kind, time: Self.unixTime, name: viewer?.name, id: id, detail: detail)
+    push(.event(event))
+    notifiers.note(event)
   }
 
   /// Tells all viewers what has changed since the last call.

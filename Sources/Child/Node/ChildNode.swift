@@ -47,6 +47,7 @@ public final class ChildNode: Sendable {
   private let control: ControlService
   private let lights: LightBoard
   private let night: NightBoard
+  private let notifiers: NotifierBoard
   private let signal: SignalService
   private let rooms: WebSocketRooms
   private let listeners: NodeListeners
@@ -102,9 +103,11 @@ public final class ChildNode: Sendable {
         bitrateKbps: configuration.video.bitrateKbps, startKbps: media.startKbps),
       hub: try profile.makeHub(on: loop), credentials: ViewerCredentials(tokens: tokens, pairing: pairing),
       cameras: media.cameras, audio: media.audio, logger: logger)
+    let notifiers = NotifierBoard(
+      configuration.notifiers, child: profile.name, in: files.directory, logger: logger)
     let report = StatusReporter(
       name: profile.name, id: profile.id, started: MonotonicClock.now, viewers: viewers, relay: media.relay,
-      night: night, listenHost: configuration.listen.host)
+      night: night, notifiers: notifiers, listenHost: configuration.listen.host)
 
     let rooms = WebSocketRooms(
       random: SystemRandomNumberGenerator(), eventLoop: loop, now: { MonotonicClock.now })
@@ -114,12 +117,12 @@ public final class ChildNode: Sendable {
       viewers: viewers, pairing: pairing, lights: lights, night: night, sound: media.sound,
       lullaby: LullabyService(
         output: media.sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
-      report: report, events: PersistentEventLog(in: files.directory, logger: logger))
+      report: report, events: PersistentEventLog(in: files.directory, logger: logger), notifiers: notifiers)
     let routes = Routes(
       loop: loop, viewers: viewers, tokens: tokens, pairing: pairing, configuration: configuration, report: report,
       root: root, logger: logger)
     let admin = AdminCommands(
-      loop: loop, tokens: tokens, pairing: pairing, report: report, logger: logger)
+      loop: loop, tokens: tokens, pairing: pairing, report: report, notifiers: notifiers, logger: logger)
 
     let resolver = HostResolver()
     try await loop.submit {
@@ -157,6 +160,7 @@ public final class ChildNode: Sendable {
     self.control = control
     self.lights = lights
     self.night = night
+    self.notifiers = notifiers
     self.signal = signal
     self.rooms = rooms
     self.listeners = listeners
@@ -175,6 +179,7 @@ public final class ChildNode: Sendable {
         }
       }
       viewers.start()
+      notifiers.start()
       service?.start(on: loop)
     }.get()
     logger.info(
@@ -202,6 +207,7 @@ public final class ChildNode: Sendable {
     await listeners.close()
     // Viewers that left only now are in the log, too.
     try? await viewers.hub.eventLoop.submit { self.control.events.saveNow() }.get()
+    await notifiers.stop()
     if !media.stop(and: lights.releases + night.releases) { logger.warning("a device hangs; stopping without it") }
     try? await group.shutdownGracefully()
   }
