@@ -46,7 +46,7 @@ extension ChildConfiguration {
 
   private static let keys = [
     "name", "listen", "tls", "media-ports", "cameras", "microphone", "speaker", "lights", "lullabies", "video",
-    "ice-servers", "notify",
+    "ice-servers", "notify", "record",
   ]
 
   private static func read(_ root: YAMLNode, _ reader: ConfigurationReader) -> ChildConfiguration {
@@ -84,6 +84,7 @@ extension ChildConfiguration {
     if let entries = top.list("ice-servers", maximum: 8) {
       result.iceServers = entries.indices.compactMap { iceServer(entries[$0], at: $0, reader) }
     }
+    result.recording = recording(top)
     if let entries = top.list("notify", maximum: 8) {
       result.notifiers = entries.indices.compactMap { notifier(entries[$0], at: $0, reader) }
       refuseDuplicates(result.notifiers.map(\.name), entries, "notify", key: "name", reader)

@@ -192,7 +192,7 @@ extension ChildConfiguration {
     }
   }
 
-  private static func kinds(_ entry: ConfigurationSection) -> Set<EventKind>? {
+  static func kinds(_ entry: ConfigurationSection) -> Set<EventKind>? {
     if entry.values["events"]?.isNull ?? true { return nil }
     guard let nodes = entry.list("events", maximum: EventKind.allCases.count) else { return nil }
     let names = EventKind.allCases.map(\.rawValue)

@@ -1,3 +1,4 @@
+internal import Control
 internal import FoundationEssentials
 internal import JSON
 internal import Logging
@@ -14,17 +15,19 @@ final class AdminCommands: @unchecked Sendable {
   private let pairing: PairingService
   private let report: StatusReporter
   private let notifiers: NotifierBoard
+  private let recording: RecordingService
   private let logger: Logger
 
   init(
     loop: any EventLoop, tokens: TokenBook, pairing: PairingService, report: StatusReporter, notifiers: NotifierBoard,
-    logger: Logger
+    recording: RecordingService, logger: Logger
   ) {
     self.loop = loop
     self.tokens = tokens
     self.pairing = pairing
     self.report = report
     self.notifiers = notifiers
+    self.recording = recording
     self.logger = logger
   }
 
@@ -39,6 +42,7 @@ final class AdminCommands: @unchecked Sendable {
         if let tests = notifiers.test(name, on: loop) {
           return tests.map { Self.response(encodeJSON(NotifyTests(tests: $0))) }
         }
+      case .recordings: return recording.list().map { Self.response(encodeJSON($0)) }
       default: break
       }
       do {
@@ -72,9 +76,16 @@ final class AdminCommands: @unchecked Sendable {
         throw AdminError(ofTokens: error)
       }
       return encodeJSON(["revoked": name])
+    case .record(let begins):
+      do throws(ControlError) {
+        if begins { try recording.begin() } else { try recording.end() }
+      } catch {
+        throw AdminError(error.message)
+      }
+      return "{}"
     case .notifyTest(let name):
       throw unknownNotifier(name)
-    case .pairOpen, .pairWait:
+    case .pairOpen, .pairWait, .recordings:
       preconditionFailure("answered later")
     case .pairClose:
       pairing.close()

@@ -26,6 +26,10 @@ public enum AdminProtocol {
     case inviteRevoke(String?)
     /// By name; nil: all. Answers when every test message has been delivered or not: `NotifyTests`.
     case notifyTest(String?)
+    /// `RecordingList`
+    case recordings
+    /// Begins or ends a recording by hand: `RecordingList`.
+    case record(Bool)
   }
 
   /// Has either `result` (JSON, as the command prints it) or `error`.
@@ -33,6 +37,28 @@ public enum AdminProtocol {
     public var result: String?
     /// What went wrong and how to fix it.
     public var error: String?
+  }
+}
+
+/// `recordings --json`.
+public struct RecordingList: Codable, Sendable {
+  /// `off`, `events` or `always`, as configured.
+  public var mode: String
+  /// `idle`, `recording` or `paused`.
+  public var state: String
+  /// Why nothing is recorded.
+  public var reason: String?
+  /// Where the parts are; nil when there is none.
+  public var folder: String?
+  /// Oldest first.
+  public var recordings: [Row]
+
+  public struct Row: Codable, Sendable {
+    /// The file's name without `.webm`.
+    public var id: String
+    /// When it begins: RFC 3339, UTC.
+    public var time: String
+    public var bytes: Int
   }
 }
 

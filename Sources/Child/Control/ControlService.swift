@@ -27,6 +27,7 @@ final class ControlService: @unchecked Sendable {
   var floor = TalkFloor()
   let events: PersistentEventLog
   private let notifiers: NotifierBoard
+  private let recording: RecordingService
   private var told: NodeState?
   private var messageNumber: UInt64 = 0
   private var transferNumber: UInt32 = 0
@@ -37,7 +38,7 @@ final class ControlService: @unchecked Sendable {
   init(
     viewers: Viewers, pairing: PairingService, lights: LightBoard, night: NightBoard, sound: SoundOutput,
     lullaby: LullabyService, report: StatusReporter, events: PersistentEventLog,
-    notifiers: NotifierBoard
+    notifiers: NotifierBoard, recording: RecordingService
   ) {
     self.viewers = viewers
     self.pairing = pairing
@@ -48,6 +49,7 @@ final class ControlService: @unchecked Sendable {
     self.report = report
     self.events = events
     self.notifiers = notifiers
+    self.recording = recording
   }
 
   /// Begins to observe viewers and pairing.
@@ -55,8 +57,10 @@ final class ControlService: @unchecked Sendable {
     viewers.registry.observe { [weak self] event in self?.handle(event) }
     pairing.observe { [weak self] change in self?.note(change) }
     lights.changed = { [weak self] in self?.tellChanges() }
+    recording.note = { [weak self] kind, detail in self?.note(kind, detail: detail) }
     told = state
     note(.restart)
+    recording.start()
   }
 
   /// Says goodbye to all viewers, restores the configured light levels and switches infrared lamps off.
@@ -182,6 +186,7 @@ final class ControlService: @unchecked Sendable {
     let event = events.append(kind, time: Self.unixTime, name: viewer?.name, id: id, detail: detail)
     push(.event(event))
     notifiers.note(event)
+    recording.heard(kind)
   }
 
   /// Tells all viewers what has changed since the last call.
@@ -212,6 +217,7 @@ final class ControlService: @unchecked Sendable {
   private func beat() {
     lights.refresh()
     night.beat()
+    recording.beat()
     tellChanges()
     events.saveWhenDue(on: loop)
     for viewer in viewers.registry.all where viewer.controlChannel != nil {

@@ -17,7 +17,8 @@ public enum ReadinessCheck {
   /// Opens devices, so the daemon must not hold them; a busy one is reported as such.
   public static func run(_ configuration: ChildConfiguration, stateDirectory: String) -> [Finding] {
     configuration.cameras.map(camera) + [microphone(configuration.microphone.device)] + [state(stateDirectory)]
-      + configuration.notifiers.map(notifier) + [configuration.tls.map(certificate)].compactMap(\.self)
+      + configuration.notifiers.map(notifier) + [folder(configuration.recording)].compactMap(\.self)
+      + [configuration.tls.map(certificate)].compactMap(\.self)
   }
 
   private static func certificate(_ files: ChildConfiguration.TLSFiles) -> Finding {
@@ -27,6 +28,17 @@ public enum ReadinessCheck {
       return Finding(what, .ok, "it goes with its key \(files.key)")
     } catch {
       return Finding(what, .problem, "\(error)")
+    }
+  }
+
+  /// Nil when nothing is recorded, or in the state directory.
+  private static func folder(_ recording: ChildConfiguration.Recording) -> Finding? {
+    guard recording.mode != .off, let path = recording.folder else { return nil }
+    do throws(FileError) {
+      try RecordingFolder(path: path).check()
+      return Finding("recordings in \(path)", .ok, "\(try RecordingFolder(path: path).parts().count) parts")
+    } catch {
+      return Finding("recordings in \(path)", .problem, "\(error)")
     }
   }
 

@@ -48,6 +48,7 @@ public final class ChildNode: Sendable {
   private let lights: LightBoard
   private let night: NightBoard
   private let notifiers: NotifierBoard
+  private let recording: RecordingService
   private let signal: SignalService
   private let rooms: WebSocketRooms
   private let listeners: NodeListeners
@@ -113,16 +114,22 @@ public final class ChildNode: Sendable {
       random: SystemRandomNumberGenerator(), eventLoop: loop, now: { MonotonicClock.now })
     let signal = SignalService(
       envelope: profile.signedEnvelope(), viewers: viewers, pairing: pairing, logger: logger)
+    let recording = RecordingService(
+      configuration.recording, cameras: configuration.cameras, microphone: configuration.microphone.device,
+      viewers: viewers, in: files.directory, logger: logger)
     let control = ControlService(
       viewers: viewers, pairing: pairing, lights: lights, night: night, sound: media.sound,
       lullaby: LullabyService(
         output: media.sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
-      report: report, events: PersistentEventLog(in: files.directory, logger: logger), notifiers: notifiers)
+      report: report, events: PersistentEventLog(in: files.directory, logger: logger), notifiers: notifiers,
+      recording: recording)
+    viewers.recorded = { [weak recording] item in recording?.take(item) }
     let routes = Routes(
       loop: loop, viewers: viewers, tokens: tokens, pairing: pairing, configuration: configuration, report: report,
       root: root, logger: logger)
     let admin = AdminCommands(
-      loop: loop, tokens: tokens, pairing: pairing, report: report, notifiers: notifiers, logger: logger)
+      loop: loop, tokens: tokens, pairing: pairing, report: report, notifiers: notifiers, recording: recording,
+      logger: logger)
 
     let resolver = HostResolver()
     try await loop.submit {
@@ -161,6 +168,7 @@ public final class ChildNode: Sendable {
     self.lights = lights
     self.night = night
     self.notifiers = notifiers
+    self.recording = recording
     self.signal = signal
     self.rooms = rooms
     self.listeners = listeners
@@ -208,7 +216,8 @@ public final class ChildNode: Sendable {
     // Viewers that left only now are in the log, too.
     try? await viewers.hub.eventLoop.submit { self.control.events.saveNow() }.get()
     await notifiers.stop()
-    if !media.stop(and: lights.releases + night.releases) { logger.warning("a device hangs; stopping without it") }
+    let recordings = (try? await viewers.hub.eventLoop.submit { self.recording.stop() }.get()) ?? []
+    if !media.stop(and: lights.releases + night.releases + recordings) { logger.warning("a device hangs; stopping without it") }
     try? await group.shutdownGracefully()
   }
 }

@@ -34,13 +34,19 @@ public enum EventKind: String, CaseIterable, Sendable {
   case speakerBack = "speaker-back"
   /// The child has started.
   case restart
+  /// The child itself records; `detail` says why.
+  case recordingStarted = "recording-started"
+  case recordingStopped = "recording-stopped"
+  /// It should record and cannot; `detail` says why.
+  case recordingPaused = "recording-paused"
 
   public var level: EventLevel {
     switch self {
     case .cameraLost, .microphoneLost: .alarm
-    case .speakerLost: .warning
+    case .speakerLost, .recordingPaused: .warning
     case .viewerJoined, .viewerLeft, .paired, .unpaired, .pairingOpened, .pairingClosed, .light, .lullaby, .talk,
-      .cameraSwitched, .cameraBack, .night, .screenshot, .microphoneBack, .speakerBack, .restart:
+      .cameraSwitched, .cameraBack, .night, .screenshot, .microphoneBack, .speakerBack, .restart, .recordingStarted,
+      .recordingStopped:
       .notice
     }
   }

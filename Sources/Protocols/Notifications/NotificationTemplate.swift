@@ -41,12 +41,17 @@ public struct NotificationTemplate: Hashable, Sendable {
 
   private var parts: [Part] = []
   /// The `Content-Type` of a body for which none is given.
-  public private(set) var contentType: String
+  public var contentType: String {
+    if case .text(let text)? = parts.first, let first = text.first(where: { !$0.isWhitespace }),
+      first == "{" || first == "["
+    {
+      return "application/json"
+    }
+    return "text/plain; charset=utf-8"
+  }
 
   /// Braces around anything but a lower-case word stand for themselves, as JSON needs them.
   public init(_ text: String) throws(UnknownField) {
-    let first = text.first { !$0.isWhitespace }
-    contentType = first == "{" || first == "[" ? "application/json" : "text/plain; charset=utf-8"
     var literal = ""
     var rest = text[...]
     while let brace = rest.firstIndex(of: "{") {
