@@ -167,7 +167,7 @@ class Child:
     def log(self) -> str:
         return (self.machine.share / "child.log").read_text(errors="replace")
 
-    def wait_for_log(self, pattern: str, since: int = 0, seconds: float = 15) -> None:
+    def wait_for_log(self, pattern: str, since: int = 0, seconds: float = 60) -> None:
         deadline = time.monotonic() + seconds
         while not re.search(pattern, self.log()[since:], re.IGNORECASE):
             if time.monotonic() > deadline:

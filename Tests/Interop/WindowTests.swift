@@ -156,7 +156,9 @@ extension RealPeers {
       terminal.standardError = FileHandle.nullDevice
       try terminal.run()
       defer {
-        _ = try? tmux("kill-server")
+        _ = try? tmux("kill-session")
+        // Signals are blocked in what a test starts, and `kill-server` sends one.
+        kill(terminal.processIdentifier, SIGKILL)
         terminal.waitUntilExit()
       }
       _ = try wait("a terminal") {

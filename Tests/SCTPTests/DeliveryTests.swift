@@ -27,6 +27,17 @@ private func numbered(_ count: Int, size: Int = 40) -> [DataChannelMessage] {
     #expect(lab.messages(at: .client, on: id) == down)
   }
 
+  /// What is said before closing has arrived when this says so, however often its datagram was lost.
+  @Test(arguments: 1...8) func acknowledgedMeansArrived(seed: UInt64) throws {
+    var lab = Lab.connected(Weather(loss: 0.5), seed: seed)
+    let id = try lab.openChannel()
+    lab.run(for: .seconds(60)) { $0[.server].isAllAcknowledged && $0[.client].isAllAcknowledged }
+    try lab[.server].send(.text("goodbye"), on: id, now: lab.now)
+    #expect(!lab[.server].isAllAcknowledged)
+    #expect(lab.run(for: .seconds(60)) { $0[.server].isAllAcknowledged })
+    #expect(lab.messages(at: .client, on: id) == [.text("goodbye")])
+  }
+
   @Test func numbersWrapUnnoticed() throws {
     var lab = Lab.connected(badWiFi, seed: 4, initialTSN: UInt32.max - 20)
     let id = try lab.openChannel()

@@ -37,6 +37,9 @@ public final class ChildNode: Sendable {
 
   /// Where an encoder starts before a path has been measured, kbit/s.
   static let startKbps = 1500
+  /// For goodbyes to arrive: a lost one is sent again after 400 ms (`SCTPConfiguration.minimumRetransmissionTimeout`) and once
+  /// more after 800; browsers acknowledge after 200.
+  private static let goodbyeLimit: Duration = .milliseconds(1500)
 
   private let group: MultiThreadedEventLoopGroup
   private let profile: NodeProfile
@@ -205,6 +208,10 @@ public final class ChildNode: Sendable {
     try? await viewers.hub.eventLoop.submit {
       self.service?.stop()
       self.control.stop()
+    }.get()
+    // A viewer that misses the goodbye rings.
+    await viewers.hub.settle(within: Self.goodbyeLimit)
+    try? await viewers.hub.eventLoop.submit {
       self.viewers.stop()
       self.signal.stop()
       self.rooms.shutDown()

@@ -83,7 +83,8 @@ extension SessionEnd {
     case .notPaired: self = .unpaired
     case .expired: self = .refused("the pairing has expired; pair again with `cradle-parent pair`")
     case .notAcceptable: self = .refused("\(PairedSessionError.dismissed(reason))")
-    case .left, .busy, .goingAway: self = .lost("\(PairedSessionError.dismissed(reason))")
+    case .left, .busy: self = .lost("\(PairedSessionError.dismissed(reason))")
+    case .goingAway: self = .stopped("\(PairedSessionError.dismissed(reason))")
     }
   }
 }

@@ -271,13 +271,15 @@ public final class Watcher: @unchecked Sendable {
     if let voice { Task { voice.stop() } }
     guard !isStopping else { return }
     // Until the first success somebody is there to correct a mistake; after it, keep trying through the night.
-    guard hasConnected, case .lost(let reason) = end else {
+    guard hasConnected, let reason = end.passing else {
       isStopping = true
       if hasConnected { alarm?.note(.phase(.refused(isFinal: true))) }
       state = .ended
       if end == .unpaired, case .child(let child) = options.source { _ = try? child.forget() }
       return ended(ParentError(end))
     }
+    // Its goodbye on the data channel may have been lost.
+    if case .stopped = end { alarm?.note(.goodbye) }
     state = .reconnecting
     tell(.lost(reason))
     reconnects += 1

@@ -258,6 +258,9 @@ public final class PeerConnection {
     channels?.bufferedAmount(of: id) ?? 0
   }
 
+  /// Whether the peer has acknowledged every message on all channels.
+  public var isAllAcknowledged: Bool { channels?.isAllAcknowledged ?? true }
+
   // MARK: The end
 
   /// Closes every layer (RTCP BYE, SCTP ABORT, DTLS close_notify). Drain `poll()` once more afterwards.

@@ -263,6 +263,19 @@ public final class PeerHub: @unchecked Sendable {
     _ = with(id) { connection, now in connection.close(now: now) }
   }
 
+  /// Returns when connected peers have acknowledged all messages, at the latest after `limit`: what is said last is lost
+  /// with its datagram otherwise, as closing ends retransmission.
+  public func settle(within limit: Duration) async {
+    let deadline = now() + limit
+    let interval = TimeAmount.milliseconds(20)
+    while now() < deadline {
+      let isSettled = try? await eventLoop.scheduleTask(in: interval) {
+        self.peers.values.allSatisfy { $0.connection.state != .connected || $0.connection.isAllAcknowledged }
+      }.futureResult.get()
+      if isSettled ?? true { return }
+    }
+  }
+
   /// Ends all peers and closes the socket; without a goodbye, peers notice when consent expires (RFC 7675).
   public func shutDown(sayingGoodbye: Bool = true) async {
     let socket = try? await eventLoop.submit {

@@ -165,6 +165,9 @@ public struct DataChannelTransport: Sendable {
     association.sender.queue.bufferedAmount(of: id)
   }
 
+  /// Whether the peer has acknowledged every message (RFC 9260 section 6.2).
+  public var isAllAcknowledged: Bool { association.sender.isDone }
+
   /// `bufferedAmountLow` is emitted at or below this many bytes, 0 unless set here. Ignored for an unknown id.
   public mutating func setBufferedAmountLowThreshold(_ bytes: Int, of id: UInt16) {
     guard channels[id] != nil else { return }

@@ -67,8 +67,7 @@ export class Watcher extends EventTarget {
     }
     this.control.addEventListener("hello", ({ detail }) => this.#greeted(detail));
     this.control.addEventListener("goodbye", ({ detail }) => {
-      this.plannedStop = { reason: detail.reason, at: Date.now() };
-      this.#tell("goodbye", detail);
+      this.#stoppedAsPlanned(detail.reason);
       this.#changed();
     });
     this.#wakes = new Wakes({
@@ -262,6 +261,8 @@ export class Watcher extends EventTarget {
       if (this.phase === "live") this.#enter("reconnecting");
     } else return;
     if (finalReasons.has(end.reason)) return this.#refused(end);
+    // The child's goodbye on the data channel may have been lost.
+    if (end.reason === "going-away") this.#stoppedAsPlanned(end.text);
     if (this.#next) return this.#changed();
     this.#failed(end);
   }
@@ -279,6 +280,11 @@ export class Watcher extends EventTarget {
     this.#tries += 1;
     this.#after("retry", delay, () => this.#open());
     this.#changed();
+  }
+
+  #stoppedAsPlanned(reason) {
+    this.plannedStop = { reason, at: Date.now() };
+    this.#tell("goodbye", { reason });
   }
 
   #greeted(hello) {
