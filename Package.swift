@@ -74,6 +74,8 @@ let cores: [Target] = [
   core("PeerConnection", needs: ["Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP"]),
   core("Pairing", needs: ["Wire"]),
   core("Control", needs: ["Wire", "Pairing"]),
+  core("Monitoring", needs: ["Wire", "Control"]),
+  core("NightReport", needs: ["Wire", "Control"]),
   core("Notifications", needs: ["Wire", "JSON", "Control"]),
   core("Signaling", needs: ["Wire", "JSON", "SDP", "Pairing"]),
 ]
@@ -93,6 +95,7 @@ let libraries: [Target] = [
   library("CYAML", pkgConfig: nil, package: "libyaml-dev"),
   library("CSDL", pkgConfig: nil, package: "libsdl2-dev"),
   library("CDBus", pkgConfig: "dbus-1", package: "libdbus-1-dev"),
+  library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
   library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
   .systemLibrary(name: "CLinux", path: "Sources/CLibraries/CLinux"),
   // The files of Sources/Web/Pages.
@@ -105,7 +108,7 @@ let shells: [Target] = [
   // Threads, wakers and files of the machine.
   room("Linux", in: "Linux", needs: ["CLinux"]),
   room("Frames", in: "Media/Frames", needs: ["Wire", "CLinux"]),
-  room("Codecs", in: "Media/Codecs", needs: ["Wire", "Frames", "CVPX", "COpus", "CYUV", "CTurboJPEG"]),
+  room("Codecs", in: "Media/Codecs", needs: ["Wire", "Frames", "CVPX", "COpus", "CYUV", "CTurboJPEG", "CZlib"]),
   room("Sound", in: "Media/Sound", needs: ["Wire", "Frames", "CSndfile", "CSpeexDSP"]),
   room("Picture", in: "Media/Picture", needs: ["Wire", "Frames"]),
   room("QRCode", in: "Media/QRCode", needs: ["CQREncode"]),
@@ -131,7 +134,10 @@ let shells: [Target] = [
     ]),
   room(
     "Storage", in: "Storage",
-    needs: ["Wire", "JSON", "DeviceNames", "Pairing", "Signaling", "Control", "Notifications", "CYAML"]),
+    needs: [
+      "Wire", "JSON", "DeviceNames", "Pairing", "Signaling", "Control", "NightReport", "Notifications", "CYAML",
+      "CSQLite",
+    ]),
   // The window of the viewer, and notifications.
   room("Desktop", in: "Desktop", needs: ["Wire", "Linux", "Frames", "Picture", "Storage", "CSDL", "CDBus"]),
 ]
@@ -146,16 +152,18 @@ let programs: [Target] = [
     "Child", in: "Child",
     needs: [
       "Wire", "JSON", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing",
-      "Signaling", "Control", "Notifications", "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Sound",
-      "Picture", "Devices", "Pipelines", "Discovery", "SecureTransport", "Identity", "Server", "Storage", "Health", "QRCode", "Web",
-      product("NIOCore", nio), product("NIOPosix", nio),
-      product("NIOHTTP1", nio), product("Logging", "swift-log"),
+      "Signaling", "Control", "Monitoring", "NightReport", "Notifications", "DeviceNames", "Messages", "Linux",
+      "Frames",
+      "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery", "SecureTransport", "Identity", "Server",
+      "Storage", "Health", "QRCode", "Web", product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
+      product("Logging", "swift-log"),
     ]),
   room(
     "Parent", in: "Parent",
     needs: [
       "Wire", "JSON", "ICE", "SDP", "RTPReceiving", "SCTP", "PeerConnection", "Pairing", "Signaling", "Control",
-      "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Devices", "Pipelines", "Discovery", "SecureTransport",
+      "Monitoring", "NightReport", "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Picture", "Devices",
+      "Pipelines", "Discovery", "SecureTransport",
       "Identity", "Server", "Storage", "Health", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
     ]),
@@ -175,8 +183,8 @@ let programs: [Target] = [
   .executableTarget(
     name: "cradle-parent",
     dependencies: [
-      "Wire", "Pairing", "Signaling", "Control", "DeviceNames", "Parent", "Commands", "Desktop", "Devices", "Discovery",
-      "Frames", "Health", "QRCode", "Server", "Storage",
+      "Wire", "Pairing", "Signaling", "Control", "Monitoring", "NightReport", "DeviceNames", "Parent", "Commands",
+      "Desktop", "Devices", "Discovery", "Frames", "Health", "QRCode", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"),
     ], path: "Sources/cradle-parent", swiftSettings: strict),
 ]
@@ -185,7 +193,8 @@ let checks: [Target] = [
   .executableTarget(
     name: "cradle-benchmarks",
     dependencies: [
-      "Wire", "Frames", "Codecs", "Picture", "Control", "Parent", product("ArgumentParser", "swift-argument-parser"),
+      "Wire", "Frames", "Codecs", "Picture", "Control", "NightReport", "Storage", "Parent",
+      product("ArgumentParser", "swift-argument-parser"),
     ], path: "Tests/Benchmarks/cradle-benchmarks", swiftSettings: strict),
   .executableTarget(
     name: "cradle-soak",
@@ -203,7 +212,9 @@ let checks: [Target] = [
   tests("SDPTests", needs: ["SDP", "TestSupport"]),
   tests("PairingTests", needs: ["Wire", "Pairing", "SecureTransport", "Identity", "Messages", "TestSupport"]),
   tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "Identity", "Messages", "TestSupport"]),
+  tests("MonitoringTests", needs: ["Wire", "Control", "Monitoring"]),
   tests("ControlTests", needs: ["Wire", "JSON", "Pairing", "Control", "Messages"]),
+  tests("NightReportTests", needs: ["Wire", "Control", "NightReport"]),
   tests("NotificationsTests", needs: ["Wire", "JSON", "Control", "Notifications"]),
   tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
@@ -224,8 +235,16 @@ let checks: [Target] = [
   tests("IdentityTests", needs: ["Pairing", "SecureTransport", "Identity", "TestSupport"]),
   tests("HealthTests", needs: ["Health", "Linux", "TestSupport"]),
   tests("DesktopTests", needs: ["Storage", "Desktop"]),
+  // Appends to an event store until the test kills it.
+  .executableTarget(
+    name: "event-store-probe", dependencies: ["Control", "NightReport", "Storage"],
+    path: "Tests/StorageTests/event-store-probe", swiftSettings: strict),
   tests(
-    "StorageTests", needs: ["Wire", "DeviceNames", "Pairing", "Control", "Notifications", "Storage", "TestSupport"]),
+    "StorageTests",
+    needs: [
+      "Wire", "DeviceNames", "Pairing", "Control", "NightReport", "Notifications", "Storage", "TestSupport",
+      "event-store-probe",
+    ], exclude: ["event-store-probe"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
   .executableTarget(
     name: "discovery-probe", dependencies: ["Discovery"], path: "Tests/DiscoveryTests/discovery-probe",
@@ -245,16 +264,19 @@ let checks: [Target] = [
   tests(
     "ChildTests",
     needs: [
-      "Wire", "Control", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs", "Sound", "Devices", "Pipelines",
-      "Discovery", "Storage", "Health", "Pairing", "Signaling", "Messages", "Identity", "Server", "Child",
-      "TestSupport",
-      product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("Logging", "swift-log"),
+      "Wire", "Control", "Monitoring", "NightReport", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs",
+      "Sound",
+      "Devices", "Pipelines", "Discovery", "Storage", "Health", "Pairing", "Signaling", "Messages", "Identity",
+      "Server",
+      "Child", "TestSupport", product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
+      product("Logging", "swift-log"),
     ]),
   tests(
     "ParentTests",
     needs: [
-      "Wire", "Control", "Messages", "Pairing", "Signaling", "SDP", "SCTP", "RTPReceiving", "PeerConnection", "Frames",
-      "Discovery", "Health", "SecureTransport", "Identity", "Server", "Storage", "Commands", "Parent",
+      "Wire", "Control", "Messages", "Pairing", "Signaling", "SDP", "SCTP", "RTPReceiving", "PeerConnection",
+      "Monitoring", "Frames", "Discovery", "Health", "SecureTransport", "Identity", "Server", "Storage", "Commands",
+      "Parent",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
     ]),
   // Two peers in fake time.

@@ -13,11 +13,21 @@ public enum AudioSources {
   public static func open(
     _ device: AudioDevice, avoiding: Set<String> = []
   ) throws(DeviceError) -> any AudioSource {
+    try open(device, avoiding: avoiding, stableName: StableName())
+  }
+
+  static func open(
+    _ device: AudioDevice, avoiding: Set<String>, stableName: StableName
+  ) throws(DeviceError) -> any AudioSource {
     switch device {
-    case .auto: try openFirst(avoiding)
-    case .pcm(let name): try ALSAMicrophone(pcm: name)
-    case .file(let path): try wav(path)
-    case .test: test()
+    case .auto: return try openFirst(avoiding)
+    case .pcm(let configured):
+      let name = stableName.pcm(for: configured)
+      let microphone = try ALSAMicrophone(pcm: name)
+      stableName.remember(pcm: name)
+      return microphone
+    case .file(let path): return try wav(path)
+    case .test: return test()
     case .off: throw DeviceError(device: "none", reason: .notFound, advice: "The configuration wants no microphone.")
     }
   }

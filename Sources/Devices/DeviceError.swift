@@ -14,6 +14,10 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     case disconnected
     /// It is open but has delivered no picture or sound for this many milliseconds.
     case silent(milliseconds: Int)
+    /// It delivers the same picture over and over, bit for bit.
+    case frozen
+    /// It delivers nothing but zeros, or the same sound over and over.
+    case digitalSilence
     /// The file's content is not what its name says; the text says where it goes wrong.
     case invalidFile(String)
     /// A level between off and on was asked of a lamp that cannot be dimmed.
@@ -45,6 +49,8 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     case .unsupportedFormat(let detail): "no usable format (\(detail))"
     case .disconnected: "disconnected"
     case .silent(let milliseconds): "delivered nothing for \(milliseconds) ms"
+    case .frozen: "frozen: every picture is the same"
+    case .digitalSilence: "dead: it delivers perfect silence"
     case .invalidFile(let detail): detail
     case .notDimmable: "can only be switched on and off"
     case .program(let words): words

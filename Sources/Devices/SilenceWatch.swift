@@ -12,6 +12,8 @@ struct SilenceWatch: Sendable {
     self.later = later
   }
 
+  static let advice = "It is opened again; if this goes on, plug it in again or restart it."
+
   mutating func heard() {
     limit = later
     quiet = .zero
@@ -22,6 +24,6 @@ struct SilenceWatch: Sendable {
     guard quiet >= limit else { return }
     throw DeviceError(
       device: device, reason: .silent(milliseconds: Int(quiet.inMilliseconds)),
-      advice: "It is opened again; if this goes on, plug it in again or restart it.")
+      advice: Self.advice)
   }
 }

@@ -17,17 +17,29 @@ public enum VideoSources {
     _ device: VideoDevice, request: VideoRequest, avoiding: Set<String> = [], demand: Demand? = nil,
     slowShutter: Demand? = nil
   ) throws(DeviceError) -> any VideoSource {
+    try open(
+      device, request: request, avoiding: avoiding, demand: demand, slowShutter: slowShutter, stableName: StableName())
+  }
+
+  static func open(
+    _ device: VideoDevice, request: VideoRequest, avoiding: Set<String>, demand: Demand?, slowShutter: Demand?,
+    stableName: StableName
+  ) throws(DeviceError) -> any VideoSource {
     switch device {
-    case .auto: try openFirst(request, avoiding, demand, slowShutter)
+    case .auto: return try openFirst(request, avoiding, demand, slowShutter)
     case .camera(let path):
-      try V4L2Camera(path: path, request: request, demand: demand, slowShutter: slowShutter)
-    case .raspberryPi(let number): try RaspberryPiCamera.open(number: number, request: request, demand: demand)
+      let node = stableName.node(for: path)
+      let camera = try V4L2Camera(path: node, request: request, demand: demand, slowShutter: slowShutter)
+      stableName.remember(node: node)
+      return camera
+    case .raspberryPi(let number):
+      return try RaspberryPiCamera.open(number: number, request: request, demand: demand)
     case .program(let command):
-      try ProgramCamera(
+      return try ProgramCamera(
         device: "exec:\(command)", name: fileName(command.words[0]), words: command.words, format: .y4m,
         request: request, demand: demand)
-    case .file(let path): try y4m(path, request, demand)
-    case .test: test(request, demand)
+    case .file(let path): return try y4m(path, request, demand)
+    case .test: return test(request, demand)
     }
   }
 

@@ -19,6 +19,8 @@ public struct Finding: Hashable, Sendable {
   public var detail: String
   /// How to fix it, or to find out more: a command as it is typed, or one sentence. Nil when there is nothing to do.
   public var remedy: String?
+  /// It is over, but has been since the machine started.
+  public var isPast = false
 
   public init(_ what: String, _ state: State, _ detail: String, remedy: String? = nil) {
     self.what = what

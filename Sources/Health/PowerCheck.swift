@@ -19,7 +19,9 @@ public enum PowerCheck {
         return Finding(what, .problem, "the voltage is too low now: the board slows down, USB fails", remedy: remedy)
       }
       if bits & underVoltageBefore != 0 {
-        return Finding(what, .warning, "the voltage has been too low since the board started", remedy: remedy)
+        var finding = Finding(what, .warning, "the voltage has been too low since the board started", remedy: remedy)
+        finding.isPast = true
+        return finding
       }
       return Finding(what, .ok, "the voltage has never been too low since the board started")
     }

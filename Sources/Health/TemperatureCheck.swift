@@ -22,9 +22,11 @@ public enum TemperatureCheck {
       return Finding(what, .warning, "\(degrees) °C: the board begins to slow down", remedy: remedy)
     }
     if heat?.before == true {
-      return Finding(
+      var finding = Finding(
         what, .warning, "\(degrees) °C; since it started, the board has been so hot that it slowed down", remedy: remedy
       )
+      finding.isPast = true
+      return finding
     }
     return Finding(what, .ok, "\(degrees) °C")
   }

@@ -26,6 +26,11 @@ public enum WirelessCheck {
     }
   }
 
+  /// The signal of each interface that is up.
+  public static func signals(_ files: SystemFiles) -> [Finding] {
+    files.names("/sys/class/net").compactMap { signal($0, files) }
+  }
+
   /// SIOCGIWPOWER of the wireless extensions: cfg80211 supports it for its drivers, and it needs no privilege.
   public static func powerSaving(_ interface: String) -> Bool? {
     let result = clinux_wireless_power_saving(interface)
@@ -51,9 +56,9 @@ public enum WirelessCheck {
     }
   }
 
-  /// From /proc/net/wireless: `wlan0: 0000   54.  -56.  -256 …`; nil where the interface is not listed.
+  /// From /proc/self/net/wireless (systemd's `ProcSubset=pid` hides the same file elsewhere): `wlan0: 0000   54.  -56.  -256 …`; nil where the interface is not listed.
   private static func signal(_ name: String, _ files: SystemFiles) -> Finding? {
-    for fields in files.words("/proc/net/wireless") {
+    for fields in files.words("/proc/self/net/wireless") {
       guard fields.count > 3, fields[0] == "\(name):", let level = Int(fields[3].filter { $0 != "." }), level < 0 else {
         continue
       }

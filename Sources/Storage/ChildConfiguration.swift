@@ -19,6 +19,8 @@ public struct ChildConfiguration: Sendable, Hashable {
   /// The directory of lullaby files; need not exist.
   public var lullabies: String
   public var video: Video
+  /// When nobody has listened for so long, that is an event; nil: never.
+  public var unheard: Duration?
   /// 0...8.
   public var iceServers: [ICEServer]
   /// 0...8. None unless configured: what happens in a child's room leaves the house only by the family's will.
@@ -55,6 +57,8 @@ public struct ChildConfiguration: Sendable, Hashable {
 
   public struct Microphone: Sendable, Hashable {
     public var device: AudioDevice
+    /// Nothing but zeros is a quiet room, not a microphone that has failed.
+    public var mayBeSilent: Bool
   }
 
   public struct Speaker: Sendable, Hashable {
@@ -91,13 +95,15 @@ extension ChildConfiguration {
     tls: nil,
     mediaPorts: nil,
     cameras: [camera(at: 0)],
-    microphone: Microphone(device: .auto),
+    microphone: Microphone(device: .auto, mayBeSilent: false),
     // Loud enough for a lullaby across a room, but not harmful to a child's ears beside the cot.
     speaker: Speaker(device: .auto, maximumVolume: 60),
     lights: [light(at: 0)],
     lullabies: "/usr/share/cradle/lullabies",
     // Below 150 kbps 720p is unusable; above 2500 kbps VP8 at 720p30 does not look better.
     video: Video(bitrateKbps: 150...2500),
+    // A family that watches by turns does not want to be told of each pause.
+    unheard: nil,
     // No server outside the home is used unless one is configured.
     iceServers: [])
 

@@ -46,7 +46,7 @@ extension ChildConfiguration {
 
   private static let keys = [
     "name", "listen", "tls", "media-ports", "cameras", "microphone", "speaker", "lights", "lullabies", "video",
-    "ice-servers", "notify", "record",
+    "unheard", "ice-servers", "notify", "record",
   ]
 
   private static func read(_ root: YAMLNode, _ reader: ConfigurationReader) -> ChildConfiguration {
@@ -63,8 +63,9 @@ extension ChildConfiguration {
       result.cameras = entries.indices.compactMap { camera(entries[$0], at: $0, reader) }
       refuseDuplicates(result.cameras.map(\.id), entries, "cameras", reader)
     }
-    if let microphone = top.section("microphone", keys: ["device"]) {
+    if let microphone = top.section("microphone", keys: ["device", "may-be-silent"]) {
       result.microphone.device = microphone.value("device", default: result.microphone.device)
+      result.microphone.mayBeSilent = microphone.boolean("may-be-silent", default: result.microphone.mayBeSilent)
     }
     if let speaker = top.section("speaker", keys: ["device", "maximum-volume"]) {
       result.speaker.device = speaker.value("device", default: result.speaker.device)
@@ -80,6 +81,13 @@ extension ChildConfiguration {
     if let video = top.section("video", keys: ["bitrate-kbps"]) {
       result.video.bitrateKbps = video.integerPair(
         "bitrate-kbps", default: result.video.bitrateKbps, in: 30...50000)
+    }
+    if let node = top.values["unheard"], !node.isNull {
+      result.unheard = node.scalar.flatMap { ConfiguredTime.duration($0.string) }
+      if result.unheard.map({ (.seconds(30)...Duration.seconds(86_400)).contains($0) }) != true {
+        reader.report(node, "unheard", "must be null or a time from 30s to 24h, such as 5m; but is \(node.kind)")
+        result.unheard = nil
+      }
     }
     if let entries = top.list("ice-servers", maximum: 8) {
       result.iceServers = entries.indices.compactMap { iceServer(entries[$0], at: $0, reader) }

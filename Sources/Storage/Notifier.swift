@@ -60,7 +60,8 @@ extension ChildConfiguration {
         }
         guard let bytes else { throw NotifierValueError(description: "there is no file \(path)") }
         let isSpace = { (byte: UInt8) in byte == 10 || byte == 13 || byte == 9 || byte == 32 }
-        let content = String(decoding: bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed(), as: UTF8.self)
+        let content = String(
+          decoding: bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed(), as: UTF8.self)
         guard !content.isEmpty else { throw NotifierValueError(description: "\(path) is empty") }
         guard Self.isAllowed(content) else {
           throw NotifierValueError(description: "\(path) must hold one line of printable text")
@@ -113,7 +114,8 @@ extension ChildConfiguration {
     let kinds = kinds(entry)
     return Notifier(
       name: name, url: url, method: method.flatMap(Notifier.Method.init) ?? .post, headers: headers(entry),
-      body: body(entry), filter: NotificationFilter(kinds: kinds, level: level(entry) ?? (kinds == nil ? .warning : .notice)),
+      body: body(entry),
+      filter: NotificationFilter(kinds: kinds, level: level(entry) ?? (kinds == nil ? .warning : .notice)),
       authorities: entry.text("ca", what: "a PEM file", isAllowed: \.isPlainPath))
   }
 
@@ -200,7 +202,8 @@ extension ChildConfiguration {
       nodes.enumerated().compactMap { index, node in
         guard let kind = node.scalar.flatMap({ EventKind(rawValue: $0.string) }) else {
           entry.reader.report(
-            node, entry.path("events[\(index)]"), "must be one of \(names.joined(separator: ", ")); but is \(node.kind)")
+            node, entry.path("events[\(index)]"), "must be one of \(names.joined(separator: ", ")); but is \(node.kind)"
+          )
           return nil
         }
         return kind

@@ -77,9 +77,6 @@ public final class StateDirectory: Sendable {
     return result
   }
 
-  /// `events/events.json`, 0600. Creates its folder.
-  public func events() throws(FileError) -> AtomicFile { AtomicFile(path: try subdirectory("events") + "/events.json") }
-
   /// Files that nobody else may read or change, if they exist.
   public static let privateFiles = ["identity.pem", "pairs.json", "tokens.json", "clock.json", "root.pem"]
 

@@ -40,7 +40,23 @@ struct Run: AsyncParsableCommand {
       printError(
         "Open https://localhost:\(node.port)/ with a token: cradle-child token add --name me --allow view,listen")
     }
-    await signals.first()
+    if let device = await untilEnd(of: node, signals) {
+      await node.abandon()
+      throw Failure.failed("\(device) fails again and again; another process may help")
+    }
     await node.stop()
+  }
+
+  /// The device that needs another process; nil on a signal.
+  private func untilEnd(of node: ChildNode, _ signals: StopSignals) async -> String? {
+    await withTaskGroup(of: String?.self) { group in
+      group.addTask {
+        await signals.first()
+        return nil
+      }
+      group.addTask { await node.untilHopeless() }
+      defer { group.cancelAll() }
+      return await group.next() ?? nil
+    }
   }
 }

@@ -29,6 +29,9 @@ struct CradleParent: AsyncParsableCommand {
       CommandGroup(name: "Watching", subcommands: [Watch.self, Screenshot.self, Doctor.self]),
       CommandGroup(
         name: "Commanding",
-        subcommands: [TalkCommand.self, Light.self, Flash.self, Lullaby.self, Camera.self, Status.self, Events.self]),
+        subcommands: [
+          TalkCommand.self, Light.self, Flash.self, Lullaby.self, Camera.self, Status.self, Events.self,
+          Report.self,
+        ]),
     ])
 }

@@ -22,7 +22,7 @@ extension ChildOptions {
     case .cameras(let cameras): cameras.isEmpty ? "There is no camera." : Table.text(cameras.map(\.row))
     case .events(let events): events.isEmpty ? "Nothing has happened." : events.map(\.text).joined(separator: "\n")
     case .invite(let invite): text(invite)
-    case .time, .transfer, .talk, .pairing, .pairs, .done: "done"
+    case .time, .transfer, .report, .talk, .pairing, .pairs, .done: "done"
     }
   }
 

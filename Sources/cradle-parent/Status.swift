@@ -26,6 +26,8 @@ struct Events: AsyncParsableCommand {
   var follow = false
   @Option(help: "How many of the latest events. (default: 50)")
   var limit: Int?
+  @Option(help: "Only events of this level and graver ones.")
+  var level: EventLevel?
   @OptionGroup var child: ChildOptions
   @Flag(help: "Print one JSON object a line for each event.")
   var json = false
@@ -35,12 +37,12 @@ struct Events: AsyncParsableCommand {
   }
 
   func run() async throws {
-    guard follow else { return try await child.show(.eventsGet(since: nil, limit: limit), json) }
+    guard follow else { return try await child.show(.eventsGet(since: nil, limit: limit, level: level), json) }
     let signals = StopSignals()
     let following = Task {
       try await failing {
         let follower = EventFollower(try await child.state.finder().paired(child.child))
-        try await follower.follow(limit: limit ?? ControlDefaults.eventLimit) { event in
+        try await follower.follow(limit: limit ?? ControlDefaults.eventLimit, level: level) { event in
           print(json ? JSONLine.text(event) : event.text)
           fflush(nil)
         } trouble: { reason in

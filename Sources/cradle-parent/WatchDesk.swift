@@ -3,6 +3,7 @@ import Control
 import Desktop
 import Frames
 import Glibc
+import Monitoring
 import Parent
 import Storage
 import Synchronization

@@ -22,6 +22,7 @@ import cores
 import vpx_alone
 from attack_measures import attacks
 from browser_measures import browser_loss
+from event_measures import events
 from figures import Figure, table
 from load_measures import load
 from measures import Bench, first_picture, glass_to_glass, quality
@@ -45,14 +46,15 @@ MEASURES: dict[str, tuple[str, Callable[[Bench], list[Figure]]]] = {
     "parent-loss": ("the parent over a bad network", parent_loss),
     "browser-loss": ("a browser over a bad network", browser_loss),
     "orders": ("finding, pairing and orders", orders),
+    "events": ("the event store", events),
     "talk": ("talk", mouth_to_ear),
     "page": ("the phone page", page),
     "attacks": ("while somebody attacks", attacks),
 }
-ORDER = ("first", "glass", "load", "quality", "noise", "pipe", "parent", "parent-loss", "browser-loss", "orders", "talk", "page", "attacks")
+ORDER = ("first", "glass", "load", "quality", "noise", "pipe", "parent", "parent-loss", "browser-loss", "orders", "events", "talk", "page", "attacks")
 #: Minutes that each takes.
 MINUTES = {
-    "first": 1, "glass": 5, "load": 14, "quality": 1, "noise": 4, "pipe": 2, "parent": 9, "parent-loss": 8, "browser-loss": 5, "orders": 2, "talk": 1, "page": 5, "attacks": 5,
+    "first": 1, "glass": 5, "load": 14, "quality": 1, "noise": 4, "pipe": 2, "parent": 9, "parent-loss": 8, "browser-loss": 5, "orders": 2, "events": 1, "talk": 1, "page": 5, "attacks": 5,
 }  # fmt: skip
 
 

@@ -21,6 +21,15 @@ import Testing
   private static let event = EventDocument(
     sequence: 9_007_199_254_740_991, kind: "light", time: 2.25, name: "Phone", id: "ir", detail: "on")
 
+  private static let report = ReportDocument(
+    from: 1, to: 121, minutes: 2, recordedMinutes: 2, monitoredMinutes: 1, parents: [.init(name: "Phone", minutes: 1)],
+    longestGap: .init(from: 60, to: 120, causes: ["link"]), gaps: [.init(from: 60, to: 120, causes: ["link"])],
+    noise: .init(minutes: 1, thresholdDb: -45, loudestDb: -12.5),
+    losses: [.init(device: "camera", id: "cot", from: 3)],
+    alarms: [.init(name: "Phone", kind: "link", level: "alarm", began: 3.5, acknowledgedAt: 4)],
+    proofs: [.init(kind: "hearing", time: 5, level: "notice", name: "Phone", detail: "heard")], restarts: 1,
+    reconnects: 2, timeline: .init(levels: [12, -1], listeners: [.init(name: "Phone", runs: [0, 1, 1])]))
+
   private static let status = StatusDocument(
     name: "Nursery", id: "0011223344556677", version: "1", time: 3, uptimeSeconds: 4, alarms: ["Camera"], state: state)
 
@@ -37,6 +46,7 @@ import Testing
       .transfer(TransferDocument(transfer: .max, size: 5, type: "image/jpeg", width: 1280, height: 720))
     ),
     (.talkAcquire, .talk(state.talk!)), (.talkRelease, .talk(TalkDocument())), (.eventsGet, .events([event])),
+    (.reportGet, .report(report)), (.alarmNote, .done),
     (
       .pairingOpen,
       .pairing(PairingDocument(code: "1234-5678", link: "https://h/#pair=x", expiresAt: 9, allow: ["view"]))

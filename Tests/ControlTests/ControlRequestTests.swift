@@ -52,6 +52,21 @@ import Testing
     (#"{"text":"talk.release"}"#, .talkRelease),
     (#"{"text":"events.get"}"#, .eventsGet(since: nil, limit: nil)),
     (
+      #"{"text":"events.get","parameters":{"level":"warning"}}"#, .eventsGet(since: nil, limit: nil, level: .warning)
+    ),
+    (
+      #"{"text":"report.get","parameters":{"from":60,"to":120.5,"noiseDb":-30}}"#,
+      .reportGet(ReportRequest(from: 60, to: 120.5, noiseDb: -30))
+    ),
+    (
+      #"{"text":"alarm.note","parameters":{"kind":"own-sound","level":"warning","began":1.5}}"#,
+      .alarmNote(AlarmNote(kind: "own-sound", level: .warning, began: 1.5))
+    ),
+    (
+      #"{"text":"alarm.note","parameters":{"kind":"link","level":"alarm","began":1,"acknowledgedAt":2}}"#,
+      .alarmNote(AlarmNote(kind: "link", level: .alarm, began: 1, acknowledgedAt: 2))
+    ),
+    (
       #"{"text":"events.get","parameters":{"since":9007199254740992,"limit":200}}"#,
       .eventsGet(since: 9_007_199_254_740_992, limit: 200)
     ),
@@ -161,6 +176,16 @@ import Testing
     ("screenshot.take", #"{"quality":0}"#, "quality"), ("screenshot.take", #"{"camera":1}"#, "camera"),
     ("talk.acquire", #"{"force":"true"}"#, "force"), ("talk.release", #"{"force":true}"#, "force"),
     ("events.get", #"{"since":-1}"#, "since"), ("events.get", #"{"since":9007199254740994}"#, "since"),
+    ("events.get", #"{"level":"grave"}"#, "level"), ("report.get", "{}", "from"), ("report.get", #"{"from":1}"#, "to"),
+    ("report.get", #"{"from":1,"to":60}"#, "to"), ("report.get", #"{"from":0,"to":31708800}"#, "to"),
+    ("report.get", #"{"from":-1,"to":60}"#, "from"), ("report.get", #"{"from":1e300,"to":60}"#, "from"),
+    ("report.get", #"{"from":0,"to":60,"noiseDb":1}"#, "noiseDb"),
+    ("alarm.note", #"{"level":"alarm","began":1}"#, "kind"),
+    ("alarm.note", #"{"kind":"Link!","level":"alarm","began":1}"#, "kind"),
+    ("alarm.note", #"{"kind":"link","began":1}"#, "level"),
+    ("alarm.note", #"{"kind":"link","level":"alarm"}"#, "began"),
+    ("alarm.note", #"{"kind":"link","level":"alarm","began":"now"}"#, "began"),
+    ("alarm.note", #"{"kind":"link","level":"alarm","began":1,"acknowledgedAt":-1}"#, "acknowledgedAt"),
     ("events.get", #"{"limit":0}"#, "limit"), ("events.get", #"{"limit":201}"#, "limit"),
     ("pair.remove", #"{"id":{}}"#, "id"), ("invite.create", #"{"seconds":59}"#, "seconds"),
     ("invite.create", #"{"allow":["admin"]}"#, "allow"), ("invite.create", #"{"allow":[]}"#, "allow"),

@@ -23,6 +23,8 @@ import Testing
     (.talkAcquire(force: true), [[.talk, .admin]]),
     (.talkRelease, [.talk]),
     (.eventsGet(since: nil, limit: nil), [.view, .listen, .control, .admin]),
+    (.reportGet(ReportRequest(from: 0, to: 60)), [.view, .listen, .control, .admin]),
+    (.alarmNote(AlarmNote(kind: "link", level: .alarm, began: 1)), [.view, .listen]),
     (.pairingOpen(admin: false), [.admin]),
     (.pairingOpen(admin: true), [.admin]),
     (.pairingClose, [.admin]),

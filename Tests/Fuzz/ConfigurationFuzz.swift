@@ -27,6 +27,7 @@ enum ConfigurationFuzz: FuzzBody {
     lullabies: >-
       /usr/share/cradle
     video: {bitrate-kbps: [150, 2500]}
+    unheard: 5m
     ice-servers: [{urls: ["turn:a.example:3478?transport=udp"], username: u, credential: "\\x41"}]
     """,
     "a: &a [b, *a]\n--- !tag\n? - x\n: |\n  y\n",

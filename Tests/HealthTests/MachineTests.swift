@@ -69,7 +69,7 @@ import Testing
     try root.makeDirectory("/sys/class/net/wlan0/wireless")
     if let level {
       try root.write(
-        "/proc/net/wireless",
+        "/proc/self/net/wireless",
         """
         Inter-| sta-|   Quality        |   Discarded packets               | Missed | WE
          face | tus | link level noise |  nwid  crypt   frag  retry   misc | beacon | 22

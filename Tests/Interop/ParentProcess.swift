@@ -20,10 +20,18 @@ struct ParentFigures: Decodable {
   var freezeCount: Int
   var reconnects: Int
   var child: String?
-  var alarm: String?
-  var alarmRings: Bool?
+  var alarm: Alarm?
   var shownMs: Shown?
   var isVoxOpen: Bool?
+
+  struct Alarm: Decodable {
+    var kind: String
+    var level: String
+    var sinceMs: Int
+    var acknowledged: Bool
+  }
+
+  var rings: Bool { alarm.map { $0.level != "notice" && !$0.acknowledged } ?? false }
 
   struct Shown: Decodable {
     var p50: Double

@@ -89,8 +89,8 @@ extension RealPeers {
 
       // The child is gone: it rings, and the picture says that it is old.
       house.child.kill()
-      let ringing = parent.wait { $0.alarm == "link" && $0.alarmRings == true }
-      #expect(ringing?.alarm == "link", "\(parent.figures.suffix(2)) \(parent.log)")
+      let ringing = parent.wait { $0.alarm?.kind == "link" && $0.rings }
+      #expect(ringing?.alarm?.kind == "link", "\(parent.figures.suffix(2)) \(parent.log)")
       _ = try wait("the frame of an alarm") {
         let pixels = try desktop.pixels()
         let corner = (back.y * VirtualDesktop.size.width + back.x) * 3
@@ -98,7 +98,7 @@ extension RealPeers {
       }
       try press("a")
       let seen = parent.figures.count
-      _ = try wait("silence") { parent.figures.dropFirst(seen).contains { $0.alarmRings == false } ? true : nil }
+      _ = try wait("silence") { parent.figures.dropFirst(seen).contains { !$0.rings } ? true : nil }
 
       try press("q")
       #expect(parent.finish().status == 0, Comment(rawValue: parent.log))
@@ -112,9 +112,9 @@ extension RealPeers {
       let parent = try ParentProcess(paired: house.state)
       #expect(parent.wait { $0.framesDecoded > 5 } != nil, Comment(rawValue: parent.log))
       #expect(house.child.stop() == 0)
-      let stopped = parent.wait { $0.alarm == "child-stopped" }
-      #expect(stopped?.alarmRings == false, "\(parent.figures.suffix(2)) \(parent.log)")
-      #expect(parent.figures.allSatisfy { $0.alarmRings != true })
+      let stopped = parent.wait { $0.alarm?.kind == "child-stopped" }
+      #expect(stopped?.rings == false, "\(parent.figures.suffix(2)) \(parent.log)")
+      #expect(parent.figures.allSatisfy { !$0.rings })
     }
 
     /// A level below the child's tone opens the speaker, one above it does not, and the link is watched all the same.
@@ -126,8 +126,8 @@ extension RealPeers {
       let open = parent.wait { ($0.audioLevelDb ?? -100) > -30 && $0.isVoxOpen == isHeard }
       #expect(open?.isVoxOpen == isHeard, "\(parent.figures.suffix(2)) \(parent.log)")
       house.child.kill()
-      let ringing = parent.wait { $0.alarm == "link" && $0.alarmRings == true }
-      #expect(ringing?.alarmRings == true, "\(parent.figures.suffix(2)) \(parent.log)")
+      let ringing = parent.wait { $0.alarm?.kind == "link" && $0.rings }
+      #expect(ringing?.rings == true, "\(parent.figures.suffix(2)) \(parent.log)")
     }
 
     @Test func withoutADesktopAWindowIsNoReasonToEnd() throws {

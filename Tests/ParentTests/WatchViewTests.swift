@@ -1,4 +1,5 @@
 import Control
+import Monitoring
 import Testing
 import Wire
 

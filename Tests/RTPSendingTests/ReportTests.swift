@@ -154,6 +154,35 @@ import Wire
     #expect(rig.sender.lossReportedAt == .milliseconds(40))
   }
 
+  /// What an open session does not prove, a receiver's counters do.
+  @Test func whatArrivedIsKnownFromReportsThatAdvance() throws {
+    var rig = Rig()
+    for _ in 0..<100 { rig.sendAudio(at: .zero) }
+    rig.drain(at: .zero)
+    var highest = UInt32(try #require(rig.audio.first?.header.sequenceNumber))
+    func report(_ advance: UInt32, lost: Int32, ssrc: UInt32 = audioSSRC) -> UInt64 {
+      highest &+= advance
+      let block = RTCPReportBlock(ssrc: ssrc, cumulativeLost: lost, extendedHighestSequenceNumber: highest)
+      rig.sender.handle(
+        rtcp: [.receiverReport(RTCPReceiverReport(ssrc: peerSSRC, reportBlocks: [block]))], now: .zero)
+      return rig.sender.packetsReceivedByPeer(.audio)
+    }
+    // The first one has nothing to compare with.
+    #expect(report(0, lost: 0) == 0)
+    #expect(report(30, lost: 0) == 30)
+    #expect(report(20, lost: 5) == 45)
+    // Again and again the same report proves nothing.
+    #expect(report(0, lost: 5) == 45 && report(0, lost: 5) == 45)
+    // All of it was lost.
+    #expect(report(10, lost: 15) == 45)
+    // Another stream's, and one that goes back.
+    #expect(report(5, lost: 15, ssrc: videoSSRC) == 45)
+    #expect(report(.max - 100, lost: 15) == 45)
+    // No more than was sent, whatever is claimed.
+    #expect(report(1_000_000, lost: 15) <= 100 && report(1_000_000_000, lost: .min) <= 100)
+    #expect(rig.sender.packetsReceivedByPeer(.video) == 0)
+  }
+
   @Test func inventedReferencesMakeNoRoundTripTime() {
     var rig = Rig()
     rig.sendVideo(packets: 1, at: .zero)

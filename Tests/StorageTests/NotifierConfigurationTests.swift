@@ -67,13 +67,15 @@ import Testing
     ("{name: a}", "notify[0].url"), ("{url: 'ftp://example.org'}", "neither https nor http"),
     ("{url: 'https://user:pass@example.org'}", "names a user"), ("{url: {path: /x}}", "unknown key"),
     ("{url: {prefix: x}}", "notify[0].url.file"), ("{url: {file: relative}}", "must be a file"),
-    ("{url: 'http://a.b', method: DELETE}", "notify[0].method"), ("{url: 'http://a.b', level: high}", "notify[0].level"),
+    ("{url: 'http://a.b', method: DELETE}", "notify[0].method"),
+    ("{url: 'http://a.b', level: high}", "notify[0].level"),
     ("{url: 'http://a.b', events: [camera-gone]}", "notify[0].events[0]"),
     ("{url: 'http://a.b', body: '{when}'}", "{when} is unknown"),
     ("{url: 'http://a.b', headers: {Host: x}}", "set by the program"),
     ("{url: 'http://a.b', headers: {'A b': x}}", "letters, digits"),
     ("{url: 'http://a.b', headers: {A: \"x\\r\\nB: y\"}}", "printable text"),
-    ("{url: 'http://a.b', name: '../x'}", "notify[0].name"), ("{url: 'http://a.b', name: x}\n  - {url: 'http://a.b', name: x}", "taken"),
+    ("{url: 'http://a.b', name: '../x'}", "notify[0].name"),
+    ("{url: 'http://a.b', name: x}\n  - {url: 'http://a.b', name: x}", "taken"),
     ("{url: 'http://a.b', retries: 3}", "unknown key"),
   ]) func mistakesAreNamed(entry: String, words: String) throws {
     let error = try #require(Self.error(entry))

@@ -33,6 +33,18 @@ public struct FakeRoot: Sendable {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.appending(path: path).path)
   }
 
+  /// A symbolic link; one that is there is replaced.
+  public func link(_ path: String, to target: String) throws {
+    let link = folder.appending(path: path)
+    try FileManager.default.createDirectory(at: link.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try? FileManager.default.removeItem(at: link)
+    try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: target)
+  }
+
+  public func remove(_ path: String) throws {
+    try FileManager.default.removeItem(at: folder.appending(path: path))
+  }
+
   public func makeDirectory(_ path: String) throws {
     try FileManager.default.createDirectory(at: folder.appending(path: path), withIntermediateDirectories: true)
   }

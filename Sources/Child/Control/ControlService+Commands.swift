@@ -17,7 +17,10 @@ extension ControlService {
     switch command {
     case .ping: done(.time(Self.unixTime))
     case .statusGet: done(.status(status))
-    case .eventsGet(let since, let limit): done(.events(events.events(since: since, limit: limit)))
+    case .eventsGet(let since, let limit, let level):
+      events.events(since: since, limit: limit, level: level).map { .events($0) }
+    case .reportGet(let request): events.report(request, now: Self.unixTime).map { .report($0) }
+    case .alarmNote(let alarm): done(try note(alarm, viewer))
     case .lightSet(let setting): try light(lights.set(setting), viewer)
     case .lightFlash(let pattern): try light(lights.flash(pattern), viewer)
     case .lullabyList: lullaby.list().map { .tracks($0) }
@@ -42,6 +45,11 @@ extension ControlService {
   }
 
   private func done<Value: Sendable>(_ value: Value) -> EventLoopFuture<Value> { loop.makeSucceededFuture(value) }
+
+  private func note(_ alarm: AlarmNote, _ viewer: ViewerSession) throws(ControlError) -> ControlReply {
+    try note(alarm, from: viewer)
+    return .done
+  }
 
   private func light(_ document: LightDocument, _ viewer: ViewerSession) -> EventLoopFuture<ControlReply> {
     note(.light, viewer: viewer, id: document.id, detail: document.state.rawValue)

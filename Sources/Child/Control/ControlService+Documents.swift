@@ -76,9 +76,11 @@ extension ControlService {
       time: Self.unixTime, uptimeSeconds: (MonotonicClock.now - viewers.started).inSeconds.rounded(.down),
       video: .init(
         state: pipeline?.camera.deviceState ?? .off, captured: video.captured, encoded: video.encoded,
-        keyFrames: video.keyFrames, sent: sent(.video), targetKbps: pipeline?.targetKbps ?? 0),
+        keyFrames: video.keyFrames, sent: sent(.video), targetKbps: pipeline?.targetKbps ?? 0,
+        fault: pipeline?.camera.fault),
       audio: .init(
         state: viewers.audio.microphone.deviceState, captured: audio.captured, encoded: audio.encoded,
-        sent: sent(.audio), levelDb: tenths(audio.levelDb)))
+        sent: sent(.audio), levelDb: tenths(audio.levelDb),
+        fault: viewers.audio.microphone.fault))
   }
 }

@@ -2,6 +2,7 @@ internal import Control
 internal import Devices
 internal import Frames
 internal import Messages
+internal import Monitoring
 internal import NIOCore
 internal import Pairing
 internal import PeerConnection
@@ -28,6 +29,7 @@ final class ControlService: @unchecked Sendable {
   let events: PersistentEventLog
   private let notifiers: NotifierBoard
   private let recording: RecordingService
+  private let watch: NightWatch
   private var told: NodeState?
   private var messageNumber: UInt64 = 0
   private var transferNumber: UInt32 = 0
@@ -38,7 +40,7 @@ final class ControlService: @unchecked Sendable {
   init(
     viewers: Viewers, pairing: PairingService, lights: LightBoard, night: NightBoard, sound: SoundOutput,
     lullaby: LullabyService, report: StatusReporter, events: PersistentEventLog,
-    notifiers: NotifierBoard, recording: RecordingService
+    notifiers: NotifierBoard, recording: RecordingService, watch: NightWatch
   ) {
     self.viewers = viewers
     self.pairing = pairing
@@ -50,6 +52,7 @@ final class ControlService: @unchecked Sendable {
     self.events = events
     self.notifiers = notifiers
     self.recording = recording
+    self.watch = watch
   }
 
   /// Begins to observe viewers and pairing.
@@ -69,6 +72,7 @@ final class ControlService: @unchecked Sendable {
     push(.goodbye(reason: "The child is stopping."))
     lights.stop()
     night.stop()
+    if let minute = watch.stop() { events.append(minute) }
   }
 
   private func note(_ change: PairingService.Change) {
@@ -85,7 +89,10 @@ final class ControlService: @unchecked Sendable {
   private func handle(_ event: ViewerEvent) {
     switch event {
     case .connected(let viewer):
-      if viewer.isWatching { note(.viewerJoined, viewer: viewer) }
+      if viewer.isWatching {
+        note(.viewerJoined, viewer: viewer)
+        if let time = watch.cameBack(viewer) { note(.reconnected, viewer: viewer, detail: Self.after(time)) }
+      }
       tellChanges()
     case .connection(let viewer, let event): handle(event, of: viewer)
     case .permissionsChanged(let viewer):
@@ -93,9 +100,12 @@ final class ControlService: @unchecked Sendable {
       tellChanges()
     case .ended(let viewer):
       loseFloor(viewer)
-      if viewer.isWatching { note(.viewerLeft, viewer: viewer) }
+      let cause = watch.left(viewer)
+      if viewer.isWatching { note(.viewerLeft, viewer: viewer, detail: cause.rawValue) }
       tellChanges()
-    case .levelMeasured: tellLevel()
+    case .levelMeasured:
+      watch.levelMeasured()
+      tellLevel()
     case .secondPassed: beat()
     }
   }
@@ -182,11 +192,53 @@ final class ControlService: @unchecked Sendable {
 
   // MARK: Notifications
 
-  func note(_ kind: EventKind, viewer: ViewerSession? = nil, id: String? = nil, detail: String? = nil) {
-    let event = events.append(kind, time: Self.unixTime, name: viewer?.name, id: id, detail: detail)
+  func note(
+    _ kind: EventKind, level: EventLevel? = nil, viewer: ViewerSession? = nil, id: String? = nil, detail: String? = nil
+  ) {
+    tell(events.append(kind, level: level, time: Self.unixTime, name: viewer?.name, id: id, detail: detail))
+    recording.heard(kind)
+  }
+
+  private func tell(_ event: EventDocument) {
     push(.event(event))
     notifiers.note(event)
-    recording.heard(kind)
+  }
+
+  func note(_ change: HealthLog.Change) {
+    switch change {
+    case .begins(let condition):
+      note(.health, level: condition.level, id: condition.concern.rawValue, detail: condition.detail)
+    case .over(let concern, let time): note(.healthOver, id: concern.rawValue, detail: Self.after(time))
+    }
+  }
+
+  /// `alarm.note`.
+  func note(_ alarm: AlarmNote, from viewer: ViewerSession) throws(ControlError) {
+    guard viewer.alarmNotes.admit(viewer.peer, now: MonotonicClock.now) == .admitted else {
+      throw ControlError(.busy, "Too many alarms are told at once; tell the rest later.")
+    }
+    tell(
+      events.append(
+        .alarm, level: alarm.level, time: Self.unixTime, name: viewer.name, id: alarm.kind, detail: nil,
+        began: alarm.began, acknowledgedAt: alarm.acknowledgedAt))
+  }
+
+  private func note(_ finding: NightWatch.Finding) {
+    switch finding {
+    case .minute(let minute): events.append(minute)
+    case .unheard(let time): note(.unheard, detail: "nobody has been listening for \(Self.text(time))")
+    case .heardAgain(let time): note(.heardAgain, detail: Self.after(time))
+    case .clockSet(let seconds):
+      note(.clockSet, detail: "by \(seconds < 0 ? "-" : "+")\(Self.text(.milliseconds(abs(seconds) * 1000)))")
+    }
+  }
+
+  private static func after(_ time: Duration) -> String { "after \(text(time))" }
+
+  /// `42 s`, `5 min`.
+  private static func text(_ time: Duration) -> String {
+    let seconds = time.nanoseconds / 1_000_000_000
+    return seconds < 120 ? "\(seconds) s" : "\(seconds / 60) min"
   }
 
   /// Tells all viewers what has changed since the last call.
@@ -219,7 +271,8 @@ final class ControlService: @unchecked Sendable {
     night.beat()
     recording.beat()
     tellChanges()
-    events.saveWhenDue(on: loop)
+    for finding in watch.beat() { note(finding) }
+    events.saveWhenDue()
     for viewer in viewers.registry.all where viewer.controlChannel != nil {
       send(.push(.heartbeat(heartbeat(for: viewer))), to: viewer)
     }

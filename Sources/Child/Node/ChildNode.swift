@@ -57,6 +57,8 @@ public final class ChildNode: Sendable {
   private let listeners: NodeListeners
   private let advertising: any Advertising
   private let service: ServiceReporter?
+  private let health: HealthMonitor
+  private let hopeless: AsyncStream<String>
   /// Holds the lock on the state directory.
   private let state: StateDirectory
   private let logger: Logger
@@ -124,8 +126,8 @@ public final class ChildNode: Sendable {
       viewers: viewers, pairing: pairing, lights: lights, night: night, sound: media.sound,
       lullaby: LullabyService(
         output: media.sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
-      report: report, events: PersistentEventLog(in: files.directory, logger: logger), notifiers: notifiers,
-      recording: recording)
+      report: report, events: PersistentEventLog(in: files.directory, loop: loop, logger: logger),
+      notifiers: notifiers, recording: recording, watch: NightWatch(viewers: viewers, unheard: configuration.unheard))
     viewers.recorded = { [weak recording] item in recording?.take(item) }
     let routes = Routes(
       loop: loop, viewers: viewers, tokens: tokens, pairing: pairing, configuration: configuration, report: report,
@@ -157,8 +159,21 @@ public final class ChildNode: Sendable {
       Advertisement(
         name: profile.name, id: profile.id, port: UInt16(listeners.http.port), version: Self.version, pairing: .closed)
     ) { state in NodeLog.advertising(state, logger) }
+    let (hopeless, isHopeless) = AsyncStream.makeStream(of: String.self)
     let service = options.serviceManager.map { manager in
-      ServiceReporter(manager: manager, loops: media.watched, state: { control.state }, logger: logger)
+      ServiceReporter(
+        manager: manager, loops: media.watched,
+        node: .init(
+          state: { control.state }, devices: { media.standing },
+          stuck: { name in control.note(.stuck, id: name, detail: "it does not go on") },
+          hopeless: { name in
+            control.note(.stuck, id: name, detail: "it fails again and again")
+            isHopeless.yield(name)
+          }), logger: logger)
+    }
+    let health = HealthMonitor(HealthProbe(stateDirectory: options.stateDirectory), loop: loop) { change in
+      control.note(change)
+      NodeLog.health(change, logger)
     }
 
     self.group = group
@@ -177,6 +192,8 @@ public final class ChildNode: Sendable {
     self.listeners = listeners
     self.advertising = advertising
     self.service = service
+    self.health = health
+    self.hopeless = hopeless
     state = files.directory
     self.logger = logger
 
@@ -192,6 +209,7 @@ public final class ChildNode: Sendable {
       viewers.start()
       notifiers.start()
       service?.start(on: loop)
+      health.start()
     }.get()
     logger.info(
       "ready",
@@ -201,12 +219,30 @@ public final class ChildNode: Sendable {
       ])
   }
 
+  /// Returns when only a new process can help, with the name of what fails; never without a service manager, which
+  /// starts one. Nil when the task is cancelled.
+  public func untilHopeless() async -> String? {
+    for await name in hopeless { return name }
+    return nil
+  }
+
+  /// Before the process ends by itself. Nobody is told goodbye: it is no planned stop, and parents are to ring if the
+  /// child does not come back.
+  public func abandon() async {
+    advertising.stop()
+    try? await viewers.hub.eventLoop.submit {
+      self.control.events.close()
+      self.tokens.saveUses()
+    }.get()
+  }
+
   /// Says goodbye to every viewer, closes the devices and stops. Call once.
   public func stop() async {
     logger.info("stopping")
     advertising.stop()
     try? await viewers.hub.eventLoop.submit {
       self.service?.stop()
+      self.health.stop()
       self.control.stop()
     }.get()
     // A viewer that misses the goodbye rings.
@@ -221,10 +257,12 @@ public final class ChildNode: Sendable {
     }.get()
     await listeners.close()
     // Viewers that left only now are in the log, too.
-    try? await viewers.hub.eventLoop.submit { self.control.events.saveNow() }.get()
+    try? await viewers.hub.eventLoop.submit { self.control.events.close() }.get()
     await notifiers.stop()
     let recordings = (try? await viewers.hub.eventLoop.submit { self.recording.stop() }.get()) ?? []
-    if !media.stop(and: lights.releases + night.releases + recordings) { logger.warning("a device hangs; stopping without it") }
+    if !media.stop(and: lights.releases + night.releases + recordings) {
+      logger.warning("a device hangs; stopping without it")
+    }
     try? await group.shutdownGracefully()
   }
 }

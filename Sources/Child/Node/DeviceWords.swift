@@ -13,6 +13,16 @@ extension DeviceStatus {
     }
   }
 
+  /// What is wrong with a missing device that delivers nevertheless.
+  var fault: DeviceFault? {
+    guard case .missing(let error) = self else { return nil }
+    return switch error.reason {
+    case .frozen: .frozen
+    case .digitalSilence: .digitalSilence
+    default: nil
+    }
+  }
+
   /// - Parameter name: the device's own name, for display.
   fileprivate func document(_ name: KeyPath<Info, String>) -> DeviceDocument {
     switch self {

@@ -1,6 +1,7 @@
 internal import Devices
 internal import Discovery
 internal import Logging
+internal import Monitoring
 internal import Pipelines
 
 /// Logs devices that appear and disappear.
@@ -49,6 +50,16 @@ enum NodeLog {
     case .waiting(let problem):
       logger.warning(
         "parents do not find this child by themselves; an address still works", metadata: ["reason": "\(problem)"])
+    }
+  }
+
+  static func health(_ change: HealthLog.Change, _ logger: Logger) {
+    switch change {
+    case .begins(let condition):
+      logger.warning(
+        "something about this machine is not as it should be; `cradle-child doctor` says what to do",
+        metadata: ["what": "\(condition.concern.rawValue)", "reason": "\(condition.detail)"])
+    case .over(let concern, _): logger.notice("it is well again", metadata: ["what": "\(concern.rawValue)"])
     }
   }
 

@@ -40,7 +40,8 @@ struct NodeMedia: Sendable {
       speaker: configuration.speaker.device, maximumVolume: configuration.speaker.maximumVolume
     ) { event in NodeLog.sound(event, logger) }
     audio = AudioPipeline(
-      device: configuration.microphone.device, echo: sound.echo, deliver: { packet in relay.audio(packet) },
+      device: configuration.microphone.device, mayBeSilent: configuration.microphone.mayBeSilent, echo: sound.echo,
+      deliver: { packet in relay.audio(packet) },
       levelMeasured: { relay.levelMeasured() },
       microphoneChanged: { state in NodeLog.microphone(state, logger) })
     self.relay = relay
@@ -52,6 +53,12 @@ struct NodeMedia: Sendable {
     cameras.forEach { $0.start() }
     sound.start()
     audio.start()
+  }
+
+  /// What cameras and microphone do, by their names for the log.
+  var standing: [(name: String, state: LastResort.State)] {
+    cameras.map { ("camera \($0.settings.cameraID)", LastResort.State($0.camera)) }
+      + [("the microphone", LastResort.State(audio.microphone))]
   }
 
   /// The loops supervised by the watchdog.

@@ -58,7 +58,8 @@ final class Notifier: @unchecked Sendable {
       let (restored, trouble) = try store.load()
       if let trouble {
         logger.warning(
-          "undelivered notifications were unreadable", metadata: ["notifier": "\(settings.name)", "reason": "\(trouble)"])
+          "undelivered notifications were unreadable",
+          metadata: ["notifier": "\(settings.name)", "reason": "\(trouble)"])
       }
       self.store = store
       saved = restored

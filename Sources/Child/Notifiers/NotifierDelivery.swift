@@ -22,7 +22,8 @@ final class NotifierDelivery {
   private static let maximumRedirects = 3
 
   init(
-    _ notification: Notification, child: String, loop: any EventLoop, then completion: @escaping (DeliveryOutcome) -> Void
+    _ notification: Notification, child: String, loop: any EventLoop,
+    then completion: @escaping (DeliveryOutcome) -> Void
   ) {
     self.notification = notification
     self.child = child

@@ -7,6 +7,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import Pairing
 internal import Pipelines
+internal import Server
 internal import Storage
 internal import Wire
 
@@ -67,7 +68,8 @@ final class RecordingService: @unchecked Sendable {
       return
     }
     do throws(FileError) {
-      let folder = RecordingFolder(path: try settings.folder ?? directory.subdirectory("recordings"))
+      let path = if let own = settings.folder { own } else { try directory.subdirectory("recordings") }
+      let folder = RecordingFolder(path: path)
       try folder.check()
       self.folder = folder
       trouble = nil

@@ -10,23 +10,34 @@ internal import Wire
 final class ServiceReporter: @unchecked Sendable {
   private let manager: ServiceManager
   private var watchdog: Watchdog?
-  private let state: () -> NodeState
+  private let node: Node
+  private var lastResort = LastResort()
   private let logger: Logger
   private var told = ""
   private var stuck: [String] = []
   private var timer: RepeatedTask?
 
-  /// `state` is called on the event loop.
-  init(manager: ServiceManager, loops: [Watchdog.Loop], state: @escaping () -> NodeState, logger: Logger) {
+  /// What it asks and tells. All are called on the event loop.
+  struct Node {
+    var state: () -> NodeState
+    /// Cameras and microphone, by their names for the log.
+    var devices: () -> [(name: String, state: LastResort.State)]
+    /// A loop does not go on; the service manager will end the process.
+    var stuck: (_ name: String) -> Void
+    /// A device needs another process.
+    var hopeless: (_ name: String) -> Void
+  }
+
+  init(manager: ServiceManager, loops: [Watchdog.Loop], node: Node, logger: Logger) {
     self.manager = manager
     watchdog = manager.watchdogLimit.map { Watchdog(limit: $0, loops: loops) }
-    self.state = state
+    self.node = node
     self.logger = logger
   }
 
   /// The node is ready.
   func start(on loop: any EventLoop) {
-    told = ServiceStatus.text(state())
+    told = ServiceStatus.text(node.state())
     if !manager.tell(.ready, .status(told)) { logger.warning("the service manager cannot be told (NOTIFY_SOCKET)") }
     visit()
     let interval = min(.seconds(1), watchdog?.interval ?? .seconds(1))
@@ -44,14 +55,19 @@ final class ServiceReporter: @unchecked Sendable {
   private func visit() {
     let now = MonotonicClock.now
     noteStuck(watchdog?.stuck(at: now) ?? [])
+    if let name = lastResort.note(node.devices(), now: now) {
+      logger.critical("\(name) fails again and again; the service manager will start the program anew")
+      node.hopeless(name)
+    }
     if watchdog?.isPingDue(at: now) == true { manager.tell(.alive) }
-    let text = stuck.isEmpty ? ServiceStatus.text(state()) : "Stuck: \(stuck.joined(separator: ", "))."
+    let text = stuck.isEmpty ? ServiceStatus.text(node.state()) : "Stuck: \(stuck.joined(separator: ", "))."
     if text != told, manager.tell(.status(text)) { told = text }
   }
 
   private func noteStuck(_ new: [String]) {
     for name in new where !stuck.contains(name) {
       logger.critical("\(name) is stuck; the service manager will start the program anew")
+      node.stuck(name)
     }
     for name in stuck where !new.contains(name) { logger.notice("\(name) goes on") }
     stuck = new

@@ -42,6 +42,11 @@ final class ViewerSession: @unchecked Sendable {
   var awaitsKeyFrame = true
   /// Estimated capacity of its path.
   var estimateKbps: Int?
+  /// Nothing came from it any more, so the session was given up.
+  var isLinkLost = false
+  /// Alarms that it tells of. A single bucket, for this viewer.
+  var alarmNotes = RateLimiter<PeerID>(
+    burst: ControlLimits.alarmNoteBurst, interval: ControlLimits.alarmNoteInterval, maximumKeys: 1)
   /// Why we ended it; nil while it is open, or if it left by itself.
   var endReason: ByeReason?
 

@@ -191,6 +191,7 @@ final class Viewers: @unchecked Sendable {
       logger.notice("the link to a viewer is weak", metadata: ["viewer": "\(session.name)"])
     case .failed, .closed:
       registry.remove(session)
+      session.isLinkLost = state == .failed && session.endReason == nil
       session.controlChannel = nil
       session.screenshot = .none
       logger.info("viewer is gone", metadata: ["viewer": "\(session.name)", "how": "\(state.rawValue)"])

@@ -61,8 +61,15 @@ public struct PlaybackProgress: Hashable, Sendable {
 extension DeviceSupervisor where Info == SpeakerInfo, Element == PlaybackProgress {
   /// `pull` is called by one speaker at a time.
   public convenience init(_ device: SpeakerDevice, pull: @escaping PlaybackPull) {
+    let stableName = StableName()
     self.init(name: "speaker-watch") { (avoiding) throws(DeviceError) in
-      try Speakers.open(device, avoiding: avoiding, pull: pull)
+      guard case .pcm(let configured) = device else {
+        return try Speakers.open(device, avoiding: avoiding, pull: pull)
+      }
+      let name = stableName.pcm(for: configured)
+      let speaker = try Speakers.open(.pcm(name: name), avoiding: avoiding, pull: pull)
+      stableName.remember(pcm: name)
+      return speaker
     }
   }
 }

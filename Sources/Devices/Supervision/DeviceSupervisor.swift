@@ -18,20 +18,23 @@ public final class DeviceSupervisor<Info: Sendable, Element: Sendable>: Sendable
   private let timing: SupervisorTiming
   private let demand: Demand?
   private let pulse: Pulse?
+  private let staleness: Staleness<Element>?
   private let open: Open
   private let thread = Mutex<SourceThread?>(nil)
 
   /// `name` is the thread's name in `top -H`. While `demand` is off, a source may deliver only its first element
   /// without counting as failed. `pulse` beats at least every `timing.longestRetry`, whether the device is there or
-  /// missing, unless a call to it hangs.
+  /// missing, unless a call to it hangs. With `staleness` a device that only repeats itself fails; it does not run before its
+  /// first fresh element, which is then the first that is delivered.
   public init(
     name: String, timing: SupervisorTiming = SupervisorTiming(), demand: Demand? = nil, pulse: Pulse? = nil,
-    open: @escaping Open
+    staleness: Staleness<Element>? = nil, open: @escaping Open
   ) {
     self.name = name
     self.timing = timing
     self.demand = demand
     self.pulse = pulse
+    self.staleness = staleness
     self.open = open
   }
 
@@ -46,7 +49,8 @@ public final class DeviceSupervisor<Info: Sendable, Element: Sendable>: Sendable
       guard thread == nil else { return }
       let new = SourceThread()
       let run = SupervisorRun(
-        timing: timing, demand: demand, pulse: pulse, open: open, deliver: deliver, stateChanged: stateChanged)
+        timing: timing, demand: demand, pulse: pulse, judge: StaleJudge(staleness), open: open, deliver: deliver,
+        stateChanged: stateChanged)
       new.start(name: name) { run.run(until: $0) }
       thread = new
     }
@@ -71,6 +75,8 @@ public struct SupervisorTiming: Hashable, Sendable {
   public var firstElement: Duration = .seconds(8)
   /// No further element within this time is a failure. Longer than a source's own limit, which knows more.
   public var silence: Duration = .seconds(4)
+  /// A device that has only repeated itself for this long fails. Parents ring after 3.5 s without anything new.
+  public var stale: Duration = .seconds(3)
   /// Delay after a new device node appears, for udev to set its permissions and links.
   public var settle: Duration = .milliseconds(300)
 
@@ -86,17 +92,33 @@ extension DeviceSupervisor where Info == VideoSourceInfo, Element == VideoFrame 
   public convenience init(
     _ device: VideoDevice, request: VideoRequest, demand: Demand? = nil, slowShutter: Demand? = nil, pulse: Pulse? = nil
   ) {
-    self.init(name: "camera-watch", demand: demand, pulse: pulse) { (avoiding) throws(DeviceError) in
+    let stableName = StableName()
+    // Files and programs may show what they like.
+    let isSensor =
+      switch device {
+      case .auto, .camera, .raspberryPi: true
+      case .program, .file, .test: false
+      }
+    self.init(name: "camera-watch", demand: demand, pulse: pulse, staleness: isSensor ? .pictures : nil) {
+      (avoiding) throws(DeviceError) in
       try VideoSources.open(
-        device, request: request, avoiding: avoiding, demand: demand, slowShutter: slowShutter)
+        device, request: request, avoiding: avoiding, demand: demand, slowShutter: slowShutter, stableName: stableName)
     }
   }
 }
 
 extension DeviceSupervisor where Info == AudioSourceInfo, Element == AudioBlock {
-  public convenience init(_ device: AudioDevice, pulse: Pulse? = nil) {
-    self.init(name: "mic-watch", pulse: pulse) { (avoiding) throws(DeviceError) in
-      try AudioSources.open(device, avoiding: avoiding)
+  /// - Parameter mayBeSilent: a microphone that delivers nothing but zeros is none that has failed.
+  public convenience init(_ device: AudioDevice, mayBeSilent: Bool = false, pulse: Pulse? = nil) {
+    let isSensor =
+      switch device {
+      case .auto, .pcm: true
+      case .off, .file, .test: false
+      }
+    let stableName = StableName()
+    self.init(name: "mic-watch", pulse: pulse, staleness: isSensor && !mayBeSilent ? .sounds : nil) {
+      (avoiding) throws(DeviceError) in
+      try AudioSources.open(device, avoiding: avoiding, stableName: stableName)
     }
   }
 }

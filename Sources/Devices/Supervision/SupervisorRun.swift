@@ -7,6 +7,7 @@ struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
   let timing: SupervisorTiming
   let demand: Demand?
   let pulse: Pulse?
+  let judge: StaleJudge<Element>
   let open: DeviceSupervisor<Info, Element>.Open
   let deliver: @Sendable (Element) -> Void
   let stateChanged: @Sendable (DeviceSupervisor<Info, Element>.State) -> Void
@@ -52,20 +53,31 @@ struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
   ) -> (failure: DeviceError?, hasDelivered: Bool) {
     let progress = SourceProgress()
     source.start(
-      deliver: { [deliver, stateChanged, info = source.info] element in
-        if progress.count() { stateChanged(.running(info)) }
-        deliver(element)
+      deliver: { [deliver, stateChanged, judge, info = source.info] element in
+        let fault = judge.fault(of: element)
+        let isFirst = progress.count(fault)
+        if isFirst { stateChanged(.running(info)) }
+        if fault == nil || (progress.isFresh && !judge.isLeftOut) { deliver(element) }
       },
       failed: { progress.fail($0) })
     defer { source.stop() }
     var silence = SilenceWatch(first: timing.firstElement, then: timing.silence)
+    var stale: Duration = .zero
     let slice = max(.milliseconds(1), min(.milliseconds(250), timing.silence / 8))
     var seen: UInt64 = 0
     while true {
       pulse?.beat()
       var poll = PollSet(reading: [progress.failed.descriptor])
-      if stop.wait(with: &poll, timeout: slice) { return (nil, progress.delivered > 0) }
-      if let failure = progress.failure { return (failure, progress.delivered > 0) }
+      if stop.wait(with: &poll, timeout: slice) { return (nil, progress.isFresh) }
+      if let failure = progress.failure { return (failure, progress.isFresh) }
+      if demand?.isWanted == false { judge.forget() }
+      let fault = progress.fault
+      stale = fault == nil ? .zero : stale + slice
+      if let fault, stale >= timing.stale {
+        return (
+          DeviceError(device: source.deviceName, reason: fault, advice: SilenceWatch.advice), progress.isFresh
+        )
+      }
       let delivered = progress.delivered
       if delivered != seen || (delivered > 0 && demand?.isWanted == false) {
         seen = delivered
@@ -75,7 +87,7 @@ struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
       do throws(DeviceError) {
         try silence.quiet(for: slice, device: source.deviceName)
       } catch {
-        return (error, delivered > 0)
+        return (error, progress.isFresh)
       }
     }
   }
@@ -103,14 +115,23 @@ private final class SourceProgress: Sendable {
   /// Raised with the failure.
   let failed = StopSignal()
   private let elements = Atomic<UInt64>(0)
+  private let hasBeenFresh = Atomic<Bool>(false)
+  private let staleness = Mutex<DeviceError.Reason?>(nil)
   private let error = Mutex<DeviceError?>(nil)
 
   var delivered: UInt64 { elements.load(ordering: .relaxed) }
   var failure: DeviceError? { error.withLock { $0 } }
 
-  /// True for the first one.
-  func count() -> Bool {
-    elements.add(1, ordering: .relaxed).newValue == 1
+  /// Whether it has delivered a fresh element.
+  var isFresh: Bool { hasBeenFresh.load(ordering: .relaxed) }
+  /// What is wrong with the last element.
+  var fault: DeviceError.Reason? { staleness.withLock { $0 } }
+
+  /// True for the first fresh one.
+  func count(_ fault: DeviceError.Reason?) -> Bool {
+    elements.add(1, ordering: .relaxed)
+    staleness.withLock { $0 = fault }
+    return fault == nil && !hasBeenFresh.exchange(true, ordering: .relaxed)
   }
 
   func fail(_ reason: DeviceError) {

@@ -34,6 +34,8 @@ public final class AudioPipeline: Sendable {
   }
 
   public let device: AudioDevice
+  /// A microphone that delivers nothing but zeros is taken for a quiet room.
+  private let mayBeSilent: Bool
   /// The pulse of the loop that reads the microphone or keeps looking for one.
   public let pulse = Pulse()
   private let echo: EchoControl?
@@ -51,11 +53,13 @@ public final class AudioPipeline: Sendable {
   /// - Parameter levelMeasured: called for a new level: five times a second, just before that moment's packet, and
   ///   when the microphone is lost.
   public init(
-    device: AudioDevice, echo: EchoControl? = nil, deliver: @escaping @Sendable (EncodedAudioPacket) -> Void,
+    device: AudioDevice, mayBeSilent: Bool = false, echo: EchoControl? = nil,
+    deliver: @escaping @Sendable (EncodedAudioPacket) -> Void,
     levelMeasured: @escaping @Sendable () -> Void = {},
     microphoneChanged: @escaping @Sendable (MicrophoneState) -> Void
   ) {
     self.device = device
+    self.mayBeSilent = mayBeSilent
     self.echo = echo
     self.deliver = deliver
     self.levelMeasured = levelMeasured
@@ -65,7 +69,7 @@ public final class AudioPipeline: Sendable {
 
   public func start() {
     guard device != .off else { return }
-    let new = AudioSupervisor(device, pulse: pulse)
+    let new = AudioSupervisor(device, mayBeSilent: mayBeSilent, pulse: pulse)
     supervisor.withLock { $0 = new }
     new.start(
       deliver: { [weak self] block in self?.captured(block) },

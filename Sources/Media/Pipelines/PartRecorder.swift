@@ -1,5 +1,5 @@
 public import Codecs
-public import Frames
+internal import Frames
 internal import Linux
 internal import Synchronization
 internal import Wire

@@ -128,6 +128,7 @@ private struct ReplyParameters: Encodable {
     case .transfer(let transfer): try transfer.encode(to: encoder)
     case .talk(let talk): try container.encode(talk, forKey: .talk)
     case .events(let events): try container.encode(events, forKey: .events)
+    case .report(let report): try container.encode(report, forKey: .report)
     case .pairing(let pairing): try container.encode(pairing, forKey: .pairing)
     case .pairs(let pairs): try container.encode(pairs, forKey: .pairs)
     case .invite(let invite): try container.encode(invite, forKey: .invite)
@@ -138,5 +139,5 @@ private struct ReplyParameters: Encodable {
 
 /// The names of reply parameters that hold a whole document.
 enum ReplyMember: String, CodingKey {
-  case time, light, tracks, lullaby, cameras, talk, events, pairing, pairs, invite
+  case time, light, tracks, lullaby, cameras, talk, events, report, pairing, pairs, invite
 }

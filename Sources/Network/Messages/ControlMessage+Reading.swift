@@ -81,10 +81,11 @@ extension ControlReply {
     case .screenshotTake: self = .transfer(try parameters.decode())
     case .talkAcquire, .talkRelease: self = .talk(try member(.talk))
     case .eventsGet: self = .events(try member(.events))
+    case .reportGet: self = .report(try member(.report))
     case .pairingOpen: self = .pairing(try member(.pairing))
     case .pairsList: self = .pairs(try member(.pairs))
     case .inviteCreate: self = .invite(try member(.invite))
-    case .pairingClose, .pairRemove: self = .done
+    case .pairingClose, .pairRemove, .alarmNote: self = .done
     }
   }
 }

@@ -34,6 +34,14 @@ struct ControlParameters {
     return integer
   }
 
+  mutating func number(_ name: String, in range: ClosedRange<Double>) throws(ControlError) -> Double? {
+    guard let value = members.removeValue(forKey: name) else { return nil }
+    guard case .number(let number) = value, range.contains(number) else {
+      throw .badParameter(name, "is a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
   mutating func flag(_ name: String) throws(ControlError) -> Bool? {
     guard let value = members.removeValue(forKey: name) else { return nil }
     guard case .bool(let flag) = value else { throw .badParameter(name, "is true or false") }

@@ -111,7 +111,9 @@ extension ControlCommand {
     case .eventsGet:
       self = .eventsGet(
         since: try given.integer("since", in: ControlLimits.sequence).map { UInt64($0) },
-        limit: try given.integer("limit", in: ControlLimits.eventLimit))
+        limit: try given.integer("limit", in: ControlLimits.eventLimit), level: try given.word("level"))
+    case .reportGet: self = .reportGet(try ReportRequest(&given))
+    case .alarmNote: self = .alarmNote(try AlarmNote(&given))
     case .pairingOpen: self = .pairingOpen(admin: try given.flag("admin") ?? false)
     case .pairingClose: self = .pairingClose
     case .pairsList: self = .pairsList
@@ -148,7 +150,19 @@ extension ControlCommand {
     case .screenshotTake(let camera, let quality): ["camera": JSON(camera), "quality": JSON(quality)]
     case .talkAcquire(let force): ["force": force ? .bool(true) : nil]
     case .pairingOpen(let admin): ["admin": admin ? .bool(true) : nil]
-    case .eventsGet(let since, let limit): ["since": since.map { .number(Double($0)) }, "limit": JSON(limit)]
+    case .eventsGet(let since, let limit, let level):
+      [
+        "since": since.map { .number(Double($0)) }, "limit": JSON(limit), "level": JSON(level?.rawValue),
+      ]
+    case .reportGet(let request):
+      [
+        "from": .number(request.from), "to": .number(request.to), "noiseDb": request.noiseDb.map { .number($0) },
+      ]
+    case .alarmNote(let note):
+      [
+        "kind": .string(note.kind), "level": .string(note.level.rawValue), "began": .number(note.began),
+        "acknowledgedAt": note.acknowledgedAt.map { .number($0) },
+      ]
     case .inviteCreate(let request):
       [
         "name": JSON(request.name), "seconds": JSON(request.seconds),
@@ -169,6 +183,41 @@ extension LightSetting {
     guard state == .off else { return }
     if brightness != nil { throw .badParameter("brightness", "cannot be given with off") }
     if seconds != nil { throw .badParameter("seconds", "cannot be given with off") }
+  }
+}
+
+extension ReportRequest {
+  fileprivate init(_ given: inout ControlParameters) throws(ControlError) {
+    guard let from = try given.number("from", in: ControlLimits.unixSeconds) else {
+      throw .badParameter("from", "is missing; it is a time in seconds since 1970")
+    }
+    guard let to = try given.number("to", in: ControlLimits.unixSeconds) else {
+      throw .badParameter("to", "is missing; it is a time in seconds since 1970")
+    }
+    guard ControlLimits.reportSeconds.contains(to - from) else {
+      throw .badParameter("to", "is a minute to 366 days after \"from\"")
+    }
+    self.init(from: from, to: to, noiseDb: try given.number("noiseDb", in: ControlLimits.noiseDb))
+  }
+}
+
+extension AlarmNote {
+  fileprivate init(_ given: inout ControlParameters) throws(ControlError) {
+    guard let kind = try given.text("kind", bytes: ControlLimits.alarmKindBytes) else {
+      throw .badParameter("kind", "is missing; it says what was wrong")
+    }
+    guard kind.utf8.allSatisfy({ (97...122).contains($0) || $0 == UInt8(ascii: "-") }) else {
+      throw .badParameter("kind", "is of lower case letters and -")
+    }
+    guard let level: EventLevel = try given.word("level") else {
+      throw .badParameter("level", "is missing; it is notice, warning or alarm")
+    }
+    guard let began = try given.number("began", in: ControlLimits.unixSeconds) else {
+      throw .badParameter("began", "is missing; it is a time in seconds since 1970")
+    }
+    self.init(
+      kind: kind, level: level, began: began,
+      acknowledgedAt: try given.number("acknowledgedAt", in: ControlLimits.unixSeconds))
   }
 }
 

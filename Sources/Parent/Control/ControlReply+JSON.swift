@@ -13,6 +13,7 @@ extension ControlReply {
     case .transfer(let transfer): JSONLine.text(transfer)
     case .talk(let talk): JSONLine.text(["talk": talk])
     case .events(let events): events.map(JSONLine.text).joined(separator: "\n")
+    case .report(let report): JSONLine.text(["report": report])
     case .pairing(let pairing): JSONLine.text(["pairing": pairing])
     case .pairs(let pairs): JSONLine.text(["pairs": pairs])
     case .invite(let invite): JSONLine.text(["invite": invite])

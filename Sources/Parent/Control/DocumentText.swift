@@ -64,7 +64,8 @@ extension EventDocument {
 
   /// What happened, without its time.
   public var summary: String {
-    let parts = ([name, id].compactMap(\.self).joined(separator: " "), detail ?? "")
+    let known = acknowledgedAt.map { "acknowledged after \(ElapsedTime.text($0 - (began ?? $0)))" }
+    let parts = ([name, id].compactMap(\.self).joined(separator: " "), detail ?? known ?? "")
     let about = [parts.0, parts.1].filter { !$0.isEmpty }.joined(separator: ": ")
     let what = kind.replacing("-", with: " ")
     return "\(what)\(about.isEmpty ? "" : "  \(about)")"

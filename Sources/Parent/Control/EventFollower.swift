@@ -11,10 +11,12 @@ public struct EventFollower: Sendable {
 
   /// Reports the last `limit` events and then every further one, until the task is cancelled.
   ///
-  /// - Parameter trouble: called when the link is lost and will be retried.
+  /// - Parameters:
+  ///   - level: less grave events are left out.
+  ///   - trouble: called when the link is lost and will be retried.
   /// - Throws: `ParentError` or `ControlFailure` when the first attempt fails, or when retrying would not help.
   public func follow(
-    limit: Int, told: (EventDocument) -> Void, trouble: (String) -> Void
+    limit: Int, level: EventLevel? = nil, told: (EventDocument) -> Void, trouble: (String) -> Void
   ) async throws {
     var last: UInt64?
     var hasConnected = false
@@ -32,7 +34,8 @@ public struct EventFollower: Sendable {
         said = nil
         do {
           try await follow(
-            session, since: &last, limit: last == nil ? limit : ControlLimits.eventLimit.upperBound, told)
+            session, since: &last, limit: last == nil ? limit : ControlLimits.eventLimit.upperBound,
+            level: level, told)
         } catch {
           await session.close()
           throw error
@@ -49,17 +52,19 @@ public struct EventFollower: Sendable {
   }
 
   private func follow(
-    _ session: ControlSession, since last: inout UInt64?, limit: Int, _ told: (EventDocument) -> Void
+    _ session: ControlSession, since last: inout UInt64?, limit: Int, level: EventLevel?,
+    _ told: (EventDocument) -> Void
   ) async throws {
-    guard case .events(let missed) = try await session.perform(.eventsGet(since: last, limit: limit)) else { return }
+    guard case .events(let missed) = try await session.perform(.eventsGet(since: last, limit: limit, level: level))
+    else { return }
     for event in missed { told(event) }
     // Events pushed before the reply are part of it. A child that lost its log counts from the start again.
     let newest = missed.last?.sequence
     last = newest ?? last
     for await push in session.pushes {
       guard case .event(let event) = push, newest.map({ event.sequence > $0 }) ?? true else { continue }
-      told(event)
       last = event.sequence
+      if level.map(event.isAtLeast) ?? true { told(event) }
     }
   }
 }

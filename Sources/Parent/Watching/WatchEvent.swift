@@ -1,4 +1,5 @@
 public import Control
+public import Monitoring
 
 /// What happens while watching, for who shows it.
 public enum WatchEvent: Sendable {

@@ -25,6 +25,17 @@ public struct WatchStatistics: Encodable, Sendable {
     }
   }
 
+  /// What is wrong. Scripts may ring for it.
+  public struct Alarm: Encodable, Sendable {
+    /// As INTERFACES.md names it.
+    public var kind: String
+    /// `notice`, which does not ring, `warning` or `alarm`.
+    public var level: String
+    /// How long it has been wrong.
+    public var sinceMs: Int
+    public var acknowledged: Bool
+  }
+
   public struct Candidate: Encodable, Sendable {
     public var address: String
     public var port: UInt16
@@ -72,10 +83,8 @@ public struct WatchStatistics: Encodable, Sendable {
   public var child: String?
   /// With VOX: whether the speaker is open.
   public var isVoxOpen: Bool?
-  /// What is wrong, as INTERFACES.md names it; left out while all is well.
-  public var alarm: String?
-  /// Whether that rings: nobody has acknowledged it.
-  public var alarmRings: Bool?
+  /// What is wrong; null while all is well.
+  @NullWhenNil public var alarm: Alarm?
   /// From the decoder to the window: median and 95th percentile since the window was opened, ms.
   public var shownMs: Shown?
   /// How many times the link was lost.
@@ -98,5 +107,19 @@ extension WatchStatistics.Candidate {
     case .name(let name, let port):
       self.init(address: name, port: port, type: candidate.type.rawValue)
     }
+  }
+}
+
+/// A member that is there with `null` instead of being left out.
+@propertyWrapper public struct NullWhenNil<Value: Encodable & Sendable>: Encodable, Sendable {
+  public var wrappedValue: Value?
+
+  public init(wrappedValue: Value?) {
+    self.wrappedValue = wrappedValue
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
   }
 }

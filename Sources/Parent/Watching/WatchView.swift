@@ -1,4 +1,5 @@
 public import Control
+public import Monitoring
 public import Wire
 
 /// Everything that somebody who watches is shown besides picture and sound; for window and terminal alike. Pure.

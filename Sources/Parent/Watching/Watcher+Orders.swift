@@ -1,6 +1,7 @@
 public import Control
 internal import Devices
 internal import Frames
+internal import Monitoring
 internal import NIOCore
 internal import Pipelines
 internal import SDP

@@ -3,6 +3,7 @@ internal import Control
 internal import Devices
 public import Frames
 internal import ICE
+internal import Monitoring
 internal import NIOCore
 internal import PeerConnection
 internal import Pipelines
@@ -34,6 +35,9 @@ public final class Watcher: @unchecked Sendable {
   /// Made by `begin`.
   private(set) var alarm: AlarmWatch?
   private var report: Alarm.Report?
+  /// For the child's event log.
+  var diary = AlarmDiary()
+  var isTellingAlarm = false
   private var state = WatchStatistics.State.connecting {
     didSet { if state != oldValue { stateChanged() } }
   }
@@ -251,14 +255,19 @@ public final class Watcher: @unchecked Sendable {
     case .hello(let hello):
       child = hello.name.isEmpty ? nil : hello.name
       alarm?.note(.hello)
+      tellAlarms()
     case .goodbye(let reason):
       notice(WatchNotice(.information, reason.isEmpty ? "the child says goodbye" : "goodbye: \(reason)"))
       alarm?.note(.goodbye)
     case .heartbeat(let beat):
       alarm?.note(
         .heartbeat(
-          video: beat.video.map { Alarm.Track(state: $0.state, captured: $0.captured) },
-          audio: beat.audio.map { Alarm.Track(state: $0.state, captured: $0.captured) }))
+          video: beat.video.map {
+            Alarm.Track(state: $0.state, captured: $0.captured, fault: $0.fault.flatMap(DeviceFault.init))
+          },
+          audio: beat.audio.map {
+            Alarm.Track(state: $0.state, captured: $0.captured, fault: $0.fault.flatMap(DeviceFault.init))
+          }))
     case .state, .event, .level: break
     }
     tell(.push(push))
@@ -303,6 +312,7 @@ public final class Watcher: @unchecked Sendable {
   private func alarmChanged(_ report: Alarm.Report?) {
     self.report = report
     audio.ring(loudness: report?.loudness ?? 0)
+    keep(report)
     tell(.alarm(report))
   }
 
@@ -358,8 +368,11 @@ public final class Watcher: @unchecked Sendable {
     let connection = session?.peer.flatMap { hub.connection($0) }?.statistics(now: now)
     result.reconnects = reconnects
     result.child = child
-    result.alarm = report?.kind.rawValue
-    result.alarmRings = report.map(\.isRinging)
+    result.alarm = report.map {
+      WatchStatistics.Alarm(
+        kind: $0.kind.rawValue, level: $0.level.rawValue,
+        sinceMs: Int(saturating: (MonotonicClock.now - $0.since).inMilliseconds), acknowledged: $0.isAcknowledged)
+    }
     result.timeToFirstFrameMs = picture.firstPicture.map { Self.tenths(($0 - began).inMilliseconds) }
     result.framesDecoded = picture.framesDecoded
     if picture.width > 0 {

@@ -19,6 +19,10 @@ public enum CommandName: String, CaseIterable, Sendable {
   case talkAcquire = "talk.acquire"
   case talkRelease = "talk.release"
   case eventsGet = "events.get"
+  /// `from`, `to` (seconds since 1970-01-01 UTC, at most 366 days apart), `noiseDb?`: `report`, a `ReportDocument`.
+  case reportGet = "report.get"
+  /// An alarm that rang at the caller's: `kind`, `level`, `began`, `acknowledgedAt?`. No parameters in the reply.
+  case alarmNote = "alarm.note"
   /// Opens the pairing window: `admin?` (the new parent may administer the child, too; else false): `pairing: {code,
   /// link, expiresAt, allow}`. It closes when the caller's pair is removed, expires or loses `admin`.
   case pairingOpen = "pairing.open"
@@ -44,7 +48,9 @@ extension CommandName {
         .talkAcquire, .talkRelease:
         speaker
       case .cameraList, .cameraSwitch, .screenshotTake: cameras
-      case .ping, .statusGet, .eventsGet, .pairingOpen, .pairingClose, .pairsList, .pairRemove, .inviteCreate: true
+      case .ping, .statusGet, .eventsGet, .reportGet, .alarmNote, .pairingOpen, .pairingClose, .pairsList, .pairRemove,
+        .inviteCreate:
+        true
       }
     }
   }
@@ -73,7 +79,8 @@ extension ControlCommand {
   public var requirement: Requirement {
     switch self {
     case .ping: .session
-    case .statusGet, .eventsGet: .any([.view, .listen, .control, .admin])
+    case .statusGet, .eventsGet, .reportGet: .any([.view, .listen, .control, .admin])
+    case .alarmNote: .any([.view, .listen])
     case .cameraList: .any([.view, .control])
     case .lightSet, .lightFlash, .cameraSwitch, .lullabyList, .lullabyPlay, .lullabyStop, .lullabyPause,
       .lullabyResume, .lullabyNext, .lullabyVolume:

@@ -22,7 +22,10 @@ public enum ControlCommand: Hashable, Sendable {
   case talkAcquire(force: Bool)
   case talkRelease
   /// `since`: sequence number of the last event that the parent has. `limit`: maximum number of events in the reply.
-  case eventsGet(since: UInt64?, limit: Int?)
+  /// `level`: less grave ones are left out.
+  case eventsGet(since: UInt64?, limit: Int?, level: EventLevel? = nil)
+  case reportGet(ReportRequest)
+  case alarmNote(AlarmNote)
   /// `admin`: the new parent may administer the child, too.
   case pairingOpen(admin: Bool)
   case pairingClose
@@ -50,6 +53,8 @@ public enum ControlCommand: Hashable, Sendable {
     case .talkAcquire: .talkAcquire
     case .talkRelease: .talkRelease
     case .eventsGet: .eventsGet
+    case .reportGet: .reportGet
+    case .alarmNote: .alarmNote
     case .pairingOpen: .pairingOpen
     case .pairingClose: .pairingClose
     case .pairsList: .pairsList

@@ -31,6 +31,18 @@ public enum ControlLimits {
   public static let quality = 1...100
   /// Number of events in one reply.
   public static let eventLimit = 1...200
+  /// Seconds since 1970-01-01 UTC: to the year 9999.
+  public static let unixSeconds = 0.0...253_402_300_799.0
+  /// Seconds that one report covers: at most a leap year.
+  public static let reportSeconds = 60.0...31_622_400.0
+  /// dB relative to full scale.
+  public static let noiseDb = -100.0...0.0
+  /// Length of the kind of an alarm, in bytes.
+  public static let alarmKindBytes = 1...32
+  /// Alarms that a viewer may tell at once: a night without a link has some.
+  public static let alarmNoteBurst = 32
+  /// After them, one more per interval.
+  public static let alarmNoteInterval = Duration.seconds(20)
   /// Sequence numbers: integers that a JSON number holds exactly, RFC 8259 section 6.
   public static let sequence = 0...(1 << 53)
   /// Seconds that a guest has access: a minute to thirty days.
@@ -54,6 +66,8 @@ public enum ControlDefaults {
   public static let fadeSeconds = 30
   /// JPEG quality: looks the same as 95 at half the size.
   public static let quality = 85
+  /// What `watch --vox` takes for a voice in the next room's microphone.
+  public static let noiseDb = -45.0
   /// About a screenful.
   public static let eventLimit = 50
   /// An evening with the babysitter.

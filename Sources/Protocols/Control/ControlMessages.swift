@@ -36,6 +36,7 @@ public enum ControlReply: Hashable, Sendable {
   case transfer(TransferDocument)
   case talk(TalkDocument)
   case events([EventDocument])
+  case report(ReportDocument)
   case pairing(PairingDocument)
   case pairs([PairDocument])
   case invite(InviteDocument)
@@ -104,6 +105,7 @@ extension ControlReply {
     // Keeps the oldest, so that another request with `since` returns the rest.
     case .events(let events): return events.firstHalf.map { .events($0) }
     case .pairs(let pairs): return pairs.firstHalf.map { .pairs($0) }
+    case .report(let report): return report.shortened.map { .report($0) }
     case .status(var status):
       guard let state = status.state.shortened else { return nil }
       status.state = state

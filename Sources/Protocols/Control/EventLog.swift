@@ -1,11 +1,27 @@
 /// How much an event or a fault matters to a parent.
-public enum EventLevel: String, CaseIterable, Sendable {
+public enum EventLevel: String, CaseIterable, Comparable, Sendable {
   /// Worth reading in the morning.
   case notice
   /// Something is worse than it should be; the child is still seen and heard.
   case warning
   /// The child is not seen or not heard.
   case alarm
+
+  /// The graver one is greater.
+  public static func < (left: EventLevel, right: EventLevel) -> Bool {
+    left.order < right.order
+  }
+
+  /// This level and the graver ones.
+  public var andAbove: [EventLevel] { Self.allCases.filter { $0 >= self } }
+
+  private var order: Int {
+    switch self {
+    case .notice: 0
+    case .warning: 1
+    case .alarm: 2
+    }
+  }
 }
 
 /// Kinds of events in the log.
@@ -34,6 +50,22 @@ public enum EventKind: String, CaseIterable, Sendable {
   case speakerBack = "speaker-back"
   /// The child has started.
   case restart
+  /// A viewer whose link was lost is back; `detail` says after how long.
+  case reconnected
+  /// The wall clock was set; `detail` says how far.
+  case clockSet = "clock-set"
+  /// An alarm rang at a parent (`id`: what was wrong), as that parent told.
+  case alarm
+  /// Nobody has been listening for as long as `unheard` of the configuration allows.
+  case unheard
+  case heardAgain = "heard-again"
+  /// Something about the machine is not as it should be: `id` is one of `HealthLog.Concern`.
+  case health
+  /// It is well again; `detail` says how long it was not.
+  case healthOver = "health-over"
+  /// A part of the program (`id`) does not go on, or a device fails again and again: the service manager starts the
+  /// program anew.
+  case stuck
   /// The child itself records; `detail` says why.
   case recordingStarted = "recording-started"
   case recordingStopped = "recording-stopped"
@@ -42,14 +74,23 @@ public enum EventKind: String, CaseIterable, Sendable {
 
   public var level: EventLevel {
     switch self {
-    case .cameraLost, .microphoneLost: .alarm
-    case .speakerLost, .recordingPaused: .warning
+    case .cameraLost, .microphoneLost, .stuck: .alarm
+    case .speakerLost, .unheard, .health, .recordingPaused: .warning
     case .viewerJoined, .viewerLeft, .paired, .unpaired, .pairingOpened, .pairingClosed, .light, .lullaby, .talk,
-      .cameraSwitched, .cameraBack, .night, .screenshot, .microphoneBack, .speakerBack, .restart, .recordingStarted,
-      .recordingStopped:
+      .cameraSwitched, .cameraBack, .night, .screenshot, .microphoneBack, .speakerBack, .restart, .reconnected,
+      .clockSet, .alarm, .heardAgain, .healthOver, .recordingStarted, .recordingStopped:
       .notice
     }
   }
+}
+
+/// Why a viewer is gone: `detail` of `viewer-left`.
+public enum LeavingCause: String, Sendable {
+  /// It left by itself.
+  case left
+  case linkLost = "link-lost"
+  /// Its access was ended, or the child needed its place.
+  case ended
 }
 
 /// The latest events, oldest first. The shell persists them across restarts.
@@ -88,17 +129,22 @@ public struct EventLog: Sendable {
   /// Appends an event.
   ///
   /// - Parameters:
+  ///   - level: nil: that of the kind.
   ///   - time: seconds since 1970-01-01 UTC.
   ///   - name: who caused it.
   ///   - id: which light, camera or track.
   ///   - detail: for people; cut to 200 characters.
+  ///   - began: when what is told began, by the clock of who tells it.
+  ///   - acknowledgedAt: when somebody acknowledged it.
   /// - Returns: the event, to be pushed.
   public mutating func append(
-    _ kind: EventKind, time: Double, name: String? = nil, id: String? = nil, detail: String? = nil
+    _ kind: EventKind, level: EventLevel? = nil, time: Double, name: String? = nil, id: String? = nil,
+    detail: String? = nil, began: Double? = nil, acknowledgedAt: Double? = nil
   ) -> EventDocument {
     let event = EventDocument(
-      sequence: nextSequence, kind: kind.rawValue, level: kind.level.rawValue, time: time, name: name, id: id,
-      detail: detail.map { String($0.unicodeScalars.prefix(200)) })
+      sequence: nextSequence, kind: kind.rawValue, level: (level ?? kind.level).rawValue, time: time, name: name,
+      id: id, detail: detail.map { String($0.unicodeScalars.prefix(200)) }, began: began,
+      acknowledgedAt: acknowledgedAt)
     nextSequence &+= 1
     if events.count >= capacity { removeOne() }
     events.append(event)
@@ -116,11 +162,23 @@ public struct EventLog: Sendable {
   /// All events in the log, oldest first.
   public var all: [EventDocument] { events }
 
+  /// The number of the latest event; 0 before the first.
+  public var lastSequence: UInt64 { nextSequence &- 1 }
+
+  /// Those after `sequence`, oldest first.
+  public func after(_ sequence: UInt64) -> ArraySlice<EventDocument> {
+    guard sequence < lastSequence else { return [] }
+    return events.drop { $0.sequence <= sequence }
+  }
+
   /// The reply to `events.get`, oldest first. With `since`, the first `limit` events after it, so that repeated
   /// requests return all of them; without it, the latest. A `since` in the future refers to a log that was lost, and is
   /// ignored.
-  public func events(since: UInt64?, limit: Int?) -> [EventDocument] {
+  ///
+  /// - Parameter level: less grave events are left out.
+  public func events(since: UInt64?, limit: Int?, level: EventLevel? = nil) -> [EventDocument] {
     let limit = max(1, limit ?? ControlDefaults.eventLimit)
+    let events = level.map { level in self.events.filter { $0.isAtLeast(level) } } ?? self.events
     guard let since, since < nextSequence else { return Array(events.suffix(limit)) }
     return Array(events.drop { $0.sequence <= since }.prefix(limit))
   }

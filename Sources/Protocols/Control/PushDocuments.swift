@@ -28,6 +28,14 @@ public struct HelloDocument: Codable, Hashable, Sendable {
 
 /// `heartbeat`, once per second. Counters never decrease while the child runs, so one that stands still means a frozen
 /// device.
+/// Why a device counts as missing although it delivers.
+public enum DeviceFault: String, CaseIterable, Sendable {
+  /// The picture repeats itself bit for bit, which no sensor does.
+  case frozen
+  /// The sound is nothing but zeros, or repeats itself, which no microphone does.
+  case digitalSilence = "digital-silence"
+}
+
 public struct HeartbeatDocument: Codable, Hashable, Sendable {
   public struct Video: Codable, Hashable, Sendable {
     public var state: DeviceState
@@ -37,10 +45,14 @@ public struct HeartbeatDocument: Codable, Hashable, Sendable {
     /// Packets sent to this viewer.
     public var sent: UInt64
     public var targetKbps: Int
+    /// A `DeviceFault`, or one that only a newer child knows.
+    public var fault: String?
 
     public init(
-      state: DeviceState, captured: UInt64, encoded: UInt64, keyFrames: UInt64, sent: UInt64, targetKbps: Int
+      state: DeviceState, captured: UInt64, encoded: UInt64, keyFrames: UInt64, sent: UInt64, targetKbps: Int,
+      fault: DeviceFault? = nil
     ) {
+      self.fault = fault?.rawValue
       self.state = state
       self.captured = captured
       self.encoded = encoded
@@ -58,8 +70,13 @@ public struct HeartbeatDocument: Codable, Hashable, Sendable {
     public var sent: UInt64
     /// dB relative to full scale.
     public var levelDb: Double
+    /// As for video.
+    public var fault: String?
 
-    public init(state: DeviceState, captured: UInt64, encoded: UInt64, sent: UInt64, levelDb: Double) {
+    public init(
+      state: DeviceState, captured: UInt64, encoded: UInt64, sent: UInt64, levelDb: Double, fault: DeviceFault? = nil
+    ) {
+      self.fault = fault?.rawValue
       self.state = state
       self.captured = captured
       self.encoded = encoded
@@ -110,10 +127,14 @@ public struct EventDocument: Codable, Hashable, Sendable {
   public var id: String?
   /// For people.
   public var detail: String?
+  /// When it began, where that is told later: seconds since 1970-01-01 UTC by the clock of who tells it.
+  public var began: Double?
+  /// When somebody acknowledged it, by the same clock.
+  public var acknowledgedAt: Double?
 
   public init(
     sequence: UInt64, kind: String, level: String? = nil, time: Double, name: String? = nil, id: String? = nil,
-    detail: String? = nil
+    detail: String? = nil, began: Double? = nil, acknowledgedAt: Double? = nil
   ) {
     self.sequence = sequence
     self.kind = kind
@@ -122,5 +143,12 @@ public struct EventDocument: Codable, Hashable, Sendable {
     self.name = name
     self.id = id
     self.detail = detail
+    self.began = began
+    self.acknowledgedAt = acknowledgedAt
+  }
+
+  /// Whether it is as grave as `level`. An event without a level, or with one that is not known here, is a notice.
+  public func isAtLeast(_ level: EventLevel) -> Bool {
+    (self.level.flatMap(EventLevel.init) ?? .notice) >= level
   }
 }

@@ -200,6 +200,8 @@ public final class PeerConnection {
 
   /// When the peer last reported packet loss; nil if it never did.
   public var lossReportedAt: Instant? { sender.lossReportedAt }
+  /// Sound packets that the peer's receiver reports prove to have arrived there.
+  public var soundPacketsReceivedByPeer: UInt64 { sender.packetsReceivedByPeer(.audio) }
 
   /// Updates the wall clock for sender reports; NTP may have stepped it. Call about once a second: it costs nothing
   /// while the clock runs evenly, and after a step all tracks send a report at once.

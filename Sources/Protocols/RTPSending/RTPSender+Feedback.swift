@@ -55,6 +55,7 @@ extension RTPSender {
         let expected = min(highest &- last, 4096)
         estimator.handleReport(fractionLost: fraction, expected: Double(expected), now: now)
       }
+      streams[index].noteArrivals(block)
       streams[index].lastExtendedSequenceNumber = highest
     }
   }

@@ -66,4 +66,9 @@ extension RTPSender {
       return statistics
     }
   }
+
+  /// The sum over the streams of a kind; see `RTPStreamStatistics`.
+  public func packetsReceivedByPeer(_ kind: RTPMediaKind) -> UInt64 {
+    streams.reduce(0) { $1.configuration.kind == kind ? $0 &+ $1.statistics.packetsReceivedByPeer : $0 }
+  }
 }

@@ -35,6 +35,9 @@ public struct RTPStreamStatistics: Hashable, Sendable {
   /// 0...1 over the last report's interval; nil before the first report.
   public var fractionLost: Double?
   public var packetsLost: Int64 = 0
+  /// Packets that the peer's reports prove to have arrived: how far its highest sequence number has advanced, less what it
+  /// counts as lost meanwhile. Those before its first report are not counted.
+  public var packetsReceivedByPeer: UInt64 = 0
   /// Seconds; nil before the first report.
   public var jitter: Double?
 

@@ -47,6 +47,8 @@ struct SendStream: Sendable {
   var sentReports: [(compactNTPTime: UInt32, sentAt: Instant)] = []
   private var roundTrip = RoundTripEstimate()
   var lastExtendedSequenceNumber: UInt32?
+  /// The `cumulativeLost` of the last report.
+  private var lastCumulativeLost: Int32?
 
   init(configuration: RTPStreamConfiguration, cachePackets: Int, random: inout any RandomNumberGenerator & Sendable) {
     self.configuration = configuration
@@ -85,6 +87,23 @@ struct SendStream: Sendable {
 
   /// Receivers refer to the last report they received, which is not older than this many.
   private static let reportsRemembered = 8
+
+  /// Counts what a report proves to have arrived since the one before, RFC 3550 appendix A.3. No more than was sent: the peer
+  /// may claim any number.
+  ///
+  /// Call it before `lastExtendedSequenceNumber` is set.
+  mutating func noteArrivals(_ block: RTCPReportBlock) {
+    defer { lastCumulativeLost = block.cumulativeLost }
+    let highest = block.extendedHighestSequenceNumber
+    guard let last = lastExtendedSequenceNumber, let lost = lastCumulativeLost, highest.isAfter(serial: last) else {
+      return
+    }
+    let advance = UInt64(highest &- last)
+    let newlyLost = UInt64(clamping: Int64(block.cumulativeLost) - Int64(lost))
+    guard advance > newlyLost else { return }
+    let sent = statistics.packetsSent &- statistics.retransmittedPacketsSent
+    statistics.packetsReceivedByPeer = min(sent, statistics.packetsReceivedByPeer &+ (advance - newlyLost))
+  }
 
   /// RFC 3550 section 6.4.1: now − LSR − DLSR. The recorded send time of the report replaces LSR, so that neither a
   /// step of the wall clock nor a forged LSR distorts the round-trip time.

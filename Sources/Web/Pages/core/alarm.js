@@ -23,7 +23,7 @@ const elsewhere = 2;
 const [firstLoudness, louder, louderEvery] = [0.3, 0.1, 10];
 
 /** The gravest first. */
-const order = ["revoked", "link", "microphone", "camera", "frozen-picture", "own-sound", "test", "child-stopped"];
+const order = ["revoked", "link", "microphone", "digital-silence", "camera", "frozen-picture", "own-sound", "test", "child-stopped"];
 
 const finalRefusals = new Set(["not-paired", "expired", "token"]);
 /** What keeps this page from being heard without anybody's wish. */
@@ -33,7 +33,7 @@ const ownFaults = new Set(["tap", "made-up"]);
  * Decides what is an alarm. Pure: it has no clock and does nothing. All times are seconds of one clock, never backwards.
  *
  * What arrives is told by `note(kind, now, data)`:
- * - "picture" {digest?}, "sound", "heartbeat" {video?: {state, captured}, audio?: {state, captured}}: arrivals
+ * - "picture" {digest?}, "sound", "heartbeat" {video?: {state, captured}, audio?: {state, captured, fault?}}: arrivals
  * - "phase" {phase, refusal, audioOnly?}: the watcher's; "hello", "goodbye": the child's
  * - "own-sound" {hearing, reason}: the verdict of Sound
  * - "woke" {seconds}: this page did not run for so long; what it could not see is no gap
@@ -136,7 +136,7 @@ export class Alarm {
 
   #level(kind) {
     const { picture, microphone } = this.#limits;
-    if (kind === "child-stopped" || (kind === "microphone" && !microphone)) return "notice";
+    if (kind === "child-stopped" || ((kind === "microphone" || kind === "digital-silence") && !microphone)) return "notice";
     if (!picture && (kind === "camera" || kind === "frozen-picture")) return "notice";
     return kind === "own-sound" ? "warning" : "alarm";
   }
@@ -157,10 +157,10 @@ export class Alarm {
 
   #beat(name, told, now) {
     if (!told || typeof told !== "object") return void delete this.#tracks[name];
-    const { state, captured } = told;
+    const { state, captured, fault } = told;
     const before = this.#tracks[name] ?? { since: now, at: now };
     this.#tracks[name] = {
-      state, captured,
+      state, captured, fault,
       since: before.state === state ? before.since : now,
       // Any other number is progress: another camera counts for itself.
       at: before.captured === captured && state === "running" ? before.at : now,
@@ -215,7 +215,7 @@ export class Alarm {
     else add("link", this.#last.any, gap);
     if (found.has("link")) {
       // Nobody knows about the others now; what was acknowledged of them stays so.
-      for (const kind of ["microphone", "camera", "frozen-picture"]) {
+      for (const kind of ["microphone", "digital-silence", "camera", "frozen-picture"]) {
         if (this.#active.has(kind)) found.set(kind, this.#active.get(kind));
       }
       return found;
@@ -231,13 +231,13 @@ export class Alarm {
     // Other data came meanwhile: where all ends at once, the link is lost.
     const stands = (kind, since) => this.#last.any - since > elsewhere && add(kind, since, gap);
     const hasBeat = Boolean(audio || video);
-    if (audio?.state === "missing") at("microphone", audio.since);
+    if (audio?.state === "missing") at(audio.fault === "digital-silence" ? "digital-silence" : "microphone", audio.since);
     else if (audio?.state === "opening") add("microphone", audio.since, opening);
     else if (audio?.state === "running") stands("microphone", Math.min(audio.at, this.#last.sound));
     // Without heartbeats (a channel that is not there), what came once is expected.
     else if (!hasBeat) stands("microphone", this.#last.sound);
     if (this.#audioOnly) return;
-    if (video?.state === "missing") at("camera", video.since);
+    if (video?.state === "missing") at(video.fault === "frozen" ? "frozen-picture" : "camera", video.since);
     else if (video?.state === "opening") add("camera", video.since, opening);
     else if (video?.state === "running" || !hasBeat) {
       stands("frozen-picture", Math.min(video?.at ?? Infinity, this.#last.picture));

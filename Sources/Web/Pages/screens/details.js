@@ -1,9 +1,10 @@
 import { moment, percent, t } from "../texts/texts.js";
 import { h, setText, slider } from "./dom.js";
+import { openNight } from "./night.js";
 import { openSheet } from "./sheet.js";
 import { liveText } from "./status.js";
 
-/** Everything behind the status line: audio only, this phone's volume, who watches, what is missing. */
+/** Everything behind the status line: audio only, this phone's volume, who watches, what is missing, the last night. */
 export function openDetails(watching) {
   const ending = new AbortController();
   const { watcher, sound } = watching;
@@ -18,8 +19,9 @@ export function openDetails(watching) {
     watching.update();
   } });
   const people = h("ul", { class: "list" });
+  const night = watching.control.capabilities.has("report.get") && h("button", { "data-do": "night", onclick: () => openNight(watching, night) }, t("night"));
   openSheet(t("details"), [line, missing, h("label", { class: "check" }, audioOnly, h("span", {}, t("audioOnly"), " ", h("small", {}, t("audioOnly.help")))),
-    volume.element, h("h3", {}, t("viewers")), people], { name: "details", onclose: () => ending.abort() });
+    volume.element, h("h3", {}, t("viewers")), people, night].filter(Boolean), { name: "details", onclose: () => ending.abort() });
   watching.addEventListener("update", update, { signal: ending.signal });
   update();
 

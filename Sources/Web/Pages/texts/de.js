@@ -8,6 +8,7 @@ export default {
     acknowledge: "Ich kümmere mich", since: "seit {time} · {age}", try: "Alarm ausprobieren", link: "Kein Kontakt zum Kind",
     "link.help": "Es kommt nichts mehr an. Die Seite versucht weiter, sich zu verbinden. Bitte nach dem Kind sehen, dann nach WLAN und Strom der Kamera.",
     "child-stopped": "Die Kamera wurde ausgeschaltet", "child-stopped.help": "Sie hat sich abgemeldet und passt nicht mehr auf.",
+    "digital-silence": "Das Mikrofon ist tot", "digital-silence.help": "Es liefert vollkommene Stille, die es in keinem Zimmer gibt. Neu einstecken, oder prüfen, ob es ausgeschaltet ist.",
     "frozen-picture": "Das Bild steht", "frozen-picture.help": "Das Bild ist alt. Bitte nach dem Kind sehen.", camera: "Kein Bild von der Kamera",
     "camera.help": "Die Kamera ist abgezogen oder defekt. Ton kommt vielleicht noch.", microphone: "Kein Ton vom Kind",
     "microphone.help": "Das Mikrofon liefert nichts. Weinen wäre nicht zu hören.", revoked: "Dieses Handy ist nicht mehr gekoppelt",
@@ -69,6 +70,14 @@ export default {
   microphone: {
     NotAllowedError: "Der Browser darf das Mikrofon nicht benutzen. Bitte in den Einstellungen der Seite erlauben.",
     NotFoundError: "Dieses Gerät hat kein Mikrofon.", NotReadableError: "Ein anderes Programm benutzt das Mikrofon.",
+  },
+  night: {
+    _: "Letzte Nacht", bar: "{heard} von {minutes} Minuten hat jemand zugehört", heard: "Zugehört", none: "hat nicht begonnen", gap: "Längste Lücke",
+    noise: "Geräusche", proof: "Letzter Test", unproved: "keiner", camera: "Kamera", microphone: "Mikrofon", speaker: "Lautsprecher",
+    cause: {
+      "child-off": "das Kindgerät war aus", clock: "die Uhr wurde gestellt", microphone: "das Mikrofon fiel aus", link: "eine Verbindung riss ab",
+      left: "jemand hörte auf zuzuhören", ended: "ein Zugang wurde beendet", nobody: "niemand hörte zu",
+    },
   },
   open: {
     title: "Dein Kind auf diesem Handy", how: "An der Kamera diesen Befehl starten und den QR-Code scannen oder unten den Code eintippen:",

@@ -7,6 +7,7 @@ export default {
     acknowledge: "I’m on it", since: "since {time} · {age}", try: "Test the alarm", link: "No contact with the child",
     "link.help": "Nothing is arriving. The page keeps trying to reconnect. Go and check on your child; then the Wi-Fi and the camera’s power.",
     "child-stopped": "The camera was switched off", "child-stopped.help": "It said goodbye and is not watching any more.",
+    "digital-silence": "The microphone is dead", "digital-silence.help": "It delivers perfect silence, which no room has. Plug it in again, or check whether it is switched off.",
     "frozen-picture": "The picture is frozen", "frozen-picture.help": "You are looking at an old picture. Check on your child.",
     camera: "No picture from the camera", "camera.help": "The camera is unplugged or not working. Sound may still come through.",
     microphone: "No sound from the child", "microphone.help": "The microphone is not delivering sound. You would not hear crying.",
@@ -66,6 +67,14 @@ export default {
   microphone: {
     NotAllowedError: "The browser may not use the microphone. Allow it in the settings of this page.", NotFoundError: "This device has no microphone.",
     NotReadableError: "Another program is using the microphone.",
+  },
+  night: {
+    _: "Last night", bar: "Somebody listened for {heard} of {minutes} minutes", heard: "Listened to", none: "has not begun", gap: "Longest gap",
+    noise: "Noise", proof: "Last test", unproved: "none", camera: "Camera", microphone: "Microphone", speaker: "Speaker",
+    cause: {
+      "child-off": "the child was off", clock: "the clock was set", microphone: "the microphone failed", link: "a link was lost",
+      left: "a parent stopped watching", ended: "access was ended", nobody: "nobody listened",
+    },
   },
   open: {
     title: "Your child, on this phone", how: "On the camera, run this and scan the QR code, or type the code below:", again: "Add a child",

@@ -4,7 +4,8 @@ export default {
   mute: "声音开关", zoom: "缩放", pan: "移动放大的画面", pair: "配对", small: "小窗", copy: "复制", share: "分享",
   alarm: {
     acknowledge: "知道了", since: "从 {time} 起 · {age}", try: "试听警报", link: "与宝宝房间失去联系", "link.help": "收不到任何信号，页面正在重新连接。请先去看看宝宝，再检查 Wi-Fi 和摄像头电源。",
-    "child-stopped": "摄像头已关闭", "child-stopped.help": "它已正常退出，不再看护。", "frozen-picture": "画面卡住了", "frozen-picture.help": "现在看到的是旧画面，请去看看宝宝。",
+    "child-stopped": "摄像头已关闭", "child-stopped.help": "它已正常退出，不再看护。", "digital-silence": "麦克风失灵", "digital-silence.help": "它只传来绝对的寂静，真实房间里不会这样。请重新插上，或检查是否被关闭。",
+    "frozen-picture": "画面卡住了", "frozen-picture.help": "现在看到的是旧画面，请去看看宝宝。",
     camera: "摄像头没有画面", "camera.help": "摄像头被拔掉或出了故障，可能还有声音。", microphone: "听不到宝宝房间", "microphone.help": "麦克风没有声音，宝宝哭了也听不到。", revoked: "这部手机已被取消配对",
     "revoked.help": "不能再用它观看。", "own-sound": "手机没有播放声音", "own-sound.help": "声音传到了，但没有播放。请点一下，打开声音。", test: "这是测试", "test.help": "警报就是这样，够响、能叫醒你吗？",
   },
@@ -39,6 +40,14 @@ export default {
   },
   may: { view: "观看", listen: "收听", talk: "说话", control: "控制灯和摇篮曲", admin: "管理" },
   microphone: { NotAllowedError: "浏览器不能使用麦克风，请在页面设置里允许。", NotFoundError: "这台设备没有麦克风。", NotReadableError: "麦克风正被别的程序使用。" },
+  night: {
+    _: "昨夜", bar: "{minutes} 分钟中有 {heard} 分钟有人在听", heard: "有人在听", none: "还没开始", gap: "最长的空白",
+    noise: "有声响", proof: "最近一次测试", unproved: "没有", camera: "摄像头", microphone: "麦克风", speaker: "扬声器",
+    cause: {
+      "child-off": "宝宝端没有运行", clock: "时钟被调整", microphone: "麦克风没有声音", link: "连接中断", left: "有人停止收听", ended: "访问被终止",
+      nobody: "没有人在听",
+    },
+  },
   open: {
     title: "用手机看宝宝", how: "在摄像头上运行下面的命令，然后扫二维码，或在下面输入代码：", again: "添加宝宝端", code: "用代码", "code.label": "8 位数字", "code.bad": "代码是 8 位数字，例如 1234-5678。",
     link: "用链接", "link.label": "链接", token: "用令牌", "token.help": "给访客和其他播放器：cradle-child token add", "token.label": "令牌",

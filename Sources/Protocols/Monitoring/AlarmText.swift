@@ -5,6 +5,7 @@ extension Alarm.Kind {
     case .revoked: "This machine is no longer paired"
     case .link: "No contact with the child"
     case .microphone: "No sound from the child"
+    case .digitalSilence: "The microphone is dead"
     case .camera: "No picture from the camera"
     case .frozenPicture: "The picture is frozen"
     case .ownSound: "This machine plays no sound"
@@ -20,6 +21,8 @@ extension Alarm.Kind {
     case .link:
       "Nothing arrives. The link is being made anew. Go and check on your child; then the network and the camera's power."
     case .microphone: "The microphone delivers nothing. You would not hear crying."
+    case .digitalSilence:
+      "It delivers perfect silence, which no room has. Plug it in again, or check whether it is switched off."
     case .camera: "The camera is unplugged or does not work. Sound may still come."
     case .frozenPicture: "You are looking at an old picture. Check on your child."
     case .ownSound: "Sound arrives, but the speaker is missing. It is used as soon as it is there."

@@ -13,6 +13,8 @@ public struct Alarm: Sendable {
     /// Nothing arrives.
     case link
     case microphone
+    /// The microphone is there and delivers nothing but zeros.
+    case digitalSilence = "digital-silence"
     case camera
     case frozenPicture = "frozen-picture"
     /// This machine does not play what arrives.
@@ -22,9 +24,7 @@ public struct Alarm: Sendable {
     case childStopped = "child-stopped"
   }
 
-  public enum Level: String, Sendable {
-    case notice, warning, alarm
-  }
+  public typealias Level = EventLevel
 
   /// What is wrong now.
   public struct Report: Hashable, Sendable {
@@ -36,16 +36,27 @@ public struct Alarm: Sendable {
     public var loudness: Double
 
     public var isRinging: Bool { loudness > 0 }
+
+    public init(kind: Kind, level: Level, since: Instant, isAcknowledged: Bool, loudness: Double) {
+      self.kind = kind
+      self.level = level
+      self.since = since
+      self.isAcknowledged = isAcknowledged
+      self.loudness = loudness
+    }
   }
 
   /// One track of a heartbeat.
   public struct Track: Hashable, Sendable {
     public var state: DeviceState
     public var captured: UInt64
+    /// What is wrong with a missing device that delivers nevertheless.
+    public var fault: DeviceFault?
 
-    public init(state: DeviceState, captured: UInt64) {
+    public init(state: DeviceState, captured: UInt64, fault: DeviceFault? = nil) {
       self.state = state
       self.captured = captured
+      self.fault = fault
     }
   }
 
@@ -251,10 +262,10 @@ public struct Alarm: Sendable {
   private func level(of kind: Kind) -> Level {
     switch kind {
     case .childStopped: .notice
-    case .microphone where !limits.ringsForMicrophone: .notice
+    case .microphone where !limits.ringsForMicrophone, .digitalSilence where !limits.ringsForMicrophone: .notice
     case .camera where !limits.ringsForPicture, .frozenPicture where !limits.ringsForPicture: .notice
     case .ownSound: .warning
-    case .revoked, .link, .microphone, .camera, .frozenPicture, .test: .alarm
+    case .revoked, .link, .microphone, .digitalSilence, .camera, .frozenPicture, .test: .alarm
     }
   }
 
@@ -275,7 +286,7 @@ public struct Alarm: Sendable {
       ?? began.flatMap { Self.condition($0, after: limits.first, now) }
     guard found[.link] == nil else {
       // Nobody knows about the others now; what was acknowledged of them stays so.
-      for kind in [Kind.microphone, .camera, .frozenPicture] { found[kind] = active[kind] }
+      for kind in [Kind.microphone, .digitalSilence, .camera, .frozenPicture] { found[kind] = active[kind] }
       return found
     }
     if let any = last.any { findDevices(now, any: any, &found) }
@@ -296,7 +307,9 @@ public struct Alarm: Sendable {
     }
     let hasBeat = audio != nil || video != nil
     switch audio?.track.state {
-    case .missing: found[.microphone] = audio.map { Condition(since: $0.since, from: $0.since) }
+    case .missing:
+      let kind = audio?.track.fault == .digitalSilence ? Kind.digitalSilence : .microphone
+      found[kind] = audio.map { Condition(since: $0.since, from: $0.since) }
     case .opening: found[.microphone] = audio.flatMap { Self.condition($0.since, after: limits.opening, now) }
     case .running: found[.microphone] = standing(earlier(audio?.progress, last.sound))
     // Without heartbeats, as from a server of others, what came once is expected.
@@ -305,7 +318,9 @@ public struct Alarm: Sendable {
     }
     if isAudioOnly { return }
     switch video?.track.state {
-    case .missing: found[.camera] = video.map { Condition(since: $0.since, from: $0.since) }
+    case .missing:
+      let kind = video?.track.fault == .frozen ? Kind.frozenPicture : .camera
+      found[kind] = video.map { Condition(since: $0.since, from: $0.since) }
     case .opening: found[.camera] = video.flatMap { Self.condition($0.since, after: limits.opening, now) }
     case .running: found[.frozenPicture] = standing(earlier(video?.progress, last.picture))
     case nil where !hasBeat && hasHadPicture: found[.frozenPicture] = standing(last.picture)

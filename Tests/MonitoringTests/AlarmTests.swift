@@ -1,9 +1,8 @@
 import Control
 import Foundation
+import Monitoring
 import Testing
 import Wire
-
-@testable import Parent
 
 /// The table that the phone page's alarm is tested with, too: Tests/Fixtures/alarm-cases.json.
 @Suite struct AlarmTests {
@@ -18,6 +17,7 @@ import Wire
       struct Track: Decodable {
         var state: String
         var captured: UInt64
+        var fault: String?
       }
       struct Refusal: Decodable { var reason: String }
       struct Details: Decodable {
@@ -145,7 +145,8 @@ import Wire
     func track(_ told: Case.Step.Track?, _ rate: Double?) throws -> Alarm.Track? {
       try told.map { told in
         Alarm.Track(
-          state: try #require(.init(rawValue: told.state)), captured: told.captured + UInt64((rate ?? 0) * seconds))
+          state: try #require(.init(rawValue: told.state)), captured: told.captured + UInt64((rate ?? 0) * seconds),
+          fault: told.fault.flatMap(DeviceFault.init))
       }
     }
     let data = step.data

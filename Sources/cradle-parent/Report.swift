@@ -1,0 +1,76 @@
+import ArgumentParser
+import Commands
+import Control
+import Glibc
+import NightReport
+import Parent
+import Storage
+
+/// `cradle-parent report`
+struct Report: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Shows a night: who listened, when nobody did, noise, alarms, proofs of hearing.",
+    discussion: """
+      A minute counts as heard when a parent's receiver has reported fresh sound in it. Without --night it is the night \
+      that is under way, else the last one.
+      """)
+
+  @Option(help: "The day on whose evening the night begins, such as 2026-11-21.")
+  var night: String?
+  @Option(help: "When the night begins, by the clock here.")
+  var from = ClockTime(minutes: NightHours.usual.from)
+  @Option(help: "When it ends.")
+  var to = ClockTime(minutes: NightHours.usual.to)
+  @Option(help: "Minutes that are louder count as noise, dB relative to full scale. (default: -45)")
+  var noise: Double?
+  @Option(help: "Draw it into a PNG picture, too.", completion: .file(extensions: ["png"]))
+  var png: String?
+  @OptionGroup var child: ChildOptions
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  func validate() throws {
+    if let night, CalendarDay(night) == nil {
+      throw ValidationError("--night is a day, such as 2026-11-21.")
+    }
+    if let noise, !ControlLimits.noiseDb.contains(noise) { throw ValidationError("--noise is -100 to 0 dB.") }
+    if from == to { throw ValidationError("--from and --to are different times.") }
+  }
+
+  func run() async throws {
+    let choice = NightChoice(
+      day: night.flatMap { CalendarDay($0) }, hours: NightHours(from: from.minutes, to: to.minutes))
+    let request = ReportRequest(
+      from: Double(choice.time.lowerBound), to: Double(choice.time.upperBound), noiseDb: noise)
+    let reply = try await child.command { try await $0.perform(.reportGet(request)) }
+    guard case .report(let report) = reply else { throw Failure.failed("the child answered something else") }
+    if let png {
+      try await failing { try AtomicFile(path: png, mode: 0o644).write(ReportPicture.png(report)) }
+    }
+    print(json ? reply.json : Table.text(report.rows))
+  }
+}
+
+/// A time of day: `18:00`.
+struct ClockTime: Hashable, LosslessStringConvertible, ExpressibleByArgument {
+  /// After midnight.
+  let minutes: Int
+
+  init(minutes: Int) {
+    self.minutes = minutes
+  }
+
+  init?(_ text: String) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, (1...2).contains(parts[0].utf8.count), parts[1].utf8.count == 2,
+      parts.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }), let hour = Int(parts[0]),
+      let minute = Int(parts[1]), hour < 24, minute < 60
+    else { return nil }
+    minutes = hour * 60 + minute
+  }
+
+  var description: String {
+    let minute = minutes % 60
+    return "\(minutes / 60):\(minute < 10 ? "0" : "")\(minute)"
+  }
+}

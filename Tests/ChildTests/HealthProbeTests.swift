@@ -1,0 +1,60 @@
+import Control
+import Health
+import Monitoring
+import TestSupport
+import Testing
+
+@testable import Child
+
+@Suite struct HealthProbeTests {
+  private static let now: Int64 = 1_790_000_000
+  private static let roomy = DiskCheck.Space(free: 20 << 30, total: 30 << 30, isReadOnly: false)
+  private static let throttled = "/sys/devices/platform/soc/soc:firmware/get_throttled"
+
+  private func conditions(
+    _ probe: inout HealthProbe, space: DiskCheck.Space? = roomy, clock: ClockCheck.Kernel = .synchronized,
+    at time: Int64 = now
+  ) -> [String] {
+    probe.run(unixSeconds: time, space: space, clock: clock).map { "\($0.concern.rawValue) \($0.level.rawValue)" }
+  }
+
+  @Test func aWellMachineHasNothingToTell() throws {
+    var probe = HealthProbe(stateDirectory: "/var/lib/cradle", files: try FakeRoot().files)
+    #expect(conditions(&probe) == [])
+  }
+
+  @Test func storageAndClockAreTold() throws {
+    var probe = HealthProbe(stateDirectory: "/var/lib/cradle", files: try FakeRoot().files)
+    #expect(conditions(&probe, space: .init(free: 0, total: 30 << 30, isReadOnly: false)) == ["storage warning"])
+    #expect(conditions(&probe, space: .init(free: 9 << 30, total: 30 << 30, isReadOnly: true)) == ["storage warning"])
+    #expect(conditions(&probe, space: .init(free: 100 << 20, total: 30 << 30, isReadOnly: false)) == ["storage notice"])
+    #expect(conditions(&probe, clock: .unsynchronized) == ["clock notice"])
+    #expect(conditions(&probe, at: 100) == ["clock warning"])
+    #expect(conditions(&probe, space: nil, clock: .refused) == [])
+  }
+
+  @Test func temperatureAndSignalAreTold() throws {
+    let root = try FakeRoot([
+      "/sys/class/thermal/thermal_zone0/temp": "86000\n", "/sys/class/net/wlan0/operstate": "up\n",
+      "/proc/self/net/wireless": " wlan0: 0000   54.  -85.  -256        0      0      0      0      0        0\n",
+    ])
+    var probe = HealthProbe(stateDirectory: "/var/lib/cradle", files: root.files)
+    #expect(conditions(&probe) == ["wireless warning", "temperature warning"])
+    try root.write("/sys/class/thermal/thermal_zone0/temp", "81000\n")
+    try root.write(
+      "/proc/self/net/wireless", " wlan0: 0000   54.  -75.  -256        0      0      0      0      0        0\n")
+    #expect(conditions(&probe) == ["wireless notice", "temperature notice"])
+  }
+
+  /// The firmware's bits of what has been stay until the board is switched off.
+  @Test func whatIsOverIsFoundOnce() throws {
+    let root = try FakeRoot([Self.throttled: "50000\n"])
+    var probe = HealthProbe(stateDirectory: "/var/lib/cradle", files: root.files)
+    #expect(conditions(&probe) == ["power notice"])
+    #expect(conditions(&probe) == [])
+    try root.write(Self.throttled, "50005\n")
+    #expect(conditions(&probe) == ["power warning"])
+    try root.write(Self.throttled, "50000\n")
+    #expect(conditions(&probe) == [])
+  }
+}

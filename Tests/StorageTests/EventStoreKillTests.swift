@@ -1,0 +1,93 @@
+import Control
+import Foundation
+import Testing
+
+@testable import Storage
+
+/// A process is killed at any moment while it appends: what it acknowledged is there, and nothing is torn.
+@Suite(.serialized) struct EventStoreKillTests {
+  private let directory = TemporaryDirectory()
+
+  /// `EVENT_STORE_KILLS=10000 swift test --filter EventStoreKillTests` for a long run.
+  private static let kills = ProcessInfo.processInfo.environment["EVENT_STORE_KILLS"].flatMap(Int.init) ?? 200
+
+  private static var probe: URL {
+    URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "event-store-probe")
+  }
+
+  /// Kills the probe after a time, from its first acknowledgement on or from its start; the last number that it acknowledged.
+  private func run(for microseconds: UInt32, fromStart: Bool) throws -> UInt64 {
+    let process = Process()
+    process.executableURL = Self.probe
+    process.arguments = [directory.path]
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    var said = fromStart ? Data() : try output.fileHandleForReading.read(upToCount: 1) ?? Data()
+    usleep(microseconds)
+    kill(process.processIdentifier, SIGKILL)
+    said += try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    #expect(process.terminationReason == .uncaughtSignal, "it ended by itself, with \(process.terminationStatus)")
+    // A line that the kill cut short was not acknowledged.
+    let whole = String(decoding: said, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+      .dropLast()
+    return whole.last.flatMap { UInt64($0) } ?? 0
+  }
+
+  @Test func nothingThatWasAcknowledgedIsLost() throws {
+    var generator = SystemRandomNumberGenerator()
+    var known: UInt64 = 0
+    var afterACommit = 0
+    for number in 0..<Self.kills {
+      // Now and then while it opens the store.
+      // Long ones fill the log, which is then moved into the database.
+      let time = UInt32.random(in: 0...(number % 7 == 0 ? 150_000 : 20_000), using: &generator)
+      let acknowledged = try run(for: time, fromStart: number % 5 == 0)
+      let store = try EventStore(folder: directory.path)
+      #expect(store.lastSequence >= max(known, acknowledged))
+      if acknowledged > known { afterACommit += 1 }
+      // All since the last time, none of them torn.
+      let events = try store.events(since: known, limit: .max)
+      #expect(events.map(\.sequence) == (known..<store.lastSequence).map { $0 + 1 })
+      #expect(events.allSatisfy { $0.detail == String(repeating: "\($0.sequence) ", count: Int($0.sequence % 19) + 1) })
+      known = store.lastSequence
+    }
+    // Otherwise it was always killed too early to show anything.
+    #expect(afterACommit > Self.kills / 4, "only \(afterACommit) of \(Self.kills) got as far as a commit")
+    let store = try EventStore(folder: directory.path)
+    #expect(try store.database.integer("SELECT count(*) FROM events").map { UInt64($0) } == known)
+    #expect(try store.database.integer("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'") == 1)
+  }
+
+  /// What a power cut does to a disk that had not written all of the log: it ends anywhere, or in rubbish.
+  @Test func aTornLogLosesOnlyItsEnd() throws {
+    let store = try EventStore(folder: directory.path)
+    var committed: [(bytes: Int, sequence: UInt64)] = []
+    for number in UInt64(1)...60 {
+      try store.append([EventDocument(sequence: number, kind: "light", time: 1, detail: "\(number)")])
+      let size = try Data(contentsOf: URL(filePath: "\(directory.path)/events.db-wal")).count
+      committed.append((size, number))
+    }
+    let database = try Data(contentsOf: URL(filePath: "\(directory.path)/events.db"))
+    let log = try Data(contentsOf: URL(filePath: "\(directory.path)/events.db-wal"))
+    var generator = SystemRandomNumberGenerator()
+    for isRubbish in [false, true] {
+      for _ in 0..<25 {
+        let length = Int.random(in: 0...log.count, using: &generator)
+        var torn = log.prefix(length)
+        if isRubbish {
+          torn += Data((length..<min(log.count, length + 9000)).map { UInt8(truncatingIfNeeded: $0 * 31) })
+        }
+        let copy = TemporaryDirectory()
+        try database.write(to: URL(filePath: "\(copy.path)/events.db"))
+        try torn.write(to: URL(filePath: "\(copy.path)/events.db-wal"))
+        let reopened = try EventStore(folder: copy.path)
+        let last = reopened.lastSequence
+        #expect(last == committed.last { $0.bytes <= length }?.sequence ?? 0)
+        #expect(try reopened.events(since: 0, limit: 100).map(\.sequence) == (0..<last).map { $0 + 1 })
+      }
+    }
+  }
+}
