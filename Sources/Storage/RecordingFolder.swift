@@ -13,15 +13,20 @@ public struct RecordingFolder: Sendable {
     /// When it begins: seconds since 1970-01-01 UTC.
     public let time: Int64
     public let bytes: Int
+    /// From its beginning to the latest write.
+    public let seconds: Int64
 
-    /// - Parameter file: the file's name; nil for one that is not a part's.
-    init?(file: String, bytes: Int) {
-      guard file.hasSuffix(".webm"), file.utf8.count <= 96, file.first != "." else { return nil }
+    /// - Parameters:
+    ///   - file: the file's name; nil for one that is not a part's.
+    ///   - changed: its latest write, seconds since 1970-01-01 UTC.
+    init?(file: String, bytes: Int, changed: Int64 = 0) {
+      guard file.hasSuffix(".webm"), file.utf8.count <= 96, !file.contains("/") else { return nil }
       id = String(file.dropLast(5))
       let text = Array(id.prefix(20))
       guard text.count == 20, let time = Self.time(text) else { return nil }
       self.time = time
       self.bytes = bytes
+      seconds = max(0, changed.subtractingReportingOverflow(time).partialValue)
     }
 
     private static func time(_ text: [Character]) -> Int64? {
@@ -57,8 +62,34 @@ public struct RecordingFolder: Sendable {
     return names.compactMap { name in
       var status = stat()
       guard lstat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-      return Part(file: name, bytes: Int(status.st_size))
+      return Part(file: name, bytes: Int(status.st_size), changed: Int64(status.st_mtim.tv_sec))
     }.sorted { ($0.time, $0.id) < ($1.time, $1.id) }
+  }
+
+  /// At most `count` bytes of a part from `offset` on, and how many it has in all; nil when there is no such part.
+  public func read(id: String, from offset: Int, count: Int) throws(FileError) -> (bytes: [UInt8], total: Int)? {
+    guard Part(file: "\(id).webm", bytes: 0) != nil else { return nil }
+    let file = "\(path)/\(id).webm"
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw .last("open", file)
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    var bytes = [UInt8](repeating: 0, count: min(count, max(0, Int(status.st_size) - offset)))
+    var filled = 0
+    while filled < bytes.count {
+      let result = bytes.withUnsafeMutableBytes { buffer in
+        pread(descriptor, buffer.baseAddress! + filled, buffer.count - filled, offset + filled)
+      }
+      if result < 0, errno == EINTR { continue }
+      guard result >= 0 else { throw .last("read", file) }
+      if result == 0 { break }
+      filled += result
+    }
+    return (Array(bytes.prefix(filled)), Int(status.st_size))
   }
 
   /// The path of a new part.

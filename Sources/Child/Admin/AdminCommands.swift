@@ -36,7 +36,8 @@ final class AdminCommands: @unchecked Sendable {
     var response = AdminProtocol.Response()
     if let request = try? JSON(line, maximumBytes: AdminProtocol.maximumBytes).decode(AdminProtocol.Request.self) {
       switch request {
-      case .pairOpen(let admin): return opened(admin: admin).map { Self.response(encodeJSON($0)) }
+      case .pairOpen(let admin, let recordings):
+        return opened(admin: admin, recordings: recordings).map { Self.response(encodeJSON($0)) }
       case .pairWait: return pairing.waitForEnd().map { Self.response(encodeJSON(PairingEnded($0))) }
       case .notifyTest(let name):
         if let tests = notifiers.test(name, on: loop) {
@@ -78,7 +79,7 @@ final class AdminCommands: @unchecked Sendable {
       return encodeJSON(["revoked": name])
     case .record(let begins):
       do throws(ControlError) {
-        if begins { try recording.begin() } else { try recording.end() }
+        if begins { try recording.begin(by: nil) } else { try recording.end() }
       } catch {
         throw AdminError(error.message)
       }
@@ -126,9 +127,9 @@ final class AdminCommands: @unchecked Sendable {
 
   // MARK: Pairing
 
-  private func opened(admin: Bool) -> EventLoopFuture<PairingOpened> {
+  private func opened(admin: Bool, recordings: Bool) -> EventLoopFuture<PairingOpened> {
     let bound = NIOLoopBound(report, eventLoop: loop)
-    return pairing.open(by: .administrator, admin: admin).map { opened in
+    return pairing.open(by: .administrator, admin: admin, recordings: recordings).map { opened in
       PairingOpened(
         code: "\(opened.offer.code)",
         link: "\(PairingLink(origin: bound.value.origin, secret: opened.offer.secret))",

@@ -12,7 +12,7 @@ public enum AdminProtocol {
     case tokenList
     case tokenRevoke(name: String)
     /// Opens the pairing window: `PairingOpened`. `admin`: whether the new parent gets `admin` too.
-    case pairOpen(admin: Bool)
+    case pairOpen(admin: Bool, recordings: Bool)
     /// Answers when the window closes: `PairingEnded`.
     case pairWait
     case pairClose

@@ -28,7 +28,7 @@ final class ControlService: @unchecked Sendable {
   var floor = TalkFloor()
   let events: PersistentEventLog
   private let notifiers: NotifierBoard
-  private let recording: RecordingService
+  let recording: RecordingService
   private let watch: NightWatch
   private var told: NodeState?
   private var messageNumber: UInt64 = 0
@@ -305,24 +305,23 @@ final class ControlService: @unchecked Sendable {
 
   static var unixTime: Double { Double(MonotonicClock.unixNanoseconds / 1_000_000) / 1000 }
 
-  // MARK: Pictures
+  // MARK: Transfers
 
-  /// Queues the picture, to be sent after its reply.
-  func begin(_ still: StillPictures.Still, for viewer: ViewerSession) -> TransferDocument {
+  /// Queues what `make` returns for this number, to be sent after its reply.
+  func begin(for viewer: ViewerSession, _ make: (_ number: UInt32) -> TransferSender) -> TransferDocument {
     transferNumber &+= 1
-    let sender = TransferSender(
-      number: transferNumber, bytes: still.jpeg, type: "image/jpeg", width: still.width, height: still.height)
-    viewer.screenshot = .sending(sender)
+    let sender = make(transferNumber)
+    viewer.transfer = .sending(sender)
     return sender.document
   }
 
-  /// Sends as much of each picture as fits the channel's buffer, and repeats until all is sent.
+  /// Sends as much of each transfer as fits the channel's buffer, and repeats until all is sent.
   private func sendTransfers() {
     var isUnfinished = false
     for viewer in viewers.registry.byAge {
-      guard case .sending(var sender) = viewer.screenshot else { continue }
+      guard case .sending(var sender) = viewer.transfer else { continue }
       guard let channel = viewer.controlChannel else {
-        viewer.screenshot = .none
+        viewer.transfer = .none
         continue
       }
       viewers.hub.with(viewer.peer) { connection, now in
@@ -331,7 +330,7 @@ final class ControlService: @unchecked Sendable {
           sender.advance()
         }
       }
-      viewer.screenshot = sender.message == nil ? .none : .sending(sender)
+      viewer.transfer = sender.message == nil ? .none : .sending(sender)
       if sender.message != nil { isUnfinished = true }
     }
     guard isUnfinished else {
@@ -346,7 +345,7 @@ final class ControlService: @unchecked Sendable {
     }
   }
 
-  /// Small enough that other messages do not wait long behind a picture.
+  /// Small enough that other messages do not wait long behind a transfer.
   private static let maximumBuffered = 128 * 1024
 }
 

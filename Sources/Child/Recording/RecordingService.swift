@@ -108,10 +108,11 @@ final class RecordingService: @unchecked Sendable {
   // MARK: Orders
 
   /// By hand, until `end`.
+  /// - Parameter name: whose; nil: at the child itself.
   /// - Throws: `ControlError` with what to do.
-  func begin() throws(ControlError) {
+  func begin(by name: String?) throws(ControlError) {
     guard folder != nil else { throw ControlError(.unavailable, trouble ?? "") }
-    begin(until: nil, because: "by hand")
+    begin(until: nil, because: name.map { "by \($0)" } ?? "by hand")
   }
 
   /// By hand. What `always` records goes on.
@@ -161,7 +162,7 @@ final class RecordingService: @unchecked Sendable {
     let (settings, camera) = (settings, camera)
     let reserve = Self.reserve + settings.partSeconds * Self.bytesASecond
     let loop = viewers.hub.eventLoop
-    let openPart: @Sendable () throws(WebMError) -> String = { () throws(WebMError) in
+    let openPart: @Sendable (Int64) throws(WebMError) -> String = { begin throws(WebMError) in
       let now = MonotonicClock.unixNanoseconds / 1_000_000_000
       let hasRoom: Bool
       do throws(FileError) {
@@ -172,7 +173,7 @@ final class RecordingService: @unchecked Sendable {
       }
       guard hasRoom else { throw .diskFull }
       loop.execute { self.opened() }
-      return folder.newPath(time: now, camera: camera)
+      return folder.newPath(time: begin / 1_000_000_000, camera: camera)
     }
     let recorder = PartRecorder(
       .init(hasVideo: hasVideo, hasAudio: hasAudio, partLength: .seconds(settings.partSeconds)), openPart: openPart,
@@ -241,6 +242,49 @@ final class RecordingService: @unchecked Sendable {
       return list
     }
   }
+
+  /// `recordings.list`. Parts that begin or end between the two; nil: no limit.
+  func list(from: Double?, to: Double?) -> EventLoopFuture<RecordingsDocument> {
+    let list = document
+    let document = RecordingsDocument(mode: list.mode, state: list.state, reason: list.reason, parts: [])
+    let loop = viewers.hub.eventLoop
+    guard let folder else { return loop.makeSucceededFuture(document) }
+    return NIOThreadPool.singleton.runIfActive(eventLoop: loop) { [document] in
+      do throws(FileError) {
+        var document = document
+        document.parts = try folder.parts().compactMap { part in
+          let (begin, seconds) = (Double(part.time), Double(part.seconds))
+          guard begin <= to ?? .infinity, begin + seconds >= from ?? -.infinity else { return nil }
+          return RecordingsDocument.Part(id: part.id, time: begin, seconds: seconds, bytes: part.bytes)
+        }
+        return document
+      } catch {
+        throw ControlError(.unavailable, "The recordings cannot be listed: \(error)")
+      }
+    }
+  }
+
+  /// `recordings.read`. Fails with `ControlError`.
+  func read(_ id: String, from offset: Int) -> EventLoopFuture<(bytes: [UInt8], total: Int)> {
+    let loop = viewers.hub.eventLoop
+    guard let folder else { return loop.makeFailedFuture(ControlError(.unavailable, trouble ?? "")) }
+    return NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
+      let piece: (bytes: [UInt8], total: Int)?
+      do throws(FileError) {
+        piece = try folder.read(id: id, from: offset, count: ControlLimits.recordingPieceBytes)
+      } catch {
+        throw ControlError(.unavailable, "The recording cannot be read: \(error)")
+      }
+      guard let piece else { throw ControlError.badParameter("id", "names no recording; it may have been removed") }
+      guard !piece.bytes.isEmpty else {
+        throw ControlError.badParameter("offset", "is not before the end, \(piece.total)")
+      }
+      return piece
+    }
+  }
+
+  /// Whether recording is wanted at all.
+  var isConfigured: Bool { settings.mode != .off }
 
   private var document: RecordingList {
     var list = RecordingList(mode: settings.mode.rawValue, state: "idle", folder: folder?.path, recordings: [])

@@ -193,7 +193,7 @@ final class Viewers: @unchecked Sendable {
       registry.remove(session)
       session.isLinkLost = state == .failed && session.endReason == nil
       session.controlChannel = nil
-      session.screenshot = .none
+      session.transfer = .none
       logger.info("viewer is gone", metadata: ["viewer": "\(session.name)", "how": "\(state.rawValue)"])
       updateDemand()
       updateRates()

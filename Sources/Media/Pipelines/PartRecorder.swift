@@ -32,7 +32,7 @@ public final class PartRecorder: Sendable {
   private let isBroken = Atomic(false)
   private let hasFailed = Atomic(false)
   private let thread = Mutex<WorkerThread?>(nil)
-  private let openPart: @Sendable () throws(WebMError) -> String
+  private let openPart: @Sendable (_ unixNanoseconds: Int64) throws(WebMError) -> String
   private let failed: @Sendable (WebMError) -> Void
 
   /// What a power cut may cost, beyond what the encoder holds.
@@ -41,10 +41,11 @@ public final class PartRecorder: Sendable {
   /// Both closures run on the recorder's thread.
   ///
   /// - Parameters:
-  ///   - openPart: makes room and returns the path of a new file.
+  ///   - openPart: makes room and returns the path of a new file. It gets the wall clock of the part's beginning, which may
+  ///     be some time ago.
   ///   - failed: nothing more is recorded; the last part is intact up to here. Called once.
   public init(
-    _ settings: Settings, openPart: @escaping @Sendable () throws(WebMError) -> String,
+    _ settings: Settings, openPart: @escaping @Sendable (_ unixNanoseconds: Int64) throws(WebMError) -> String,
     failed: @escaping @Sendable (WebMError) -> Void
   ) {
     self.settings = settings
@@ -134,10 +135,11 @@ public final class PartRecorder: Sendable {
   }
 
   private func open(at time: Instant) throws(WebMError) -> Part {
-    let file = try WebMDiskFile(path: try openPart())
+    let unix = MonotonicClock.wallClockReference.unixNanoseconds(at: time)
+    let file = try WebMDiskFile(path: try openPart(unix))
     let tracks = WebMTracks(hasVideo: settings.hasVideo, audioChannels: settings.hasAudio ? 1 : nil)
     return Part(
-      writer: WebMWriter(file: file, tracks: tracks, unixTime: { MonotonicClock.unixNanoseconds }), file: file,
+      writer: WebMWriter(file: file, tracks: tracks, unixTime: { unix }), file: file,
       begin: time, nextSync: time + Self.syncInterval)
   }
 }

@@ -132,6 +132,7 @@ private struct ReplyParameters: Encodable {
     case .pairing(let pairing): try container.encode(pairing, forKey: .pairing)
     case .pairs(let pairs): try container.encode(pairs, forKey: .pairs)
     case .invite(let invite): try container.encode(invite, forKey: .invite)
+    case .recordings(let recordings): try container.encode(recordings, forKey: .recordings)
     case .done: break
     }
   }
@@ -139,5 +140,5 @@ private struct ReplyParameters: Encodable {
 
 /// The names of reply parameters that hold a whole document.
 enum ReplyMember: String, CodingKey {
-  case time, light, tracks, lullaby, cameras, talk, events, report, pairing, pairs, invite
+  case time, light, tracks, lullaby, cameras, talk, events, report, pairing, pairs, invite, recordings
 }

@@ -78,14 +78,15 @@ extension ControlReply {
     case .lullabyPlay, .lullabyStop, .lullabyPause, .lullabyResume, .lullabyNext, .lullabyVolume:
       self = .lullaby(try member(.lullaby))
     case .cameraList, .cameraSwitch: self = .cameras(try member(.cameras))
-    case .screenshotTake: self = .transfer(try parameters.decode())
+    case .screenshotTake, .recordingsRead: self = .transfer(try parameters.decode())
     case .talkAcquire, .talkRelease: self = .talk(try member(.talk))
     case .eventsGet: self = .events(try member(.events))
     case .reportGet: self = .report(try member(.report))
     case .pairingOpen: self = .pairing(try member(.pairing))
     case .pairsList: self = .pairs(try member(.pairs))
     case .inviteCreate: self = .invite(try member(.invite))
-    case .pairingClose, .pairRemove, .alarmNote: self = .done
+    case .recordingsList: self = .recordings(try member(.recordings))
+    case .pairingClose, .pairRemove, .alarmNote, .recordingsStart, .recordingsStop: self = .done
     }
   }
 }
