@@ -77,6 +77,7 @@ let cores: [Target] = [
   core("Monitoring", needs: ["Wire", "Control"]),
   core("NightReport", needs: ["Wire", "Control"]),
   core("HearingProof", needs: ["Wire"]),
+  core("Notifications", needs: ["Wire", "JSON", "Control"]),
   core("Signaling", needs: ["Wire", "JSON", "SDP", "Pairing"]),
 ]
 
@@ -136,7 +137,10 @@ let shells: [Target] = [
     ]),
   room(
     "Storage", in: "Storage",
-    needs: ["Wire", "JSON", "DeviceNames", "Pairing", "Control", "NightReport", "CYAML", "CSQLite"]),
+    needs: [
+      "Wire", "JSON", "DeviceNames", "Pairing", "Signaling", "Control", "NightReport", "Notifications", "CYAML",
+      "CSQLite",
+    ]),
   // The window of the viewer, and notifications.
   room("Desktop", in: "Desktop", needs: ["Wire", "Linux", "Frames", "Picture", "Storage", "CSDL", "CDBus"]),
 ]
@@ -151,10 +155,10 @@ let programs: [Target] = [
     "Child", in: "Child",
     needs: [
       "Wire", "JSON", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing",
-      "Signaling", "Control", "Monitoring", "NightReport", "HearingProof", "DeviceNames", "Messages", "Linux",
-      "Frames", "Codecs",
-      "Sound", "Picture", "Devices", "Pipelines", "Discovery", "SecureTransport", "Identity", "Server", "Storage",
-      "Health", "QRCode", "Web", product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
+      "Signaling", "Control", "Monitoring", "NightReport", "HearingProof", "Notifications", "DeviceNames", "Messages",
+      "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery", "SecureTransport",
+      "Identity", "Server", "Storage", "Health", "QRCode", "Web", product("NIOCore", nio), product("NIOPosix", nio),
+      product("NIOHTTP1", nio),
       product("Logging", "swift-log"),
     ]),
   room(
@@ -216,6 +220,7 @@ let checks: [Target] = [
   tests("ControlTests", needs: ["Wire", "JSON", "Pairing", "Control", "Messages"]),
   tests("HearingProofTests", needs: ["Wire", "Frames", "Codecs", "HearingProof"]),
   tests("NightReportTests", needs: ["Wire", "Control", "NightReport"]),
+  tests("NotificationsTests", needs: ["Wire", "JSON", "Control", "Notifications"]),
   tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
   tests("RTPReceivingTests", needs: ["Wire", "RTP", "RTPSending", "RTPReceiving", "TestSupport"]),
@@ -242,7 +247,8 @@ let checks: [Target] = [
   tests(
     "StorageTests",
     needs: [
-      "Wire", "DeviceNames", "Pairing", "Control", "NightReport", "Storage", "TestSupport", "event-store-probe",
+      "Wire", "DeviceNames", "Pairing", "Control", "NightReport", "Notifications", "Storage", "TestSupport",
+      "event-store-probe",
     ], exclude: ["event-store-probe"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
   .executableTarget(

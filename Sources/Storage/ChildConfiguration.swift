@@ -23,6 +23,10 @@ public struct ChildConfiguration: Sendable, Hashable {
   public var unheard: Duration?
   /// 0...8.
   public var iceServers: [ICEServer]
+  /// 0...8. None unless configured: what happens in a child's room leaves the house only by the family's will.
+  public var notifiers: [Notifier] = []
+  /// Off unless configured.
+  public var recording = Recording()
 
   public struct TLSFiles: Sendable, Hashable {
     public var certificate: String

@@ -46,7 +46,7 @@ extension ChildConfiguration {
 
   private static let keys = [
     "name", "listen", "tls", "media-ports", "cameras", "microphone", "speaker", "lights", "lullabies", "video",
-    "unheard", "ice-servers",
+    "unheard", "ice-servers", "notify", "record",
   ]
 
   private static func read(_ root: YAMLNode, _ reader: ConfigurationReader) -> ChildConfiguration {
@@ -91,6 +91,11 @@ extension ChildConfiguration {
     }
     if let entries = top.list("ice-servers", maximum: 8) {
       result.iceServers = entries.indices.compactMap { iceServer(entries[$0], at: $0, reader) }
+    }
+    result.recording = recording(top)
+    if let entries = top.list("notify", maximum: 8) {
+      result.notifiers = entries.indices.compactMap { notifier(entries[$0], at: $0, reader) }
+      refuseDuplicates(result.notifiers.map(\.name), entries, "notify", key: "name", reader)
     }
     return result
   }
@@ -221,11 +226,11 @@ extension ChildConfiguration {
     return Light(id: id(entry) ?? fallback.id, device: entry.value("device", default: fallback.device))
   }
 
-  private static func id(_ entry: ConfigurationSection) -> String? {
-    if let node = entry.values["id"], node.isNull {
-      entry.reader.report(node, entry.path("id"), "must not be empty")
+  static func id(_ entry: ConfigurationSection, key: String = "id") -> String? {
+    if let node = entry.values[key], node.isNull {
+      entry.reader.report(node, entry.path(key), "must not be empty")
     }
-    return entry.text("id", what: "1 to 32 letters, digits, - and _") { text in
+    return entry.text(key, what: "1 to 32 letters, digits, - and _") { text in
       (1...32).contains(text.utf8.count)
         && text.utf8.allSatisfy { byte in
           (48...57).contains(byte) || (97...122).contains(byte) || (65...90).contains(byte)
@@ -235,14 +240,14 @@ extension ChildConfiguration {
   }
 
   private static func refuseDuplicates(
-    _ ids: [String], _ entries: [YAMLNode], _ list: String, _ reader: ConfigurationReader
+    _ ids: [String], _ entries: [YAMLNode], _ list: String, key: String = "id", _ reader: ConfigurationReader
   ) {
     // An entry that was refused as a whole has no id, so the positions would not match.
     guard ids.count == entries.count else { return }
     for (index, id) in ids.enumerated() {
       guard let first = ids[..<index].firstIndex(of: id) else { continue }
-      let node = entries[index].mapping?.first { $0.key.scalar?.string == "id" }?.value ?? entries[index]
-      reader.report(node, "\(list)[\(index)].id", "“\(id)” is taken by \(list)[\(first)]; ids must differ")
+      let node = entries[index].mapping?.first { $0.key.scalar?.string == key }?.value ?? entries[index]
+      reader.report(node, "\(list)[\(index)].\(key)", "“\(id)” is taken by \(list)[\(first)]; \(key)s must differ")
     }
   }
 

@@ -18,6 +18,7 @@ extension StateDirectory {
     ("paired parents", "pairs.json"), ("tokens", "tokens.json"), ("identity", "identity.pem"),
     ("the clock's mark", "clock.json"), ("root certificate", "root.pem"),
     ("screenshots", "screenshots"), ("recordings", "recordings"), ("events", "events"),
+    ("notifications", "notify"),
   ]
 
   /// What `erase` would remove, including leftovers of an interrupted write, and the paths it would leave alone: other

@@ -11,18 +11,20 @@ struct Pair: AsyncParsableCommand {
     discussion: """
       On the parent: cradle-parent pair --code CODE. The window closes after one pairing, five minutes or three wrong \
       codes. Compare the words that both show.
-      The first parent may do everything. Later ones may view, listen, talk and control; with --admin they may also let \
-      others in and remove them.
+      The first parent may do everything. Later ones may view, listen, talk and control; with --recordings they \
+      may also play what was recorded, with --admin do everything.
       """)
 
   @OptionGroup var directories: DirectoryOptions
   @Flag(help: "Whoever pairs may administer the child, too: let others in, and remove them.")
   var admin = false
+  @Flag(help: "Whoever pairs may play what the child has recorded, and have it record.")
+  var recordings = false
   @Flag(help: "Print two JSON objects: {code, link, expiresAt, allow}, then {paired: {id, name, words}}.")
   var json = false
 
   func run() async throws {
-    let text = try Daemon.ask(.pairOpen(admin: admin), directories)
+    let text = try Daemon.ask(.pairOpen(admin: admin, recordings: recordings), directories)
     let opened = try Daemon.decode(PairingOpened.self, from: text)
     if json { print(text) } else { show(opened) }
     fflush(nil)

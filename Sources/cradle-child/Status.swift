@@ -43,6 +43,10 @@ struct Status: ParsableCommand {
       }
       print(Table.text([["VIEWER", "STATE", "SINCE", "ROUND TRIP", "LOST", "PATH"]] + rows))
     }
+    for notifier in status.notifiers ?? [] {
+      print(
+        "Notifier \(notifier.name): \(notifier.state), \(notifier.delivered) delivered, \(notifier.waiting) waiting")
+    }
     for alarm in status.alarms { print("ALARM: \(alarm)") }
   }
 

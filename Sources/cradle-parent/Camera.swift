@@ -92,8 +92,9 @@ struct Screenshot: AsyncParsableCommand {
 
   /// `Nursery-20261121-205207.jpg`; other characters are replaced, so that a name cannot lead out of this directory.
   static func fileName(_ name: String) -> String {
-    let plain = name.map { $0.isLetter || $0.isNumber ? $0 : "-" }
     let time = LocalTime.compact(unixSeconds: Double(MonotonicClock.unixNanoseconds) / 1e9)
-    return "\(String(plain))-\(time).jpg"
+    return "\(plain(name))-\(time).jpg"
   }
+
+  static func plain(_ name: String) -> String { String(name.map { $0.isLetter || $0.isNumber ? $0 : "-" }) }
 }

@@ -26,7 +26,9 @@ struct CradleParent: AsyncParsableCommand {
     groupedSubcommands: [
       CommandGroup(
         name: "Pairing", subcommands: [Discover.self, Pair.self, Children.self, Unpair.self, Invite.self]),
-      CommandGroup(name: "Watching", subcommands: [Watch.self, HearingTestCommand.self, Screenshot.self, Doctor.self]),
+      CommandGroup(
+        name: "Watching",
+        subcommands: [Watch.self, HearingTestCommand.self, Screenshot.self, Recordings.self, Doctor.self]),
       CommandGroup(
         name: "Commanding",
         subcommands: [

@@ -22,6 +22,10 @@ extension ChildOptions {
     case .cameras(let cameras): cameras.isEmpty ? "There is no camera." : Table.text(cameras.map(\.row))
     case .events(let events): events.isEmpty ? "Nothing has happened." : events.map(\.text).joined(separator: "\n")
     case .invite(let invite): text(invite)
+    case .recordings(let recordings):
+      recordings.parts.isEmpty
+        ? recordings.summary + "\nNothing is recorded."
+        : recordings.summary + "\n" + Table.text([["BEGINS", "LENGTH", "SIZE", "ID"]] + recordings.rows)
     case .time, .transfer, .report, .talk, .hearing, .pairing, .pairs, .done: "done"
     }
   }

@@ -63,6 +63,15 @@ import Testing
         PairDocument(id: "01", name: "Phone", permissions: [], createdAt: 1),
       ])
     ),
+    (
+      .recordingsList,
+      .recordings(
+        RecordingsDocument(
+          mode: "always", state: "paused", reason: "the disk is full",
+          parts: [.init(id: "2026-11-21T22-00-00Z-cot", time: 1.5, seconds: 300, bytes: 5)]))
+    ),
+    (.recordingsRead, .transfer(TransferDocument(transfer: 1, size: 5, type: "video/webm", total: 70_000_000))),
+    (.recordingsStart, .done), (.recordingsStop, .done),
     (.inviteCreate, .invite(InviteDocument(name: "Sitter", link: "https://h/#pair=x", allow: ["view"], expiresAt: 9))),
   ]
 

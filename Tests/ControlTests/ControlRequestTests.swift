@@ -85,6 +85,14 @@ import Testing
     (#"{"text":"pairs.list"}"#, .pairsList),
     (#"{"text":"pair.remove"}"#, .pairRemove(id: nil)),
     (#"{"text":"pair.remove","parameters":{"id":"00ff"}}"#, .pairRemove(id: "00ff")),
+    (#"{"text":"recordings.list"}"#, .recordingsList(from: nil, to: nil)),
+    (#"{"text":"recordings.list","parameters":{"from":1.5,"to":2}}"#, .recordingsList(from: 1.5, to: 2)),
+    (#"{"text":"recordings.read","parameters":{"id":"a","offset":0}}"#, .recordingsRead(id: "a", offset: 0)),
+    (
+      #"{"text":"recordings.read","parameters":{"id":"a","offset":1048576}}"#,
+      .recordingsRead(id: "a", offset: 1_048_576)
+    ),
+    (#"{"text":"recordings.start"}"#, .recordingsStart), (#"{"text":"recordings.stop"}"#, .recordingsStop),
     (#"{"text":"invite.create"}"#, .inviteCreate(InviteRequest())),
     (
       #"{"text":"invite.create","parameters":{"name":"Sitter","seconds":3600,"allow":["view","talk"]}}"#,

@@ -34,11 +34,15 @@ import Testing
     (.pairRemove(id: "x"), [.admin]),
     (.pairRemove(id: nil), []),
     (.inviteCreate(InviteRequest()), [.admin]),
+    (.recordingsList(from: nil, to: nil), [.recordings, .admin]),
+    (.recordingsRead(id: "x", offset: 0), [.recordings, .admin]),
+    (.recordingsStart, [.recordings, .admin]),
+    (.recordingsStop, [.recordings, .admin]),
   ]
 
   @Test(arguments: table)
   func eachCommandTakesItsPermissionsAndNoLess(command: ControlCommand, enough: [Permissions]) {
-    for bits in UInt8(0)..<32 {
+    for bits in UInt8(0)..<64 {
       let permissions = Permissions(rawValue: bits)
       let expected = enough.isEmpty || enough.contains { permissions.isSuperset(of: $0) }
       #expect(code { try command.check(permissions) } == (expected ? nil : .notPermitted), "\(permissions.names)")
@@ -94,9 +98,12 @@ import Testing
   }
 
   @Test func capabilitiesFollowTheDevices() {
-    #expect(CommandName.capabilities(lights: true, speaker: true, cameras: true) == CommandName.allCases)
-    let bare = CommandName.capabilities(lights: false, speaker: false, cameras: false)
+    #expect(
+      CommandName.capabilities(lights: true, speaker: true, cameras: true, recordings: true) == CommandName.allCases)
+    let bare = CommandName.capabilities(lights: false, speaker: false, cameras: false, recordings: false)
     #expect(bare.contains(.ping) && bare.contains(.pairingOpen))
-    for name in [CommandName.lightSet, .lullabyPlay, .talkAcquire, .screenshotTake] { #expect(!bare.contains(name)) }
+    for name in [CommandName.lightSet, .lullabyPlay, .talkAcquire, .screenshotTake, .recordingsList] {
+      #expect(!bare.contains(name))
+    }
   }
 }

@@ -14,7 +14,8 @@ extension RealPeers {
       let played = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString).wav")
       defer { try? FileManager.default.removeItem(at: played) }
       let house = try Household(
-        configuration: Household.configuration.replacing("\"null\"", with: "\"file:\(played.path)\""))
+        configuration: Household.configuration.replacing("\"null\"", with: "\"file:\(played.path)\"")
+          + "record: {mode: events, part: 10s}\n")
       let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
       let (output, log, _) = try ChildProcess.run(
@@ -55,7 +56,9 @@ extension RealPeers {
       let seen = try Self.see("accessible")
       #expect(seen.error == nil)
       #expect(
-        Set(seen.steps).isSuperset(of: ["opening", "watch", "light", "lullaby", "shot", "night", "settings", "alarm"]))
+        Set(seen.steps).isSuperset(of: [
+          "opening", "watch", "light", "lullaby", "shot", "night", "recordings", "settings", "alarm",
+        ]))
     }
 
     /// What is missing or strange, with a clear sentence each.

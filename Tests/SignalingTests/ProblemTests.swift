@@ -33,7 +33,7 @@ import Wire
   }
 
   @Test func permissionsHaveWords() {
-    #expect(Permissions.all.names == ["view", "listen", "talk", "control", "admin"])
+    #expect(Permissions.all.names == ["view", "listen", "talk", "control", "admin", "recordings"])
     #expect(Permissions(names: ["talk"]) == .talk && Permissions(names: ["fly"]) == nil)
   }
 }

@@ -44,7 +44,7 @@ import Testing
       "name", "listen", "tls", "certificate", "key", "media-ports", "cameras", "id", "device", "width", "height",
       "framerate", "rpicam", "controls", "slow-shutter", "night", "infrared", "microphone", "speaker", "maximum-volume",
       "lights", "lullabies", "video", "bitrate-kbps", "unheard",
-      "ice-servers",
+      "ice-servers", "notify", "record",
     ] {
       #expect(text.contains("\(key):"), "\(key)")
     }

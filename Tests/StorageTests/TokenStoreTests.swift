@@ -138,7 +138,7 @@ import Testing
   @Test func permissionNames() {
     #expect(Permissions(names: ["talk", "view"])?.names == ["view", "talk"])
     #expect(Permissions(names: ["view", "everything"]) == nil)
-    #expect(Permissions.allNames == ["view", "listen", "talk", "control", "admin"])
+    #expect(Permissions.allNames == ["view", "listen", "talk", "control", "admin", "recordings"])
   }
 
   @Test func halfWrittenStoreIsReportedByByteAndKept() throws {

@@ -1,3 +1,4 @@
+internal import Control
 internal import FoundationEssentials
 internal import JSON
 internal import Logging
@@ -13,15 +14,20 @@ final class AdminCommands: @unchecked Sendable {
   private let tokens: TokenBook
   private let pairing: PairingService
   private let report: StatusReporter
+  private let notifiers: NotifierBoard
+  private let recording: RecordingService
   private let logger: Logger
 
   init(
-    loop: any EventLoop, tokens: TokenBook, pairing: PairingService, report: StatusReporter, logger: Logger
+    loop: any EventLoop, tokens: TokenBook, pairing: PairingService, report: StatusReporter, notifiers: NotifierBoard,
+    recording: RecordingService, logger: Logger
   ) {
     self.loop = loop
     self.tokens = tokens
     self.pairing = pairing
     self.report = report
+    self.notifiers = notifiers
+    self.recording = recording
     self.logger = logger
   }
 
@@ -30,8 +36,14 @@ final class AdminCommands: @unchecked Sendable {
     var response = AdminProtocol.Response()
     if let request = try? JSON(line, maximumBytes: AdminProtocol.maximumBytes).decode(AdminProtocol.Request.self) {
       switch request {
-      case .pairOpen(let admin): return opened(admin: admin).map { Self.response(encodeJSON($0)) }
+      case .pairOpen(let admin, let recordings):
+        return opened(admin: admin, recordings: recordings).map { Self.response(encodeJSON($0)) }
       case .pairWait: return pairing.waitForEnd().map { Self.response(encodeJSON(PairingEnded($0))) }
+      case .notifyTest(let name):
+        if let tests = notifiers.test(name, on: loop) {
+          return tests.map { Self.response(encodeJSON(NotifyTests(tests: $0))) }
+        }
+      case .recordings: return recording.list().map { Self.response(encodeJSON($0)) }
       default: break
       }
       do {
@@ -65,7 +77,16 @@ final class AdminCommands: @unchecked Sendable {
         throw AdminError(ofTokens: error)
       }
       return encodeJSON(["revoked": name])
-    case .pairOpen, .pairWait:
+    case .record(let begins):
+      do throws(ControlError) {
+        if begins { try recording.begin(by: nil) } else { try recording.end() }
+      } catch {
+        throw AdminError(error.message)
+      }
+      return "{}"
+    case .notifyTest(let name):
+      throw unknownNotifier(name)
+    case .pairOpen, .pairWait, .recordings:
       preconditionFailure("answered later")
     case .pairClose:
       pairing.close()
@@ -106,9 +127,9 @@ final class AdminCommands: @unchecked Sendable {
 
   // MARK: Pairing
 
-  private func opened(admin: Bool) -> EventLoopFuture<PairingOpened> {
+  private func opened(admin: Bool, recordings: Bool) -> EventLoopFuture<PairingOpened> {
     let bound = NIOLoopBound(report, eventLoop: loop)
-    return pairing.open(by: .administrator, admin: admin).map { opened in
+    return pairing.open(by: .administrator, admin: admin, recordings: recordings).map { opened in
       PairingOpened(
         code: "\(opened.offer.code)",
         link: "\(PairingLink(origin: bound.value.origin, secret: opened.offer.secret))",
@@ -155,6 +176,14 @@ final class AdminCommands: @unchecked Sendable {
       _ = pairing.revokeInvite(id: id)
     }
     return [row]
+  }
+
+  private func unknownNotifier(_ name: String?) -> AdminError {
+    let names = notifiers.names
+    guard let name, !names.isEmpty else {
+      return AdminError("no notifier is configured: write one into `notify` of child.yaml, and restart the daemon")
+    }
+    return AdminError("no notifier is called \"\(name)\"; there are \(names.joined(separator: ", "))")
   }
 
   private func record(_ text: String) throws -> PairRecord {

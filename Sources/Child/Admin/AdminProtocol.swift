@@ -12,7 +12,7 @@ public enum AdminProtocol {
     case tokenList
     case tokenRevoke(name: String)
     /// Opens the pairing window: `PairingOpened`. `admin`: whether the new parent gets `admin` too.
-    case pairOpen(admin: Bool)
+    case pairOpen(admin: Bool, recordings: Bool)
     /// Answers when the window closes: `PairingEnded`.
     case pairWait
     case pairClose
@@ -24,6 +24,12 @@ public enum AdminProtocol {
     case invites
     /// By id; nil: all. The ended ones, as `InviteList`.
     case inviteRevoke(String?)
+    /// By name; nil: all. Answers when every test message has been delivered or not: `NotifyTests`.
+    case notifyTest(String?)
+    /// `RecordingList`
+    case recordings
+    /// Begins or ends a recording by hand: `RecordingList`.
+    case record(Bool)
   }
 
   /// Has either `result` (JSON, as the command prints it) or `error`.
@@ -31,6 +37,42 @@ public enum AdminProtocol {
     public var result: String?
     /// What went wrong and how to fix it.
     public var error: String?
+  }
+}
+
+/// `recordings --json`.
+public struct RecordingList: Codable, Sendable {
+  /// `off`, `events` or `always`, as configured.
+  public var mode: String
+  /// `idle`, `recording` or `paused`.
+  public var state: String
+  /// Why nothing is recorded.
+  public var reason: String?
+  /// Where the parts are; nil when there is none.
+  public var folder: String?
+  /// Oldest first.
+  public var recordings: [Row]
+
+  public struct Row: Codable, Sendable {
+    /// The file's name without `.webm`.
+    public var id: String
+    /// When it begins: RFC 3339, UTC.
+    public var time: String
+    public var bytes: Int
+  }
+}
+
+/// `notify --test --json`.
+public struct NotifyTests: Codable, Sendable {
+  public var tests: [Row]
+
+  public struct Row: Codable, Sendable {
+    /// The notifier's.
+    public var name: String
+    public var delivered: Bool
+    /// What came of it, for people.
+    public var detail: String
+    public var milliseconds: Int
   }
 }
 

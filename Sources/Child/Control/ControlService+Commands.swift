@@ -34,6 +34,10 @@ extension ControlService {
     case .lullabyVolume(let percent): done(.lullaby(try lullaby.setVolume(percent)))
     case .cameraList: done(.cameras(cameras))
     case .cameraSwitch(let id): done(.cameras(try switchCamera(to: id, viewer)))
+    case .recordingsList(let from, let to): recording.list(from: from, to: to).map { .recordings($0) }
+    case .recordingsRead(let id, let offset): try readRecording(id, from: offset, for: viewer)
+    case .recordingsStart: done(try record(true, viewer))
+    case .recordingsStop: done(try record(false, viewer))
     case .screenshotTake(let camera, let quality): try screenshot(of: camera, quality: quality, for: viewer)
     case .talkAcquire(let force): done(.talk(try acquireFloor(for: viewer, force: force)))
     case .talkRelease: done(.talk(releaseFloor(of: viewer)))
@@ -100,19 +104,48 @@ extension ControlService {
   ) throws(ControlError) -> EventLoopFuture<ControlReply> {
     guard !viewers.cameras.isEmpty else { throw ControlError(.unavailable, "This child has no camera.") }
     let index = try camera.map { id throws(ControlError) in try cameraIndex(id) } ?? viewers.activeCamera
-    guard case .none = viewer.screenshot else {
-      throw ControlError(.busy, "Your last screenshot is still on its way.")
-    }
-    viewer.screenshot = .beingTaken
+    try beginTransfer(to: viewer)
     let pipeline = viewers.cameras[index].pipeline
     let bound = NIOLoopBound(self, eventLoop: loop)
     return StillPictures.take(pipeline, quality: quality ?? ControlDefaults.quality, on: loop).map { still in
-      let document = bound.value.begin(still, for: viewer)
+      let document = bound.value.begin(for: viewer) { number in
+        TransferSender(
+          number: number, bytes: still.jpeg, type: "image/jpeg", width: still.width, height: still.height)
+      }
       bound.value.note(.screenshot, viewer: viewer, id: pipeline.settings.cameraID)
       return .transfer(document)
     }.always { result in
-      if case .failure = result { viewer.screenshot = .none }
+      if case .failure = result { viewer.transfer = .none }
     }
+  }
+
+  private func beginTransfer(to viewer: ViewerSession) throws(ControlError) {
+    guard case .none = viewer.transfer else {
+      throw ControlError(.busy, "What you asked for before is still on its way.")
+    }
+    viewer.transfer = .beingMade
+  }
+
+  // MARK: Recordings
+
+  private func readRecording(
+    _ id: String, from offset: Int, for viewer: ViewerSession
+  ) throws(ControlError) -> EventLoopFuture<ControlReply> {
+    try beginTransfer(to: viewer)
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    return recording.read(id, from: offset).map { piece in
+      .transfer(
+        bound.value.begin(for: viewer) { number in
+          TransferSender(number: number, bytes: piece.bytes, type: "video/webm", total: piece.total)
+        })
+    }.always { result in
+      if case .failure = result { viewer.transfer = .none }
+    }
+  }
+
+  private func record(_ begins: Bool, _ viewer: ViewerSession) throws(ControlError) -> ControlReply {
+    if begins { try recording.begin(by: viewer.name) } else { try recording.end() }
+    return .done
   }
 
   // MARK: Talk

@@ -55,7 +55,8 @@ extension ControlService {
     return HelloDocument(
       name: viewers.settings.childName, id: viewers.settings.childID, version: viewers.settings.version,
       capabilities: CommandName.capabilities(
-        lights: !lights.isEmpty, speaker: hasSpeaker, cameras: !viewers.cameras.isEmpty
+        lights: !lights.isEmpty, speaker: hasSpeaker, cameras: !viewers.cameras.isEmpty,
+        recordings: recording.isConfigured
       ).map(\.rawValue), permissions: viewer.permissions.names, viewer: viewer.id,
       state: state.document)
   }

@@ -28,6 +28,8 @@ final class ControlService: @unchecked Sendable {
   let hearing: HearingService
   var floor = TalkFloor()
   let events: PersistentEventLog
+  private let notifiers: NotifierBoard
+  let recording: RecordingService
   private let watch: NightWatch
   private var told: NodeState?
   private var messageNumber: UInt64 = 0
@@ -39,7 +41,7 @@ final class ControlService: @unchecked Sendable {
   init(
     viewers: Viewers, pairing: PairingService, lights: LightBoard, night: NightBoard, sound: SoundOutput,
     lullaby: LullabyService, report: StatusReporter, events: PersistentEventLog,
-    watch: NightWatch
+    notifiers: NotifierBoard, recording: RecordingService, watch: NightWatch
   ) {
     self.viewers = viewers
     self.pairing = pairing
@@ -49,6 +51,8 @@ final class ControlService: @unchecked Sendable {
     self.lullaby = lullaby
     self.report = report
     self.events = events
+    self.notifiers = notifiers
+    self.recording = recording
     self.watch = watch
     hearing = HearingService(sound: sound, audio: viewers.audio, loop: viewers.hub.eventLoop)
   }
@@ -60,8 +64,10 @@ final class ControlService: @unchecked Sendable {
     lights.changed = { [weak self] in self?.tellChanges() }
     hearing.listeners = { [weak self] in self?.listeners ?? [] }
     hearing.changed = { [weak self] document in self?.note(document) }
+    recording.note = { [weak self] kind, detail in self?.note(kind, detail: detail) }
     told = state
     note(.restart)
+    recording.start()
   }
 
   /// Says goodbye to all viewers, restores the configured light levels and switches infrared lamps off.
@@ -194,8 +200,13 @@ final class ControlService: @unchecked Sendable {
   func note(
     _ kind: EventKind, level: EventLevel? = nil, viewer: ViewerSession? = nil, id: String? = nil, detail: String? = nil
   ) {
-    push(
-      .event(events.append(kind, level: level, time: Self.unixTime, name: viewer?.name, id: id, detail: detail)))
+    tell(events.append(kind, level: level, time: Self.unixTime, name: viewer?.name, id: id, detail: detail))
+    recording.heard(kind)
+  }
+
+  private func tell(_ event: EventDocument) {
+    push(.event(event))
+    notifiers.note(event)
   }
 
   func note(_ change: HealthLog.Change) {
@@ -211,11 +222,10 @@ final class ControlService: @unchecked Sendable {
     guard viewer.alarmNotes.admit(viewer.peer, now: MonotonicClock.now) == .admitted else {
       throw ControlError(.busy, "Too many alarms are told at once; tell the rest later.")
     }
-    push(
-      .event(
-        events.append(
-          .alarm, level: alarm.level, time: Self.unixTime, name: viewer.name, id: alarm.kind, detail: nil,
-          began: alarm.began, acknowledgedAt: alarm.acknowledgedAt)))
+    tell(
+      events.append(
+        .alarm, level: alarm.level, time: Self.unixTime, name: viewer.name, id: alarm.kind, detail: nil,
+        began: alarm.began, acknowledgedAt: alarm.acknowledgedAt))
   }
 
   private func note(_ finding: NightWatch.Finding) {
@@ -264,6 +274,7 @@ final class ControlService: @unchecked Sendable {
   private func beat() {
     lights.refresh()
     night.beat()
+    recording.beat()
     tellChanges()
     for finding in watch.beat() { note(finding) }
     events.saveWhenDue()
@@ -299,24 +310,23 @@ final class ControlService: @unchecked Sendable {
 
   static var unixTime: Double { Double(MonotonicClock.unixNanoseconds / 1_000_000) / 1000 }
 
-  // MARK: Pictures
+  // MARK: Transfers
 
-  /// Queues the picture, to be sent after its reply.
-  func begin(_ still: StillPictures.Still, for viewer: ViewerSession) -> TransferDocument {
+  /// Queues what `make` returns for this number, to be sent after its reply.
+  func begin(for viewer: ViewerSession, _ make: (_ number: UInt32) -> TransferSender) -> TransferDocument {
     transferNumber &+= 1
-    let sender = TransferSender(
-      number: transferNumber, bytes: still.jpeg, type: "image/jpeg", width: still.width, height: still.height)
-    viewer.screenshot = .sending(sender)
+    let sender = make(transferNumber)
+    viewer.transfer = .sending(sender)
     return sender.document
   }
 
-  /// Sends as much of each picture as fits the channel's buffer, and repeats until all is sent.
+  /// Sends as much of each transfer as fits the channel's buffer, and repeats until all is sent.
   private func sendTransfers() {
     var isUnfinished = false
     for viewer in viewers.registry.byAge {
-      guard case .sending(var sender) = viewer.screenshot else { continue }
+      guard case .sending(var sender) = viewer.transfer else { continue }
       guard let channel = viewer.controlChannel else {
-        viewer.screenshot = .none
+        viewer.transfer = .none
         continue
       }
       viewers.hub.with(viewer.peer) { connection, now in
@@ -325,7 +335,7 @@ final class ControlService: @unchecked Sendable {
           sender.advance()
         }
       }
-      viewer.screenshot = sender.message == nil ? .none : .sending(sender)
+      viewer.transfer = sender.message == nil ? .none : .sending(sender)
       if sender.message != nil { isUnfinished = true }
     }
     guard isUnfinished else {
@@ -340,7 +350,7 @@ final class ControlService: @unchecked Sendable {
     }
   }
 
-  /// Small enough that other messages do not wait long behind a picture.
+  /// Small enough that other messages do not wait long behind a transfer.
   private static let maximumBuffered = 128 * 1024
 }
 

@@ -5,6 +5,7 @@ public import Health
 internal import Identity
 internal import Pairing
 internal import SecureTransport
+internal import Signaling
 public import Storage
 internal import Wire
 
@@ -16,6 +17,7 @@ public enum ReadinessCheck {
   /// Opens devices, so the daemon must not hold them; a busy one is reported as such.
   public static func run(_ configuration: ChildConfiguration, stateDirectory: String) -> [Finding] {
     configuration.cameras.map(camera) + [microphone(configuration.microphone.device)] + [state(stateDirectory)]
+      + configuration.notifiers.map(notifier) + [folder(configuration.recording)].compactMap(\.self)
       + [configuration.tls.map(certificate)].compactMap(\.self)
   }
 
@@ -24,6 +26,29 @@ public enum ReadinessCheck {
     do {
       _ = try NodeTLS.context(files)
       return Finding(what, .ok, "it goes with its key \(files.key)")
+    } catch {
+      return Finding(what, .problem, "\(error)")
+    }
+  }
+
+  /// Nil when nothing is recorded, or in the state directory.
+  private static func folder(_ recording: ChildConfiguration.Recording) -> Finding? {
+    guard recording.mode != .off, let path = recording.folder else { return nil }
+    do throws(FileError) {
+      try RecordingFolder(path: path).check()
+      return Finding("recordings in \(path)", .ok, "\(try RecordingFolder(path: path).parts().count) parts")
+    } catch {
+      return Finding("recordings in \(path)", .problem, "\(error)")
+    }
+  }
+
+  /// Sends nothing: that is `cradle-child notify --test`.
+  private static func notifier(_ notifier: ChildConfiguration.Notifier) -> Finding {
+    let what = "notifier \(notifier.name)"
+    do {
+      let request = try NotifierRequest(notifier)
+      if let path = notifier.authorities { _ = try TLSContext(trust: .authorities(file: path)) }
+      return Finding(what, .ok, "\(request.url.origin); not tried, `cradle-child notify --test` does")
     } catch {
       return Finding(what, .problem, "\(error)")
     }

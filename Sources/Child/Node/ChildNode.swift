@@ -50,6 +50,8 @@ public final class ChildNode: Sendable {
   private let control: ControlService
   private let lights: LightBoard
   private let night: NightBoard
+  private let notifiers: NotifierBoard
+  private let recording: RecordingService
   private let signal: SignalService
   private let rooms: WebSocketRooms
   private let listeners: NodeListeners
@@ -107,25 +109,32 @@ public final class ChildNode: Sendable {
         bitrateKbps: configuration.video.bitrateKbps, startKbps: media.startKbps),
       hub: try profile.makeHub(on: loop), credentials: ViewerCredentials(tokens: tokens, pairing: pairing),
       cameras: media.cameras, audio: media.audio, logger: logger)
+    let notifiers = NotifierBoard(
+      configuration.notifiers, child: profile.name, in: files.directory, logger: logger)
     let report = StatusReporter(
       name: profile.name, id: profile.id, started: MonotonicClock.now, viewers: viewers, relay: media.relay,
-      night: night, listenHost: configuration.listen.host)
+      night: night, notifiers: notifiers, listenHost: configuration.listen.host)
 
     let rooms = WebSocketRooms(
       random: SystemRandomNumberGenerator(), eventLoop: loop, now: { MonotonicClock.now })
     let signal = SignalService(
       envelope: profile.signedEnvelope(), viewers: viewers, pairing: pairing, logger: logger)
+    let recording = RecordingService(
+      configuration.recording, cameras: configuration.cameras, microphone: configuration.microphone.device,
+      viewers: viewers, in: files.directory, logger: logger)
     let control = ControlService(
       viewers: viewers, pairing: pairing, lights: lights, night: night, sound: media.sound,
       lullaby: LullabyService(
         output: media.sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
       report: report, events: PersistentEventLog(in: files.directory, loop: loop, logger: logger),
-      watch: NightWatch(viewers: viewers, unheard: configuration.unheard))
+      notifiers: notifiers, recording: recording, watch: NightWatch(viewers: viewers, unheard: configuration.unheard))
+    viewers.recorded = { [weak recording] item in recording?.take(item) }
     let routes = Routes(
       loop: loop, viewers: viewers, tokens: tokens, pairing: pairing, configuration: configuration, report: report,
       root: root, logger: logger)
     let admin = AdminCommands(
-      loop: loop, tokens: tokens, pairing: pairing, report: report, logger: logger)
+      loop: loop, tokens: tokens, pairing: pairing, report: report, notifiers: notifiers, recording: recording,
+      logger: logger)
 
     let resolver = HostResolver()
     try await loop.submit {
@@ -176,6 +185,8 @@ public final class ChildNode: Sendable {
     self.control = control
     self.lights = lights
     self.night = night
+    self.notifiers = notifiers
+    self.recording = recording
     self.signal = signal
     self.rooms = rooms
     self.listeners = listeners
@@ -196,6 +207,7 @@ public final class ChildNode: Sendable {
         }
       }
       viewers.start()
+      notifiers.start()
       service?.start(on: loop)
       health.start()
     }.get()
@@ -246,7 +258,11 @@ public final class ChildNode: Sendable {
     await listeners.close()
     // Viewers that left only now are in the log, too.
     try? await viewers.hub.eventLoop.submit { self.control.events.close() }.get()
-    if !media.stop(and: lights.releases + night.releases) { logger.warning("a device hangs; stopping without it") }
+    await notifiers.stop()
+    let recordings = (try? await viewers.hub.eventLoop.submit { self.recording.stop() }.get()) ?? []
+    if !media.stop(and: lights.releases + night.releases + recordings) {
+      logger.warning("a device hangs; stopping without it")
+    }
     try? await group.shutdownGracefully()
   }
 }

@@ -65,6 +65,18 @@ public struct StatusReport: Codable, Sendable {
     public var ignored: UInt64
   }
 
+  public struct Notifier: Codable, Sendable {
+    public var name: String
+    /// `idle`, `sending`, or `failing` when the last try failed.
+    public var state: String
+    /// Since the child has started.
+    public var delivered: Int
+    public var waiting: Int
+    public var failuresInARow: Int
+    /// Until something is delivered again.
+    public var lastError: String?
+  }
+
   public var name: String
   public var id: String
   public var version: String
@@ -77,6 +89,8 @@ public struct StatusReport: Codable, Sendable {
   public var microphone: Microphone
   public var viewers: [Viewer]
   public var datagrams: Datagrams
+  /// Nil when none is configured.
+  public var notifiers: [Notifier]?
   /// Current problems, for display.
   public var alarms: [String]
 }

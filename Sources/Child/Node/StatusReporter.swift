@@ -19,13 +19,14 @@ final class StatusReporter: Sendable {
   private let viewers: Viewers
   private let relay: MediaRelay
   private let night: NightBoard
+  private let notifiers: NotifierBoard
   /// As configured.
   private let listenHost: String
   private let port = Atomic<Int>(0)
 
   init(
     name: String, id: String, started: Instant, viewers: Viewers, relay: MediaRelay, night: NightBoard,
-    listenHost: String
+    notifiers: NotifierBoard, listenHost: String
   ) {
     self.name = name
     self.id = id
@@ -33,6 +34,7 @@ final class StatusReporter: Sendable {
     self.viewers = viewers
     self.relay = relay
     self.night = night
+    self.notifiers = notifiers
     self.listenHost = listenHost
   }
 
@@ -68,11 +70,16 @@ final class StatusReporter: Sendable {
       alarms.append("The infrared lamp of camera \(camera.id) is missing; `cradle-child doctor` says why")
     }
     if microphone.state == "missing" { alarms.append("The microphone is missing: \(microphone.detail)") }
+    let notifiers = notifiers.statuses
+    for notifier in notifiers where notifier.state == "failing" {
+      alarms.append("Notifier \(notifier.name) fails: \(notifier.lastError ?? "")")
+    }
     return StatusReport(
       name: name, id: id, version: ChildNode.version, uptimeSeconds: tenths((MonotonicClock.now - started).inSeconds),
       port: port.load(ordering: .relaxed), mediaPort: Int(viewers.hub.port), cameras: cameras, microphone: microphone,
       viewers: viewers.registry.byAge.map(viewer),
-      datagrams: .init(lost: viewers.hub.lostDatagrams, ignored: viewers.hub.strayDatagrams), alarms: alarms)
+      datagrams: .init(lost: viewers.hub.lostDatagrams, ignored: viewers.hub.strayDatagrams),
+      notifiers: notifiers.isEmpty ? nil : notifiers, alarms: alarms)
   }
 
   private func camera(_ index: Int, _ video: VideoPipeline, _ night: NightBoard.State?) -> StatusReport.Camera {

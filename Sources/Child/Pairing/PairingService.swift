@@ -162,26 +162,29 @@ final class PairingService: @unchecked Sendable {
   /// Opens the window with a new code and link, closing any open one. The code is made on another thread: on a small
   /// board it takes 0.2 s, which would stall the event loop.
   ///
-  /// - Parameter admin: whether the new parent gets `admin` too. The first parent always does: a family needs one.
+  /// - Parameters:
+  ///   - admin: whether the new parent gets every permission. The first parent always does: a family needs one.
+  ///   - recordings: whether it gets `recordings` besides the usual ones.
   /// - Throws: `OfferRefusal.issuerMayNot`.
-  func open(by issuer: PairingIssuer, admin: Bool) -> EventLoopFuture<Opened> {
+  func open(by issuer: PairingIssuer, admin: Bool, recordings: Bool = false) -> EventLoopFuture<Opened> {
     let responder = responder
     let bound = NIOLoopBound(self, eventLoop: loop)
     return NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
       var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
       return responder.prepareCode(using: &random)
     }.flatMapThrowing { code in
-      try bound.value.open(code, by: issuer, admin: admin)
+      try bound.value.open(code, by: issuer, admin: admin, recordings: recordings)
     }
   }
 
   private func open(
-    _ code: PairingResponder.PreparedCode, by issuer: PairingIssuer, admin: Bool
+    _ code: PairingResponder.PreparedCode, by issuer: PairingIssuer, admin: Bool, recordings: Bool
   ) throws(OfferRefusal) -> Opened {
     // Checked only now: the issuer may have been unpaired while the code was being made.
     let rights = try rights(of: issuer)
     let wanted: Permissions =
-      admin || !records.contains { $0.isUsable(at: clock.now) } ? .all : .all.subtracting(.admin)
+      admin || !records.contains { $0.isUsable(at: clock.now) }
+      ? .all : recordings ? .everyday.union(.recordings) : .everyday
     let terms = PairingTerms(permissions: wanted.intersection(rights.permissions), expiresAt: rights.expiresAt)
     let now = MonotonicClock.now
     let offer = responder.open(code, terms: terms, by: issuer, now: now)

@@ -16,11 +16,11 @@ final class ViewerSession: @unchecked Sendable {
     case paired(PairedSessionID)
   }
 
-  /// A screenshot on its way to the viewer. One at a time.
-  enum Screenshot {
+  /// A still or a piece of a recording on its way to the viewer. One at a time.
+  enum Transfer {
     case none
-    /// The camera and the JPEG encoder are working on it.
-    case beingTaken
+    /// The camera and the JPEG encoder are working on it, or the disk.
+    case beingMade
     case sending(TransferSender)
   }
 
@@ -52,7 +52,7 @@ final class ViewerSession: @unchecked Sendable {
 
   /// The stream of the `control` data channel, once open.
   var controlChannel: UInt16?
-  var screenshot = Screenshot.none
+  var transfer = Transfer.none
   /// Has a single bucket, for this viewer.
   private var orders = RateLimiter<PeerID>(
     burst: ControlLimits.orderBurst, interval: ControlLimits.orderInterval, maximumKeys: 1)

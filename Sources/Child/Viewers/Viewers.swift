@@ -42,6 +42,10 @@ final class Viewers: @unchecked Sendable {
   private static let releaseInterval: TimeAmount = .seconds(30)
   /// The camera that is streamed to viewers that did not choose one.
   private(set) var activeCamera = 0
+  /// Somebody records the first camera and the microphone.
+  private var isRecording = false
+  /// Gets what is encoded of them.
+  var recorded: ((EncodedMedia) -> Void)?
 
   init(
     settings: Settings, hub: PeerHub, credentials: ViewerCredentials, cameras: [VideoPipeline], audio: AudioPipeline,
@@ -189,7 +193,7 @@ final class Viewers: @unchecked Sendable {
       registry.remove(session)
       session.isLinkLost = state == .failed && session.endReason == nil
       session.controlChannel = nil
-      session.screenshot = .none
+      session.transfer = .none
       logger.info("viewer is gone", metadata: ["viewer": "\(session.name)", "how": "\(state.rawValue)"])
       updateDemand()
       updateRates()
@@ -229,9 +233,18 @@ final class Viewers: @unchecked Sendable {
   private func updateDemand() {
     for (index, track) in cameras.enumerated() {
       let watching = watchers(of: index)
-      track.pipeline.setDemand(capturing: !watching.isEmpty, encoding: watching.contains(where: \.isConnected))
+      let isRecorded = isRecording && index == 0
+      track.pipeline.setDemand(
+        capturing: isRecorded || !watching.isEmpty,
+        encoding: isRecorded || watching.contains(where: \.isConnected))
     }
-    audio.setDemand(registry.all.contains { $0.isConnected && $0.hearsSound })
+    audio.setDemand(isRecording || registry.all.contains { $0.isConnected && $0.hearsSound })
+  }
+
+  /// A recording is a viewer of the first camera and the microphone.
+  func setRecording(_ isRecording: Bool) {
+    self.isRecording = isRecording
+    updateDemand()
   }
 
   /// Enables Opus in-band FEC while a listener has recently reported loss. Without loss, the bits and the processor
@@ -270,6 +283,7 @@ final class Viewers: @unchecked Sendable {
 extension Viewers: MediaReceiver {
   func send(_ frame: EncodedVideoFrame, fromCamera index: Int) {
     let track = cameras[index]
+    if index == 0 { recorded?(.video(frame)) }
     // 90 kHz, RFC 7741 section 4.1; nanoseconds * 9 / 100,000.
     let mediaTime = UInt32(truncatingIfNeeded: frame.captureTime.nanoseconds / 100_000 * 9)
     hub.send(
@@ -288,6 +302,7 @@ extension Viewers: MediaReceiver {
   }
 
   func send(_ packet: EncodedAudioPacket) {
+    recorded?(.audio(packet))
     hub.send(
       [packet.data], kind: .audio, mediaTime: UInt32(truncatingIfNeeded: packet.samplePosition),
       captureTime: packet.captureTime

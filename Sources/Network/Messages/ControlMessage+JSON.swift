@@ -133,6 +133,7 @@ private struct ReplyParameters: Encodable {
     case .pairing(let pairing): try container.encode(pairing, forKey: .pairing)
     case .pairs(let pairs): try container.encode(pairs, forKey: .pairs)
     case .invite(let invite): try container.encode(invite, forKey: .invite)
+    case .recordings(let recordings): try container.encode(recordings, forKey: .recordings)
     case .done: break
     }
   }
@@ -140,5 +141,5 @@ private struct ReplyParameters: Encodable {
 
 /// The names of reply parameters that hold a whole document.
 enum ReplyMember: String, CodingKey {
-  case time, light, tracks, lullaby, cameras, talk, events, report, hearing, pairing, pairs, invite
+  case time, light, tracks, lullaby, cameras, talk, events, report, hearing, pairing, pairs, invite, recordings
 }

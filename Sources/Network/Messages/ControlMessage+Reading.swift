@@ -78,7 +78,7 @@ extension ControlReply {
     case .lullabyPlay, .lullabyStop, .lullabyPause, .lullabyResume, .lullabyNext, .lullabyVolume:
       self = .lullaby(try member(.lullaby))
     case .cameraList, .cameraSwitch: self = .cameras(try member(.cameras))
-    case .screenshotTake: self = .transfer(try parameters.decode())
+    case .screenshotTake, .recordingsRead: self = .transfer(try parameters.decode())
     case .talkAcquire, .talkRelease: self = .talk(try member(.talk))
     case .eventsGet: self = .events(try member(.events))
     case .reportGet: self = .report(try member(.report))
@@ -86,7 +86,8 @@ extension ControlReply {
     case .pairingOpen: self = .pairing(try member(.pairing))
     case .pairsList: self = .pairs(try member(.pairs))
     case .inviteCreate: self = .invite(try member(.invite))
-    case .pairingClose, .pairRemove, .alarmNote, .hearingHeard: self = .done
+    case .recordingsList: self = .recordings(try member(.recordings))
+    case .pairingClose, .pairRemove, .alarmNote, .hearingHeard, .recordingsStart, .recordingsStop: self = .done
     }
   }
 }

@@ -125,6 +125,15 @@ extension ControlCommand {
         InviteRequest(
           name: try given.text("name"), seconds: try given.integer("seconds", in: ControlLimits.inviteSeconds),
           allow: try given.guestPermissions("allow")))
+    case .recordingsList:
+      self = .recordingsList(
+        from: try given.number("from", in: ControlLimits.unixSeconds),
+        to: try given.number("to", in: ControlLimits.unixSeconds))
+    case .recordingsRead:
+      guard let id = try given.text("id") else { throw .badParameter("id", "is missing") }
+      self = .recordingsRead(id: id, offset: try given.integer("offset", in: ControlLimits.recordingOffset) ?? 0)
+    case .recordingsStart: self = .recordingsStart
+    case .recordingsStop: self = .recordingsStop
     }
     try given.finish()
   }
@@ -133,7 +142,7 @@ extension ControlCommand {
   fileprivate var parameters: [String: JSON?] {
     switch self {
     case .ping, .statusGet, .lullabyList, .lullabyStop, .lullabyPause, .lullabyResume, .lullabyNext, .cameraList,
-      .talkRelease, .hearingTest, .pairingClose, .pairsList:
+      .talkRelease, .hearingTest, .pairingClose, .pairsList, .recordingsStart, .recordingsStop:
       [:]
     case .lightSet(let setting):
       [
@@ -149,6 +158,9 @@ extension ControlCommand {
       ]
     case .lullabyVolume(let volume): ["volume": JSON(volume)]
     case .cameraSwitch(let id), .pairRemove(let id): ["id": JSON(id)]
+    case .recordingsList(let from, let to):
+      ["from": from.map { .number($0) }, "to": to.map { .number($0) }]
+    case .recordingsRead(let id, let offset): ["id": .string(id), "offset": .number(Double(offset))]
     case .screenshotTake(let camera, let quality): ["camera": JSON(camera), "quality": JSON(quality)]
     case .talkAcquire(let force): ["force": force ? .bool(true) : nil]
     case .pairingOpen(let admin): ["admin": admin ? .bool(true) : nil]

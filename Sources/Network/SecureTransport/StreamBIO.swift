@@ -68,7 +68,7 @@ final class StreamBIO {
     let certificate = CertificateHandle(adopting: leaf)
     let sha256 = certificate.sha256()
     switch trust {
-    case .system:
+    case .system, .authorities:
       if X509_verify_cert(store) == 1 { return 1 }
       let reason = X509_verify_cert_error_string(Int(X509_STORE_CTX_get_error(store)))
       refusal = .certificateRefused(sha256: sha256, reason: reason.map { String(cString: $0) } ?? "not verified")

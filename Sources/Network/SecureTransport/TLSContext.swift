@@ -5,6 +5,8 @@ internal import Glibc
 public enum TLSTrust: Sendable {
   /// Signed by a CA that this machine trusts, for the host's name or address. RFC 9110 section 4.3.4.
   case system
+  /// The same, with the CAs of this PEM file in place of the machine's.
+  case authorities(file: String)
   /// The owner decides, on the thread of the handshake, before anything is sent to the server. Neither dates nor names
   /// are checked. The server's proof that it holds the key follows; without it the handshake fails.
   case judged(@Sendable (TLSCertificate) -> Bool)
@@ -152,8 +154,19 @@ public final class TLSContext: Sendable {
   // MARK: - Clients
 
   /// For a client. `.system` reads the machine's CAs: make one context for many connections.
+  ///
+  /// - Throws: `SecureError.file` when the file of `.authorities` has none.
   public convenience init(trust: TLSTrust) throws(SecureError) {
-    try self.init(trust: trust, authorities: nil)
+    if case .authorities(let path) = trust {
+      guard access(path, R_OK) == 0 else { throw .file(path: path, reason: String(cString: strerror(errno))) }
+      do throws(SecureError) {
+        try self.init(trust: .system, authorities: path)
+      } catch {
+        throw .file(path: path, reason: "no usable certificates in PEM: \(error)")
+      }
+    } else {
+      try self.init(trust: trust, authorities: nil)
+    }
   }
 
   /// - Parameter authorities: a PEM file with CAs in place of the machine's.

@@ -28,7 +28,7 @@ public enum ControlFailure: Error, Hashable, Sendable, CustomStringConvertible {
       }
     case .timedOut: "the child did not answer in time"
     case .closed: "the connection to the child ended before it answered"
-    case .transfer: "the child's picture did not arrive whole"
+    case .transfer: "what the child sent did not arrive whole"
     case .notSent: "the command could not be sent; try again"
     }
   }
@@ -38,16 +38,16 @@ public enum ControlFailure: Error, Hashable, Sendable, CustomStringConvertible {
 /// INTERFACES.md, "Data channel". Confined to the event loop.
 final class ControlClient {
   typealias Completion = (Result<ControlReply, ControlFailure>) -> Void
-  typealias PictureCompletion = (Result<TransferReceiver.Received, ControlFailure>) -> Void
+  typealias TransferCompletion = (Result<TransferReceiver.Received, ControlFailure>) -> Void
 
   private enum Waiter {
     case reply(Completion)
-    case picture(PictureCompletion)
+    case transfer(TransferCompletion)
 
     func fail(_ failure: ControlFailure) {
       switch self {
       case .reply(let completion): completion(.failure(failure))
-      case .picture(let completion): completion(.failure(failure))
+      case .transfer(let completion): completion(.failure(failure))
       }
     }
   }
@@ -61,7 +61,7 @@ final class ControlClient {
   private var commands = PendingCommands()
   private var transfers = TransferReceiver()
   private var waiters: [String: Waiter] = [:]
-  private var pictures: [UInt32: PictureCompletion] = [:]
+  private var announced: [UInt32: TransferCompletion] = [:]
   private lazy var timer = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in self?.handleTimeout() }
   private var isClosed = false
 
@@ -76,8 +76,13 @@ final class ControlClient {
   }
 
   /// Asks for a still. `completion` is called once, when all of it is there.
-  func screenshot(camera: String?, quality: Int?, then completion: @escaping PictureCompletion) {
-    request(.screenshotTake(camera: camera, quality: quality), .picture(completion))
+  func screenshot(camera: String?, quality: Int?, then completion: @escaping TransferCompletion) {
+    request(.screenshotTake(camera: camera, quality: quality), .transfer(completion))
+  }
+
+  /// Asks for a piece of a recording. `completion` is called once, when all of the piece is there.
+  func recording(id: String, offset: Int, then completion: @escaping TransferCompletion) {
+    request(.recordingsRead(id: id, offset: offset), .transfer(completion))
   }
 
   private func request(_ command: ControlCommand, _ waiter: Waiter) {
@@ -112,8 +117,8 @@ final class ControlClient {
     guard !isClosed else { return }
     isClosed = true
     timer.cancel()
-    let (left, begun) = (waiters.values, pictures.values)
-    (waiters, pictures) = ([:], [:])
+    let (left, begun) = (waiters.values, announced.values)
+    (waiters, announced) = ([:], [:])
     for waiter in left { waiter.fail(.closed) }
     for completion in begun { completion(.failure(.closed)) }
   }
@@ -124,8 +129,8 @@ final class ControlClient {
       commands.remove(id)
       switch (waiters.removeValue(forKey: id), reply) {
       case (.reply(let completion)?, _): completion(.success(reply))
-      case (.picture(let completion)?, .transfer(let document)): begin(document, completion)
-      case (.picture(let completion)?, _): completion(.failure(.transfer(.stray)))
+      case (.transfer(let completion)?, .transfer(let document)): begin(document, completion)
+      case (.transfer(let completion)?, _): completion(.failure(.transfer(.stray)))
       case (nil, _): break
       }
     case .refusal(let id, let error):
@@ -136,10 +141,10 @@ final class ControlClient {
     }
   }
 
-  private func begin(_ document: TransferDocument, _ completion: @escaping PictureCompletion) {
+  private func begin(_ document: TransferDocument, _ completion: @escaping TransferCompletion) {
     do throws(TransferError) {
       try transfers.begin(document, now: MonotonicClock.now)
-      pictures[document.transfer] = completion
+      announced[document.transfer] = completion
     } catch {
       completion(.failure(.transfer(error)))
     }
@@ -148,12 +153,12 @@ final class ControlClient {
   private func receivePiece(_ bytes: [UInt8]) {
     do throws(TransferError) {
       guard let received = try transfers.receive(bytes, now: MonotonicClock.now) else { return }
-      pictures.removeValue(forKey: received.document.transfer)?(.success(received))
+      announced.removeValue(forKey: received.document.transfer)?(.success(received))
     } catch {
       // A piece of a transfer that was given up is ignored; one that is too long fails its transfer.
       var reader = ByteReader(bytes)
       guard error == .tooLong, let number = try? reader.readUInt32() else { return }
-      pictures.removeValue(forKey: number)?(.failure(.transfer(error)))
+      announced.removeValue(forKey: number)?(.failure(.transfer(error)))
     }
   }
 
@@ -165,7 +170,7 @@ final class ControlClient {
     let now = MonotonicClock.now
     for id in commands.handleTimeout(now: now) { waiters.removeValue(forKey: id)?.fail(.timedOut) }
     for document in transfers.handleTimeout(now: now) {
-      pictures.removeValue(forKey: document.transfer)?(.failure(.timedOut))
+      announced.removeValue(forKey: document.transfer)?(.failure(.timedOut))
     }
     schedule()
   }

@@ -18,6 +18,7 @@ extension ControlReply {
     case .pairing(let pairing): JSONLine.text(["pairing": pairing])
     case .pairs(let pairs): JSONLine.text(["pairs": pairs])
     case .invite(let invite): JSONLine.text(["invite": invite])
+    case .recordings(let recordings): JSONLine.text(["recordings": recordings])
     case .done: "{}"
     }
   }

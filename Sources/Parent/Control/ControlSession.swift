@@ -120,6 +120,15 @@ public final class ControlSession: @unchecked Sendable {
     }.get()
   }
 
+  /// A piece of a recording, from this byte on; `document.total` is the size of the part. Throws `ControlFailure`.
+  public func recording(id: String, offset: Int) async throws -> TransferReceiver.Received {
+    try await endpoint.loop.flatSubmit { [self] in
+      let promise = endpoint.loop.makePromise(of: TransferReceiver.Received.self)
+      session.control.recording(id: id, offset: offset) { promise.completeWith($0.mapError { $0 }) }
+      return promise.futureResult
+    }.get()
+  }
+
   /// Says goodbye. Call once, at the end.
   public func close() async {
     try? await endpoint.loop.submit { [self] in

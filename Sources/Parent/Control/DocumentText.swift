@@ -89,6 +89,18 @@ extension EventDocument {
   }
 }
 
+extension RecordingsDocument {
+  /// `events, idle`, with what keeps it from recording.
+  public var summary: String { "Recording: \(mode), \(state)" + (reason.map { ": \($0)" } ?? "") }
+
+  /// Cells of each part: when it begins, length, size, id.
+  public var rows: [[String]] {
+    parts.map { part in
+      [LocalTime.text(unixSeconds: part.time), ElapsedTime.text(part.seconds), "\(part.bytes / 1000) kB", part.id]
+    }
+  }
+}
+
 extension StatusDocument {
   /// Rows of two cells: a label and its state.
   public var rows: [[String]] {

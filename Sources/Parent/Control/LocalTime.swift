@@ -15,6 +15,14 @@ public enum LocalTime {
     text(unixSeconds: unixSeconds).filter { $0 != "-" && $0 != ":" }.replacing(" ", with: "-")
   }
 
+  /// Whether the clock shows these minutes after midnight at some time of a span, of which a day counts.
+  public static func isWithin(minutes: Int, from unixSeconds: Double, seconds: Double) -> Bool {
+    stride(from: 0, through: min(max(0, seconds), 86_400), by: 30).contains { offset in
+      let parts = parts(unixSeconds + offset)
+      return Int(parts.tm_hour) * 60 + Int(parts.tm_min) == minutes
+    }
+  }
+
   private static func parts(_ unixSeconds: Double) -> tm {
     // A time that localtime_r(3) cannot represent is shown as the epoch.
     var time = time_t(exactly: unixSeconds.rounded(.down)) ?? 0

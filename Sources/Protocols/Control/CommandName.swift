@@ -41,11 +41,19 @@ public enum CommandName: String, CaseIterable, Sendable {
   /// `name?`, `seconds?` (how long the guest has access), `allow?` (names of permissions that the caller has itself):
   /// `invite: {name, link, allow, expiresAt}`. It ends under the same conditions as the window.
   case inviteCreate = "invite.create"
+  /// What the child has recorded, the newest last: `from?`, `to?` (seconds since 1970-01-01 UTC): `recordings`, a
+  /// `RecordingsDocument`.
+  case recordingsList = "recordings.list"
+  /// A piece of a part: `id`, `offset?` (bytes): a transfer of at most `ControlLimits.recordingPieceBytes`.
+  case recordingsRead = "recordings.read"
+  /// Records until `recordings.stop`. No parameters in the reply.
+  case recordingsStart = "recordings.start"
+  case recordingsStop = "recordings.stop"
 }
 
 extension CommandName {
   /// The commands that a child with these devices supports, for `hello`, whether or not a device works right now.
-  public static func capabilities(lights: Bool, speaker: Bool, cameras: Bool) -> [CommandName] {
+  public static func capabilities(lights: Bool, speaker: Bool, cameras: Bool, recordings: Bool) -> [CommandName] {
     allCases.filter { name in
       switch name {
       case .lightSet, .lightFlash: lights
@@ -53,9 +61,9 @@ extension CommandName {
         .talkAcquire, .talkRelease:
         speaker
       case .cameraList, .cameraSwitch, .screenshotTake: cameras
+      case .recordingsList, .recordingsRead, .recordingsStart, .recordingsStop: recordings
       case .ping, .statusGet, .eventsGet, .reportGet, .alarmNote, .hearingTest, .hearingHeard, .pairingOpen,
-        .pairingClose,
-        .pairsList, .pairRemove, .inviteCreate:
+        .pairingClose, .pairsList, .pairRemove, .inviteCreate:
         true
       }
     }
@@ -101,6 +109,8 @@ extension ControlCommand {
     // Everybody may remove themselves.
     case .pairRemove(let id): id == nil ? .session : .all(.admin)
     case .pairingOpen, .pairingClose, .pairsList, .inviteCreate: .all(.admin)
+    // An administrator can give the permission to everybody.
+    case .recordingsList, .recordingsRead, .recordingsStart, .recordingsStop: .any([.recordings, .admin])
     }
   }
 

@@ -35,6 +35,12 @@ public enum ControlCommand: Hashable, Sendable {
   /// Without an id: the caller's own pair.
   case pairRemove(id: String?)
   case inviteCreate(InviteRequest)
+  /// Seconds since 1970-01-01 UTC; nil: no limit.
+  case recordingsList(from: Double?, to: Double?)
+  /// From this byte on.
+  case recordingsRead(id: String, offset: Int)
+  case recordingsStart
+  case recordingsStop
 
   public var name: CommandName {
     switch self {
@@ -64,6 +70,10 @@ public enum ControlCommand: Hashable, Sendable {
     case .pairsList: .pairsList
     case .pairRemove: .pairRemove
     case .inviteCreate: .inviteCreate
+    case .recordingsList: .recordingsList
+    case .recordingsRead: .recordingsRead
+    case .recordingsStart: .recordingsStart
+    case .recordingsStop: .recordingsStop
     }
   }
 }

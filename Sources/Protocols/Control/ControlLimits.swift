@@ -53,6 +53,10 @@ public enum ControlLimits {
   public static let inviteSeconds = 60...2_592_000
   /// Size of a picture that a parent accepts, in bytes.
   public static let transferBytes = 16 * 1024 * 1024
+  /// A piece of a recording, in bytes.
+  public static let recordingPieceBytes = 1 << 20
+  /// An offset in a recording, in bytes.
+  public static let recordingOffset = 0...(1 << 50)
   /// Number of viewers listed in a state; any further ones are left out.
   public static let viewersInState = 32
 }

@@ -41,6 +41,7 @@ public enum ControlReply: Hashable, Sendable {
   case pairing(PairingDocument)
   case pairs([PairDocument])
   case invite(InviteDocument)
+  case recordings(RecordingsDocument)
   /// No parameters.
   case done
 }
@@ -107,6 +108,11 @@ extension ControlReply {
     case .events(let events): return events.firstHalf.map { .events($0) }
     case .pairs(let pairs): return pairs.firstHalf.map { .pairs($0) }
     case .report(let report): return report.shortened.map { .report($0) }
+    case .recordings(var recordings):
+      // Keeps the newest; older ones are found with `to`.
+      guard let parts = recordings.parts.lastHalf else { return nil }
+      recordings.parts = parts
+      return .recordings(recordings)
     case .status(var status):
       guard let state = status.state.shortened else { return nil }
       status.state = state
@@ -147,4 +153,5 @@ extension StateDocument {
 
 extension Array {
   fileprivate var firstHalf: [Element]? { isEmpty ? nil : Array(prefix(count / 2)) }
+  fileprivate var lastHalf: [Element]? { isEmpty ? nil : Array(suffix(count / 2)) }
 }

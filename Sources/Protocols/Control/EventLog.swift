@@ -68,14 +68,19 @@ public enum EventKind: String, CaseIterable, Sendable {
   /// A part of the program (`id`) does not go on, or a device fails again and again: the service manager starts the
   /// program anew.
   case stuck
+  /// The child itself records; `detail` says why.
+  case recordingStarted = "recording-started"
+  case recordingStopped = "recording-stopped"
+  /// It should record and cannot; `detail` says why.
+  case recordingPaused = "recording-paused"
 
   public var level: EventLevel {
     switch self {
     case .cameraLost, .microphoneLost, .stuck: .alarm
-    case .speakerLost, .unheard, .health: .warning
+    case .speakerLost, .unheard, .health, .recordingPaused: .warning
     case .viewerJoined, .viewerLeft, .paired, .unpaired, .pairingOpened, .pairingClosed, .light, .lullaby, .talk,
       .cameraSwitched, .cameraBack, .night, .screenshot, .microphoneBack, .speakerBack, .restart, .reconnected,
-      .clockSet, .alarm, .hearing, .heardAgain, .healthOver:
+      .clockSet, .alarm, .hearing, .heardAgain, .healthOver, .recordingStarted, .recordingStopped:
       .notice
     }
   }

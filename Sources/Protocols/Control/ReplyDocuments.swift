@@ -53,7 +53,7 @@ extension StatusDocument: Codable {
   }
 }
 
-/// `screenshot.take`: describes the binary messages that follow the reply.
+/// `screenshot.take` and `recordings.read`: describes the binary messages that follow the reply.
 public struct TransferDocument: Codable, Hashable, Sendable {
   /// Transfer number, which precedes each piece.
   public var transfer: UInt32
@@ -61,11 +61,14 @@ public struct TransferDocument: Codable, Hashable, Sendable {
   public var size: Int
   /// Media type.
   public var type: String
-  /// Pixels.
+  /// Pixels of a still; else 0.
   public var width: Int
   public var height: Int
+  /// Of a recording: bytes of the whole part, of which this is a piece.
+  public var total: Int?
 
-  public init(transfer: UInt32, size: Int, type: String, width: Int, height: Int) {
+  public init(transfer: UInt32, size: Int, type: String, width: Int = 0, height: Int = 0, total: Int? = nil) {
+    self.total = total
     self.transfer = transfer
     self.size = size
     self.type = type

@@ -1,7 +1,7 @@
 internal import Wire
 
 /// Splits a transfer into binary messages: a 4-byte big-endian transfer number, then the data.
-/// INTERFACES.md, "Data channel", `screenshot.take`.
+/// INTERFACES.md, "Data channel", `screenshot.take` and `recordings.read`.
 public struct TransferSender: Sendable {
   public let document: TransferDocument
   private var rest: ArraySlice<UInt8>
@@ -11,9 +11,11 @@ public struct TransferSender: Sendable {
   /// - Parameters:
   ///   - number: unique within the session.
   ///   - type: the media type.
-  ///   - width, height: pixels.
-  public init(number: UInt32, bytes: [UInt8], type: String, width: Int, height: Int) {
-    document = TransferDocument(transfer: number, size: bytes.count, type: type, width: width, height: height)
+  ///   - width, height: pixels of a still.
+  ///   - total: bytes of the whole of which this is a piece.
+  public init(number: UInt32, bytes: [UInt8], type: String, width: Int = 0, height: Int = 0, total: Int? = nil) {
+    document = TransferDocument(
+      transfer: number, size: bytes.count, type: type, width: width, height: height, total: total)
     rest = bytes[...]
   }
 

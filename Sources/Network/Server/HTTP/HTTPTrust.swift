@@ -5,6 +5,8 @@ internal import Signaling
 public enum HTTPTrust: Sendable {
   /// Signed by a CA that this machine trusts, for the host's name or address. RFC 9110 section 4.3.4.
   case system
+  /// The same, with the CAs of this PEM file in place of the machine's.
+  case authorities(file: String)
   /// Exactly the certificate with this SHA-256 over its DER.
   case pinnedCertificate(sha256: [UInt8])
   /// Any certificate over the key with this SHA-256 over its SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7): a paired
@@ -42,6 +44,7 @@ extension HTTPTrust {
   fileprivate var decision: TLSTrust {
     switch self {
     case .system: .system
+    case .authorities(let file): .authorities(file: file)
     case .pinnedCertificate(let pin): .judged { $0.sha256 == pin }
     case .pinnedKey(let pin): .judged { $0.keySHA256 == pin }
     case .firstUse(let check): .judged { check($0.keySHA256) }

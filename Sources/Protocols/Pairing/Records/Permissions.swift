@@ -16,14 +16,20 @@ public struct Permissions: OptionSet, Sendable, Hashable {
   public static let control = Permissions(rawValue: 1 << 3)
   /// Open the pairing window and revoke others. Never given to a token.
   public static let admin = Permissions(rawValue: 1 << 4)
+  /// See and hear what the child has recorded, and have it record. Never given to a token.
+  public static let recordings = Permissions(rawValue: 1 << 5)
 
   /// What a token may be given: a third-party player never administers the node.
   public static let allowedForTokens: Permissions = [.view, .listen, .talk, .control]
 
-  public static let all: Permissions = [.view, .listen, .talk, .control, .admin]
+  public static let all: Permissions = [.view, .listen, .talk, .control, .admin, .recordings]
+
+  /// What a parent gets of whom nothing else was said.
+  public static let everyday: Permissions = [.view, .listen, .talk, .control]
 
   private static let named: [(name: String, permission: Permissions)] = [
     ("view", .view), ("listen", .listen), ("talk", .talk), ("control", .control), ("admin", .admin),
+    ("recordings", .recordings),
   ]
 
   /// All names, in the order in which they are shown.

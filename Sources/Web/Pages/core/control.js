@@ -109,6 +109,15 @@ export class Control extends EventTarget {
     return received;
   }
 
+  /**
+   * A piece of a recording, from this byte on.
+   * @returns {Promise<{blob: Blob, total: number}>} throws ControlError
+   */
+  async recording(id, offset = 0) {
+    const { received } = await this.#order("recordings.read", { id, offset }, transferPatience, (reply) => ({ received: this.#begin(reply) }));
+    return received;
+  }
+
   async #order(text, parameters, timeout, followed) {
     if (!this.isOpen) throw new ControlError("closed");
     if (this.#pending.size >= mostPending) throw new ControlError("busy");
@@ -182,10 +191,10 @@ export class Control extends EventTarget {
     }
   }
 
-  #begin({ transfer, size, type, width, height }) {
+  #begin({ transfer, size, type, width, height, total }) {
     return new Promise((resolve, reject) => {
       if (!Number.isInteger(transfer) || !Number.isInteger(size) || size < 1 || size > largestTransfer) {
-        return reject(new ControlError("internal", "the picture's size is none"));
+        return reject(new ControlError("internal", "its size is none"));
       }
       let timer;
       const end = (settle, value) => {
@@ -205,10 +214,10 @@ export class Control extends EventTarget {
         add: (piece) => {
           missing -= piece.byteLength;
           pieces.push(piece);
-          if (missing < 0) return end(reject, new ControlError("internal", "the picture is longer than announced"));
+          if (missing < 0) return end(reject, new ControlError("internal", "it is longer than announced"));
           if (missing > 0) return wait();
-          const blob = new Blob(pieces, { type: type === "image/jpeg" ? type : "application/octet-stream" });
-          end(resolve, { blob, width: Number(width) || 0, height: Number(height) || 0 });
+          const blob = new Blob(pieces, { type: ["image/jpeg", "video/webm"].includes(type) ? type : "application/octet-stream" });
+          end(resolve, { blob, width: Number(width) || 0, height: Number(height) || 0, total: Number(total) || 0 });
         },
       });
     });

@@ -50,7 +50,7 @@ export function cleanName(name, fallback) {
   return Array.from(words.join(" ")).slice(0, 64).join("").trim() || fallback;
 }
 
-const permissionNames = ["view", "listen", "talk", "control", "admin"];
+const permissionNames = ["view", "listen", "talk", "control", "admin", "recordings"];
 const label = (text) => part(utf8(`Cradle pairing 1 ${text}`));
 const names = (context) => ({ context, prover: utf8("parent"), verifier: utf8("child") });
 const halves = 80;

@@ -1,6 +1,7 @@
 import { moment, percent, t } from "../texts/texts.js";
 import { h, setText, slider } from "./dom.js";
 import { openNight } from "./night.js";
+import { openRecordings, seesRecordings } from "./recordings.js";
 import { openSheet } from "./sheet.js";
 import { liveText } from "./status.js";
 
@@ -20,8 +21,9 @@ export function openDetails(watching) {
   } });
   const people = h("ul", { class: "list" });
   const night = watching.control.capabilities.has("report.get") && h("button", { "data-do": "night", onclick: () => openNight(watching, night) }, t("night"));
+  const recordings = seesRecordings(watching) && h("button", { "data-do": "recordings", onclick: () => openRecordings(watching, recordings) }, t("recordings"));
   openSheet(t("details"), [line, missing, h("label", { class: "check" }, audioOnly, h("span", {}, t("audioOnly"), " ", h("small", {}, t("audioOnly.help")))),
-    volume.element, h("h3", {}, t("viewers")), people, night].filter(Boolean), { name: "details", onclose: () => ending.abort() });
+    volume.element, h("h3", {}, t("viewers")), people, night, recordings].filter(Boolean), { name: "details", onclose: () => ending.abort() });
   watching.addEventListener("update", update, { signal: ending.signal });
   update();
 

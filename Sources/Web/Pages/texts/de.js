@@ -66,10 +66,14 @@ export default {
     waiting: "Wartet auf den Lautsprecher", stopped: "Es läuft nichts.", left: "Endet in {time}", endless: "Läuft, bis es gestoppt wird.",
     timer: "Aufhören nach", tracks: "Geräusche und Lieder",
   },
-  may: { view: "zusehen", listen: "zuhören", talk: "sprechen", control: "Licht und Schlaflied bedienen", admin: "verwalten" },
+  may: { view: "zusehen", listen: "zuhören", talk: "sprechen", control: "Licht und Schlaflied bedienen", admin: "verwalten", recordings: "Aufnahmen sehen" },
   microphone: {
     NotAllowedError: "Der Browser darf das Mikrofon nicht benutzen. Bitte in den Einstellungen der Seite erlauben.",
     NotFoundError: "Dieses Gerät hat kein Mikrofon.", NotReadableError: "Ein anderes Programm benutzt das Mikrofon.",
+  },
+  recordings: {
+    _: "Aufnahmen", none: "Nichts ist aufgenommen.", help: "Tippe auf einen Teil, um ihn abzuspielen.", now: "Die Kamera nimmt auf.", start: "Jetzt aufnehmen",
+    stop: "Aufnahme beenden", loading: "Lädt: {part}", large: "Dieser Teil ist zu groß für ein Telefon; nimm cradle-parent recordings fetch.",
   },
   night: {
     _: "Letzte Nacht", bar: "{heard} von {minutes} Minuten hat jemand zugehört", heard: "Zugehört", none: "hat nicht begonnen", gap: "Längste Lücke",

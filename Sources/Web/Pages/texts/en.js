@@ -63,10 +63,14 @@ export default {
     _: "Lullaby", play: "Play", pause: "Pause", stop: "Stop", next: "Next", playing: "Playing", paused: "Paused", waiting: "Waiting for the speaker",
     stopped: "Nothing is playing.", left: "Ends in {time}", endless: "Plays until you stop it.", timer: "Stop after", tracks: "Sounds and songs",
   },
-  may: { view: "watch", listen: "listen", talk: "talk", control: "switch light and lullaby", admin: "manage" },
+  may: { view: "watch", listen: "listen", talk: "talk", control: "switch light and lullaby", admin: "manage", recordings: "see recordings" },
   microphone: {
     NotAllowedError: "The browser may not use the microphone. Allow it in the settings of this page.", NotFoundError: "This device has no microphone.",
     NotReadableError: "Another program is using the microphone.",
+  },
+  recordings: {
+    _: "Recordings", none: "Nothing is recorded.", help: "Tap a part to play it.", now: "The camera is recording.", start: "Record now",
+    stop: "Stop recording", loading: "Loading: {part}", large: "This part is too large for a phone; use cradle-parent recordings fetch.",
   },
   night: {
     _: "Last night", bar: "Somebody listened for {heard} of {minutes} minutes", heard: "Listened to", none: "has not begun", gap: "Longest gap",

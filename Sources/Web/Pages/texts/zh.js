@@ -38,8 +38,9 @@ export default {
     _: "摇篮曲", play: "播放", pause: "暂停", stop: "停止", next: "下一首", playing: "正在播放", paused: "已暂停", waiting: "等待扬声器", stopped: "没有在播放。",
     left: "{time} 后结束", endless: "一直播放，直到你停止。", timer: "定时停止", tracks: "声音和歌曲",
   },
-  may: { view: "观看", listen: "收听", talk: "说话", control: "控制灯和摇篮曲", admin: "管理" },
+  may: { view: "观看", listen: "收听", talk: "说话", control: "控制灯和摇篮曲", admin: "管理", recordings: "看录像" },
   microphone: { NotAllowedError: "浏览器不能使用麦克风，请在页面设置里允许。", NotFoundError: "这台设备没有麦克风。", NotReadableError: "麦克风正被别的程序使用。" },
+  recordings: { _: "录像", none: "没有录像。", help: "点一段即可播放。", now: "摄像头正在录像。", start: "现在录像", stop: "停止录像", loading: "正在加载：{part}", large: "这一段对手机来说太大；请用 cradle-parent recordings fetch。" },
   night: {
     _: "昨夜", bar: "{minutes} 分钟中有 {heard} 分钟有人在听", heard: "有人在听", none: "还没开始", gap: "最长的空白",
     noise: "有声响", proof: "最近一次测试", unproved: "没有", camera: "摄像头", microphone: "麦克风", speaker: "扬声器",

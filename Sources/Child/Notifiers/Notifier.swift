@@ -1,0 +1,232 @@
+internal import Control
+internal import Frames
+internal import Logging
+internal import NIOCore
+internal import Notifications
+internal import Storage
+internal import Synchronization
+internal import Wire
+
+/// Delivers events to one address, in order, over its own event loop, so that neither a slow server nor a slow disk
+/// delays anything else. What is undelivered survives restarts.
+///
+/// `@unchecked Sendable` because it is confined to its event loop, apart from the inbox and the status behind mutexes.
+final class Notifier: @unchecked Sendable {
+  let settings: ChildConfiguration.Notifier
+  private let child: String
+  private let loop: any EventLoop
+  private let logger: Logger
+  /// Nil when the file must not be touched.
+  private let store: NotificationStore?
+  private var queue: NotificationQueue
+  private var delivery: NotifierDelivery?
+  private var tests: [ObjectIdentifier: NotifierDelivery] = [:]
+  private var timer: Scheduled<Void>?
+  private var save: Scheduled<Void>?
+  private var nextSave = MonotonicClock.now
+  private var saved: [Notification]
+  private var hasSaveFailed = false
+  /// What has been logged once and is not repeated until something was delivered.
+  private var isTroubleLogged = false
+  private var isLossLogged = false
+  private var isStopped = false
+  private var delivered = 0
+  private var lastError: String?
+  private let inbox = Mutex<[Notification]>([])
+  private let shown = Mutex(Figures())
+
+  private struct Figures {
+    var delivered = 0
+    var waiting = 0
+    var failuresInARow = 0
+    var lastError: String?
+  }
+
+  /// Several events within this time cause one write of the queue; a power cut loses at most what came within it.
+  private static let saveInterval: Duration = .seconds(1)
+
+  init(
+    _ settings: ChildConfiguration.Notifier, child: String, in directory: StateDirectory, loop: any EventLoop,
+    logger: Logger
+  ) {
+    self.settings = settings
+    self.child = child
+    self.loop = loop
+    self.logger = logger
+    do throws(FileError) {
+      let store = NotificationStore(file: try directory.notifications(of: settings.name))
+      let (restored, trouble) = try store.load()
+      if let trouble {
+        logger.warning(
+          "undelivered notifications were unreadable",
+          metadata: ["notifier": "\(settings.name)", "reason": "\(trouble)"])
+      }
+      self.store = store
+      saved = restored
+    } catch {
+      logger.warning(
+        "undelivered notifications will not survive a restart",
+        metadata: ["notifier": "\(settings.name)", "reason": "\(error)"])
+      store = nil
+      saved = []
+    }
+    queue = NotificationQueue(restored: saved)
+  }
+
+  /// Begins with what an earlier run has left.
+  func start() {
+    loop.execute { self.advance() }
+  }
+
+  // MARK: From any thread
+
+  /// Takes the event if the notifier wants it. Never blocks for long.
+  func note(_ event: EventDocument) {
+    guard settings.filter.admits(event) else { return }
+    let isFirst = inbox.withLock { inbox in
+      // The loop hangs, probably on the disk: the newest matters.
+      if inbox.count >= NotificationQueue.capacity { inbox.removeFirst() }
+      inbox.append(Notification(event))
+      return inbox.count == 1
+    }
+    if isFirst { loop.execute { self.takeInbox() } }
+  }
+
+  var status: StatusReport.Notifier {
+    shown.withLock { figures in
+      StatusReport.Notifier(
+        name: settings.name, state: figures.failuresInARow > 0 ? "failing" : figures.waiting > 0 ? "sending" : "idle",
+        delivered: figures.delivered, waiting: figures.waiting, failuresInARow: figures.failuresInARow,
+        lastError: figures.lastError)
+    }
+  }
+
+  /// Sends a test message beside the queue, once. Succeeds whatever comes of it.
+  func test() -> EventLoopFuture<NotifyTests.Row> {
+    let promise = loop.makePromise(of: NotifyTests.Row.self)
+    loop.execute {
+      let began = MonotonicClock.now
+      let message = Notification.test(time: ControlService.unixTime)
+      var key: ObjectIdentifier?
+      let test = NotifierDelivery(message, child: self.child, loop: self.loop) { outcome in
+        if let key { self.tests[key] = nil }
+        promise.succeed(
+          NotifyTests.Row(
+            name: self.settings.name, delivered: outcome.isDelivered, detail: outcome.words,
+            milliseconds: Int((MonotonicClock.now - began).nanoseconds / 1_000_000)))
+      }
+      key = ObjectIdentifier(test)
+      self.tests[ObjectIdentifier(test)] = test
+      test.start(self.settings)
+    }
+    return promise.futureResult
+  }
+
+  /// Writes what is undelivered and ends deliveries.
+  func stop() -> EventLoopFuture<Void> {
+    loop.submit {
+      self.takeInbox()
+      self.isStopped = true
+      self.timer?.cancel()
+      self.delivery?.cancel()
+      self.delivery = nil
+      self.save?.cancel()
+      self.write()
+    }
+  }
+
+  // MARK: On the loop
+
+  private func takeInbox() {
+    let new = inbox.withLock { inbox in
+      defer { inbox = [] }
+      return inbox
+    }
+    guard !isStopped else { return }
+    for notification in new where queue.append(notification) {
+      if !isLossLogged {
+        logger.warning(
+          "notifications are lost: more wait than are kept", metadata: ["notifier": "\(settings.name)"])
+      }
+      isLossLogged = true
+    }
+    saveSoon()
+    advance()
+  }
+
+  private func advance() {
+    show()
+    guard !isStopped, delivery == nil else { return }
+    timer?.cancel()
+    let now = MonotonicClock.now
+    if let notification = queue.poll(now: now) {
+      let delivery = NotifierDelivery(notification, child: child, loop: loop) { [weak self] in self?.finished($0) }
+      self.delivery = delivery
+      delivery.start(settings)
+    } else if let deadline = queue.nextDeadline {
+      timer = loop.scheduleTask(in: .nanoseconds(max(0, (deadline - now).nanoseconds))) { [weak self] in
+        self?.advance()
+      }
+    }
+  }
+
+  private func finished(_ outcome: DeliveryOutcome) {
+    delivery = nil
+    let verdict = queue.finish(outcome, random: .random(in: 0...UInt32.max), now: MonotonicClock.now)
+    let name: Logger.Metadata = ["notifier": "\(settings.name)"]
+    switch verdict {
+    case .delivered:
+      if isTroubleLogged { logger.info("notifications are delivered again", metadata: name) }
+      isTroubleLogged = false
+      isLossLogged = false
+      delivered += 1
+      lastError = nil
+    case .retried, .givenUp:
+      lastError = outcome.words
+      if !isTroubleLogged {
+        let isKept = verdict != .givenUp
+        logger.warning(
+          isKept ? "a notification could not be delivered; trying again" : "a notification was refused",
+          metadata: name.merging(["reason": "\(outcome.words)"]) { $1 })
+      }
+      isTroubleLogged = true
+    }
+    saveSoon()
+    // Not from within a delivery that failed at once.
+    loop.execute { self.advance() }
+  }
+
+  private func show() {
+    let figures = Figures(
+      delivered: delivered, waiting: queue.waiting.count, failuresInARow: queue.failuresInARow, lastError: lastError)
+    shown.withLock { $0 = figures }
+  }
+
+  // MARK: The disk
+
+  private func saveSoon() {
+    guard save == nil, !isStopped else { return }
+    let wait = max(0, (nextSave - MonotonicClock.now).nanoseconds)
+    guard wait > 0 else { return write() }
+    save = loop.scheduleTask(in: .nanoseconds(wait)) { [weak self] in self?.write() }
+  }
+
+  private func write() {
+    save = nil
+    let waiting = queue.waiting
+    guard let store, waiting != saved else { return }
+    nextSave = MonotonicClock.now + Self.saveInterval
+    do throws(StoreError) {
+      try store.save(waiting)
+      saved = waiting
+      hasSaveFailed = false
+    } catch {
+      if !hasSaveFailed {
+        logger.warning(
+          "undelivered notifications could not be saved",
+          metadata: ["notifier": "\(settings.name)", "reason": "\(error)"])
+      }
+      hasSaveFailed = true
+    }
+  }
+}

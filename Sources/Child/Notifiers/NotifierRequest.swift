@@ -1,0 +1,65 @@
+internal import FoundationEssentials
+internal import NIOHTTP1
+internal import Notifications
+internal import Server
+internal import Signaling
+internal import Storage
+
+/// A notifier's request with the secrets that its files hold.
+struct NotifierRequest {
+  let url: HTTPURL
+  let trust: HTTPTrust
+  private let method: HTTPMethod
+  private let headers: HTTPHeaders
+  private let settings: ChildConfiguration.Notifier
+
+  /// Why a request cannot be made. Never repeats a secret.
+  struct Problem: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// Reads the files, so that a token can be replaced while the child runs.
+  init(_ settings: ChildConfiguration.Notifier) throws(Problem) {
+    self.settings = settings
+    url = try Self.url(settings.url)
+    var headers = HTTPHeaders()
+    for header in settings.headers { headers.add(name: header.name, value: try Self.read(header.value)) }
+    if settings.method != .get, !headers.contains(name: "Content-Type") {
+      headers.add(name: "Content-Type", value: settings.contentType)
+    }
+    self.headers = headers
+    method = HTTPMethod(rawValue: settings.method.rawValue)
+    trust = settings.authorities.map { .authorities(file: $0) } ?? .system
+  }
+
+  private static func url(_ value: ChildConfiguration.Notifier.Value) throws(Problem) -> HTTPURL {
+    let text = try read(value)
+    do throws(HTTPURLError) {
+      return try HTTPURL(text)
+    } catch {
+      throw Problem(description: error.reason)
+    }
+  }
+
+  private static func read(_ value: ChildConfiguration.Notifier.Value) throws(Problem) -> String {
+    do throws(NotifierValueError) {
+      return try value.read()
+    } catch {
+      throw Problem(description: error.description)
+    }
+  }
+
+  /// To `url`, or to where its server has sent the client.
+  func message(_ notification: Notification, child: String, to url: HTTPURL) -> HTTPClientRequest {
+    let escaping = NotificationTemplate.Escaping(contentType: headers.first(name: "Content-Type") ?? "")
+    let body = settings.body.body(
+      for: notification, child: child, date: Self.date(notification.time), escaping: escaping)
+    return HTTPClientRequest(method, url, headers: headers, body: method == .GET ? [] : body)
+  }
+
+  /// RFC 3339, UTC. What was read from a file can be any number.
+  private static func date(_ unixSeconds: Double) -> String {
+    let seconds = unixSeconds.isFinite ? min(max(0, unixSeconds), 253_402_300_799) : 0
+    return Date(timeIntervalSince1970: seconds).formatted(.iso8601)
+  }
+}

@@ -1,0 +1,35 @@
+/// `recordings.list`
+public struct RecordingsDocument: Codable, Hashable, Sendable {
+  public struct Part: Codable, Hashable, Sendable {
+    /// A file of the child's, without `.webm`.
+    public var id: String
+    /// When it begins: seconds since 1970-01-01 UTC.
+    public var time: Double
+    /// Its length so far.
+    public var seconds: Double
+    public var bytes: Int
+
+    public init(id: String, time: Double, seconds: Double, bytes: Int) {
+      self.id = id
+      self.time = time
+      self.seconds = seconds
+      self.bytes = bytes
+    }
+  }
+
+  /// `off`, `events` or `always`, as configured.
+  public var mode: String
+  /// `idle`, `recording` or `paused`.
+  public var state: String
+  /// Why nothing is recorded although it should be, for people.
+  public var reason: String?
+  /// Oldest first.
+  public var parts: [Part]
+
+  public init(mode: String, state: String, reason: String? = nil, parts: [Part]) {
+    self.mode = mode
+    self.state = state
+    self.reason = reason
+    self.parts = parts
+  }
+}

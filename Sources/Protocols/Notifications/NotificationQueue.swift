@@ -1,0 +1,132 @@
+public import Wire
+
+/// What came of one try.
+public enum DeliveryOutcome: Hashable, Sendable {
+  /// The server answered; `retryAfter` as it asked for.
+  case status(Int, retryAfter: Duration?)
+  /// No answer; why, for people.
+  case failed(String)
+  /// Another try would end the same way, for example after a redirect to another host; why, for people.
+  case refused(String)
+
+  /// Whether another try can end differently. RFC 9110 section 15: of the 4xx only 408 and 429.
+  var isRetried: Bool {
+    switch self {
+    case .status(let status, _): status == 408 || status == 429 || (500...599).contains(status)
+    case .failed: true
+    case .refused: false
+    }
+  }
+
+  public var isDelivered: Bool {
+    if case .status(200...299, _) = self { true } else { false }
+  }
+
+  /// For people: "the server answered 401".
+  public var words: String {
+    switch self {
+    case .status(let status, _): "the server answered \(status)"
+    case .failed(let reason), .refused(let reason): reason
+    }
+  }
+}
+
+/// What one notifier has still to deliver, oldest first, one at a time, and when to try again.
+public struct NotificationQueue: Sendable {
+  /// A night of trouble; about 30 KB on disk.
+  public static let capacity = 100
+  /// Twice as long each time, with jitter, so that a server that comes back is not met by all at once.
+  static let firstDelay: Duration = .seconds(2)
+  static let longestDelay: Duration = .seconds(600)
+  /// A server may ask for more patience, up to this.
+  static let longestRetryAfter: Duration = .seconds(3600)
+  /// About a day at the longest delay.
+  static let maximumAttempts = 150
+
+  /// What became of the notification in flight.
+  public enum Verdict: Hashable, Sendable {
+    case delivered
+    case retried(after: Duration)
+    /// Removed from the queue: the server refuses it, or it was tried too often.
+    case givenUp
+  }
+
+  private var queue: FIFO<Notification>
+  private var isInFlight = false
+  private var failures = 0
+  private var nextTry: Instant?
+
+  /// - Parameter restored: what an earlier run has left, oldest first.
+  public init(restored: [Notification] = []) {
+    queue = FIFO()
+    for notification in restored.suffix(Self.capacity) { queue.append(notification) }
+  }
+
+  /// Oldest first, the one in flight included.
+  public var waiting: [Notification] { queue.elements }
+  /// How many tries in a row have failed.
+  public var failuresInARow: Int { failures }
+
+  /// - Returns: whether the oldest one had to go.
+  public mutating func append(_ notification: Notification) -> Bool {
+    var isFull = false
+    if queue.count >= Self.capacity {
+      isFull = true
+      let first = queue.popFirst()
+      // The one in flight stays in front: its outcome is still to come.
+      if isInFlight, let first {
+        let rest = queue.elements.dropFirst()
+        queue = FIFO()
+        queue.append(first)
+        for kept in rest { queue.append(kept) }
+      }
+    }
+    queue.append(notification)
+    return isFull
+  }
+
+  /// When `poll` has something; nil while nothing waits, or one is in flight.
+  public var nextDeadline: Instant? {
+    guard !isInFlight, !queue.isEmpty else { return nil }
+    return nextTry ?? .zero
+  }
+
+  /// The notification to send now. Call `finish` with what came of it.
+  public mutating func poll(now: Instant) -> Notification? {
+    guard nextDeadline.isDue(at: now), let first = queue.first else { return nil }
+    isInFlight = true
+    return first
+  }
+
+  /// - Parameter random: 32 uniform bits, for jitter.
+  public mutating func finish(_ outcome: DeliveryOutcome, random: UInt32, now: Instant) -> Verdict {
+    guard isInFlight else { return .givenUp }
+    isInFlight = false
+    if outcome.isDelivered {
+      failures = 0
+      nextTry = nil
+      _ = queue.popFirst()
+      return .delivered
+    }
+    failures = min(failures + 1, Self.maximumAttempts)
+    guard outcome.isRetried, !queue.isEmpty, (0..<Self.maximumAttempts - 1).contains(queue[0].attempts) else {
+      _ = queue.popFirst()
+      // The next one may be accepted, but not at once: whoever refuses should not be flooded.
+      nextTry = now + Self.firstDelay
+      return .givenUp
+    }
+    queue[0].attempts += 1
+    var delay = backoff(random)
+    if case .status(_, let wanted?) = outcome { delay = max(delay, min(wanted, Self.longestRetryAfter)) }
+    nextTry = now + delay
+    return .retried(after: delay)
+  }
+
+  /// Between half of the full delay and all of it.
+  private func backoff(_ random: UInt32) -> Duration {
+    var full = Self.firstDelay
+    for _ in 1..<max(1, failures) where full < Self.longestDelay { full *= 2 }
+    let halfMilliseconds = min(full, Self.longestDelay).nanoseconds / 2_000_000
+    return .milliseconds(halfMilliseconds + (halfMilliseconds * Int64(random)) >> 32)
+  }
+}

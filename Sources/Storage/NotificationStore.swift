@@ -1,0 +1,48 @@
+internal import Glibc
+public import Notifications
+
+/// What one notifier has still to deliver, on disk: `notify/NAME.json` in the state directory. INTERFACES.md, "Files".
+///
+/// Unlike the other stores, a damaged file does not keep the child from starting: it is moved aside.
+public struct NotificationStore: Sendable {
+  private let store: JSONStore
+
+  private struct Content: Codable {
+    var version = 1
+    var queue: [Notification]
+  }
+
+  /// - Parameter file: in the state directory's `notify`.
+  public init(file: AtomicFile) {
+    store = JSONStore(file: file, version: 1)
+  }
+
+  /// Reads what an earlier run has left, oldest first. A file that cannot be parsed is renamed to `….unreadable`, in
+  /// place of an earlier one of that name.
+  ///
+  /// - Returns: the queue; `trouble` if it was renamed.
+  /// - Throws: `FileError` if the file cannot be read or renamed. Do not call `save` in that case.
+  public func load() throws(FileError) -> (queue: [Notification], trouble: StoreError?) {
+    do throws(StoreError) {
+      return (try store.load(Content.self)?.queue ?? [], nil)
+    } catch {
+      if case .file(let error) = error { throw error }
+      guard rename(store.file.path, store.file.path + ".unreadable") == 0 else {
+        throw .last("rename", store.file.path)
+      }
+      return ([], error)
+    }
+  }
+
+  /// Replaces the stored queue. Throws `StoreError.file`; the old content is kept then.
+  public func save(_ queue: [Notification]) throws(StoreError) {
+    try store.save(Content(queue: queue))
+  }
+}
+
+extension StateDirectory {
+  /// `notify/NAME.json`, 0600. Creates its folder.
+  public func notifications(of notifier: String) throws(FileError) -> AtomicFile {
+    AtomicFile(path: try subdirectory("notify") + "/\(notifier).json")
+  }
+}

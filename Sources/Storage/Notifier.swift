@@ -1,0 +1,218 @@
+internal import Control
+internal import DeviceNames
+public import Notifications
+internal import Signaling
+internal import Wire
+
+extension ChildConfiguration {
+  /// An entry of `notify`: where events are told.
+  public struct Notifier: Sendable, Hashable {
+    /// 1...32 letters, digits, `-` and `_`; unique.
+    public var name: String
+    /// May hold a secret: never in a log as a whole.
+    public var url: Value
+    public var method: Method
+    public var headers: [Header]
+    public var body: NotificationTemplate
+    public var filter: NotificationFilter
+    /// A PEM file with CAs in place of the machine's.
+    public var authorities: String?
+
+    public enum Method: String, CaseIterable, Sendable {
+      case post = "POST"
+      case put = "PUT"
+      case patch = "PATCH"
+      case get = "GET"
+    }
+
+    public struct Header: Sendable, Hashable {
+      public var name: String
+      public var value: Value
+    }
+
+    /// A value that may be a secret.
+    public enum Value: Sendable, Hashable {
+      case text(String)
+      /// `prefix`, then the content of a file without white space around it.
+      case file(path: String, prefix: String)
+
+      /// In bytes.
+      static let maximum = 4096
+
+      /// The value. Reads the file.
+      ///
+      /// - Throws: `NotifierValueError`, which does not repeat the content.
+      public func read() throws(NotifierValueError) -> String {
+        guard case .file(let path, let prefix) = self else {
+          guard case .text(let text) = self else { preconditionFailure("there are two cases") }
+          return text
+        }
+        do throws(PrivateFileError) {
+          try PrivateFileError.checkSharedKey(path)
+        } catch {
+          throw NotifierValueError(description: "\(error)")
+        }
+        let bytes: [UInt8]?
+        do throws(FileError) {
+          bytes = try AtomicFile(path: path).read(maximum: Self.maximum)
+        } catch {
+          throw NotifierValueError(description: "\(error)")
+        }
+        guard let bytes else { throw NotifierValueError(description: "there is no file \(path)") }
+        let isSpace = { (byte: UInt8) in byte == 10 || byte == 13 || byte == 9 || byte == 32 }
+        let content = String(
+          decoding: bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed(), as: UTF8.self)
+        guard !content.isEmpty else { throw NotifierValueError(description: "\(path) is empty") }
+        guard Self.isAllowed(content) else {
+          throw NotifierValueError(description: "\(path) must hold one line of printable text")
+        }
+        return prefix + content
+      }
+
+      static func isAllowed(_ text: String) -> Bool {
+        (1...maximum).contains(text.utf8.count) && text.unicodeScalars.allSatisfy(\.isPrintable)
+      }
+    }
+
+    /// The `Content-Type` that is sent.
+    public var contentType: String {
+      for header in headers where header.name.lowercased() == "content-type" {
+        if case .text(let type) = header.value { return type }
+      }
+      return body.contentType
+    }
+  }
+}
+
+/// Why a value from a file cannot be used. Never repeats the content.
+public struct NotifierValueError: Error, Hashable, Sendable, CustomStringConvertible {
+  public let description: String
+}
+
+// MARK: - Reading
+
+extension ChildConfiguration {
+  static func notifier(_ node: YAMLNode, at index: Int, _ reader: ConfigurationReader) -> Notifier? {
+    let keys = ["name", "url", "method", "headers", "body", "events", "level", "ca"]
+    guard let entry = reader.section(node, path: "notify[\(index)]", keys: keys) else { return nil }
+    let name = id(entry, key: "name") ?? "notifier-\(index + 1)"
+    guard let urlNode = entry.values["url"] else {
+      reader.report(entry.node, entry.path("url"), "is missing: https://… or http://…, or {file: PATH}")
+      return nil
+    }
+    guard let url = value(urlNode, entry.path("url"), reader) else { return nil }
+    if case .text(let text) = url {
+      do throws(HTTPURLError) {
+        _ = try HTTPURL(text)
+      } catch {
+        reader.report(urlNode, entry.path("url"), error.reason)
+        return nil
+      }
+    }
+    let methods = Notifier.Method.allCases.map(\.rawValue)
+    let method = entry.text("method", what: "one of " + methods.joined(separator: ", "), isAllowed: methods.contains)
+    let kinds = kinds(entry)
+    return Notifier(
+      name: name, url: url, method: method.flatMap(Notifier.Method.init) ?? .post, headers: headers(entry),
+      body: body(entry),
+      filter: NotificationFilter(kinds: kinds, level: level(entry) ?? (kinds == nil ? .warning : .notice)),
+      authorities: entry.text("ca", what: "a PEM file", isAllowed: \.isPlainPath))
+  }
+
+  /// Text, or `{file: PATH, prefix: TEXT}`. Values do not appear in messages.
+  private static func value(
+    _ node: YAMLNode, _ path: String, _ reader: ConfigurationReader
+  ) -> Notifier.Value? {
+    if let text = node.scalar?.string {
+      guard !node.isNull, Notifier.Value.isAllowed(text) else {
+        reader.report(node, path, "must be 1 to \(Notifier.Value.maximum) bytes of printable text, or {file: PATH}")
+        return nil
+      }
+      return .text(text)
+    }
+    guard let section = reader.section(node, path: path, keys: ["file", "prefix"]) else { return nil }
+    guard section.values["file"] != nil else {
+      reader.report(node, section.path("file"), "is missing: the file with the value")
+      return nil
+    }
+    guard let file = section.text("file", what: "a file", isAllowed: { $0.isPlainPath && $0.hasPrefix("/") }) else {
+      return nil
+    }
+    let prefix = section.text(
+      "prefix", what: "printable text", isSecret: true, isAllowed: Notifier.Value.isAllowed)
+    return .file(path: file, prefix: prefix ?? "")
+  }
+
+  /// What the HTTP client says by itself.
+  private static let ownHeaders = ["host", "content-length", "transfer-encoding", "connection", "user-agent"]
+
+  private static func headers(_ entry: ConfigurationSection) -> [Notifier.Header] {
+    guard let node = entry.values["headers"], !node.isNull else { return [] }
+    let path = entry.path("headers")
+    guard let mapping = node.mapping else {
+      entry.reader.report(node, path, "must be names with values, such as {Title: Cradle}, but is \(node.kind)")
+      return []
+    }
+    guard mapping.count <= 16 else {
+      entry.reader.report(node, path, "has \(mapping.count) entries; there can be 16")
+      return []
+    }
+    return mapping.compactMap { key, node in
+      guard let name = key.scalar?.string, isToken(name) else {
+        entry.reader.report(key, path, "the name of a header has letters, digits and -")
+        return nil
+      }
+      guard !ownHeaders.contains(name.lowercased()) else {
+        entry.reader.report(key, "\(path).\(name)", "is set by the program itself")
+        return nil
+      }
+      return value(node, "\(path).\(name)", entry.reader).map { Notifier.Header(name: name, value: $0) }
+    }
+  }
+
+  private static func isToken(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        (48...57).contains(byte) || (97...122).contains(byte) || (65...90).contains(byte)
+          || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+      }
+  }
+
+  private static func body(_ entry: ConfigurationSection) -> NotificationTemplate {
+    let isAllowed = { (text: String) in (1...4096).contains(text.utf8.count) }
+    guard let text = entry.text("body", what: "1 to 4096 bytes of text", isSecret: true, isAllowed: isAllowed) else {
+      return .standard
+    }
+    do throws(NotificationTemplate.UnknownField) {
+      return try NotificationTemplate(text)
+    } catch {
+      let names = NotificationTemplate.Field.allCases.map { "{\($0.rawValue)}" }
+      entry.reader.report(
+        entry.values["body"], entry.path("body"),
+        "{\(error.name)} is unknown; there are \(names.joined(separator: " "))")
+      return .standard
+    }
+  }
+
+  static func kinds(_ entry: ConfigurationSection) -> Set<EventKind>? {
+    if entry.values["events"]?.isNull ?? true { return nil }
+    guard let nodes = entry.list("events", maximum: EventKind.allCases.count) else { return nil }
+    let names = EventKind.allCases.map(\.rawValue)
+    return Set(
+      nodes.enumerated().compactMap { index, node in
+        guard let kind = node.scalar.flatMap({ EventKind(rawValue: $0.string) }) else {
+          entry.reader.report(
+            node, entry.path("events[\(index)]"), "must be one of \(names.joined(separator: ", ")); but is \(node.kind)"
+          )
+          return nil
+        }
+        return kind
+      })
+  }
+
+  private static func level(_ entry: ConfigurationSection) -> EventLevel? {
+    let names = EventLevel.allCases.map(\.rawValue)
+    return entry.text("level", what: "one of " + names.joined(separator: ", "), isAllowed: names.contains)
+      .flatMap(EventLevel.init)
+  }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import Child
+import Commands
+import JSON
+
+/// `cradle-child notify`
+struct Notify: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Shows the notifiers of the running daemon, or sends a test message.",
+    discussion: """
+      Notifiers stand under `notify` in the configuration. Exit status with --test: 0 every message was accepted, 1 one \
+      was not.
+      """)
+
+  @OptionGroup var directories: DirectoryOptions
+  @Flag(help: "Send a test message now, once, and say what came of it.")
+  var test = false
+  @Argument(help: "The notifier's name. (default: all)")
+  var name: String?
+  @Flag(
+    help:
+      "Print one JSON object {notifiers: [{name, state, delivered, waiting, failuresInARow, lastError}]}, or {tests: [{name, delivered, detail, milliseconds}]}."
+  )
+  var json = false
+
+  private struct List: Encodable {
+    var notifiers: [StatusReport.Notifier]
+  }
+
+  func run() throws {
+    if test { return try sendTest() }
+    let status = try Daemon.decode(StatusReport.self, from: Daemon.ask(.status, directories))
+    let rows = (status.notifiers ?? []).filter { name == nil || $0.name == name }
+    if json { return print(JSON.text(List(notifiers: rows))) }
+    if rows.isEmpty {
+      return print(name.map { "No notifier is called \"\($0)\"." } ?? "No notifiers. `notify` in child.yaml adds one.")
+    }
+    let table = rows.map { row in
+      [row.name, row.state, "\(row.delivered)", "\(row.waiting)", row.lastError ?? ""]
+    }
+    print(Table.text([["NOTIFIER", "STATE", "DELIVERED", "WAITING", "LAST ERROR"]] + table))
+  }
+
+  /// Longer than the daemon waits for a server: 8 s to connect, 12 s for each answer, three redirects.
+  private static let patienceSeconds = 65
+
+  private func sendTest() throws {
+    let result = try Daemon.ask(.notifyTest(name), directories, timeoutSeconds: Self.patienceSeconds)
+    let tests = try Daemon.decode(NotifyTests.self, from: result).tests
+    if json {
+      print(result)
+    } else {
+      for test in tests {
+        print("\(test.delivered ? "ok  " : "FAIL")  \(test.name): \(test.detail) (\(test.milliseconds) ms)")
+      }
+    }
+    if tests.contains(where: { !$0.delivered }) { throw ExitCode(1) }
+  }
+}

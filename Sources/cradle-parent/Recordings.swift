@@ -1,0 +1,87 @@
+import ArgumentParser
+import Commands
+import Control
+import Glibc
+import Pairing
+import Parent
+import Storage
+
+/// `cradle-parent recordings`
+struct Recordings: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Lists and fetches what the child has recorded; has it record.",
+    discussion:
+      "Recording is off unless `record` in the child's configuration says otherwise, and needs a permission of its own.",
+    subcommands: [List.self, Fetch.self, Start.self, Stop.self], defaultSubcommand: List.self)
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Lists the parts, the newest last.")
+
+    @OptionGroup var child: ChildOptions
+    @Flag(help: "Print one JSON object {recordings: {mode, state, parts: [{id, time, seconds, bytes}]}}.")
+    var json = false
+
+    func run() async throws { try await child.show(.recordingsList(from: nil, to: nil), json) }
+  }
+
+  struct Start: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Records until `recordings stop`.")
+
+    @OptionGroup var child: ChildOptions
+
+    func run() async throws { try await child.show(.recordingsStart, false) }
+  }
+
+  struct Stop: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Ends the recording, however it began.")
+
+    @OptionGroup var child: ChildOptions
+
+    func run() async throws { try await child.show(.recordingsStop, false) }
+  }
+
+  struct Fetch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Saves a part as a WebM file.",
+      discussion: "The part is named by its id, or by a time within it, such as 3:12: the latest such time.")
+
+    @Argument(help: "An id of `recordings list`, a time (3:12), or `last`.")
+    var part: String
+    @Option(name: .shortAndLong, help: "The file. (default: CHILD-ID.webm)", completion: .file(extensions: ["webm"]))
+    var output: String?
+    @OptionGroup var child: ChildOptions
+
+    func run() async throws {
+      try await child.command { session in
+        let id = try await chosen(session)
+        let file = output ?? "\(Screenshot.plain(session.child.record.name))-\(Screenshot.plain(id)).webm"
+        // Mode 0600: it shows a child.
+        let whole = try await failing { try PartialFile(path: file) }
+        var offset = 0
+        try await withProgress("Fetching \(id)") {
+          while true {
+            let piece = try await session.recording(id: id, offset: offset)
+            try whole.append(piece.bytes)
+            offset += piece.bytes.count
+            if offset >= piece.document.total ?? offset { return }
+          }
+        }
+        try await failing { try whole.finish() }
+        print("Saved \(file) (\(offset >> 10) KiB).")
+      }
+    }
+
+    private func chosen(_ session: ControlSession) async throws -> String {
+      let clock = ClockTime(part)
+      guard clock != nil || part == "last" else { return part }
+      guard case .recordings(let list) = try await session.perform(.recordingsList(from: nil, to: nil)) else {
+        throw Failure.failed("the child answered something else")
+      }
+      let found = list.parts.last { part in
+        clock.map { LocalTime.isWithin(minutes: $0.minutes, from: part.time, seconds: part.seconds) } ?? true
+      }
+      guard let found else { throw Failure.failed("nothing was recorded then; `recordings list` says what was") }
+      return found.id
+    }
+  }
+}
