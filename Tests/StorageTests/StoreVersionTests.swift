@@ -136,7 +136,7 @@ import Testing
         """.utf8))
     let record = try #require(try PairStore(file: file).book.records.first)
     #expect(record.name == "Nursery" && record.role == .child && record.publicKey.count == 91)
-    #expect(record.permissions == .all)
+    #expect(record.permissions == [.view, .listen, .talk, .control, .admin])
     #expect(record.createdAt == UnixTime(seconds: 1_795_291_200))
     #expect(record.lastSeenAt == UnixTime(seconds: 1_795_294_800))
     #expect(record.expiresAt == UnixTime(seconds: 1_795_320_000))
