@@ -21,6 +21,8 @@ public struct ChildConfiguration: Sendable, Hashable {
   public var video: Video
   /// When nobody has listened for so long, that is an event; nil: never.
   public var unheard: Duration?
+  /// When hearing is proven each day: minutes after midnight, local time.
+  public var hearingTest: Int?
   /// 0...8.
   public var iceServers: [ICEServer]
   /// 0...8. None unless configured: what happens in a child's room leaves the house only by the family's will.
@@ -104,6 +106,8 @@ extension ChildConfiguration {
     video: Video(bitrateKbps: 150...2500),
     // A family that watches by turns does not want to be told of each pause.
     unheard: nil,
+    // It makes a sound in the room, if a soft one; and when a child goes to bed is the family's to know.
+    hearingTest: nil,
     // No server outside the home is used unless one is configured.
     iceServers: [])
 

@@ -46,7 +46,7 @@ extension ChildConfiguration {
 
   private static let keys = [
     "name", "listen", "tls", "media-ports", "cameras", "microphone", "speaker", "lights", "lullabies", "video",
-    "unheard", "ice-servers", "notify", "record",
+    "unheard", "hearing-test", "ice-servers", "notify", "record",
   ]
 
   private static func read(_ root: YAMLNode, _ reader: ConfigurationReader) -> ChildConfiguration {
@@ -87,6 +87,12 @@ extension ChildConfiguration {
       if result.unheard.map({ (.seconds(30)...Duration.seconds(86_400)).contains($0) }) != true {
         reader.report(node, "unheard", "must be null or a time from 30s to 24h, such as 5m; but is \(node.kind)")
         result.unheard = nil
+      }
+    }
+    if let node = top.values["hearing-test"], !node.isNull {
+      result.hearingTest = node.scalar.flatMap { ConfiguredTime.minutesOfDay($0.string) }
+      if result.hearingTest == nil {
+        reader.report(node, "hearing-test", "must be null or a time of day, such as \"19:30\"; but is \(node.kind)")
       }
     }
     if let entries = top.list("ice-servers", maximum: 8) {

@@ -17,6 +17,7 @@ extension StateDirectory {
   private static let kinds = [
     ("paired parents", "pairs.json"), ("tokens", "tokens.json"), ("identity", "identity.pem"),
     ("the clock's mark", "clock.json"), ("root certificate", "root.pem"),
+    ("the last proofs", "proofs.json"),
     ("screenshots", "screenshots"), ("recordings", "recordings"), ("events", "events"),
     ("notifications", "notify"),
   ]

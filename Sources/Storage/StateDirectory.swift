@@ -31,6 +31,8 @@ public final class StateDirectory: Sendable {
   public let tokens: AtomicFile
   /// `clock.json`, 0600.
   public let clock: AtomicFile
+  /// `proofs.json`, 0600.
+  public let proofs: AtomicFile
   /// `root.pem`, 0600: the root certificate that phones may install, with its key.
   public let root: AtomicFile
   private let lock: FileDescriptor
@@ -58,6 +60,7 @@ public final class StateDirectory: Sendable {
     pairs = AtomicFile(path: "\(path)/pairs.json")
     tokens = AtomicFile(path: "\(path)/tokens.json")
     clock = AtomicFile(path: "\(path)/clock.json")
+    proofs = AtomicFile(path: "\(path)/proofs.json")
     root = AtomicFile(path: "\(path)/root.pem")
     guard flock(lock.number, LOCK_EX | LOCK_NB) == 0 else {
       if errno != EWOULDBLOCK { throw .file(.last("lock", lock.path)) }

@@ -28,7 +28,7 @@ struct CradleParent: AsyncParsableCommand {
         name: "Pairing", subcommands: [Discover.self, Pair.self, Children.self, Unpair.self, Invite.self]),
       CommandGroup(
         name: "Watching",
-        subcommands: [Watch.self, HearingTestCommand.self, Screenshot.self, Recordings.self, Doctor.self]),
+        subcommands: [Watch.self, HearingTestCommand.self, Drill.self, Screenshot.self, Recordings.self, Doctor.self]),
       CommandGroup(
         name: "Commanding",
         subcommands: [

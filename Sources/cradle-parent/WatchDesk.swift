@@ -95,13 +95,17 @@ final class WatchDesk: Sendable {
     case .push(.level), .push(.heartbeat): return
     default: break
     }
-    let before = state.withLock { $0.view.alarm }
+    let (before, beforeDrill) = state.withLock { ($0.view.alarm, $0.view.drill) }
     change { $0.note(event) }
     switch event {
     case .alarm(let report): alarmChanged(from: before, to: report)
     case .push(.hello(let hello)): state.withLock { $0.viewer = hello.viewer }
     case .push(.event(let event)): if screen.isLive { screen.say(event.summary) }
     case .push(.state(let new)):
+      if let hearing = new.hearing { say(hearing.text) }
+      if let drill = new.drill, drill.number != beforeDrill?.number || drill.state != beforeDrill?.state {
+        say(drill.announcement)
+      }
       // Somebody else speaks now.
       let (own, talking) = state.withLock { ($0.viewer, $0.view.talking) }
       if talking == .speaking, let talk = new.talk, talk.viewer != own {
@@ -148,6 +152,8 @@ final class WatchDesk: Sendable {
       remark(isMuted ? "sound is off" : "sound is on")
     case .acknowledge: watcher?.acknowledge()
     case .testAlarm: watcher?.testAlarm()
+    case .testHearing: order { _ in .hearingTest }
+    case .drill: pressDrill()
     case .help: if !isHeld { showTerminalHelp() }
     case .quit: quit()
     case .fullScreen, .small: break
@@ -162,6 +168,14 @@ final class WatchDesk: Sendable {
     let keys = WatchKey.allCases.filter { !$0.isForWindows }
     screen.show(
       keys.map { "  \($0.name)\(String(repeating: " ", count: 7 - $0.name.count))\($0.meaning(isHeld: false))" })
+  }
+
+  private func pressDrill() {
+    let order = state.withLock { $0.view.drillOrder(now: MonotonicClock.now) }
+    guard let order else {
+      return remark("press d again: everybody's alarm rings, and nobody hears the child meanwhile")
+    }
+    self.order { _ in order }
   }
 
   private func order(_ command: (WatchView) -> ControlCommand) {

@@ -46,7 +46,14 @@ import Testing
       .transfer(TransferDocument(transfer: .max, size: 5, type: "image/jpeg", width: 1280, height: 720))
     ),
     (.talkAcquire, .talk(state.talk!)), (.talkRelease, .talk(TalkDocument())), (.eventsGet, .events([event])),
-    (.reportGet, .report(report)), (.alarmNote, .done), (.hearingHeard, .done),
+    (.reportGet, .report(report)), (.alarmNote, .done), (.hearingHeard, .done), (.drillStop, .done),
+    (
+      .drillStart,
+      .drill(
+        DrillDocument(
+          number: 2, state: .failed, stage: .camera, time: 7, seconds: 100,
+          parents: [.init(name: "Mum", link: .acknowledged, camera: .silent), .init(name: "Dad", microphone: .left)]))
+    ),
     (
       .hearingTest,
       .hearing(HearingDocument(number: 1, state: .running, way: "chirp", time: 7, seconds: 12, microphone: true))

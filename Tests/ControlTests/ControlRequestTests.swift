@@ -59,6 +59,9 @@ import Testing
       .reportGet(ReportRequest(from: 60, to: 120.5, noiseDb: -30))
     ),
     (#"{"text":"hearing.test"}"#, .hearingTest),
+    (#"{"text":"drill.start"}"#, .drillStart([.link, .camera, .microphone])),
+    (#"{"text":"drill.start","parameters":{"stages":["microphone","link"]}}"#, .drillStart([.link, .microphone])),
+    (#"{"text":"drill.stop"}"#, .drillStop),
     (
       #"{"text":"hearing.heard","parameters":{"number":1,"share":0.5}}"#,
       .hearingHeard(HearingNote(number: 1, share: 0.5))
@@ -201,6 +204,8 @@ import Testing
     ("alarm.note", #"{"kind":"Link!","level":"alarm","began":1}"#, "kind"),
     ("alarm.note", #"{"kind":"link","began":1}"#, "level"),
     ("alarm.note", #"{"kind":"link","level":"alarm"}"#, "began"),
+    ("drill.start", #"{"stages":[]}"#, "stages"), ("drill.start", #"{"stages":["fire"]}"#, "stages"),
+    ("drill.start", #"{"stages":"link"}"#, "stages"),
     ("hearing.heard", #"{"share":0.5}"#, "number"),
     ("hearing.heard", #"{"number":1}"#, "share"),
     ("hearing.heard", #"{"number":1,"share":1.5}"#, "share"),

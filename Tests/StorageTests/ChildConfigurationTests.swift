@@ -43,7 +43,7 @@ import Testing
     for key in [
       "name", "listen", "tls", "certificate", "key", "media-ports", "cameras", "id", "device", "width", "height",
       "framerate", "rpicam", "controls", "slow-shutter", "night", "infrared", "microphone", "speaker", "maximum-volume",
-      "lights", "lullabies", "video", "bitrate-kbps", "unheard",
+      "lights", "lullabies", "video", "bitrate-kbps", "unheard", "hearing-test",
       "ice-servers", "notify", "record",
     ] {
       #expect(text.contains("\(key):"), "\(key)")
@@ -85,6 +85,7 @@ import Testing
       lullabies: /srv/songs
       video: {bitrate-kbps: [200, 1200]}
       unheard: 5m
+      hearing-test: 19:30
       ice-servers:
         - urls: ["stun:stun.example.org", "stun:[2001:db8::1]:3479"]
         - urls: "turns:turn.example.org?transport=tcp"
@@ -93,6 +94,7 @@ import Testing
       """)
     #expect(configuration.name == "Nursery")
     #expect(configuration.unheard == .seconds(300))
+    #expect(configuration.hearingTest == 19 * 60 + 30)
     #expect(configuration.listen == ListenAddress(host: "127.0.0.1", port: 9443))
     #expect(configuration.tls == .init(certificate: "/etc/c.pem", key: "/etc/k.pem"))
     #expect(configuration.mediaPorts == 50000...50100)
@@ -187,6 +189,8 @@ import Testing
     ("lights: [{device: auto}]", "lights[0].device", 1), ("lights: [{id: a}, {id: a}]", "lights[1].id", 1),
     ("video: {bitrate-kbps: [2500, 150]}", "video.bitrate-kbps", 1),
     ("video: {bitrate-kbps: [1, 150]}", "video.bitrate-kbps", 1), ("lullabies: {}", "lullabies", 1),
+    ("hearing-test: 24:00", "hearing-test", 1), ("hearing-test: 19:3", "hearing-test", 1),
+    ("hearing-test: [19:30]", "hearing-test", 1), ("hearing-test: evening", "hearing-test", 1),
     ("unheard: 5", "unheard", 1), ("unheard: 5 minutes", "unheard", 1), ("unheard: 29s", "unheard", 1),
     ("unheard: 25h", "unheard", 1), ("unheard: [5m]", "unheard", 1), ("unheard: -5m", "unheard", 1),
     ("ice-servers: [{}]", "ice-servers[0].urls", 1), ("ice-servers: [{urls: []}]", "ice-servers[0].urls", 1),

@@ -22,6 +22,8 @@ extension ControlService {
     case .reportGet(let request): events.report(request, now: Self.unixTime).map { .report($0) }
     case .hearingTest: done(.hearing(try hearing.begin(unixTime: Self.unixTime)))
     case .hearingHeard(let note): done(take(note, viewer))
+    case .drillStart(let stages): done(.drill(try drill.begin(stages, unixTime: Self.unixTime)))
+    case .drillStop: done(endDrill())
     case .alarmNote(let alarm): done(try note(alarm, viewer))
     case .lightSet(let setting): try light(lights.set(setting), viewer)
     case .lightFlash(let pattern): try light(lights.flash(pattern), viewer)
@@ -54,6 +56,11 @@ extension ControlService {
 
   private func take(_ note: HearingNote, _ viewer: ViewerSession) -> ControlReply {
     hearing.note(note, from: viewer)
+    return .done
+  }
+
+  private func endDrill() -> ControlReply {
+    drill.end(unixTime: Self.unixTime)
     return .done
   }
 

@@ -16,7 +16,7 @@ extension ControlService {
       talk: floor.document,
       viewers: viewers.registry.byAge.map(document),
       microphone: viewers.audio.microphone.document, speaker: sound.speaker.document,
-      hearing: hearing.document)
+      hearing: hearing.document, drill: drill.document)
   }
 
   var cameras: [CameraDocument] {

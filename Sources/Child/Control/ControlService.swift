@@ -1,6 +1,8 @@
 internal import Control
 internal import Devices
 internal import Frames
+internal import HearingProof
+internal import Linux
 internal import Messages
 internal import Monitoring
 internal import NIOCore
@@ -11,6 +13,7 @@ internal import RTPReceiving
 internal import SCTP
 internal import Server
 internal import Signaling
+internal import Storage
 internal import Wire
 
 /// The child's end of every `control` channel: executes commands and tells all viewers what has changed.
@@ -26,11 +29,14 @@ final class ControlService: @unchecked Sendable {
   let lullaby: LullabyService
   let report: StatusReporter
   let hearing: HearingService
+  let drill: DrillService
   var floor = TalkFloor()
   let events: PersistentEventLog
   private let notifiers: NotifierBoard
   let recording: RecordingService
   private let watch: NightWatch
+  private var nightlyTest: NightlyTest?
+  let proofs: ProofKeeper
   private var told: NodeState?
   private var messageNumber: UInt64 = 0
   private var transferNumber: UInt32 = 0
@@ -41,7 +47,7 @@ final class ControlService: @unchecked Sendable {
   init(
     viewers: Viewers, pairing: PairingService, lights: LightBoard, night: NightBoard, sound: SoundOutput,
     lullaby: LullabyService, report: StatusReporter, events: PersistentEventLog,
-    notifiers: NotifierBoard, recording: RecordingService, watch: NightWatch
+    notifiers: NotifierBoard, recording: RecordingService, watch: NightWatch, proofs: ProofKeeper, hearingTest: Int?
   ) {
     self.viewers = viewers
     self.pairing = pairing
@@ -54,7 +60,10 @@ final class ControlService: @unchecked Sendable {
     self.notifiers = notifiers
     self.recording = recording
     self.watch = watch
+    self.proofs = proofs
+    nightlyTest = hearingTest.map(NightlyTest.init)
     hearing = HearingService(sound: sound, audio: viewers.audio, loop: viewers.hub.eventLoop)
+    drill = DrillService(viewers: viewers)
   }
 
   /// Begins to observe viewers and pairing.
@@ -64,6 +73,10 @@ final class ControlService: @unchecked Sendable {
     lights.changed = { [weak self] in self?.tellChanges() }
     hearing.listeners = { [weak self] in self?.listeners ?? [] }
     hearing.changed = { [weak self] document in self?.note(document) }
+    if let last = proofs.known.hearing { hearing.restore(last) }
+    if let last = proofs.known.drill { drill.restore(last) }
+    drill.changed = { [weak self] document in self?.note(document) }
+    drill.released = { [weak self] viewer in self?.resume(viewer) }
     recording.note = { [weak self] kind, detail in self?.note(kind, detail: detail) }
     told = state
     note(.restart)
@@ -74,6 +87,7 @@ final class ControlService: @unchecked Sendable {
   func stop() {
     pump?.cancel()
     hearing.stop()
+    drill.stop()
     push(.goodbye(reason: "The child is stopping."))
     lights.stop()
     night.stop()
@@ -94,6 +108,8 @@ final class ControlService: @unchecked Sendable {
   private func handle(_ event: ViewerEvent) {
     switch event {
     case .connected(let viewer):
+      // Before anything is sent: a parent may have come anew during a drill.
+      drill.apply()
       if viewer.isWatching {
         note(.viewerJoined, viewer: viewer)
         if let time = watch.cameBack(viewer) { note(.reconnected, viewer: viewer, detail: Self.after(time)) }
@@ -226,6 +242,7 @@ final class ControlService: @unchecked Sendable {
       events.append(
         .alarm, level: alarm.level, time: Self.unixTime, name: viewer.name, id: alarm.kind, detail: nil,
         began: alarm.began, acknowledgedAt: alarm.acknowledgedAt))
+    drill.note(alarm, from: viewer)
   }
 
   private func note(_ finding: NightWatch.Finding) {
@@ -275,12 +292,20 @@ final class ControlService: @unchecked Sendable {
     lights.refresh()
     night.beat()
     recording.beat()
+    testHearing()
     tellChanges()
     for finding in watch.beat() { note(finding) }
     events.saveWhenDue()
     for viewer in viewers.registry.all where viewer.controlChannel != nil {
       send(.push(.heartbeat(heartbeat(for: viewer))), to: viewer)
     }
+  }
+
+  /// The proof of hearing of each day.
+  private func testHearing() {
+    let minutes = LocalClock.minutesOfDay(unixSeconds: Self.unixTime)
+    let isDue = nightlyTest?.isDue(minutesOfDay: minutes, hasListeners: !listeners.isEmpty, now: MonotonicClock.now)
+    if isDue == true { _ = try? hearing.begin(unixTime: Self.unixTime) }
   }
 
   private func tellLevel() {
@@ -293,10 +318,12 @@ final class ControlService: @unchecked Sendable {
     for viewer in viewers.registry.all { send(.push(push), to: viewer) }
   }
 
-  private func send(_ content: ControlMessage.Content, to viewer: ViewerSession) {
+  func send(_ content: ControlMessage.Content, to viewer: ViewerSession) {
     guard let channel = viewer.controlChannel else { return }
     var content = content
     if case .push(let push) = content {
+      // As on a lost link; a planned stop is told all the same.
+      if viewer.withheld == .link, !push.isGoodbye { return }
       guard let visible = push.visible(to: viewer.permissions) else { return }
       content = .push(visible)
     }

@@ -31,6 +31,12 @@ final class HearingService: @unchecked Sendable {
     self.loop = loop
   }
 
+  /// The last one of an earlier run.
+  func restore(_ document: HearingDocument) {
+    self.document = document
+    number = document.number
+  }
+
   /// Begins a proof. Throws `busy` while one runs.
   func begin(unixTime: Double) throws(ControlError) -> HearingDocument {
     guard test == nil else { throw ControlError(.busy, "A proof of hearing runs; it takes some seconds.") }

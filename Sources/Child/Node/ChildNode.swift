@@ -127,7 +127,9 @@ public final class ChildNode: Sendable {
       lullaby: LullabyService(
         output: media.sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
       report: report, events: PersistentEventLog(in: files.directory, loop: loop, logger: logger),
-      notifiers: notifiers, recording: recording, watch: NightWatch(viewers: viewers, unheard: configuration.unheard))
+      notifiers: notifiers, recording: recording, watch: NightWatch(viewers: viewers, unheard: configuration.unheard),
+      proofs: ProofKeeper(ProofStore(file: files.directory.proofs), logger: logger),
+      hearingTest: configuration.hearingTest)
     viewers.recorded = { [weak recording] item in recording?.take(item) }
     let routes = Routes(
       loop: loop, viewers: viewers, tokens: tokens, pairing: pairing, configuration: configuration, report: report,

@@ -47,6 +47,8 @@ final class ViewerSession: @unchecked Sendable {
   /// Alarms that it tells of. A single bucket, for this viewer.
   var alarmNotes = RateLimiter<PeerID>(
     burst: ControlLimits.alarmNoteBurst, interval: ControlLimits.alarmNoteInterval, maximumKeys: 1)
+  /// What a fire drill withholds from it.
+  var withheld: DrillDocument.Stage?
   /// Why we ended it; nil while it is open, or if it left by itself.
   var endReason: ByeReason?
 

@@ -293,6 +293,10 @@ extension Viewers: MediaReceiver {
       guard let session = registry[peer], session.isConnected, session.camera == index, session.seesPicture else {
         return false
       }
+      guard session.withheld == nil || session.withheld == .microphone else {
+        session.awaitsKeyFrame = true
+        return false
+      }
       if session.awaitsKeyFrame {
         guard frame.isKeyFrame else { return false }
         session.awaitsKeyFrame = false
@@ -306,7 +310,10 @@ extension Viewers: MediaReceiver {
     hub.send(
       [packet.data], kind: .audio, mediaTime: UInt32(truncatingIfNeeded: packet.samplePosition),
       captureTime: packet.captureTime
-    ) { peer in registry[peer]?.hearsSound == true }
+    ) { peer in
+      guard let session = registry[peer], session.hearsSound else { return false }
+      return session.withheld == nil || session.withheld == .camera
+    }
   }
 
   func levelMeasured() { registry.tell(.levelMeasured) }

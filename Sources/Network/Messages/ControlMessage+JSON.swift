@@ -130,6 +130,7 @@ private struct ReplyParameters: Encodable {
     case .events(let events): try container.encode(events, forKey: .events)
     case .report(let report): try container.encode(report, forKey: .report)
     case .hearing(let hearing): try container.encode(hearing, forKey: .hearing)
+    case .drill(let drill): try container.encode(drill, forKey: .drill)
     case .pairing(let pairing): try container.encode(pairing, forKey: .pairing)
     case .pairs(let pairs): try container.encode(pairs, forKey: .pairs)
     case .invite(let invite): try container.encode(invite, forKey: .invite)
@@ -141,5 +142,5 @@ private struct ReplyParameters: Encodable {
 
 /// The names of reply parameters that hold a whole document.
 enum ReplyMember: String, CodingKey {
-  case time, light, tracks, lullaby, cameras, talk, events, report, hearing, pairing, pairs, invite, recordings
+  case time, light, tracks, lullaby, cameras, talk, events, report, hearing, drill, pairing, pairs, invite, recordings
 }

@@ -83,11 +83,13 @@ extension ControlReply {
     case .eventsGet: self = .events(try member(.events))
     case .reportGet: self = .report(try member(.report))
     case .hearingTest: self = .hearing(try member(.hearing))
+    case .drillStart: self = .drill(try member(.drill))
     case .pairingOpen: self = .pairing(try member(.pairing))
     case .pairsList: self = .pairs(try member(.pairs))
     case .inviteCreate: self = .invite(try member(.invite))
     case .recordingsList: self = .recordings(try member(.recordings))
-    case .pairingClose, .pairRemove, .alarmNote, .hearingHeard, .recordingsStart, .recordingsStop: self = .done
+    case .pairingClose, .pairRemove, .alarmNote, .hearingHeard, .drillStop, .recordingsStart, .recordingsStop:
+      self = .done
     }
   }
 }

@@ -116,6 +116,8 @@ extension ControlCommand {
     case .alarmNote: self = .alarmNote(try AlarmNote(&given))
     case .hearingTest: self = .hearingTest
     case .hearingHeard: self = .hearingHeard(try HearingNote(&given))
+    case .drillStart: self = .drillStart(try given.drillStages("stages"))
+    case .drillStop: self = .drillStop
     case .pairingOpen: self = .pairingOpen(admin: try given.flag("admin") ?? false)
     case .pairingClose: self = .pairingClose
     case .pairsList: self = .pairsList
@@ -142,7 +144,7 @@ extension ControlCommand {
   fileprivate var parameters: [String: JSON?] {
     switch self {
     case .ping, .statusGet, .lullabyList, .lullabyStop, .lullabyPause, .lullabyResume, .lullabyNext, .cameraList,
-      .talkRelease, .hearingTest, .pairingClose, .pairsList, .recordingsStart, .recordingsStop:
+      .talkRelease, .hearingTest, .drillStop, .pairingClose, .pairsList, .recordingsStart, .recordingsStop:
       [:]
     case .lightSet(let setting):
       [
@@ -182,6 +184,8 @@ extension ControlCommand {
         "number": JSON(note.number), "share": note.share.map { .number($0) },
         "levelDb": note.levelDb.map { .number($0) },
       ]
+    case .drillStart(let stages):
+      ["stages": stages == DrillDocument.Stage.allCases ? nil : .array(stages.map { .string($0.rawValue) })]
     case .inviteCreate(let request):
       [
         "name": JSON(request.name), "seconds": JSON(request.seconds),
@@ -261,6 +265,18 @@ extension ControlParameters {
       throw .badParameter(name, "is a list of \(Permissions.allowedForTokens.names.joined(separator: ", "))")
     }
     return permissions
+  }
+}
+
+extension ControlParameters {
+  /// In the order of a drill, each once.
+  fileprivate mutating func drillStages(_ name: String) throws(ControlError) -> [DrillDocument.Stage] {
+    let all = DrillDocument.Stage.allCases
+    guard let names = try texts(name, most: all.count) else { return all }
+    guard !names.isEmpty, names.allSatisfy({ DrillDocument.Stage(rawValue: $0) != nil }) else {
+      throw .badParameter(name, "is a list of \(all.map(\.rawValue).joined(separator: ", "))")
+    }
+    return all.filter { names.contains($0.rawValue) }
   }
 }
 

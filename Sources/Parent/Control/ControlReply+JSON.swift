@@ -15,6 +15,7 @@ extension ControlReply {
     case .events(let events): events.map(JSONLine.text).joined(separator: "\n")
     case .report(let report): JSONLine.text(["report": report])
     case .hearing(let hearing): JSONLine.text(["hearing": hearing])
+    case .drill(let drill): JSONLine.text(["drill": drill])
     case .pairing(let pairing): JSONLine.text(["pairing": pairing])
     case .pairs(let pairs): JSONLine.text(["pairs": pairs])
     case .invite(let invite): JSONLine.text(["invite": invite])

@@ -54,6 +54,42 @@ extension HearingDocument {
   }
 }
 
+extension DrillDocument {
+  /// `passed at 19:42`, and a line for each parent.
+  public var text: String {
+    let at = LocalTime.text(unixSeconds: time)
+    let lines = parents.map { parent in
+      let outcomes = [("link", parent.link), ("camera", parent.camera), ("microphone", parent.microphone)]
+      let words = outcomes.compactMap { stage, outcome in outcome.map { "\(stage) \(Self.words($0))" } }
+      return "\(parent.name): \(words.isEmpty ? "nothing yet" : words.joined(separator: ", "))"
+    }
+    let head =
+      switch state {
+      case .running: "runs since \(at)\(stage.map { ", now the \($0.rawValue)" } ?? "")"
+      case .passed: "passed at \(at)"
+      case .failed: "FAILED at \(at)"
+      case .stopped: "ended before its time at \(at)"
+      }
+    return ([head] + lines).joined(separator: "; ")
+  }
+
+  /// For those who watch: what it means for them, or how it ended.
+  public var announcement: String {
+    guard state == .running else { return "fire drill: \(text)" }
+    return stage == nil
+      ? "a fire drill ends" : "A fire drill: the alarm will ring. Acknowledge it, as on any other night."
+  }
+
+  private static func words(_ outcome: Outcome) -> String {
+    switch outcome {
+    case .acknowledged: "acknowledged"
+    case .rang: "rang, nobody acknowledged it"
+    case .silent: "did NOT ring"
+    case .left: "had stopped watching"
+    }
+  }
+}
+
 extension CameraDocument {
   /// `, night, infrared lamp on`; empty by day when all is well.
   fileprivate var nightText: String {
@@ -118,6 +154,7 @@ extension StatusDocument {
     for light in state.lights ?? [] { rows.append(["light", light.text]) }
     if let lullaby = state.lullaby { rows.append(["lullaby", lullaby.text]) }
     if let hearing = state.hearing { rows.append(["hearing", hearing.text]) }
+    if let drill = state.drill { rows.append(["drill", drill.text]) }
     if let holder = state.talk?.holder { rows.append(["talk", "\(holder) is speaking"]) }
     for viewer in state.viewers ?? [] {
       rows.append(["viewer", "\(viewer.name) since \(LocalTime.text(unixSeconds: viewer.since))"])

@@ -31,6 +31,9 @@ public struct WatchView: Sendable {
   public var end: String?
   /// The state of the child as it told us; parts that it never told are nil.
   public private(set) var child = StateDocument()
+  /// The fire drill that runs, also while it keeps the link from us.
+  public private(set) var drill: DrillDocument?
+  private var drillAskedAt: Instant?
   /// Why the link is being made anew.
   private var lossReason: String?
   private var remark: (text: String, at: Instant)?
@@ -59,6 +62,7 @@ public struct WatchView: Sendable {
     case .push(.hello(let hello)):
       if !hello.name.isEmpty { name = hello.name }
       child = hello.state
+      drill = hello.state.drill
     case .push(.state(let state)): merge(state)
     case .push(.event), .push(.heartbeat), .push(.level), .push(.goodbye): break
     }
@@ -72,6 +76,8 @@ public struct WatchView: Sendable {
     child.viewers = new.viewers ?? child.viewers
     child.microphone = new.microphone ?? child.microphone
     child.speaker = new.speaker ?? child.speaker
+    child.hearing = new.hearing ?? child.hearing
+    drill = new.drill ?? drill
   }
 
   // MARK: What is shown
@@ -95,6 +101,8 @@ public struct WatchView: Sendable {
     case .speaking: parts.append("YOU ARE HEARD")
     }
     parts.append(linkState == .connected ? name : "\(name): \(linkText)")
+    if isDrill { parts.append("FIRE DRILL") }
+    if child.hearing?.state == .running { parts.append("proving that the child is heard") }
     if let alarm { parts.append(alarm.kind.title + (alarm.isAcknowledged ? " (seen)" : "")) }
     if let level = levelDb { parts.append("\(Int(saturating: level.rounded())) dB") }
     if let delay = delayText { parts.append(delay) }
@@ -151,6 +159,7 @@ public struct WatchView: Sendable {
     if let alarm {
       var lines = alarm.isAcknowledged ? [] : [alarm.kind.advice]
       if alarm.isRinging { lines.append("Press a: I'm on it.") }
+      if isDrill { lines.append("A fire drill runs: this is it.") }
       return Banner(title: alarm.kind.title, lines: lines, isAlarm: alarm.level != .notice)
     }
     switch linkState {
@@ -170,6 +179,8 @@ public struct WatchView: Sendable {
     }
   }
 
+  public var isDrill: Bool { drill?.state == .running }
+
   public var isRinging: Bool { alarm?.isRinging == true }
 
   // MARK: What the keys order
@@ -177,6 +188,14 @@ public struct WatchView: Sendable {
   /// The light that the key switches: the first one.
   public var lightOrder: ControlCommand {
     .lightSet(LightSetting(state: .toggle))
+  }
+
+  /// A fire drill rings everywhere, so the key counts only when it is pressed again at once. Nil: ask for that.
+  public mutating func drillOrder(now: Instant) -> ControlCommand? {
+    if isDrill { return .drillStop }
+    defer { drillAskedAt = now }
+    guard let asked = drillAskedAt, now - asked < Self.remarkTime else { return nil }
+    return .drillStart(DrillDocument.Stage.allCases)
   }
 
   public var lullabyOrder: ControlCommand {

@@ -28,6 +28,11 @@ public enum CommandName: String, CaseIterable, Sendable {
   /// The caller has heard the chirp of the test `number` with `share`, or measures the noise floor `levelDb`. No parameters
   /// in the reply.
   case hearingHeard = "hearing.heard"
+  /// Begins a fire drill: `stages?` (`link`, `camera`, `microphone`; all of them): `drill`, a `DrillDocument`. `busy` while
+  /// one runs, `unavailable` when no paired parent watches.
+  case drillStart = "drill.start"
+  /// Ends it before its time. No parameters in the reply.
+  case drillStop = "drill.stop"
   /// Opens the pairing window: `admin?` (the new parent may administer the child, too; else false): `pairing: {code,
   /// link, expiresAt, allow}`. It closes when the caller's pair is removed, expires or loses `admin`.
   case pairingOpen = "pairing.open"
@@ -62,7 +67,8 @@ extension CommandName {
         speaker
       case .cameraList, .cameraSwitch, .screenshotTake: cameras
       case .recordingsList, .recordingsRead, .recordingsStart, .recordingsStop: recordings
-      case .ping, .statusGet, .eventsGet, .reportGet, .alarmNote, .hearingTest, .hearingHeard, .pairingOpen,
+      case .ping, .statusGet, .eventsGet, .reportGet, .alarmNote, .hearingTest, .hearingHeard, .drillStart, .drillStop,
+        .pairingOpen,
         .pairingClose, .pairsList, .pairRemove, .inviteCreate:
         true
       }
@@ -98,6 +104,7 @@ extension ControlCommand {
     // It makes a sound in the room.
     case .hearingTest: .all([.listen, .control])
     case .hearingHeard: .all(.listen)
+    case .drillStart, .drillStop: .all(.control)
     case .cameraList: .any([.view, .control])
     case .lightSet, .lightFlash, .cameraSwitch, .lullabyList, .lullabyPlay, .lullabyStop, .lullabyPause,
       .lullabyResume, .lullabyNext, .lullabyVolume:

@@ -28,6 +28,9 @@ public enum ControlCommand: Hashable, Sendable {
   case alarmNote(AlarmNote)
   case hearingTest
   case hearingHeard(HearingNote)
+  /// Each stage once.
+  case drillStart([DrillDocument.Stage])
+  case drillStop
   /// `admin`: the new parent may administer the child, too.
   case pairingOpen(admin: Bool)
   case pairingClose
@@ -65,6 +68,8 @@ public enum ControlCommand: Hashable, Sendable {
     case .alarmNote: .alarmNote
     case .hearingTest: .hearingTest
     case .hearingHeard: .hearingHeard
+    case .drillStart: .drillStart
+    case .drillStop: .drillStop
     case .pairingOpen: .pairingOpen
     case .pairingClose: .pairingClose
     case .pairsList: .pairsList

@@ -38,6 +38,7 @@ public enum ControlReply: Hashable, Sendable {
   case events([EventDocument])
   case report(ReportDocument)
   case hearing(HearingDocument)
+  case drill(DrillDocument)
   case pairing(PairingDocument)
   case pairs([PairDocument])
   case invite(InviteDocument)
@@ -56,6 +57,10 @@ public enum ControlPush: Hashable, Sendable {
   case level(LevelDocument)
   /// A planned stop, which is no reason for an alarm. The reason is for people.
   case goodbye(reason: String)
+
+  public var isGoodbye: Bool {
+    if case .goodbye = self { true } else { false }
+  }
 
   /// The part of the push that a viewer with these permissions may see; nil when there is none. A push never reveals
   /// what `status.get` or `events.get` would refuse, except that a viewer with `talk` has to know who has the floor.
@@ -117,7 +122,7 @@ extension ControlReply {
       guard let state = status.state.shortened else { return nil }
       status.state = state
       return .status(status)
-    case .time, .light, .lullaby, .cameras, .transfer, .talk, .pairing, .invite, .hearing, .done: return nil
+    case .time, .light, .lullaby, .cameras, .transfer, .talk, .pairing, .invite, .hearing, .drill, .done: return nil
     }
   }
 }

@@ -58,6 +58,8 @@ public enum EventKind: String, CaseIterable, Sendable {
   case alarm
   /// A proof of hearing is over: `id` is `heard` or `not-heard`, `detail` says by whom.
   case hearing
+  /// A fire drill is over: `id` is `passed`, `failed` or `stopped`, `detail` says what was wrong where.
+  case drill
   /// Nobody has been listening for as long as `unheard` of the configuration allows.
   case unheard
   case heardAgain = "heard-again"
@@ -80,7 +82,7 @@ public enum EventKind: String, CaseIterable, Sendable {
     case .speakerLost, .unheard, .health, .recordingPaused: .warning
     case .viewerJoined, .viewerLeft, .paired, .unpaired, .pairingOpened, .pairingClosed, .light, .lullaby, .talk,
       .cameraSwitched, .cameraBack, .night, .screenshot, .microphoneBack, .speakerBack, .restart, .reconnected,
-      .clockSet, .alarm, .hearing, .heardAgain, .healthOver, .recordingStarted, .recordingStopped:
+      .clockSet, .alarm, .hearing, .drill, .heardAgain, .healthOver, .recordingStarted, .recordingStopped:
       .notice
     }
   }

@@ -13,10 +13,12 @@ public struct NodeState: Hashable, Sendable {
   public var microphone: DeviceDocument
   public var speaker: DeviceDocument
   public var hearing: HearingDocument?
+  public var drill: DrillDocument?
 
   public init(
     time: Instant, lights: [LightState], lullaby: LullabyDocument, cameras: [CameraDocument], talk: TalkDocument,
-    viewers: [ViewerDocument], microphone: DeviceDocument, speaker: DeviceDocument, hearing: HearingDocument? = nil
+    viewers: [ViewerDocument], microphone: DeviceDocument, speaker: DeviceDocument, hearing: HearingDocument? = nil,
+    drill: DrillDocument? = nil
   ) {
     self.time = time
     self.lights = lights
@@ -27,6 +29,7 @@ public struct NodeState: Hashable, Sendable {
     self.microphone = microphone
     self.speaker = speaker
     self.hearing = hearing
+    self.drill = drill
   }
 
   /// The complete state.
@@ -34,7 +37,7 @@ public struct NodeState: Hashable, Sendable {
     StateDocument(
       lights: lights.map { $0.document(now: time) }, lullaby: lullaby, cameras: cameras, talk: talk,
       viewers: Array(viewers.prefix(ControlLimits.viewersInState)), microphone: microphone, speaker: speaker,
-      hearing: hearing)
+      hearing: hearing, drill: drill)
   }
 
   /// The members that differ from `earlier`, each complete; nil when none does.
@@ -52,7 +55,8 @@ public struct NodeState: Hashable, Sendable {
       viewers: viewers == earlier.viewers ? nil : whole.viewers,
       microphone: microphone == earlier.microphone ? nil : whole.microphone,
       speaker: speaker == earlier.speaker ? nil : whole.speaker,
-      hearing: hearing == earlier.hearing ? nil : whole.hearing)
+      hearing: hearing == earlier.hearing ? nil : whole.hearing,
+      drill: drill == earlier.drill ? nil : whole.drill)
   }
 }
 

@@ -161,11 +161,13 @@ public struct StateDocument: Codable, Hashable, Sendable {
   public var speaker: DeviceDocument?
   /// The proof of hearing that runs, else the last one. Left out before the first.
   public var hearing: HearingDocument?
+  /// The fire drill that runs, else the last one. Left out before the first.
+  public var drill: DrillDocument?
 
   public init(
     lights: [LightDocument]? = nil, lullaby: LullabyDocument? = nil, cameras: [CameraDocument]? = nil,
     talk: TalkDocument? = nil, viewers: [ViewerDocument]? = nil, microphone: DeviceDocument? = nil,
-    speaker: DeviceDocument? = nil, hearing: HearingDocument? = nil
+    speaker: DeviceDocument? = nil, hearing: HearingDocument? = nil, drill: DrillDocument? = nil
   ) {
     self.lights = lights
     self.lullaby = lullaby
@@ -175,5 +177,6 @@ public struct StateDocument: Codable, Hashable, Sendable {
     self.microphone = microphone
     self.speaker = speaker
     self.hearing = hearing
+    self.drill = drill
   }
 }

@@ -1,4 +1,5 @@
 import { Alarm } from "./alarm.js";
+import { Diary } from "./diary.js";
 import { Ring } from "./ring.js";
 
 const tickInterval = 500;
@@ -14,6 +15,8 @@ const seconds = () => performance.now() / 1000;
 export class Monitor extends EventTarget {
   #alarm;
   #ring = new Ring();
+  #diary = new Diary();
+  #isTelling = false;
   #watcher;
   #video;
   #sound;
@@ -33,6 +36,7 @@ export class Monitor extends EventTarget {
     const { signal } = this.#listening;
     const hear = (name) => watcher.addEventListener(name, ({ detail }) => this.#note(name, detail ?? undefined), { signal });
     ["heartbeat", "hello", "goodbye"].forEach(hear);
+    watcher.addEventListener("hello", () => this.#tellAlarms(), { signal });
     watcher.addEventListener("arrival", () => this.#arrived(), { signal });
     watcher.addEventListener("change", () => this.#phase(), { signal });
     sound?.addEventListener("change", () => this.#note("own-sound", sound.verdict), { signal });
@@ -44,6 +48,11 @@ export class Monitor extends EventTarget {
   set limits(limits) {
     this.#alarm.limits = limits;
     this.#evaluate();
+  }
+
+  /** For listening, too; see Ring. */
+  get context() {
+    return this.#ring.context;
   }
 
   /** To be called inside a tap, so that an alarm may sound later. */
@@ -110,6 +119,29 @@ export class Monitor extends EventTarget {
     const isSame = (alarm === null) === (before === null)
       && Object.keys(alarm ?? {}).every((name) => name === "since" || alarm[name] === before[name]);
     this.alarm = alarm;
+    this.#diary.note(alarm);
+    this.#tellAlarms();
     if (!isSame) this.dispatchEvent(new Event("change"));
+  }
+
+  /** Tells the child, one after the other, the alarms that it does not know. */
+  async #tellAlarms() {
+    const { control } = this.#watcher;
+    if (this.#isTelling || !this.#diary.waiting.length || !control.isOpen || !control.capabilities.has("alarm.note")) return;
+    this.#isTelling = true;
+    try {
+      while (this.#diary.waiting.length) {
+        const [note] = this.#diary.waiting;
+        await control.request("alarm.note", note).catch((error) => {
+          // Later: with the next look or the next connection. Any other refusal would come again.
+          if (["busy", "closed", "timeout"].includes(error.code)) throw error;
+        });
+        this.#diary.remove(note);
+      }
+    } catch {
+      await new Promise((done) => setTimeout(done, 5000));
+    } finally {
+      this.#isTelling = false;
+    }
   }
 }

@@ -60,6 +60,12 @@ export class Ring {
     this.#element.preload = "auto";
   }
 
+  /** Unlocked by a tap; null without an output device. */
+  get context() {
+    this.#prepare();
+    return this.#context;
+  }
+
   get isRinging() {
     return this.#source !== null;
   }

@@ -15,9 +15,10 @@ export function alarmOverlay(watching) {
   const head = h("h2", { id: title });
   const body = h("p", { id: text });
   const since = h("p", { class: "since" });
+  const drill = h("p", { hidden: true }, t("proofs.now"));
   const button = h("button", { class: "acknowledge", onclick: acknowledge }, t("alarm.acknowledge"));
   const dialog = h("dialog", { class: "alarm", role: "alertdialog", "aria-labelledby": title, "aria-describedby": text },
-    h("div", { class: "what" }, icon("bell"), head, body, since), button);
+    h("div", { class: "what" }, icon("bell"), head, body, since, drill), button);
   dialog.addEventListener("cancel", (event) => event.preventDefault());
   document.body.append(dialog);
   watching.addEventListener("update", update);
@@ -42,6 +43,7 @@ export function alarmOverlay(watching) {
       setText(since, t("alarm.since", { time: moment(alarm.since), age: clock(seconds) }));
       setText(banner, `${head.textContent} · ${moment(alarm.since)}`);
     }
+    drill.hidden = watching.state.drill?.state !== "running";
     banner.hidden = !alarm;
     banner.classList.toggle("mild", alarm?.level === "notice");
     if (rings && !dialog.open) {

@@ -1,6 +1,7 @@
 import { moment, percent, t } from "../texts/texts.js";
 import { h, setText, slider } from "./dom.js";
 import { openNight } from "./night.js";
+import { hasProofs, openProofs } from "./proofs.js";
 import { openRecordings, seesRecordings } from "./recordings.js";
 import { openSheet } from "./sheet.js";
 import { liveText } from "./status.js";
@@ -20,10 +21,11 @@ export function openDetails(watching) {
     watching.update();
   } });
   const people = h("ul", { class: "list" });
+  const proofs = hasProofs(watching) && h("button", { "data-do": "proofs", onclick: () => openProofs(watching) }, t("proofs"));
   const night = watching.control.capabilities.has("report.get") && h("button", { "data-do": "night", onclick: () => openNight(watching, night) }, t("night"));
   const recordings = seesRecordings(watching) && h("button", { "data-do": "recordings", onclick: () => openRecordings(watching, recordings) }, t("recordings"));
   openSheet(t("details"), [line, missing, h("label", { class: "check" }, audioOnly, h("span", {}, t("audioOnly"), " ", h("small", {}, t("audioOnly.help")))),
-    volume.element, h("h3", {}, t("viewers")), people, night, recordings].filter(Boolean), { name: "details", onclose: () => ending.abort() });
+    volume.element, h("h3", {}, t("viewers")), people, proofs, night, recordings].filter(Boolean), { name: "details", onclose: () => ending.abort() });
   watching.addEventListener("update", update, { signal: ending.signal });
   update();
 

@@ -1,9 +1,11 @@
+import { Ear } from "../core/ear.js";
 import { Monitor } from "../core/monitor.js";
 import { Sound } from "../core/sound.js";
 import { Watcher } from "../core/watcher.js";
 import { t } from "../texts/texts.js";
 import { notice } from "./notices.js";
 import { problemText } from "./problems.js";
+import { tellDrills } from "./proofs.js";
 import { h } from "./dom.js";
 
 /** Seconds without a new picture after which it is no longer called live. */
@@ -35,6 +37,7 @@ export class Watching extends EventTarget {
     this.watcher = new Watcher(child, { identity: app.identity, store: app.store });
     this.sound = new Sound(this.watcher);
     this.monitor = new Monitor(this.watcher, { video: this.video, sound: this.sound, limits: app.alarmLimits() });
+    this.ear = new Ear(this.watcher, () => this.monitor.context);
     this.video.srcObject = this.watcher.picture;
     const signal = this.#leaving.signal;
     for (const name of ["change", "hello", "state", "event", "goodbye", "close"]) {
@@ -48,6 +51,7 @@ export class Watching extends EventTarget {
     // The first picture counts at once, later ones with the statistics of each second.
     this.video.addEventListener("loadeddata", () => this.#arrived(), { signal });
     this.#tick = setInterval(() => this.update(), 1000);
+    tellDrills(this, signal);
     this.watcher.start();
   }
 
@@ -56,6 +60,7 @@ export class Watching extends EventTarget {
     this.#leaving.abort();
     clearInterval(this.#tick);
     this.keepStill();
+    this.ear.close();
     this.monitor.close();
     this.sound.close?.();
     this.watcher.stop();

@@ -71,6 +71,16 @@ export default {
     NotAllowedError: "Der Browser darf das Mikrofon nicht benutzen. Bitte in den Einstellungen der Seite erlauben.",
     NotFoundError: "Dieses Gerät hat kein Mikrofon.", NotReadableError: "Ein anderes Programm benutzt das Mikrofon.",
   },
+  proofs: {
+    _: "Würde ich mein Kind hören?", help: "Der Lautsprecher beim Kind spielt ein leises Geräusch; es muss hier ankommen.", test: "Jetzt prüfen", running: "Es wird gelauscht …",
+    heard: "Durchgehend gehört: {when}", "not-heard": "NICHT gehört: {when}", weaker: "schwächerer Beweis: das Kind hat keinen Lautsprecher",
+    deaf: "das Mikrofon des Kindes hat es nicht gehört", never: "Noch nicht geprüft.", drill: "Probealarm", start: "Probealarm beginnen", stop: "Probealarm beenden",
+    sure: "Bei allen, die zusehen, klingelt der Alarm für Verbindung, Bild und Ton, bis er bestätigt wird. Solange hört niemand das Kind.",
+    begins: "Ein Probealarm: Gleich klingelt es. Bitte bestätigen.", now: "Das ist ein Probealarm.",
+    state: { running: "Läuft seit {when}", passed: "Bestanden: {when}", failed: "NICHT bestanden: {when}", stopped: "Vorzeitig beendet: {when}" },
+    stage: { link: "Verbindung", camera: "Bild", microphone: "Ton" },
+    acknowledged: "bestätigt", rang: "geklingelt, niemand kam", silent: "NICHT geklingelt", left: "war gegangen",
+  },
   recordings: {
     _: "Aufnahmen", none: "Nichts ist aufgenommen.", help: "Tippe auf einen Teil, um ihn abzuspielen.", now: "Die Kamera nimmt auf.", start: "Jetzt aufnehmen",
     stop: "Aufnahme beenden", loading: "Lädt: {part}", large: "Dieser Teil ist zu groß für ein Telefon; nimm cradle-parent recordings fetch.",

@@ -68,6 +68,16 @@ export default {
     NotAllowedError: "The browser may not use the microphone. Allow it in the settings of this page.", NotFoundError: "This device has no microphone.",
     NotReadableError: "Another program is using the microphone.",
   },
+  proofs: {
+    _: "Would I hear my child?", help: "The child’s speaker plays a soft sound; it has to arrive here.", test: "Test now", running: "Listening …",
+    heard: "Heard end to end: {when}", "not-heard": "NOT heard: {when}", weaker: "weaker proof: the child has no speaker",
+    deaf: "the child’s own microphone did not hear it", never: "Not tried yet.", drill: "Fire drill", start: "Start a fire drill", stop: "End the drill",
+    sure: "The alarm will ring at everybody who watches, for connection, picture and sound, until it is acknowledged. Nobody hears the child meanwhile.",
+    begins: "A fire drill: the alarm will ring. Acknowledge it.", now: "A fire drill is running: this is it.",
+    state: { running: "Running since {when}", passed: "Passed: {when}", failed: "FAILED: {when}", stopped: "Ended early: {when}" },
+    stage: { link: "connection", camera: "picture", microphone: "sound" },
+    acknowledged: "acknowledged", rang: "rang, nobody came", silent: "did NOT ring", left: "had left",
+  },
   recordings: {
     _: "Recordings", none: "Nothing is recorded.", help: "Tap a part to play it.", now: "The camera is recording.", start: "Record now",
     stop: "Stop recording", loading: "Loading: {part}", large: "This part is too large for a phone; use cradle-parent recordings fetch.",

@@ -40,6 +40,16 @@ export default {
   },
   may: { view: "观看", listen: "收听", talk: "说话", control: "控制灯和摇篮曲", admin: "管理", recordings: "看录像" },
   microphone: { NotAllowedError: "浏览器不能使用麦克风，请在页面设置里允许。", NotFoundError: "这台设备没有麦克风。", NotReadableError: "麦克风正被别的程序使用。" },
+  proofs: {
+    _: "我能听到孩子吗？", help: "孩子那边的扬声器会播放一个轻微的声音，它必须传到这里。", test: "现在测试", running: "正在监听…",
+    heard: "全程听到：{when}", "not-heard": "没有听到：{when}", weaker: "较弱的证明：孩子那边没有扬声器",
+    deaf: "孩子那边的麦克风没有听到", never: "尚未测试。", drill: "警报演习", start: "开始演习", stop: "结束演习",
+    sure: "所有正在观看的人都会因连接、画面和声音依次响起警报，直到有人确认。在此期间没有人能听到孩子。",
+    begins: "警报演习：警报即将响起，请确认。", now: "正在进行演习，这就是演习警报。",
+    state: { running: "开始于 {when}", passed: "通过：{when}", failed: "未通过：{when}", stopped: "提前结束：{when}" },
+    stage: { link: "连接", camera: "画面", microphone: "声音" },
+    acknowledged: "已确认", rang: "已响铃，无人确认", silent: "没有响铃", left: "已离开",
+  },
   recordings: { _: "录像", none: "没有录像。", help: "点一段即可播放。", now: "摄像头正在录像。", start: "现在录像", stop: "停止录像", loading: "正在加载：{part}", large: "这一段对手机来说太大；请用 cradle-parent recordings fetch。" },
   night: {
     _: "昨夜", bar: "{minutes} 分钟中有 {heard} 分钟有人在听", heard: "有人在听", none: "还没开始", gap: "最长的空白",

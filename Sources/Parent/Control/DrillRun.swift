@@ -1,0 +1,46 @@
+public import Control
+internal import Frames
+
+/// A fire drill from here: has the child begin it, and waits for the result.
+public enum DrillRun {
+  /// - Parameters:
+  ///   - stages: in any order; the child has its own.
+  ///   - told: how it stands, whenever that has changed.
+  /// - Returns: the result. When the task is cancelled, the drill is ended before its time.
+  /// - Throws: `ParentError`, `ControlFailure`, or what the system throws.
+  public static func run(
+    _ child: PairedChild, stages: [DrillDocument.Stage], told: (DrillDocument) -> Void
+  ) async throws -> DrillDocument {
+    let session = try await ControlSession.open(child)
+    do {
+      let result = try await follow(session, stages, told)
+      await session.close()
+      return result
+    } catch {
+      await session.close()
+      throw error
+    }
+  }
+
+  private static func follow(
+    _ session: ControlSession, _ stages: [DrillDocument.Stage], _ told: (DrillDocument) -> Void
+  ) async throws -> DrillDocument {
+    guard case .drill(let begun) = try await session.perform(.drillStart(stages)) else { throw ControlFailure.notSent }
+    told(begun)
+    for await push in session.pushes {
+      let drill: DrillDocument?
+      switch push {
+      case .hello(let hello): drill = hello.state.drill
+      case .state(let state): drill = state.drill
+      case .event, .heartbeat, .level, .goodbye: drill = nil
+      }
+      guard let drill, drill.number == begun.number else { continue }
+      if drill.state != .running { return drill }
+      if drill != begun { told(drill) }
+    }
+    // Not the task's own, which is cancelled.
+    guard Task.isCancelled else { throw ControlFailure.closed }
+    _ = await Task { try? await session.perform(.drillStop) }.value
+    throw CancellationError()
+  }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import Commands
+import Control
+import Parent
+
+/// `cradle-parent drill`
+struct Drill: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "A fire drill: does the alarm ring at everybody who watches, and does somebody come?",
+    discussion: """
+      The child withholds everything, then the picture, then the sound, as if link, camera and microphone were lost. \
+      Each paired parent that watches has to ring within seconds, and somebody has to acknowledge it there within half \
+      a minute; then it goes on. Nobody hears the child meanwhile. Exit status 1: somewhere it did not ring, or nobody \
+      came.
+      """)
+
+  @Argument(help: "What fails: link, camera, microphone. (default: one after the other)")
+  var stages: [DrillStage] = []
+  @OptionGroup var child: ChildOptions
+  @Flag(help: "Print one JSON object {drill: {state, time, parents: [{name, link, camera, microphone}]}}.")
+  var json = false
+
+  func run() async throws {
+    let wanted = stages.isEmpty ? DrillDocument.Stage.allCases : stages.map(\.stage)
+    let signals = StopSignals()
+    let running = Task {
+      try await DrillRun.run(child.state.finder().paired(child.child), stages: wanted) { drill in
+        if !json { printError(drill.text) }
+      }
+    }
+    let stopping = Task {
+      await signals.first()
+      running.cancel()
+    }
+    defer { stopping.cancel() }
+    let result: DrillDocument
+    do {
+      result = try await failing { try await running.value }
+    } catch {
+      throw running.isCancelled ? Failure.failed("ended before its time") : error
+    }
+    print(json ? ControlReply.drill(result).json : result.text)
+    if result.state != .passed { throw Failure.failed("not every alarm rang and was acknowledged") }
+  }
+}
+
+/// A stage as an argument.
+struct DrillStage: ExpressibleByArgument {
+  let stage: DrillDocument.Stage
+
+  init?(argument: String) {
+    guard let stage = DrillDocument.Stage(rawValue: argument) else { return nil }
+    self.stage = stage
+  }
+
+  static var allValueStrings: [String] { DrillDocument.Stage.allCases.map(\.rawValue) }
+}
