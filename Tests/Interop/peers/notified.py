@@ -7,12 +7,15 @@ The path decides what it does: /ok, /STATUS (such as /401), /flaky (500, then 20
 
 import argparse
 import json
+import signal
 import ssl
 import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+# A program that was started from a thread may have been given that thread's mask.
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGINT})
 arguments = argparse.ArgumentParser()
 arguments.add_argument("--port", type=int, default=0)
 arguments.add_argument("--certificate")
