@@ -10,12 +10,21 @@ extension RealPeers {
       var error: String?
     }
 
-    private static func see(_ scenario: String, in script: String = "page_screens") throws -> Seen {
-      let played = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString).wav")
+    /// - Parameter room: between the child's speaker and microphone.
+    private static func see(
+      _ scenario: String, in script: String = "page_screens", room: HearingRoom? = nil
+    ) throws -> Seen {
+      let played =
+        room.map { URL(filePath: $0.speaker) }
+        ?? FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString).wav")
       defer { try? FileManager.default.removeItem(at: played) }
       let house = try Household(
         configuration: Household.configuration.replacing("\"null\"", with: "\"file:\(played.path)\"")
-          + "record: {mode: events, part: 10s}\n")
+          .replacing(
+            "microphone: {device: test}",
+            with: "microphone: {device: \"\(room.map { "file:\($0.microphone)" } ?? "test")\"}")
+          + "\nrecord: {mode: events, part: 10s}\n")
+      room?.carry()
       let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
       let (output, log, _) = try ChildProcess.run(
@@ -78,6 +87,15 @@ extension RealPeers {
       let seen = try Self.see(scenario, in: "page_edges")
       #expect(seen.error == nil)
       #expect(seen.steps == steps)
+    }
+
+    /// With a button; the page itself listens.
+    @Test func thePageProvesThatItHearsAndDrills() throws {
+      let room = try HearingRoom()
+      defer { room.stop() }
+      let seen = try Self.see("proofs", in: "page_edges", room: room)
+      #expect(seen.error == nil)
+      #expect(seen.steps == ["heard end to end", "drill passed"])
     }
 
     @Test func inFirefoxToo() throws {

@@ -205,7 +205,7 @@ class Checks:
         there = json.loads(window.stdout.readline())["paired"]
         expect(here["words"] == there["words"].split(), f"other words: {here['words']}, {there['words']}")
         expect(there["id"] == self.own["id"] and there["name"] == "Phone", f"another parent: {there}")
-        expect(here["name"] == "Nursery" and set(here["permissions"]) == {"view", "listen", "talk", "control", "admin"}, f"{here}")
+        expect(here["name"] == "Nursery" and set(here["permissions"]) == {"view", "listen", "talk", "control", "admin", "recordings"}, f"{here}")
 
     # Watching
 

@@ -347,6 +347,34 @@ class Edges(page_screens.Household):
         self.seen("kept")
         phone.close()
 
+    def proofs(self) -> None:
+        """What the speaker plays is carried to the microphone, by who started this."""
+        phone = self.prepared()
+        self.join(phone)
+        phone.tap(".status")
+        phone.tap("[data-do=proofs]")
+        phone.wait("the test", "!!document.querySelector('[data-sheet=proofs] [data-do=test]')")
+        phone.tap("[data-do=test]")
+        phone.wait("that it runs", "document.querySelector('[data-proof=hearing]').textContent.startsWith('Listening')")
+        phone.wait("the proof", "document.querySelector('[data-proof=hearing]').textContent.startsWith('Heard end to end')")
+        self.seen("heard end to end")
+        phone.tap("[data-do=drill]")
+        phone.tap("[data-sheet=confirm] .danger")
+        for kinds in ("link",), ("frozen-picture", "camera"), ("microphone", "digital-silence"):
+            phone.wait(f"the alarm {kinds}", f"{json.dumps(kinds)}.includes(document.querySelector('dialog.alarm[open]')?.dataset.kind)")
+            if not phone.evaluate("document.querySelector('dialog.alarm[open]').textContent.includes('A fire drill is running')"):
+                raise browsers.BrowserError("the alarm does not say that it is a drill")
+            phone.tap("dialog.alarm .acknowledge")
+            phone.wait("the alarm acknowledged", "!document.querySelector('dialog.alarm[open]')")
+        phone.wait("the result", "document.querySelector('[data-proof=drill]').textContent.startsWith('Passed')")
+        told = phone.evaluate("document.querySelector('[data-proof=drill]').lastChild.textContent")
+        if told.count("acknowledged") != 3:
+            raise browsers.BrowserError(f"the result is: {told}")
+        self.seen("drill passed")
+        self.wait_live(phone)
+        self.expect_no_errors(phone)
+        phone.close()
+
     def keyboard(self) -> None:
         """No pointer at all: Tab, Enter, Space, arrows, Escape."""
         phone = self.prepared()
@@ -479,5 +507,5 @@ class Edges(page_screens.Household):
 
 if __name__ == "__main__":
     raise SystemExit(page_screens.main(Edges, (
-        "storage", "microphone", "tabs", "newer", "asleep", "untrusted", "elsewhere", "loud", "keyboard", "large",
+        "storage", "microphone", "tabs", "newer", "asleep", "untrusted", "elsewhere", "loud", "keyboard", "large", "proofs",
     )))  # fmt: skip

@@ -271,7 +271,7 @@ class Household:
         os.kill(self.options.pid, signal.SIGKILL)
         phone.wait("the alarm", "!!document.querySelector('dialog.alarm[open]')")
         late = phone.wait("its time", "globalThis.rang")
-        if late > 6000:
+        if late > 5000:
             raise browsers.BrowserError(f"the alarm came {late} ms after the last data")
         if phone.evaluate("!!document.querySelector('.state.live, .hearing:not(.not)')"):
             raise browsers.BrowserError("something is still called live")
