@@ -197,8 +197,8 @@ let checks: [Target] = [
   .executableTarget(
     name: "cradle-benchmarks",
     dependencies: [
-      "Wire", "Frames", "Codecs", "Picture", "Control", "NightReport", "Storage", "Parent",
-      product("ArgumentParser", "swift-argument-parser"),
+      "Wire", "Frames", "Codecs", "Picture", "Control", "Monitoring", "HearingProof", "NightReport", "Storage",
+      "Parent", "TestSupport", product("ArgumentParser", "swift-argument-parser"),
     ], path: "Tests/Benchmarks/cradle-benchmarks", swiftSettings: strict),
   .executableTarget(
     name: "cradle-soak",
@@ -216,9 +216,9 @@ let checks: [Target] = [
   tests("SDPTests", needs: ["SDP", "TestSupport"]),
   tests("PairingTests", needs: ["Wire", "Pairing", "SecureTransport", "Identity", "Messages", "TestSupport"]),
   tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "Identity", "Messages", "TestSupport"]),
-  tests("MonitoringTests", needs: ["Wire", "Control", "Monitoring"]),
+  tests("MonitoringTests", needs: ["Wire", "Control", "Monitoring", "TestSupport"]),
   tests("ControlTests", needs: ["Wire", "JSON", "Pairing", "Control", "Messages"]),
-  tests("HearingProofTests", needs: ["Wire", "Frames", "Codecs", "HearingProof"]),
+  tests("HearingProofTests", needs: ["Wire", "Frames", "Codecs", "HearingProof", "TestSupport"]),
   tests("NightReportTests", needs: ["Wire", "Control", "NightReport"]),
   tests("NotificationsTests", needs: ["Wire", "JSON", "Control", "Notifications"]),
   tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),

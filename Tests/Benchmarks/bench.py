@@ -31,6 +31,7 @@ from order_measures import orders
 from page_measures import page
 from parent_measures import parent, parent_loss
 from pipe_measures import pipe
+from proof_measures import proofs
 from servers import Problem, common
 from talk_measures import mouth_to_ear
 
@@ -47,14 +48,15 @@ MEASURES: dict[str, tuple[str, Callable[[Bench], list[Figure]]]] = {
     "browser-loss": ("a browser over a bad network", browser_loss),
     "orders": ("finding, pairing and orders", orders),
     "events": ("the event store", events),
+    "proofs": ("alarm and proof of hearing", proofs),
     "talk": ("talk", mouth_to_ear),
     "page": ("the phone page", page),
     "attacks": ("while somebody attacks", attacks),
 }
-ORDER = ("first", "glass", "load", "quality", "noise", "pipe", "parent", "parent-loss", "browser-loss", "orders", "events", "talk", "page", "attacks")
+ORDER = ("first", "glass", "load", "quality", "noise", "pipe", "parent", "parent-loss", "browser-loss", "orders", "events", "proofs", "talk", "page", "attacks")
 #: Minutes that each takes.
 MINUTES = {
-    "first": 1, "glass": 5, "load": 14, "quality": 1, "noise": 4, "pipe": 2, "parent": 9, "parent-loss": 8, "browser-loss": 5, "orders": 2, "events": 1, "talk": 1, "page": 5, "attacks": 5,
+    "first": 1, "glass": 5, "load": 14, "quality": 1, "noise": 4, "pipe": 2, "parent": 9, "parent-loss": 8, "browser-loss": 5, "orders": 2, "events": 1, "proofs": 1, "talk": 1, "page": 5, "attacks": 5,
 }  # fmt: skip
 
 

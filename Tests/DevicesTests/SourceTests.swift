@@ -56,7 +56,7 @@ struct SourceTests {
     let frames = Collector<VideoFrame>()
     source.start(deliver: { frames.put($0) }, failed: { _ in Issue.record("failed") })
     #expect(try #require(frames.next()).sequence == 0)
-    MonotonicClock.sleep(until: MonotonicClock.now + .milliseconds(100))
+    MonotonicClock.sleep(until: MonotonicClock.now + .milliseconds(500))
     #expect(frames.nextNow() == nil)
     demand.isWanted = true
     #expect(try #require(frames.next()).sequence > 2)

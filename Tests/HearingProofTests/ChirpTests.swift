@@ -1,6 +1,7 @@
 import Codecs
 import Frames
 import HearingProof
+import TestSupport
 import Testing
 import Wire
 

@@ -166,7 +166,7 @@ public final class ChildNode: Sendable {
       ServiceReporter(
         manager: manager, loops: media.watched,
         node: .init(
-          state: { control.state }, devices: { media.standing },
+          state: { control.state }, devices: { media.standing }, outputs: { media.outputs },
           stuck: { name in control.note(.stuck, id: name, detail: "it does not go on") },
           hopeless: { name in
             control.note(.stuck, id: name, detail: "it fails again and again")

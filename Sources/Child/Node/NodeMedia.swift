@@ -61,6 +61,20 @@ struct NodeMedia: Sendable {
       + [("the microphone", LastResort.State(audio.microphone))]
   }
 
+  /// What the encoders take and deliver.
+  var outputs: [OutputWatch.Track] {
+    cameras.map { camera in
+      let counters = camera.counters
+      return OutputWatch.Track(
+        name: "the encoder of camera \(camera.settings.cameraID)", isWanted: camera.isEncoding,
+        captured: counters.captured, encoded: counters.encoded)
+    } + [
+      OutputWatch.Track(
+        name: "the encoder of the microphone", isWanted: audio.isWanted, captured: audio.counters.captured,
+        encoded: audio.counters.encoded)
+    ]
+  }
+
   /// The loops supervised by the watchdog.
   var watched: [Watchdog.Loop] {
     cameras.flatMap { camera in

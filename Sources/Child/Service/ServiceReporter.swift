@@ -12,6 +12,7 @@ final class ServiceReporter: @unchecked Sendable {
   private var watchdog: Watchdog?
   private let node: Node
   private var lastResort = LastResort()
+  private var outputs = OutputWatch()
   private let logger: Logger
   private var told = ""
   private var stuck: [String] = []
@@ -22,6 +23,8 @@ final class ServiceReporter: @unchecked Sendable {
     var state: () -> NodeState
     /// Cameras and microphone, by their names for the log.
     var devices: () -> [(name: String, state: LastResort.State)]
+    /// What encoders take and deliver.
+    var outputs: () -> [OutputWatch.Track]
     /// A loop does not go on; the service manager will end the process.
     var stuck: (_ name: String) -> Void
     /// A device needs another process.
@@ -54,12 +57,13 @@ final class ServiceReporter: @unchecked Sendable {
 
   private func visit() {
     let now = MonotonicClock.now
-    noteStuck(watchdog?.stuck(at: now) ?? [])
+    let idle = outputs.stuck(node.outputs(), now: now)
+    noteStuck((watchdog?.stuck(at: now) ?? []) + idle)
     if let name = lastResort.note(node.devices(), now: now) {
       logger.critical("\(name) fails again and again; the service manager will start the program anew")
       node.hopeless(name)
     }
-    if watchdog?.isPingDue(at: now) == true { manager.tell(.alive) }
+    if watchdog?.isPingDue(at: now) == true, idle.isEmpty { manager.tell(.alive) }
     let text = stuck.isEmpty ? ServiceStatus.text(node.state()) : "Stuck: \(stuck.joined(separator: ", "))."
     if text != told, manager.tell(.status(text)) { told = text }
   }

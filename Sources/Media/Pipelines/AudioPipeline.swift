@@ -85,6 +85,8 @@ public final class AudioPipeline: Sendable {
     }?.stop()
   }
 
+  public var isWanted: Bool { demand.isWanted }
+
   /// Whether anyone is listening; otherwise only the level is measured.
   public func setDemand(_ isWanted: Bool) {
     demand.isWanted = isWanted

@@ -187,6 +187,9 @@ public final class VideoPipeline: Sendable {
     }
   }
 
+  /// Somebody is to get what is encoded.
+  public var isEncoding: Bool { shared.withLock { $0.isEncoding } }
+
   /// Sends the first picture now, or as soon as it is encoded; the following frames refer to it.
   ///
   /// - Returns: the work to give the encoder at once.

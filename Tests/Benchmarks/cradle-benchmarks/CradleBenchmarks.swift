@@ -6,5 +6,5 @@ struct CradleBenchmarks: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cradle-benchmarks",
     abstract: "Measures parts of Cradle by themselves; Tests/Benchmarks/bench.py puts the figures together.",
-    subcommands: [Draw.self, WriteY4M.self, Encode.self, Noise.self, Orders.self, Events.self])
+    subcommands: [Draw.self, WriteY4M.self, Encode.self, Noise.self, Orders.self, Events.self, Proofs.self])
 }

@@ -1,17 +1,5 @@
 /// A room in numbers: pink noise, a wall that echoes, reverberation that dies away.
-struct SimulatedRoom {
-  struct Noise: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      // SplitMix64.
-      state &+= 0x9e37_79b9_7f4a_7c15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-      z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-      return z ^ (z >> 31)
-    }
-  }
+public struct SimulatedRoom {
 
   /// RMS of `pink` before scaling, measured over 10 s.
   private static let pinkRMS: Float = {
@@ -26,12 +14,12 @@ struct SimulatedRoom {
 
   /// Paul Kellet's economy filter: 3 dB less per octave, within 0.5 dB.
   private struct Pink {
-    var random: Noise
+    var random: SeededGenerator
     var a: Float = 0
     var b: Float = 0
     var c: Float = 0
 
-    init(seed: UInt64) { random = Noise(state: seed) }
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     mutating func next() -> Float {
       let white = Float(Int64(bitPattern: random.next()) >> 40) / 8_388_608
@@ -42,15 +30,20 @@ struct SimulatedRoom {
     }
   }
 
-  let seed: UInt64
+  private let seed: UInt64
   /// RMS at the microphone, in steps of 16 bits.
-  var noiseRMS: Float = 8
+  private let noiseRMS: Float
+
+  public init(seed: UInt64, noiseRMS: Float = 8) {
+    self.seed = seed
+    self.noiseRMS = noiseRMS
+  }
 
   /// What the microphone hears: noise, and the chirp with the room's answer at a place.
   ///
   /// - Parameter chirpRMS: of the direct sound with all echoes.
-  func hear(_ chirp: [Int16], chirpRMS: Float, at place: Int, count: Int) -> [Int16] {
-    var random = Noise(state: seed &* 977)
+  public func hear(_ chirp: [Int16], chirpRMS: Float, at place: Int, count: Int) -> [Int16] {
+    var random = SeededGenerator(seed: seed &* 977)
     // Direct sound, a strong echo after 10 to 20 ms, 60 reflections over 300 ms.
     var taps: [(delay: Int, gain: Float)] = [(0, 1), (480 + Int.random(in: 0..<480, using: &random), 0.6)]
     for _ in 0..<60 {
