@@ -117,6 +117,12 @@ public struct Alarm: Sendable {
     var since: Instant
     /// The last progress.
     var progress: Instant
+    /// The last heartbeat.
+    var told: Instant
+
+    /// Heartbeats have said for as long as this that nothing goes on. Where they are late themselves, on a link that loses
+    /// much, they say nothing.
+    func hasStood(for time: Duration) -> Bool { told - progress > time }
   }
 
   /// When any data, a picture, a sound, and another picture came last.
@@ -195,20 +201,25 @@ public struct Alarm: Sendable {
     // The link is back, or there for the first time: picture and sound have their time from now on.
     if last.any.map({ now - $0 > limits.gap }) ?? true {
       (last.picture, last.sound, last.change) = (now, now, now)
-      video?.progress = now
-      audio?.progress = now
+      restart(&video, now)
+      restart(&audio, now)
     }
     last.any = now
   }
 
+  private func restart(_ track: inout TrackState?, _ now: Instant) {
+    track?.progress = now
+    track?.told = now
+  }
+
   private static func beat(_ known: inout TrackState?, _ told: Track?, _ now: Instant) {
     guard let told else { return known = nil }
-    guard let before = known else { return known = TrackState(track: told, since: now, progress: now) }
+    guard let before = known else { return known = TrackState(track: told, since: now, progress: now, told: now) }
     let stands = before.track.captured == told.captured && told.state == .running
     known = TrackState(
       track: told, since: before.track.state == told.state ? before.since : now,
       // Any other number is progress: another camera counts for itself.
-      progress: stands ? before.progress : now)
+      progress: stands ? before.progress : now, told: now)
   }
 
   private mutating func enter(_ phase: Phase, _ isAudioOnly: Bool?, _ now: Instant) {
@@ -222,7 +233,7 @@ public struct Alarm: Sendable {
     if let isAudioOnly, isAudioOnly != self.isAudioOnly {
       self.isAudioOnly = isAudioOnly
       (last.picture, last.change) = (now, now)
-      video?.progress = now
+      restart(&video, now)
     }
     self.phase = phase
   }
@@ -231,8 +242,13 @@ public struct Alarm: Sendable {
     func later(_ instant: Instant?) -> Instant? { instant.map { min(now, $0 + time) } }
     last = Arrivals(
       any: later(last.any), picture: later(last.picture), sound: later(last.sound), change: later(last.change))
-    if let state = video { video?.progress = min(now, state.progress + time) }
-    if let state = audio { audio?.progress = min(now, state.progress + time) }
+    func shift(_ track: inout TrackState?) {
+      guard let before = track else { return }
+      track?.progress = min(now, before.progress + time)
+      track?.told = min(now, before.told + time)
+    }
+    shift(&video)
+    shift(&audio)
     began = later(began)
     faultAt = later(faultAt)
   }
@@ -311,7 +327,7 @@ public struct Alarm: Sendable {
       let kind = audio?.track.fault == .digitalSilence ? Kind.digitalSilence : .microphone
       found[kind] = audio.map { Condition(since: $0.since, from: $0.since) }
     case .opening: found[.microphone] = audio.flatMap { Self.condition($0.since, after: limits.opening, now) }
-    case .running: found[.microphone] = standing(earlier(audio?.progress, last.sound))
+    case .running: found[.microphone] = standing(earlier(stop(of: audio), last.sound))
     // Without heartbeats, as from a server of others, what came once is expected.
     case nil where !hasBeat && hasHadSound: found[.microphone] = standing(last.sound)
     case .off, nil: break
@@ -322,13 +338,18 @@ public struct Alarm: Sendable {
       let kind = video?.track.fault == .frozen ? Kind.frozenPicture : .camera
       found[kind] = video.map { Condition(since: $0.since, from: $0.since) }
     case .opening: found[.camera] = video.flatMap { Self.condition($0.since, after: limits.opening, now) }
-    case .running: found[.frozenPicture] = standing(earlier(video?.progress, last.picture))
+    case .running: found[.frozenPicture] = standing(earlier(stop(of: video), last.picture))
     case nil where !hasBeat && hasHadPicture: found[.frozenPicture] = standing(last.picture)
     case .off, nil: break
     }
     if found[.frozenPicture] == nil, digest != nil, video.map({ $0.track.state == .running }) ?? !hasBeat {
       found[.frozenPicture] = last.change.flatMap { Self.condition($0, after: limits.same, now) }
     }
+  }
+
+  /// Since when the device stands still, as heartbeats tell.
+  private func stop(of track: TrackState?) -> Instant? {
+    track.flatMap { $0.hasStood(for: limits.gap) ? $0.progress : nil }
   }
 
   private func earlier(_ one: Instant?, _ other: Instant?) -> Instant? {

@@ -49,7 +49,7 @@ export class Alarm {
   /** When any data, a picture or a sound came last; null: never. */
   #last = { any: null, picture: null, sound: null, change: null };
   #digest = null;
-  /** By "video" and "audio": {state, since, captured, at} of the heartbeats; absent: not told to this page. */
+  /** By "video" and "audio": {state, since, captured, at (last progress), told} of the heartbeats; absent: not told to this page. */
   #tracks = {};
   #ownFault = null;
   #test = null;
@@ -152,7 +152,7 @@ export class Alarm {
 
   #restart(now) {
     for (const name of ["picture", "sound", "change"]) this.#last[name] = now;
-    for (const track of Object.values(this.#tracks)) track.at = now;
+    for (const track of Object.values(this.#tracks)) track.at = track.told = now;
   }
 
   #beat(name, told, now) {
@@ -160,7 +160,7 @@ export class Alarm {
     const { state, captured, fault } = told;
     const before = this.#tracks[name] ?? { since: now, at: now };
     this.#tracks[name] = {
-      state, captured, fault,
+      state, captured, fault, told: now,
       since: before.state === state ? before.since : now,
       // Any other number is progress: another camera counts for itself.
       at: before.captured === captured && state === "running" ? before.at : now,
@@ -179,7 +179,7 @@ export class Alarm {
     if (audioOnly !== undefined && Boolean(audioOnly) !== this.#audioOnly) {
       this.#audioOnly = Boolean(audioOnly);
       this.#last.picture = this.#last.change = now;
-      if (this.#tracks.video) this.#tracks.video.at = now;
+      if (this.#tracks.video) this.#tracks.video.at = this.#tracks.video.told = now;
     }
     this.#phase = phase;
   }
@@ -187,7 +187,7 @@ export class Alarm {
   #shift(seconds, now) {
     const later = (time) => (time === null ? null : Math.min(now, time + seconds));
     for (const name of Object.keys(this.#last)) this.#last[name] = later(this.#last[name]);
-    for (const track of Object.values(this.#tracks)) track.at = later(track.at);
+    for (const track of Object.values(this.#tracks)) Object.assign(track, { at: later(track.at), told: later(track.told) });
     this.#began = later(this.#began);
     this.#ownFault = later(this.#ownFault);
   }
@@ -230,17 +230,19 @@ export class Alarm {
     const { audio, video } = this.#tracks;
     // Other data came meanwhile: where all ends at once, the link is lost.
     const stands = (kind, since) => this.#last.any - since > elsewhere && add(kind, since, gap);
+    // Heartbeats have said so for as long. Where they are late themselves, on a link that loses much, they say nothing.
+    const stopped = (track) => track && track.told - track.at > gap ? track.at : Infinity;
     const hasBeat = Boolean(audio || video);
     if (audio?.state === "missing") at(audio.fault === "digital-silence" ? "digital-silence" : "microphone", audio.since);
     else if (audio?.state === "opening") add("microphone", audio.since, opening);
-    else if (audio?.state === "running") stands("microphone", Math.min(audio.at, this.#last.sound));
+    else if (audio?.state === "running") stands("microphone", Math.min(stopped(audio), this.#last.sound));
     // Without heartbeats (a channel that is not there), what came once is expected.
     else if (!hasBeat) stands("microphone", this.#last.sound);
     if (this.#audioOnly) return;
     if (video?.state === "missing") at(video.fault === "frozen" ? "frozen-picture" : "camera", video.since);
     else if (video?.state === "opening") add("camera", video.since, opening);
     else if (video?.state === "running" || !hasBeat) {
-      stands("frozen-picture", Math.min(video?.at ?? Infinity, this.#last.picture));
+      stands("frozen-picture", Math.min(stopped(video), this.#last.picture));
       if (!found.has("frozen-picture") && this.#digest !== null) add("frozen-picture", this.#last.change, same);
     }
   }
