@@ -66,7 +66,7 @@ extension RealPeers {
       #expect(seen.error == nil)
       #expect(
         Set(seen.steps).isSuperset(of: [
-          "opening", "watch", "light", "lullaby", "shot", "night", "recordings", "settings", "alarm",
+          "opening", "watch", "light", "lullaby", "shot", "night", "proofs", "drill", "recordings", "settings", "alarm",
         ]))
     }
 
