@@ -16,7 +16,7 @@ import time
 import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Interop" / "peers"))
 import avahi  # noqa: E402
@@ -197,11 +197,13 @@ class Service:
     def command(self, *arguments: str) -> str:
         return run(self.program, *arguments, *self.directories)
 
-    def thread_id(self, name: str) -> int:
-        for task in Path(f"/proc/{self.process.pid}/task").iterdir():
-            if (task / "comm").read_text().strip() == name:
-                return int(task.name)
-        raise Problem(f"the child has no thread {name}")
+    def thread_ids(self, name: str) -> list[int]:
+        """Those whose names begin with it."""
+        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
+        found = [int(task.name) for task in tasks if (task / "comm").read_text().startswith(name)]
+        if not found:
+            raise Problem(f"the child has no thread {name}")
+        return found
 
     @property
     def log(self) -> str:
@@ -268,22 +270,19 @@ class Line:
 class Parent:
     """`cradle-parent watch --stats`, whose speaker is a file."""
 
-    def __init__(self, program: str, folder: Path, prefix: list[str], arguments: list[str] = []):
-        self.program, self.prefix, self.state = program, prefix, folder / "parent"
-        self.speaker_path = folder / f"speaker-{uuid.uuid4().hex[:6]}.wav"
-        self.arguments = arguments
+    def __init__(self, program: str, folder: Path, prefix: list[str], speaker_folder: Path):
+        self.program, self.prefix, self.state = program, prefix, folder / "state"
+        self.speaker_path = speaker_folder / "speaker.wav"
         self.process: subprocess.Popen[str] | None = None
 
     def command(self, *arguments: str) -> str:
         return run(*self.prefix, self.program, *arguments, "--state-directory", str(self.state))
 
     def watch(self) -> None:
-        # A write beyond RLIMIT_FSIZE is an error then, as on a full disk, and no signal that kills.
         self.process = subprocess.Popen(
             [*self.prefix, self.program, "watch", "--stats", "--speaker", f"file:{self.speaker_path}",
-             "--state-directory", str(self.state), *self.arguments],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", restore_signals=False,
-            preexec_fn=lambda: signal.signal(signal.SIGXFSZ, signal.SIG_IGN) and None)  # fmt: skip
+             "--state-directory", str(self.state)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")  # fmt: skip
         self.speaker = SpeakerFile(self.speaker_path)
         self.output, self.errors = Lines(self.process.stdout), Lines(self.process.stderr)
 
@@ -317,6 +316,11 @@ class House:
     configuration: str = ""
     has_avahi: bool = False
     child_environment: dict[str, str] = field(default_factory=dict)
+    #: Called before anything is started.
+    prepare: Callable[[House], None] | None = None
+    #: What `prepare` has made.
+    things: dict[str, Any] = field(default_factory=dict)
+    speaker_folder: Path | None = None
 
     def __enter__(self) -> House:
         self.folder = Path(tempfile.mkdtemp(prefix="cradle-faults-"))
@@ -331,6 +335,8 @@ class House:
     def _open(self) -> None:
         self.network = Network()
         self.closing.append(self.network.close)
+        if self.prepare:
+            self.prepare(self)
         child_prefix, parent_prefix = (self.network.inside(host) for host in (self.network.child, self.network.parent))
         # A bus that does not exist: nothing of this machine's own daemons is met.
         nowhere = {"DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={self.folder}/no-bus"}
@@ -344,16 +350,23 @@ class House:
             {**environments[0], **self.child_environment})  # fmt: skip
         self.closing.append(self.child.close)
         wait_for(f"the child starts ({self.child.log})", 30, lambda: self.child.first("ready", 0))
-        self.parent = Parent(
-            self.parent_program, self.folder, [*parent_prefix, "env", *[f"{k}={v}" for k, v in environments[1].items()]])
-        self.closing.append(self.parent.close)
+        self.parent_prefix = [*parent_prefix, "env", *[f"{k}={v}" for k, v in environments[1].items()]]
+        self.parent = self.another_parent("parent")
+
+    def another_parent(self, name: str) -> Parent:
+        """Paired; watches nothing yet."""
+        folder = self.folder / name
+        folder.mkdir()
+        parent = Parent(self.parent_program, folder, self.parent_prefix, self.speaker_folder or folder)
+        self.closing.append(parent.close)
         window = subprocess.Popen(
             [self.child_program, "pair", "--json", *self.child.directories], stdout=subprocess.PIPE, text=True)
         assert window.stdout
         code = json.loads(window.stdout.readline())["code"]
-        self.parent.command("pair", f"{NETWORK}.1:8443", "--code", code)
+        parent.command("pair", f"{NETWORK}.1:8443", "--code", code)
         window.wait(10)
         window.stdout.close()
+        return parent
 
     def watch(self) -> None:
         """Until sound has come for a while."""

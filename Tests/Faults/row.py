@@ -16,7 +16,7 @@ class Row:
     bounds: Bounds
     act: Callable[[Trial], None]
     is_quick: bool
-    #: Arguments of `House`, and what a row needs before it: called with the row's folder.
+    #: Further arguments of `House`.
     house: dict[str, Any] = field(default_factory=dict)
     #: Why it cannot be tried on this machine; none: it can.
     obstacle: Callable[[], str | None] = lambda: None
