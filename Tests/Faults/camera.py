@@ -36,6 +36,7 @@ def picture(number: int, order: str) -> bytes:
 output = sys.stdout.buffer
 number = 0
 last = b""
+frozen = options.orders.with_suffix(".picture")
 due = time.monotonic()
 while True:
     order = options.orders.read_text().strip()
@@ -47,8 +48,13 @@ while True:
         continue
     if number == 0 and not options.raw:
         output.write(f"YUV4MPEG2 W{width} H{height} F{options.framerate:.0f}:1 Ip A1:1 C420jpeg\n".encode())
-    if order != "freeze" or not last:
+    if order != "freeze":
         last = picture(number, order)
+    elif not last:
+        # It shows the same when it is started anew.
+        last = frozen.read_bytes() if frozen.exists() else picture(number, order)
+    if order == "freeze" and not frozen.exists():
+        frozen.write_bytes(last)
     output.write((b"" if options.raw else b"FRAME\n") + last)
     output.flush()
     number += 1

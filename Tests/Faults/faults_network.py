@@ -65,7 +65,8 @@ def loss_20(trial: Trial) -> None:
     lose(trial, 20, 600)
 
 
-@row("address-changes", "the child gets another address", Bounds(rings="link", goes_by_gap=True), quick=True, has_avahi=True)
+@row("address-changes", "the child gets another address", Bounds(rings="link", goes_by_gap=True, may=("frozen-picture",)),
+     quick=True, has_avahi=True)  # fmt: skip
 def address_changes(trial: Trial) -> None:
     trial.broken()
     trial.house.network.move_child(7)

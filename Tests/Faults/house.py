@@ -88,7 +88,7 @@ class Network:
                 continue
             verdict = "drop" if percent == 100 else f"numgen random mod 100 < {percent} drop"
             run(*self.inside(host), "nft", "table inet faults { chain input { type filter hook input priority filter; "
-                f"policy accept; iifname card {verdict}; }} }}")  # fmt: skip
+                f"policy accept; iifname card {verdict}; }}; }}")  # fmt: skip
 
     def move_child(self, last: int) -> None:
         """The child has another address from now on, as after a router has forgotten it."""
@@ -146,7 +146,8 @@ class Service:
     def _start(self) -> subprocess.Popen[str]:
         self.history.append((time.monotonic(), "started"))
         self.fed = time.monotonic()
-        variables = {**self.environment, "NOTIFY_SOCKET": str(self.folder / "notify"),
+        # Installed programs have no helper that prints where they crashed, which takes seconds.
+        variables = {**self.environment, "SWIFT_BACKTRACE": "enable=no", "NOTIFY_SOCKET": str(self.folder / "notify"),
                      "WATCHDOG_USEC": str(int(WATCHDOG_SECONDS * 1e6))}  # fmt: skip
         process = subprocess.Popen(
             [*self.prefix, "env", *[f"{name}={value}" for name, value in variables.items()], self.program, "run",
@@ -277,6 +278,10 @@ class Parent:
 
     def command(self, *arguments: str) -> str:
         return run(*self.prefix, self.program, *arguments, "--state-directory", str(self.state))
+
+    def finds(self, name: str) -> bool:
+        """Whether a child of this name is on the network."""
+        return f'"{name}"' in run(*self.prefix, self.program, "discover", "--json", "--timeout", "2")
 
     def watch(self) -> None:
         self.process = subprocess.Popen(

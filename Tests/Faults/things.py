@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import random
 import struct
 import subprocess
 import sys
@@ -74,14 +75,20 @@ class Microphone:
         house.closing.append(self.close)
 
     def _write(self) -> None:
-        tone = struct.pack("<960h", *[round(3277 * math.sin(2 * math.pi * 1000 * i / 48_000)) for i in range(960)])
+        # With noise, as every microphone has: what repeats itself counts as dead.
+        tones = [
+            struct.pack("<960h", *[
+                round(3277 * math.sin(2 * math.pi * 1000 * i / 48_000) + random.uniform(-20, 20)) for i in range(960)])
+            for _ in range(50)]  # fmt: skip
+        number = 0
         due = time.monotonic()
         while self.is_open:
             if self.delivers != "nothing":
                 try:
-                    os.write(self.pipe, tone if self.delivers == "tone" else bytes(len(tone)))
+                    os.write(self.pipe, tones[number % 50] if self.delivers == "tone" else bytes(1920))
                 except BlockingIOError:
                     pass
+            number += 1
             due += 0.02
             time.sleep(max(0, due - time.monotonic()))
 
