@@ -67,6 +67,8 @@ def until_told(trial: Trial, what: Callable[[dict], bool]) -> None:  # type: ign
     begin = time.time() - (time.monotonic() - trial.broken_at)
 
     def told() -> bool:
+        # Each time it connects to the child, which takes time that the sound needs.
+        time.sleep(2)
         return any(what(event) and event["time"] >= begin - 1 for event in trial.house.events())
 
     try:
@@ -171,8 +173,9 @@ def memory_refused(trial: Trial) -> None:
     other = trial.house.another_parent("other")
     try:
         other.command("screenshot", "-o", str(trial.house.folder / "still.jpg"))
+        trial.note("Another parent was let in, and got a still.")
     except Exception:
-        pass
+        trial.note("Another parent got no still.")
     time.sleep(3)
     ended = child.first("ended", trial.broken_at)
     trial.mended_at = (child.first("started", trial.broken_at) or time.monotonic()) if ended else time.monotonic()

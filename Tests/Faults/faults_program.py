@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Callable
 
 import things
 from faults_devices import UNHURT
@@ -47,13 +48,20 @@ def child_stands_still(trial: Trial) -> None:
     until_watchdog(trial, 40)
 
 
-def until_watchdog(trial: Trial, limit: float) -> None:
+def until_watchdog(trial: Trial, limit: float, let_go: Callable[[], None] = lambda: None) -> None:
     child = trial.house.child
-    try:
-        wait_for("the watchdog", limit, lambda: child.first("watchdog", trial.broken_at))
-    finally:
+    deadline = time.monotonic() + limit
+    while time.monotonic() < deadline and child.first("watchdog", trial.broken_at) is None:
+        time.sleep(0.1)
+    let_go()
+    ended = child.first("watchdog", trial.broken_at)
+    trial.expect(ended, f"the watchdog did not end it within {limit:.0f} s")
+    if ended:
+        trial.note(f"The watchdog ended it after {ended - trial.broken_at:.0f} s.")
+        wait_for("the child is started anew", 20, lambda: child.first("started", ended))
+        trial.mended_at = child.first("started", ended) or 0
+    else:
         trial.mended()
-    trial.note(f"The watchdog ended it after {(child.first('watchdog', trial.broken_at) or 0) - trial.broken_at:.0f} s.")
     trial.finish()
 
 
@@ -63,7 +71,7 @@ def stuck(trial: Trial, name: str, limit: float = 60) -> None:
     trial.broken("is stuck")
     still = things.StillThreads(child.process.pid, child.thread_ids(name))
     try:
-        until_watchdog(trial, limit)
+        until_watchdog(trial, limit, still.close)
     finally:
         still.close()
 

@@ -124,8 +124,10 @@ class Service:
     """The child, as systemd runs it by systemd/cradle-child.service: started anew after a failure, ended when its watchdog is
     not fed."""
 
-    def __init__(self, program: str, folder: Path, prefix: list[str], configuration: str, environment: dict[str, str]):
+    def __init__(self, program: str, folder: Path, prefix: list[str], configuration: str, environment: dict[str, str],
+                 launcher: list[str]):  # fmt: skip
         self.program, self.folder, self.prefix, self.environment = program, folder, prefix, environment
+        self.launcher = launcher
         self.configuration = folder / "child.yaml"
         self.configuration.write_text(configuration)
         self.state = folder / "state"
@@ -150,7 +152,7 @@ class Service:
         variables = {**self.environment, "SWIFT_BACKTRACE": "enable=no", "NOTIFY_SOCKET": str(self.folder / "notify"),
                      "WATCHDOG_USEC": str(int(WATCHDOG_SECONDS * 1e6))}  # fmt: skip
         process = subprocess.Popen(
-            [*self.prefix, "env", *[f"{name}={value}" for name, value in variables.items()], self.program, "run",
+            [*self.prefix, "env", *[f"{name}={value}" for name, value in variables.items()], *self.launcher, self.program, "run",
              "--config", str(self.configuration), "--listen", self.listen, *self.directories],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")  # fmt: skip
         self.logs.append(Lines(process.stderr))
@@ -321,6 +323,8 @@ class House:
     configuration: str = ""
     has_avahi: bool = False
     child_environment: dict[str, str] = field(default_factory=dict)
+    #: Starts the child's program, which takes its place.
+    child_launcher: list[str] = field(default_factory=list)
     #: Called before anything is started.
     prepare: Callable[[House], None] | None = None
     #: What `prepare` has made.
@@ -352,7 +356,7 @@ class House:
             environments = [daemon.environment for daemon in self.daemons]
         self.child = Service(
             self.child_program, self.folder, child_prefix, self.configuration or standard_configuration(),
-            {**environments[0], **self.child_environment})  # fmt: skip
+            {**environments[0], **self.child_environment}, self.child_launcher)  # fmt: skip
         self.closing.append(self.child.close)
         wait_for(f"the child starts ({self.child.log})", 30, lambda: self.child.first("ready", 0))
         self.parent_prefix = [*parent_prefix, "env", *[f"{k}={v}" for k, v in environments[1].items()]]

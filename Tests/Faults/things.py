@@ -215,7 +215,17 @@ def clock_of_its_own(house: House) -> None:
     house.things["clock"] = setting
     house.child_environment |= {
         "LD_PRELOAD": str(FAKETIME[0]), "FAKETIME_TIMESTAMP_FILE": str(setting), "FAKETIME_NO_CACHE": "1",
-        "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1"}  # fmt: skip
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        # Else waiting with a time limit breaks.
+        "FAKETIME_FORCE_MONOTONIC_FIX": "0"}  # fmt: skip
+    # The library moves the environment of the first program that it meets; Swift finds its arguments beside it.
+    house.child_launcher = ["env"]
+
+    def clean() -> None:
+        for path in Path("/dev/shm").glob(f"*faketime_*_{house.child.process.pid}"):
+            path.unlink()
+
+    house.closing.append(clean)
 
 
 def names_from_nowhere(house: House) -> None:
