@@ -65,12 +65,15 @@ def until_watchdog(trial: Trial, limit: float, let_go: Callable[[], None] = lamb
     trial.finish()
 
 
-def stuck(trial: Trial, name: str, limit: float = 60) -> None:
+def stuck(trial: Trial, name: str, limit: float = 60, at_work: bool = False) -> None:
     """Threads of this name; which the service has to end and start anew."""
     child = trial.house.child
     trial.broken("is stuck")
     still = things.StillThreads(child.process.pid, child.thread_ids(name))
     try:
+        if at_work:
+            still.catch_at_work()
+            trial.broken_at = time.monotonic()
         until_watchdog(trial, limit, still.close)
     finally:
         still.close()
@@ -85,9 +88,9 @@ def loop_stuck(trial: Trial) -> None:
     stuck(trial, "NIO-ELT-")
 
 
-@row("encoder-stuck", "the child's encoder does not go on", Bounds(rings="frozen-picture"), obstacle=no_freezer)
+@row("encoder-stuck", "the child's encoder does not come to the end of a picture", Bounds(rings="frozen-picture"), obstacle=no_freezer)
 def encoder_stuck(trial: Trial) -> None:
-    stuck(trial, "encode")
+    stuck(trial, "encode", at_work=True)
 
 
 @row("microphone-stuck", "the thread that reads the child's microphone does not go on", Bounds(rings="microphone"),

@@ -13,7 +13,7 @@ import time
 import uuid
 from pathlib import Path
 
-from house import CAMERA, House, Problem, run, standard_configuration
+from house import CAMERA, House, Problem, run, standard_configuration, wait_for
 
 HERE = Path(__file__).resolve().parent
 
@@ -171,7 +171,24 @@ class StillThreads:
         (self.still / "cgroup.type").write_text("threaded")
         for thread in threads:
             (self.still / "cgroup.threads").write_text(str(thread))
-        (self.still / "cgroup.freeze").write_text("1")
+        self.threads = threads
+        self._freeze(True)
+
+    def _freeze(self, is_frozen: bool) -> None:
+        (self.still / "cgroup.freeze").write_text("1" if is_frozen else "0")
+        wanted = f"frozen {int(is_frozen)}"
+        wait_for("threads that stand still", 5, lambda: wanted in (self.still / "cgroup.events").read_text())
+
+    def catch_at_work(self) -> None:
+        """Until they stand still while they compute, and not while they wait: proc_pid_syscall(5)."""
+        for _ in range(500):
+            calls = [Path(f"/proc/{self.process}/task/{thread}/syscall").read_text() for thread in self.threads]
+            if all(call.startswith("-1 ") for call in calls):
+                return
+            self._freeze(False)
+            time.sleep(random.uniform(0.01, 0.1))
+            self._freeze(True)
+        raise Problem("the threads do nothing but wait")
 
     def close(self) -> None:
         if not self.home.exists():
