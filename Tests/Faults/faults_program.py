@@ -88,12 +88,13 @@ def loop_stuck(trial: Trial) -> None:
     stuck(trial, "NIO-ELT-")
 
 
-@row("encoder-stuck", "the child's encoder does not come to the end of a picture", Bounds(rings="frozen-picture"), obstacle=no_freezer)
+@row("encoder-stuck", "the child's encoder does not come to the end of a picture", Bounds(rings="frozen-picture", may=("link",)),
+     obstacle=no_freezer)  # fmt: skip
 def encoder_stuck(trial: Trial) -> None:
     stuck(trial, "encode", at_work=True)
 
 
-@row("microphone-stuck", "the thread that reads the child's microphone does not go on", Bounds(rings="microphone"),
+@row("microphone-stuck", "the thread that reads the child's microphone does not go on", Bounds(rings="microphone", may=("link",)),
      obstacle=no_freezer)  # fmt: skip
 def microphone_stuck(trial: Trial) -> None:
     stuck(trial, "sound", 150)

@@ -191,26 +191,27 @@ class StillThreads:
         raise Problem("the threads do nothing but wait")
 
     def close(self) -> None:
-        if not self.home.exists():
-            return
-        (self.still / "cgroup.freeze").write_text("0")
-        root = self.home.parent
-        for _ in range(100):
-            # Groups can be removed when nobody is in them.
-            for process in (self.home / "cgroup.procs").read_text().split():
-                try:
-                    (root / "cgroup.procs").write_text(process)
-                except OSError:
-                    pass
+        """Lets them go on. Twice does no harm."""
+        for _ in range(200):
             try:
-                self.still.rmdir()
-                self.home.rmdir()
+                if self.still.exists():
+                    (self.still / "cgroup.freeze").write_text("0")
+                    self.still.rmdir()
+                if self.home.exists():
+                    self.home.rmdir()
                 return
             except OSError:
-                if not self.still.exists():
-                    continue
+                # Groups can be removed when nobody is in them. Threads go where their process goes.
                 time.sleep(0.05)
+                self._leave()
         raise Problem(f"{self.home} cannot be removed")
+
+    def _leave(self) -> None:
+        try:
+            for process in (self.home / "cgroup.procs").read_text().split():
+                (self.home.parent / "cgroup.procs").write_text(process)
+        except OSError:
+            pass
 
 
 def hierarchy() -> Path | None:
