@@ -33,11 +33,13 @@ FINDING_PACKAGES := avahi-daemon dbus
 TEST_PACKAGES := $(VIEWER_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) $(DESKTOP_PACKAGES) systemd curl openssl ffmpeg chromium firefox-esr \
   iproute2 nftables procps avahi-utils python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 \
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
+# What breaks things on purpose.
+FAULT_PACKAGES := python3 iproute2 nftables util-linux libfaketime $(FINDING_PACKAGES)
 BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
 VIEWER_PYTHON := aiortc aiohttp axe-core-python numpy websockets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-viewer setup-test setup-bench build demo test test-hardware test-arm64 fuzz soak bench format lint install uninstall setup-deb setup-cross deb test-package test-release clean
+.PHONY: help setup setup-demo setup-viewer setup-test setup-faults setup-bench build demo test test-faults test-hardware test-arm64 fuzz soak bench format lint install uninstall setup-deb setup-cross deb test-package test-release clean
 
 help: ## lists the targets
 	@echo "Cradle: a baby monitor that a family owns. Targets:"
@@ -61,6 +63,9 @@ setup-viewer: setup
 
 setup-test: setup-viewer
 	$(call need,$(TEST_PACKAGES))
+
+setup-faults: setup
+	$(call need,$(FAULT_PACKAGES))
 
 setup-bench: setup-test
 	$(call need,$(BENCH_PACKAGES))
@@ -93,6 +98,11 @@ demo: setup-demo ## starts a child, watches it, shows the figures and a link; Ct
 test: setup-test $(PAGES) ## runs every test that needs no special hardware; FILTER=NAME: only those
 	swift build --build-tests
 	@Tests/run --build $(BUILD) $(FILTER)
+
+test-faults: setup-faults $(PAGES) ## breaks things on purpose, measures when somebody knows (45 min); QUICK=1: less; ROW=NAME: that one
+	swift build --product cradle-child
+	swift build --product cradle-parent
+	@$(SUDO) $(PYTHON) Tests/Faults/run $(if $(QUICK),--quick) $(addprefix --row ,$(ROW)) --json $(BUILD)/faults.json
 
 test-hardware: setup-viewer deb ## runs child and package in a virtual machine with a camera and a sound card
 	VENV=$(VENV) Tests/Hardware/run $(BUILD)/release $(BUILD)/debian

@@ -1,0 +1,84 @@
+"""The network between child and parent."""
+
+from __future__ import annotations
+
+import time
+
+from measure import Bounds, Trial
+from row import row
+
+
+def cut(trial: Trial, seconds: float) -> None:
+    """The parent's cable is pulled out, and put in again."""
+    trial.broken()
+    trial.house.network.plug("parent", "down")
+    time.sleep(seconds)
+    trial.house.network.plug("parent", "up")
+    trial.mended()
+    trial.finish()
+
+
+@row("network-2s", "the parent has no network for 2 s", Bounds(), quick=True)
+def network_2s(trial: Trial) -> None:
+    cut(trial, 2)
+
+
+@row("network-3s", "the parent has no network for 3 s", Bounds(), quick=True)
+def network_3s(trial: Trial) -> None:
+    cut(trial, 3)
+
+
+@row("network-10s", "the parent has no network for 10 s", Bounds(rings="link"), quick=True)
+def network_10s(trial: Trial) -> None:
+    cut(trial, 10)
+
+
+@row("network-10min", "the parent has no network for 10 min", Bounds(rings="link"))
+def network_10min(trial: Trial) -> None:
+    cut(trial, 600)
+
+
+def lose(trial: Trial, percent: int, seconds: float) -> None:
+    """Of all packets, in both directions."""
+    trial.broken()
+    trial.house.network.lose(percent)
+    time.sleep(seconds)
+    rates = [line.figures["framesPerSecond"] for line in trial.house.parent.lines(trial.broken_at + 2)]
+    trial.house.network.lose(0)
+    trial.mended()
+    trial.finish()
+    trial.note(f"{sum(rates) / len(rates):.1f} of 15 pictures a second.")
+
+
+@row("loss-20-short", "20 % of all packets are lost for 15 s", Bounds(), quick=True)
+def loss_20_short(trial: Trial) -> None:
+    lose(trial, 20, 15)
+
+
+@row("loss-5", "5 % of all packets are lost for 10 min", Bounds())
+def loss_5(trial: Trial) -> None:
+    lose(trial, 5, 600)
+
+
+@row("loss-20", "20 % of all packets are lost for 10 min", Bounds())
+def loss_20(trial: Trial) -> None:
+    lose(trial, 20, 600)
+
+
+@row("address-changes", "the child gets another address", Bounds(rings="link", goes_by_gap=True, may=("frozen-picture",)),
+     quick=True, has_avahi=True)  # fmt: skip
+def address_changes(trial: Trial) -> None:
+    trial.broken()
+    trial.house.network.move_child(7)
+    trial.mended()
+    trial.finish(40)
+
+
+@row("router-gone", "the router is off for 8 s", Bounds(rings="link"), quick=True)
+def router_gone(trial: Trial) -> None:
+    trial.broken()
+    trial.house.network.switch("down")
+    time.sleep(8)
+    trial.house.network.switch("up")
+    trial.mended()
+    trial.finish()
