@@ -75,6 +75,20 @@ import Wire
     #expect(try #require(failedAt) - cut <= .seconds(31) && (try #require(failedAt)) - cut >= .seconds(23))
   }
 
+  /// Six checks in a row are lost once in some hundred.
+  @Test func heavyLossDoesNotEndConsent() throws {
+    let (a, b, network) = try connected()
+    network.loss = 0.2
+    for _ in 0..<36_000 {
+      network.run(for: .milliseconds(200))
+      a.agent.noteReceived(from: b.addresses[0], now: network.now)
+      b.agent.noteReceived(from: a.addresses[0], now: network.now)
+      network.drain(a)
+      network.drain(b)
+    }
+    #expect(a.states.isEmpty && b.states.isEmpty)
+  }
+
   @Test func consentExpiresAfterThirtySecondsForGood() throws {
     let (a, b, network) = try connected()
     let cut = network.now

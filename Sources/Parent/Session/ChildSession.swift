@@ -1,4 +1,5 @@
 internal import Control
+internal import Frames
 internal import NIOCore
 internal import PeerConnection
 internal import SCTP
@@ -32,6 +33,8 @@ final class ChildSession {
   private var isOver = false
   /// How long to wait for the reason of an end.
   private static let patience: TimeAmount = .milliseconds(500)
+  /// A child that runs sends more often than this.
+  private static let silence: TimeAmount = .milliseconds(1500)
 
   /// The control channel. An object of its own, because the control client needs it before the session exists.
   private final class Channel {
@@ -129,6 +132,21 @@ final class ChildSession {
     hub.eventLoop.scheduleTask(in: Self.patience) { bound.value.end(reason) }
   }
 
+  /// A program that was killed leaves closed sockets. Where nothing comes any more either, there is no reason to wait until
+  /// consent expires.
+  private func detached() {
+    guard let received else { return }
+    let bound = NIOLoopBound(self, eventLoop: hub.eventLoop)
+    hub.eventLoop.scheduleTask(in: Self.silence) {
+      if bound.value.received == received { bound.value.end(.lost("the child's program has ended")) }
+    }
+  }
+
+  /// Packets so far; nil without a connection.
+  private var received: UInt64? {
+    peer.flatMap { hub.connection($0) }?.statistics(now: MonotonicClock.now).packetsReceived
+  }
+
   private func openChannel() {
     guard channel.id == nil, let peer else { return }
     hub.with(peer) { connection, now in
@@ -164,6 +182,8 @@ final class ChildSession {
       }
     case .waiting(let reason, let time):
       tell(.waiting(reason, time))
+    case .detached:
+      detached()
     case .over(let reason):
       end(reason)
     }

@@ -12,6 +12,8 @@ final class RoomConnection {
     /// Once, before any other event.
     case connected(isLocal: Bool)
     case unreachable(String)
+    /// The socket was closed; an open session goes on without it.
+    case detached
     /// Any action but `send`, which is carried out here.
     case action(PairedParentAction)
   }
@@ -87,8 +89,10 @@ final class RoomConnection {
         self?.perform { $0.receive(reply, now: $1) }
       }
       socket.onClose = { [weak self] _ in
-        self?.socket = nil
-        self?.perform { session, _ in session.connectionLost() }
+        guard let self else { return }
+        self.socket = nil
+        perform { session, _ in session.connectionLost() }
+        if session.isOpen { notify(.detached) }
       }
       self.address = address
       let remote = socket.remoteAddress?.ip

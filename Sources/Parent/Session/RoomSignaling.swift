@@ -42,6 +42,7 @@ final class RoomSignaling: SessionSignaling {
       guard let offer = makeOffer?(isLocal) else { return }
       connection?.perform { $0.start(offer: offer, now: $1) }
     case .unreachable(let reason): end(.lost(reason))
+    case .detached: notify(.detached)
     case .action(let action): handle(action)
     }
   }

@@ -9,6 +9,8 @@ enum SignalingEvent {
   case restarted(ufrag: String, pwd: String, candidates: [String])
   /// It will be retried after this time; the text says why.
   case waiting(String, Duration)
+  /// The signalling connection of an open session was closed, as when the child's program ends. The session may go on.
+  case detached
   /// The last event.
   case over(SessionEnd)
 }

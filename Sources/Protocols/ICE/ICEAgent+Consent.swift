@@ -16,7 +16,15 @@ extension ICEAgent {
     } else if now >= silence + configuration.probeAfter, now >= pairs[index].nextProbe {
       sendCheck(index, .probe, now: now)
       pairs[index].nextProbe = now + (isWeak ? configuration.weakProbeInterval : configuration.probeInterval)
+    } else if now >= consentRetry(of: pairs[index]), now >= pairs[index].nextProbe {
+      sendCheck(index, .probe, now: now)
+      pairs[index].nextProbe = now + configuration.weakProbeInterval
     }
+  }
+
+  /// When consent should have been renewed.
+  private func consentRetry(of pair: CandidatePair) -> Instant {
+    pair.consentExpiresAt.map { $0 - configuration.consentExpiry + configuration.consentRetryAfter } ?? .distantFuture
   }
 
   /// RFC 7675 section 5.1: 0.8 to 1.2 times the interval, so that the checks of many peers do not synchronise.
@@ -68,6 +76,7 @@ extension ICEAgent {
     let silence = silentSince(pair)
     var deadline = min(pair.nextConsentCheck, pair.consentExpiresAt ?? .distantFuture)
     if !isWeak { deadline = min(deadline, silence + configuration.weakAfter) }
-    return min(deadline, max(silence + configuration.probeAfter, pair.nextProbe))
+    let probe = min(silence + configuration.probeAfter, consentRetry(of: pair))
+    return min(deadline, max(probe, pair.nextProbe))
   }
 }

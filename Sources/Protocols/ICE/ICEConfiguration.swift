@@ -15,6 +15,9 @@ public struct ICEConfiguration: Hashable, Sendable {
   public var consentInterval: Duration = .seconds(5)
   /// Without a valid response for this long we stop sending. RFC 7675 section 5.1.
   public var consentExpiry: Duration = .seconds(30)
+  /// A check that has no answer by then was lost: consent not renewed for this long is asked for by a probe each
+  /// `weakProbeInterval`. With 20 % loss both ways a check in three fails, so six in a row in a night.
+  public var consentRetryAfter: Duration = .seconds(7)
   /// A selected pair without authenticated traffic for this long is probed, independently of consent checks. Media and
   /// RTCP never pause that long and Chromium checks every 2.5 s, so a healthy path sees no extra checks.
   public var probeAfter: Duration = .seconds(3)
