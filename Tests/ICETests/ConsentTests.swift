@@ -122,6 +122,31 @@ import Wire
     #expect(a.agent.state == .completed && b.agent.state == .completed)
   }
 
+  /// The child has another address: its pictures come from there, and what it is told has to go there.
+  @Test func whatIsSentFollowsTheAddressThatDataComesFrom() throws {
+    let inside = SimulatedPeer(.controlled, addresses: ["192.168.1.2"], seed: 9)
+    let outside = SimulatedPeer(.controlling, addresses: ["198.51.100.7"], seed: 10)
+    inside.natAddress = .v4(0xcb00_7101)
+    let network = SimulatedNetwork(inside, outside)
+    network.exchange()
+    _ = try #require(network.timeToConnect())
+    network.run(for: .seconds(20))
+    inside.rebind()
+    let moved = network.now
+    while network.now - moved < .seconds(6) {
+      network.run(for: .milliseconds(20))
+      if let port = inside.mappings.values.first {
+        outside.agent.noteReceived(from: TransportAddress(ip: .v4(0xcb00_7101), port: port), now: network.now)
+        network.drain(outside)
+        if outside.agent.selectedPair?.remoteAddress.port == port { break }
+      }
+    }
+    // The other side asks for an answer after 3 s of silence; then it is known.
+    #expect(network.now - moved < .seconds(4))
+    network.run(for: .seconds(30))
+    #expect(network.areConnected && outside.agent.selectedPair?.nominated == true)
+  }
+
   @Test(arguments: [true, false])
   func aNATThatRebindsCostsSecondsOnly(natIsControlling: Bool) throws {
     let inside = SimulatedPeer(natIsControlling ? .controlling : .controlled, addresses: ["192.168.1.2"], seed: 5)

@@ -52,8 +52,9 @@ extension ICEAgent {
         // Not while another pair is usable or a restart is in progress.
         hasLostConsent = pairs[index].generation == generation && !pairs.contains { $0.isUsable(at: now) }
       } else {
-        // Consent is renewed on the selected pair only; this one may be tried again.
-        pairs[index].state = .frozen
+        // Consent is renewed on the selected pair only; this one may be tried again, unless the peer had that address for
+        // a while and left it.
+        pairs[index].state = pairs[index].remote.type == .peerReflexive ? .failed : .frozen
       }
     }
     if selectedIndex == nil, !pairs.contains(where: { $0.isUsable(at: now) }) { firstValidAt = nil }

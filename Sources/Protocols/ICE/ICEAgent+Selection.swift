@@ -44,12 +44,21 @@ extension ICEAgent {
     if let selectedIndex { emit(.selectedPairChanged(publicPair(pairs[selectedIndex]))) }
   }
 
-  /// A nominated pair that the peer sends on while the selected one is silent: the peer's NAT has rebound.
+  /// A pair that the peer sends on while the selected one is silent: it has another address, or its NAT has rebound. The
+  /// controlled side follows nominations only, lest both sides follow each other in turns.
   private func movedPair(from selected: Int, among usable: [Int], now: Instant) -> Int? {
-    guard !pairs[selected].isAlive(at: now, within: configuration.probeAfter) else { return nil }
+    guard !pairs[selected].isAlive(at: now, within: configuration.movedAfter) else { return nil }
+    let isLongSilent = !pairs[selected].isAlive(at: now, within: configuration.probeAfter)
     return usable.first {
-      $0 != selected && pairs[$0].nominated && pairs[$0].isAlive(at: now, within: configuration.probeInterval)
+      $0 != selected && pairs[$0].isAlive(at: now, within: configuration.probeInterval)
+        && (role == .controlling || pairs[$0].nominated && isLongSilent)
     }
+  }
+
+  /// Data has come on another pair than the selected one.
+  func seemsMoved(now: Instant) -> Bool {
+    guard role == .controlling, let selectedIndex else { return false }
+    return !pairs[selectedIndex].isAlive(at: now, within: configuration.movedAfter)
   }
 
   private func rank(_ index: Int, now: Instant) -> (Int, Int, UInt64) {

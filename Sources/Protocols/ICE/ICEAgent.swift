@@ -152,7 +152,7 @@ public struct ICEAgent: Sendable {
       if isWeak { advance(now: now) }
     } else if let index = pairs.firstIndex(where: { $0.generation == generation && $0.remoteAddress == remote }) {
       pairs[index].lastHeard = now
-      if isWeak { advance(now: now) }
+      if isWeak || seemsMoved(now: now) { advance(now: now) }
     }
   }
 

@@ -21,6 +21,8 @@ public struct ICEConfiguration: Hashable, Sendable {
   /// A selected pair without authenticated traffic for this long is probed, independently of consent checks. Media and
   /// RTCP never pause that long and Chromium checks every 2.5 s, so a healthy path sees no extra checks.
   public var probeAfter: Duration = .seconds(3)
+  /// The peer sends on another valid pair and nothing has come on the selected one for this long: it has moved.
+  public var movedAfter: Duration = .seconds(1)
   /// The interval between probes: several fit before `weakAfter`, so that one lost packet raises no alarm.
   public var probeInterval: Duration = .milliseconds(500)
   /// The same once the path is weak, so that recovery is noticed soon.
