@@ -240,16 +240,17 @@ let checks: [Target] = [
   tests("IdentityTests", needs: ["Pairing", "SecureTransport", "Identity", "TestSupport"]),
   tests("HealthTests", needs: ["Health", "Linux", "TestSupport"]),
   tests("DesktopTests", needs: ["Storage", "Desktop"]),
-  // Appends to an event store until the test kills it.
+  // Writes to a store until the test kills it.
   .executableTarget(
-    name: "event-store-probe", dependencies: ["Control", "NightReport", "Storage"],
-    path: "Tests/StorageTests/event-store-probe", swiftSettings: strict),
+    name: "store-probe",
+    dependencies: ["Pairing", "Control", "NightReport", "Notifications", "Storage", "TestSupport"],
+    path: "Tests/StorageTests/store-probe", swiftSettings: strict),
   tests(
     "StorageTests",
     needs: [
       "Wire", "DeviceNames", "Pairing", "Control", "NightReport", "Notifications", "Storage", "TestSupport",
-      "event-store-probe",
-    ], exclude: ["event-store-probe"]),
+      "store-probe",
+    ], exclude: ["store-probe"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
   .executableTarget(
     name: "discovery-probe", dependencies: ["Discovery"], path: "Tests/DiscoveryTests/discovery-probe",

@@ -149,6 +149,32 @@ def unplugged_camera_shows_a_card_and_comes_back(machine: Machine) -> None:
         expect(abs(after.brightness - before.brightness) < 10, f"not back: {after.brightness} of {before.brightness}")
 
 
+def camera_comes_back_under_another_number(machine: Machine) -> None:
+    """A program that still holds the old node keeps its number taken; the camera is known by its name and place."""
+    with Child(machine, device="/dev/video0") as child:
+        viewer = Viewer(machine, child)
+        before = viewer.watch(4)
+        before.expect_picture()
+        machine.run("sleep 60 </dev/video0 >/dev/null 2>&1 & echo $! >/tmp/holder; sleep 0.5; hil-camera unplug; sleep 3")
+        try:
+            running = child.log().count("camera is running")
+            machine.run("hil-camera plug")
+            plugged = time.monotonic()
+            while child.log().count("camera is running") == running and time.monotonic() - plugged < 15:
+                time.sleep(0.05)
+            late = time.monotonic() - plugged
+            nodes = machine.run("hil-camera list")
+            expect("/dev/video0 " not in nodes, f"the number is the same: {nodes}")
+            expect(late < 15, f"not back; there are {nodes}")
+            print(f"  back under another number, {late:.1f} s after it was there ({nodes.split()[0]})", flush=True)
+            after = viewer.watch(4)
+            after.expect_picture()
+            expect(abs(after.brightness - before.brightness) < 10, f"not back: {after.brightness} of {before.brightness}")
+        finally:
+            # The first number again, for the other tests.
+            machine.run("kill $(cat /tmp/holder); hil-camera unplug; sleep 1; hil-camera plug")
+
+
 def child_without_camera_streams_sound(machine: Machine) -> None:
     """A child that starts without any camera sends a card and sound, and takes the camera that comes later."""
     machine.run("hil-camera unplug")
@@ -311,6 +337,7 @@ TESTS: list[Callable[[Machine], None]] = [
     camera_and_tone_arrive,
     another_size_arrives,
     unplugged_camera_shows_a_card_and_comes_back,
+    camera_comes_back_under_another_number,
     child_without_camera_streams_sound,
     unplugged_microphone_comes_back,
     broken_frames_and_faults_are_survived,

@@ -131,7 +131,8 @@ class Child:
                 f"listen: '0.0.0.0:{PORT}'",
                 "cameras:",
                 f"  - {{id: cot, device: {device}, width: {width}, height: {height}, framerate: {framerate}{keys}}}",
-                "microphone: {device: 'hw:Loopback,0,0'}",
+                # Nobody plays into it most of the time.
+                "microphone: {device: 'hw:Loopback,0,0', may-be-silent: true}",
                 "speaker: {device: none}",
             ]
         )
