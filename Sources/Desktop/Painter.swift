@@ -73,8 +73,8 @@ struct Painter {
     } else if picture == nil {
       drawCentred(content.waiting, y: size.height / 2 - 11 * scale, scale: scale, .faint)
     }
-    if showsLine { drawLine(content, height: barHeight, scale: scale) }
     if content.isRinging { drawFrame(isBright ? 6 : 2, scale: scale) }
+    if showsLine { drawLine(content, height: barHeight, scale: scale) }
     sdl.pointee.RenderPresent(renderer)
   }
 
