@@ -11,7 +11,8 @@ extension RealPeers {
       let (output, error, status) = try ChildProcess.run(
         "python3",
         [
-          root.appending(path: "Tests/Faults/run").path, "--row", row, "--child", ChildProcess.program.path, "--parent",
+          root.appending(path: "Tests/Faults/run").path, "--busy", "--row", row, "--child", ChildProcess.program.path,
+          "--parent",
           ParentProcess.program.path,
         ])
       #expect(status == 0, "\(output)\(error)")
