@@ -1,19 +1,34 @@
-public import Glibc
+internal import Glibc
 
 /// The wall clock in this machine's time zone.
-public enum LocalClock {
-  /// Calendar and clock, as localtime_r(3) has them: `tm_year` counts from 1900. A time that cannot be represented is the
-  /// epoch.
-  public static func parts(unixSeconds: Double) -> tm {
+public struct LocalClock: Hashable, Sendable {
+  public let year: Int
+  /// From 1.
+  public let month: Int
+  /// From 1.
+  public let day: Int
+  public let hour: Int
+  public let minute: Int
+  /// Up to 60, in a leap second.
+  public let second: Int
+
+  /// As localtime_r(3) has it. A time that it cannot represent is shown as the epoch.
+  public init(unixSeconds: Double) {
     var time = time_t(exactly: unixSeconds.rounded(.down)) ?? 0
     var parts = tm()
-    if localtime_r(&time, &parts) == nil { parts = tm() }
-    return parts
+    if localtime_r(&time, &parts) == nil {
+      time = 0
+      gmtime_r(&time, &parts)
+    }
+    // `tm_year` counts from 1900 and may be close to the largest Int32.
+    year = Int(parts.tm_year) + 1900
+    month = Int(parts.tm_mon) + 1
+    day = Int(parts.tm_mday)
+    hour = Int(parts.tm_hour)
+    minute = Int(parts.tm_min)
+    second = Int(parts.tm_sec)
   }
 
   /// Minutes after midnight.
-  public static func minutesOfDay(unixSeconds: Double) -> Int {
-    let parts = parts(unixSeconds: unixSeconds)
-    return Int(parts.tm_hour) * 60 + Int(parts.tm_min)
-  }
+  public var minutesOfDay: Int { hour * 60 + minute }
 }

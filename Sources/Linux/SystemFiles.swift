@@ -23,6 +23,21 @@ public struct SystemFiles: Sendable {
     }
   }
 
+  /// By which a file is known to have changed.
+  public struct Version: Hashable, Sendable {
+    /// Bytes.
+    public let size: Int
+    /// Seconds since 1970.
+    public let modified: Int
+  }
+
+  /// Nil if there is no file of this name: stat(2), links followed.
+  public func version(_ path: String) -> Version? {
+    var status = stat()
+    guard stat(root + path, &status) == 0 else { return nil }
+    return Version(size: Int(status.st_size), modified: status.st_mtim.tv_sec)
+  }
+
   /// The content, at most 256 KiB of it; nil if it cannot be read.
   public func text(_ path: String) -> String? {
     guard let file = fopen(root + path, "re") else { return nil }

@@ -303,7 +303,7 @@ final class ControlService: @unchecked Sendable {
 
   /// The proof of hearing of each day.
   private func testHearing() {
-    let minutes = LocalClock.minutesOfDay(unixSeconds: Self.unixTime)
+    let minutes = LocalClock(unixSeconds: Self.unixTime).minutesOfDay
     let isDue = nightlyTest?.isDue(minutesOfDay: minutes, hasListeners: !listeners.isEmpty, now: MonotonicClock.now)
     if isDue == true { _ = try? hearing.begin(unixTime: Self.unixTime) }
   }

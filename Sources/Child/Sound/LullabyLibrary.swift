@@ -1,6 +1,5 @@
 internal import Devices
 internal import Frames
-internal import Glibc
 internal import Linux
 internal import Sound
 internal import Synchronization
@@ -54,13 +53,9 @@ final class LullabyLibrary: Sendable {
     melody(id: "twinkle", title: "Twinkle, twinkle, little star", .maman),
   ]
 
-  private struct Stamp: Hashable {
-    var size: Int
-    var modified: Int
-  }
-
   private struct Known {
-    var stamp: Stamp
+    /// Nil: there was none.
+    var version: SystemFiles.Version?
     var result: Result<LullabyTrack, SoundFileError>
   }
 
@@ -110,19 +105,17 @@ final class LullabyLibrary: Sendable {
 
   private func read(_ name: String, _ known: Known?) -> Known {
     let path = "\(folder)/\(name)"
-    var status = stat()
-    let isThere = stat(path, &status) == 0
-    let stamp = Stamp(size: isThere ? Int(status.st_size) : -1, modified: isThere ? status.st_mtim.tv_sec : 0)
-    if let known, known.stamp == stamp { return known }
+    let version = SystemFiles().version(path)
+    if let known, known.version == version { return known }
     do throws(SoundFileError) {
       let file = try SoundFile(path: path)
       let base = String(name.prefix { $0 != "." })
       let track = LullabyTrack(
         id: Self.id(of: base), title: Self.title(file.title, base),
         seconds: file.length.map { Double($0) / Double(AudioFormat.sampleRate) }, content: .file(path: path))
-      return Known(stamp: stamp, result: .success(track))
+      return Known(version: version, result: .success(track))
     } catch {
-      return Known(stamp: stamp, result: .failure(error))
+      return Known(version: version, result: .failure(error))
     }
   }
 
