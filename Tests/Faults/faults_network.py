@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
-from measure import Bounds, Trial
+import sound
+from measure import Bounds, Trial, kind
 from row import row
 
 
@@ -63,6 +65,47 @@ def loss_5(trial: Trial) -> None:
 @row("loss-20", "20 % of all packets are lost for 10 min", Bounds())
 def loss_20(trial: Trial) -> None:
     lose(trial, 20, 600)
+
+
+#: What a program may hold more after two hours than after ten minutes: pages that the allocator keeps.
+MEMORY_SLACK_KB = 1024
+
+
+def held(pid: int) -> tuple[int, int, int]:
+    """Anonymous memory in kB, descriptors and threads of a program."""
+    process = Path("/proc") / str(pid)
+    status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
+    return (int(status["RssAnon"].split()[0]), len(list((process / "fd").iterdir())), int(status["Threads"]))
+
+
+@row("evening", "5 % of all packets are lost for 2 h, and all of them for 2.5 s of each minute", Bounds(), long=True)
+def evening(trial: Trial) -> None:
+    house, minutes = trial.house, 120
+    programs = {"child": house.child.process.pid, "parent": house.parent.process.pid}
+    early: dict[str, tuple[int, int, int]] = {}
+    for minute in range(minutes):
+        trial.broken()
+        house.network.lose(5)
+        time.sleep(57.5)
+        house.network.lose(100)
+        time.sleep(2.5)
+        house.network.lose(5)
+        # Minute by minute: all of it at once were a gigabyte.
+        rings = sound.ringing(sound.windows(house.parent.speaker, trial.broken_at))
+        kinds = {name for line in house.parent.lines(trial.broken_at) if (name := kind(line)) is not None}
+        trial.expect(not rings and not kinds, f"it rang in minute {minute + 1} ({', '.join(kinds) or 'heard'})")
+        if minute == 9:
+            early = {name: held(pid) for name, pid in programs.items()}
+    for name, pid in programs.items():
+        (before, *rest), (after, *others) = early[name], held(pid)
+        trial.expect(after - before < MEMORY_SLACK_KB, f"the {name} holds {after - before} kB more than at first")
+        trial.expect(
+            all(last <= first + 2 for first, last in zip(rest, others)),
+            f"the {name} has {others} descriptors and threads, at first {rest}")
+        trial.note(f"The {name} held {before / 1024:.1f} MB after 10 min and {after / 1024:.1f} MB at the end.")
+    house.network.lose(0)
+    trial.mended()
+    trial.finish()
 
 
 @row("address-changes", "the child gets another address", Bounds(rings="link", goes_by_gap=True, may=("frozen-picture",)),

@@ -16,6 +16,8 @@ class Row:
     bounds: Bounds
     act: Callable[[Trial], None]
     is_quick: bool
+    #: It takes hours: only when it is named.
+    is_long: bool
     #: Further arguments of `House`.
     house: dict[str, Any] = field(default_factory=dict)
     #: Why it cannot be tried on this machine; none: it can.
@@ -25,10 +27,10 @@ class Row:
 ROWS: list[Row] = []
 
 
-def row(name: str, fault: str, bounds: Bounds, quick: bool = False, obstacle: Callable[[], str | None] = lambda: None,
-        **house: Any) -> Callable[[Callable[[Trial], None]], Callable[[Trial], None]]:  # fmt: skip
+def row(name: str, fault: str, bounds: Bounds, quick: bool = False, long: bool = False,
+        obstacle: Callable[[], str | None] = lambda: None, **house: Any) -> Callable[[Callable[[Trial], None]], Callable[[Trial], None]]:  # fmt: skip
     def add(act: Callable[[Trial], None]) -> Callable[[Trial], None]:
-        ROWS.append(Row(name, fault, bounds, act, quick, house, obstacle))
+        ROWS.append(Row(name, fault, bounds, act, quick, long, house, obstacle))
         return act
 
     return add

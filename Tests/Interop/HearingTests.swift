@@ -39,13 +39,14 @@ extension RealPeers {
       #expect(events.output.contains("neither"), "\(events)")
     }
 
-    @Test func withoutASpeakerTheProofSaysThatItIsWeaker() throws {
+    @Test(arguments: [("none", "no speaker"), ("hw:CARD=Gone,DEV=0", "the child's speaker is missing")])
+    func withoutASpeakerTheProofSaysThatItIsWeakerAndWhy(speaker: String, cause: String) throws {
       let room = try HearingRoom()
       defer { room.stop() }
-      let house = try Household(configuration: configuration(room, speaker: "none"))
+      let house = try Household(configuration: configuration(room, speaker: speaker))
       try house.pair()
       let said = try house.parent("test")
-      #expect(said.status == 0 && said.output.contains("weaker proof"), "\(said)")
+      #expect(said.status == 0 && said.output.contains("weaker proof") && said.output.contains(cause), "\(said)")
     }
   }
 }

@@ -18,10 +18,11 @@ extension ControlService {
     case .running: break
     case .heard:
       proofs.keep(hearing)
+      let cause = hearing.speaker == .missing ? ", the speaker is missing" : ""
       let by = "heard end to end by \(parents.joined(separator: ", "))"
       note(
         .hearing, id: hearing.state.rawValue,
-        detail: hearing.way == HearingTest.Way.chirp.rawValue ? by : "\(by) (weaker proof: noise of the room)")
+        detail: hearing.way == HearingTest.Way.chirp.rawValue ? by : "\(by) (weaker proof: noise of the room\(cause))")
     case .notHeard:
       proofs.keep(hearing)
       let missing =

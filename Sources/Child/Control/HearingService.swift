@@ -41,10 +41,11 @@ final class HearingService: @unchecked Sendable {
   func begin(unixTime: Double) throws(ControlError) -> HearingDocument {
     guard test == nil else { throw ControlError(.busy, "A proof of hearing runs; it takes some seconds.") }
     number += 1
-    let way: HearingTest.Way = if case .running(_) = sound.speaker { .chirp } else { .noiseFloor }
+    let (way, speaker) = way
     test = HearingTest(number: number, way: way, now: MonotonicClock.now)
     let begun = HearingDocument(
-      number: number, state: .running, way: way.rawValue, time: unixTime, seconds: HearingTest.longest.inSeconds)
+      number: number, state: .running, way: way.rawValue, speaker: speaker, time: unixTime,
+      seconds: HearingTest.longest.inSeconds)
     document = begun
     let bound = NIOLoopBound(self, eventLoop: loop)
     audio.ear.begin { [loop] share in
@@ -53,6 +54,15 @@ final class HearingService: @unchecked Sendable {
     timer = loop.scheduleRepeatedTask(initialDelay: Self.interval, delay: Self.interval) { _ in bound.value.beat() }
     changed(begun)
     return begun
+  }
+
+  /// And, where it is the weaker one, what the speaker does instead of playing.
+  private var way: (HearingTest.Way, DeviceState?) {
+    switch sound.speaker {
+    case .running: (.chirp, nil)
+    case .off: (.noiseFloor, .off)
+    case .opening, .missing: (.noiseFloor, .missing)
+    }
   }
 
   /// `hearing.heard`: of another test it is ignored.
@@ -85,7 +95,8 @@ final class HearingService: @unchecked Sendable {
     stop()
     let over = HearingDocument(
       number: test.number, state: test.isHeard ? .heard : .notHeard, way: test.way.rawValue,
-      time: ControlService.unixTime, microphone: test.way == .chirp ? test.microphoneShare != nil : nil,
+      speaker: document?.speaker, time: ControlService.unixTime,
+      microphone: test.way == .chirp ? test.microphoneShare != nil : nil,
       parents: test.heardBy.map(\.name))
     document = over
     changed(over)

@@ -42,7 +42,8 @@ extension HearingDocument {
   public var text: String {
     let at = LocalTime.text(unixSeconds: time)
     let names = (parents ?? []).joined(separator: ", ")
-    let weaker = way == "noise-floor" ? " (weaker proof: the noise of the room, no speaker)" : ""
+    let cause = speaker == .missing ? "the child's speaker is missing" : "no speaker"
+    let weaker = way == "noise-floor" ? " (weaker proof: the noise of the room, \(cause))" : ""
     switch state {
     case .running: return "being tested since \(at)"
     case .heard: return "heard end to end at \(at) by \(names)\(weaker)"

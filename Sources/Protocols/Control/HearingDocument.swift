@@ -11,6 +11,8 @@ public struct HearingDocument: Codable, Hashable, Sendable {
   /// `chirp`: the speaker plays, its microphone and the parents listen. `noise-floor`: without a speaker the noise of the
   /// room is compared, a weaker proof. A newer child may have others.
   public var way: String
+  /// Why `way` is the weaker one: `missing` is a speaker that is configured and does not play, `off` is none.
+  public var speaker: DeviceState?
   /// When it began; when it was over.
   public var time: Double
   /// While it runs: how long to listen.
@@ -21,12 +23,13 @@ public struct HearingDocument: Codable, Hashable, Sendable {
   public var parents: [String]?
 
   public init(
-    number: Int, state: State, way: String, time: Double, seconds: Double? = nil, microphone: Bool? = nil,
-    parents: [String]? = nil
+    number: Int, state: State, way: String, speaker: DeviceState? = nil, time: Double, seconds: Double? = nil,
+    microphone: Bool? = nil, parents: [String]? = nil
   ) {
     self.number = number
     self.state = state
     self.way = way
+    self.speaker = speaker
     self.time = time
     self.seconds = seconds
     self.microphone = microphone

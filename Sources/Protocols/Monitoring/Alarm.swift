@@ -133,6 +133,13 @@ public struct Alarm: Sendable {
     var change: Instant?
   }
 
+  /// This machine's own speaker. One that plays again for less than `Limits.gap` has not come back.
+  private struct OwnFault: Sendable {
+    var since: Instant
+    var ended: Instant?
+    var isLoose = false
+  }
+
   /// Other data came for so long where one kind alone is missing; heartbeats are a second apart.
   private static let elsewhere: Duration = .seconds(2)
   private static let louderEvery: Int64 = 10_000_000_000
@@ -149,7 +156,7 @@ public struct Alarm: Sendable {
   private var audio: TrackState?
   private var hasHadSound = false
   private var hasHadPicture = false
-  private var faultAt: Instant?
+  private var ownFault: OwnFault?
   private var testAt: Instant?
   private var active: [Kind: Condition] = [:]
 
@@ -180,7 +187,7 @@ public struct Alarm: Sendable {
       arrived(now)
     case .goodbye: stoppedAt = now
     case .phase(let phase, let isAudioOnly): enter(phase, isAudioOnly, now)
-    case .ownSound(let isFaulty): faultAt = isFaulty ? faultAt ?? now : nil
+    case .ownSound(let isFaulty): noteOwnSound(isFaulty: isFaulty, now)
     case .woke(let time): shift(by: time, now)
     }
   }
@@ -238,6 +245,18 @@ public struct Alarm: Sendable {
     self.phase = phase
   }
 
+  private mutating func noteOwnSound(isFaulty: Bool, _ now: Instant) {
+    switch (ownFault, isFaulty) {
+    case (nil, false): break
+    case (nil, true): ownFault = OwnFault(since: now)
+    case (let fault?, false): ownFault?.ended = fault.ended ?? now
+    case (let fault?, true):
+      guard let ended = fault.ended else { return }
+      let isLoose = now - ended < limits.gap
+      ownFault = OwnFault(since: isLoose ? fault.since : now, isLoose: isLoose)
+    }
+  }
+
   private mutating func shift(by time: Duration, _ now: Instant) {
     func later(_ instant: Instant?) -> Instant? { instant.map { min(now, $0 + time) } }
     last = Arrivals(
@@ -250,7 +269,10 @@ public struct Alarm: Sendable {
     shift(&video)
     shift(&audio)
     began = later(began)
-    faultAt = later(faultAt)
+    if let fault = ownFault {
+      ownFault?.since = min(now, fault.since + time)
+      ownFault?.ended = later(fault.ended)
+    }
   }
 
   // MARK: What is wrong
@@ -306,7 +328,9 @@ public struct Alarm: Sendable {
       return found
     }
     if let any = last.any { findDevices(now, any: any, &found) }
-    found[.ownSound] = faultAt.flatMap { Self.condition($0, after: limits.gap, now) }
+    if let ownFault, ownFault.ended.map({ ownFault.isLoose && now - $0 < limits.gap }) ?? true {
+      found[.ownSound] = Self.condition(ownFault.since, after: limits.gap, now)
+    }
     return found
   }
 

@@ -92,7 +92,7 @@ export class Alarm {
         this.#entered(now, data ?? {});
         break;
       case "own-sound":
-        this.#ownFault = ownFaults.has(data?.reason) ? (this.#ownFault ?? now) : null;
+        this.#noteOwnSound(ownFaults.has(data?.reason), now);
         break;
       case "woke":
         this.#shift(Number(data?.seconds) || 0, now);
@@ -184,12 +184,27 @@ export class Alarm {
     this.#phase = phase;
   }
 
+  /** Sound that is back for less than the gap has not come back. */
+  #noteOwnSound(isFaulty, now) {
+    const fault = this.#ownFault;
+    if (!isFaulty) {
+      if (fault) fault.ended ??= now;
+    } else if (fault && fault.ended !== null && now - fault.ended < this.#limits.gap) {
+      this.#ownFault = { since: fault.since, ended: null, loose: true };
+    } else if (!fault || fault.ended !== null) {
+      this.#ownFault = { since: now, ended: null, loose: false };
+    }
+  }
+
   #shift(seconds, now) {
     const later = (time) => (time === null ? null : Math.min(now, time + seconds));
     for (const name of Object.keys(this.#last)) this.#last[name] = later(this.#last[name]);
     for (const track of Object.values(this.#tracks)) Object.assign(track, { at: later(track.at), told: later(track.told) });
     this.#began = later(this.#began);
-    this.#ownFault = later(this.#ownFault);
+    if (this.#ownFault) {
+      const { since, ended, loose } = this.#ownFault;
+      this.#ownFault = { since: later(since), ended: later(ended), loose };
+    }
   }
 
   // MARK: What is wrong
@@ -221,7 +236,8 @@ export class Alarm {
       return found;
     }
     if (this.#last.any !== null) this.#findDevices(found, add, at);
-    add("own-sound", this.#ownFault, gap);
+    const fault = this.#ownFault;
+    if (fault && (fault.ended === null || (fault.loose && now - fault.ended < gap))) add("own-sound", fault.since, gap);
     return found;
   }
 

@@ -41,7 +41,7 @@ function hearingText(hearing) {
   if (hearing.state === "running") return t("proofs.running");
   const names = (hearing.parents ?? []).join(", ");
   return [t(hearing.state === "heard" ? "proofs.heard" : "proofs.not-heard", when(hearing)), names,
-    hearing.microphone === false && t("proofs.deaf"), hearing.way !== "chirp" && t("proofs.weaker")].filter(Boolean).join(" · ");
+    hearing.microphone === false && t("proofs.deaf"), hearing.way !== "chirp" && t(hearing.speaker === "missing" ? "proofs.speaker" : "proofs.weaker")].filter(Boolean).join(" · ");
 }
 
 function drillLines(drill) {

@@ -73,7 +73,7 @@ export default {
   },
   proofs: {
     _: "Würde ich mein Kind hören?", help: "Der Lautsprecher beim Kind spielt ein leises Geräusch; es muss hier ankommen.", test: "Jetzt prüfen", running: "Es wird gelauscht …",
-    heard: "Durchgehend gehört: {when}", "not-heard": "NICHT gehört: {when}", weaker: "schwächerer Beweis: das Kind hat keinen Lautsprecher",
+    heard: "Durchgehend gehört: {when}", "not-heard": "NICHT gehört: {when}", weaker: "schwächerer Beweis: das Kind hat keinen Lautsprecher", speaker: "schwächerer Beweis: der Lautsprecher des Kindes fehlt",
     deaf: "das Mikrofon des Kindes hat es nicht gehört", never: "Noch nicht geprüft.", drill: "Probealarm", start: "Probealarm beginnen", stop: "Probealarm beenden",
     sure: "Bei allen, die zusehen, klingelt der Alarm für Verbindung, Bild und Ton, bis er bestätigt wird. Solange hört niemand das Kind.",
     begins: "Ein Probealarm: Gleich klingelt es. Bitte bestätigen.", now: "Das ist ein Probealarm.",

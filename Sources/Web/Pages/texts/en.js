@@ -70,7 +70,7 @@ export default {
   },
   proofs: {
     _: "Would I hear my child?", help: "The child’s speaker plays a soft sound; it has to arrive here.", test: "Test now", running: "Listening …",
-    heard: "Heard end to end: {when}", "not-heard": "NOT heard: {when}", weaker: "weaker proof: the child has no speaker",
+    heard: "Heard end to end: {when}", "not-heard": "NOT heard: {when}", weaker: "weaker proof: the child has no speaker", speaker: "weaker proof: the child's speaker is missing",
     deaf: "the child’s own microphone did not hear it", never: "Not tried yet.", drill: "Fire drill", start: "Start a fire drill", stop: "End the drill",
     sure: "The alarm will ring at everybody who watches, for connection, picture and sound, until it is acknowledged. Nobody hears the child meanwhile.",
     begins: "A fire drill: the alarm will ring. Acknowledge it.", now: "A fire drill is running: this is it.",

@@ -42,7 +42,7 @@ export default {
   microphone: { NotAllowedError: "浏览器不能使用麦克风，请在页面设置里允许。", NotFoundError: "这台设备没有麦克风。", NotReadableError: "麦克风正被别的程序使用。" },
   proofs: {
     _: "我能听到孩子吗？", help: "孩子那边的扬声器会播放一个轻微的声音，它必须传到这里。", test: "现在测试", running: "正在监听…",
-    heard: "全程听到：{when}", "not-heard": "没有听到：{when}", weaker: "较弱的证明：孩子那边没有扬声器",
+    heard: "全程听到：{when}", "not-heard": "没有听到：{when}", weaker: "较弱的证明：孩子那边没有扬声器", speaker: "较弱的证明：找不到孩子那边的扬声器",
     deaf: "孩子那边的麦克风没有听到", never: "尚未测试。", drill: "警报演习", start: "开始演习", stop: "结束演习",
     sure: "所有正在观看的人都会因连接、画面和声音依次响起警报，直到有人确认。在此期间没有人能听到孩子。",
     begins: "警报演习：警报即将响起，请确认。", now: "正在进行演习，这就是演习警报。",
