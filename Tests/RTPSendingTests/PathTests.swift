@@ -46,7 +46,10 @@ import Wire
   /// It comes behind others, in a later feedback.
   @Test func aPacketThatWasOnlyLateIsTakenOffTheLoss() {
     var history = TransportHistory()
-    for number: UInt16 in 0..<6 { history.noteSent(number, bytes: 1000, now: .milliseconds(Int(number))) }
+    for number: UInt16 in 0..<6 {
+      history.noteSent(
+        number, media: MediaReference(stream: 0, sequenceNumber: number), bytes: 1000, now: .milliseconds(Int(number)))
+    }
     let first = history.handle(Self.feedback(0, [true, true, false, true]))
     #expect(first.acknowledged.count == 3 && first.lost == 1 && first.recovered == 0)
     let second = history.handle(Self.feedback(2, [true, true, true, true]))

@@ -25,7 +25,7 @@ struct Rig {
 
   init(
     configuration: RTPSenderConfiguration = .init(), rtx: Bool = true, transportCC: Bool = true, remb: Bool = false,
-    seed: UInt64 = 1
+    redPayloadType: UInt8? = nil, seed: UInt64 = 1
   ) {
     sender = RTPSender(
       configuration: configuration,
@@ -35,7 +35,8 @@ struct Rig {
     if !transportCC { ids.transportSequenceNumber = nil }
     sender.addStream(
       RTPStreamConfiguration(
-        ssrc: audioSSRC, kind: .audio, payloadType: 111, clockRate: 48_000, cname: "cradle", mid: "0",
+        ssrc: audioSSRC, kind: .audio, payloadType: 111, clockRate: 48_000, redPayloadType: redPayloadType,
+        cname: "cradle", mid: "0",
         extensionIDs: ids, supportsTransportCC: transportCC, supportsREMB: remb))
     sender.addStream(
       RTPStreamConfiguration(

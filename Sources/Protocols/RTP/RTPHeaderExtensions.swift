@@ -50,6 +50,9 @@ public struct PlayoutDelay: Hashable, Sendable {
   /// `UseLowLatencyRendering`). A maximum of 0 means the same, but then a frame that waited for a retransmission counts
   /// as late and is dropped once a newer one can be decoded (frame_decode_timing.cc).
   public static let live = PlayoutDelay(minimum: 0, maximum: 40)
+
+  /// Wait for packets that were lost: 150 ms suffice for a retransmission of a retransmission on a home network.
+  public static let patient = PlayoutDelay(minimum: 15, maximum: 40)
 }
 
 /// The header extensions of one packet as values; nil for those absent.

@@ -17,7 +17,8 @@ public struct RedundantAudio: Hashable, Sendable {
       self.data = data
     }
 
-    var fits: Bool { timestampOffset <= 0x3fff && data.count <= 0x3ff && !data.isEmpty }
+    /// Whether the fields of RFC 2198 section 3 have room for it.
+    public var fits: Bool { timestampOffset <= 0x3fff && data.count <= 0x3ff && !data.isEmpty }
   }
 
   /// Oldest first.

@@ -54,17 +54,18 @@ struct BandwidthEstimator: Sendable {
     history.forgetPackets()
   }
 
-  mutating func noteSent(_ sequenceNumber: UInt16, bytes: Int, now: Instant) {
-    history.noteSent(sequenceNumber, bytes: bytes, now: now)
+  mutating func noteSent(_ sequenceNumber: UInt16, media: MediaReference, bytes: Int, now: Instant) {
+    history.noteSent(sequenceNumber, media: media, bytes: bytes, now: now)
     guard usesTransportFeedback, firstUnansweredAt == nil else { return }
     firstUnansweredAt = now
     silenceCheckAt = now + Self.silence
   }
 
-  mutating func handle(_ feedback: RTCPTransportFeedback, now: Instant) {
+  /// Gives back what the feedback says about our packets.
+  mutating func handle(_ feedback: RTCPTransportFeedback, now: Instant) -> TransportFeedbackResult {
     let result = history.handle(feedback)
     // Feedback that matches no packet we sent is not a sign of life.
-    guard !result.acknowledged.isEmpty || result.lost > 0 else { return }
+    guard !result.acknowledged.isEmpty || result.lost > 0 else { return result }
     if feedbackAt == nil { lossBased = LossBasedRate(bitsPerSecond: maximum, minimum: minimum) }
     feedbackAt = now
     firstUnansweredAt = nil
@@ -83,6 +84,7 @@ struct BandwidthEstimator: Sendable {
     addLoss(
       lost: Double(result.lost - result.recovered),
       total: Double(result.lost + result.acknowledged.count - result.recovered), hasQueue: hasQueue, now: now)
+    return result
   }
 
   /// A report block about one of our streams; used only without transport-wide feedback.

@@ -17,7 +17,7 @@ extension RTPSender {
         handle(nack: nack, lookups: &lookups, now: now)
       case .transportFeedback(let feedback):
         guard streams.contains(where: \.configuration.supportsTransportCC) else { break }
-        estimator.handle(feedback, now: now)
+        handle(estimator.handle(feedback, now: now), lookups: &lookups, now: now)
       case .receiverEstimatedMaximumBitrate(let estimate):
         let concernsUs = streams.contains { stream in
           stream.configuration.supportsREMB && estimate.sources.contains(stream.configuration.ssrc)
@@ -54,6 +54,9 @@ extension RTPSender {
         // More than this in one interval is implausible.
         let expected = min(highest &- last, 4096)
         estimator.handleReport(fractionLost: fraction, expected: Double(expected), now: now)
+        if !streams[index].configuration.supportsTransportCC {
+          recentLoss.add(lost: Int(fraction * Double(expected)), total: Int(expected), now: now)
+        }
       }
       streams[index].noteArrivals(block)
       streams[index].lastExtendedSequenceNumber = highest
@@ -73,20 +76,12 @@ extension RTPSender {
         lookups -= 1
         let number = item.sequenceNumber &+ UInt16(mask.trailingZeroBitCount)
         mask &= mask - 1
-        guard
-          let bytes = streams[index].cache.retransmittableByteCount(
-            number, now: now, maximumAge: configuration.retransmissionCacheAge, minimumSpacing: spacing,
-            maximumCount: configuration.maximumRetransmissionsPerPacket)
-        else { continue }
-        guard retransmissionBudget.take(bytes + Self.headerEstimate, targetKbps: targetKbps, now: now) else { return }
-        streams[index].cache.markQueued(number)
-        retransmissionQueue.append((index, number))
+        guard retransmit(number, stream: index, notSentSince: now - spacing, now: now) else { return }
       }
     }
   }
 
   static let unmeasuredRoundTripTime = Duration.milliseconds(50)
-  private static let headerEstimate = 40
 
   private mutating func handle(fullIntraRequest request: RTCPFullIntraRequest, now: Instant) {
     for entry in request.entries {

@@ -6,25 +6,29 @@ extension RTPSender {
   mutating func makePacket(_ packet: QueuedPacket, now: Instant) -> [UInt8] {
     let index = packet.stream
     let configuration = streams[index].configuration
+    let (payload, payloadType) = streams[index].redundancy.wrap(
+      packet, as: configuration, copies: soundCopies)
     let header = RTPHeader(
-      marker: packet.marker, payloadType: configuration.payloadType,
+      marker: packet.marker, payloadType: payloadType,
       sequenceNumber: streams[index].nextSequenceNumber, timestamp: packet.timestamp, ssrc: configuration.ssrc)
     streams[index].nextSequenceNumber &+= 1
 
     var extensions = RTPHeaderExtensions()
     extensions.mid = configuration.mid
-    if configuration.kind == .video { extensions.playoutDelay = configuration.playoutDelay }
+    if configuration.kind == .video, let delay = configuration.playoutDelay {
+      extensions.playoutDelay = isPatient ? .patient : delay
+    }
     extensions.absoluteCaptureTime = captureTime(of: packet, now: now)
     let transportSequenceNumber = stamp(&extensions, ids: configuration.extensionIDs, now: now)
     var (bytes, payloadOffset) = RTPPacket.write(
-      header: header, extensions: extensions, ids: configuration.extensionIDs, payload: packet.payload)
+      header: header, extensions: extensions, ids: configuration.extensionIDs, payload: payload)
     if packet.skippedPictures != 0 {
       VP8Packetizer.lowerPictureID(by: packet.skippedPictures, in: &bytes, payloadOffset: payloadOffset)
     }
     if configuration.supportsNACK {
       streams[index].cache.insert(
         SentPacket(
-          header: header, extensions: extensions, payload: packet.payload, skippedPictures: packet.skippedPictures,
+          header: header, extensions: extensions, payload: payload, skippedPictures: packet.skippedPictures,
           sentAt: now), maximumAge: self.configuration.retransmissionCacheAge)
     }
 
@@ -34,8 +38,8 @@ extension RTPSender {
       if packet.isKeyFrame { noteKeyFrameSent(stream: index, now: now) }
     }
     noteSent(
-      stream: index, byteCount: bytes.count, payloadByteCount: packet.payload.count,
-      transportSequenceNumber: transportSequenceNumber, now: now)
+      MediaReference(stream: index, sequenceNumber: header.sequenceNumber), byteCount: bytes.count,
+      payloadByteCount: payload.count, transportSequenceNumber: transportSequenceNumber, now: now)
     if streams[index].nextReport == nil {
       // The first report follows the first packet, so that audio and video are in sync from the start.
       queueReport(stream: index, now: now)
@@ -71,8 +75,8 @@ extension RTPSender {
     streams[index].statistics.retransmittedPacketsSent += 1
     streams[index].statistics.retransmittedBytesSent += UInt64(payloadByteCount)
     noteSent(
-      stream: index, byteCount: bytes.count, payloadByteCount: payloadByteCount,
-      transportSequenceNumber: transportSequenceNumber, now: now)
+      MediaReference(stream: index, sequenceNumber: sequenceNumber), byteCount: bytes.count,
+      payloadByteCount: payloadByteCount, transportSequenceNumber: transportSequenceNumber, now: now)
     return bytes
   }
 
@@ -103,12 +107,14 @@ extension RTPSender {
   }
 
   private mutating func noteSent(
-    stream: Int, byteCount: Int, payloadByteCount: Int, transportSequenceNumber: UInt16?, now: Instant
+    _ media: MediaReference, byteCount: Int, payloadByteCount: Int, transportSequenceNumber: UInt16?, now: Instant
   ) {
-    streams[stream].statistics.packetsSent += 1
-    streams[stream].statistics.bytesSent += UInt64(payloadByteCount)
-    streams[stream].statistics.headerBytesSent += UInt64(byteCount - payloadByteCount)
+    streams[media.stream].statistics.packetsSent += 1
+    streams[media.stream].statistics.bytesSent += UInt64(payloadByteCount)
+    streams[media.stream].statistics.headerBytesSent += UInt64(byteCount - payloadByteCount)
     pacer.noteSent(bytes: byteCount, bitsPerSecond: pacingBitsPerSecond, now: now)
-    if let transportSequenceNumber { estimator.noteSent(transportSequenceNumber, bytes: byteCount, now: now) }
+    if let transportSequenceNumber {
+      estimator.noteSent(transportSequenceNumber, media: media, bytes: byteCount, now: now)
+    }
   }
 }

@@ -20,6 +20,10 @@ public struct RTPSender: Sendable {
   var queuedVideoBytes = 0
   var retransmissionQueue = FIFO<(stream: Int, sequenceNumber: UInt16)>()
   var retransmissionBudget = RetransmissionBudget()
+  /// Retransmissions that are sent a second time, in the order of `due`.
+  var secondCopies = FIFO<(due: Instant, media: MediaReference)>()
+  var recentLoss = RecentLoss()
+  var reordering = FeedbackReordering()
   var nextStalenessCheck = Instant(nanoseconds: .min)
   var pacer: Pacer
   /// As of the last `poll` with packets waiting for the pacer; nil while the path is healthy.
@@ -99,6 +103,7 @@ public struct RTPSender: Sendable {
     videoQueue.removeAll()
     queuedVideoBytes = 0
     retransmissionQueue.removeAll()
+    secondCopies.removeAll()
   }
 
   /// Queues one frame (video) or packet (audio), already split into RTP payloads.
@@ -183,6 +188,7 @@ public struct RTPSender: Sendable {
   public mutating func handleTimeout(now: Instant) {
     guard !isStopped else { return }
     queueDueReports(now: now)
+    queueSecondCopies(now: now)
     estimator.handleTimeout(now: now)
     announceTarget()
     requestDueKeyFrames(now: now)
@@ -196,6 +202,7 @@ public struct RTPSender: Sendable {
       next.bringForward(to: streams[index].nextReport)
       next.bringForward(to: streams[index].keyFrameRequestDue)
     }
+    next.bringForward(to: secondCopies.first?.due)
     if !audioQueue.isEmpty { next.bringForward(to: Instant(nanoseconds: .min)) }
     if !videoQueue.isEmpty || !retransmissionQueue.isEmpty {
       next.bringForward(to: pacer.nextRelease(bitsPerSecond: pacingBitsPerSecond))

@@ -16,6 +16,8 @@ public struct RTPStreamConfiguration: Sendable {
   public var clockRate: UInt32
   /// The RTX stream (RFC 4588); nil if the peer did not accept one.
   public var rtx: (ssrc: UInt32, payloadType: UInt8)?
+  /// The payload type of RED (RFC 2198) that the peer accepts; audio only.
+  public var redPayloadType: UInt8?
   /// The same for all streams that share a capture clock, so that the peer synchronizes them. RFC 7022.
   public var cname: String
   /// The value of `a=mid`, sent where `extensionIDs.mid` is set.
@@ -36,7 +38,7 @@ public struct RTPStreamConfiguration: Sendable {
 
   public init(
     ssrc: UInt32, kind: RTPMediaKind, payloadType: UInt8, clockRate: UInt32,
-    rtx: (ssrc: UInt32, payloadType: UInt8)? = nil, cname: String, mid: String? = nil,
+    rtx: (ssrc: UInt32, payloadType: UInt8)? = nil, redPayloadType: UInt8? = nil, cname: String, mid: String? = nil,
     extensionIDs: RTPExtensionIDs = RTPExtensionIDs(), supportsNACK: Bool = false, supportsPLI: Bool = false,
     supportsTransportCC: Bool = false, supportsREMB: Bool = false, reducedSizeRTCP: Bool = false,
     playoutDelay: PlayoutDelay? = nil
@@ -46,6 +48,7 @@ public struct RTPStreamConfiguration: Sendable {
     self.payloadType = payloadType
     self.clockRate = clockRate
     self.rtx = rtx
+    self.redPayloadType = redPayloadType
     self.cname = cname
     self.mid = mid
     self.extensionIDs = extensionIDs

@@ -50,14 +50,16 @@ struct RetransmissionCache: Sendable {
   }
 
   /// Payload bytes of the packet, if it may be retransmitted now; nil otherwise.
+  ///
+  /// - Parameter notSentSince: a packet that was sent again after this may still be in flight.
   func retransmittableByteCount(
-    _ sequenceNumber: UInt16, now: Instant, maximumAge: Duration, minimumSpacing: Duration, maximumCount: Int
+    _ sequenceNumber: UInt16, now: Instant, maximumAge: Duration, notSentSince: Instant, maximumCount: Int
   ) -> Int? {
     guard !slots.isEmpty else { return nil }
     guard let packet = slots[Int(sequenceNumber) & mask], packet.header.sequenceNumber == sequenceNumber,
       !packet.isQueued, packet.retransmissions < maximumCount, now - packet.sentAt <= maximumAge
     else { return nil }
-    if let last = packet.lastRetransmittedAt, now - last < minimumSpacing { return nil }
+    if let last = packet.lastRetransmittedAt, last > notSentSince { return nil }
     return packet.payload.count
   }
 

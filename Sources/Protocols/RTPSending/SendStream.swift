@@ -23,6 +23,7 @@ struct SendStream: Sendable {
   var nextSequenceNumber: UInt16
   var nextRTXSequenceNumber: UInt16
   var cache: RetransmissionCache
+  var redundancy = RedundantSending()
   var statistics: RTPStreamStatistics
 
   var layers = TemporalLayerFilter()
@@ -35,6 +36,8 @@ struct SendStream: Sendable {
   var keyFrameRequestedAt: Instant?
   /// When the last packet of the last key frame was sent.
   var keyFrameSentAt: Instant?
+  /// When packets were last found to be lost that are too old to be sent again.
+  var gapNoticedAt: Instant?
   /// The last FIR's sender and sequence number.
   var lastFullIntraRequest: (sender: UInt32, sequenceNumber: UInt8)?
 

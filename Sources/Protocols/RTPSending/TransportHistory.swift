@@ -9,10 +9,25 @@ struct AcknowledgedPacket: Sendable {
   var bytes: Int
 }
 
+/// The media that a packet carried, or carried again.
+struct MediaReference: Hashable, Sendable {
+  /// The index among the sender's streams.
+  var stream: Int
+  /// Of the packet that carried it first; a retransmission has another.
+  var sequenceNumber: UInt16
+}
+
+/// A packet that feedback reports as not received.
+struct LostPacket: Hashable, Sendable {
+  var media: MediaReference
+  var sentAt: Instant
+}
+
 /// New information from one feedback packet.
 struct TransportFeedbackResult: Sendable {
   var acknowledged: [AcknowledgedPacket] = []
-  var lost = 0
+  var lostPackets: [LostPacket] = []
+  var lost: Int { lostPackets.count }
   /// Acknowledged packets that had been counted as lost: they were only late, and were reported by a later feedback.
   var recovered = 0
 }
@@ -24,7 +39,13 @@ struct TransportHistory: Sendable {
     var sentAt = Instant.zero
     var bytes: Int32 = 0
     var sequenceNumber: UInt16 = 0
+    var mediaSequenceNumber: UInt16 = 0
+    var stream: UInt8 = 0
     var state = State.unused
+
+    var lost: LostPacket {
+      LostPacket(media: MediaReference(stream: Int(stream), sequenceNumber: mediaSequenceNumber), sentAt: sentAt)
+    }
   }
 
   private enum State: UInt8, Sendable { case unused, inFlight, lost, arrived }
@@ -40,10 +61,11 @@ struct TransportHistory: Sendable {
     entries = []
   }
 
-  mutating func noteSent(_ sequenceNumber: UInt16, bytes: Int, now: Instant) {
+  mutating func noteSent(_ sequenceNumber: UInt16, media: MediaReference, bytes: Int, now: Instant) {
     guard !entries.isEmpty else { return }
     entries[Int(sequenceNumber) & (Self.capacity - 1)] = Entry(
-      sentAt: now, bytes: Int32(clamping: bytes), sequenceNumber: sequenceNumber, state: .inFlight)
+      sentAt: now, bytes: Int32(clamping: bytes), sequenceNumber: sequenceNumber,
+      mediaSequenceNumber: media.sequenceNumber, stream: UInt8(clamping: media.stream), state: .inFlight)
   }
 
   /// Each packet is acknowledged at most once and counted as lost at most once, even if the peer repeats itself.
@@ -67,7 +89,7 @@ struct TransportHistory: Sendable {
       case .notReceived:
         guard isKnown, entries[index].state == .inFlight else { break }
         entries[index].state = .lost
-        result.lost += 1
+        result.lostPackets.append(entries[index].lost)
       }
       sequenceNumber &+= 1
     }

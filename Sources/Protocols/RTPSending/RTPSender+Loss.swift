@@ -1,0 +1,91 @@
+import RTP
+import Wire
+
+// What is done about loss that transport-wide feedback reports. A NACK would name the same packets, but it is lost as
+// often as they are, and libwebrtc repeats it only every 100 ms while it does not know the round-trip time
+// (nack_requester.cc).
+extension RTPSender {
+  /// Above this loss, each retransmission is sent twice.
+  private static let doubledAbove = 0.08
+  /// Between the two: longer than most bursts of loss.
+  private static let secondCopyDelay = Duration.milliseconds(10)
+  /// From sending a packet to knowing that it is lost, on top of the round-trip time.
+  private static let longestRepair = Duration.milliseconds(300)
+  private static let headerEstimate = 40
+  /// Below this target sound has no room for copies, kbit/s.
+  private static let copiesAboveKbps = 300
+  private static let twoCopiesAbove = 0.05
+
+  /// Whether viewers are asked to wait for retransmissions.
+  var isPatient: Bool { recentLoss.needsPatience }
+
+  /// How many earlier packets each audio packet repeats, where the peer accepts RED.
+  var soundCopies: Int {
+    guard estimator.target >= Double(Self.copiesAboveKbps) * 1000 else { return 0 }
+    return recentLoss.fraction > Self.twoCopiesAbove ? 2 : 1
+  }
+
+  mutating func handle(_ result: TransportFeedbackResult, lookups: inout Int, now: Instant) {
+    let total = result.acknowledged.count + result.lost - result.recovered
+    recentLoss.add(lost: result.lost - result.recovered, total: total, now: now)
+    reordering.add(lost: result.lost, recovered: result.recovered)
+    if result.lost > result.recovered { lossReportedAt = now }
+    guard reordering.isRare else { return }
+    for packet in result.lostPackets {
+      guard lookups > 0 else { return }
+      lookups -= 1
+      let media = packet.media
+      guard streams.indices.contains(media.stream), streams[media.stream].configuration.rtx != nil else { continue }
+      guard !startsAnew(after: packet, now: now) else { continue }
+      guard retransmit(media.sequenceNumber, stream: media.stream, notSentSince: packet.sentAt, now: now) else {
+        return
+      }
+    }
+  }
+
+  /// What was lost so long ago that no viewer waits for it is made good by a key frame, and nothing that was sent before
+  /// that is missed. The viewer need not ask for it: its request may be lost, too.
+  private mutating func startsAnew(after packet: LostPacket, now: Instant) -> Bool {
+    let stream = packet.media.stream
+    if let gap = streams[stream].gapNoticedAt, packet.sentAt <= gap { return true }
+    let patience = Self.longestRepair + (streams[stream].cautiousRoundTripTime ?? Self.unmeasuredRoundTripTime)
+    guard now - packet.sentAt > patience else { return false }
+    streams[stream].gapNoticedAt = now
+    requestKeyFrame(stream: stream, now: now)
+    return true
+  }
+
+  /// Queues a packet for retransmission unless it was sent after `notSentSince`, is too old or was sent too often. False
+  /// when there is no budget left.
+  mutating func retransmit(_ number: UInt16, stream: Int, notSentSince: Instant, now: Instant) -> Bool {
+    guard
+      let bytes = streams[stream].cache.retransmittableByteCount(
+        number, now: now, maximumAge: configuration.retransmissionCacheAge, notSentSince: notSentSince,
+        maximumCount: configuration.maximumRetransmissionsPerPacket)
+    else { return true }
+    guard retransmissionBudget.take(bytes + Self.headerEstimate, targetKbps: targetKbps, now: now) else { return false }
+    streams[stream].cache.markQueued(number)
+    retransmissionQueue.append((stream, number))
+    // What a full queue loses is not saved by sending more.
+    let doubles = recentLoss.fraction > Self.doubledAbove && !estimator.isCongested(at: now)
+    if doubles, streams[stream].configuration.rtx != nil {
+      secondCopies.append((now + Self.secondCopyDelay, MediaReference(stream: stream, sequenceNumber: number)))
+    }
+    return true
+  }
+
+  /// A second copy takes only budget that is there; it gets no third.
+  mutating func queueSecondCopies(now: Instant) {
+    while let (due, media) = secondCopies.first, due <= now {
+      _ = secondCopies.popFirst()
+      guard
+        let bytes = streams[media.stream].cache.retransmittableByteCount(
+          media.sequenceNumber, now: now, maximumAge: configuration.retransmissionCacheAge, notSentSince: now,
+          maximumCount: configuration.maximumRetransmissionsPerPacket),
+        retransmissionBudget.take(bytes + Self.headerEstimate, targetKbps: targetKbps, now: now)
+      else { continue }
+      streams[media.stream].cache.markQueued(media.sequenceNumber)
+      retransmissionQueue.append((media.stream, media.sequenceNumber))
+    }
+  }
+}

@@ -1,0 +1,189 @@
+import RTP
+import RTPSending
+import TestSupport
+import Testing
+import Wire
+
+/// What feedback reports as lost is sent again before anybody asks.
+@Suite struct RecoveryTests {
+  /// Feedback about all that was sent so far and not reported yet.
+  private struct Reporter {
+    private var reported = 0
+    private var count: UInt8 = 0
+
+    /// - Parameter lost: positions among the packets that are reported now.
+    mutating func report(_ rig: inout Rig, lost: Set<Int>, at now: Instant) {
+      let numbers = rig.packets[reported...].compactMap { $0.packet.extensions(extensionIDs).transportSequenceNumber }
+      reported = rig.packets.count
+      guard let base = numbers.first else { return }
+      let feedback = RTCPTransportFeedback(
+        senderSSRC: peerSSRC, mediaSSRC: videoSSRC, baseSequenceNumber: base, referenceTime: 100, feedbackCount: count,
+        statuses: numbers.indices.map { lost.contains($0) ? .notReceived : .received(delta: 4) })
+      count &+= 1
+      rig.sender.handle(rtcp: [.transportFeedback(feedback)], now: now)
+      rig.drain(at: now)
+    }
+  }
+
+  /// Originals that were sent again, in order.
+  private static func repeated(_ rig: Rig) -> [UInt16] {
+    rig.retransmissions.map { UInt16($0.payload[$0.payload.startIndex]) << 8 | UInt16($0.payload.dropFirst().first!) }
+  }
+
+  @Test func whatFeedbackReportsAsLostIsSentAgainWithoutANACK() {
+    var rig = Rig()
+    var reporter = Reporter()
+    rig.sendVideo(at: .milliseconds(0), isKeyFrame: true)
+    rig.drain(at: .milliseconds(0))
+    reporter.report(&rig, lost: [1, 3], at: .milliseconds(50))
+    #expect(Self.repeated(rig) == [1, 3].map { rig.video[$0].header.sequenceNumber })
+  }
+
+  @Test func aRetransmissionThatIsLostIsSentAgainAtOnce() {
+    var rig = Rig()
+    var reporter = Reporter()
+    rig.sendVideo(at: .milliseconds(0), isKeyFrame: true)
+    rig.drain(at: .milliseconds(0))
+    reporter.report(&rig, lost: [2], at: .milliseconds(50))
+    reporter.report(&rig, lost: [0], at: .milliseconds(60))
+    let original = rig.video[2].header.sequenceNumber
+    #expect(Self.repeated(rig) == [original, original])
+  }
+
+  @Test func aRequestForWhatIsOnItsWayChangesNothing() {
+    var rig = Rig()
+    var reporter = Reporter()
+    rig.sendVideo(at: .milliseconds(0), isKeyFrame: true)
+    rig.drain(at: .milliseconds(0))
+    let original = rig.video[2].header.sequenceNumber
+    reporter.report(&rig, lost: [2], at: .milliseconds(50))
+    rig.nack([original], at: .milliseconds(52))
+    #expect(Self.repeated(rig) == [original])
+  }
+
+  @Test func feedbackAboutAnOldCopyChangesNothingWhileANewerIsOnItsWay() {
+    var rig = Rig()
+    var reporter = Reporter()
+    rig.sendVideo(at: .milliseconds(0), isKeyFrame: true)
+    rig.drain(at: .milliseconds(0))
+    let original = rig.video[2].header.sequenceNumber
+    rig.nack([original], at: .milliseconds(40))
+    reporter.report(&rig, lost: [2], at: .milliseconds(50))
+    #expect(Self.repeated(rig) == [original])
+  }
+
+  @Test func afterALongGapAKeyFrameIsMadeThoughNobodyAskedAndNothingOlderIsSentAgain() {
+    var rig = Rig()
+    var reporter = Reporter()
+    for time in stride(from: 0, to: 1000, by: 100) {
+      rig.sendVideo(packets: 1, at: .milliseconds(time), isKeyFrame: time == 0)
+      rig.drain(at: .milliseconds(time))
+    }
+    reporter.report(&rig, lost: Set(1..<10), at: .milliseconds(1000))
+    #expect(rig.keyFrameRequests == [.milliseconds(1000)])
+    #expect(rig.retransmissions.isEmpty)
+    rig.sendVideo(at: .milliseconds(1030), isKeyFrame: true)
+    rig.drain(at: .milliseconds(1030))
+    reporter.report(&rig, lost: [0], at: .milliseconds(1080))
+    #expect(Self.repeated(rig) == [rig.video[10].header.sequenceNumber])
+  }
+
+  @Test func soundIsNotSentAgain() {
+    var rig = Rig()
+    var reporter = Reporter()
+    rig.sendAudio(at: .milliseconds(0))
+    rig.drain(at: .milliseconds(0))
+    reporter.report(&rig, lost: [0], at: .milliseconds(50))
+    #expect(rig.audio.count == 1)
+  }
+
+  @Test func withoutRTXFeedbackBringsNothing() {
+    var rig = Rig(rtx: false)
+    var reporter = Reporter()
+    rig.sendVideo(at: .milliseconds(0), isKeyFrame: true)
+    rig.drain(at: .milliseconds(0))
+    reporter.report(&rig, lost: [1], at: .milliseconds(50))
+    #expect(rig.video.count == 5)
+  }
+
+  @Test func onAPathThatReordersOnlyRequestsCount() {
+    var rig = Rig()
+    rig.sendVideo(packets: 100, at: .milliseconds(0), isKeyFrame: true)
+    for time in stride(from: 0, through: 40, by: 4) { rig.drain(at: .milliseconds(time)) }
+    let base = rig.packets.first?.packet.extensions(extensionIDs).transportSequenceNumber ?? 0
+    // Everything is reported as lost first, and then as arrived.
+    for statuses in [
+      Array(repeating: RTCPTransportFeedback.PacketStatus.notReceived, count: 60),
+      Array(repeating: .received(delta: 4), count: 60),
+    ] {
+      let feedback = RTCPTransportFeedback(
+        senderSSRC: peerSSRC, mediaSSRC: videoSSRC, baseSequenceNumber: base, referenceTime: 100, feedbackCount: 0,
+        statuses: statuses)
+      rig.sender.handle(rtcp: [.transportFeedback(feedback)], now: .milliseconds(60))
+    }
+    for time in stride(from: 60, through: 200, by: 4) { rig.drain(at: .milliseconds(time)) }
+    let before = rig.retransmissions.count
+    let feedback = RTCPTransportFeedback(
+      senderSSRC: peerSSRC, mediaSSRC: videoSSRC, baseSequenceNumber: base &+ 80, referenceTime: 101, feedbackCount: 1,
+      statuses: [.notReceived, .received(delta: 4)])
+    rig.sender.handle(rtcp: [.transportFeedback(feedback)], now: .milliseconds(210))
+    rig.drain(at: .milliseconds(210))
+    #expect(rig.retransmissions.count == before)
+    rig.nack([rig.video[80].header.sequenceNumber], at: .milliseconds(220))
+    #expect(rig.retransmissions.count == before + 1)
+  }
+
+  // MARK: A lossy path
+
+  /// A call of some seconds over a path with this loss.
+  private static func call(loss: Double, for duration: Duration = .seconds(12)) -> Call {
+    var call = Call(rig: Rig(), link: Bottleneck(bitsPerSecond: 5_000_000))
+    call.link.loss = loss
+    call.run(for: duration)
+    return call
+  }
+
+  /// How often each original was sent again, at most.
+  private static func mostCopies(_ rig: Rig) -> Int {
+    Dictionary(grouping: repeated(rig), by: { $0 }).values.map(\.count).max() ?? 0
+  }
+
+  private static func share(_ call: Call, _ kind: (RTPPacket) -> Bool) -> Double {
+    let recent = call.rig.packets.filter { call.now - $0.at < .seconds(4) }.map(\.packet)
+    return Double(recent.count(where: kind)) / Double(max(1, recent.count { $0.header.ssrc == videoSSRC }))
+  }
+
+  @Test func aboveEightPercentEachRetransmissionIsSentTwice() {
+    let isRepeat: (RTPPacket) -> Bool = { $0.header.ssrc == rtxSSRC }
+    let single = Self.share(Self.call(loss: 0.04), isRepeat)
+    let double = Self.share(Self.call(loss: 0.12), isRepeat)
+    #expect((0.02..<0.07).contains(single), "\(single)")
+    #expect((0.2..<0.4).contains(double), "\(double)")
+  }
+
+  @Test(arguments: [(0.02, PlayoutDelay.live), (0.10, PlayoutDelay.patient)])
+  func viewersAreAskedToWaitWhereMuchIsLost(loss: Double, delay: PlayoutDelay) {
+    let call = Self.call(loss: loss)
+    #expect(call.rig.video.last?.extensions(extensionIDs).playoutDelay == delay)
+  }
+
+  @Test func tenSecondsAfterTheLossTheDelayIsShortAgain() {
+    var call = Self.call(loss: 0.10)
+    call.link.loss = 0
+    call.run(for: .seconds(9))
+    #expect(call.rig.video.last?.extensions(extensionIDs).playoutDelay == .patient)
+    call.run(for: .seconds(7))
+    #expect(call.rig.video.last?.extensions(extensionIDs).playoutDelay == .live)
+  }
+
+  @Test func aShortBlackoutIsNoReasonToWait() {
+    var call = Self.call(loss: 0, for: .seconds(5))
+    for _ in 0..<3 {
+      call.link.isDown = true
+      call.run(for: .milliseconds(200))
+      call.link.isDown = false
+      call.run(for: .seconds(8))
+      #expect(call.rig.video.last?.extensions(extensionIDs).playoutDelay == .live)
+    }
+  }
+}
