@@ -35,8 +35,8 @@ enum MediaOffer {
     if let direction {
       media.append(
         LocalMedia(
-          kind: .audio, direction: direction, codecs: [.opus], headerExtensions: extensions, ssrc: ssrc(&random),
-          cname: cname, streamID: "sound", trackID: "microphone"))
+          kind: .audio, direction: direction, codecs: [.opus, .opusRED], headerExtensions: extensions,
+          ssrc: ssrc(&random), cname: cname, streamID: "sound", trackID: "microphone"))
     }
     return media
   }

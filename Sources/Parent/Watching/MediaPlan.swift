@@ -15,7 +15,7 @@ enum MediaPlan {
   static var talking: PeerConnectionConfiguration {
     var random = SystemRandomNumberGenerator()
     let voice = LocalMedia(
-      kind: .audio, direction: .sendOnly, codecs: [.opus], headerExtensions: extensions,
+      kind: .audio, direction: .sendOnly, codecs: [.opus, .opusRED], headerExtensions: extensions,
       ssrc: .random(in: 1...UInt32.max, using: &random), cname: String(random.next(), radix: 36), streamID: "voice",
       trackID: "microphone")
     return PeerConnectionConfiguration(media: [voice])
@@ -37,7 +37,7 @@ enum MediaPlan {
     if wantsAudio {
       media.append(
         LocalMedia(
-          kind: .audio, direction: mayTalk ? .sendReceive : .receiveOnly, codecs: [.opus],
+          kind: .audio, direction: mayTalk ? .sendReceive : .receiveOnly, codecs: [.opus, .opusRED],
           headerExtensions: extensions, ssrc: .random(in: 1...UInt32.max, using: &random), cname: cname,
           streamID: mayTalk ? "voice" : "-", trackID: mayTalk ? "microphone" : "audio"))
     }
