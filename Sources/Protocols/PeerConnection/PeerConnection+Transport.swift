@@ -163,13 +163,15 @@ extension PeerConnection {
   }
 
   /// SRTP or SRTCP from the peer, distinguished by RFC 5761 section 4.
-  func handleMedia(_ datagram: [UInt8], from remote: TransportAddress, now: Instant) {
+  func handleMedia(
+    _ datagram: [UInt8], from remote: TransportAddress, to local: TransportAddress, now: Instant
+  ) {
     guard let srtp else { return }
     var packet = datagram
     do {
       guard RTPDemultiplexing.isRTCP(datagram) else {
         try srtp.unprotectRTP(&packet)
-        ice?.noteReceived(from: remote, now: now)
+        ice?.noteReceived(from: remote, to: local, now: now)
         receiver.handle(rtp: packet, now: now)
         return
       }
@@ -178,7 +180,7 @@ extension PeerConnection {
       traffic.refusedSecurePackets += 1
       return
     }
-    ice?.noteReceived(from: remote, now: now)
+    ice?.noteReceived(from: remote, to: local, now: now)
     guard let packets = try? RTCPPacket.parse(compound: packet) else {
       traffic.malformedRTCP += 1
       return

@@ -48,10 +48,14 @@ public final class PeerHub: @unchecked Sendable {
   private let makeConnection: @Sendable (PeerConnectionConfiguration) -> PeerConnection
   /// Called on the event loop; set it before `bind`.
   public var onEvent: EventHandler = { _, _ in }
+  /// Called on the event loop when addresses of this machine have appeared or gone, after every connection has been told.
+  public var onAddressesChanged: () -> Void = {}
   /// Resolves the names that browsers use in candidates instead of their addresses
   /// (draft-ietf-mmusic-mdns-ice-candidates). If nil, such candidates are not used. Set it before `bind`.
   public var resolveName: NameResolver?
   private(set) var socket: MediaSocket?
+  /// Nil where the system tells nothing of its addresses; then each connection has those of its beginning.
+  private var monitor: AddressMonitor?
   private var isShutDown = false
   /// Short, because a failed bind is cheap.
   private static let reopeningDelay: TimeAmount = .milliseconds(100)
@@ -79,15 +83,17 @@ public final class PeerHub: @unchecked Sendable {
     let id: PeerID
     let connection: PeerConnection
     let fragment: String
+    let includingLoopback: Bool
     /// The last destination in NIO's form; most packets go to the same one.
     var destination: (typed: TransportAddress, socket: SocketAddress)?
     /// `.local` names resolved for it so far.
     var lookups = 0
 
-    init(id: PeerID, connection: PeerConnection, fragment: String) {
+    init(id: PeerID, connection: PeerConnection, fragment: String, includingLoopback: Bool) {
       self.id = id
       self.connection = connection
       self.fragment = fragment
+      self.includingLoopback = includingLoopback
     }
 
     /// A browser has one name per network interface and address family.
@@ -115,7 +121,9 @@ public final class PeerHub: @unchecked Sendable {
     let socket = try await openSocket(ports: ports)
     let loopTimer =
       fastPaths.usesLoopTimer ? try await LoopTimer.open(on: eventLoop) { [weak self] in self?.fire() } : nil
+    let monitor = await AddressMonitor.open(on: eventLoop) { [weak self] in self?.addressesChanged() }
     try await eventLoop.submit {
+      self.monitor = monitor
       self.timer = loopTimer ?? DeadlineTimer(on: self.eventLoop, now: self.now) { [weak self] in self?.fire() }
       self.use(socket)
     }.get()
@@ -192,7 +200,7 @@ public final class PeerHub: @unchecked Sendable {
     eventLoop.preconditionInEventLoop()
     guard peers.count < limit, let socket else { throw .full }
     let connection = makeConnection(configuration)
-    for address in addresses(of: socket, includingLoopback) { connection.addLocalCandidate(address, now: now()) }
+    connection.updateLocalAddresses(addresses(of: socket, includingLoopback), now: now())
     let description: SessionDescription
     do {
       description = try describe(connection, now())
@@ -201,7 +209,9 @@ public final class PeerHub: @unchecked Sendable {
     }
     let id = PeerID(number: nextNumber)
     nextNumber += 1
-    let peer = Peer(id: id, connection: connection, fragment: connection.localUsernameFragment ?? "")
+    let peer = Peer(
+      id: id, connection: connection, fragment: connection.localUsernameFragment ?? "",
+      includingLoopback: includingLoopback)
     peers[id] = peer
     byFragment[peer.fragment] = id
     drain(peer)
@@ -209,25 +219,37 @@ public final class PeerHub: @unchecked Sendable {
     return (id, description)
   }
 
-  private func addresses(of socket: MediaSocket, _ includingLoopback: Bool) -> [TransportAddress] {
-    LocalAddresses.current(includingLoopback: includingLoopback)
-      .filter { socket.isIPv6 || !$0.isIPv6 }
-      .map { TransportAddress(ip: $0, port: socket.port) }
+  private func addresses(of socket: MediaSocket, _ includingLoopback: Bool) -> [MachineAddress] {
+    MachineAddress.all(monitor?.addresses, socket, includingLoopback: includingLoopback)
+  }
+
+  /// The addresses of this machine, as the kernel has told last. Nil where it tells nothing of them.
+  public var ownAddresses: Set<IPAddress>? {
+    eventLoop.preconditionInEventLoop()
+    return monitor?.addresses.map { Set($0.map(\.ip)) }
+  }
+
+  private func addressesChanged() {
+    guard let socket, !isShutDown else { return }
+    let now = now()
+    for peer in peers.values {
+      peer.connection.updateLocalAddresses(addresses(of: socket, peer.includingLoopback), now: now)
+      drain(peer)
+    }
+    finishTurn()
+    onAddressesChanged()
   }
 
   /// Starts an ICE restart with the current addresses of this machine (another Wi-Fi, a cable). Send the result to the
   /// peer. Nil when the peer is gone.
-  public func beginICERestart(_ id: PeerID, includingLoopback: Bool) throws(PeerConnectionError) -> RestartedICE? {
+  public func beginICERestart(_ id: PeerID) throws(PeerConnectionError) -> RestartedICE? {
     eventLoop.preconditionInEventLoop()
     guard let peer = peers[id], let socket else { return nil }
     defer {
       drain(peer)
       finishTurn()
     }
-    let known = Set(peer.connection.localAddresses)
-    for address in addresses(of: socket, includingLoopback) where !known.contains(address) {
-      peer.connection.addLocalCandidate(address, now: now())
-    }
+    peer.connection.updateLocalAddresses(addresses(of: socket, peer.includingLoopback), now: now())
     let ours = try peer.connection.beginICERestart(now: now())
     byFragment[ours.ufrag] = id
     return ours
@@ -284,6 +306,7 @@ public final class PeerHub: @unchecked Sendable {
         if sayingGoodbye { self.close(peer.id) } else { self.forget(peer) }
       }
       self.timer?.close()
+      self.monitor?.close()
       return self.socket
     }.get()
     await socket?.close()
