@@ -54,6 +54,8 @@ public final class PeerHub: @unchecked Sendable {
   /// (draft-ietf-mmusic-mdns-ice-candidates). If nil, such candidates are not used. Set it before `bind`.
   public var resolveName: NameResolver?
   private(set) var socket: MediaSocket?
+  /// Set by `bind`.
+  private var marking = MediaMarking.none
   /// Nil where the system tells nothing of its addresses; then each connection has those of its beginning.
   private var monitor: AddressMonitor?
   private var isShutDown = false
@@ -117,7 +119,8 @@ public final class PeerHub: @unchecked Sendable {
   }
 
   /// Opens the UDP socket. Call once, before anything else.
-  public func bind(ports: ClosedRange<UInt16>) async throws {
+  public func bind(ports: ClosedRange<UInt16>, marking: MediaMarking = .none) async throws {
+    self.marking = marking
     let socket = try await openSocket(ports: ports)
     let loopTimer =
       fastPaths.usesLoopTimer ? try await LoopTimer.open(on: eventLoop) { [weak self] in self?.fire() } : nil
@@ -130,7 +133,7 @@ public final class PeerHub: @unchecked Sendable {
   }
 
   private func openSocket(ports: ClosedRange<UInt16>) async throws -> MediaSocket {
-    try await MediaSocket.bind(ports: ports, on: eventLoop) { [weak self] first, remote in
+    try await MediaSocket.bind(ports: ports, marking: marking, on: eventLoop) { [weak self] first, remote in
       self?.isWanted(first, from: remote) ?? false
     } receive: { [weak self] datagram, remote, local in
       self?.receive(datagram, from: remote, to: local)
