@@ -81,7 +81,8 @@ extension ICEAgent {
   /// The controlled side follows to nominated pairs only, lest both sides follow each other in turns.
   func hasLeft(_ index: Int, now: Instant) -> Bool {
     let pair = pairs[index]
-    guard let used = [pair.lastData, pair.selectedAt].compactMap(\.self).max() else { return false }
+    guard pair.lastData != nil || pair.selectedAt != nil else { return false }
+    let used = max(pair.lastData ?? .zero, pair.selectedAt ?? .zero)
     let limit = used + configuration.leftAfter + (pair.currentRoundTripTime ?? .zero) * 2
     return pairs.contains { other in
       guard let data = other.lastData, data > limit, now - data < configuration.weakAfter else { return false }

@@ -114,6 +114,12 @@ public struct ICEAgent: Sendable {
     selectedIndex.map { publicPair(pairs[$0]) }
   }
 
+  /// The selected pair's last round-trip time and the sum of all, as `statistics` has them; nil before the first.
+  public var selectedRoundTrip: (latest: Duration, total: Duration)? {
+    guard let selectedIndex, let latest = pairs[selectedIndex].currentRoundTripTime else { return nil }
+    return (latest, pairs[selectedIndex].totalRoundTripTime)
+  }
+
   /// Our fragments that the peer's requests may carry: after a restart also the old one, until a new pair works.
   public var localUsernameFragments: [String] {
     [localCredentials.usernameFragment] + (previous.map { [$0.local.usernameFragment] } ?? [])

@@ -131,7 +131,8 @@ extension PeerConnection {
 
   func drainSender(now: Instant) {
     while let output = sender.poll(now: now) {
-      switch output {
+      // Consumed: otherwise a second reference makes SRTP copy each packet.
+      switch consume output {
       case .rtp(var packet):
         guard let srtp, (try? srtp.protectRTP(&packet)) != nil else { continue }
         transmitMedia(packet)
@@ -148,7 +149,7 @@ extension PeerConnection {
 
   func drainReceiver(now: Instant) {
     while let output = receiver.poll(now: now) {
-      switch output {
+      switch consume output {
       case .rtcp(var packet):
         guard let srtp, (try? srtp.protectRTCP(&packet)) != nil else { continue }
         transmitMedia(packet)
@@ -192,15 +193,18 @@ extension PeerConnection {
 
   /// Passes each measurement to the receiver once: the total grows with each.
   private func passRoundTripOn() {
-    guard let pair = ice?.statistics.first(where: \.isSelected), let time = pair.currentRoundTripTime,
-      pair.totalRoundTripTime != passedRoundTrips
-    else { return }
-    passedRoundTrips = pair.totalRoundTripTime
+    guard let (time, total) = Self.roundTrips(&ice), total != passedRoundTrips else { return }
+    passedRoundTrips = total
     receiver.noteRoundTripTime(time)
   }
 
   /// Of the selected pair, from its last consent check.
-  var roundTripTime: Duration? { ice?.statistics.first(where: \.isSelected)?.currentRoundTripTime }
+  var roundTripTime: Duration? { ice?.selectedRoundTrip?.latest }
+
+  // In place, like the deadlines.
+  private static func roundTrips(_ agent: inout ICEAgent?) -> (latest: Duration, total: Duration)? {
+    agent?.selectedRoundTrip
+  }
 
   func addStreams(_ negotiated: NegotiatedSession) {
     for media in negotiated.media where media.direction.receives {

@@ -69,6 +69,7 @@ public final class PeerHub: @unchecked Sendable {
   private(set) var addresses = PeerAddressTable()
   private var nextNumber: UInt64 = 1
   private let fastPaths: FastPaths
+  private var deadlines = DeadlineQueue<PeerID>()
   private var timer: (any MediaTimer)?
   private var timerDeadline: Instant?
   private let writer: DatagramWriter
@@ -401,7 +402,7 @@ public final class PeerHub: @unchecked Sendable {
         events.append((peer.id, event))
       }
     }
-    if peer.connection.state.isOver { forget(peer) }
+    if peer.connection.state.isOver { forget(peer) } else { deadlines.set(peer.connection.nextDeadline, for: peer.id) }
   }
 
   /// RFC 8489 section 5: class and method are the first two bytes.
@@ -424,6 +425,7 @@ public final class PeerHub: @unchecked Sendable {
     guard peers.removeValue(forKey: peer.id) != nil else { return }
     byFragment = byFragment.filter { $0.value != peer.id }
     addresses.forget(peer.id)
+    deadlines.set(nil, for: peer.id)
   }
 
   private func write(_ datagram: [UInt8], to address: TransportAddress, of peer: Peer) {
@@ -479,7 +481,7 @@ public final class PeerHub: @unchecked Sendable {
 
   /// One timer for all peers. If it is set only slightly early, it is left as it is.
   private func schedule() {
-    guard let deadline = peers.values.lazy.compactMap(\.connection.nextDeadline).min() else { return }
+    guard let deadline = deadlines.first else { return }
     if let timerDeadline, timerDeadline <= deadline, deadline < timerDeadline + Self.timerSlack { return }
     timerDeadline = deadline
     timer?.set(deadline - now())
@@ -488,8 +490,8 @@ public final class PeerHub: @unchecked Sendable {
   private func fire() {
     timerDeadline = nil
     let now = now()
-    for peer in peers.values {
-      guard let deadline = peer.connection.nextDeadline, deadline <= now else { continue }
+    for id in deadlines.due(at: now) {
+      guard let peer = peers[id] else { continue }
       peer.connection.handleTimeout(now: now)
       drain(peer)
     }
