@@ -203,8 +203,11 @@ let checks: [Target] = [
   .executableTarget(
     name: "cradle-soak",
     dependencies: [
-      "Parent", "Server", "Signaling", product("ArgumentParser", "swift-argument-parser"),
+      "Wire", "SDP", "PeerConnection", "RTPReceiving", "SecureTransport", "Frames", "Parent", "Server", "Signaling",
+      product("ArgumentParser", "swift-argument-parser"), product("NIOCore", "swift-nio"),
+      product("NIOPosix", "swift-nio"), product("NIOHTTP1", "swift-nio"),
     ], path: "Tests/Soak/cradle-soak", swiftSettings: strict),
+  .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
   .target(
     name: "TestSupport", dependencies: ["Wire", "Linux", "COpenSSL"], path: "Tests/TestSupport", swiftSettings: strict),
   tests("ProjectTests", needs: ["Web"]),
@@ -263,7 +266,7 @@ let checks: [Target] = [
     needs: [
       "Wire", "STUN", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "SecureTransport", "Identity",
       "Server",
-      "TestSupport",
+      "TestSupport", "AllocationCounter",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
       product("NIOTLS", nio), product("NIOEmbedded", nio),
     ]),

@@ -10,6 +10,8 @@ public struct ChildConfiguration: Sendable, Hashable {
   public var tls: TLSFiles?
   /// UDP ports for media; nil for any.
   public var mediaPorts: ClosedRange<UInt16>?
+  /// Media packets carry a DSCP for Wi-Fi's queue for video.
+  public var marksMedia = true
   /// 0...8, in the order in which `camera.switch` cycles through them.
   public var cameras: [Camera]
   public var microphone: Microphone

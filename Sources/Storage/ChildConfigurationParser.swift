@@ -45,7 +45,8 @@ extension ChildConfiguration {
   // MARK: - Keys
 
   private static let keys = [
-    "name", "listen", "tls", "media-ports", "cameras", "microphone", "speaker", "lights", "lullabies", "video",
+    "name", "listen", "tls", "media-ports", "mark-media", "cameras", "microphone", "speaker", "lights", "lullabies",
+    "video",
     "unheard", "hearing-test", "ice-servers", "notify", "record",
   ]
 
@@ -59,6 +60,7 @@ extension ChildConfiguration {
     result.listen = top.value("listen", default: result.listen)
     result.tls = tls(top)
     result.mediaPorts = mediaPorts(top)
+    result.marksMedia = top.boolean("mark-media", default: result.marksMedia)
     if let entries = top.list("cameras", maximum: 8) {
       result.cameras = entries.indices.compactMap { camera(entries[$0], at: $0, reader) }
       refuseDuplicates(result.cameras.map(\.id), entries, "cameras", reader)

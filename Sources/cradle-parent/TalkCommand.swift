@@ -4,6 +4,7 @@ internal import DeviceNames
 import Devices
 import Glibc
 import Parent
+import Server
 import Wire
 
 /// `cradle-parent talk`
@@ -21,6 +22,8 @@ struct TalkCommand: AsyncParsableCommand {
   var force = false
   @Option(help: "Stop after this many seconds.")
   var duration: Double?
+  @Flag(help: "Do not mark the packets for Wi-Fi's queue for video (DSCP AF42).")
+  var unmarked = false
 
   func validate() throws {
     if let duration, !(duration > 0 && duration < 1e6) { throw ValidationError("--duration is a number of seconds.") }
@@ -33,7 +36,10 @@ struct TalkCommand: AsyncParsableCommand {
     let signals = StopSignals()
     try await failing {
       let talk = try await withProgress("Connecting") {
-        try await Talk.begin(with: state.finder().paired(child), microphone: device, force: force) { error in
+        try await Talk.begin(
+          with: state.finder().paired(child), microphone: device, force: force,
+          marking: unmarked ? .none : .interactiveVideo
+        ) { error in
           printError("No microphone: \(error)")
         }
       }

@@ -70,6 +70,8 @@ struct Watch: AsyncParsableCommand {
   var fullScreen = false
   @Option(help: "For talking: auto, none, test, an ALSA PCM name or file:IN.wav.")
   var microphone = "auto"
+  @Flag(help: "Do not mark the packets for Wi-Fi's queue for video (DSCP AF42).")
+  var unmarked = false
 
   func validate() throws {
     if let duration, !(duration > 0 && duration < 1e8) { throw ValidationError("--duration is a number of seconds.") }
@@ -201,6 +203,7 @@ struct Watch: AsyncParsableCommand {
     options.vox = vox
     options.recording = record
     options.snapshot = snapshot
+    if unmarked { options.marking = .none }
     guard let device = SpeakerDevice(speaker) else {
       throw Failure.badConfiguration("--speaker \(speaker): must be auto, none, null, an ALSA PCM name or file:OUT.wav")
     }

@@ -10,6 +10,10 @@ from measure import Bounds, Trial, kind
 from row import row
 
 
+#: Another address.
+MOVED = Bounds(rings="link", goes_by_gap=True, may=("frozen-picture",))
+
+
 def cut(trial: Trial, seconds: float) -> None:
     """The parent's cable is pulled out, and put in again."""
     trial.broken()
@@ -108,13 +112,26 @@ def evening(trial: Trial) -> None:
     trial.finish()
 
 
-@row("address-changes", "the child gets another address", Bounds(rings="link", goes_by_gap=True, may=("frozen-picture",)),
-     quick=True, has_avahi=True)  # fmt: skip
-def address_changes(trial: Trial) -> None:
+def move(trial: Trial, host: str) -> None:
     trial.broken()
-    trial.house.network.move_child(7)
+    trial.house.network.move(host, 7)
     trial.mended()
     trial.finish(40)
+
+
+@row("address-changes", "the child gets another address", MOVED, quick=True, has_avahi=True)
+def address_changes(trial: Trial) -> None:
+    move(trial, "child")
+
+
+@row("parent-moves", "the parent gets another address", MOVED, quick=True)
+def parent_moves(trial: Trial) -> None:
+    move(trial, "parent")
+
+
+@row("parent-moves-nat", "the parent gets another address, and the child is behind a NAT", MOVED, quick=True, nat=True)
+def parent_moves_nat(trial: Trial) -> None:
+    move(trial, "parent")
 
 
 @row("router-gone", "the router is off for 8 s", Bounds(rings="link"), quick=True)

@@ -25,6 +25,8 @@ import avahi  # noqa: E402
 RESTART_SECONDS = 1.0
 WATCHDOG_SECONDS = 20.0
 NETWORK = "10.77.9"
+#: The child's, where it stands behind a NAT.
+BEHIND_NAT = "10.77.8"
 #: Small, so that an unoptimized build has time to spare, and what is measured is the fault.
 CAMERA = "{id: cot, device: test, width: 320, height: 240, framerate: 15}"
 
@@ -50,9 +52,10 @@ def wait_for(what: str, limit: float, is_there: Callable[[], Any]) -> Any:
 
 
 class Network:
-    """child — router — parent: a bridge in a namespace of its own, and a cable to each host."""
+    """child — router — parent: a bridge in a namespace of its own, and a cable to each host. With `nat` the router hides the
+    child behind an address of its own, and passes only the port for pairing and signalling on to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, nat: bool = False) -> None:
         mark = uuid.uuid4().hex[:6]
         self.child, self.parent, self.router = (f"cradle-{who}-{mark}" for who in ("child", "parent", "router"))
         for name in (self.child, self.parent, self.router):
@@ -65,9 +68,26 @@ class Network:
             run("ip", "link", "add", "card", "netns", host, "type", "veth", "peer", "name", port, "netns", self.router)
             # One family, so that nothing takes another way.
             run("ip", "-n", host, "link", "set", "card", "addrgenmode", "none")
-            run("ip", "-n", host, "addr", "add", f"{NETWORK}.{last}/24", "dev", "card")
+            hidden = nat and host == self.child
+            run("ip", "-n", host, "addr", "add", f"{BEHIND_NAT if hidden else NETWORK}.{last}/24", "dev", "card")
             run("ip", "-n", host, "link", "set", "card", "up")
-            run("ip", "-n", self.router, "link", "set", port, "master", "bridge", "up")
+            if hidden:
+                self._hide_child()
+            else:
+                run("ip", "-n", self.router, "link", "set", port, "master", "bridge", "up")
+
+    def _hide_child(self) -> None:
+        run("ip", "-n", self.router, "link", "set", "child", "up")
+        run("ip", "-n", self.router, "addr", "add", f"{BEHIND_NAT}.254/24", "dev", "child")
+        run("ip", "-n", self.router, "addr", "add", f"{NETWORK}.1/24", "dev", "bridge")
+        run("ip", "-n", self.child, "route", "add", "default", "via", f"{BEHIND_NAT}.254")
+        run(*self.inside(self.router), "sysctl", "-qw", "net.ipv4.ip_forward=1")
+        # As home routers do: what comes in is an answer, or the port that was opened.
+        run(*self.inside(self.router), "nft", "table ip home { "
+            f"chain incoming {{ type nat hook prerouting priority dstnat; iifname \"bridge\" tcp dport 8443 dnat to {BEHIND_NAT}.1; }}; "
+            "chain outgoing { type nat hook postrouting priority srcnat; oifname \"bridge\" masquerade; }; "
+            "chain passing { type filter hook forward priority filter; policy drop; ct state established,related accept; "
+            "iifname \"child\" accept; ct status dnat accept; }; }")  # fmt: skip
 
     def inside(self, host: str) -> list[str]:
         return ["ip", "netns", "exec", host]
@@ -90,10 +110,11 @@ class Network:
             run(*self.inside(host), "nft", "table inet faults { chain input { type filter hook input priority filter; "
                 f"policy accept; iifname card {verdict}; }}; }}")  # fmt: skip
 
-    def move_child(self, last: int) -> None:
-        """The child has another address from now on, as after a router has forgotten it."""
-        run("ip", "-n", self.child, "addr", "flush", "dev", "card")
-        run("ip", "-n", self.child, "addr", "add", f"{NETWORK}.{last}/24", "dev", "card")
+    def move(self, host: str, last: int) -> None:
+        """`child` or `parent` has another address from now on, as after a router has forgotten it."""
+        name = {"child": self.child, "parent": self.parent}[host]
+        run("ip", "-n", name, "addr", "flush", "dev", "card")
+        run("ip", "-n", name, "addr", "add", f"{NETWORK}.{last}/24", "dev", "card")
 
     def close(self) -> None:
         for name in (self.child, self.parent, self.router):
@@ -322,6 +343,8 @@ class House:
     parent_program: str
     configuration: str = ""
     has_avahi: bool = False
+    #: The child stands behind the router's NAT.
+    nat: bool = False
     child_environment: dict[str, str] = field(default_factory=dict)
     #: Starts the child's program, which takes its place.
     child_launcher: list[str] = field(default_factory=list)
@@ -342,7 +365,7 @@ class House:
         return self
 
     def _open(self) -> None:
-        self.network = Network()
+        self.network = Network(self.nat)
         self.closing.append(self.network.close)
         if self.prepare:
             self.prepare(self)

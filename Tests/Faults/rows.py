@@ -11,7 +11,8 @@ from row import Row
 
 ORDER = (
     "child-killed child-stopped child-stands-still loop-stuck encoder-stuck microphone-stuck memory-refused "
-    "network-2s network-3s network-10s network-10min loss-20-short loss-5 loss-20 evening address-changes router-gone no-names "
+    "network-2s network-3s network-10s network-10min loss-20-short loss-5 loss-20 evening address-changes parent-moves "
+    "parent-moves-nat router-gone no-names "
     "avahi-restarted bus-gone camera-gone camera-hangs camera-frozen camera-black program-repeats microphone-zero "
     "microphone-hangs child-speaker-gone parent-speaker-gone viewer-stands-still come-and-go come-and-go-100 disk-full "
     "disk-read-only clock-ahead clock-back clock-1970"

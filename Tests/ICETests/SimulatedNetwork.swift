@@ -6,7 +6,7 @@ import Wire
 /// One agent with its addresses, perhaps behind a NAT, and what it has told.
 final class SimulatedPeer {
   var agent: ICEAgent
-  let addresses: [TransportAddress]
+  private(set) var addresses: [TransportAddress]
   /// Endpoint-independent mapping with address-dependent filtering, the usual home router; nil without one.
   var natAddress: IPAddress?
   private(set) var mappings: [TransportAddress: UInt16] = [:]
@@ -28,6 +28,16 @@ final class SimulatedPeer {
       role: role, credentials: credentials, configuration: configuration, hashes: TestHashes(),
       random: SeededGenerator(seed: seed))
     self.addresses = addresses.map { TransportAddress(ip: IPAddress($0)!, port: 5000) }
+  }
+
+  /// The machine has another address instead of one of its own.
+  func move(from old: String, to new: String?, now: Instant) {
+    let gone = TransportAddress(ip: IPAddress(old)!, port: 5000)
+    addresses.removeAll { $0 == gone }
+    agent.removeLocalCandidate(base: gone, now: now)
+    guard let address = new.map({ TransportAddress(ip: IPAddress($0)!, port: 5000) }) else { return }
+    addresses.append(address)
+    agent.addLocalCandidate(.host(address, localPreference: 60000), now: now)
   }
 
   /// The router forgets everything and takes new ports, as after a restart.

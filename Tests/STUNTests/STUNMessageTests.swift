@@ -83,7 +83,7 @@ import Wire
 
   @Test func anUnknownRequiredAttributeIsNamedIn420() throws {
     let strange = STUNAttributeType(rawValue: 0x7001)
-    let optional = STUNAttributeType(rawValue: 0xc001)
+    let optional = STUNAttributeType(rawValue: 0xc0ff)
     let request = try STUNMessage(
       decoding: STUNMessage(.request, transactionID: id, attributes: [.raw(optional, []), .raw(strange, [1])])
         .encode(hashes: hashes))

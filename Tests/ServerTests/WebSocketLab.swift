@@ -87,6 +87,10 @@ final class LabSocket: Sendable {
     socket.eventLoop.execute { self.socket.send(text) }
   }
 
+  func verify(within limit: TimeAmount) {
+    socket.eventLoop.execute { self.socket.verify(within: limit) }
+  }
+
   func close() {
     socket.eventLoop.execute { self.socket.close() }
   }

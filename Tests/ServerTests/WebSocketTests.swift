@@ -46,6 +46,8 @@ import Wire
     let lab = try await WebSocketLab.start(limits: patient)
     let alive = try await lab.open()
     try await Task.sleep(for: .milliseconds(200))
+    alive.verify(within: .milliseconds(500))
+    try await Task.sleep(for: .milliseconds(700))
     alive.send("here")
     #expect(await alive.next() == .text("HERE"))
     alive.close()
@@ -64,6 +66,10 @@ import Wire
     let url = try HTTPURL("http://127.0.0.1:\(mute.localAddress?.port ?? 0)/")
     let lost = try await LabSocket.open(url: url, trust: .system, limits: limits)
     #expect(await lost.next() == .closed(.lost))
+    // Asked for at once, as after a change of the network.
+    let asked = try await LabSocket.open(url: url, trust: .system)
+    asked.verify(within: .milliseconds(50))
+    #expect(await asked.next() == .closed(.lost))
     try await mute.close()
     await lab.server.stop()
   }

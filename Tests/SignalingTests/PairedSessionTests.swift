@@ -57,7 +57,7 @@ import Wire
     parent.watch(in: &lab)
     let session = lab.offers[0].session
     for _ in 0..<2 { parent.perform(parent.session.restartICE(SignalingLab.fragment, now: lab.now), in: &lab) }
-    #expect(lab.childLog.suffix(2).allSatisfy { $0 == .restart(session, SignalingLab.fragment) })
+    #expect(lab.childLog.filter { $0 == .restart(session, SignalingLab.fragment) }.count == 2)
     parent.run(in: &lab)
     // Only the answer to the last one counts.
     #expect(parent.log.filter { $0 == .restarted(SignalingLab.fragment) }.count == 1)
@@ -84,6 +84,48 @@ import Wire
     #expect(parent.session.handleTimeout(now: lab.now + .seconds(7)).isEmpty)
     #expect(parent.session.handleTimeout(now: lab.now + .seconds(8)) == [.restartFailed] && parent.session.isOpen)
     #expect(parent.session.connectionLost().isEmpty && parent.session.isOpen)
+  }
+
+  /// The parent's network has changed: its old connection is dead, and nobody has told the room.
+  @Test func anOpenSessionGoesOnOverAnotherConnection() throws {
+    var (lab, node) = Self.pairedLab()
+    var parent = LabParent(node, 1, in: &lab)
+    parent.watch(in: &lab)
+    let offer = try #require(lab.offers.first)
+    #expect(parent.session.connectionLost().isEmpty && parent.session.isOpen)
+    parent.id = lab.connect(2)
+    parent.perform(parent.session.reattach(), in: &lab)
+    parent.run(in: &lab)
+    #expect(parent.log.last == .attached && lab.closed[RoomConnectionID(number: 1)]?.code == .replaced)
+    parent.perform(parent.session.restartICE(SignalingLab.fragment, now: lab.now), in: &lab)
+    parent.run(in: &lab)
+    #expect(parent.log.last == .restarted(SignalingLab.fragment) && lab.refusals.isEmpty)
+    #expect(lab.childLog.contains(.restart(offer.session, SignalingLab.fragment)))
+    // The child has vouched for it, so the room keeps it.
+    lab.now += .seconds(60)
+    lab.perform(lab.rooms.handleTimeout(now: lab.now))
+    #expect(lab.closed[parent.id] == nil)
+    lab.perform(lab.child.end(offer.session, .goingAway))
+    parent.run(in: &lab)
+    #expect(parent.log.last == .ended(.goingAway))
+  }
+
+  /// Whoever takes the parent's name in the room, which only the parent and the child know, still cannot sign for it.
+  @Test func aStrangerUnderTheParentsNameIsNotVouchedFor() throws {
+    var (lab, node) = Self.pairedLab()
+    var parent = LabParent(node, 1, in: &lab)
+    parent.watch(in: &lab)
+    let (session, client) = (lab.offers[0].session, lab.heard[0].from)
+    let stranger = lab.connect(2)
+    _ = lab.register(stranger, as: client)
+    lab.request(
+      .send(
+        to: lab.childNode.id,
+        message: lab.sealed(
+          by: LabNode(), from: node, session: session.session, challenge: lab.heard[0].challenge!, revision: 1,
+          .restart(fragment: SignalingLab.fragment.description))), from: stranger)
+    #expect(lab.refusals.count == 1 && lab.closed[stranger] != nil)
+    #expect(!lab.childLog.contains(.restart(session, SignalingLab.fragment)))
   }
 
   @Test func candidatesThatComeBeforeTheirDescriptionWait() throws {

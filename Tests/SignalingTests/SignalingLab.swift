@@ -141,7 +141,7 @@ struct LabParent {
   static let someSession = "AAAAAAAAAAAAAAAAAAAAAA"
 
   let node: LabNode
-  let id: RoomConnectionID
+  var id: RoomConnectionID
   var session: PairedParentSession
   var log: [PairedParentAction] = []
   /// What stands between; may change or drop what it passes on.

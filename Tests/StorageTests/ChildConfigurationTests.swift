@@ -41,7 +41,8 @@ import Testing
     let text = shown.joined(separator: "\n")
     #expect(try Self.parse(text) == .defaults)
     for key in [
-      "name", "listen", "tls", "certificate", "key", "media-ports", "cameras", "id", "device", "width", "height",
+      "name", "listen", "tls", "certificate", "key", "media-ports", "mark-media", "cameras", "id", "device", "width",
+      "height",
       "framerate", "rpicam", "controls", "slow-shutter", "night", "infrared", "microphone", "speaker", "maximum-volume",
       "lights", "lullabies", "video", "bitrate-kbps", "unheard", "hearing-test",
       "ice-servers", "notify", "record",

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <linux/rtnetlink.h>
 #include <sys/timerfd.h>
 #include <sys/timex.h>
 #include <termios.h>
@@ -301,4 +302,40 @@ static inline int clinux_wireless_power_saving(const char *interface) {
   int number = errno;
   close(descriptor);
   return result < 0 ? -number : !request.power.disabled;
+}
+
+// Interface flags: netdevice(7). net/if.h and linux/if.h exclude each other.
+static const uint32_t CLINUX_IFF_UP = 0x1;
+static const uint32_t CLINUX_IFF_RUNNING = 0x40;
+
+/// A socket for what the kernel knows of interfaces and their addresses, non-blocking; with `listens` it is told every
+/// change of them: rtnetlink(7). A descriptor, or a negated errno.
+static inline int clinux_open_route_socket(int listens) {
+  int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+  if (descriptor < 0) return -errno;
+  struct sockaddr_nl address;
+  memset(&address, 0, sizeof address);
+  address.nl_family = AF_NETLINK;
+  if (listens) address.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
+  if (bind(descriptor, (struct sockaddr *)&address, sizeof address) != 0) {
+    int number = errno;
+    close(descriptor);
+    return -number;
+  }
+  return descriptor;
+}
+
+/// Asks for all objects of a kind, RTM_GETLINK or RTM_GETADDR; the answers carry `sequence`. 0, or a negated errno.
+static inline int clinux_request_route_dump(int descriptor, uint16_t kind, uint32_t sequence) {
+  struct {
+    struct nlmsghdr header;
+    struct rtgenmsg body;
+  } request;
+  memset(&request, 0, sizeof request);
+  request.header.nlmsg_len = NLMSG_LENGTH(sizeof request.body);
+  request.header.nlmsg_type = kind;
+  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  request.header.nlmsg_seq = sequence;
+  request.body.rtgen_family = AF_UNSPEC;
+  return send(descriptor, &request, request.header.nlmsg_len, 0) < 0 ? -errno : 0;
 }

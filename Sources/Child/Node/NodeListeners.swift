@@ -18,7 +18,7 @@ struct NodeListeners: Sendable {
   ) async throws -> NodeListeners {
     let ports = configuration.mediaPorts ?? 0...0
     do {
-      try await hub.bind(ports: ports)
+      try await hub.bind(ports: ports, marking: configuration.marksMedia ? .interactiveVideo : .none)
     } catch {
       throw NodeError.cannotBind(
         what: "the UDP ports \(ports.lowerBound) to \(ports.upperBound) (media-ports)", reason: "\(error)")

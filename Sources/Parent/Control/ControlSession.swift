@@ -29,12 +29,12 @@ public final class ControlSession: @unchecked Sendable {
   ///
   /// - Throws: `ParentError`, or what the system throws.
   public static func open(_ child: PairedChild) async throws -> ControlSession {
-    try await open(child, speaks: false)
+    try await open(child, speaks: false, marking: .none)
   }
 
   /// - Parameter speaks: what `say` is given goes to the child.
-  static func open(_ child: PairedChild, speaks: Bool) async throws -> ControlSession {
-    let endpoint = try await PeerEndpoint.open(identity: child.identity)
+  static func open(_ child: PairedChild, speaks: Bool, marking: MediaMarking) async throws -> ControlSession {
+    let endpoint = try await PeerEndpoint.open(identity: child.identity, marking: marking)
     let session = ControlSession(child, endpoint, speaks)
     do {
       try await session.begin().get()

@@ -3,6 +3,7 @@ internal import Control
 public import DeviceNames
 public import Devices
 internal import Pipelines
+public import Server
 internal import Synchronization
 
 /// Talk-back: microphone → Opus → the child's speaker.
@@ -18,9 +19,10 @@ public final class Talk: Sendable {
   /// - Throws: `ParentError`, `ControlFailure`, or what the system throws.
   public static func begin(
     with child: PairedChild, microphone device: AudioDevice, force: Bool,
+    marking: MediaMarking = .interactiveVideo,
     microphoneMissing: @escaping @Sendable (DeviceError) -> Void
   ) async throws -> Talk {
-    let session = try await ControlSession.open(child, speaks: true)
+    let session = try await ControlSession.open(child, speaks: true, marking: marking)
     do {
       _ = try await session.perform(.talkAcquire(force: force))
     } catch {

@@ -1,5 +1,6 @@
 internal import Control
 internal import Frames
+internal import ICE
 internal import NIOCore
 internal import PeerConnection
 internal import SCTP
@@ -29,8 +30,9 @@ final class ChildSession {
   private let configuration: PeerConnectionConfiguration
   private let notify: (Event) -> Void
   private let channel: Channel
-  private var isLocal = false
   private var isOver = false
+  /// Where data comes in here, and where it comes from.
+  private var path: (local: IPAddress, remote: IPAddress)?
   /// How long to wait for the reason of an end.
   private static let patience: TimeAmount = .milliseconds(500)
   /// A child that runs sends more often than this.
@@ -75,6 +77,7 @@ final class ChildSession {
   func start() {
     control.onPush = { [weak self] push in self?.tell(.push(push)) }
     signaling.notify = { [weak self] event in self?.handle(event) }
+    hub.onAddressesChanged = { [weak self] in self?.addressesChanged() }
     signaling.start { [weak self] isLocal in self?.makeOffer(isLocal) }
   }
 
@@ -88,7 +91,6 @@ final class ChildSession {
 
   private func makeOffer(_ isLocal: Bool) -> SessionDescription? {
     guard !isOver else { return nil }
-    self.isLocal = isLocal
     do {
       let (peer, offer) = try hub.offer(
         configuration: configuration, wantsDataChannel: true, includingLoopback: isLocal)
@@ -110,7 +112,12 @@ final class ChildSession {
       tell(.connected)
     case .stateChanged(.disconnected):
       tell(.weak)
+      signaling.pathChanged(to: nil)
       restartICE()
+    case .selectedPairChanged(let pair):
+      let before = path
+      path = (pair.localAddress.ip, pair.remoteAddress.ip)
+      if let before, before.remote != pair.remoteAddress.ip { signaling.pathChanged(to: pair.remoteAddress.ip) }
     case .stateChanged(.failed):
       end(.lost("the link is lost"))
     case .stateChanged(.closed):
@@ -160,14 +167,23 @@ final class ChildSession {
   /// expires and a new session is made.
   private func restartICE() {
     guard signaling.canRestart, let peer,
-      let ours = try? hub.beginICERestart(peer, includingLoopback: isLocal)
+      let ours = try? hub.beginICERestart(peer)
     else { return }
     signaling.restartICE(ours)
+  }
+
+  /// The connection checks new addresses by itself. A restart tells the child of them, where it cannot see the checks.
+  private func addressesChanged() {
+    guard !isOver, let own = hub.ownAddresses else { return }
+    signaling.addressesChanged(own)
+    if let path, !own.contains(path.local) { restartICE() }
   }
 
   private func handle(_ event: SignalingEvent) {
     guard !isOver else { return }
     switch event {
+    case .attached:
+      restartICE()
     case .answered(let answer):
       accept(answer)
     case .candidates(let candidates, let isComplete):

@@ -14,13 +14,13 @@ struct PeerEndpoint: Sendable {
   let hub: PeerHub
 
   /// - Parameter identity: the key behind our DTLS certificate. A paired child knows it; for others any will do.
-  static func open(identity: NodeIdentity) async throws -> PeerEndpoint {
+  static func open(identity: NodeIdentity, marking: MediaMarking) async throws -> PeerEndpoint {
     // While the handshake runs.
     Task.detached { OpenSSLTransports.prepare() }
     let transports = try OpenSSLTransports(key: identity.key, certificate: Certificate(key: identity.key))
     let endpoint = PeerEndpoint(transports)
     do {
-      try await endpoint.hub.bind(ports: 0...0)
+      try await endpoint.hub.bind(ports: 0...0, marking: marking)
       return endpoint
     } catch {
       try? await endpoint.group.shutdownGracefully()

@@ -5,14 +5,14 @@ internal import Server
 internal import Signaling
 internal import Wire
 
-/// The signalling connection to a paired child: a WebSocket to its room, and the session over it. Confined to the event
-/// loop.
+/// The signalling connection to a paired child: a WebSocket to its room, and the session over it. When an open session loses
+/// its WebSocket, another one is made. Confined to the event loop.
 final class RoomConnection {
   enum Event {
     /// Once, before any other event.
     case connected(isLocal: Bool)
     case unreachable(String)
-    /// The socket was closed; an open session goes on without it.
+    /// The other end closed the socket; an open session goes on without it.
     case detached
     /// Any action but `send`, which is carried out here.
     case action(PairedParentAction)
@@ -24,11 +24,19 @@ final class RoomConnection {
   private var session: PairedParentSession
   private var connector: RoomConnector?
   private var socket: WebSocketConnection?
+  /// The room knows us on `socket`.
+  private var isRegistered = false
   private lazy var timer = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in
     self?.perform { $0.handleTimeout(now: $1) }
   }
-  /// Where the socket is connected to.
+  private var retry = RetryDelay()
+  private var retryTimer: Scheduled<Void>?
+  /// Where the socket is connected to, or was last.
   private var address: ChildAddress?
+  /// Where the child's media comes from since it has moved.
+  private var moved: IPAddress?
+  /// On a home's network an answer takes a fraction of this, even over bad Wi-Fi.
+  private static let signOfLife: TimeAmount = .milliseconds(700)
 
   init(_ child: PairedChild, eventLoop: any EventLoop, notify: @escaping (Event) -> Void) {
     self.child = child
@@ -38,7 +46,7 @@ final class RoomConnection {
   }
 
   /// A session is open and messages can be sent.
-  var isUsable: Bool { session.isOpen && socket != nil }
+  var isUsable: Bool { session.isOpen && socket != nil && isRegistered }
 
   /// Connects. Once.
   func open() {
@@ -52,6 +60,10 @@ final class RoomConnection {
         socket?.send(RoomMessages.text(request))
       } else {
         if case .answered = action { noteReached() }
+        if case .attached = action {
+          isRegistered = true
+          noteReached()
+        }
         notify(.action(action))
       }
     }
@@ -62,11 +74,27 @@ final class RoomConnection {
   func close() {
     connector?.cancel()
     connector = nil
+    retryTimer?.cancel()
     timer.cancel()
-    socket?.onClose = { _ in }
-    socket?.onText = { _ in }
-    socket?.close()
-    socket = nil
+    release()?.close()
+  }
+
+  /// A socket from an address that is gone never hears of it: it is made anew at once, and so is an attempt that had begun
+  /// before.
+  func addressesChanged(_ own: Set<IPAddress>) {
+    guard session.isOpen else { return }
+    if let local = socket?.localAddress?.ip {
+      guard !own.contains(local) else { return }
+      lose()
+    }
+    reattach()
+  }
+
+  /// - Parameter remote: where the child's media comes from now; nil if nothing comes.
+  func pathChanged(to remote: IPAddress?) {
+    guard session.isOpen, let socket else { return }
+    moved = remote ?? moved
+    if remote != socket.remoteAddress?.ip { socket.verify(within: Self.signOfLife) }
   }
 
   /// Remembers the address once the child has sent a signed answer; before that it could be anybody.
@@ -83,20 +111,69 @@ final class RoomConnection {
     case .unreachable(let reason):
       notify(.unreachable(reason))
     case .connected(let socket, let address):
-      self.socket = socket
-      socket.onText = { [weak self] text in
-        guard let reply = try? RoomMessages.reply(text) else { return }
-        self?.perform { $0.receive(reply, now: $1) }
-      }
-      socket.onClose = { [weak self] _ in
-        guard let self else { return }
-        self.socket = nil
-        perform { session, _ in session.connectionLost() }
-        if session.isOpen { notify(.detached) }
-      }
-      self.address = address
+      use(socket, address)
+      isRegistered = true
       let remote = socket.remoteAddress?.ip
       notify(.connected(isLocal: address.isLoopback || remote?.isLoopback == true))
+    }
+  }
+
+  private func use(_ socket: WebSocketConnection, _ address: ChildAddress) {
+    self.socket = socket
+    self.address = address
+    socket.onText = { [weak self] text in
+      guard let reply = try? RoomMessages.reply(text) else { return }
+      self?.perform { $0.receive(reply, now: $1) }
+    }
+    socket.onClose = { [weak self] closure in
+      guard let self else { return }
+      lose()
+      guard session.isOpen else { return }
+      notify(.detached)
+      scheduleReattaching()
+    }
+  }
+
+  // MARK: Another connection
+
+  /// The socket is of no use any more; the session may go on.
+  private func lose() {
+    release()?.drop()
+    perform { session, _ in session.connectionLost() }
+  }
+
+  private func release() -> WebSocketConnection? {
+    defer { socket = nil }
+    isRegistered = false
+    socket?.onClose = { _ in }
+    socket?.onText = { _ in }
+    return socket
+  }
+
+  private func scheduleReattaching() {
+    let delay = retry.next(now: MonotonicClock.now, jitter: .random(in: 0...1))
+    retryTimer?.cancel()
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    retryTimer = loop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { bound.value.reattach() }
+  }
+
+  private func reattach() {
+    guard session.isOpen, socket == nil else { return }
+    retryTimer?.cancel()
+    connector?.cancel()
+    let here = moved.flatMap { ip in address.map { ChildAddress(host: .address(ip), port: $0.port) } }
+    connector = RoomConnector(child, first: here, eventLoop: loop) { [weak self] outcome in self?.reattached(outcome) }
+  }
+
+  private func reattached(_ outcome: RoomConnector.Outcome) {
+    connector = nil
+    guard session.isOpen else { return }
+    switch outcome {
+    case .unreachable:
+      scheduleReattaching()
+    case .connected(let socket, let address):
+      use(socket, address)
+      perform { session, _ in session.reattach() }
     }
   }
 }

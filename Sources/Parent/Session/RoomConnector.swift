@@ -24,14 +24,18 @@ final class RoomConnector {
   private var reading: Task<Void, Never>?
   private var isDone = false
 
-  /// Starts at once. `completion` is called once, never from within this call.
-  init(_ child: PairedChild, eventLoop: any EventLoop, then completion: @escaping (Outcome) -> Void) {
+  /// Starts at once, with the address `first` if there is one. `completion` is called once, never from within this call.
+  init(
+    _ child: PairedChild, first: ChildAddress? = nil, eventLoop: any EventLoop,
+    then completion: @escaping (Outcome) -> Void
+  ) {
     self.child = child
     loop = eventLoop
     self.completion = completion
     let route = child.route
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     reading = Task {
+      if let first { bound.eventLoop.execute { bound.value.perform { $0.add(first) } } }
       for await address in route() {
         bound.eventLoop.execute { bound.value.perform { $0.add(address) } }
       }

@@ -2,6 +2,7 @@ internal import NIOCore
 internal import PeerConnection
 internal import SDP
 internal import Signaling
+internal import Wire
 
 /// Signalling with a paired child through its room: no token, both sides know each other by their keys.
 final class RoomSignaling: SessionSignaling {
@@ -28,6 +29,14 @@ final class RoomSignaling: SessionSignaling {
     connection?.perform { $0.restartICE(fragment, now: $1) }
   }
 
+  func addressesChanged(_ own: Set<IPAddress>) {
+    connection?.addressesChanged(own)
+  }
+
+  func pathChanged(to remote: IPAddress?) {
+    connection?.pathChanged(to: remote)
+  }
+
   func leave(then: @escaping () -> Void) {
     notify = { _ in }
     connection?.perform { session, _ in session.leave() }
@@ -50,6 +59,7 @@ final class RoomSignaling: SessionSignaling {
   private func handle(_ action: PairedParentAction) {
     switch action {
     case .answered(let answer): notify(.answered(answer))
+    case .attached: notify(.attached)
     case .addCandidate(let candidate, sdpMid: _): notify(.candidates([candidate], isComplete: false))
     case .remoteCandidatesComplete: notify(.candidates([], isComplete: true))
     case .restarted(let theirs):

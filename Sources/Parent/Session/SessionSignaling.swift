@@ -1,5 +1,6 @@
 internal import PeerConnection
 internal import SDP
+internal import Wire
 
 /// What signalling reports to its session. On the event loop.
 enum SignalingEvent {
@@ -11,6 +12,8 @@ enum SignalingEvent {
   case waiting(String, Duration)
   /// The signalling connection of an open session was closed, as when the child's program ends. The session may go on.
   case detached
+  /// A new signalling connection has taken its place; an ICE restart has to follow.
+  case attached
   /// The last event.
   case over(SessionEnd)
 }
@@ -28,6 +31,10 @@ protocol SessionSignaling: AnyObject {
   /// machine, so that loopback candidates are useful. If it returns nil, nothing more happens.
   func start(makeOffer: @escaping (_ isLocal: Bool) -> SessionDescription?)
   func restartICE(_ ours: RestartedICE)
+  /// Addresses of this machine have appeared or gone: a connection from one that is gone is made anew at once.
+  func addressesChanged(_ own: Set<IPAddress>)
+  /// The other side sends from another address now, or nothing has come for a while: the signalling connection may be dead.
+  func pathChanged(to remote: IPAddress?)
   /// Ends the session. `then` is called when the other side has been told, or cannot be. No event follows.
   func leave(then: @escaping () -> Void)
 }

@@ -41,6 +41,13 @@ final class WHEPSignaling: SessionSignaling {
         ufrag: ours.ufrag, pwd: ours.pwd, candidates: ours.candidates, isComplete: true, now: MonotonicClock.now))
   }
 
+  func addressesChanged(_ own: Set<IPAddress>) {
+    client.addressesChanged(own)
+  }
+
+  /// Each request finds out by itself.
+  func pathChanged(to remote: IPAddress?) {}
+
   func leave(then: @escaping () -> Void) {
     isOver = true
     left = then

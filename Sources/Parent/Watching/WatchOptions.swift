@@ -41,6 +41,8 @@ public struct WatchOptions: Sendable {
   public var vox: Double?
   /// The microphone for talking; nil: nobody can talk.
   public var microphone: AudioDevice?
+  /// Of the packets that are sent.
+  public var marking = MediaMarking.interactiveVideo
   /// A WebM file to record into; it must not exist.
   public var recording: String?
   /// A JPEG file for the last picture, written at the end; an existing file is replaced.

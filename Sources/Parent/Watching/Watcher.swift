@@ -79,7 +79,8 @@ public final class Watcher: @unchecked Sendable {
     show: (@Sendable (VideoFrame) -> Void)? = nil, event: @escaping @Sendable (WatchEvent) -> Void = { _ in },
     ended: @escaping @Sendable (ParentError) -> Void
   ) async throws -> Watcher {
-    let endpoint = try await PeerEndpoint.open(identity: SignalingFactory.identity(for: options.source))
+    let endpoint = try await PeerEndpoint.open(
+      identity: SignalingFactory.identity(for: options.source), marking: options.marking)
     do {
       let watcher = try Watcher(options, endpoint: endpoint, notice: notice, show: show, event: event, ended: ended)
       try await watcher.loop.submit { watcher.begin() }.get()

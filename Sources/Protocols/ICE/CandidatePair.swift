@@ -49,12 +49,18 @@ struct CandidatePair: Sendable {
   var nominated = false
   /// The controlling peer nominated the pair before our own check succeeded. RFC 8445 section 7.3.1.5.
   var nominationAwaitsCheck = false
+  /// The number of its nomination: ours, or that of a peer that numbers them.
+  var nomination: UInt32?
   /// When the peer last sent USE-CANDIDATE.
   var lastUseCandidateAt: Instant?
   /// Our address as the peer sees it, from the latest response.
   var mappedAddress: TransportAddress?
   /// When authenticated traffic last arrived on this pair.
   var lastHeard: Instant?
+  /// The same of media alone.
+  var lastData: Instant?
+  /// When it was last chosen to carry data.
+  var selectedAt: Instant?
   var nextConsentCheck: Instant = .distantFuture
   var nextProbe: Instant = .zero
 

@@ -104,7 +104,11 @@ extension ICEAgent {
     case .controlling:
       attributes.append(.iceControlling(tieBreaker))
       // Later checks of the nominated pair repeat the nomination, in case the peer lost it or changed its mind.
-      if purpose == .nomination || pair.nominated { attributes.append(.useCandidate) }
+      if purpose == .nomination || pair.nominated {
+        attributes.append(.useCandidate)
+        // A peer that does not know it ignores it: RFC 8489 section 14.
+        if let number = pair.nomination { attributes.append(.nomination(number)) }
+      }
     case .controlled:
       attributes.append(.iceControlled(tieBreaker))
     }

@@ -8,7 +8,7 @@ extension ICEAgent {
     let silence = silentSince(pairs[index])
     let wasWeak = isWeak
     isWeak = now >= silence + configuration.weakAfter
-    if isWeak, !wasWeak { reviveSpares(now: now) }
+    if isWeak, !wasWeak { retryOtherPairs(now: now) }
     if now >= pairs[index].nextConsentCheck {
       sendCheck(index, .consent, now: now)
       scheduleConsentCheck(of: index, now: now)
@@ -60,8 +60,8 @@ extension ICEAgent {
     if selectedIndex == nil, !pairs.contains(where: { $0.isUsable(at: now) }) { firstValidAt = nil }
   }
 
-  /// The selected pair is silent: gives every other pair another chance.
-  private mutating func reviveSpares(now: Instant) {
+  /// The selected pair is silent or gone: gives every other pair another chance.
+  mutating func retryOtherPairs(now: Instant) {
     for index in pairs.indices where pairs[index].generation == generation && index != selectedIndex {
       switch pairs[index].state {
       case .frozen, .failed: pairs[index].state = .waiting

@@ -70,10 +70,12 @@ extension ICEAgent {
       keepEarlyCheck(
         EarlyCheck(
           remote: remote, local: local, remoteUsernameFragment: fragment, priority: priority,
-          usesCandidate: request.usesCandidate))
+          usesCandidate: request.usesCandidate, nomination: request.nomination))
       return
     }
-    takeCheck(from: remote, to: local, priority: priority, usesCandidate: request.usesCandidate, responded: 1, now: now)
+    takeCheck(
+      from: remote, to: local, priority: priority, usesCandidate: request.usesCandidate, nomination: request.nomination,
+      now: now)
   }
 
   /// Our credentials for a request, by its USERNAME `ours:theirs`; nil if it is not for us. RFC 8445 section 7.3.
@@ -137,7 +139,9 @@ extension ICEAgent {
   private mutating func keepEarlyCheck(_ check: EarlyCheck) {
     if let index = earlyChecks.firstIndex(where: { $0.remote == check.remote && $0.local == check.local }) {
       var renewed = check
-      renewed.usesCandidate = check.usesCandidate || earlyChecks.remove(at: index).usesCandidate
+      let earlier = earlyChecks.remove(at: index)
+      renewed.usesCandidate = check.usesCandidate || earlier.usesCandidate
+      renewed.nomination = check.nomination ?? earlier.nomination
       earlyChecks.append(renewed)
     } else {
       // Evict the oldest: replays from spoofed addresses must not keep the peer's next check out.
@@ -157,15 +161,15 @@ extension ICEAgent {
       } else {
         takeCheck(
           from: check.remote, to: check.local, priority: check.priority, usesCandidate: check.usesCandidate,
-          responded: 1, now: now)
+          nomination: check.nomination, now: now)
       }
     }
   }
 
   /// Processes an authenticated check that got a success response. RFC 8445 section 7.3.1.
   private mutating func takeCheck(
-    from remote: TransportAddress, to local: TransportAddress, priority: UInt32, usesCandidate: Bool, responded: Int,
-    now: Instant
+    from remote: TransportAddress, to local: TransportAddress, priority: UInt32, usesCandidate: Bool,
+    nomination: UInt32?, now: Instant
   ) {
     guard let candidate = receivingCandidate(local, remote: remote), let base = candidate.base else { return }
     let known = remoteCandidates.first { $0.transportAddress == remote }
@@ -175,9 +179,9 @@ extension ICEAgent {
       !pairs[index].isExpired
     else { return }
     pairs[index].requestsReceived += 1
-    pairs[index].responsesSent += responded
+    pairs[index].responsesSent += 1
     pairs[index].lastHeard = now
-    if role == .controlled { takeNomination(usesCandidate, of: index, now: now) }
+    if role == .controlled { takeNomination(usesCandidate, nomination, of: index, now: now) }
 
     // RFC 8445 section 7.3.1.4: triggered checks.
     switch pairs[index].state {
@@ -198,8 +202,14 @@ extension ICEAgent {
   }
 
   /// RFC 8445 section 7.3.1.5. Chromium and aiortc nominate with their first checks and may nominate several pairs.
-  private mutating func takeNomination(_ usesCandidate: Bool, of index: Int, now: Instant) {
+  /// Our own parent numbers its nominations, and the highest counts.
+  private mutating func takeNomination(_ usesCandidate: Bool, _ number: UInt32?, of index: Int, now: Instant) {
     if usesCandidate {
+      if let number {
+        // One that has been overtaken.
+        if pairs.contains(where: { $0.generation == generation && $0.nomination ?? 0 > number }) { return }
+        pairs[index].nomination = number
+      }
       pairs[index].lastUseCandidateAt = now
       if pairs[index].isSucceeded {
         markNominated(index)

@@ -9,8 +9,12 @@ extension ICEAgent {
     firstValidAt = nil
     let priority = pairs[index].priority
     for other in pairs.indices where other != index && pairs[other].generation == generation {
-      // The controlling side nominates one pair at a time; the controlled side may see several nominated.
-      if role == .controlling { pairs[other].nominated = false }
+      // The controlling side nominates one pair at a time; the controlled side may see several nominated, unless the
+      // peer numbers its nominations: then the last one counts.
+      if role == .controlling || pairs[index].nomination.map({ $0 > pairs[other].nomination ?? 0 }) ?? false {
+        pairs[other].nominated = false
+        pairs[other].nominationAwaitsCheck = false
+      }
       // RFC 8445 section 8.1.2: lower-priority pairs are no longer checked. They stay as spares, and responses to
       // checks already sent still count.
       if pairs[other].priority < priority, pairs[other].isWaiting || pairs[other].isInProgress {
@@ -35,6 +39,7 @@ extension ICEAgent {
     }
     guard best != selectedIndex else { return }
     selectedIndex = best
+    pairs[best].selectedAt = now
     isWeak = false
     hasLostConsent = false
     if pairs[best].nextConsentCheck < now { scheduleConsentCheck(of: best, now: now) }
@@ -63,8 +68,27 @@ extension ICEAgent {
 
   private func rank(_ index: Int, now: Instant) -> (Int, Int, UInt64) {
     let pair = pairs[index]
-    let isAlive = pair.isAlive(at: now, within: configuration.weakAfter)
-    return (isAlive ? 1 : 0, pair.nominated ? 1 : 0, pair.priority)
+    return (isHealthy(index, now: now) ? 1 : 0, pair.nominated ? 1 : 0, pair.priority)
+  }
+
+  /// Something has come on it lately, our interface carries it, and the peer has not left it.
+  private func isHealthy(_ index: Int, now: Instant) -> Bool {
+    pairs[index].isAlive(at: now, within: configuration.weakAfter) && !silentBases.contains(pairs[index].base)
+      && !hasLeft(index, now: now)
+  }
+
+  /// Whether the peer sends media on another pair, and no longer on this one: the one that it uses has gone at its end.
+  /// The controlled side follows to nominated pairs only, lest both sides follow each other in turns.
+  func hasLeft(_ index: Int, now: Instant) -> Bool {
+    let pair = pairs[index]
+    guard pair.lastData != nil || pair.selectedAt != nil else { return false }
+    let used = max(pair.lastData ?? .zero, pair.selectedAt ?? .zero)
+    let limit = used + configuration.leftAfter + (pair.currentRoundTripTime ?? .zero) * 2
+    return pairs.contains { other in
+      guard let data = other.lastData, data > limit, now - data < configuration.weakAfter else { return false }
+      return other.id != pair.id && other.generation == generation && other.isUsable(at: now)
+        && (role == .controlling || other.nominated)
+    }
   }
 
   /// Regular nomination. RFC 8445 section 8.1.1.
@@ -76,8 +100,7 @@ extension ICEAgent {
   mutating func nominate(now: Instant) {
     guard role == .controlling, remoteCredentials != nil else { return }
     let alive = pairs.indices.filter { index in
-      pairs[index].generation == generation && pairs[index].isUsable(at: now)
-        && pairs[index].isAlive(at: now, within: configuration.weakAfter)
+      pairs[index].generation == generation && pairs[index].isUsable(at: now) && isHealthy(index, now: now)
     }
     // A pending nomination on a silent pair does not block another pair.
     if let nominatingID, !alive.contains(where: { pairs[$0].id == nominatingID }) { self.nominatingID = nil }
@@ -97,6 +120,8 @@ extension ICEAgent {
       guard !canImprove || directness(target) == 2 || now >= since + configuration.nominationPatience else { return }
     }
     nominatingID = pairs[target].id
+    nominations &+= 1
+    pairs[target].nomination = nominations
     sendCheck(target, .nomination, now: now)
   }
 
@@ -117,7 +142,10 @@ extension ICEAgent {
       // Our restart is unanswered: it fails some time after the old pair is gone.
       return generation > 0 ? patient : nil
     }
-    guard remoteCandidatesEnded, pairs.allSatisfy({ $0.isFailed || $0.isExpired || $0.generation != generation }) else {
+    // Without an address there is nothing to check; one may come back.
+    guard remoteCandidatesEnded, !localCandidates.isEmpty,
+      pairs.allSatisfy({ $0.isFailed || $0.isExpired || $0.generation != generation })
+    else {
       return patient
     }
     return min(patient, max(checkingSince, lastProgressAt) + configuration.failedAfterEndOfCandidates)

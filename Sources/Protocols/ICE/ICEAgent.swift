@@ -54,6 +54,10 @@ public struct ICEAgent: Sendable {
   var nominatingID: Int?
   /// Since when there has been a valid pair but no nominated one.
   var firstValidAt: Instant?
+  /// How often we have nominated a pair.
+  var nominations: UInt32 = 0
+  /// Local addresses whose interface carries nothing at the moment.
+  var silentBases: Set<TransportAddress> = []
   /// When both sides' credentials of the current generation were known.
   var checkingSince: Instant?
   /// When a candidate or a check last made progress.
@@ -75,6 +79,7 @@ public struct ICEAgent: Sendable {
     var remoteUsernameFragment: String
     var priority: UInt32
     var usesCandidate: Bool
+    var nomination: UInt32?
   }
 
   /// - Parameters:
@@ -107,6 +112,12 @@ public struct ICEAgent: Sendable {
   /// a restart it stays the old one until a new one works.
   public var selectedPair: ICECandidatePair? {
     selectedIndex.map { publicPair(pairs[$0]) }
+  }
+
+  /// The selected pair's last round-trip time and the sum of all, as `statistics` has them; nil before the first.
+  public var selectedRoundTrip: (latest: Duration, total: Duration)? {
+    guard let selectedIndex, let latest = pairs[selectedIndex].currentRoundTripTime else { return nil }
+    return (latest, pairs[selectedIndex].totalRoundTripTime)
   }
 
   /// Our fragments that the peer's requests may carry: after a restart also the old one, until a new pair works.
@@ -146,14 +157,24 @@ public struct ICEAgent: Sendable {
 
   /// Records authenticated data (not STUN) from the peer: the path is alive. This does not renew consent (RFC 7675
   /// section 5.1). Cheap enough to call for every packet.
-  public mutating func noteReceived(from remote: TransportAddress, now: Instant) {
-    if let selectedIndex, pairs[selectedIndex].remoteAddress == remote {
-      pairs[selectedIndex].lastHeard = now
-      if isWeak { advance(now: now) }
-    } else if let index = pairs.firstIndex(where: { $0.generation == generation && $0.remoteAddress == remote }) {
-      pairs[index].lastHeard = now
-      if isWeak || seemsMoved(now: now) { advance(now: now) }
+  ///
+  /// - Parameter local: the address that received it; nil or any other address if the shell cannot tell.
+  public mutating func noteReceived(from remote: TransportAddress, to local: TransportAddress? = nil, now: Instant) {
+    guard let index = pairIndex(ofDataFrom: remote, to: local) else { return }
+    pairs[index].lastHeard = now
+    pairs[index].lastData = now
+    if isWeak
+      || index != selectedIndex && (seemsMoved(now: now) || selectedIndex.map { hasLeft($0, now: now) } ?? false)
+    {
+      advance(now: now)
     }
+  }
+
+  private func pairIndex(ofDataFrom remote: TransportAddress, to local: TransportAddress?) -> Int? {
+    let selected = selectedIndex.flatMap { pairs[$0].remoteAddress == remote ? $0 : nil }
+    if let selected, local == nil || pairs[selected].base == local { return selected }
+    return pairs.firstIndex { $0.generation == generation && $0.remoteAddress == remote && $0.base == local }
+      ?? selected ?? pairs.firstIndex { $0.generation == generation && $0.remoteAddress == remote }
   }
 
   /// Whether the peer answered a check at this address and its consent has not expired. Unlike a request, which anyone

@@ -23,6 +23,9 @@ public struct ICEConfiguration: Hashable, Sendable {
   public var probeAfter: Duration = .seconds(3)
   /// The peer sends on another valid pair and nothing has come on the selected one for this long: it has moved.
   public var movedAfter: Duration = .seconds(1)
+  /// The peer sends media on another valid pair and none has come on the selected one for this long and two round trips:
+  /// it has left that one. Sound comes every 20 ms.
+  public var leftAfter: Duration = .milliseconds(60)
   /// The interval between probes: several fit before `weakAfter`, so that one lost packet raises no alarm.
   public var probeInterval: Duration = .milliseconds(500)
   /// The same once the path is weak, so that recovery is noticed soon.

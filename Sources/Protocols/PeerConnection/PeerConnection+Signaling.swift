@@ -9,9 +9,26 @@ extension PeerConnection {
   public func addLocalCandidate(_ address: TransportAddress, now: Instant) {
     localCandidates.append(address)
     if ice != nil {
-      addHost(address, preference: localCandidates.count, now: now)
+      addHost(address, preference: knownAddresses, now: now)
       settle(now: now)
     }
+    knownAddresses += 1
+  }
+
+  /// Takes over the addresses that this machine has now: new ones become host candidates and are checked at once; pairs of
+  /// those that are gone end; those without a carrier wait for it. A connection of another path goes on without a restart
+  /// where the peer can be reached; where something between lets only answers through, a restart has to tell it of them.
+  public func updateLocalAddresses(_ addresses: [MachineAddress], now: Instant) {
+    let present = Dictionary(addresses.map { ($0.address, $0) }) { first, _ in first }
+    for address in localCandidates where present[address] == nil { ice?.removeLocalCandidate(base: address, now: now) }
+    localCandidates.removeAll { present[$0] == nil }
+    for address in localCandidates {
+      ice?.setCarries(present[address]?.isCarrying ?? false, base: address, now: now)
+    }
+    for new in addresses where new.isOffered && !localCandidates.contains(new.address) {
+      addLocalCandidate(new.address, now: now)
+    }
+    settle(now: now)
   }
 
   /// The addresses passed to `addLocalCandidate` so far.
@@ -121,6 +138,7 @@ extension PeerConnection {
   private func makeAgent(role: ICERole, now: Instant) {
     ice = ICEAgent(role: role, configuration: configuration.ice, hashes: hashes, random: random)
     for (index, address) in localCandidates.enumerated() { addHost(address, preference: index, now: now) }
+    knownAddresses = localCandidates.count
   }
 
   private func addHost(_ address: TransportAddress, preference index: Int, now: Instant) {

@@ -131,7 +131,8 @@ extension PeerConnection {
 
   func drainSender(now: Instant) {
     while let output = sender.poll(now: now) {
-      switch output {
+      // Consumed: otherwise a second reference makes SRTP copy each packet.
+      switch consume output {
       case .rtp(var packet):
         guard let srtp, (try? srtp.protectRTP(&packet)) != nil else { continue }
         transmitMedia(packet)
@@ -148,7 +149,7 @@ extension PeerConnection {
 
   func drainReceiver(now: Instant) {
     while let output = receiver.poll(now: now) {
-      switch output {
+      switch consume output {
       case .rtcp(var packet):
         guard let srtp, (try? srtp.protectRTCP(&packet)) != nil else { continue }
         transmitMedia(packet)
@@ -163,13 +164,15 @@ extension PeerConnection {
   }
 
   /// SRTP or SRTCP from the peer, distinguished by RFC 5761 section 4.
-  func handleMedia(_ datagram: [UInt8], from remote: TransportAddress, now: Instant) {
+  func handleMedia(
+    _ datagram: [UInt8], from remote: TransportAddress, to local: TransportAddress, now: Instant
+  ) {
     guard let srtp else { return }
     var packet = datagram
     do {
       guard RTPDemultiplexing.isRTCP(datagram) else {
         try srtp.unprotectRTP(&packet)
-        ice?.noteReceived(from: remote, now: now)
+        ice?.noteReceived(from: remote, to: local, now: now)
         receiver.handle(rtp: packet, now: now)
         return
       }
@@ -178,7 +181,7 @@ extension PeerConnection {
       traffic.refusedSecurePackets += 1
       return
     }
-    ice?.noteReceived(from: remote, now: now)
+    ice?.noteReceived(from: remote, to: local, now: now)
     guard let packets = try? RTCPPacket.parse(compound: packet) else {
       traffic.malformedRTCP += 1
       return
@@ -190,15 +193,18 @@ extension PeerConnection {
 
   /// Passes each measurement to the receiver once: the total grows with each.
   private func passRoundTripOn() {
-    guard let pair = ice?.statistics.first(where: \.isSelected), let time = pair.currentRoundTripTime,
-      pair.totalRoundTripTime != passedRoundTrips
-    else { return }
-    passedRoundTrips = pair.totalRoundTripTime
+    guard let (time, total) = Self.roundTrips(&ice), total != passedRoundTrips else { return }
+    passedRoundTrips = total
     receiver.noteRoundTripTime(time)
   }
 
   /// Of the selected pair, from its last consent check.
-  var roundTripTime: Duration? { ice?.statistics.first(where: \.isSelected)?.currentRoundTripTime }
+  var roundTripTime: Duration? { ice?.selectedRoundTrip?.latest }
+
+  // In place, like the deadlines.
+  private static func roundTrips(_ agent: inout ICEAgent?) -> (latest: Duration, total: Duration)? {
+    agent?.selectedRoundTrip
+  }
 
   func addStreams(_ negotiated: NegotiatedSession) {
     for media in negotiated.media where media.direction.receives {

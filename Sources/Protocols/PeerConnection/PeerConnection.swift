@@ -55,6 +55,8 @@ public final class PeerConnection {
   var signaling: SignalingProgress = .fresh
   var outputs = FIFO<PeerConnectionOutput>()
   var localCandidates: [TransportAddress] = []
+  /// How many there have been, for their preferences.
+  var knownAddresses = 0
   /// Candidates received before their description, as RFC 8838 section 4.1 permits.
   var waitingCandidates: [String] = []
   /// DTLS datagrams from before there was a pair to send them on.
@@ -125,7 +127,7 @@ public final class PeerConnection {
         dtls?.handle(datagram: datagram, now: now)
       }
     case 128...191:
-      handleMedia(datagram, from: remote, now: now)
+      handleMedia(datagram, from: remote, to: local, now: now)
     default:
       traffic.ignoredDatagrams += 1
     }

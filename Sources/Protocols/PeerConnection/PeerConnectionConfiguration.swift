@@ -34,6 +34,22 @@ public struct PeerConnectionConfiguration: Sendable {
   }
 }
 
+/// One of this machine's addresses, for `PeerConnection.updateLocalAddresses`.
+public struct MachineAddress: Hashable, Sendable {
+  public var address: TransportAddress
+  /// Its interface is switched on and has a carrier.
+  public var isCarrying: Bool
+  /// It may become a candidate: RFC 8445 section 5.1.1.1 leaves out some IPv6 addresses, and those without a carrier are
+  /// of no use.
+  public var isOffered: Bool
+
+  public init(address: TransportAddress, isCarrying: Bool = true, isOffered: Bool = true) {
+    self.address = address
+    self.isCarrying = isCarrying
+    self.isOffered = isOffered
+  }
+}
+
 /// W3C RTCPeerConnectionState.
 public enum PeerConnectionState: String, Sendable, Hashable {
   case new, connecting, connected, disconnected, failed, closed

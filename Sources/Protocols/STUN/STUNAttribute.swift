@@ -23,6 +23,8 @@ public struct STUNAttributeType: RawRepresentable, Hashable, Sendable {
   public static let fingerprint = STUNAttributeType(rawValue: 0x8028)
   public static let iceControlled = STUNAttributeType(rawValue: 0x8029)
   public static let iceControlling = STUNAttributeType(rawValue: 0x802a)
+  /// draft-thatcher-ice-renomination-01, as libwebrtc has it.
+  public static let nomination = STUNAttributeType(rawValue: 0xc001)
 
   /// Whether a receiver that does not know it must reject the message. RFC 8489 section 14.
   public var isComprehensionRequired: Bool { rawValue < 0x8000 }
@@ -47,6 +49,8 @@ public enum STUNAttribute: Hashable, Sendable {
   /// With the sender's tie-breaker.
   case iceControlled(UInt64)
   case iceControlling(UInt64)
+  /// The number of the nomination; the highest counts. draft-thatcher-ice-renomination-01.
+  case nomination(UInt32)
   /// Any other attribute, with its value without padding.
   case raw(STUNAttributeType, [UInt8])
 
@@ -64,6 +68,7 @@ public enum STUNAttribute: Hashable, Sendable {
     case .useCandidate: .useCandidate
     case .iceControlled: .iceControlled
     case .iceControlling: .iceControlling
+    case .nomination: .nomination
     case .raw(let type, _): type
     }
   }
@@ -105,6 +110,9 @@ extension STUNAttribute {
     case .priority:
       guard value.count == 4 else { throw .malformed("PRIORITY is 4 bytes") }
       return .priority(try reader.readUInt32())
+    case .nomination:
+      guard value.count == 4 else { throw .malformed("NOMINATION is 4 bytes") }
+      return .nomination(try reader.readUInt32())
     case .useCandidate:
       guard value.isEmpty else { throw .malformed("USE-CANDIDATE is empty") }
       return .useCandidate
@@ -175,6 +183,7 @@ extension STUNAttribute {
     case .unknownAttributes(let types): types.forEach { writer.write($0.rawValue) }
     case .nonce(let bytes), .raw(_, let bytes): writer.write(contentsOf: bytes)
     case .priority(let priority): writer.write(priority)
+    case .nomination(let number): writer.write(number)
     case .useCandidate: break
     case .iceControlled(let tieBreaker), .iceControlling(let tieBreaker): writer.write(tieBreaker)
     }

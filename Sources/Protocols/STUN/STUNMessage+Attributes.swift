@@ -24,6 +24,11 @@ extension STUNMessage {
     attributes.contains(.useCandidate)
   }
 
+  /// The number of this nomination, from a peer that numbers them.
+  public var nomination: UInt32? {
+    first { if case .nomination(let number) = $0 { number } else { nil } }
+  }
+
   /// The tie-breaker of a sender in the controlling role.
   public var iceControlling: UInt64? {
     first { if case .iceControlling(let tieBreaker) = $0 { tieBreaker } else { nil } }

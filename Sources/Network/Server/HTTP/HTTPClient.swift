@@ -1,6 +1,7 @@
 public import NIOCore
 internal import NIOHTTP1
 public import Signaling
+public import Wire
 
 /// An HTTP/1.1 client for one origin: one request at a time on one connection, which is kept alive, and reopened after
 /// the server has closed it. No redirects, no cookies, no proxy.
@@ -108,6 +109,16 @@ public final class HTTPClient: @unchecked Sendable {
     waiting.append(exchange)
     // Deferred, because an immediate failure would call back from here.
     eventLoop.execute { [weak self] in self?.advance() }
+  }
+
+  /// Drops a connection whose own address is gone; the request in flight, if it may be repeated, goes over a new one.
+  ///
+  /// - Parameter own: the addresses that this machine has now.
+  public func addressesChanged(_ own: Set<IPAddress>) {
+    eventLoop.preconditionInEventLoop()
+    guard let local = state.channel?.localAddress?.transportAddress?.ip, !own.contains(local) else { return }
+    disconnect()
+    requestLost(.connectionLost, mayRepeat: true)
   }
 
   /// Closes the connection; requests without a response fail with `closed`.

@@ -29,7 +29,7 @@ public final class MediaSocket: Sendable {
   ///
   /// - Throws: the last bind error, when no port of the range is free.
   public static func bind(
-    ports: ClosedRange<UInt16>, on group: any EventLoopGroup, isWanted: @escaping Filter,
+    ports: ClosedRange<UInt16>, marking: MediaMarking = .none, on group: any EventLoopGroup, isWanted: @escaping Filter,
     receive: @escaping @Sendable (_ datagram: [UInt8], _ from: TransportAddress, _ to: TransportAddress) -> Void,
     receivedAll: @escaping @Sendable () -> Void
   ) async throws -> MediaSocket {
@@ -38,6 +38,7 @@ public final class MediaSocket: Sendable {
       for isIPv6 in [true, false] {
         do {
           let descriptor = try boundSocket(isIPv6: isIPv6, port: port)
+          marking.apply(to: descriptor, isIPv6: isIPv6)
           return try await open(descriptor, isIPv6: isIPv6, group, isWanted, receive, receivedAll)
         } catch {
           lastError = error

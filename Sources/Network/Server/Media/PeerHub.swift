@@ -48,10 +48,16 @@ public final class PeerHub: @unchecked Sendable {
   private let makeConnection: @Sendable (PeerConnectionConfiguration) -> PeerConnection
   /// Called on the event loop; set it before `bind`.
   public var onEvent: EventHandler = { _, _ in }
+  /// Called on the event loop when addresses of this machine have appeared or gone, after every connection has been told.
+  public var onAddressesChanged: () -> Void = {}
   /// Resolves the names that browsers use in candidates instead of their addresses
   /// (draft-ietf-mmusic-mdns-ice-candidates). If nil, such candidates are not used. Set it before `bind`.
   public var resolveName: NameResolver?
   private(set) var socket: MediaSocket?
+  /// Set by `bind`.
+  private var marking = MediaMarking.none
+  /// Nil where the system tells nothing of its addresses; then each connection has those of its beginning.
+  private var monitor: AddressMonitor?
   private var isShutDown = false
   /// Short, because a failed bind is cheap.
   private static let reopeningDelay: TimeAmount = .milliseconds(100)
@@ -63,6 +69,7 @@ public final class PeerHub: @unchecked Sendable {
   private(set) var addresses = PeerAddressTable()
   private var nextNumber: UInt64 = 1
   private let fastPaths: FastPaths
+  private var deadlines = DeadlineQueue<PeerID>()
   private var timer: (any MediaTimer)?
   private var timerDeadline: Instant?
   private let writer: DatagramWriter
@@ -79,15 +86,17 @@ public final class PeerHub: @unchecked Sendable {
     let id: PeerID
     let connection: PeerConnection
     let fragment: String
+    let includingLoopback: Bool
     /// The last destination in NIO's form; most packets go to the same one.
     var destination: (typed: TransportAddress, socket: SocketAddress)?
     /// `.local` names resolved for it so far.
     var lookups = 0
 
-    init(id: PeerID, connection: PeerConnection, fragment: String) {
+    init(id: PeerID, connection: PeerConnection, fragment: String, includingLoopback: Bool) {
       self.id = id
       self.connection = connection
       self.fragment = fragment
+      self.includingLoopback = includingLoopback
     }
 
     /// A browser has one name per network interface and address family.
@@ -111,18 +120,21 @@ public final class PeerHub: @unchecked Sendable {
   }
 
   /// Opens the UDP socket. Call once, before anything else.
-  public func bind(ports: ClosedRange<UInt16>) async throws {
+  public func bind(ports: ClosedRange<UInt16>, marking: MediaMarking = .none) async throws {
+    self.marking = marking
     let socket = try await openSocket(ports: ports)
     let loopTimer =
       fastPaths.usesLoopTimer ? try await LoopTimer.open(on: eventLoop) { [weak self] in self?.fire() } : nil
+    let monitor = await AddressMonitor.open(on: eventLoop) { [weak self] in self?.addressesChanged() }
     try await eventLoop.submit {
+      self.monitor = monitor
       self.timer = loopTimer ?? DeadlineTimer(on: self.eventLoop, now: self.now) { [weak self] in self?.fire() }
       self.use(socket)
     }.get()
   }
 
   private func openSocket(ports: ClosedRange<UInt16>) async throws -> MediaSocket {
-    try await MediaSocket.bind(ports: ports, on: eventLoop) { [weak self] first, remote in
+    try await MediaSocket.bind(ports: ports, marking: marking, on: eventLoop) { [weak self] first, remote in
       self?.isWanted(first, from: remote) ?? false
     } receive: { [weak self] datagram, remote, local in
       self?.receive(datagram, from: remote, to: local)
@@ -192,7 +204,7 @@ public final class PeerHub: @unchecked Sendable {
     eventLoop.preconditionInEventLoop()
     guard peers.count < limit, let socket else { throw .full }
     let connection = makeConnection(configuration)
-    for address in addresses(of: socket, includingLoopback) { connection.addLocalCandidate(address, now: now()) }
+    connection.updateLocalAddresses(addresses(of: socket, includingLoopback), now: now())
     let description: SessionDescription
     do {
       description = try describe(connection, now())
@@ -201,7 +213,9 @@ public final class PeerHub: @unchecked Sendable {
     }
     let id = PeerID(number: nextNumber)
     nextNumber += 1
-    let peer = Peer(id: id, connection: connection, fragment: connection.localUsernameFragment ?? "")
+    let peer = Peer(
+      id: id, connection: connection, fragment: connection.localUsernameFragment ?? "",
+      includingLoopback: includingLoopback)
     peers[id] = peer
     byFragment[peer.fragment] = id
     drain(peer)
@@ -209,25 +223,37 @@ public final class PeerHub: @unchecked Sendable {
     return (id, description)
   }
 
-  private func addresses(of socket: MediaSocket, _ includingLoopback: Bool) -> [TransportAddress] {
-    LocalAddresses.current(includingLoopback: includingLoopback)
-      .filter { socket.isIPv6 || !$0.isIPv6 }
-      .map { TransportAddress(ip: $0, port: socket.port) }
+  private func addresses(of socket: MediaSocket, _ includingLoopback: Bool) -> [MachineAddress] {
+    MachineAddress.all(monitor?.addresses, socket, includingLoopback: includingLoopback)
+  }
+
+  /// The addresses of this machine, as the kernel has told last. Nil where it tells nothing of them.
+  public var ownAddresses: Set<IPAddress>? {
+    eventLoop.preconditionInEventLoop()
+    return monitor?.addresses.map { Set($0.map(\.ip)) }
+  }
+
+  private func addressesChanged() {
+    guard let socket, !isShutDown else { return }
+    let now = now()
+    for peer in peers.values {
+      peer.connection.updateLocalAddresses(addresses(of: socket, peer.includingLoopback), now: now)
+      drain(peer)
+    }
+    finishTurn()
+    onAddressesChanged()
   }
 
   /// Starts an ICE restart with the current addresses of this machine (another Wi-Fi, a cable). Send the result to the
   /// peer. Nil when the peer is gone.
-  public func beginICERestart(_ id: PeerID, includingLoopback: Bool) throws(PeerConnectionError) -> RestartedICE? {
+  public func beginICERestart(_ id: PeerID) throws(PeerConnectionError) -> RestartedICE? {
     eventLoop.preconditionInEventLoop()
     guard let peer = peers[id], let socket else { return nil }
     defer {
       drain(peer)
       finishTurn()
     }
-    let known = Set(peer.connection.localAddresses)
-    for address in addresses(of: socket, includingLoopback) where !known.contains(address) {
-      peer.connection.addLocalCandidate(address, now: now())
-    }
+    peer.connection.updateLocalAddresses(addresses(of: socket, peer.includingLoopback), now: now())
     let ours = try peer.connection.beginICERestart(now: now())
     byFragment[ours.ufrag] = id
     return ours
@@ -284,6 +310,7 @@ public final class PeerHub: @unchecked Sendable {
         if sayingGoodbye { self.close(peer.id) } else { self.forget(peer) }
       }
       self.timer?.close()
+      self.monitor?.close()
       return self.socket
     }.get()
     await socket?.close()
@@ -375,7 +402,7 @@ public final class PeerHub: @unchecked Sendable {
         events.append((peer.id, event))
       }
     }
-    if peer.connection.state.isOver { forget(peer) }
+    if peer.connection.state.isOver { forget(peer) } else { deadlines.set(peer.connection.nextDeadline, for: peer.id) }
   }
 
   /// RFC 8489 section 5: class and method are the first two bytes.
@@ -398,6 +425,7 @@ public final class PeerHub: @unchecked Sendable {
     guard peers.removeValue(forKey: peer.id) != nil else { return }
     byFragment = byFragment.filter { $0.value != peer.id }
     addresses.forget(peer.id)
+    deadlines.set(nil, for: peer.id)
   }
 
   private func write(_ datagram: [UInt8], to address: TransportAddress, of peer: Peer) {
@@ -453,7 +481,7 @@ public final class PeerHub: @unchecked Sendable {
 
   /// One timer for all peers. If it is set only slightly early, it is left as it is.
   private func schedule() {
-    guard let deadline = peers.values.lazy.compactMap(\.connection.nextDeadline).min() else { return }
+    guard let deadline = deadlines.first else { return }
     if let timerDeadline, timerDeadline <= deadline, deadline < timerDeadline + Self.timerSlack { return }
     timerDeadline = deadline
     timer?.set(deadline - now())
@@ -462,8 +490,8 @@ public final class PeerHub: @unchecked Sendable {
   private func fire() {
     timerDeadline = nil
     let now = now()
-    for peer in peers.values {
-      guard let deadline = peer.connection.nextDeadline, deadline <= now else { continue }
+    for id in deadlines.due(at: now) {
+      guard let peer = peers[id] else { continue }
       peer.connection.handleTimeout(now: now)
       drain(peer)
     }

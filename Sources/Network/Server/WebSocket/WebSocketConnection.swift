@@ -52,6 +52,8 @@ public final class WebSocketConnection: @unchecked Sendable {
   public let eventLoop: any EventLoop
   /// Nil when the socket no longer has an IP address.
   public let remoteAddress: TransportAddress?
+  /// Ours; nil likewise.
+  public let localAddress: TransportAddress?
   /// Called on the event loop for each message; not after `onClose`.
   public var onText: (String) -> Void = { _ in }
   /// Called once, on the event loop, never from within `close` or `send`.
@@ -64,6 +66,7 @@ public final class WebSocketConnection: @unchecked Sendable {
   init(channel: any Channel, role: WebSocketHandler.Role, limits: WebSocketLimits) throws {
     eventLoop = channel.eventLoop
     remoteAddress = channel.remoteAddress?.transportAddress
+    localAddress = channel.localAddress?.transportAddress
     handler = WebSocketHandler(role: role, limits: limits)
     limiter = try? channel.pipeline.syncOperations.handler(type: ConnectionLimiterHandler.self)
     handler.connection = self
@@ -83,6 +86,19 @@ public final class WebSocketConnection: @unchecked Sendable {
   public func send(_ text: String) {
     eventLoop.preconditionInEventLoop()
     handler.send(text)
+  }
+
+  /// Asks the peer for a sign of life; without any within `limit` the connection is closed as lost. For when the network
+  /// has changed: TCP alone would wait for minutes.
+  public func verify(within limit: TimeAmount) {
+    eventLoop.preconditionInEventLoop()
+    handler.verify(within: limit)
+  }
+
+  /// Closes the connection at once, without a close frame: its path is gone.
+  public func drop() {
+    eventLoop.preconditionInEventLoop()
+    handler.drop()
   }
 
   /// Sends the code and reason, and closes the connection.

@@ -28,6 +28,7 @@ final class WebSocketHandler: ChannelInboundHandler {
   /// The fragments received so far of a message.
   private var fragments: (bytes: ByteBuffer, count: Int)?
   private var unansweredPings = 0
+  private var framesReceived: UInt64 = 0
   private var frames: RateLimiter<Bool>
   private var timer: Scheduled<Void>?
 
@@ -52,6 +53,21 @@ final class WebSocketHandler: ChannelInboundHandler {
     payload.writeString(Self.shortened(reason))
     write(.connectionClose, payload, context: context)
     beginClosing(.byUs(code), context: context)
+  }
+
+  func verify(within limit: TimeAmount) {
+    guard case .open = state, let context else { return }
+    let before = framesReceived
+    write(.ping, ByteBuffer(), context: context)
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    context.eventLoop.assumeIsolated().scheduleTask(in: limit) {
+      let (handler, context) = bound.value
+      if handler.framesReceived == before { context.close(promise: nil) }
+    }
+  }
+
+  func drop() {
+    context?.close(promise: nil)
   }
 
   /// A control frame has at most 125 bytes, and its text must be valid UTF-8.
@@ -101,6 +117,7 @@ final class WebSocketHandler: ChannelInboundHandler {
       return close(.policyViolation, reason: "too many frames in a short time")
     }
     unansweredPings = 0
+    framesReceived &+= 1
     switch frame.opcode {
     case .text: receiveText(frame)
     case .continuation: receiveContinuation(frame)

@@ -105,7 +105,7 @@ public struct PairedChildSessions: Sendable {
     case .endOfCandidates:
       return try candidate(.end, id, message, delivery, now: now)
     case .restart(let text):
-      return try restart(text, id, message)
+      return try restart(text, id, message, delivery)
     case .bye(let reason):
       return bye(reason, id, message, delivery)
     case .answer, .restarted:
@@ -157,7 +157,7 @@ public struct PairedChildSessions: Sendable {
   }
 
   private mutating func restart(
-    _ text: String, _ id: PairedSessionID, _ message: SignedMessage
+    _ text: String, _ id: PairedSessionID, _ message: SignedMessage, _ delivery: RoomDelivery
   ) throws(SignalingRefusal) -> [PairedChildAction] {
     guard var session = sessions[id] else { throw .wrongSession }
     switch session.state {
@@ -169,8 +169,10 @@ public struct PairedChildSessions: Sendable {
     let fragment = try TrickleFragment(signalled: text)
     session.revision = message.revision
     session.state = .restarting
+    // It may have come over a new connection, as its network has changed.
+    session.client = delivery.from
     sessions[id] = session
-    return [.restart(id, fragment)]
+    return [.vouch(client: delivery.from), .restart(id, fragment)]
   }
 
   private mutating func bye(

@@ -112,6 +112,13 @@ public struct PairedParentSession: Sendable {
     return [send(.restart(fragment: ours.description), link)]
   }
 
+  /// Registers again, over a new connection to the room: an open session goes on there. Answered by `attached`; then
+  /// request an ICE restart, by which the child knows us on this connection.
+  public mutating func reattach() -> [PairedParentAction] {
+    guard case .open = state else { return [] }
+    return [.send(.register(room: child.id, client: client))]
+  }
+
   /// Ends the session and tells the child so.
   public mutating func leave() -> [PairedParentAction] {
     defer { state = .ended }
@@ -162,6 +169,10 @@ public struct PairedParentSession: Sendable {
       }
       return registered(purpose, challenge: registration.challenge, now: now)
         + registration.messages.flatMap { receive($0) }
+    case (.registered(let registration), .open):
+      // The session keeps the challenge under which the child knows it.
+      guard registration.room == child.id, registration.client == client else { return [] }
+      return [.attached] + registration.messages.flatMap { receive($0) }
     case (.message(let delivery), .offering), (.message(let delivery), .open), (.message(let delivery), .farewell):
       return receive(delivery)
     case (.error(let error), .registering), (.error(let error), .offering), (.error(let error), .farewell):

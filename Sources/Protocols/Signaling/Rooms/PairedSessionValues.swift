@@ -16,6 +16,8 @@ public enum PairedParentAction: Hashable, Sendable {
   case send(RoomRequest)
   /// The session is open. Give the answer to the peer connection.
   case answered(SessionDescription)
+  /// An open session is connected to the room again.
+  case attached
   /// A candidate of the child (attribute text from `candidate:` on).
   case addCandidate(String, sdpMid: String?)
   /// The child has no more candidates.
