@@ -3,7 +3,7 @@
 // What a browser does as the camera's end: `cradleSend.start(options)` makes a picture and a tone, then
 // `cradleSend.answer(offer)` resolves to {name, sdp} for one viewer, and `cradleSend.end(name)` lets it go.
 //
-// options: {width, height, framesPerSecond, kbps}
+// options: {width, height, framesPerSecond, kbps, degradation}
 globalThis.cradleSend = (() => {
   const TIMECODE_BITS = 32;
 
@@ -122,8 +122,8 @@ globalThis.cradleSend = (() => {
 
   async function limit(sender) {
     const parameters = sender.getParameters();
-    // Smaller pictures would have an unreadable timecode.
-    parameters.degradationPreference = "maintain-resolution";
+    // By default the resolution is kept: much smaller pictures would have an unreadable timecode.
+    parameters.degradationPreference = options.degradation;
     for (const encoding of parameters.encodings) encoding.maxBitrate = options.kbps * 1000;
     await sender.setParameters(parameters);
   }

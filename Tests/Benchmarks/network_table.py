@@ -1,0 +1,97 @@
+"""What network_bench.py measured, for people: the worst seed of each case, who sends beside whom."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, Callable, Sequence
+
+from network_cases import CASES, Case
+from network_figures import Seen
+
+BEGIN, END = "<!-- table: Tests/Benchmarks/network_bench.py --write -->", "<!-- end of table -->"
+#: In the order of the columns.
+PEERS = {
+    "ours": "Cradle → Chromium",
+    "webrtcbin": "webrtcbin → Chromium",
+    "libwebrtc": "Chromium → Chromium",
+    "parent": "Cradle → cradle-parent",
+}
+HEADER = [
+    "| case | network | to reach | " + " | ".join(PEERS.values()) + " | measured |",
+    "| --- | --- | --- |" + " --- |" * len(PEERS) + " --- |",
+]
+
+
+def worst(values: Sequence[float | None], choose: Callable[[Sequence[float]], float]) -> float | None:
+    known = [value for value in values if value is not None]
+    return choose(known) if known else None
+
+
+def text(value: float | None, form: str) -> str:
+    return "?" if value is None else form % value
+
+
+def cell(case: Case, results: Sequence[dict[str, Any]]) -> str:
+    """The worst of each figure, whichever seed it was."""
+    if not results:
+        return "–"
+    if problems := [result["problem"] for result in results if "problem" in result]:
+        return "failed: " + problems[0].replace("|", "/").replace("\n", " ")[:80]
+    seen: list[Seen] = [result["seen"] for result in results]
+    pictures = worst([one.pictures_percent for one in seen], min)
+    count, longest = max(one.freezes for one in seen), max(one.longest_freeze_ms for one in seen)
+    freezes = f"{count} freezes, longest {longest:.0f} ms" if count else "no freeze"
+    concealed = text(worst([one.concealed_percent for one in seen], max), "%.2f %% made up")
+    delay = "/".join(text(worst([getattr(one, f"delay_{share}_ms") for one in seen], max), "%.0f") for share in ("p50", "p95"))
+    parts = [text(pictures, "%.1f %%"), freezes, concealed, f"{delay} ms"]
+    falls = [one.fall for one in seen if one.fall]
+    if falls:
+        settled = [fall.settled_s for fall in falls]
+        back = [fall.back_s for fall in falls]
+        parts += [
+            f"while low {min(fall.frames_per_second for fall in falls):.1f} frames/s, "
+            + text(worst([fall.concealed_percent for fall in falls], max), "%.2f %% made up"),
+            "short again after " + ("?" if not falls[0].is_aged else "never" if None in settled else f"{worst(settled, max):.0f} s"),
+            f"{max(fall.empty_seconds for fall in falls)} s without a picture",
+            "back in " + ("never" if None in back else f"{worst(back, max):.0f} s"),
+        ]
+    else:
+        parts.append("rate kept " + text(worst([one.rate_kept_percent for one in seen], min), "%.0f %%"))
+    short = list(dict.fromkeys(reason for result in results for reason in result["short"]))
+    if case.goal != "–":
+        parts.append("**short**: " + ", ".join(short) if short else "met")
+    return "; ".join(parts)
+
+
+def row(case: Case, results: Sequence[dict[str, Any]]) -> str:
+    measured = [result for result in results if "seen" in result]
+    how = "–"
+    if measured:
+        busy = [result["busyPercent"] for result in measured]
+        seeds = {result["seed"] for result in measured}
+        loads = [result["load"] for result in measured]
+        how = (
+            f"{measured[0]['seconds']:.0f} s, {len(seeds)} seed{'s' if len(seeds) > 1 else ''}, load {min(loads):.1f} to "
+            f"{max(loads):.1f}, busy {min(busy):.0f} to {max(busy):.0f} %, {time.strftime('%Y-%m-%d %H:%M', time.gmtime(measured[-1]['time']))}"
+        )
+    cells = [cell(case, [result for result in results if result["peer"] == peer]) for peer in PEERS]
+    return "| " + " | ".join([case.name, case.title, case.goal, *cells, how]) + " |"
+
+
+def lines(results: Sequence[dict[str, Any]]) -> list[str]:
+    rows = []
+    for case in CASES:
+        if of_case := [result for result in results if result["case"] == case.name]:
+            rows.append(row(case, of_case))
+    return [*HEADER, *rows]
+
+
+def write(path: Path, results: Sequence[dict[str, Any]]) -> None:
+    """A row is of one run, as peers are compared within it. Rows that were not tried this time stay as they are."""
+    before, rest = path.read_text().split(BEGIN, 1)
+    old, after = rest.split(END, 1)
+    known = {line.split("|")[1].strip(): line for line in old.splitlines() if line.startswith("| ")}
+    known |= {line.split("|")[1].strip(): line for line in lines(results)[2:]}
+    rows = [known[case.name] for case in CASES if case.name in known]
+    path.write_text("\n".join([before + BEGIN, *HEADER, *rows, END]) + after)
