@@ -30,8 +30,9 @@ from network_figures import Seen
 from servers import KBPS, PEERS, Child, ChromiumSender, Problem, Server, Webrtcbin, common
 
 HERE = Path(__file__).resolve().parent
-#: From the first picture until the network becomes bad: everybody's rate has grown to what it may be.
-SETTLE_SECONDS = 8
+#: From the first picture until the network becomes bad: everybody's rate has grown to what it may be. libwebrtc begins with
+#: a small picture, and takes its time until it is a large one.
+SETTLE_SECONDS = {"ours": 8, "webrtcbin": 8, "libwebrtc": 30, "parent": 8}
 #: The lowest and the highest rate of our picture; the others have the highest alone.
 OUR_KBPS = (150, KBPS)
 ENCODER_SPEED = -8
@@ -53,10 +54,11 @@ class Bench:
         load, stolen, busy, began = os.getloadavg()[0], cores.stolen_seconds(), cores.busy_seconds(), time.monotonic()
         with NetworkCable(case.network(seconds), seed, is_clean_at_first=True) as cable:
             with self.senders[peer](cable) as sender:
-                viewer = self._parent(cable, sender) if peer == "parent" else self._chromium(cable, sender)
+                settle = SETTLE_SECONDS[peer]
+                viewer = (self._parent if peer == "parent" else self._chromium)(cable, sender, settle + seconds)
                 with viewer:
                     viewer.wait_for_picture()
-                    time.sleep(SETTLE_SECONDS)
+                    time.sleep(settle)
                     before = frames_so_far(sender) if isinstance(sender, Child) else None
                     started = cable.start()
                     record, extra = viewer.finish(started, seconds)
@@ -75,16 +77,14 @@ class Bench:
             "seen": seen, "short": case.judge(seen), "carried": cable.carried, **extra,
         }  # fmt: skip
 
-    def _chromium(self, cable: NetworkCable, sender: Server) -> "Viewer":
-        seconds = SETTLE_SECONDS + self.options.seconds + 2
-        command = [sys.executable, str(HERE / "network_viewer.py"), "--url", sender.url, "--duration", str(seconds)]
+    def _chromium(self, cable: NetworkCable, sender: Server, seconds: float) -> "Viewer":
+        command = [sys.executable, str(HERE / "network_viewer.py"), "--url", sender.url, "--duration", str(seconds + 2)]
         return ChromiumViewer([*cable.prefix(1), *command, "--no-data-channel"] + (["--token", sender.token] if sender.token else []))
 
-    def _parent(self, cable: NetworkCable, sender: Server) -> "Viewer":
+    def _parent(self, cable: NetworkCable, sender: Server, seconds: float) -> "Viewer":
         assert isinstance(sender, Child)
         command = [self.options.parent, "watch", "--whep", sender.url, "--token", sender.token, "--state-directory", sender.known_to]
-        seconds = SETTLE_SECONDS + self.options.seconds + 4
-        return ParentViewer([*cable.prefix(1), *command, "--mute", "--stats", "--no-window", "--duration", str(seconds)])
+        return ParentViewer([*cable.prefix(1), *command, "--mute", "--stats", "--no-window", "--duration", str(seconds + 4)])
 
 
 # --- Viewers -------------------------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def main() -> int:
     if os.geteuid() != 0:
         parser.error("two hosts in network namespaces need root")
     chosen = [case for case in CASES if case.name in names or not names]
-    minutes = len(chosen) * len(peers) * options.seeds * (options.seconds + SETTLE_SECONDS + 8) / 60
+    minutes = len(chosen) * options.seeds * sum(options.seconds + SETTLE_SECONDS[peer] + 8 for peer in peers) / 60
     common.log(f"This takes about {minutes:.0f} minutes, and counts for something on a quiet machine only.")
     bench = Bench(options)
     results: list[dict[str, Any]] = []

@@ -45,6 +45,9 @@ def cell(case: Case, results: Sequence[dict[str, Any]]) -> str:
     concealed = text(worst([one.concealed_percent for one in seen], max), "%.2f %% made up")
     delay = "/".join(text(worst([getattr(one, f"delay_{share}_ms") for one in seen], max), "%.0f") for share in ("p50", "p95"))
     parts = [text(pictures, "%.1f %%"), freezes, concealed, f"{delay} ms"]
+    sizes = list(dict.fromkeys(size for one in seen for size in one.sizes))
+    if sizes != ["1280x720"]:
+        parts.append(" ".join(sizes))
     falls = [one.fall for one in seen if one.fall]
     if falls:
         settled = [fall.settled_s for fall in falls]

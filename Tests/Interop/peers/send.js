@@ -64,8 +64,16 @@ globalThis.cradleSend = (() => {
       context.fillRect((20 * number) % (width - 64), height / 2, 64, 64);
       stamp(context, width);
     };
-    draw();
-    setInterval(draw, 1000 / framesPerSecond);
+    // Each at its own time: an interval of whole milliseconds would make 31 a second.
+    const interval = 1000 / framesPerSecond;
+    let due = performance.now();
+    const next = () => {
+      draw();
+      // What was missed is not made up for.
+      due = Math.max(due + interval, performance.now());
+      setTimeout(next, due - performance.now());
+    };
+    next();
     // A rate here would be a second clock beside the timer, and their beat would drop pictures.
     return canvas.captureStream().getVideoTracks()[0];
   }
