@@ -22,11 +22,12 @@ from typing import Any, Callable
 
 import cores
 import network_figures
+import network_moves
 import network_table
 from load_measures import frames_so_far
 from network_cable import NetworkCable
 from network_cases import CASES, Case
-from network_figures import Seen
+from network_moves import MOVES, Move
 from servers import KBPS, PEERS, Child, ChromiumSender, Problem, Server, Webrtcbin, common
 
 HERE = Path(__file__).resolve().parent
@@ -49,9 +50,24 @@ class Bench:
             "parent": lambda cable: Child(options.child, cable, kbps=OUR_KBPS),
         }
 
-    def run(self, case: Case, peer: str, seed: int) -> dict[str, Any]:
-        seconds = self.options.seconds
+    def run(self, case: Case | Move, peer: str, seed: int) -> dict[str, Any]:
+        """One run, and what the machine had to do meanwhile."""
         load, stolen, busy, began = os.getloadavg()[0], cores.stolen_seconds(), cores.busy_seconds(), time.monotonic()
+        found = (
+            network_moves.measure(case, self.options.child, self.options.parent)
+            if isinstance(case, Move)
+            else self._watch(case, peer, seed)
+        )
+        took = (time.monotonic() - began) * (os.cpu_count() or 1) / 100
+        return {
+            "case": case.name, "peer": peer, "seed": seed, "seconds": self.options.seconds, "time": time.time(),
+            # Of all processors, by everybody; and what other machines on the host took away.
+            "load": load, "busyPercent": round((cores.busy_seconds() - busy) / took, 1),
+            "stolenPercent": round((cores.stolen_seconds() - stolen) / took, 2), **found,
+        }  # fmt: skip
+
+    def _watch(self, case: Case, peer: str, seed: int) -> dict[str, Any]:
+        seconds = self.options.seconds
         with NetworkCable(case.network(seconds), seed, is_clean_at_first=True) as cable:
             with self.senders[peer](cable) as sender:
                 settle = SETTLE_SECONDS[peer]
@@ -66,16 +82,8 @@ class Bench:
                     after = frames_so_far(sender)
                     # A busy machine encodes fewer than the camera takes.
                     extra |= {"encodedPerSecond": (after[1] - before[1]) / (after[0] - before[0]), "camera": sender.camera()}
-        took = time.monotonic() - began
         seen = replace(network_figures.seen(record, seconds, case.falls(seconds)), **extra.pop("browser", {}))
-        processors = os.cpu_count() or 1
-        return {
-            "case": case.name, "peer": peer, "seed": seed, "seconds": seconds, "time": time.time(),
-            # Of all processors, by everybody; and what other machines on the host took away.
-            "load": load, "busyPercent": round((cores.busy_seconds() - busy) / took / processors * 100, 1),
-            "stolenPercent": round((cores.stolen_seconds() - stolen) / took / processors * 100, 2),
-            "seen": seen, "short": case.judge(seen), "carried": cable.carried, **extra,
-        }  # fmt: skip
+        return {"seen": seen, "short": case.judge(seen), "carried": cable.carried, **extra}
 
     def _chromium(self, cable: NetworkCable, sender: Server, seconds: float) -> "Viewer":
         command = [sys.executable, str(HERE / "network_viewer.py"), "--url", sender.url, "--duration", str(seconds + 2)]
@@ -196,25 +204,27 @@ def main() -> int:
     parser.add_argument("--child", required=True, help="the cradle-child program")
     parser.add_argument("--parent", required=True, help="the cradle-parent program")
     parser.add_argument("--benchmarks", required=True, help="the cradle-benchmarks program")
-    parser.add_argument("--case", action="append", default=[], metavar="NAME,…", help=f"of {', '.join(case.name for case in CASES)}")
+    cases = [*CASES, *MOVES]
+    parser.add_argument("--case", action="append", default=[], metavar="NAME,…", help=f"of {', '.join(case.name for case in cases)}")
     parser.add_argument("--peers", default=",".join(network_table.PEERS), help="of ours, webrtcbin, libwebrtc, parent")
-    parser.add_argument("--seconds", type=float, help="of each run, beside the settling (120; quick: 20)")
+    parser.add_argument("--seconds", type=float, help="of each run, beside the settling (120; quick: 24)")
     parser.add_argument("--seeds", type=int, help="how many; the worst one counts (3; quick: 1)")
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="short runs, one seed: to see that all of it works")
     parser.add_argument("--json", metavar="FILE", help="write everything that was measured, with each second")
     parser.add_argument("--write", metavar="FILE", help="renew these rows of the table in this Markdown file")
     options = parser.parse_args()
-    options.seconds = options.seconds or (20 if options.quick else 120)
+    options.seconds = options.seconds or (24 if options.quick else 120)
     options.seeds = options.seeds or (1 if options.quick else 3)
     names = [name for argument in options.case for name in argument.split(",")]
     peers = options.peers.split(",")
-    for unknown in (set(names) - {case.name for case in CASES}) | (set(peers) - set(network_table.PEERS)):
+    for unknown in (set(names) - {case.name for case in cases}) | (set(peers) - set(network_table.PEERS)):
         parser.error(f"there is no {unknown}")
     if os.geteuid() != 0:
         parser.error("two hosts in network namespaces need root")
-    chosen = [case for case in CASES if case.name in names or not names]
-    minutes = len(chosen) * options.seeds * sum(options.seconds + SETTLE_SECONDS[peer] + 8 for peer in peers) / 60
+    chosen = [case for case in cases if case.name in names or not names]
+    long = sum(1 for case in chosen if isinstance(case, Case))
+    minutes = long * options.seeds * sum(options.seconds + SETTLE_SECONDS[peer] + 8 for peer in peers) / 60
     common.log(f"This takes about {minutes:.0f} minutes, and counts for something on a quiet machine only.")
     bench = Bench(options)
     results: list[dict[str, Any]] = []
@@ -222,7 +232,8 @@ def main() -> int:
         common.log(f"{case.name}: {case.title}")
         for seed in range(options.first_seed, options.first_seed + options.seeds):
             # Everybody has the network to himself for a while, with the same seed.
-            for peer in peers:
+            # Who moves has to be somebody whom the child knows.
+            for peer in peers if isinstance(case, Case) else {"parent"} & set(peers):
                 results.append(attempt(bench, case, peer, seed))
                 # A run that is cut short keeps what it has.
                 if options.json:
@@ -233,14 +244,14 @@ def main() -> int:
     return 1 if any("problem" in result for result in results) else 0
 
 
-def attempt(bench: Bench, case: Case, peer: str, seed: int) -> dict[str, Any]:
+def attempt(bench: Bench, case: Case | Move, peer: str, seed: int) -> dict[str, Any]:
     try:
         result = bench.run(case, peer, seed)
-    except (Problem, RuntimeError, OSError, KeyError, ValueError, subprocess.SubprocessError) as error:
+    except (Problem, network_moves.house.Problem, RuntimeError, OSError, KeyError, ValueError, subprocess.SubprocessError) as error:
         # One run less is no reason to lose the others.
         common.log(traceback.format_exc())
         return {"case": case.name, "peer": peer, "seed": seed, "seconds": bench.options.seconds, "problem": f"{type(error).__name__}: {error}"}
-    seen: Seen = result["seen"]
+    seen = str(result["seen"]) if "seen" in result else network_table.moved(result)
     verdict = f"; SHORT: {', '.join(result['short'])}" if result["short"] else ""
     encoded = f", {result['encodedPerSecond']:.1f} encoded a second" if "encodedPerSecond" in result else ""
     common.log(f"  {peer}, seed {seed}: {seen}{verdict} (busy {result['busyPercent']:.0f} %, load {result['load']:.1f}{encoded})")

@@ -8,6 +8,7 @@ from typing import Any, Callable, Sequence
 
 from network_cases import CASES, Case
 from network_figures import Seen
+from network_moves import MOVES, Move
 
 BEGIN, END = "<!-- table: Tests/Benchmarks/network_bench.py --write -->", "<!-- end of table -->"
 #: In the order of the columns.
@@ -32,12 +33,20 @@ def text(value: float | None, form: str) -> str:
     return "?" if value is None else form % value
 
 
-def cell(case: Case, results: Sequence[dict[str, Any]]) -> str:
+def moved(result: dict[str, Any]) -> str:
+    again = result["heardAgainSeconds"]
+    return "not heard again" if again is None else f"heard again after {again:.1f} s, silent for {result['silentSeconds']:.1f} s of them"
+
+
+def cell(case: Case | Move, results: Sequence[dict[str, Any]]) -> str:
     """The worst of each figure, whichever seed it was."""
     if not results:
         return "–"
     if problems := [result["problem"] for result in results if "problem" in result]:
         return "failed: " + problems[0].replace("|", "/").replace("\n", " ")[:80]
+    if isinstance(case, Move):
+        slowest = max(results, key=lambda result: result["heardAgainSeconds"] if result["heardAgainSeconds"] is not None else float("inf"))
+        return moved(slowest) + ("; **short**: " + slowest["short"][0] if slowest["short"] else "; met")
     seen: list[Seen] = [result["seen"] for result in results]
     pictures = worst([one.pictures_percent for one in seen], min)
     count, longest = max(one.freezes for one in seen), max(one.longest_freeze_ms for one in seen)
@@ -67,24 +76,50 @@ def cell(case: Case, results: Sequence[dict[str, Any]]) -> str:
     return "; ".join(parts)
 
 
-def row(case: Case, results: Sequence[dict[str, Any]]) -> str:
-    measured = [result for result in results if "seen" in result]
+#: By how much somebody else has to be better before it counts: a run is not exact to a picture.
+TOLERANCES: tuple[tuple[str, str, int, float], ...] = (
+    ("pictures", "pictures_percent", 1, 0.5),
+    ("frozen", "frozen_seconds", -1, 0.1),
+    ("sound", "concealed_percent", -1, 0.1),
+)
+
+
+def behind(results: Sequence[dict[str, Any]]) -> str:
+    """In what our picture in Chromium is worse than somebody else's over the same network, the worst of the seeds each."""
+
+    def figure(peer: str, name: str, sign: int) -> float | None:
+        return worst([getattr(one["seen"], name) for one in results if one["peer"] == peer and "seen" in one], min if sign > 0 else max)
+
+    found = []
+    for peer in ("webrtcbin", "libwebrtc"):
+        for label, name, sign, tolerance in TOLERANCES:
+            ours, theirs = figure("ours", name, sign), figure(peer, name, sign)
+            if ours is not None and theirs is not None and sign * (theirs - ours) > tolerance:
+                found.append(f"{label} ({peer})")
+    return "**behind**: " + ", ".join(found) if found else ""
+
+
+def row(case: Case | Move, results: Sequence[dict[str, Any]]) -> str:
+    measured = [result for result in results if "problem" not in result]
     how = "–"
     if measured:
         busy = [result["busyPercent"] for result in measured]
         seeds = {result["seed"] for result in measured}
         loads = [result["load"] for result in measured]
+        many = f"{len(seeds)} trials" if isinstance(case, Move) else f"{measured[0]['seconds']:.0f} s, {len(seeds)} seeds"
         how = (
-            f"{measured[0]['seconds']:.0f} s, {len(seeds)} seed{'s' if len(seeds) > 1 else ''}, load {min(loads):.1f} to "
+            f"{many.removesuffix('s') if len(seeds) == 1 else many}, load {min(loads):.1f} to "
             f"{max(loads):.1f}, busy {min(busy):.0f} to {max(busy):.0f} %, {time.strftime('%Y-%m-%d %H:%M', time.gmtime(measured[-1]['time']))}"
         )
     cells = [cell(case, [result for result in results if result["peer"] == peer]) for peer in PEERS]
+    if worse := behind(results):
+        cells[0] += "; " + worse
     return "| " + " | ".join([case.name, case.title, case.goal, *cells, how]) + " |"
 
 
 def lines(results: Sequence[dict[str, Any]]) -> list[str]:
     rows = []
-    for case in CASES:
+    for case in [*CASES, *MOVES]:
         if of_case := [result for result in results if result["case"] == case.name]:
             rows.append(row(case, of_case))
     return [*HEADER, *rows]
@@ -96,5 +131,5 @@ def write(path: Path, results: Sequence[dict[str, Any]]) -> None:
     old, after = rest.split(END, 1)
     known = {line.split("|")[1].strip(): line for line in old.splitlines() if line.startswith("| ")}
     known |= {line.split("|")[1].strip(): line for line in lines(results)[2:]}
-    rows = [known[case.name] for case in CASES if case.name in known]
+    rows = [known[case.name] for case in [*CASES, *MOVES] if case.name in known]
     path.write_text("\n".join([before + BEGIN, *HEADER, *rows, END]) + after)
