@@ -21,12 +21,14 @@ from pathlib import Path
 from typing import Any, Callable
 
 import cores
+import network_crowd
 import network_figures
 import network_moves
 import network_table
 from load_measures import frames_so_far
 from network_cable import NetworkCable
 from network_cases import CASES, Case
+from network_crowd import CROWDS, Crowd
 from network_moves import MOVES, Move
 from servers import KBPS, PEERS, Child, ChromiumSender, Problem, Server, Webrtcbin, common
 
@@ -50,14 +52,16 @@ class Bench:
             "parent": lambda cable: Child(options.child, cable, kbps=OUR_KBPS),
         }
 
-    def run(self, case: Case | Move, peer: str, seed: int) -> dict[str, Any]:
+    def run(self, case: Case | Move | Crowd, peer: str, seed: int) -> dict[str, Any]:
         """One run, and what the machine had to do meanwhile."""
         load, stolen, busy, began = os.getloadavg()[0], cores.stolen_seconds(), cores.busy_seconds(), time.monotonic()
-        found = (
-            network_moves.measure(case, self.options.child, self.options.parent)
-            if isinstance(case, Move)
-            else self._watch(case, peer, seed)
-        )
+        match case:
+            case Move():
+                found = network_moves.measure(case, self.options.child, self.options.parent)
+            case Crowd():
+                found = network_crowd.measure(case, self.options.child, OUR_KBPS, seed, self.options.seconds / 2, self._parent_at)
+            case _:
+                found = self._watch(case, peer, seed)
         took = (time.monotonic() - began) * (os.cpu_count() or 1) / 100
         return {
             "case": case.name, "peer": peer, "seed": seed, "seconds": self.options.seconds, "time": time.time(),
@@ -91,7 +95,13 @@ class Bench:
 
     def _parent(self, cable: NetworkCable, sender: Server, seconds: float) -> "Viewer":
         assert isinstance(sender, Child)
-        command = [self.options.parent, "watch", "--whep", sender.url, "--token", sender.token, "--state-directory", sender.known_to]
+        return self._parent_at(cable, sender.url, sender, seconds)
+
+    def _parent_at(self, cable: NetworkCable, url: str, child: Child, seconds: float) -> "Viewer":
+        # Each with a token and a memory of its own.
+        who = cable.address(1)
+        command = [self.options.parent, "watch", "--whep", url, "--token", child.another_token(who)]
+        command += ["--state-directory", f"{child.known_to}-{who}"]
         return ParentViewer([*cable.prefix(1), *command, "--mute", "--stats", "--no-window", "--duration", str(seconds + 4)])
 
 
@@ -204,7 +214,7 @@ def main() -> int:
     parser.add_argument("--child", required=True, help="the cradle-child program")
     parser.add_argument("--parent", required=True, help="the cradle-parent program")
     parser.add_argument("--benchmarks", required=True, help="the cradle-benchmarks program")
-    cases = [*CASES, *MOVES]
+    cases = [*CASES, *CROWDS, *MOVES]
     parser.add_argument("--case", action="append", default=[], metavar="NAME,…", help=f"of {', '.join(case.name for case in cases)}")
     parser.add_argument("--peers", default=",".join(network_table.PEERS), help="of ours, webrtcbin, libwebrtc, parent")
     parser.add_argument("--seconds", type=float, help="of each run, beside the settling (120; quick: 24)")
@@ -232,8 +242,9 @@ def main() -> int:
         common.log(f"{case.name}: {case.title}")
         for seed in range(options.first_seed, options.first_seed + options.seeds):
             # Everybody has the network to himself for a while, with the same seed.
-            # Who moves has to be somebody whom the child knows.
-            for peer in peers if isinstance(case, Case) else {"parent"} & set(peers):
+            # Some cases have a child alone.
+            alone = {Move: "parent", Crowd: "ours"}.get(type(case))
+            for peer in [peer for peer in peers if alone in (None, peer)]:
                 results.append(attempt(bench, case, peer, seed))
                 # A run that is cut short keeps what it has.
                 if options.json:
@@ -244,14 +255,14 @@ def main() -> int:
     return 1 if any("problem" in result for result in results) else 0
 
 
-def attempt(bench: Bench, case: Case | Move, peer: str, seed: int) -> dict[str, Any]:
+def attempt(bench: Bench, case: Case | Move | Crowd, peer: str, seed: int) -> dict[str, Any]:
     try:
         result = bench.run(case, peer, seed)
     except (Problem, network_moves.house.Problem, RuntimeError, OSError, KeyError, ValueError, subprocess.SubprocessError) as error:
         # One run less is no reason to lose the others.
         common.log(traceback.format_exc())
         return {"case": case.name, "peer": peer, "seed": seed, "seconds": bench.options.seconds, "problem": f"{type(error).__name__}: {error}"}
-    seen = str(result["seen"]) if "seen" in result else network_table.moved(result)
+    seen = str(result["seen"]) if "seen" in result else network_table.in_words(result)
     verdict = f"; SHORT: {', '.join(result['short'])}" if result["short"] else ""
     encoded = f", {result['encodedPerSecond']:.1f} encoded a second" if "encodedPerSecond" in result else ""
     common.log(f"  {peer}, seed {seed}: {seen}{verdict} (busy {result['busyPercent']:.0f} %, load {result['load']:.1f}{encoded})")

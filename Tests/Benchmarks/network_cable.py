@@ -31,7 +31,9 @@ import common  # noqa: E402
 from network_models import Network, Way  # noqa: E402
 
 DEVICE = "cable"
-NETWORK = "10.77.5"
+#: The network is this and a number.
+NETWORKS = "10.77"
+FIRST_NETWORK = 5
 MOST_BYTES = 65536
 #: More than this in wait means that nobody carries on: a cable has no room for it.
 MOST_WAITING = 4096
@@ -46,8 +48,14 @@ CLONE_NEWNET = 0x40000000
 class NetworkCable:
     """Runs this program for as long as a `with` lasts."""
 
-    def __init__(self, network: Network, seed: int, is_clean_at_first: bool = False):
+    def __init__(
+        self, network: Network, seed: int, is_clean_at_first: bool = False, beside: "NetworkCable | None" = None, number: int = 0
+    ):
+        """`beside` another cable, whose host 0 is this one's, too; each of them has a number of its own."""
         command = [sys.executable, __file__, "--network", json.dumps(network.document()), "--seed", str(seed)]
+        command += ["--number", str(FIRST_NETWORK + number)]
+        if beside is not None:
+            command += ["--near", beside.hosts[0]["name"]]
         self.program = common.start_process(
             command + (["--clean"] if is_clean_at_first else []),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -73,15 +81,6 @@ class NetworkCable:
         if not line:
             raise RuntimeError(f"the cable is gone: {self.program.stderr.read()[-500:].strip()}")
         return float(json.loads(line)["started"])
-
-    def move(self, host: int, last: int) -> None:
-        """Gives a host another address in the network, as an access point or a router may."""
-        name, before = self.hosts[host]["name"], self.hosts[host]["address"]
-        ip("-n", name, "addr", "add", f"{NETWORK}.{last}/24", "dev", DEVICE)
-        ip("-n", name, "addr", "del", f"{before}/24", "dev", DEVICE)
-        # Routes may go with the address that they had come with.
-        ip("-n", name, "route", "replace", "default", "dev", DEVICE)
-        self.hosts[host]["address"] = f"{NETWORK}.{last}"
 
     def close(self) -> None:
         try:
@@ -112,26 +111,31 @@ def enter(namespace: int) -> None:
         raise OSError(ctypes.get_errno(), "setns")
 
 
-def make_host(name: str, address: str) -> int:
-    """A namespace with one end of the cable in it; that end."""
+def make_host(name: str) -> None:
+    """A namespace of its own."""
     ip("netns", "add", name)
+    ip("-n", name, "link", "set", "lo", "up")
+
+
+def attach(name: str, device: str, address: str, is_only: bool) -> int:
+    """Puts an end of the cable into a namespace; that end. `is_only`: everything else is beyond this one, too."""
     with open("/proc/self/ns/net") as ours, open(f"/run/netns/{name}") as theirs:
         enter(theirs.fileno())
         tun = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
-        fcntl.ioctl(tun, TUNSETIFF, struct.pack("16sH22x", DEVICE.encode(), IFF_TUN | IFF_NO_PI))
+        fcntl.ioctl(tun, TUNSETIFF, struct.pack("16sH22x", device.encode(), IFF_TUN | IFF_NO_PI))
         enter(ours.fileno())
-    ip("-n", name, "link", "set", "lo", "up")
     # One family, so that nothing takes another way.
-    ip("-n", name, "link", "set", DEVICE, "addrgenmode", "none")
-    ip("-n", name, "addr", "add", f"{address}/24", "dev", DEVICE)
-    ip("-n", name, "link", "set", DEVICE, "up")
-    ip("-n", name, "route", "add", "default", "dev", DEVICE)
+    ip("-n", name, "link", "set", device, "addrgenmode", "none")
+    ip("-n", name, "addr", "add", f"{address}/24", "dev", device)
+    ip("-n", name, "link", "set", device, "up")
+    if is_only:
+        ip("-n", name, "route", "add", "default", "dev", device)
     return tun
 
 
-def is_for_the_network(packet: bytes) -> bool:
+def is_for(network: bytes, packet: bytes) -> bool:
     """RFC 791, 3.1: version, and the destination at 16."""
-    return len(packet) >= 20 and packet[0] >> 4 == 4 and packet[16:19] == bytes(map(int, NETWORK.split(".")))
+    return len(packet) >= 20 and packet[0] >> 4 == 4 and packet[16:19] == network
 
 
 @dataclass
@@ -140,6 +144,8 @@ class Direction:
 
     source: int
     sink: int
+    #: The first three bytes of addresses.
+    network: bytes
     way: Way
     waiting: deque[tuple[float, bytes]] = field(default_factory=deque)
 
@@ -149,7 +155,7 @@ class Direction:
                 packet = os.read(self.source, MOST_BYTES)
             except BlockingIOError:
                 return
-            if not is_for_the_network(packet):
+            if not is_for(self.network, packet):
                 continue
             arrives = self.way.arrives_at(time.monotonic() - began, len(packet))
             if arrives is None:
@@ -168,10 +174,10 @@ class Direction:
                 self.way.lost["host"] += 1
 
 
-def carry(ends: list[int], network: Network, seed: int, is_clean_at_first: bool) -> list[Direction]:
+def carry(ends: list[int], addresses: bytes, network: Network, seed: int, is_clean_at_first: bool) -> list[Direction]:
     """Until standard input ends."""
     ways = Way.pair(Network(delay_ms=network.delay_ms) if is_clean_at_first else network, seed)
-    directions = [Direction(ends[0], ends[1], ways[0]), Direction(ends[1], ends[0], ways[1])]
+    directions = [Direction(ends[0], ends[1], addresses, ways[0]), Direction(ends[1], ends[0], addresses, ways[1])]
     began = time.monotonic()
     while True:
         due = min((direction.waiting[0][0] for direction in directions if direction.waiting), default=None)
@@ -196,20 +202,27 @@ def main() -> None:
     parser.add_argument("--network", type=json.loads, default={}, help="JSON: fields of network_models.Network")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--clean", action="store_true", help="nothing but the delay until `start`")
+    parser.add_argument("--number", type=int, default=FIRST_NETWORK, help="third byte of the network's addresses")
+    parser.add_argument("--near", metavar="NAMESPACE", help="a host that is there already, instead of a new one")
     options = parser.parse_args()
     network = Network.of(options.network)
-    names = [f"cradle-{side}-{os.getpid()}" for side in ("a", "b")]
-    addresses = [f"{NETWORK}.{last}" for last in (1, 2)]
+    made = [f"cradle-{side}-{os.getpid()}" for side in ("a", "b")]
+    names = [options.near, made[1]] if options.near else made
+    addresses = [f"{NETWORKS}.{options.number}.{last}" for last in (1, 2)]
+    device = DEVICE if options.number == FIRST_NETWORK else f"{DEVICE}{options.number}"
     try:
-        ends = [make_host(name, address) for name, address in zip(names, addresses)]
+        for name in names:
+            if name != options.near:
+                make_host(name)
+        ends = [attach(name, device, address, name != options.near) for name, address in zip(names, addresses)]
         # A network does not become slow because the hosts have much to do.
         os.nice(-10)
         hosts = [{"name": name, "address": address} for name, address in zip(names, addresses)]
         print(json.dumps({"hosts": hosts}), flush=True)
-        directions = carry(ends, network, options.seed, options.clean)
+        directions = carry(ends, bytes(map(int, addresses[0].split(".")))[:3], network, options.seed, options.clean)
         print(json.dumps({"carried": [direction.way.document() for direction in directions]}), flush=True)
     finally:
-        for name in names:
+        for name in made:
             subprocess.run(["ip", "netns", "delete", name], capture_output=True)
 
 

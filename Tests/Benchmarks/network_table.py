@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Callable, Sequence
 
 from network_cases import CASES, Case
+from network_crowd import CROWDS, Crowd
 from network_figures import Seen
 from network_moves import MOVES, Move
 
@@ -38,7 +39,23 @@ def moved(result: dict[str, Any]) -> str:
     return "not heard again" if again is None else f"heard again after {again:.1f} s, silent for {result['silentSeconds']:.1f} s of them"
 
 
-def cell(case: Case | Move, results: Sequence[dict[str, Any]]) -> str:
+def crowded(result: dict[str, Any]) -> str:
+    def words(found: dict[str, Any]) -> str:
+        return (
+            f"{found['leastFramesPerSecond']:.1f} frames/s at least of {found['encodedPerSecond']:.1f} encoded, "
+            f"{found['packetsPerSecond']:.0f} packets/s, {found['keyFrames']} key frames, {found['childCores']:.2f} of a core"
+        )
+
+    if "together" not in result:
+        return words(result["alone"])
+    return f"alone {words(result['alone'])}; with the two {words(result['together'])}"
+
+
+def in_words(result: dict[str, Any]) -> str:
+    return moved(result) if "heardAgainSeconds" in result else crowded(result)
+
+
+def cell(case: Case | Move | Crowd, results: Sequence[dict[str, Any]]) -> str:
     """The worst of each figure, whichever seed it was."""
     if not results:
         return "–"
@@ -47,6 +64,9 @@ def cell(case: Case | Move, results: Sequence[dict[str, Any]]) -> str:
     if isinstance(case, Move):
         slowest = max(results, key=lambda result: result["heardAgainSeconds"] if result["heardAgainSeconds"] is not None else float("inf"))
         return moved(slowest) + ("; **short**: " + slowest["short"][0] if slowest["short"] else "; met")
+    if isinstance(case, Crowd):
+        slowest = min(results, key=lambda result: result.get("together", result["alone"])["leastFramesPerSecond"])
+        return crowded(slowest) + ("; **short**: " + ", ".join(slowest["short"]) if slowest["short"] else "; met")
     seen: list[Seen] = [result["seen"] for result in results]
     pictures = worst([one.pictures_percent for one in seen], min)
     count, longest = max(one.freezes for one in seen), max(one.longest_freeze_ms for one in seen)
@@ -99,7 +119,7 @@ def behind(results: Sequence[dict[str, Any]]) -> str:
     return "**behind**: " + ", ".join(found) if found else ""
 
 
-def row(case: Case | Move, results: Sequence[dict[str, Any]]) -> str:
+def row(case: Case | Move | Crowd, results: Sequence[dict[str, Any]]) -> str:
     measured = [result for result in results if "problem" not in result]
     how = "–"
     if measured:
@@ -119,7 +139,7 @@ def row(case: Case | Move, results: Sequence[dict[str, Any]]) -> str:
 
 def lines(results: Sequence[dict[str, Any]]) -> list[str]:
     rows = []
-    for case in [*CASES, *MOVES]:
+    for case in [*CASES, *CROWDS, *MOVES]:
         if of_case := [result for result in results if result["case"] == case.name]:
             rows.append(row(case, of_case))
     return [*HEADER, *rows]
@@ -131,5 +151,5 @@ def write(path: Path, results: Sequence[dict[str, Any]]) -> None:
     old, after = rest.split(END, 1)
     known = {line.split("|")[1].strip(): line for line in old.splitlines() if line.startswith("| ")}
     known |= {line.split("|")[1].strip(): line for line in lines(results)[2:]}
-    rows = [known[case.name] for case in [*CASES, *MOVES] if case.name in known]
+    rows = [known[case.name] for case in [*CASES, *CROWDS, *MOVES] if case.name in known]
     path.write_text("\n".join([before + BEGIN, *HEADER, *rows, END]) + after)

@@ -168,9 +168,13 @@ class Child(Server):
             self.wait_until_listening()
         else:
             self.host = cable.address(0)
-            super().__init__(cable.prefix(0) + command + [f"{self.host}:{port}"], port)
+            # A host may be the end of several cables.
+            super().__init__(cable.prefix(0) + command + [f"0.0.0.0:{port}"], port)
             self.ask("status")  # until it answers
-        self.token = self.ask("token", "add", "--name", "bench", "--allow", "view,listen")["token"]
+        self.token = self.another_token("bench")
+
+    def another_token(self, name: str) -> str:
+        return str(self.ask("token", "add", "--name", name, "--allow", "view,listen")["token"])
 
     def ask(self, *command: str) -> dict[str, Any]:
         """Runs a command of the program against this child."""
@@ -297,8 +301,9 @@ def watch(viewer: str, server: Server, seconds: float, *arguments: str, prefix: 
 class Watchers:
     """Light viewers of one server (watchers.py); `with` ends them."""
 
-    def __init__(self, server: Server):
-        command = [sys.executable, str(HERE / "watchers.py"), "--url", server.url, "--token", server.token]
+    def __init__(self, server: Server, prefix: Sequence[str] = (), tokens: Sequence[str] = ()):
+        command = [*prefix, sys.executable, str(HERE / "watchers.py"), "--url", server.url]
+        command += ["--token", ",".join(tokens or [server.token])]
         self.server = server
         with cores.watching():
             self.program = common.start_process(
