@@ -95,7 +95,11 @@ demo: setup-demo ## starts a child, watches it, shows the figures and a link; Ct
 	@$(MAKE) --no-print-directory build
 	@$(PYTHON) Tests/Interop/demo.py --child $(BUILD)/release/cradle-child --parent $(BUILD)/release/cradle-parent
 
+# What is measured with has tests of its own; they take a second.
+MEASURING_TESTS := cd Tests/Benchmarks && $(PYTHON) -m unittest -q network_models_test network_figures_test network_table_test
+
 test: setup-test $(PAGES) ## runs every test that needs no special hardware; FILTER=NAME: only those
+	@$(MEASURING_TESTS)
 	swift build --build-tests
 	@Tests/run --build $(BUILD) $(FILTER)
 
@@ -146,9 +150,8 @@ bench: setup-bench ## measures against GStreamer and libvpx, prints ratios
 	$(VENV)/bin/python Tests/Benchmarks/bench.py --child $(BUILD)/release/cradle-child \
 	  --parent $(BUILD)/release/cradle-parent --benchmarks $(BUILD)/release/cradle-benchmarks
 
-# The tests of the measuring itself come first: they take a second.
 bench-network: setup-bench ## measures picture and sound over bad networks (CASE=name SEEDS=n SECONDS=n PEERS=ours,webrtcbin; QUICK=1)
-	cd Tests/Benchmarks && $(PYTHON) -m unittest -q network_models_test network_figures_test
+	@$(MEASURING_TESTS)
 	@$(MAKE) --no-print-directory build
 	swift build $(RELEASE) --product cradle-benchmarks
 	$(SUDO) $(VENV)/bin/python Tests/Benchmarks/network_bench.py --child $(BUILD)/release/cradle-child \
