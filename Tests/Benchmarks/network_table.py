@@ -1,14 +1,20 @@
-"""What network_bench.py measured, for people: the worst seed of each case, who sends beside whom."""
+#!/usr/bin/env python3
+"""What network_bench.py measured, for people: the worst seed of each case, who sends beside whom.
+
+    network_table.py RESULTS.json … [--write docs/NETWORK.md]
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
 import time
 from pathlib import Path
 from typing import Any, Callable, Sequence
 
 from network_cases import CASES, Case
 from network_crowd import CROWDS, Crowd
-from network_figures import Seen
+from network_figures import Fall, Second, Seen
 from network_moves import MOVES, Move
 
 BEGIN, END = "<!-- table: Tests/Benchmarks/network_bench.py --write -->", "<!-- end of table -->"
@@ -19,6 +25,8 @@ PEERS = {
     "libwebrtc": "Chromium → Chromium",
     "parent": "Cradle → cradle-parent",
 }
+#: Of both processors together. The runs alone need about half.
+BUSY_PERCENT = 90
 HEADER = [
     "| case | network | to reach | " + " | ".join(PEERS.values()) + " | measured |",
     "| --- | --- | --- |" + " --- |" * len(PEERS) + " --- |",
@@ -129,7 +137,8 @@ def row(case: Case | Move | Crowd, results: Sequence[dict[str, Any]]) -> str:
         many = f"{len(seeds)} trials" if isinstance(case, Move) else f"{measured[0]['seconds']:.0f} s, {len(seeds)} seeds"
         how = (
             f"{many.removesuffix('s') if len(seeds) == 1 else many}, load {min(loads):.1f} to "
-            f"{max(loads):.1f}, busy {min(busy):.0f} to {max(busy):.0f} %, {time.strftime('%Y-%m-%d %H:%M', time.gmtime(measured[-1]['time']))}"
+            f"{max(loads):.1f}, busy {min(busy):.0f} to {max(busy):.0f} %"
+            f"{' (**disturbed**)' if max(busy) >= BUSY_PERCENT else ''}, {time.strftime('%Y-%m-%d %H:%M', time.gmtime(measured[-1]['time']))}"
         )
     cells = [cell(case, [result for result in results if result["peer"] == peer]) for peer in PEERS]
     if worse := behind(results):
@@ -153,3 +162,28 @@ def write(path: Path, results: Sequence[dict[str, Any]]) -> None:
     known |= {line.split("|")[1].strip(): line for line in lines(results)[2:]}
     rows = [known[case.name] for case in [*CASES, *CROWDS, *MOVES] if case.name in known]
     path.write_text("\n".join([before + BEGIN, *HEADER, *rows, END]) + after)
+
+
+def restored(result: dict[str, Any]) -> dict[str, Any]:
+    """As network_bench.py had it before it was written down."""
+    if "seen" not in result:
+        return result
+    seen = dict(result["seen"])
+    seen["fall"] = Fall(**seen["fall"]) if seen["fall"] else None
+    seen["series"] = [Second(**second) for second in seen["series"]]
+    return result | {"seen": Seen(**seen)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", nargs="+", metavar="FILE", help="what `network_bench.py --json` wrote")
+    parser.add_argument("--write", metavar="FILE", help="renew these rows of the table in this Markdown file")
+    options = parser.parse_args()
+    results = [restored(result) for file in options.results for result in json.loads(Path(file).read_text())]
+    print("\n".join(lines(results)))
+    if options.write:
+        write(Path(options.write), results)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import unittest
 from dataclasses import replace
@@ -81,6 +82,11 @@ class Rows(unittest.TestCase):
         self.assertIn("**behind**: pictures (webrtcbin)", row[3])
         self.assertIn("9.00 % made up", row[4])
         self.assertEqual(row[5:7], ["–", "–"])
+
+    def test_what_was_written_down_makes_the_same_row(self) -> None:
+        known = result("rate-500", "ours", replace(GOOD, fall=LOW))
+        document = json.loads(json.dumps(known | {"seen": known["seen"].document()}))
+        self.assertEqual(network_table.lines([network_table.restored(document)]), network_table.lines([known]))
 
     def test_only_rows_that_were_tried_are_renewed(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
