@@ -51,7 +51,7 @@ def crowded(result: dict[str, Any]) -> str:
     def words(found: dict[str, Any]) -> str:
         return (
             f"{found['leastFramesPerSecond']:.1f} frames/s at least of {found['encodedPerSecond']:.1f} encoded, "
-            f"{found['packetsPerSecond']:.0f} packets/s, {found['keyFrames']} key frames, {found['childCores']:.2f} of a core"
+            f"{found['kbpsEach']:.0f} kbit/s each, {found['keyFrames']} key frames, {found['childCores']:.2f} of a core"
         )
 
     if "together" not in result:
@@ -98,6 +98,8 @@ def cell(case: Case | Move | Crowd, results: Sequence[dict[str, Any]]) -> str:
         ]
     else:
         parts.append("rate kept " + text(worst([one.rate_kept_percent for one in seen], min), "%.0f %%"))
+    if alarms := list(dict.fromkeys(kind for result in results for kind in result.get("alarms", []))):
+        parts.append("told: " + ", ".join(f"`{kind}`" for kind in alarms))
     short = list(dict.fromkeys(reason for result in results for reason in result["short"]))
     if case.goal != "–":
         parts.append("**short**: " + ", ".join(short) if short else "met")
