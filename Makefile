@@ -39,7 +39,7 @@ BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
 VIEWER_PYTHON := aiortc aiohttp axe-core-python numpy websockets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-viewer setup-test setup-faults setup-bench build demo test test-faults test-hardware test-arm64 fuzz soak bench format lint install uninstall setup-deb setup-cross deb test-package test-release clean
+.PHONY: help setup setup-demo setup-viewer setup-test setup-faults setup-bench build demo test test-faults test-hardware test-arm64 fuzz soak bench bench-network format lint install uninstall setup-deb setup-cross deb test-package test-release clean
 
 help: ## lists the targets
 	@echo "Cradle: a baby monitor that a family owns. Targets:"
@@ -95,7 +95,11 @@ demo: setup-demo ## starts a child, watches it, shows the figures and a link; Ct
 	@$(MAKE) --no-print-directory build
 	@$(PYTHON) Tests/Interop/demo.py --child $(BUILD)/release/cradle-child --parent $(BUILD)/release/cradle-parent
 
+# What is measured with has tests of its own; they take a second.
+MEASURING_TESTS := cd Tests/Benchmarks && $(PYTHON) -m unittest -q network_models_test network_figures_test network_table_test
+
 test: setup-test $(PAGES) ## runs every test that needs no special hardware; FILTER=NAME: only those
+	@$(MEASURING_TESTS)
 	swift build --build-tests
 	@Tests/run --build $(BUILD) $(FILTER)
 
@@ -145,6 +149,15 @@ bench: setup-bench ## measures against GStreamer and libvpx, prints ratios
 	swift build $(RELEASE) --product cradle-benchmarks
 	$(VENV)/bin/python Tests/Benchmarks/bench.py --child $(BUILD)/release/cradle-child \
 	  --parent $(BUILD)/release/cradle-parent --benchmarks $(BUILD)/release/cradle-benchmarks
+
+bench-network: setup-bench ## measures picture and sound over bad networks (CASE=name SEEDS=n SECONDS=n PEERS=ours,webrtcbin; QUICK=1)
+	@$(MEASURING_TESTS)
+	@$(MAKE) --no-print-directory build
+	swift build $(RELEASE) --product cradle-benchmarks
+	$(SUDO) $(VENV)/bin/python Tests/Benchmarks/network_bench.py --child $(BUILD)/release/cradle-child \
+	  --parent $(BUILD)/release/cradle-parent --benchmarks $(BUILD)/release/cradle-benchmarks --json $(BUILD)/network.json \
+	  $(if $(QUICK),--quick) $(addprefix --case ,$(CASE)) $(addprefix --seeds ,$(SEEDS)) \
+	  $(addprefix --seconds ,$(SECONDS)) $(addprefix --peers ,$(PEERS))
 
 format: ## formats the sources
 	swift format --in-place --recursive --parallel Package.swift Sources Tests Examples

@@ -18,6 +18,13 @@ def stolen_seconds() -> float:
         return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
+def busy_seconds() -> float:
+    """What all processors of this machine together have worked since it started. proc(5), all but idle, iowait, steal."""
+    with open("/proc/stat") as file:
+        fields = [int(field) for field in file.readline().split()[1:8]]
+    return (sum(fields) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
 def _only(cores: set[int]) -> Iterator[None]:
     before = os.sched_getaffinity(0)

@@ -12,7 +12,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
-from typing import Any, Self, Sequence
+from typing import Any, Callable, Self, Sequence
 
 HERE = Path(__file__).resolve().parent
 PEERS = HERE.parent / "Interop" / "peers"
@@ -20,7 +20,7 @@ sys.path.insert(0, str(PEERS))
 import common  # noqa: E402
 import cores  # noqa: E402
 from house_network import HouseNetwork  # noqa: E402
-from lossy_cable import LossyCable  # noqa: E402
+from network_cable import NetworkCable  # noqa: E402
 from process_usage import cpu_seconds, resident_kb  # noqa: E402
 
 KBPS = 1500
@@ -118,22 +118,35 @@ class Server(Program):
         return f"https://{self.host}:{self.port}/whep"
 
     def wait_until_listening(self, seconds: float = 30) -> None:
+        self._wait_for(self._is_listening, seconds)
+
+    def wait_until_it_says_so(self, seconds: float = 60) -> None:
+        """For one in another namespace, where nobody here can call: it prints that it listens."""
+        self._wait_for(lambda: "listening on" in self.output.read_text("utf-8", "replace"), seconds)
+
+    def _is_listening(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+        except OSError:
+            return False
+        return True
+
+    def _wait_for(self, is_ready: Callable[[], bool], seconds: float) -> None:
         deadline = time.monotonic() + seconds
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                self.check()
-                if time.monotonic() > deadline:
-                    raise Problem(f"{self.name} does not listen after {seconds:.0f} s: {self.log_end()}") from None
-                time.sleep(0.05)
+        while not is_ready():
+            self.check()
+            if time.monotonic() > deadline:
+                raise Problem(f"{self.name} does not listen after {seconds:.0f} s: {self.log_end()}")
+            time.sleep(0.05)
 
 
 class Child(Server):
     name = "cradle-child"
 
-    def __init__(self, program: str, cable: LossyCable | HouseNetwork | None = None, speaker: str = "none", camera: str = "test"):
+    def __init__(
+        self, program: str, cable: NetworkCable | HouseNetwork | None = None, speaker: str = "none", camera: str = "test",
+        kbps: tuple[int, int] = (KBPS, KBPS),
+    ):  # fmt: skip
         """On this host, or at the near end of a cable."""
         self.program = program
         directory = Path(common.temporary_directory("child"))
@@ -146,7 +159,7 @@ class Child(Server):
             f"cameras:\n  - {{id: cot, device: '{camera}', width: 1280, height: 720, framerate: 30}}\n"
             f"microphone: {{device: test}}\nspeaker: {{device: '{speaker}'}}\n"
             "lights: [{id: nightlight, device: simulated}]\n"
-            f"video: {{bitrate-kbps: [{KBPS}, {KBPS}]}}\n"
+            f"video: {{bitrate-kbps: [{kbps[0]}, {kbps[1]}]}}\n"
         )
         port = free_port()
         command = [program, "run", "--config", str(configuration), *self.directories, "--listen"]
@@ -155,9 +168,13 @@ class Child(Server):
             self.wait_until_listening()
         else:
             self.host = cable.address(0)
-            super().__init__(cable.prefix(0) + command + [f"{self.host}:{port}"], port)
+            # A host may be the end of several cables.
+            super().__init__(cable.prefix(0) + command + [f"0.0.0.0:{port}"], port)
             self.ask("status")  # until it answers
-        self.token = self.ask("token", "add", "--name", "bench", "--allow", "view,listen")["token"]
+        self.token = self.another_token("bench")
+
+    def another_token(self, name: str) -> str:
+        return str(self.ask("token", "add", "--name", name, "--allow", "view,listen")["token"])
 
     def ask(self, *command: str) -> dict[str, Any]:
         """Runs a command of the program against this child."""
@@ -184,13 +201,22 @@ class Webrtcbin(Server):
 
     name = "webrtcbin"
 
-    def __init__(self, benchmarks: str, speed: int, draw_only: bool = False, options: tuple[str, ...] = ()):
+    def __init__(
+        self, benchmarks: str, speed: int, draw_only: bool = False, options: tuple[str, ...] = (),
+        cable: NetworkCable | None = None,
+    ):  # fmt: skip
         port = free_port()
         live = f"{shlex.quote(os.path.abspath(benchmarks))} y4m - --live --frames 0"
         command = [SYSTEM_PYTHON, str(HERE / "webrtcbin_server.py"), "--port", str(port), "--tls", "--live", live]
         command += ["--bitrate", str(KBPS), f"--cpu-used={speed}", "--threads", "1"]
-        super().__init__(command + (["--draw-only"] if draw_only else []) + list(options), port)
-        self.wait_until_listening()
+        command += (["--draw-only"] if draw_only else []) + list(options)
+        if cable is None:
+            super().__init__(command, port)
+            self.wait_until_listening()
+        else:
+            self.host = cable.address(0)
+            super().__init__([*cable.prefix(0), *command, "--listen", self.host], port)
+            self.wait_until_it_says_so()
 
     def stats(self) -> dict[str, Any]:
         """`pictures` taken in so far, `viewers`."""
@@ -209,6 +235,20 @@ class AiortcSender(Server):
         command = [sys.executable, str(PEERS / "whep_server_aiortc.py"), "--port", str(port), "--tls"]
         super().__init__(command + ["--y4m", y4m, "--bitrate", str(KBPS)], port)
         self.wait_until_listening()
+
+
+class ChromiumSender(Server):
+    """libwebrtc at the near end of a cable; it is free to make the picture smaller."""
+
+    name = "libwebrtc"
+
+    def __init__(self, cable: NetworkCable):
+        port = free_port()
+        self.host = cable.address(0)
+        command = [*cable.prefix(0), sys.executable, str(PEERS / "sender_chromium.py"), "--port", str(port), "--tls"]
+        command += ["--listen", self.host, "--bitrate", str(KBPS), "--degradation", "balanced"]
+        super().__init__(command, port)
+        self.wait_until_it_says_so()
 
 
 class Parent(Program):
@@ -261,8 +301,9 @@ def watch(viewer: str, server: Server, seconds: float, *arguments: str, prefix: 
 class Watchers:
     """Light viewers of one server (watchers.py); `with` ends them."""
 
-    def __init__(self, server: Server):
-        command = [sys.executable, str(HERE / "watchers.py"), "--url", server.url, "--token", server.token]
+    def __init__(self, server: Server, prefix: Sequence[str] = (), tokens: Sequence[str] = ()):
+        command = [*prefix, sys.executable, str(HERE / "watchers.py"), "--url", server.url]
+        command += ["--token", ",".join(tokens or [server.token])]
         self.server = server
         with cores.watching():
             self.program = common.start_process(

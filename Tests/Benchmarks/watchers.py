@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import json
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,17 @@ from viewer_aiortc import add_loopback_where_it_is_alone  # noqa: E402
 
 
 class NoDecoder:
-    """Takes encoded frames and makes nothing of them."""
+    """Takes encoded frames, counts them and makes nothing of them."""
+
+    #: By the thread that decodes: aiortc has one for each receiver.
+    frames: dict[int, int] = {}
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+        self.frames[self.thread] = 0
 
     def decode(self, encoded: Any) -> list[Any]:
+        self.frames[self.thread] += 1
         return []
 
 
@@ -64,7 +73,11 @@ class Watcher:
         for receiver in self.connection.getReceivers():
             for entry in (await receiver.getStats()).values():
                 if entry.type == "inbound-rtp":
-                    found[entry.kind] = {"packets": entry.packetsReceived, "lost": entry.packetsLost}
+                    thread = receiver._RTCRtpReceiver__decoder_thread
+                    found[entry.kind] = {
+                        "packets": entry.packetsReceived, "lost": entry.packetsLost,
+                        "frames": NoDecoder.frames.get(thread.ident, 0) if thread else 0,
+                    }  # fmt: skip
         return found
 
     async def leave(self) -> None:
@@ -74,19 +87,20 @@ class Watcher:
             task.cancel()
 
 
-async def serve(url: str, token: str) -> None:
+async def serve(url: str, tokens: list[str]) -> None:
     watchers: list[Watcher] = []
     while True:
         command = (await asyncio.to_thread(sys.stdin.readline)).strip()
         try:
             if command == "add":
-                watchers.append(Watcher(url, token))
+                watchers.append(Watcher(url, tokens[len(watchers) % len(tokens)]))
                 await watchers[-1].connect()
             elif command in ("leave", ""):
                 await asyncio.gather(*(watcher.leave() for watcher in watchers))
                 watchers.clear()
             reply: dict[str, Any] = {"watching": len(watchers)}
             if command == "report":
+                reply["time"] = time.time()
                 reply["received"] = [await watcher.received() for watcher in watchers]
         except Exception as error:  # said to whoever gave the command, who knows what to do without this viewer
             reply = {"error": f"{type(error).__name__}: {error}"}
@@ -98,11 +112,11 @@ async def serve(url: str, token: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--url", required=True)
-    parser.add_argument("--token", default="")
+    parser.add_argument("--token", default="", help="or several, separated by commas, used in turns: a child takes four viewers of one")
     options = parser.parse_args()
     aiortc.rtcrtpreceiver.get_decoder = lambda codec: NoDecoder()
     add_loopback_where_it_is_alone()
-    asyncio.run(serve(options.url, options.token))
+    asyncio.run(serve(options.url, options.token.split(",")))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 // What a browser does as the camera's end: `cradleSend.start(options)` makes a picture and a tone, then
 // `cradleSend.answer(offer)` resolves to {name, sdp} for one viewer, and `cradleSend.end(name)` lets it go.
 //
-// options: {width, height, framesPerSecond, kbps}
+// options: {width, height, framesPerSecond, kbps, degradation}
 globalThis.cradleSend = (() => {
   const TIMECODE_BITS = 32;
 
@@ -64,8 +64,16 @@ globalThis.cradleSend = (() => {
       context.fillRect((20 * number) % (width - 64), height / 2, 64, 64);
       stamp(context, width);
     };
-    draw();
-    setInterval(draw, 1000 / framesPerSecond);
+    // Each at its own time: an interval of whole milliseconds would make 31 a second.
+    const interval = 1000 / framesPerSecond;
+    let due = performance.now();
+    const next = () => {
+      draw();
+      // What was missed is not made up for.
+      due = Math.max(due + interval, performance.now());
+      setTimeout(next, due - performance.now());
+    };
+    next();
     // A rate here would be a second clock beside the timer, and their beat would drop pictures.
     return canvas.captureStream().getVideoTracks()[0];
   }
@@ -122,8 +130,8 @@ globalThis.cradleSend = (() => {
 
   async function limit(sender) {
     const parameters = sender.getParameters();
-    // Smaller pictures would have an unreadable timecode.
-    parameters.degradationPreference = "maintain-resolution";
+    // By default the resolution is kept: much smaller pictures would have an unreadable timecode.
+    parameters.degradationPreference = options.degradation;
     for (const encoding of parameters.encodings) encoding.maxBitrate = options.kbps * 1000;
     await sender.setParameters(parameters);
   }

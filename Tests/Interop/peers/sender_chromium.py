@@ -35,7 +35,7 @@ class Sender:
         script = pathlib.Path(__file__).with_name("send.js").read_text()
         self.browser.evaluate(script + "\n;true")
         width, height = (int(side) for side in options.size.split("x"))
-        page = {"width": width, "height": height, "framesPerSecond": 30, "kbps": options.bitrate}
+        page = {"width": width, "height": height, "framesPerSecond": 30, "kbps": options.bitrate, "degradation": options.degradation}
         self.browser.evaluate(f"cradleSend.start({json.dumps(page)})")
 
     def call(self, expression: str) -> Any:
@@ -58,6 +58,9 @@ def main() -> int:
     parser.add_argument("--token", default="")
     parser.add_argument("--size", default="1280x720")
     parser.add_argument("--bitrate", type=int, default=2500, help="kbit/s")
+    parser.add_argument(
+        "--degradation", default="maintain-resolution", help="what gives way to a low rate (webrtc: degradationPreference)"
+    )
     # The page loads nothing, so the browser needs no host.
     parser.set_defaults(url="http://127.0.0.1", insecure=False)
     options = parser.parse_args()

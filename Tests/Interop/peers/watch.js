@@ -2,9 +2,11 @@
 
 // What a browser does as a viewer: `cradleWatch.watch(options)` watches a WHEP server for a while and resolves to one
 // record of what came; `cradleWatch.leave()` ends the session. Pictures and sound are handed over as they were
-// measured, so that meters.py judges them as it does for every other viewer.
+// measured, so that meters.py judges them as it does for every other viewer. `cradleWatch.flows()` resolves when the first
+// media has come.
 //
-// options: {url, token, seconds, audioOnly, dataChannel, talk, media, screenshot, soundSeconds, channel, protocol, ping}
+// options: {url, token, seconds, audioOnly, dataChannel, talk, media, screenshot, soundSeconds, channel, protocol, ping};
+// sampleMs: how often the browser's own counters are read, if at all
 globalThis.cradleWatch = (() => {
   const SAMPLE_RATE = 48000;
   const TIMECODE_BITS = 32;
@@ -15,6 +17,10 @@ globalThis.cradleWatch = (() => {
   let connection = null;
   let location_ = null;
   let token = "";
+  let tellThatItFlows = () => {};
+  const flowing_ = new Promise((done) => {
+    tellThatItFlows = done;
+  });
 
   const wallClock = () => performance.timeOrigin + performance.now();
   const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
@@ -386,6 +392,33 @@ globalThis.cradleWatch = (() => {
     }
   }
 
+  // The counters of one moment, as webrtc-stats names them.
+  const SAMPLED = {
+    video: [
+      "framesDecoded", "framesDropped", "framesReceived", "keyFramesDecoded", "freezeCount", "totalFreezesDuration",
+      "bytesReceived", "packetsReceived", "packetsLost", "retransmittedPacketsReceived", "nackCount", "pliCount",
+      "frameWidth", "frameHeight", "jitterBufferDelay", "jitterBufferTargetDelay", "jitterBufferMinimumDelay",
+      "jitterBufferEmittedCount", "totalDecodeTime", "totalProcessingDelay",
+    ],
+    audio: [
+      "bytesReceived", "packetsReceived", "packetsLost", "packetsDiscarded", "fecPacketsReceived", "fecPacketsDiscarded",
+      "totalSamplesReceived", "concealedSamples", "silentConcealedSamples", "concealmentEvents",
+      "insertedSamplesForDeceleration", "removedSamplesForAcceleration", "jitterBufferDelay", "jitterBufferTargetDelay",
+      "jitterBufferEmittedCount",
+    ],
+  };
+
+  async function sampled() {
+    const sample = { time: wallClock() };
+    for (const entry of (await connection.getStats()).values()) {
+      if (entry.type !== "inbound-rtp") continue;
+      const found = {};
+      for (const name of SAMPLED[entry.kind] ?? []) if (entry[name] !== undefined) found[name] = entry[name];
+      sample[entry.kind] = found;
+    }
+    return sample;
+  }
+
   async function soundArrived() {
     const entries = [...(await connection.getStats()).values()];
     return entries.some((entry) => entry.type === "inbound-rtp" && entry.kind === "audio" && entry.packetsReceived > 0);
@@ -437,11 +470,19 @@ globalThis.cradleWatch = (() => {
       await Promise.race([flows, sleep(100)]);
       if (options.audioOnly && connection.connectionState === "connected") flowing = await soundArrived();
     }
+    tellThatItFlows();
     const end = performance.now() + options.seconds * 1000;
+    let nextSample = options.sampleMs ? performance.now() : Infinity;
+    report.samples = [];
     while (performance.now() < end) {
       if (connection.connectionState === "failed") throw new Error("connection failed");
-      await sleep(Math.min(200, Math.max(1, end - performance.now())));
+      if (performance.now() >= nextSample) {
+        report.samples.push(await sampled());
+        nextSample += options.sampleMs;
+      }
+      await sleep(Math.min(200, Math.max(1, Math.min(end, nextSample) - performance.now())));
     }
+    if (options.sampleMs) report.samples.push(await sampled());
   }
 
   async function watch(options) {
@@ -460,6 +501,8 @@ globalThis.cradleWatch = (() => {
       await follow(options, report, pictures, sound);
     } catch (error) {
       report.error = error instanceof TypeError ? `POST ${options.url}: ${error.message}` : error.message;
+      // Nobody waits for what does not come any more.
+      tellThatItFlows();
     }
     report.endedAt = wallClock();
     // Date's clock follows the system's; a viewer whose two clocks differ has measured latency wrongly.
@@ -492,5 +535,5 @@ globalThis.cradleWatch = (() => {
     return problem;
   }
 
-  return { watch, leave };
+  return { watch, leave, flows: () => flowing_ };
 })();
