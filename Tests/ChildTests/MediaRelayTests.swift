@@ -26,11 +26,15 @@ private final class Received: MediaReceiver {
   var sounds = 0
   var levels = 0
   var reports: [Int] = []
+  var broken: [Set<Rendition>] = []
 
   func send(_ frame: EncodedVideoFrame, fromCamera camera: Int) { pictures.append(frame) }
   func send(_ packet: EncodedAudioPacket) { sounds += 1 }
   func levelMeasured() { levels += 1 }
-  func framesDropped(fromCamera camera: Int) { reports.append(camera) }
+  func framesDropped(fromCamera camera: Int, of renditions: Set<Rendition>) {
+    reports.append(camera)
+    broken.append(renditions)
+  }
 }
 
 @Suite struct MediaRelayTests {

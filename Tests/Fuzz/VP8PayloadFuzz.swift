@@ -23,7 +23,9 @@ enum VP8PayloadFuzz: FuzzBody {
       precondition(written.isEmpty, "a descriptor is as long as it says")
     }
     var lowered = input
-    VP8Packetizer.lowerPictureID(by: 3, in: &lowered, payloadOffset: Int(input.first ?? 0) % 8)
+    _ = VP8Packetizer.counters(in: lowered, payloadOffset: Int(input.first ?? 0) % 8)
+    VP8Packetizer.lowerCounters(
+      by: VP8CounterOffset(pictureID: 3, tl0PictureIndex: 7), in: &lowered, payloadOffset: Int(input.first ?? 0) % 8)
     var packetizer = VP8Packetizer()
     let size = 16 + Int(input.first ?? 0)
     let payloads = packetizer.packetize(input, isKeyFrame: false, maximumPayloadSize: size)

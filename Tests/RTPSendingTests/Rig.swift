@@ -56,10 +56,13 @@ struct Rig {
     sendVideo(payloads: payloads, at: now, layer: layer, isKeyFrame: isKeyFrame)
   }
 
-  mutating func sendVideo(payloads: [[UInt8]], at now: Instant, layer: Int = 0, isKeyFrame: Bool = false) {
+  mutating func sendVideo(
+    payloads: [[UInt8]], at now: Instant, layer: Int = 0, isKeyFrame: Bool = false, source: Int = 0
+  ) {
     sender.send(
       payloads: payloads, ssrc: videoSSRC, mediaTime: UInt32(truncatingIfNeeded: now.nanoseconds / 1000 * 9 / 100),
-      captureTime: now, marksLast: true, temporalLayer: layer, isKeyFrame: isKeyFrame, now: now)
+      captureTime: now, marksLast: true, temporalLayer: layer, isKeyFrame: isKeyFrame,
+      source: source, now: now)
   }
 
   mutating func sendAudio(size: Int = 80, at now: Instant) {

@@ -97,15 +97,18 @@ import Wire
     #expect(packetizer.packetize([], isKeyFrame: true, maximumPayloadSize: 1000).isEmpty)
   }
 
-  @Test func pictureIDIsLoweredInPlaceAndWraps() throws {
-    var packetizer = VP8Packetizer(pictureID: 2)
+  @Test func countersAreLoweredInPlaceAndWrap() throws {
+    let offset = VP8CounterOffset(pictureID: 5, tl0PictureIndex: 9)
+    var packetizer = VP8Packetizer(pictureID: 2, tl0PictureIndex: 3)
     var packet: [UInt8] = [0, 0] + packetizer.packetize([9], isKeyFrame: true, maximumPayloadSize: 100)[0]
-    VP8Packetizer.lowerPictureID(by: 5, in: &packet, payloadOffset: 2)
+    VP8Packetizer.lowerCounters(by: offset, in: &packet, payloadOffset: 2)
+    #expect(try #require(VP8Packetizer.counters(in: packet, payloadOffset: 2)) == (0x7ffd, 250))
     var rest = packet[2...]
-    #expect(try VP8PayloadDescriptor(parsing: &rest).pictureID == .long(0x7ffd))
+    let descriptor = try VP8PayloadDescriptor(parsing: &rest)
+    #expect(descriptor.pictureID == .long(0x7ffd) && descriptor.tl0PictureIndex == 250)
     #expect(Array(rest) == [9])
     var other: [UInt8] = [0x10, 0x80, 0x80, 0x80]
-    VP8Packetizer.lowerPictureID(by: 5, in: &other, payloadOffset: 0)
-    #expect(other == [0x10, 0x80, 0x80, 0x80])
+    VP8Packetizer.lowerCounters(by: offset, in: &other, payloadOffset: 0)
+    #expect(other == [0x10, 0x80, 0x80, 0x80] && VP8Packetizer.counters(in: other) == nil)
   }
 }

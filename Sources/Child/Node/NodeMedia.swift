@@ -63,11 +63,15 @@ struct NodeMedia: Sendable {
 
   /// What the encoders take and deliver.
   var outputs: [OutputWatch.Track] {
-    cameras.map { camera in
-      let counters = camera.counters
-      return OutputWatch.Track(
-        name: "the encoder of camera \(camera.settings.cameraID)", isWanted: camera.isEncoding,
-        captured: counters.captured, encoded: counters.encoded)
+    cameras.flatMap { camera in
+      let (counters, targets, captured) = (camera.renditionCounters, camera.targets, camera.counters.captured)
+      return Rendition.allCases.map { rendition in
+        let name = "the encoder of camera \(camera.settings.cameraID)"
+        return OutputWatch.Track(
+          name: rendition == .high ? name : "\(name) (\(rendition))",
+          isWanted: camera.isEncoding && targets[rendition] != nil, captured: captured,
+          encoded: counters[rendition].encoded)
+      }
     } + [
       OutputWatch.Track(
         name: "the encoder of the microphone", isWanted: audio.isWanted, captured: audio.counters.captured,

@@ -7,8 +7,9 @@ protocol MediaReceiver: AnyObject {
   func send(_ packet: EncodedAudioPacket)
   /// The microphone's level was measured.
   func levelMeasured()
-  /// Frames of this camera were dropped before packetisation, so receivers cannot notice; only a key frame helps.
-  func framesDropped(fromCamera camera: Int)
+  /// Frames of this camera were dropped before packetisation, so receivers cannot notice; only a key frame of each of
+  /// these renditions helps.
+  func framesDropped(fromCamera camera: Int, of renditions: Set<Rendition>)
 }
 
 /// Passes frames from the pipelines' threads to the event loop, one hop each.
@@ -20,8 +21,8 @@ protocol MediaReceiver: AnyObject {
 /// `@unchecked Sendable` because `receiver` is accessed only on the loop.
 final class MediaRelay: @unchecked Sendable {
   private struct Camera {
-    /// Something is missing since the last key frame.
-    var isBroken = false
+    /// Renditions of which something is missing since the last key frame.
+    var broken: Set<Rendition> = []
     /// `framesDropped` has been scheduled on the loop.
     var isReported = false
     var dropped: UInt64 = 0
@@ -52,13 +53,13 @@ final class MediaRelay: @unchecked Sendable {
     enum Verdict { case send, drop, report }
     let verdict = state.withLock { state -> Verdict in
       let hasRoom = state.underway < Self.maximumUnderway
-      if hasRoom, frame.isKeyFrame || !state.cameras[camera].isBroken {
+      if hasRoom, frame.isKeyFrame || !state.cameras[camera].broken.contains(frame.rendition) {
         state.underway += 1
-        state.cameras[camera].isBroken = false
+        state.cameras[camera].broken.remove(frame.rendition)
         return .send
       }
       state.cameras[camera].dropped += 1
-      state.cameras[camera].isBroken = true
+      state.cameras[camera].broken.insert(frame.rendition)
       if hasRoom || state.cameras[camera].isReported { return .drop }
       state.cameras[camera].isReported = true
       return .report
@@ -68,8 +69,11 @@ final class MediaRelay: @unchecked Sendable {
     case .drop: break
     case .report:
       execute { [self] in
-        state.withLock { $0.cameras[camera].isReported = false }
-        receiver?.framesDropped(fromCamera: camera)
+        let broken = state.withLock { state in
+          state.cameras[camera].isReported = false
+          return state.cameras[camera].broken
+        }
+        receiver?.framesDropped(fromCamera: camera, of: broken)
       }
     }
   }

@@ -1,4 +1,5 @@
 internal import Control
+internal import Frames
 internal import Pairing
 internal import Server
 internal import Signaling
@@ -38,8 +39,12 @@ final class ViewerSession: @unchecked Sendable {
   let since: Instant
   /// The connection has been up at least once.
   var isConnected = false
-  /// Its decoder has no reference frame yet, so only a key frame is worth sending.
-  var awaitsKeyFrame = true
+  /// When the connection came up for the first time.
+  var connectedAt: Instant?
+  /// Which of the camera's pictures it is sent.
+  var route = PictureRoute()
+  /// The key frame that was last asked for in its name, to change to a rendition.
+  var keyFrameRequest: (rendition: Rendition, at: Instant)?
   /// Estimated capacity of its path.
   var estimateKbps: Int?
   /// Nothing came from it any more, so the session was given up.

@@ -57,8 +57,8 @@ final class Viewers: @unchecked Sendable {
     self.cameras = cameras.map { pipeline in
       CameraTrack(
         pipeline: pipeline,
-        allocation: RateAllocation(
-          estimatesKbps: [], range: settings.bitrateKbps, startKbps: settings.startKbps))
+        allocator: RenditionAllocator(
+          settings: .init(range: settings.bitrateKbps, startKbps: settings.startKbps)))
     }
     self.audio = audio
     self.logger = logger
@@ -71,6 +71,7 @@ final class Viewers: @unchecked Sendable {
       credentials.endExpired()
       credentialsChanged()
       updateErrorCorrection()
+      updateRates()
       registry.tell(.secondPassed)
     }
     // Returns memory that a command or a past viewer needed.
@@ -101,6 +102,8 @@ final class Viewers: @unchecked Sendable {
     if audio.device == .off { permissions.remove(.listen) }
     let cameraID = cameras.indices.contains(camera) ? cameras[camera].pipeline.settings.cameraID : ""
     var sending = RTPSenderConfiguration()
+    // Sound, and a still now and then.
+    sending.minimumBitrateKbps = Self.minimumEstimateKbps
     sending.startBitrateKbps = settings.startKbps
     sending.maximumBitrateKbps = settings.bitrateKbps.upperBound * 2
     var configuration = PeerConnectionConfiguration(
@@ -146,8 +149,8 @@ final class Viewers: @unchecked Sendable {
         session.permissions = permissions
         updateDemand()
         if !sawPicture, session.seesPicture {
-          session.awaitsKeyFrame = true
-          pipeline(of: session)?.requestKeyFrameAtOnce()
+          session.route.forgetPictures()
+          beginPicture(for: session)
         }
         updateRates()
         registry.tell(.permissionsChanged(session))
@@ -161,7 +164,9 @@ final class Viewers: @unchecked Sendable {
     case .stateChanged(let state):
       stateChanged(state, of: session)
     case .keyFrameRequested:
-      if session.seesPicture { pipeline(of: session)?.requestKeyFrame() }
+      if session.seesPicture, let rendition = session.route.repairedRendition {
+        pipeline(of: session)?.requestKeyFrame(of: rendition)
+      }
     case .targetBitrateChanged(let kbps):
       session.estimateKbps = kbps
       updateRates()
@@ -178,7 +183,8 @@ final class Viewers: @unchecked Sendable {
       let isNew = !session.isConnected
       session.isConnected = true
       if isNew {
-        if session.seesPicture { pipeline(of: session)?.requestKeyFrameAtOnce() }
+        session.connectedAt = MonotonicClock.now
+        if session.seesPicture { beginPicture(for: session) }
         // Returns the memory that the handshake needed.
         releaseUnusedSoon()
       }
@@ -186,6 +192,7 @@ final class Viewers: @unchecked Sendable {
         "viewer is connected",
         metadata: ["viewer": "\(session.name)", "path": "\(hub.connection(session.peer)?.selectedPair?.text ?? "")"])
       updateDemand()
+      updateRates()
       if isNew { registry.tell(.connected(session)) }
     case .disconnected:
       logger.notice("the link to a viewer is weak", metadata: ["viewer": "\(session.name)"])
@@ -212,12 +219,12 @@ final class Viewers: @unchecked Sendable {
   func switchCamera(to index: Int) {
     for session in registry.all where session.camera == activeCamera {
       session.camera = index
-      session.awaitsKeyFrame = true
+      session.route.forgetPictures()
     }
     activeCamera = index
     updateDemand()
     updateRates()
-    cameras[index].pipeline.requestKeyFrameAtOnce()
+    for session in watchers(of: index) { beginPicture(for: session) }
   }
 
   func pipeline(of session: ViewerSession) -> VideoPipeline? {
@@ -245,6 +252,7 @@ final class Viewers: @unchecked Sendable {
   func setRecording(_ isRecording: Bool) {
     self.isRecording = isRecording
     updateDemand()
+    updateRates()
   }
 
   /// Enables Opus in-band FEC while a listener has recently reported loss. Without loss, the bits and the processor
@@ -260,22 +268,65 @@ final class Viewers: @unchecked Sendable {
 
   private static let lossMemory = Duration.seconds(60)
 
+  /// Gives each viewer its rendition and each encoder its rate.
   private func updateRates() {
+    let now = MonotonicClock.now
     for (index, track) in cameras.enumerated() {
       let connected = watchers(of: index).filter(\.isConnected)
-      let new = RateAllocation(
-        estimatesKbps: connected.compactMap(\.estimateKbps), range: settings.bitrateKbps,
-        startKbps: settings.startKbps)
-      if new != track.allocation {
-        track.allocation = new
-        track.pipeline.setTarget(kbps: new.encoderKbps)
-      }
+      let allocation = track.allocator.allocate(
+        connected.map { session in
+          RenditionAllocator.Viewer(
+            id: session.peer, estimateKbps: session.estimateKbps, hearsSound: session.hearsSound,
+            since: session.connectedAt ?? now)
+        }, size: track.pipeline.pictureSize, isRecorded: isRecording && index == 0, now: now)
+      if allocation.targets != track.pipeline.targets { track.pipeline.setTargets(allocation.targets) }
       for session in connected {
-        let layer = new.takesAllLayers(estimateKbps: session.estimateKbps) ? 1 : 0
-        hub.connection(session.peer)?.setMaximumTemporalLayer(layer)
+        guard let assignment = allocation.assignments[session.peer] else { continue }
+        if assignment.step != session.route.assignment.step {
+          logger.info(
+            "a viewer's path carries another picture",
+            metadata: ["viewer": "\(session.name)", "picture": "\(assignment.step)"])
+        }
+        session.route.assignment = assignment
+        applyLayers(to: session)
+        requestPicture(for: session, from: track.pipeline, now: now)
       }
     }
   }
+
+  private func applyLayers(to session: ViewerSession) {
+    hub.connection(session.peer)?.setMaximumTemporalLayer(session.route.takesAllLayers ? 1 : 0)
+  }
+
+  /// A viewer that has no picture yet gets a key frame at once.
+  private func beginPicture(for session: ViewerSession) {
+    guard let rendition = session.route.awaitedRendition else { return }
+    session.keyFrameRequest = (rendition, MonotonicClock.now)
+    pipeline(of: session)?.requestKeyFrameAtOnce(of: rendition)
+  }
+
+  /// The key frame with which a viewer goes on. A rendition that begins does so with one by itself; from one that runs it
+  /// costs the others something, so it comes seldom, and who goes up waits whether somebody else needs one.
+  private func requestPicture(for session: ViewerSession, from pipeline: VideoPipeline, now: Instant) {
+    guard let rendition = session.route.awaitedRendition else {
+      session.keyFrameRequest = nil
+      if session.route.needsStill(at: now), let rendition = session.route.assignment.rendition {
+        pipeline.requestKeyFrame(of: rendition, spacing: PictureRoute.stillInterval - .seconds(1))
+      }
+      return
+    }
+    if let last = session.keyFrameRequest, last.rendition == rendition, now - last.at < Self.changePatience { return }
+    session.keyFrameRequest = (rendition, now)
+    let isUp = session.route.current.map { rendition > $0 } ?? false
+    pipeline.requestKeyFrame(of: rendition, spacing: Self.changeSpacing, patience: isUp ? Self.upPatience : .zero)
+  }
+
+  private static let changeSpacing = Duration.seconds(3)
+  /// A key frame that has not come by then is asked for again.
+  private static let changePatience = changeSpacing + .seconds(1)
+  private static let upPatience = Duration.milliseconds(500)
+  /// kbit/s.
+  private static let minimumEstimateKbps = 30
 }
 
 // MARK: Media
@@ -283,24 +334,24 @@ final class Viewers: @unchecked Sendable {
 extension Viewers: MediaReceiver {
   func send(_ frame: EncodedVideoFrame, fromCamera index: Int) {
     let track = cameras[index]
-    if index == 0 { recorded?(.video(frame)) }
+    if index == 0, frame.rendition == .high { recorded?(.video(frame)) }
     // 90 kHz, RFC 7741 section 4.1; nanoseconds * 9 / 100,000.
     let mediaTime = UInt32(truncatingIfNeeded: frame.captureTime.nanoseconds / 100_000 * 9)
     hub.send(
       track.packetize(frame), kind: .video, mediaTime: mediaTime, captureTime: frame.captureTime,
-      temporalLayer: frame.temporalLayer, isKeyFrame: frame.isKeyFrame
+      temporalLayer: frame.temporalLayer, isKeyFrame: frame.isKeyFrame,
+      source: index * Rendition.allCases.count + frame.rendition.rawValue
     ) { peer in
       guard let session = registry[peer], session.isConnected, session.camera == index, session.seesPicture else {
         return false
       }
       guard session.withheld == nil || session.withheld == .microphone else {
-        session.awaitsKeyFrame = true
+        session.route.forgetPictures()
         return false
       }
-      if session.awaitsKeyFrame {
-        guard frame.isKeyFrame else { return false }
-        session.awaitsKeyFrame = false
-      }
+      let before = session.route.current
+      guard session.route.admits(frame) else { return false }
+      if session.route.current != before { applyLayers(to: session) }
       return true
     }
   }
@@ -318,10 +369,10 @@ extension Viewers: MediaReceiver {
 
   func levelMeasured() { registry.tell(.levelMeasured) }
 
-  func framesDropped(fromCamera camera: Int) {
+  func framesDropped(fromCamera camera: Int, of renditions: Set<Rendition>) {
     logger.warning(
       "the event loop was stalled and pictures were dropped",
       metadata: ["camera": "\(cameras[camera].pipeline.settings.cameraID)"])
-    cameras[camera].pipeline.requestKeyFrame()
+    for rendition in renditions { cameras[camera].pipeline.requestKeyFrame(of: rendition) }
   }
 }

@@ -9,6 +9,7 @@ public final class VP8Encoder {
   public let height: Int
   private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
   private var settings: vpx_codec_enc_cfg_t
+  private let baseLayerPercent: Int
   private var pattern: TemporalPattern
   private var clock: EncoderClock
   /// The first frame is a key frame; a request stays pending until a key frame comes out.
@@ -22,12 +23,13 @@ public final class VP8Encoder {
     height = configuration.height
     guard (1...2).contains(configuration.temporalLayers), (1...240).contains(configuration.framesPerSecond),
       (2...16382).contains(width), (2...16382).contains(height), width % 2 == 0, height % 2 == 0,
-      configuration.noiseFilter.isValid,
+      configuration.noiseFilter.isValid, (1...99).contains(configuration.baseLayerPercent),
       (1...1_000_000).contains(configuration.bitrateKbps), (1...64).contains(configuration.threads)
     else { throw .setUp("VP8 encoder settings out of range") }
     pattern = TemporalPattern(layers: configuration.temporalLayers)
     clock = EncoderClock(framesPerSecond: configuration.framesPerSecond)
     settings = Self.settings(for: configuration)
+    baseLayerPercent = configuration.baseLayerPercent
     context = .allocate(capacity: 1)
     context.initialize(to: vpx_codec_ctx_t())
     guard cvpx_vp8_encoder_init(context, &settings) == VPX_CODEC_OK else {
@@ -88,7 +90,7 @@ public final class VP8Encoder {
   public func setBitrate(kbps: Int) throws(CodecError) {
     guard (1...1_000_000).contains(kbps) else { throw .failed("a rate of \(kbps) kbit/s") }
     guard settings.rc_target_bitrate != UInt32(kbps) else { return }
-    Self.setRate(kbps, in: &settings)
+    Self.setRate(kbps, baseLayerPercent: baseLayerPercent, in: &settings)
     try check(vpx_codec_enc_config_set(context, &settings))
   }
 
@@ -179,17 +181,17 @@ public final class VP8Encoder {
       settings.ts_layer_id.0 = 0
       settings.ts_layer_id.1 = 1
     }
-    setRate(configuration.bitrateKbps, in: &settings)
+    setRate(configuration.bitrateKbps, baseLayerPercent: configuration.baseLayerPercent, in: &settings)
     return settings
   }
 
   /// Layer rates are cumulative.
-  private static func setRate(_ kbps: Int, in settings: inout vpx_codec_enc_cfg_t) {
+  private static func setRate(_ kbps: Int, baseLayerPercent: Int, in settings: inout vpx_codec_enc_cfg_t) {
     settings.rc_target_bitrate = UInt32(kbps)
     settings.rc_dropframe_thresh = VP8RateControl.dropFrameThreshold(
       kbps: kbps, width: Int(settings.g_w), height: Int(settings.g_h))
     guard settings.ts_number_layers == 2 else { return }
-    settings.ts_target_bitrate.0 = UInt32(max(1, kbps * VP8RateControl.baseLayerPercent / 100))
+    settings.ts_target_bitrate.0 = UInt32(max(1, kbps * baseLayerPercent / 100))
     settings.ts_target_bitrate.1 = UInt32(kbps)
   }
 

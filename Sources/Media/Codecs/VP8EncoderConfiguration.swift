@@ -14,12 +14,16 @@ public struct VP8EncoderConfiguration: Hashable, Sendable {
   public var speed: Int
   /// 1, or 2: base layer alternating with discardable frames.
   public var temporalLayers: Int
+  /// The base layer's share of the bitrate with two layers, 1...99.
+  public var baseLayerPercent: Int
   public var noiseFilter: VP8NoiseFilter
 
   public init(
     width: Int, height: Int, framesPerSecond: Int = 30, bitrateKbps: Int = 1500, threads: Int = 1,
-    speed: Int = SpeedGovernor.defaultSpeed, temporalLayers: Int = 2, noiseFilter: VP8NoiseFilter = .off
+    speed: Int = SpeedGovernor.defaultSpeed, temporalLayers: Int = 2, baseLayerPercent: Int = Self.baseLayerPercent,
+    noiseFilter: VP8NoiseFilter = .off
   ) {
+    self.baseLayerPercent = baseLayerPercent
     self.width = width
     self.height = height
     self.framesPerSecond = framesPerSecond
@@ -29,6 +33,12 @@ public struct VP8EncoderConfiguration: Hashable, Sendable {
     self.temporalLayers = temporalLayers
     self.noiseFilter = noiseFilter
   }
+
+  /// All other frames predict from base frames. At 60 % the test picture loses 1.5 dB against one layer, at 75 % nothing;
+  /// more makes layer 1 visibly worse.
+  public static let baseLayerPercent = 75
+  /// For weak paths: what has to arrive for a picture at all is smaller. Issue 18's share.
+  public static let weakPathBaseLayerPercent = 60
 
   /// One thread up to three cores: libvpx's threads busy-wait for one another, so once capture, sound or the network
   /// needs one of their cores, a frame takes ten times as long instead of half.
@@ -67,9 +77,6 @@ public struct VP8NoiseFilter: Hashable, Sendable {
 
 /// Rate control constants for every encoder, each with its reason.
 enum VP8RateControl {
-  /// The base layer's share of the bitrate. All other frames predict from base frames. At 60 % the test picture loses
-  /// 1.5 dB against one layer, at 75 % nothing; more makes layer 1 visibly worse.
-  static let baseLayerPercent = 75
   /// libvpx's quantizer scale is 0...63. Below 4 the bits go into invisible noise; the upper end is unrestricted,
   /// because a bitrate that the network cannot carry costs more than a soft picture.
   static let minimumQuantizer: UInt32 = 4

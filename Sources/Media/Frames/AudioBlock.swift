@@ -37,11 +37,14 @@ public struct EncodedVideoFrame: Sendable {
   public var isLayerSync: Bool
   public var width: Int
   public var height: Int
+  /// The encoder that it comes from; its frames depend on its own only.
+  public var rendition: Rendition
 
   public init(
     data: [UInt8], captureTime: Instant, isKeyFrame: Bool, temporalLayer: Int, isLayerSync: Bool, width: Int,
-    height: Int
+    height: Int, rendition: Rendition = .high
   ) {
+    self.rendition = rendition
     self.data = data
     self.captureTime = captureTime
     self.isKeyFrame = isKeyFrame

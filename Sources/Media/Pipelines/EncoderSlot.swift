@@ -6,17 +6,23 @@ internal import Glibc
 /// One rendition's encoder with its speed control. Recreated when the picture's size changes; lives on the encoder
 /// thread.
 public struct EncoderSlot {
-  private let settings: VideoPipeline.Settings
   private var encoder: VP8Encoder?
   private var size = (width: 0, height: 0)
+  /// Pictures a second that are encoded, nominally.
+  private let framesPerSecond: Double
+  private let baseLayerPercent: Int
   private let nominalInterval: Duration
   private var governor: SpeedGovernor
   private var currentKbps = 0
   private var filtersNoise = false
 
-  public init(settings: VideoPipeline.Settings) {
-    self.settings = settings
-    nominalInterval = .seconds(1 / max(1, settings.request.framesPerSecond))
+  public init(settings: VideoPipeline.Settings, rendition: Rendition = .high) {
+    let camera = max(1, settings.request.framesPerSecond)
+    framesPerSecond = rendition.maximumFramesPerSecond.map { min(camera, Double($0)) } ?? camera
+    baseLayerPercent =
+      rendition == .high
+      ? VP8EncoderConfiguration.baseLayerPercent : VP8EncoderConfiguration.weakPathBaseLayerPercent
+    nominalInterval = .seconds(1 / framesPerSecond)
     governor = SpeedGovernor(frameInterval: nominalInterval)
   }
 
@@ -36,11 +42,11 @@ public struct EncoderSlot {
       currentKbps = kbps
       encoder = try? VP8Encoder(
         configuration: VP8EncoderConfiguration(
-          width: frame.width, height: frame.height, framesPerSecond: Int(settings.request.framesPerSecond.rounded()),
+          width: frame.width, height: frame.height, framesPerSecond: Int(framesPerSecond.rounded()),
           bitrateKbps: kbps,
           threads: VP8EncoderConfiguration.defaultThreads(
             width: frame.width, height: frame.height, cores: Self.processors),
-          speed: governor.speed, temporalLayers: 2,
+          speed: governor.speed, temporalLayers: 2, baseLayerPercent: baseLayerPercent,
           noiseFilter: filtersNoise ? .night : .off))
     }
     if kbps != currentKbps {

@@ -7,7 +7,7 @@ internal import Picture
 internal import Synchronization
 public import Wire
 
-/// Camera thread → newest frame → encoder thread, encoded once for all viewers.
+/// Camera thread → newest frame → encoder thread, encoded once for all viewers of a rendition.
 ///
 /// The encoder always takes the newest frame; while it is busy older frames are replaced, not queued. It sleeps while
 /// nobody is watching. Without a camera it encodes a card that says so.
@@ -33,7 +33,7 @@ public final class VideoPipeline: Sendable {
     }
   }
 
-  /// Counters of one track, for heartbeats and statistics.
+  /// Counters of one track, of all renditions together, for heartbeats and statistics.
   public struct Counters: Sendable {
     public var captured: UInt64 = 0
     public var encoded: UInt64 = 0
@@ -43,11 +43,18 @@ public final class VideoPipeline: Sendable {
     public var encodeNanoseconds: Int64 = 0
     /// The current libvpx `cpu-used`.
     public var speed = 0
+
+    public init() {}
+  }
+
+  /// Counters of one rendition.
+  public struct RenditionCounters: Sendable {
+    public var encoded: UInt64 = 0
+    public var keyFrames: UInt64 = 0
+    public var encodedBytes: UInt64 = 0
     /// Size of the last picture, in pixels.
     public var width = 0
     public var height = 0
-
-    public init() {}
   }
 
   /// How bright a picture was: `VideoFrame.brightness`.
@@ -84,22 +91,20 @@ public final class VideoPipeline: Sendable {
     var isEncoding = false
     /// The tens of megabytes that the encoder allocates and touches with its first picture are in place.
     var isEncoderReady = false
+    /// Renditions that have an encoder.
+    var running: [Rendition] = []
     var latest: VideoFrame?
     var first: FirstPicture = .none
-    var targetKbps: Int
-    /// The earliest time for a requested key frame; nil when none is requested.
-    var keyFrameDue: Instant?
-    var lastKeyFrame: Instant = .zero - .seconds(3600)
+    var orders: RenditionOrders
     var camera: CameraState = .opening
     var counters = Counters()
+    var renditions: PerRendition<RenditionCounters> = PerRendition { _ in RenditionCounters() }
     var isNight = false
     /// The next picture's brightness is asked for.
     var isBrightnessDue = false
     var brightness: Brightness?
   }
 
-  /// Viewers that need a key frame within this time of the last one share the next, which all have to carry.
-  private static let keyFrameSpacing: Duration = .milliseconds(300)
   /// An older first picture would be misleading; setting up a connection takes a few round trips.
   private static let firstPictureAge: Duration = .milliseconds(500)
   /// The card's clock ticks; five pictures a second show that it is live.
@@ -133,7 +138,10 @@ public final class VideoPipeline: Sendable {
     self.settings = settings
     self.deliver = deliver
     self.cameraChanged = cameraChanged
-    shared = Mutex(Shared(targetKbps: settings.startKbps))
+    shared = Mutex(
+      Shared(
+        orders: RenditionOrders(
+          startKbps: settings.startKbps, framesPerSecond: settings.request.framesPerSecond)))
   }
 
   /// Call once.
@@ -177,7 +185,8 @@ public final class VideoPipeline: Sendable {
       return begins ? begin(&shared) : nil
     }
     updateDemand()
-    if let newest { mailbox.put(newest) }
+    // Without a picture, the encoder thread only lets go of encoders that nobody needs.
+    if let newest { mailbox.put(newest) } else if !encoding { mailbox.put(.wake) }
   }
 
   /// The camera runs for viewers, for stills and to measure brightness. One lock around reading and setting, so that neither overtakes the other.
@@ -197,7 +206,7 @@ public final class VideoPipeline: Sendable {
     switch shared.first {
     case .ready(let picture, let since) where MonotonicClock.now - since < Self.firstPictureAge:
       shared.first = .none
-      shared.keyFrameDue = nil
+      shared.orders.setKeyFrameDue(false, of: .high)
       // Under the lock, so that nothing overtakes it.
       deliver(picture)
       return nil
@@ -206,20 +215,26 @@ public final class VideoPipeline: Sendable {
     case .ready, .none:
       shared.first = .none
       // A new viewer has no reference frames.
-      shared.keyFrameDue = .zero
+      shared.orders.setKeyFrameDue(true, of: .high)
       return shared.latest.map(Work.frame) ?? .wake
     }
   }
 
   /// For a viewer that has just joined: the very next picture becomes a key frame.
-  public func requestKeyFrameAtOnce() {
-    shared.withLock { $0.keyFrameDue = .zero }
+  public func requestKeyFrameAtOnce(of rendition: Rendition = .high) {
+    shared.withLock { $0.orders.setKeyFrameDue(true, of: rendition) }
   }
 
-  /// A viewer lost a frame (PLI, FIR): sends a key frame, but at most one in 300 ms for all requests.
-  public func requestKeyFrame() {
+  /// A viewer lost a frame (PLI, FIR) or changes to this rendition: sends a key frame, but for all requests at most one in
+  /// the time of `spacing`.
+  ///
+  /// - Parameter patience: how long to wait for one that another viewer needs.
+  public func requestKeyFrame(
+    of rendition: Rendition = .high, spacing: Duration = .milliseconds(300), patience: Duration = .zero
+  ) {
+    let now = MonotonicClock.now
     shared.withLock { shared in
-      if shared.keyFrameDue == nil { shared.keyFrameDue = shared.lastKeyFrame + Self.keyFrameSpacing }
+      shared.orders.requestKeyFrame(of: rendition, spacing: spacing, patience: patience, now: now)
     }
   }
 
@@ -235,9 +250,10 @@ public final class VideoPipeline: Sendable {
     return still.take(until: MonotonicClock.now + patience)
   }
 
-  /// Sets the total bitrate of all layers from the next picture on.
-  public func setTarget(kbps: Int) {
-    shared.withLock { $0.targetKbps = kbps }
+  /// Sets what is encoded from the next picture on; nil for a rendition that nobody is on. A rendition that begins does so
+  /// with a key frame.
+  public func setTargets(_ targets: PerRendition<RenditionTarget?>) {
+    shared.withLock { $0.orders.targets = targets }
   }
 
   // MARK: Night
@@ -260,8 +276,17 @@ public final class VideoPipeline: Sendable {
   /// Whether a viewer is here or joining.
   public var isWatched: Bool { shared.withLock { $0.isCapturing } }
 
-  public var targetKbps: Int { shared.withLock { $0.targetKbps } }
+  /// Rates of the renditions that are wanted: nil where nobody is on it.
+  public var targets: PerRendition<RenditionTarget?> { shared.withLock { $0.orders.targets } }
+  /// Of the best rendition that is wanted; 0 when there is none.
+  public var targetKbps: Int { Rendition.allCases.reversed().lazy.compactMap { self.targets[$0]?.kbps }.first ?? 0 }
   public var counters: Counters { shared.withLock { $0.counters } }
+  public var renditionCounters: PerRendition<RenditionCounters> { shared.withLock { $0.renditions } }
+  /// Size of the camera's pictures, in pixels; as asked for until it is known.
+  public var pictureSize: (width: Int, height: Int) {
+    if case .running(let info) = camera { return (info.width, info.height) }
+    return (settings.request.width, settings.request.height)
+  }
   public var camera: CameraState { shared.withLock { $0.camera } }
 
   // MARK: Camera thread
@@ -307,7 +332,7 @@ public final class VideoPipeline: Sendable {
   // MARK: Encoder thread
 
   private func encodeUntilClosed() {
-    var encoder = EncoderSlot(settings: settings)
+    var encoders = RenditionEncoders(settings: settings)
     var card: (DeviceError, MissingCard)?
     var cardSequence: UInt64 = 0
     defer { encoderPulse.rest() }
@@ -317,10 +342,11 @@ public final class VideoPipeline: Sendable {
       let work = mailbox.take(until: deadline)
       encoderPulse.beat()
       guard !mailbox.isClosed else { return }
+      release(&encoders)
       if case .frame(let frame) = work {
-        encode(frame, with: &encoder)
+        encode(frame, with: &encoders)
       } else if case .warmUp(let frame) = work {
-        warmUp(frame, with: &encoder)
+        warmUp(frame, with: &encoders)
       } else if let missing = cardReason {
         if card?.0 != missing {
           card = (missing, Self.card(for: missing, settings: settings))
@@ -328,7 +354,7 @@ public final class VideoPipeline: Sendable {
         cardSequence += 1
         let frame = card!.1.draw(
           captureTime: MonotonicClock.now, sequence: cardSequence, unixNanoseconds: MonotonicClock.unixNanoseconds)
-        encode(frame, with: &encoder)
+        encode(frame, with: &encoders)
       }
     }
   }
@@ -341,62 +367,85 @@ public final class VideoPipeline: Sendable {
     }
   }
 
-  private func encode(_ frame: VideoFrame, with slot: inout EncoderSlot) {
+  private func encode(_ frame: VideoFrame, with encoders: inout RenditionEncoders) {
     let began = MonotonicClock.now
-    let (isWanted, isFirst, kbps, wantsKeyFrame, isNight) = shared.withLock { shared in
-      let isDue = shared.keyFrameDue.map { $0 <= began } ?? false
-      if isDue { shared.keyFrameDue = nil }
+    let (orders, isFirst, isNight) = shared.withLock { shared in
       if shared.isEncoding {
         shared.first = .none
-        return (true, false, shared.targetKbps, isDue, shared.isNight)
+        return (shared.orders.take(captureTime: frame.captureTime, now: began), false, shared.isNight)
       }
-      let isFirst = if case .underway = shared.first { true } else { false }
-      return (isFirst, isFirst, shared.targetKbps, true, shared.isNight)
+      guard case .underway = shared.first else { return ([], false, false) }
+      let kbps = shared.orders.targets[.high]?.kbps ?? settings.startKbps
+      return ([RenditionOrders.Order(rendition: .high, kbps: kbps, isKeyFrame: true)], true, shared.isNight)
     }
-    guard isWanted else { return }
-    guard let encoded = slot.encode(frame, kbps: kbps, forceKeyFrame: wantsKeyFrame, filtersNoise: isNight) else {
-      shared.withLock { shared in
-        if wantsKeyFrame { shared.keyFrameDue = .zero }
-        shared.first = .none
+    for order in orders {
+      let began = MonotonicClock.now
+      guard let encoded = encoders.encode(frame, order, isNight: isNight) else {
+        shared.withLock { shared in
+          shared.orders.failed(order)
+          if order.rendition == .high { shared.first = .none }
+        }
+        continue
       }
-      return
+      let took = MonotonicClock.now - began
+      let speed = encoders.speed(of: order.rendition) ?? 0
+      let isAwaited = shared.withLock { shared in
+        note(encoded, began: began, took: took, speed: speed, &shared)
+        return !isFirst || !keep(encoded, since: began, &shared)
+      }
+      if isAwaited { deliver(encoded) }
     }
-    let took = MonotonicClock.now - began
-    slot.note(encodeTime: took)
-    let isAwaited = shared.withLock { shared in
+    if !orders.isEmpty { encoders.note(encodeTime: MonotonicClock.now - began, of: orders.map(\.rendition)) }
+  }
+
+  private func note(
+    _ encoded: EncodedVideoFrame, began: Instant, took: Duration, speed: Int, _ shared: inout Shared
+  ) {
+    let rendition = encoded.rendition
+    if rendition == .high {
       shared.isEncoderReady = true
-      shared.counters.encoded += 1
-      shared.counters.encodedBytes += UInt64(encoded.data.count)
-      shared.counters.encodeNanoseconds += took.nanoseconds
-      shared.counters.speed = slot.speed
-      shared.counters.width = encoded.width
-      shared.counters.height = encoded.height
-      if encoded.isKeyFrame {
-        shared.counters.keyFrames += 1
-        shared.lastKeyFrame = began
-      }
-      return !isFirst || !keep(encoded, since: began, &shared)
+      shared.counters.speed = speed
     }
-    if isAwaited { deliver(encoded) }
+    shared.counters.encoded += 1
+    shared.counters.encodedBytes += UInt64(encoded.data.count)
+    shared.counters.encodeNanoseconds += took.nanoseconds
+    shared.renditions[rendition].encoded += 1
+    shared.renditions[rendition].encodedBytes += UInt64(encoded.data.count)
+    shared.renditions[rendition].width = encoded.width
+    shared.renditions[rendition].height = encoded.height
+    guard encoded.isKeyFrame else { return }
+    shared.counters.keyFrames += 1
+    shared.renditions[rendition].keyFrames += 1
+    shared.orders.noteKeyFrame(of: rendition, at: began)
   }
 
   /// Spares the first viewer the encoder's set-up: at 720p it takes nine thousand pages of memory and half of the time
   /// to the first picture.
-  private func warmUp(_ frame: VideoFrame, with slot: inout EncoderSlot) {
+  private func warmUp(_ frame: VideoFrame, with encoders: inout RenditionEncoders) {
     let isNeeded = shared.withLock { !$0.isEncoderReady && !$0.isCapturing }
     guard isNeeded else { return }
-    _ = slot.encode(frame, kbps: targetKbps, forceKeyFrame: true, filtersNoise: false)
+    let order = RenditionOrders.Order(rendition: .high, kbps: settings.startKbps, isKeyFrame: true)
+    _ = encoders.encode(frame, order, isNight: false)
     shared.withLock { $0.isEncoderReady = true }
+  }
+
+  /// Ends encoders that nobody is on.
+  private func release(_ encoders: inout RenditionEncoders) {
+    let wanted = shared.withLock { $0.isEncoding ? $0.orders.wanted : [] }
+    encoders.keep(only: wanted)
+    shared.withLock { $0.running = encoders.running }
   }
 
   /// Whether the encoder has been created and used.
   var isEncoderReady: Bool { shared.withLock { $0.isEncoderReady } }
+  /// Renditions that have an encoder, as of the last picture.
+  var runningEncoders: [Rendition] { shared.withLock { $0.running } }
 
   /// Keeps the first picture for its viewer. False if the viewer was faster.
   private func keep(_ picture: EncodedVideoFrame, since began: Instant, _ shared: inout Shared) -> Bool {
     if shared.isEncoding {
       shared.first = .none
-      shared.keyFrameDue = nil
+      shared.orders.setKeyFrameDue(false, of: .high)
       return false
     }
     shared.first = shared.isCapturing ? .ready(picture, since: began) : .none

@@ -180,12 +180,12 @@ public final class PeerConnection {
   ///   - captureTime: when the frame or audio was captured.
   public func send(
     _ payloads: [[UInt8]], kind: MediaKind, mediaTime: UInt32, captureTime: Instant, temporalLayer: Int = 0,
-    isKeyFrame: Bool = false, now: Instant
+    isKeyFrame: Bool = false, source: Int = 0, now: Instant
   ) {
     guard srtp != nil, let ssrc = ssrc(of: kind) else { return }
     sender.send(
       payloads: payloads, ssrc: ssrc, mediaTime: mediaTime, captureTime: captureTime, marksLast: kind == .video,
-      temporalLayer: temporalLayer, isKeyFrame: isKeyFrame, now: now)
+      temporalLayer: temporalLayer, isKeyFrame: isKeyFrame, source: source, now: now)
     drainSender(now: now)
   }
 

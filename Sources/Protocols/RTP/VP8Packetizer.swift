@@ -56,15 +56,43 @@ public struct VP8Packetizer: Sendable {
     return payloads
   }
 
-  /// Lowers the 15-bit PictureID of the payload at `offset`, for a viewer that was not sent the frames in between: a
-  /// receiver treats a gap as loss. Payloads without such a PictureID are unchanged.
-  public static func lowerPictureID(by skipped: UInt16, in packet: inout [UInt8], payloadOffset offset: Int) {
-    guard packet.count >= offset + 4, packet[offset] & 0x80 != 0, packet[offset + 1] & 0x80 != 0,
-      packet[offset + 2] & 0x80 != 0
-    else { return }
+  /// PictureID and TL0PICIDX of a payload at `offset`; nil if it has not both, with a PictureID of 15 bits.
+  public static func counters(
+    in packet: [UInt8], payloadOffset offset: Int = 0
+  ) -> (pictureID: UInt16, tl0PictureIndex: UInt8)? {
+    guard hasLongPictureID(packet, offset), packet[offset + 1] & 0x40 != 0, packet.count >= offset + 5 else {
+      return nil
+    }
+    return (UInt16(packet[offset + 2] & 0x7f) << 8 | UInt16(packet[offset + 3]), packet[offset + 4])
+  }
+
+  /// Lowers the counters of the payload at `offset`, for a viewer that was not sent the frames in between, or that gets
+  /// frames of more than one encoder: a receiver treats a gap as loss. Payloads without a 15-bit PictureID are
+  /// unchanged.
+  public static func lowerCounters(by offsets: VP8CounterOffset, in packet: inout [UInt8], payloadOffset offset: Int) {
+    guard hasLongPictureID(packet, offset) else { return }
     let value = UInt16(packet[offset + 2] & 0x7f) << 8 | UInt16(packet[offset + 3])
-    let lowered = (value &- skipped) | 0x8000
+    let lowered = (value &- offsets.pictureID) | 0x8000
     packet[offset + 2] = UInt8(truncatingIfNeeded: lowered >> 8)
     packet[offset + 3] = UInt8(truncatingIfNeeded: lowered)
+    guard packet[offset + 1] & 0x40 != 0, packet.count >= offset + 5 else { return }
+    packet[offset + 4] &-= offsets.tl0PictureIndex
+  }
+
+  private static func hasLongPictureID(_ packet: [UInt8], _ offset: Int) -> Bool {
+    packet.count >= offset + 4 && packet[offset] & 0x80 != 0 && packet[offset + 1] & 0x80 != 0
+      && packet[offset + 2] & 0x80 != 0
+  }
+}
+
+/// By how much one viewer's counters are behind those of the encoder, RFC 7741 section 4.2.
+public struct VP8CounterOffset: Hashable, Sendable {
+  /// Modulo 2^15.
+  public var pictureID: UInt16
+  public var tl0PictureIndex: UInt8
+
+  public init(pictureID: UInt16 = 0, tl0PictureIndex: UInt8 = 0) {
+    self.pictureID = pictureID
+    self.tl0PictureIndex = tl0PictureIndex
   }
 }

@@ -22,13 +22,13 @@ extension RTPSender {
     let transportSequenceNumber = stamp(&extensions, ids: configuration.extensionIDs, now: now)
     var (bytes, payloadOffset) = RTPPacket.write(
       header: header, extensions: extensions, ids: configuration.extensionIDs, payload: payload)
-    if packet.skippedPictures != 0 {
-      VP8Packetizer.lowerPictureID(by: packet.skippedPictures, in: &bytes, payloadOffset: payloadOffset)
+    if packet.counterOffset != VP8CounterOffset() {
+      VP8Packetizer.lowerCounters(by: packet.counterOffset, in: &bytes, payloadOffset: payloadOffset)
     }
     if configuration.supportsNACK {
       streams[index].cache.insert(
         SentPacket(
-          header: header, extensions: extensions, payload: payload, skippedPictures: packet.skippedPictures,
+          header: header, extensions: extensions, payload: payload, counterOffset: packet.counterOffset,
           sentAt: now), maximumAge: self.configuration.retransmissionCacheAge)
     }
 
@@ -68,8 +68,8 @@ extension RTPSender {
     var (bytes, payloadOffset) = RTPPacket.write(
       header: header, extensions: extensions, ids: ids,
       originalSequenceNumber: isRTX ? sent.header.sequenceNumber : nil, payload: sent.payload)
-    if sent.skippedPictures != 0 {
-      VP8Packetizer.lowerPictureID(by: sent.skippedPictures, in: &bytes, payloadOffset: payloadOffset)
+    if sent.counterOffset != VP8CounterOffset() {
+      VP8Packetizer.lowerCounters(by: sent.counterOffset, in: &bytes, payloadOffset: payloadOffset)
     }
     let payloadByteCount = sent.payload.count + (isRTX ? 2 : 0)
     streams[index].statistics.retransmittedPacketsSent += 1

@@ -113,25 +113,28 @@ public struct RTPSender: Sendable {
   ///   - captureTime: when it was captured; relates `mediaTime` to the clock that all streams share.
   ///   - marksLast: the last packet gets the marker bit (RFC 7741 section 4.1; for audio, see RFC 3551 section 4.1).
   ///   - temporalLayer: 0 is the base layer.
+  ///   - source: the encoder of a video frame. The stream changes to another one at its key frame, with PictureID and
+  ///     TL0PICIDX going on; until then frames of another one are dropped.
   public mutating func send(
     payloads: [[UInt8]], ssrc: UInt32, mediaTime: UInt32, captureTime: Instant, marksLast: Bool,
-    temporalLayer: Int = 0, isKeyFrame: Bool = false, now: Instant
+    temporalLayer: Int = 0, isKeyFrame: Bool = false, source: Int = 0, now: Instant
   ) {
     guard !isStopped, !payloads.isEmpty, let index = index(of: ssrc) else { return }
     let timestamp = mediaTime &+ streams[index].timestampOffset
     streams[index].clockPair = (captureTime, timestamp)
     let isVideo = streams[index].configuration.kind == .video
     if isVideo {
-      guard admits(stream: index, payloads: payloads, temporalLayer: temporalLayer, isKeyFrame: isKeyFrame) else {
-        return
-      }
+      guard
+        admits(
+          stream: index, payloads: payloads, temporalLayer: temporalLayer, isKeyFrame: isKeyFrame, source: source)
+      else { return }
     }
     for (position, payload) in payloads.enumerated() {
       let isLast = position == payloads.count - 1
       let packet = QueuedPacket(
         stream: index, payload: payload, timestamp: timestamp, marker: marksLast && isLast,
         isFirstOfFrame: position == 0, isLastOfFrame: isLast, isKeyFrame: isKeyFrame, captureTime: captureTime,
-        skippedPictures: streams[index].skippedPictures, enqueuedAt: now)
+        counterOffset: streams[index].counters.offset, enqueuedAt: now)
       if isVideo {
         queuedVideoBytes += payload.count
         videoQueue.append(packet)
@@ -146,8 +149,10 @@ public struct RTPSender: Sendable {
 
   private static let maximumQueuedAudioPackets = 100
 
-  private mutating func admits(stream: Int, payloads: [[UInt8]], temporalLayer: Int, isKeyFrame: Bool) -> Bool {
-    if streams[stream].awaitsKeyFrame {
+  private mutating func admits(
+    stream: Int, payloads: [[UInt8]], temporalLayer: Int, isKeyFrame: Bool, source: Int
+  ) -> Bool {
+    if streams[stream].awaitsKeyFrame || !streams[stream].counters.isCurrent(source) {
       guard isKeyFrame else {
         streams[stream].statistics.framesDropped += 1
         return false
@@ -157,10 +162,11 @@ public struct RTPSender: Sendable {
     }
     guard streams[stream].layers.admits(layer: temporalLayer, isKeyFrame: isKeyFrame, firstPayload: payloads.first)
     else {
-      streams[stream].skippedPictures &+= 1
+      streams[stream].counters.skip()
       streams[stream].statistics.framesAboveLayer += 1
       return false
     }
+    streams[stream].counters.follow(payloads.first, of: source)
     return true
   }
 

@@ -8,7 +8,7 @@ struct SentPacket: Sendable {
   /// under one packet index (RFC 7714 section 8.1).
   var extensions: RTPHeaderExtensions
   var payload: [UInt8]
-  var skippedPictures: UInt16
+  var counterOffset: VP8CounterOffset
   var sentAt: Instant
   var lastRetransmittedAt: Instant?
   var retransmissions = 0

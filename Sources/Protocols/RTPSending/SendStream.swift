@@ -11,7 +11,7 @@ struct QueuedPacket: Sendable {
   var isLastOfFrame: Bool
   var isKeyFrame: Bool
   var captureTime: Instant
-  var skippedPictures: UInt16
+  var counterOffset: VP8CounterOffset
   var enqueuedAt: Instant
 }
 
@@ -27,8 +27,7 @@ struct SendStream: Sendable {
   var statistics: RTPStreamStatistics
 
   var layers = TemporalLayerFilter()
-  /// Frames dropped by `layers`; subtracted from the PictureIDs, so that receivers see no gap.
-  var skippedPictures: UInt16 = 0
+  var counters = PictureCounters()
   /// Video was dropped: nothing can be decoded until the next key frame.
   var awaitsKeyFrame = false
   /// When a deferred or repeated key-frame request is due.

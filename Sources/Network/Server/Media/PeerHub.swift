@@ -321,14 +321,14 @@ public final class PeerHub: @unchecked Sendable {
   /// Sends one frame or audio packet to every peer that `isWanted` selects; payloads are shared, not copied.
   public func send(
     _ payloads: [[UInt8]], kind: MediaKind, mediaTime: UInt32, captureTime: Instant, temporalLayer: Int = 0,
-    isKeyFrame: Bool = false, where isWanted: (PeerID) -> Bool = { _ in true }
+    isKeyFrame: Bool = false, source: Int = 0, where isWanted: (PeerID) -> Bool = { _ in true }
   ) {
     eventLoop.preconditionInEventLoop()
     let now = now()
     for peer in peers.values where isWanted(peer.id) {
       peer.connection.send(
         payloads, kind: kind, mediaTime: mediaTime, captureTime: captureTime, temporalLayer: temporalLayer,
-        isKeyFrame: isKeyFrame, now: now)
+        isKeyFrame: isKeyFrame, source: source, now: now)
       drain(peer)
     }
     finishTurn()

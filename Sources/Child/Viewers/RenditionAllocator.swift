@@ -1,0 +1,234 @@
+internal import Frames
+internal import Pipelines
+internal import Server
+internal import Wire
+
+/// Gives each viewer of a camera the best rendition that its path carries, and each rendition's encoder its rate. Pure:
+/// estimates and times are passed in.
+///
+/// A viewer gets the highest rendition whose base layer fits into 0.85 of its estimate beside the sound. It goes down at
+/// once, and up when 1.3 times what is needed was there for five seconds, longer after a try that failed. A rendition's
+/// rate is that of its best viewer, or up to a twentieth less where a slower one is near: a viewer that is much slower
+/// gets the base layer or the next rendition, and never makes the picture of others worse.
+struct RenditionAllocator {
+  struct Settings {
+    /// `bitrate-kbps`: of the high rendition.
+    var range: ClosedRange<Int>
+    /// Where an encoder starts before a path has been measured.
+    var startKbps: Int
+  }
+
+  struct Viewer {
+    var id: PeerID
+    /// Nil before it has been measured.
+    var estimateKbps: Int?
+    var hearsSound: Bool
+    /// When its connection came up.
+    var since: Instant
+  }
+
+  struct Allocation: Equatable {
+    var assignments: [PeerID: PictureAssignment]
+    var targets: PerRendition<RenditionTarget?>
+  }
+
+  private struct Known {
+    var step: PictureStep
+    /// Since when there has been enough for each step above.
+    var readySince: [PictureStep: Instant] = [:]
+    var raisedAt: Instant?
+    var patience = RenditionAllocator.patience
+  }
+
+  /// A viewer with what its path leaves for pictures.
+  private struct Candidate {
+    var id: PeerID
+    /// Beside the sound, and with a reserve.
+    var budget: Int
+    var soundKbps: Int
+    var estimateKbps: Int
+    /// Its estimate says how much the path carries, not only how much has been tried so far.
+    var isMeasured: Bool
+    var step: PictureStep
+  }
+
+  /// Of the estimate, what is used: the rest is for retransmissions, feedback and estimates that are too high.
+  static let usablePercent = 85
+  /// Opus at 40 kbit/s, and the headers of 50 packets a second.
+  static let soundKbps = 50
+  /// A still of 4 kB every five seconds.
+  static let stillsKbps = 8
+  /// How long there has to be enough for more, at first and after tries that failed.
+  static let patience = Duration.seconds(5)
+  static let maximumPatience = Duration.seconds(60)
+  /// A rise that is taken back sooner than this was a mistake; one that lasted three times as long was none.
+  static let trial = Duration.seconds(20)
+  /// How much more than needed there has to be, in percent.
+  static let surplusPercent = 130
+  /// By how much slower viewers may lower a rendition's rate, in percent of it.
+  static let toleratedPercent = 5
+  /// With several viewers a rate rises by that much of itself a second: the estimates of all rise with what they are sent.
+  static let growthPerSecond = 0.15
+  /// An estimate that has not fallen in that time is one that is still rising.
+  static let unmeasuredTime = Duration.seconds(10)
+
+  private let settings: Settings
+  private var known: [PeerID: Known] = [:]
+  private var rates: PerRendition<Int?> = PerRendition { _ in nil }
+  private var updatedAt: Instant?
+
+  init(settings: Settings) {
+    self.settings = settings
+  }
+
+  /// Least and greatest rate of a rendition for a camera of this size, kbit/s. Below 600 kbit/s 720p shows less than the
+  /// next smaller one.
+  func range(of rendition: Rendition, size: (width: Int, height: Int)) -> ClosedRange<Int> {
+    let upper = settings.range.upperBound
+    switch rendition {
+    case .high:
+      let least = 600 * size.width * size.height / (1280 * 720)
+      return min(max(40, least, settings.range.lowerBound), upper)...upper
+    case .middle: return min(250, upper)...min(800, upper)
+    case .low: return min(40, upper)...min(120, upper)
+    }
+  }
+
+  /// Base layer in percent of the rate.
+  private func basePercent(of rendition: Rendition) -> Int { rendition == .high ? 75 : 60 }
+
+  /// - Parameters:
+  ///   - viewers: those that are connected and see the camera.
+  ///   - size: of the camera's pictures.
+  ///   - isRecorded: somebody records the high rendition.
+  mutating func allocate(
+    _ viewers: [Viewer], size: (width: Int, height: Int), isRecorded: Bool = false, now: Instant
+  ) -> Allocation {
+    let elapsed = updatedAt.map { min(5, max(0, (now - $0).inSeconds)) } ?? 0
+    updatedAt = now
+    let ids = Set(viewers.map(\.id))
+    known = known.filter { ids.contains($0.key) }
+    var waiting = viewers.map { candidate($0, now: now) }
+    let renditions = Rendition.allCases.reversed().filter { $0.size(ofCamera: size.width, size.height) != nil }
+    var allocation = Allocation(assignments: [:], targets: PerRendition { _ in nil })
+    for rendition in renditions {
+      let group = group(of: rendition, &waiting, size: size, elapsed: elapsed, now: now)
+      rates[rendition] = group.viewers.isEmpty ? nil : group.kbps
+      guard !group.viewers.isEmpty else { continue }
+      allocation.targets[rendition] = RenditionTarget(kbps: group.kbps)
+      for viewer in group.viewers {
+        let takesAll = !viewer.isMeasured || viewer.budget * 10 >= group.kbps * 9
+        allocation.assignments[viewer.id] = PictureAssignment(
+          step: PictureStep(rendition), rendition: rendition, takesAllLayers: takesAll, isReduced: rendition != .high)
+        move(viewer, to: PictureStep(rendition), now: now)
+      }
+    }
+    let smallest = renditions.last ?? .high
+    for viewer in waiting {
+      let hasStills = hasRoomForStills(viewer, now: now)
+      move(viewer, to: hasStills ? .stills : .soundAlone, now: now)
+      allocation.assignments[viewer.id] = PictureAssignment(
+        step: hasStills ? .stills : .soundAlone, rendition: hasStills ? smallest : nil, takesAllLayers: false,
+        isReduced: true)
+      if hasStills, allocation.targets[smallest] == nil {
+        allocation.targets[smallest] = RenditionTarget(
+          kbps: range(of: smallest, size: size).lowerBound, isStillsOnly: true)
+      }
+    }
+    if viewers.isEmpty || isRecorded, allocation.targets[.high].map(\.isStillsOnly) ?? true {
+      allocation.targets[.high] = RenditionTarget(
+        kbps: min(max(settings.startKbps, settings.range.lowerBound), settings.range.upperBound))
+    }
+    return allocation
+  }
+
+  private mutating func candidate(_ viewer: Viewer, now: Instant) -> Candidate {
+    if known[viewer.id] == nil { known[viewer.id] = Known(step: .high) }
+    let estimate = viewer.estimateKbps ?? settings.startKbps
+    let sound = viewer.hearsSound ? Self.soundKbps : 0
+    let isRising = estimate >= settings.startKbps && now - viewer.since < Self.unmeasuredTime
+    return Candidate(
+      id: viewer.id, budget: estimate * Self.usablePercent / 100 - sound, soundKbps: sound, estimateKbps: estimate,
+      isMeasured: viewer.estimateKbps != nil && !isRising, step: known[viewer.id]?.step ?? .high)
+  }
+
+  /// Takes those out of `waiting` that are on this rendition now, with its rate.
+  private mutating func group(
+    of rendition: Rendition, _ waiting: inout [Candidate], size: (width: Int, height: Int), elapsed: Double,
+    now: Instant
+  ) -> (viewers: [Candidate], kbps: Int) {
+    let range = range(of: rendition, size: size)
+    let step = PictureStep(rendition)
+    let percent = basePercent(of: rendition)
+    let base = { (kbps: Int) in kbps * percent / 100 }
+    let fits = { (viewer: Candidate, kbps: Int) in !viewer.isMeasured || viewer.budget >= base(kbps) }
+
+    // Who is here, or comes from above, where it was too much.
+    var here = waiting.filter { $0.step >= step && fits($0, range.lowerBound) }
+    let best = bestRate(of: here, range: range, before: rates[rendition], elapsed: elapsed)
+    here.removeAll { !fits($0, best) }
+
+    let needed = base(here.isEmpty ? range.lowerBound : best)
+    for viewer in waiting where viewer.step < step {
+      let isEnough = viewer.estimateKbps * 100 >= (needed + viewer.soundKbps) * Self.surplusPercent
+      if isRaised(viewer, to: step, isEnough: isEnough, now: now) { here.append(viewer) }
+    }
+    let ids = Set(here.map(\.id))
+    waiting.removeAll { ids.contains($0.id) }
+    let rate = bestRate(of: here, range: range, before: rates[rendition], elapsed: elapsed)
+    let slowest = here.filter(\.isMeasured).map(\.budget).min() ?? rate
+    let followed = max(slowest, rate * (100 - Self.toleratedPercent) / 100)
+    return (here, min(max(min(rate, followed), range.lowerBound), range.upperBound))
+  }
+
+  /// What the best of a rendition's viewers can have.
+  private func bestRate(of viewers: [Candidate], range: ClosedRange<Int>, before: Int?, elapsed: Double) -> Int {
+    let measured = viewers.filter(\.isMeasured)
+    guard let best = (measured.isEmpty ? viewers : measured).map(\.budget).max() else { return range.lowerBound }
+    var rate = best
+    if viewers.count > 1, let before {
+      rate = min(rate, before + max(1, Int(saturating: Double(before) * Self.growthPerSecond * elapsed)))
+    }
+    return min(max(rate, range.lowerBound), range.upperBound)
+  }
+
+  /// Whether there has been enough for a step for long enough.
+  private mutating func isRaised(_ viewer: Candidate, to step: PictureStep, isEnough: Bool, now: Instant) -> Bool {
+    guard var state = known[viewer.id] else { return false }
+    defer { known[viewer.id] = state }
+    guard isEnough else {
+      state.readySince[step] = nil
+      return false
+    }
+    let since = state.readySince[step] ?? now
+    state.readySince[step] = since
+    return now - since >= state.patience
+  }
+
+  private mutating func hasRoomForStills(_ viewer: Candidate, now: Instant) -> Bool {
+    let needed = viewer.soundKbps + Self.stillsKbps
+    guard viewer.step == .soundAlone else { return viewer.estimateKbps >= needed }
+    let isEnough = viewer.estimateKbps * 100 >= needed * Self.surplusPercent
+    return isRaised(viewer, to: .stills, isEnough: isEnough, now: now)
+  }
+
+  private mutating func move(_ viewer: Candidate, to step: PictureStep, now: Instant) {
+    guard var state = known[viewer.id] else { return }
+    defer { known[viewer.id] = state }
+    if let raisedAt = state.raisedAt, now - raisedAt >= Self.trial * 3, step >= state.step {
+      state.patience = Self.patience
+      state.raisedAt = nil
+    }
+    guard step != state.step else { return }
+    if step > state.step {
+      state.raisedAt = now
+    } else {
+      if let raisedAt = state.raisedAt, now - raisedAt < Self.trial {
+        state.patience = min(state.patience * 2, Self.maximumPatience)
+      }
+      state.raisedAt = nil
+    }
+    state.readySince = [:]
+    state.step = step
+  }
+}

@@ -1,0 +1,56 @@
+/// One of the forms in which a camera's picture is encoded, each for viewers with paths of a kind.
+public enum Rendition: Int, CaseIterable, Comparable, Sendable {
+  /// 180 rows, 10 pictures a second.
+  case low
+  /// 360 rows, 30 pictures a second.
+  case middle
+  /// As the camera delivers it.
+  case high
+
+  public static func < (one: Rendition, other: Rendition) -> Bool { one.rawValue < other.rawValue }
+
+  /// Pixels of the shorter side; nil: the camera's.
+  private var shorterSide: Int? {
+    switch self {
+    case .high: nil
+    case .middle: 360
+    case .low: 180
+    }
+  }
+
+  /// Pictures a second, if the camera delivers more; nil: all of them.
+  public var maximumFramesPerSecond: Int? {
+    switch self {
+    case .high: nil
+    case .middle: 30
+    case .low: 10
+    }
+  }
+
+  /// Its size in pixels, even, for a camera's pictures of `width` × `height`; nil for a camera whose own are hardly larger.
+  public func size(ofCamera width: Int, _ height: Int) -> (width: Int, height: Int)? {
+    guard let shorterSide else { return (width, height) }
+    let shorter = min(width, height)
+    // Less than half as much again in each direction saves too little for an encoder of its own.
+    guard shorter * 2 >= shorterSide * 3 else { return nil }
+    func scaled(_ side: Int) -> Int { max(2, (side * shorterSide / shorter + 1) & ~1) }
+    return (scaled(width), scaled(height))
+  }
+}
+
+/// A value for each rendition.
+public struct PerRendition<Value> {
+  private var values: [Value]
+
+  public init(_ value: (Rendition) -> Value) {
+    values = Rendition.allCases.map(value)
+  }
+
+  public subscript(rendition: Rendition) -> Value {
+    get { values[rendition.rawValue] }
+    set { values[rendition.rawValue] = newValue }
+  }
+}
+
+extension PerRendition: Sendable where Value: Sendable {}
+extension PerRendition: Equatable where Value: Equatable {}

@@ -1,0 +1,284 @@
+import Frames
+import Pipelines
+import Testing
+import Wire
+
+@testable import Child
+@testable import Server
+
+/// One camera's viewers in fake time, looked at ten times a second.
+private struct House {
+  var allocator = RenditionAllocator(settings: .init(range: 150...2500, startKbps: 1500))
+  var viewers: [RenditionAllocator.Viewer] = []
+  var now = Instant.zero + .seconds(100)
+  var size = (width: 1280, height: 720)
+  var allocation = RenditionAllocator.Allocation(assignments: [:], targets: PerRendition { _ in nil })
+  /// How often each viewer's step has changed.
+  var changes: [PeerID: Int] = [:]
+
+  /// Viewers whose connections have been up for long.
+  init(_ estimates: Int...) {
+    for estimate in estimates { add(estimate, since: .zero) }
+    look()
+    changes = [:]
+  }
+
+  mutating func add(_ estimate: Int?, since: Instant? = nil) {
+    let id = PeerID(number: UInt64(viewers.count))
+    viewers.append(.init(id: id, estimateKbps: estimate, hearsSound: true, since: since ?? now))
+  }
+
+  mutating func look(isRecorded: Bool = false) {
+    let before = allocation
+    allocation = allocator.allocate(viewers, size: size, isRecorded: isRecorded, now: now)
+    for (id, assignment) in allocation.assignments
+    where before.assignments[id].map({ $0.step != assignment.step }) ?? false {
+      changes[id, default: 0] += 1
+    }
+  }
+
+  mutating func run(seconds: Double, each: (inout House) -> Void = { _ in }) {
+    let end = now + .seconds(seconds)
+    while now < end {
+      now = now + .milliseconds(100)
+      each(&self)
+      look()
+    }
+  }
+
+  func assignment(_ index: Int) -> PictureAssignment? { allocation.assignments[viewers[index].id] }
+  func step(_ index: Int) -> PictureStep? { assignment(index)?.step }
+  var steps: [PictureStep?] { viewers.indices.map(step) }
+  func kbps(_ rendition: Rendition) -> Int? { allocation.targets[rendition]?.kbps }
+  func changes(_ index: Int) -> Int { changes[viewers[index].id] ?? 0 }
+}
+
+@Suite struct RenditionAllocatorTests {
+  @Test func whileNobodyIsHereOnlyTheCamerasOwnPictureIsReady() {
+    let house = House()
+    #expect(house.allocation.targets == PerRendition { $0 == .high ? RenditionTarget(kbps: 1500) : nil })
+    var slow = RenditionAllocator(settings: .init(range: 150...800, startKbps: 1500))
+    let allocation = slow.allocate([], size: (1280, 720), now: .zero)
+    #expect(allocation.targets[.high]?.kbps == 800)
+  }
+
+  @Test(arguments: [
+    (9000, PictureStep.high, 2500), (2000, .high, 1650), (1000, .high, 800), (600, .high, 600), (550, .middle, 417),
+    (300, .middle, 250), (240, .middle, 250), (230, .low, 120), (150, .low, 77), (90, .low, 40),
+  ])
+  func aViewerAloneGetsTheBestThatItsPathCarries(_ estimate: Int, _ step: PictureStep, _ kbps: Int) throws {
+    let house = House(estimate)
+    #expect(house.step(0) == step)
+    let rendition = try #require(house.assignment(0)?.rendition)
+    #expect(house.kbps(rendition) == kbps)
+    #expect(Rendition.allCases.filter { house.kbps($0) != nil } == [rendition], "one encoder runs")
+  }
+
+  @Test func belowTheLowestRenditionThereAreStillsAndThenSoundAlone() throws {
+    let stills = House(70)
+    #expect(stills.step(0) == .stills && stills.assignment(0)?.rendition == .low)
+    #expect(stills.allocation.targets[.low]?.isStillsOnly == true && stills.kbps(.high) == nil)
+    let sound = House(30)
+    #expect(sound.step(0) == .soundAlone && sound.assignment(0)?.rendition == nil)
+    #expect(Rendition.allCases.allSatisfy { sound.kbps($0) == nil }, "no encoder runs")
+  }
+
+  @Test func whoHearsNoSoundHasItsRateForThePicture() {
+    var house = House(70)
+    house.viewers[0].hearsSound = false
+    house.run(seconds: 6)
+    #expect(house.step(0) == .low)
+  }
+
+  @Test func aSmallCameraHasNoRenditionThatIsHardlySmaller() {
+    var house = House()
+    house.size = (640, 480)
+    house.add(240, since: .zero)
+    house.add(100, since: .zero)
+    house.look()
+    #expect(house.steps == [.high, .low] && house.kbps(.high) == 200)
+    var tiny = House()
+    tiny.size = (320, 240)
+    tiny.add(70, since: .zero)
+    tiny.look()
+    #expect(tiny.step(0) == .stills && tiny.allocation.targets[.high]?.isStillsOnly == true)
+  }
+
+  @Test func oneWeakViewerAmongFifteenChangesNothingForTheOthers() {
+    var house = House()
+    for _ in 0..<15 { house.add(5000, since: .zero) }
+    house.look()
+    let before = house.kbps(.high)
+    house.add(400, since: .zero)
+    house.run(seconds: 60) { house in
+      house.viewers[15].estimateKbps = 300 + Int(house.now.nanoseconds / 1_000_000) % 200
+    }
+    #expect(house.kbps(.high) == before)
+    #expect(house.viewers.indices.prefix(15).allSatisfy { house.step($0) == .high && house.changes($0) == 0 })
+    #expect(house.viewers.indices.prefix(15).allSatisfy { house.assignment($0)?.takesAllLayers == true })
+    #expect(house.step(15) == .middle)
+  }
+
+  @Test func aSlowerViewerLowersTheRateByATwentiethAtMostOrGetsTheBaseLayer() {
+    let near = House(2000, 1950)
+    #expect(near.steps == [.high, .high] && near.kbps(.high) == 1607)
+    #expect(near.assignment(1)?.takesAllLayers == true)
+    let slower = House(2000, 1600)
+    #expect(slower.steps == [.high, .high] && slower.kbps(.high) == 1567)
+    #expect(slower.assignment(1)?.takesAllLayers == false && slower.assignment(0)?.takesAllLayers == true)
+    #expect(House(2000, 1400).steps == [.high, .middle], "not even the base layer fits")
+  }
+
+  @Test func aWeakViewerDoesNotLowerTheMiddleRenditionEither() {
+    let house = House(3000, 550, 310)
+    #expect(house.steps == [.high, .middle, .low])
+    #expect(house.kbps(.middle) == 417 && house.kbps(.low) == 120)
+  }
+
+  @Test func itGoesDownAtOnceAndUpAfterFiveSecondsWithASurplus() {
+    var house = House(3000)
+    house.viewers[0].estimateKbps = 400
+    house.look()
+    #expect(house.step(0) == .middle)
+    // Enough to stay, not to come back.
+    house.viewers[0].estimateKbps = 640
+    house.run(seconds: 60)
+    #expect(house.step(0) == .middle)
+    house.viewers[0].estimateKbps = 660
+    house.run(seconds: 4.9)
+    #expect(house.step(0) == .middle)
+    house.run(seconds: 0.3)
+    #expect(house.step(0) == .high)
+  }
+
+  @Test func fromTheBottomItComesBackToTheTopInOneStep() {
+    var house = House(30)
+    house.viewers[0].estimateKbps = 3000
+    house.run(seconds: 5.2)
+    #expect(house.step(0) == .high && house.kbps(.high) == 2500 && house.changes(0) == 1)
+  }
+
+  @Test func anInterruptionBeginsTheWaitAnew() {
+    var house = House(400)
+    for _ in 0..<10 {
+      house.viewers[0].estimateKbps = 2000
+      house.run(seconds: 4)
+      house.viewers[0].estimateKbps = 400
+      house.run(seconds: 0.1)
+    }
+    #expect(house.step(0) == .middle && house.changes(0) == 0)
+  }
+
+  @Test func anEstimateThatFlapsEachTenSecondsChangesThePictureLessAndLess() {
+    var house = House(1000)
+    house.run(seconds: 600) { house in
+      let isWeak = Int((house.now - .zero).inSeconds) % 20 >= 10
+      house.viewers[0].estimateKbps = isWeak ? 400 : 1000
+    }
+    // Each time down at once, but up only where five seconds were enough the last time.
+    #expect((1...5).contains(house.changes(0)))
+    // When it has become steady, it has its picture again.
+    house.viewers[0].estimateKbps = 1000
+    house.run(seconds: 61)
+    #expect(house.step(0) == .high)
+  }
+
+  @Test func aRiseThatLastsMakesTheNextOneQuickAgain() {
+    var house = House(1000)
+    for _ in 0..<3 {
+      house.viewers[0].estimateKbps = 400
+      house.run(seconds: 1)
+      house.viewers[0].estimateKbps = 1000
+      house.run(seconds: 25)
+    }
+    house.run(seconds: 120)
+    house.viewers[0].estimateKbps = 400
+    house.look()
+    house.viewers[0].estimateKbps = 1000
+    house.run(seconds: 5.2)
+    #expect(house.step(0) == .high)
+  }
+
+  @Test func aNewViewerIsNeitherLoweredNorLowersOthersBeforeItIsMeasured() {
+    var house = House(5000, 5000)
+    house.add(nil)
+    house.look()
+    #expect(house.step(2) == .high && house.assignment(2)?.takesAllLayers == true && house.kbps(.high) == 2500)
+    // It rises with what it is sent.
+    house.run(seconds: 12) { house in
+      house.viewers[2].estimateKbps = min(3500, (house.viewers[2].estimateKbps ?? 1500) + 25)
+    }
+    #expect(house.changes(2) == 0 && house.kbps(.high) == 2500)
+  }
+
+  @Test func aNewViewerWhosePathIsWeakIsFoundOutAtOnce() {
+    var house = House(5000, 5000)
+    house.add(1500)
+    house.run(seconds: 1)
+    house.viewers[2].estimateKbps = 700
+    house.look()
+    #expect(house.step(2) == .middle && house.kbps(.high) == 2500)
+  }
+
+  @Test func estimatesOfSeveralRiseTogetherSoThatNobodyIsLeftBehind() {
+    var house = House(1500, 1500)
+    let first = house.kbps(.high) ?? 0
+    // The second rises half as fast: both are the air of one home.
+    house.run(seconds: 8) { house in
+      for index in 0...1 {
+        let estimate = house.viewers[index].estimateKbps ?? 0
+        house.viewers[index].estimateKbps = min(4000, estimate + (index == 0 ? 60 : 30))
+      }
+    }
+    #expect(house.steps == [.high, .high] && house.changes(1) == 0)
+    #expect((house.kbps(.high) ?? 0) > first + 500)
+  }
+
+  @Test func anEncoderEndsWhenItsLastViewerLeavesOrIsBetterOff() {
+    var house = House(3000, 400, 120)
+    #expect(house.steps == [.high, .middle, .low])
+    house.viewers[1].estimateKbps = 5000
+    house.run(seconds: 6)
+    #expect(house.steps == [.high, .high, .low] && house.kbps(.middle) == nil)
+    house.viewers.removeLast()
+    house.look()
+    #expect(house.kbps(.low) == nil && house.kbps(.high) != nil)
+    house.viewers = []
+    house.look()
+    #expect(house.kbps(.high) == 1500)
+  }
+
+  @Test func whenAllAreWeakTheCamerasOwnPictureIsEncodedOnlyForARecording() {
+    var house = House(300, 300, 300)
+    #expect(house.steps == [.middle, .middle, .middle] && house.kbps(.high) == nil && house.kbps(.middle) == 250)
+    house.look(isRecorded: true)
+    #expect(house.kbps(.high) == 1500 && house.kbps(.middle) == 250)
+  }
+
+  @Test func theRangeOfTheConfigurationIsThatOfTheHighRendition() {
+    var house = House()
+    house.allocator = RenditionAllocator(settings: .init(range: 1000...1200, startKbps: 1200))
+    house.add(900, since: .zero)
+    house.add(3000, since: .zero)
+    house.look()
+    #expect(house.steps == [.middle, .high] && house.kbps(.high) == 1200)
+    // A household that allows so little wants the whole picture with it.
+    var modest = House()
+    modest.allocator = RenditionAllocator(settings: .init(range: 100...300, startKbps: 300))
+    modest.add(400, since: .zero)
+    modest.look()
+    #expect(modest.step(0) == .high && modest.kbps(.high) == 300)
+  }
+
+  @Test func viewersThatComeAndGoLeaveNothingBehind() throws {
+    var house = House()
+    for number in 0..<1000 {
+      house.viewers = [
+        .init(id: PeerID(number: UInt64(number)), estimateKbps: 400, hearsSound: true, since: .zero)
+      ]
+      house.look()
+    }
+    let known = try #require(Mirror(reflecting: house.allocator).descendant("known"))
+    #expect(Mirror(reflecting: known).children.count == 1)
+  }
+}
