@@ -236,7 +236,10 @@ let checks: [Target] = [
     needs: ["Wire", "DeviceNames", "Linux", "Frames", "Codecs", "Picture", "Sound", "Devices", "CLinux", "TestSupport"]),
   tests(
     "PipelinesTests",
-    needs: ["Wire", "RTPReceiving", "DeviceNames", "Frames", "Codecs", "Picture", "Sound", "Devices", "Pipelines"]),
+    needs: [
+      "Wire", "RTPReceiving", "DeviceNames", "Frames", "Codecs", "Picture", "Sound", "Devices", "Pipelines",
+      "TestSupport",
+    ]),
   tests(
     "SecureTransportTests",
     needs: ["Wire", "PeerConnection", "SecureTransport", "Simulation", "TestSupport", "COpenSSL"]),

@@ -18,6 +18,7 @@ import websockets.exceptions
 import websockets.sync.client
 
 import common
+import narrow_path
 from meters import MOST_JUDGED_SECONDS, SAMPLE_RATE, PictureMeter, ToneMeter
 
 #: Seconds that a browser may take to start on a busy machine.
@@ -113,8 +114,9 @@ class Browser:
         common.end_process(self.process, gently=False)
 
 
-def page_options(options: Any) -> dict[str, Any]:
+def page_options(options: Any, relay_port: int | None = None) -> dict[str, Any]:
     return {
+        "relayPort": relay_port,
         "url": options.url,
         "token": options.token,
         "seconds": options.duration,
@@ -145,6 +147,7 @@ def judge(record: dict[str, Any], options: Any, result: dict[str, Any]) -> None:
     pictures = PictureMeter()
     for wall_ms, timecode, changed, width, height in record["pictures"]:
         pictures.add_record(wall_ms, timecode, bool(changed), width, height)
+    result["sizes"] = size_changes(record["pictures"])
     pictures.report(result, record["endedAt"] if pictures.times_ms and not options.audio_only else None)
     sound = ToneMeter()
     sound.add(base64.b64decode(record["sound"]["pcm"]))
@@ -156,11 +159,26 @@ def judge(record: dict[str, Any], options: Any, result: dict[str, Any]) -> None:
             file.write(base64.b64decode(record["screenshot"].split(",", 1)[1]))
 
 
+def size_changes(pictures: list[list[Any]]) -> list[dict[str, Any]]:
+    """Each size with the time of its first picture, in seconds from the very first, and how many there were."""
+    changes: list[dict[str, Any]] = []
+    for wall_ms, _, _, width, height in pictures:
+        if not changes or (changes[-1]["width"], changes[-1]["height"]) != (width, height):
+            at = round((wall_ms - pictures[0][0]) / 1000, 2)
+            changes.append({"at": at, "width": width, "height": height, "pictures": 0})
+        changes[-1]["pictures"] += 1
+    return changes
+
+
 def watch(browser: Browser, options: Any, result: dict[str, Any]) -> None:
     # A page of the same origin without a content security policy, so that the script needs no leave from the server.
     browser.open(urllib.parse.urljoin(options.url, "/healthz"))
     browser.evaluate(pathlib.Path(__file__).with_name("watch.js").read_text() + "\n;true")
-    record = json.loads(browser.evaluate(f"cradleWatch.watch({json.dumps(page_options(options))})"))
+    path = narrow_path.parse(options.path) if options.path else None
+    if path is not None:
+        path.start()
+    settings = page_options(options, path.port if path is not None else None)
+    record = json.loads(browser.evaluate(f"cradleWatch.watch({json.dumps(settings)})"))
     if options.leave == "vanish":
         browser.kill()
     else:

@@ -5,8 +5,8 @@
 // measured, so that meters.py judges them as it does for every other viewer. `cradleWatch.flows()` resolves when the first
 // media has come.
 //
-// options: {url, token, seconds, audioOnly, dataChannel, talk, media, screenshot, soundSeconds, channel, protocol, ping};
-// sampleMs: how often the browser's own counters are read, if at all
+// options: {url, token, seconds, audioOnly, dataChannel, talk, media, relayPort, screenshot, soundSeconds, channel,
+// protocol, ping}; sampleMs: how often the browser's own counters are read, if at all
 globalThis.cradleWatch = (() => {
   const SAMPLE_RATE = 48000;
   const TIMECODE_BITS = 32;
@@ -335,6 +335,27 @@ globalThis.cradleWatch = (() => {
     return sdp.split(/\r?\n/).filter(kept).join("\r\n");
   }
 
+  // With a relay before the child there is no other way: ours are not told, and those of the child lead to the relay.
+  const withoutCandidates = (sdp) =>
+    sdp
+      .split(/\r?\n/)
+      .filter((line) => !line.startsWith("a=candidate:"))
+      .join("\r\n");
+
+  function throughRelay(sdp, port) {
+    let isFirst = true;
+    return sdp
+      .split(/\r?\n/)
+      .filter((line) => {
+        if (!line.startsWith("a=candidate:")) return true;
+        const isKept = isFirst;
+        isFirst = false;
+        return isKept;
+      })
+      .map((line) => line.replace(/^(a=candidate:\S+ 1 udp \d+) \S+ \d+/i, `$1 127.0.0.1 ${port}`))
+      .join("\r\n");
+  }
+
   // Offers carry all of their candidates; there is no server to ask for any, so that takes a few milliseconds.
   async function gathered() {
     const end = performance.now() + 2000;
@@ -450,12 +471,14 @@ globalThis.cradleWatch = (() => {
     if (options.dataChannel) openChannel(options, report.dataChannel);
     await connection.setLocalDescription();
     await gathered();
-    const offer = connection.localDescription.sdp;
+    const described = connection.localDescription.sdp;
+    const offer = options.relayPort ? withoutCandidates(described) : described;
 
     postedAt = performance.now();
     const answer = await post(options.url, offer, report);
     report.timeToAnswerMs = sincePost();
-    await connection.setRemoteDescription({ type: "answer", sdp: keepFamily(answer, options.media) });
+    const sdp = options.relayPort ? throughRelay(answer, options.relayPort) : keepFamily(answer, options.media);
+    await connection.setRemoteDescription({ type: "answer", sdp });
 
     const patience = performance.now() + PATIENCE_MS;
     let flowing = false;
