@@ -106,6 +106,8 @@ final class Viewers: @unchecked Sendable {
     sending.minimumBitrateKbps = Self.minimumEstimateKbps
     sending.startBitrateKbps = settings.startKbps
     sending.maximumBitrateKbps = settings.bitrateKbps.upperBound * 2
+    // Sound with its copies, headers and retransmissions come on top of the picture.
+    sending.usefulBitrateKbps = settings.bitrateKbps.upperBound * 5 / 4 + 200
     var configuration = PeerConnectionConfiguration(
       media: MediaOffer.media(for: permissions, camera: cameraID), sending: sending, playoutDelay: PlayoutDelay.live)
     configuration.sctp.expectedChannels = [

@@ -59,18 +59,24 @@ public struct RTPPacket: Hashable, Sendable {
   /// Builds an outgoing packet in one allocation, with `protectionRoom` bytes of capacity behind it.
   ///
   /// `header.extensionBlock` is not used: the block is built from `extensions`. With `originalSequenceNumber`, the
-  /// packet is a retransmission (RFC 4588 section 4): these two bytes precede the payload.
+  /// packet is a retransmission (RFC 4588 section 4): these two bytes precede the payload. `paddingByteCount` is at most
+  /// 255, the count byte included; 0 for none.
   public static func write(
     header: RTPHeader, extensions: RTPHeaderExtensions, ids: RTPExtensionIDs, originalSequenceNumber: UInt16? = nil,
-    payload: [UInt8]
+    payload: [UInt8], paddingByteCount: Int = 0
   ) -> (bytes: [UInt8], payloadOffset: Int) {
     let form = extensions.form(ids: ids)
-    var writer = ByteWriter(reservingCapacity: headerRoom + payload.count + protectionRoom)
-    header.write(to: &writer, hasPadding: false, hasExtension: form != nil)
+    let padding = min(max(0, paddingByteCount), 255)
+    var writer = ByteWriter(reservingCapacity: headerRoom + payload.count + padding + protectionRoom)
+    header.write(to: &writer, hasPadding: padding > 0, hasExtension: form != nil)
     if let form { extensions.write(to: &writer, ids: ids, form: form) }
     if let originalSequenceNumber { writer.write(originalSequenceNumber) }
     let payloadOffset = writer.count
     writer.write(contentsOf: payload)
+    if padding > 0 {
+      writer.write(zeros: padding - 1)
+      writer.write(UInt8(padding))
+    }
     return (writer.bytes, payloadOffset)
   }
 }

@@ -32,6 +32,15 @@ struct AcknowledgedRate: Sendable {
     return Double(bytes) * 8e9 / (Double(Self.slotNanoseconds) * Double(Self.slotCount - 1))
   }
 
+  /// Over the last fifth of a second: a path that has just become slower. Nil until there is as much data.
+  var recentBitsPerSecond: Double? {
+    guard let newest, newest - oldest >= Self.recentSlots else { return nil }
+    let bytes = (1...Self.recentSlots).reduce(0) { $0 + slots[index(newest - $1)] }
+    return Double(bytes) * 8e9 / (Double(Self.slotNanoseconds) * Double(Self.recentSlots))
+  }
+
+  private static let recentSlots: Int64 = 8
+
   private func index(_ slot: Int64) -> Int {
     let remainder = Int(slot % Int64(Self.slotCount))
     return remainder < 0 ? remainder + Self.slotCount : remainder

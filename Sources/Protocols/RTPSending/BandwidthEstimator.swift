@@ -6,11 +6,14 @@ import Wire
 struct BandwidthEstimator: Sendable {
   private let minimum: Double
   private let maximum: Double
+  private let useful: Double
   private var history = TransportHistory()
   private var trend = DelayTrend()
   private var arriving = AcknowledgedRate()
   private var delayBased: DelayBasedRate
   private var lossBased: LossBasedRate
+  private var drain = QueueDrain()
+  private var probing = Probing()
   /// Bits per second.
   private var receiverMaximum: Double?
   private var roundTripTime = Duration.milliseconds(100)
@@ -21,15 +24,21 @@ struct BandwidthEstimator: Sendable {
   private var silenceCheckAt: Instant?
   private var congestedUntil = Instant(nanoseconds: .min)
 
+  /// Of what arrives while a queue drains, for the time after. draft-ietf-rmcat-gcc-02 section 5.5, beta.
+  private static let drainedShare = 0.85
+  /// A fall to less than this share is worth coming back from by a probe.
+  private static let noticedDrop = 0.75
   private static let silence = Duration.seconds(1)
   private static let silenceStep = Duration.milliseconds(500)
   private static let congestionMemory = Duration.seconds(2)
+  private static let pacingMemory = Duration.seconds(8)
   /// Loss with a longer queue than this is taken for buffer overflow.
   private static let lossyQueueMilliseconds = 30.0
 
   init(configuration: RTPSenderConfiguration) {
     minimum = Double(max(1, configuration.minimumBitrateKbps)) * 1000
     maximum = max(minimum, Double(configuration.maximumBitrateKbps) * 1000)
+    useful = min(maximum, Double(configuration.usefulBitrateKbps) * 1000)
     let start = min(max(Double(configuration.startBitrateKbps) * 1000, minimum), maximum)
     delayBased = DelayBasedRate(bitsPerSecond: start)
     // Without transport-wide feedback this estimate grows from the start; with it, it is only an upper bound.
@@ -42,7 +51,7 @@ struct BandwidthEstimator: Sendable {
   var target: Double {
     let estimate =
       usesTransportFeedback
-      ? min(delayBased.bitsPerSecond, lossBased.bitsPerSecond)
+      ? min(delayBased.bitsPerSecond, lossBased.bitsPerSecond, drain.bitsPerSecond ?? .infinity)
       : min(lossBased.bitsPerSecond, receiverMaximum ?? .infinity)
     return min(max(estimate, minimum), maximum)
   }
@@ -50,12 +59,17 @@ struct BandwidthEstimator: Sendable {
   /// Whether overuse, congestion loss or missing feedback was seen recently, so that bursts should be avoided.
   func isCongested(at now: Instant) -> Bool { now < congestedUntil }
 
+  /// The same for longer: on a path that was congested a while ago, a key frame at once would be so again.
+  func needsPacing(at now: Instant) -> Bool { now < congestedUntil + Self.pacingMemory }
+
   mutating func forgetPackets() {
     history.forgetPackets()
   }
 
-  mutating func noteSent(_ sequenceNumber: UInt16, media: MediaReference, bytes: Int, now: Instant) {
-    history.noteSent(sequenceNumber, media: media, bytes: bytes, now: now)
+  /// - Parameter media: nil for padding.
+  mutating func noteSent(_ sequenceNumber: UInt16, media: MediaReference?, bytes: Int, now: Instant) {
+    let burst = probing.noteSent(bytes: bytes, now: now)
+    history.noteSent(sequenceNumber, media: media, bytes: bytes, burst: burst, now: now)
     guard usesTransportFeedback, firstUnansweredAt == nil else { return }
     firstUnansweredAt = now
     silenceCheckAt = now + Self.silence
@@ -66,8 +80,12 @@ struct BandwidthEstimator: Sendable {
     let result = history.handle(feedback)
     // Feedback that matches no packet we sent is not a sign of life.
     guard !result.acknowledged.isEmpty || result.lost > 0 else { return result }
-    if feedbackAt == nil { lossBased = LossBasedRate(bitsPerSecond: maximum, minimum: minimum) }
+    if feedbackAt == nil {
+      lossBased = LossBasedRate(bitsPerSecond: maximum, minimum: minimum)
+      probing.begin(now: now)
+    }
     feedbackAt = now
+    let before = target
     firstUnansweredAt = nil
     silenceCheckAt = nil
     var sawOveruse = false
@@ -80,12 +98,41 @@ struct BandwidthEstimator: Sendable {
       usage: sawOveruse ? .overuse : trend.usage, acknowledged: arriving.bitsPerSecond, roundTripTime: roundTripTime,
       maximum: maximum, now: now)
     if sawOveruse { congestedUntil = now + Self.congestionMemory }
+    drainQueue(now: now)
     let hasQueue = sawOveruse || trend.standingQueueMilliseconds > Self.lossyQueueMilliseconds
     addLoss(
       lost: Double(result.lost - result.recovered),
       total: Double(result.lost + result.acknowledged.count - result.recovered), hasQueue: hasQueue, now: now)
+    if target < before * Self.noticedDrop { probing.noteDrop(from: before, now: now) }
+    if let rate = probing.noteArrived(result.acknowledged, now: now), !isCongested(at: now) {
+      delayBased.raise(to: min(rate, maximum))
+      lossBased.raise(to: min(rate, maximum))
+    }
+    startProbe(now: now)
     return result
   }
+
+  private mutating func drainQueue(now: Instant) {
+    let verdict = drain.update(
+      queueMilliseconds: trend.standingQueueMilliseconds, arriving: arriving.recentBitsPerSecond, now: now)
+    switch verdict {
+    case .none: break
+    case .draining(let path):
+      delayBased.lower(to: max(minimum, path * Self.drainedShare))
+      congestedUntil = now + Self.congestionMemory
+    case .notOurs: trend.takeQueueForPath()
+    }
+  }
+
+  private mutating func startProbe(now: Instant) {
+    let isCalm = !isCongested(at: now) && trend.standingQueueMilliseconds < Self.lossyQueueMilliseconds
+    probing.startIfDue(target: target, ceiling: useful, isCalm: isCalm, now: now)
+  }
+
+  /// When the next packet of padding is due, which probes the path; nil: none is.
+  var nextPaddingAt: Instant? { probing.nextPacketAt }
+  /// Its padding, 1...255 bytes.
+  var paddingBytes: Int { probing.paddingBytes }
 
   /// A report block about one of our streams; used only without transport-wide feedback.
   mutating func handleReport(fractionLost: Double, expected: Double, now: Instant) {
@@ -112,6 +159,7 @@ struct BandwidthEstimator: Sendable {
   mutating func handleTimeout(now: Instant) {
     guard let due = silenceCheckAt, now >= due else { return }
     silenceCheckAt = now + Self.silenceStep
+    probing.noteDrop(from: target, now: now)
     delayBased.lower(to: max(minimum, delayBased.bitsPerSecond * 0.8))
     congestedUntil = now + Self.congestionMemory
   }

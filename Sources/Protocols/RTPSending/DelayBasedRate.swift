@@ -13,8 +13,8 @@ struct DelayBasedRate: Sendable {
 
   /// Fraction of the acknowledged rate kept on overuse, so that the queue drains. Section 5.5, beta.
   private static let decreaseFactor = 0.85
-  /// Per second, while the link capacity is unknown. The draft has 1.08 and relies on padding probes to recover after
-  /// congestion; we send none, and 1.08 would take half a minute.
+  /// Per second, while the link capacity is unknown. The draft has 1.08 and leaves the rest to probes, which a peer without
+  /// RTX does not get.
   private static let increaseFactor = 1.25
 
   init(bitsPerSecond: Double) {
@@ -62,7 +62,15 @@ struct DelayBasedRate: Sendable {
     bitsPerSecond = min(next, borneOut, maximum)
   }
 
-  /// Applies an external bound, when feedback is missing.
+  /// A probe has shown that the path carries this much.
+  mutating func raise(to rate: Double) {
+    guard rate > bitsPerSecond else { return }
+    bitsPerSecond = rate
+    capacity = nil
+    state = .increase
+  }
+
+  /// Applies an external bound: feedback is missing, or a queue has to drain.
   mutating func lower(to bound: Double) {
     bitsPerSecond = min(bitsPerSecond, bound)
   }

@@ -21,6 +21,9 @@ struct DelayTrend: Sendable {
   /// Minimum queuing delay of recent packets, in milliseconds.
   var standingQueueMilliseconds: Double { standing.milliseconds }
 
+  /// What is taken for a queue is the path's own delay.
+  mutating func takeQueueForPath() { standing = StandingQueue() }
+
   private struct Group: Sendable {
     var firstSent: Int64
     var lastSent: Int64
@@ -53,7 +56,7 @@ struct DelayTrend: Sendable {
   /// Packets must be added in the order in which the feedback lists them.
   mutating func add(_ packet: AcknowledgedPacket) {
     let sent = packet.sentAt.nanoseconds
-    standing.add(oneWayDelay: Double(packet.arrivedAt &- sent) / 1e6, at: sent)
+    standing.add(oneWayDelay: Double(packet.arrivedAt &- sent) / 1e6, arrivedAt: packet.arrivedAt)
     guard var group = current else {
       current = Group(firstSent: sent, lastSent: sent, firstArrival: packet.arrivedAt, lastArrival: packet.arrivedAt)
       return
@@ -179,7 +182,8 @@ private struct StandingQueue: Sendable {
   private var recent = WindowedMinimum(window: 100_000_000)
   private var base = WindowedMinimum(window: 60_000_000_000)
 
-  mutating func add(oneWayDelay: Double, at time: Int64) {
+  /// Windows of arrival: what was sent within 100 ms may take a second to arrive over a path that has become slow.
+  mutating func add(oneWayDelay: Double, arrivedAt time: Int64) {
     recent.add(oneWayDelay, at: time)
     base.add(oneWayDelay, at: time)
   }

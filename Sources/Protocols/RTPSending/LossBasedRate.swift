@@ -64,6 +64,11 @@ struct LossBasedRate: Sendable {
     sawQueue = false
   }
 
+  /// A probe has shown that the path carries this much.
+  mutating func raise(to rate: Double) {
+    bitsPerSecond = max(bitsPerSecond, rate)
+  }
+
   private mutating func lower(by share: Double, target: Double) {
     bitsPerSecond = max(minimum, min(bitsPerSecond, target) * (1 - share))
   }

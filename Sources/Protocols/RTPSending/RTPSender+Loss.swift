@@ -11,6 +11,8 @@ extension RTPSender {
   private static let secondCopyDelay = Duration.milliseconds(10)
   /// From sending a packet to knowing that it is lost, on top of the round-trip time.
   private static let longestRepair = Duration.milliseconds(300)
+  /// What was sent for so long and is mentioned by no feedback counts as lost.
+  private static let longestSilence = Duration.milliseconds(500)
   private static let headerEstimate = 40
   /// Below this target sound has no room for copies, kbit/s.
   private static let copiesAboveKbps = 300
@@ -30,13 +32,14 @@ extension RTPSender {
     recentLoss.add(lost: result.lost - result.recovered, total: total, now: now)
     reordering.add(lost: result.lost, recovered: result.recovered)
     if result.lost > result.recovered { lossReportedAt = now }
+    if result.unreported > Self.longestSilence { startAnew(now: now) }
     guard reordering.isRare else { return }
     for packet in result.lostPackets {
       guard lookups > 0 else { return }
       lookups -= 1
-      let media = packet.media
+      guard let media = packet.media else { continue }
       guard streams.indices.contains(media.stream), streams[media.stream].configuration.rtx != nil else { continue }
-      guard !startsAnew(after: packet, now: now) else { continue }
+      guard !startsAnew(stream: media.stream, after: packet, now: now) else { continue }
       guard retransmit(media.sequenceNumber, stream: media.stream, notSentSince: packet.sentAt, now: now) else {
         return
       }
@@ -45,14 +48,21 @@ extension RTPSender {
 
   /// What was lost so long ago that no viewer waits for it is made good by a key frame, and nothing that was sent before
   /// that is missed. The viewer need not ask for it: its request may be lost, too.
-  private mutating func startsAnew(after packet: LostPacket, now: Instant) -> Bool {
-    let stream = packet.media.stream
+  private mutating func startsAnew(stream: Int, after packet: LostPacket, now: Instant) -> Bool {
     if let gap = streams[stream].gapNoticedAt, packet.sentAt <= gap { return true }
     let patience = Self.longestRepair + (streams[stream].cautiousRoundTripTime ?? Self.unmeasuredRoundTripTime)
     guard now - packet.sentAt > patience else { return false }
     streams[stream].gapNoticedAt = now
     requestKeyFrame(stream: stream, now: now)
     return true
+  }
+
+  /// Several feedback packets in a row were lost: so were ours, as far as anybody knows.
+  private mutating func startAnew(now: Instant) {
+    for index in streams.indices where streams[index].configuration.rtx != nil {
+      streams[index].gapNoticedAt = now
+      requestKeyFrame(stream: index, now: now)
+    }
   }
 
   /// Queues a packet for retransmission unless it was sent after `notSentSince`, is too old or was sent too often. False

@@ -80,6 +80,35 @@ extension RTPSender {
     return bytes
   }
 
+  /// The stream whose retransmission stream takes padding: media streams would take it for a gap in the media.
+  var paddingStream: Int? {
+    streams.firstIndex {
+      $0.configuration.rtx != nil && $0.configuration.extensionIDs.transportSequenceNumber != nil && $0.clockPair != nil
+    }
+  }
+
+  /// Padding that probes the path, if some is due.
+  mutating func makePadding(now: Instant) -> [UInt8]? {
+    guard let due = estimator.nextPaddingAt, due <= now, let index = paddingStream,
+      let rtx = streams[index].configuration.rtx, let clockPair = streams[index].clockPair
+    else { return nil }
+    let ids = streams[index].configuration.extensionIDs
+    let header = RTPHeader(
+      marker: false, payloadType: rtx.payloadType, sequenceNumber: streams[index].nextRTXSequenceNumber,
+      timestamp: clockPair.timestamp, ssrc: rtx.ssrc)
+    streams[index].nextRTXSequenceNumber &+= 1
+    var extensions = RTPHeaderExtensions()
+    extensions.mid = streams[index].configuration.mid
+    guard let number = stamp(&extensions, ids: ids, now: now) else { return nil }
+    let (bytes, _) = RTPPacket.write(
+      header: header, extensions: extensions, ids: ids, payload: [], paddingByteCount: estimator.paddingBytes)
+    // W3C webrtc-stats: padding counts as headers.
+    streams[index].statistics.headerBytesSent += UInt64(bytes.count)
+    streams[index].statistics.paddingPacketsSent += 1
+    estimator.noteSent(number, media: nil, bytes: bytes.count, now: now)
+    return bytes
+  }
+
   /// Sets the extensions that are only known at send time.
   private mutating func stamp(_ extensions: inout RTPHeaderExtensions, ids: RTPExtensionIDs, now: Instant) -> UInt16? {
     if ids.absoluteSendTime != nil {

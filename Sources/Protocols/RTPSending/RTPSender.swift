@@ -177,8 +177,9 @@ public struct RTPSender: Sendable {
     giveUpStaleVideo(now: now)
     if let output = outputs.popFirst() { return output }
     if let packet = audioQueue.popFirst() { return .rtp(makePacket(packet, now: now)) }
+    if let padding = makePadding(now: now) { return .rtp(padding) }
     guard !retransmissionQueue.isEmpty || !videoQueue.isEmpty else { return nil }
-    pacingBitsPerSecond = estimator.isCongested(at: now) ? estimator.target * configuration.congestedPacingFactor : nil
+    pacingBitsPerSecond = estimator.needsPacing(at: now) ? estimator.target * configuration.congestedPacingFactor : nil
     guard pacer.nextRelease(bitsPerSecond: pacingBitsPerSecond) <= now else { return nil }
     while let (stream, sequenceNumber) = retransmissionQueue.popFirst() {
       if let bytes = makeRetransmission(stream: stream, sequenceNumber: sequenceNumber, now: now) {
@@ -209,6 +210,7 @@ public struct RTPSender: Sendable {
       next.bringForward(to: streams[index].keyFrameRequestDue)
     }
     next.bringForward(to: secondCopies.first?.due)
+    if paddingStream != nil { next.bringForward(to: estimator.nextPaddingAt) }
     if !audioQueue.isEmpty { next.bringForward(to: Instant(nanoseconds: .min)) }
     if !videoQueue.isEmpty || !retransmissionQueue.isEmpty {
       next.bringForward(to: pacer.nextRelease(bitsPerSecond: pacingBitsPerSecond))

@@ -6,10 +6,12 @@ public struct RTPSenderConfiguration: Hashable, Sendable {
 
   /// kbit/s. Initial estimate: 720p video that most Wi-Fi carries.
   public var startBitrateKbps = 1500
-  /// kbit/s. Audio and a slide show; less is useless.
-  public var minimumBitrateKbps = 100
+  /// kbit/s. Sound alone; less is useless.
+  public var minimumBitrateKbps = 40
   /// kbit/s. Upper limit of the estimate; none of our cameras sends more.
   public var maximumBitrateKbps = 8000
+  /// kbit/s. More than this is never sent, so nothing is probed for beyond it.
+  public var usefulBitrateKbps = 8000
 
   /// Packets kept for retransmission per stream, rounded up to a power of two. 1024 are 2 s at 5 Mbit/s.
   public var retransmissionCachePackets = 1024

@@ -12,6 +12,8 @@ public struct RTPStreamStatistics: Hashable, Sendable {
   public var bytesSent: UInt64 = 0
   /// RTP headers, including extensions.
   public var headerBytesSent: UInt64 = 0
+  /// Not in webrtc-stats: packets of padding on the retransmission stream, not among `packetsSent`.
+  public var paddingPacketsSent: UInt64 = 0
   public var retransmittedPacketsSent: UInt64 = 0
   public var retransmittedBytesSent: UInt64 = 0
   /// Total seconds that packets spent in our queue.

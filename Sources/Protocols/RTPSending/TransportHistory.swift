@@ -7,6 +7,8 @@ struct AcknowledgedPacket: Sendable {
   /// On the receiver's clock, whose origin is unknown.
   var arrivedAt: Int64
   var bytes: Int
+  /// The burst of `Probing` that it belonged to; 0 for none.
+  var burst: UInt8 = 0
 }
 
 /// The media that a packet carried, or carried again.
@@ -19,7 +21,8 @@ struct MediaReference: Hashable, Sendable {
 
 /// A packet that feedback reports as not received.
 struct LostPacket: Hashable, Sendable {
-  var media: MediaReference
+  /// Nil for padding.
+  var media: MediaReference?
   var sentAt: Instant
 }
 
@@ -30,6 +33,8 @@ struct TransportFeedbackResult: Sendable {
   var lost: Int { lostPackets.count }
   /// Acknowledged packets that had been counted as lost: they were only late, and were reported by a later feedback.
   var recovered = 0
+  /// From the first to the last of the packets that no feedback mentions, because it was lost itself.
+  var unreported = Duration.zero
 }
 
 /// Sent packets by transport-wide sequence number, until feedback reports them.
@@ -40,11 +45,17 @@ struct TransportHistory: Sendable {
     var bytes: Int32 = 0
     var sequenceNumber: UInt16 = 0
     var mediaSequenceNumber: UInt16 = 0
-    var stream: UInt8 = 0
+    var stream = Self.padding
+    var burst: UInt8 = 0
     var state = State.unused
 
+    static let padding = UInt8.max
+
     var lost: LostPacket {
-      LostPacket(media: MediaReference(stream: Int(stream), sequenceNumber: mediaSequenceNumber), sentAt: sentAt)
+      let media =
+        stream == Self.padding
+        ? nil : MediaReference(stream: Int(stream), sequenceNumber: mediaSequenceNumber)
+      return LostPacket(media: media, sentAt: sentAt)
     }
   }
 
@@ -55,17 +66,23 @@ struct TransportHistory: Sendable {
   private var entries = Array(repeating: Entry(), count: capacity)
   private var referenceTime: Int64?
   private var lastReference: UInt32 = 0
+  /// What the next feedback begins with if none is lost.
+  private var expected: UInt16?
 
   /// Nothing is recorded afterwards.
   mutating func forgetPackets() {
     entries = []
   }
 
-  mutating func noteSent(_ sequenceNumber: UInt16, media: MediaReference, bytes: Int, now: Instant) {
+  mutating func noteSent(
+    _ sequenceNumber: UInt16, media: MediaReference?, bytes: Int, burst: UInt8 = 0, now: Instant
+  ) {
     guard !entries.isEmpty else { return }
     entries[Int(sequenceNumber) & (Self.capacity - 1)] = Entry(
       sentAt: now, bytes: Int32(clamping: bytes), sequenceNumber: sequenceNumber,
-      mediaSequenceNumber: media.sequenceNumber, stream: UInt8(clamping: media.stream), state: .inFlight)
+      mediaSequenceNumber: media?.sequenceNumber ?? 0,
+      stream: media.map { UInt8(clamping: $0.stream) } ?? Entry.padding,
+      burst: burst, state: .inFlight)
   }
 
   /// Each packet is acknowledged at most once and counted as lost at most once, even if the peer repeats itself.
@@ -74,6 +91,7 @@ struct TransportHistory: Sendable {
     var arrival = unwrap(referenceTime: feedback.referenceTime) &* RTCPTransportFeedback.referenceNanoseconds
     var result = TransportFeedbackResult()
     guard !entries.isEmpty else { return result }
+    result.unreported = unreported(before: feedback.baseSequenceNumber)
     var sequenceNumber = feedback.baseSequenceNumber
     for status in feedback.statuses {
       let index = Int(sequenceNumber) & (Self.capacity - 1)
@@ -85,7 +103,9 @@ struct TransportHistory: Sendable {
         if entries[index].state == .lost { result.recovered += 1 }
         entries[index].state = .arrived
         result.acknowledged.append(
-          AcknowledgedPacket(sentAt: entries[index].sentAt, arrivedAt: arrival, bytes: Int(entries[index].bytes)))
+          AcknowledgedPacket(
+            sentAt: entries[index].sentAt, arrivedAt: arrival, bytes: Int(entries[index].bytes),
+            burst: entries[index].burst))
       case .notReceived:
         guard isKnown, entries[index].state == .inFlight else { break }
         entries[index].state = .lost
@@ -93,7 +113,20 @@ struct TransportHistory: Sendable {
       }
       sequenceNumber &+= 1
     }
+    if sequenceNumber.isAfter(serial: expected ?? sequenceNumber &- 1) { expected = sequenceNumber }
     return result
+  }
+
+  private func unreported(before base: UInt16) -> Duration {
+    guard let expected, base.isAfter(serial: expected), base &- expected < UInt16(Self.capacity) else { return .zero }
+    let (first, last) = (entry(expected), entry(base &- 1))
+    guard let first, let last, first.state == .inFlight, last.state == .inFlight else { return .zero }
+    return max(.zero, last.sentAt - first.sentAt)
+  }
+
+  private func entry(_ sequenceNumber: UInt16) -> Entry? {
+    let entry = entries[Int(sequenceNumber) & (Self.capacity - 1)]
+    return entry.sequenceNumber == sequenceNumber && entry.state != .unused ? entry : nil
   }
 
   /// The 24-bit reference time wraps after 12 days.

@@ -1,0 +1,168 @@
+import Wire
+
+/// Finds out whether the path carries more than is sent: a few milliseconds of padding at a higher rate. Without it the
+/// estimate can only creep up, and a path that was bad for a moment takes half a minute to be used again.
+struct Probing: Sendable {
+  /// One burst. Everything that leaves while it is being sent belongs to it.
+  struct Burst: Hashable, Sendable {
+    var id: UInt8
+    var bitsPerSecond: Double
+    var startedAt: Instant
+    fileprivate var bytesToSend: Int
+    fileprivate var bytesSent = 0
+    fileprivate var packets = 0
+    fileprivate var firstSent: Instant?
+    fileprivate var lastSent: Instant?
+    fileprivate var lastSentBytes = 0
+    fileprivate var arrived = Arrived()
+
+    fileprivate var isSent: Bool { bytesSent >= bytesToSend && packets >= Probing.fewestPackets }
+  }
+
+  fileprivate struct Arrived: Hashable, Sendable {
+    var packets = 0
+    var bytes = 0
+    var first: Int64 = .max
+    var firstBytes = 0
+    var last: Int64 = .min
+  }
+
+  private(set) var burst: Burst?
+  private var nextID: UInt8 = 1
+  private var isFirst = true
+  /// Nil: not before there is feedback.
+  private var nextAt: Instant?
+  private var interval = shortestInterval
+  /// What the path carried before the last drop, and when that was.
+  private var before: (bitsPerSecond: Double, at: Instant)?
+
+  private static let duration = 0.015
+  private static let fewestPackets = 5
+  private static let firstAfter = Duration.milliseconds(300)
+  private static let shortestInterval = Duration.seconds(2)
+  private static let longestInterval = Duration.seconds(8)
+  private static let timeout = Duration.seconds(1)
+  /// A probe that brought less than this share of its rate has found the path's limit.
+  private static let successShare = 0.7
+  private static let saturatedShare = 0.9
+  private static let arrivedShare = 0.8
+  private static let growth = 2.0
+  private static let firstGrowth = 3.0
+  private static let returnShare = 0.85
+  private static let dropMemory = Duration.seconds(20)
+
+  /// Feedback has begun.
+  mutating func begin(now: Instant) { nextAt = now + Self.firstAfter }
+
+  /// The estimate falls from this rate: the path may carry it again soon.
+  mutating func noteDrop(from bitsPerSecond: Double, now: Instant) {
+    burst = nil
+    if let before, now - before.at < Self.dropMemory, before.bitsPerSecond > bitsPerSecond {
+      self.before = (before.bitsPerSecond, now)
+    } else {
+      before = (bitsPerSecond, now)
+    }
+    if nextAt != nil { nextAt = now + Self.shortestInterval }
+  }
+
+  /// Begins a burst if one is due.
+  ///
+  /// - Parameters:
+  ///   - target: bits per second, as `ceiling`: more is never needed.
+  ///   - isCalm: there is no queue, and no recent congestion.
+  mutating func startIfDue(target: Double, ceiling: Double, isCalm: Bool, now: Instant) {
+    if let current = burst {
+      guard now - current.startedAt > Self.timeout else { return }
+      fail(now: now)
+    }
+    guard let due = nextAt, due <= now else { return }
+    guard isCalm, target < ceiling * 0.95 else {
+      nextAt = now + Self.shortestInterval / 4
+      return
+    }
+    var rate = target * (isFirst ? Self.firstGrowth : Self.growth)
+    isFirst = false
+    if let before, now - before.at < Self.dropMemory { rate = max(rate, before.bitsPerSecond * Self.returnShare) }
+    start(rate: min(rate, target * 6, ceiling), now: now)
+  }
+
+  private mutating func start(rate: Double, now: Instant) {
+    burst = Burst(
+      id: nextID, bitsPerSecond: rate, startedAt: now, bytesToSend: Int(saturating: rate * Self.duration / 8))
+    nextID = nextID == .max ? 1 : nextID + 1
+    nextAt = nil
+  }
+
+  private mutating func fail(now: Instant) {
+    burst = nil
+    nextAt = now + interval
+    interval = min(interval * 2, Self.longestInterval)
+  }
+
+  /// When the next packet of padding leaves; nil: there is none to send.
+  var nextPacketAt: Instant? {
+    guard let burst, !burst.isSent else { return nil }
+    return burst.startedAt
+      + .nanoseconds(Int64(saturating: Double(burst.bytesSent) * 8e9 / max(1, burst.bitsPerSecond)))
+  }
+
+  /// The size of a packet of padding, so that a burst has enough packets to measure; at most 255 (RFC 3550 section 5.1).
+  var paddingBytes: Int {
+    guard let burst else { return 0 }
+    return min(255, max(20, burst.bytesToSend / Self.fewestPackets - 40))
+  }
+
+  /// A packet is sent; gives back the burst that it belongs to, 0 for none.
+  mutating func noteSent(bytes: Int, now: Instant) -> UInt8 {
+    guard var current = burst, !current.isSent else { return 0 }
+    current.bytesSent += bytes
+    current.packets += 1
+    current.firstSent = current.firstSent ?? now
+    current.lastSent = now
+    current.lastSentBytes = bytes
+    burst = current
+    return current.id
+  }
+
+  /// Gives back the rate that the path is shown to carry, when the last burst has arrived.
+  mutating func noteArrived(_ packets: [AcknowledgedPacket], now: Instant) -> Double? {
+    guard var current = burst else { return nil }
+    for packet in packets where packet.burst == current.id {
+      current.arrived.packets += 1
+      current.arrived.bytes += packet.bytes
+      if packet.arrivedAt < current.arrived.first {
+        current.arrived.first = packet.arrivedAt
+        current.arrived.firstBytes = packet.bytes
+      }
+      current.arrived.last = max(current.arrived.last, packet.arrivedAt)
+    }
+    burst = current
+    guard current.isSent, Double(current.arrived.packets) >= Double(current.packets) * Self.arrivedShare else {
+      return nil
+    }
+    guard let rate = Self.rate(of: current) else {
+      fail(now: now)
+      return nil
+    }
+    burst = nil
+    if rate >= current.bitsPerSecond * Self.successShare {
+      // On with the next burst as soon as the estimate has followed.
+      interval = Self.shortestInterval
+      nextAt = now
+    } else {
+      nextAt = now + interval
+      interval = min(interval * 2, Self.longestInterval)
+    }
+    return rate
+  }
+
+  /// Bits per second: as it arrived, but no more than was sent.
+  private static func rate(of burst: Burst) -> Double? {
+    guard let first = burst.firstSent, let last = burst.lastSent, last > first else { return nil }
+    let sent = Double(burst.bytesSent - burst.lastSentBytes) * 8 / (last - first).inSeconds
+    let arrival = Double(burst.arrived.last - burst.arrived.first) / 1e9
+    guard arrival > 0 else { return sent }
+    let arrived = Double(burst.arrived.bytes - burst.arrived.firstBytes) * 8 / arrival
+    return arrived < sent * saturatedShare ? arrived * 0.95 : min(arrived, sent)
+  }
+}

@@ -1,0 +1,67 @@
+import Wire
+
+/// Sends less while a queue stands on the path, until it has drained. The trend alone needs a second to notice that a path
+/// has become five times slower, and then sends as much as drains.
+struct QueueDrain: Sendable {
+  enum Verdict: Hashable, Sendable {
+    /// There is no queue worth mentioning.
+    case none
+    /// A queue drains; the path carries so many bits per second.
+    case draining(pathBitsPerSecond: Double)
+    /// Sending less has not made the queue shorter: it is not ours, or the path has become longer.
+    case notOurs
+  }
+
+  private struct Draining: Sendable {
+    var lowestMilliseconds: Double
+    var shorterAt: Instant
+  }
+
+  private var draining: Draining?
+  /// The rate until the queue has drained, bits per second; nil: there is none.
+  private(set) var bitsPerSecond: Double?
+
+  private static let beginsAboveMilliseconds = 100.0
+  private static let endsBelowMilliseconds = 40.0
+  /// Of what arrives: the other half drains the queue.
+  private static let share = 0.5
+  /// A queue has become shorter when it has lost a tenth, and has to within this time.
+  private static let noticeableShrinking = 0.9
+  private static let patience = Duration.seconds(2)
+
+  /// - Parameters:
+  ///   - queueMilliseconds: the least delay of the last packets, above that of the empty path.
+  ///   - arriving: bits per second that arrived lately; nil while unknown.
+  mutating func update(queueMilliseconds queue: Double, arriving: Double?, now: Instant) -> Verdict {
+    guard var current = draining else {
+      guard queue > Self.beginsAboveMilliseconds, let arriving else { return .none }
+      draining = Draining(lowestMilliseconds: queue, shorterAt: now)
+      bitsPerSecond = arriving * Self.share
+      return .draining(pathBitsPerSecond: arriving)
+    }
+    guard queue > Self.endsBelowMilliseconds else {
+      stop()
+      return .none
+    }
+    if queue < current.lowestMilliseconds * Self.noticeableShrinking {
+      current.lowestMilliseconds = queue
+      current.shorterAt = now
+    } else if queue > current.lowestMilliseconds, now - current.shorterAt < .seconds(1) {
+      // What was under way when it was noticed still joins the queue.
+      current.lowestMilliseconds = queue
+    }
+    draining = current
+    guard now - current.shorterAt <= Self.patience else {
+      stop()
+      return .notOurs
+    }
+    guard let arriving, queue > Self.beginsAboveMilliseconds else { return .none }
+    bitsPerSecond = min(bitsPerSecond ?? .infinity, arriving * Self.share)
+    return .draining(pathBitsPerSecond: arriving)
+  }
+
+  private mutating func stop() {
+    draining = nil
+    bitsPerSecond = nil
+  }
+}
