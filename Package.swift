@@ -233,7 +233,10 @@ let checks: [Target] = [
     needs: ["Wire", "DeviceNames", "Linux", "Frames", "Codecs", "Picture", "Sound", "Devices", "CLinux", "TestSupport"]),
   tests(
     "PipelinesTests",
-    needs: ["Wire", "RTPReceiving", "DeviceNames", "Frames", "Codecs", "Picture", "Sound", "Devices", "Pipelines"]),
+    needs: [
+      "Wire", "RTPReceiving", "DeviceNames", "Frames", "Codecs", "Picture", "Sound", "Devices", "Pipelines",
+      "TestSupport",
+    ]),
   tests(
     "SecureTransportTests",
     needs: ["Wire", "PeerConnection", "SecureTransport", "Simulation", "TestSupport", "COpenSSL"]),
@@ -273,8 +276,8 @@ let checks: [Target] = [
       "Wire", "Control", "Monitoring", "NightReport", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs",
       "Sound",
       "Devices", "Pipelines", "Discovery", "Storage", "Health", "Pairing", "Signaling", "Messages", "Identity",
-      "Server",
-      "Child", "TestSupport", product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
+      "Server", "RTP", "SDP", "PeerConnection",
+      "Child", "TestSupport", "Simulation", product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
       product("Logging", "swift-log"),
     ]),
   tests(
