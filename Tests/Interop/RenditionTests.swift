@@ -49,14 +49,24 @@ extension RealPeers {
       #expect(result.browser?.framesDropped ?? 1000 < 30, note)
     }
 
+    /// On a thread of its own: the pool's are as many as the cores, and this one blocks.
+    private func watch(_ url: String, _ token: String, _ arguments: [String] = []) async throws -> ViewerResult {
+      try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async {
+          continuation.resume(
+            with: Result {
+              try ViewerProgram.chromium.watch(url, token: token, duration: 25, arguments: arguments).result
+            })
+        }
+      }
+    }
+
     @Test func oneViewerOnAWeakPathLeavesThePictureOfTheOtherAlone() async throws {
       let child = try ChildProcess(configuration: Self.configuration)
       let (url, token) = ("https://127.0.0.1:\(child.port)/whep", child.token)
       let port = try status(child).mediaPort
-      async let watchedWide = ViewerProgram.chromium.watch(url, token: token, duration: 25).result
-      async let watchedNarrow = ViewerProgram.chromium.watch(
-        url, token: token, duration: 25, arguments: ["--path", "\(port)@0:400"]
-      ).result
+      async let watchedWide = watch(url, token)
+      async let watchedNarrow = watch(url, token, ["--path", "\(port)@0:400"])
       try await Task.sleep(for: .seconds(20))
       let told = try status(child)
       let (wide, narrow) = (try await watchedWide, try await watchedNarrow)
