@@ -279,8 +279,8 @@ let checks: [Target] = [
       "Wire", "Control", "Monitoring", "NightReport", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs",
       "Sound",
       "Devices", "Pipelines", "Discovery", "Storage", "Health", "Pairing", "Signaling", "Messages", "Identity",
-      "Server",
-      "Child", "TestSupport", product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
+      "Server", "RTP", "SDP", "PeerConnection",
+      "Child", "TestSupport", "Simulation", product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
       product("Logging", "swift-log"),
     ]),
   tests(

@@ -29,6 +29,10 @@ struct Status: ParsableCommand {
       if let milliseconds = camera.encodeMilliseconds {
         print("  \(camera.encoded) pictures encoded, \(milliseconds) ms each, target \(camera.targetKbps) kbit/s")
       }
+      for rendition in camera.renditions {
+        let size = rendition.width.flatMap { width in rendition.height.map { "\(width)x\($0)" } } ?? "not yet"
+        print("  \(rendition.name): \(size), \(rendition.targetKbps) kbit/s, viewers: \(rendition.viewers)")
+      }
     }
     print("Microphone: \(status.microphone.state), \(status.microphone.detail), level \(status.microphone.levelDb) dB")
     if status.viewers.isEmpty {
@@ -38,10 +42,10 @@ struct Status: ParsableCommand {
         [
           viewer.name, viewer.state, Self.duration(viewer.seconds), viewer.roundTripMs.map { "\($0) ms" } ?? "-",
           viewer.fractionLost.map { "\(($0 * 1000).rounded() / 10) %" } ?? "-",
-          "\(viewer.availableOutgoingKbps) kbit/s",
+          "\(viewer.availableOutgoingKbps) kbit/s", viewer.picture ?? "-",
         ]
       }
-      print(Table.text([["VIEWER", "STATE", "SINCE", "ROUND TRIP", "LOST", "PATH"]] + rows))
+      print(Table.text([["VIEWER", "STATE", "SINCE", "ROUND TRIP", "LOST", "PATH", "PICTURE"]] + rows))
     }
     for notifier in status.notifiers ?? [] {
       print(

@@ -48,10 +48,25 @@ private final class Received: MediaReceiver {
     relay.receiver = received
   }
 
-  private func frame(_ number: Int, key: Bool = false) -> EncodedVideoFrame {
+  private func frame(_ number: Int, key: Bool = false, of rendition: Rendition = .high) -> EncodedVideoFrame {
     EncodedVideoFrame(
       data: [], captureTime: .zero + .milliseconds(number), isKeyFrame: key, temporalLayer: 0, isLayerSync: false,
-      width: 16, height: 16)
+      width: 16, height: 16, rendition: rendition)
+  }
+
+  @Test func theOtherRenditionIsNotBrokenWithIt() {
+    for number in 0..<65 { relay.video(frame(number, key: number == 0), camera: 0) }
+    loop.run()
+    #expect(received.broken == [[.high]])
+    relay.video(frame(65, of: .low), camera: 0)
+    relay.video(frame(65), camera: 0)
+    loop.run()
+    #expect(received.pictures.count == 65 && received.pictures.last?.rendition == .low)
+    // A key frame of the one repairs the other no more than it breaks it.
+    relay.video(frame(66, key: true, of: .low), camera: 0)
+    relay.video(frame(67), camera: 0)
+    loop.run()
+    #expect(received.pictures.count == 66)
   }
 
   @Test func framesArriveInTheirOrder() {

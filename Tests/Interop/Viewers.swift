@@ -23,6 +23,20 @@ struct ViewerResult: Decodable {
     var count: Int
   }
 
+  /// What came in one size, from the time of its first picture on, in seconds from the very first.
+  struct Size: Decodable {
+    var at: Double
+    var width: Int
+    var height: Int
+    var pictures: Int
+  }
+
+  /// What a browser counted itself.
+  struct Browser: Decodable {
+    var pliCount: Int?
+    var framesDropped: Int?
+  }
+
   var connected: Bool
   var error: String?
   var whepStatus: Int?
@@ -36,6 +50,9 @@ struct ViewerResult: Decodable {
   var audio: Audio
   var dataChannel: Channel
   var ipFamily: String?
+  /// Of browsers only.
+  var sizes: [Size]?
+  var browser: Browser?
 }
 
 enum ViewerProgram: String, CaseIterable, CustomStringConvertible {

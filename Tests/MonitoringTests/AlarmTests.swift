@@ -18,7 +18,9 @@ import Wire
         var state: String
         var captured: UInt64
         var fault: String?
+        var picture: Picture?
       }
+      struct Picture: Decodable { var rendition: String }
       struct Refusal: Decodable { var reason: String }
       struct Details: Decodable {
         var phase: String?
@@ -146,7 +148,8 @@ import Wire
       try told.map { told in
         Alarm.Track(
           state: try #require(.init(rawValue: told.state)), captured: told.captured + UInt64((rate ?? 0) * seconds),
-          fault: told.fault.flatMap(DeviceFault.init))
+          fault: told.fault.flatMap(DeviceFault.init),
+          picture: (told.picture?.rendition).flatMap(PictureRendition.init))
       }
     }
     let data = step.data

@@ -39,6 +39,27 @@ import Wire
     #expect(view.banner == WatchView.Banner(title: "Reconnecting", lines: ["no route"], isAlarm: false))
   }
 
+  @Test(arguments: PictureRendition.allCases)
+  func whatAWeakConnectionLeavesOfThePictureIsSaid(_ rendition: PictureRendition) {
+    func beat(_ rendition: PictureRendition, _ reason: String?) -> WatchEvent {
+      .push(
+        .heartbeat(
+          HeartbeatDocument(
+            time: 0, uptimeSeconds: 0,
+            video: .init(
+              state: .running, captured: 0, encoded: 0, keyFrames: 0, sent: 0, targetKbps: 0,
+              picture: PictureDocument(rendition: rendition, reason: reason)), audio: nil)))
+    }
+    var view = view(.state(.connected), beat(rendition, PictureDocument.weakConnection))
+    #expect(view.parts.contains { $0.hasPrefix("weak connection") } == (rendition != .high))
+    #expect((view.banner != nil) == (rendition == PictureRendition.none))
+    view.note(beat(rendition, nil))
+    #expect(!view.parts.contains { $0.hasPrefix("weak connection") })
+    view.note(beat(.low, PictureDocument.weakConnection))
+    view.note(.state(.reconnecting))
+    #expect(!view.parts.contains { $0.hasPrefix("weak connection") })
+  }
+
   @Test func anAlarmStandsBeforeEverythingUntilItIsSeen() {
     var view = view(.state(.reconnecting), .alarm(report(.link)))
     #expect(view.isRinging)

@@ -78,8 +78,9 @@ extension ControlService {
       time: Self.unixTime, uptimeSeconds: (MonotonicClock.now - viewers.started).inSeconds.rounded(.down),
       video: .init(
         state: pipeline?.camera.deviceState ?? .off, captured: video.captured, encoded: video.encoded,
-        keyFrames: video.keyFrames, sent: sent(.video), targetKbps: pipeline?.targetKbps ?? 0,
-        fault: pipeline?.camera.fault),
+        keyFrames: video.keyFrames, sent: sent(.video),
+        targetKbps: pipeline?.targetKbps(for: viewer.route.assignment.rendition) ?? 0,
+        fault: pipeline?.camera.fault, picture: viewer.seesPicture ? viewer.route.assignment.document : nil),
       audio: .init(
         state: viewers.audio.microphone.deviceState, captured: audio.captured, encoded: audio.encoded,
         sent: sent(.audio), levelDb: tenths(audio.levelDb),

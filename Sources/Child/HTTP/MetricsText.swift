@@ -25,6 +25,19 @@ enum MetricsText {
       "frames_dropped_total", "counter", "Pictures encoded, but dropped while the node could not send.",
       cameras { Double($0.dropped) })
     family("video_target_kbps", "gauge", "The encoder's target rate.", cameras { Double($0.targetKbps) })
+    let renditions = { (value: (StatusReport.Rendition) -> Double) in
+      status.cameras.flatMap { camera in
+        camera.renditions.map { rendition in
+          (
+            labels: "{camera=\"\(escape(camera.id))\",rendition=\"\(rendition.name)\"}", value: value(rendition)
+          )
+        }
+      }
+    }
+    family(
+      "rendition_target_kbps", "gauge", "Target rate of each encoder that somebody is on.",
+      renditions { Double($0.targetKbps) })
+    family("rendition_viewers", "gauge", "Viewers on each encoder.", renditions { Double($0.viewers) })
     one("microphone_up", "gauge", "1 while the microphone delivers.", status.microphone.state == "running" ? 1 : 0)
     one("audio_blocks_captured_total", "counter", "Blocks of 20 ms heard.", Double(status.microphone.captured))
     one("audio_level_decibels", "gauge", "RMS sound level, dB below full scale.", status.microphone.levelDb)
@@ -37,6 +50,12 @@ enum MetricsText {
     family(
       "viewer_packets_retransmitted_total", "counter", "Packets sent again.",
       viewers { Double($0.packetsRetransmitted) })
+    family(
+      "viewer_picture", "gauge", "What a viewer is sent of the picture: 4 high, 3 middle, 2 low, 1 stills, 0 none.",
+      status.viewers.enumerated().compactMap { index, viewer in
+        guard let picture = viewer.picture, let number = pictureNumbers[picture] else { return nil }
+        return (labels: "{viewer=\"\(escape(viewer.name))\",number=\"\(index)\"}", value: number)
+      })
     one(
       "datagrams_lost_total", "counter", "Datagrams that the kernel refused or that waited too long to be sent.",
       Double(status.datagrams.lost))
@@ -44,6 +63,8 @@ enum MetricsText {
       "datagrams_ignored_total", "counter", "Datagrams from strangers.", Double(status.datagrams.ignored))
     return text
   }
+
+  private static let pictureNumbers: [String: Double] = ["high": 4, "middle": 3, "low": 2, "stills": 1, "none": 0]
 
   /// Label values escape backslash, quote and line feed.
   private static func escape(_ value: String) -> String {

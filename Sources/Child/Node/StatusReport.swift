@@ -30,6 +30,22 @@ public struct StatusReport: Codable, Sendable {
     public var brightness: Double?
     /// The infrared lamp: `on`, `off` or `missing`; nil without one.
     public var infrared: String?
+    /// Those that somebody is on.
+    public var renditions: [Rendition] = []
+  }
+
+  /// One encoder of a camera.
+  public struct Rendition: Codable, Sendable {
+    /// `high`, `middle` or `low`.
+    public var name: String
+    public var targetKbps: Int
+    /// Of its last picture; nil before the first.
+    public var width: Int?
+    public var height: Int?
+    public var encoded: UInt64
+    public var keyFrames: UInt64
+    /// Viewers that are on it, those with stills among them.
+    public var viewers: Int
   }
 
   public struct Microphone: Codable, Sendable {
@@ -55,6 +71,10 @@ public struct StatusReport: Codable, Sendable {
     public var packetsRetransmitted: UInt64
     public var fractionLost: Double?
     public var availableOutgoingKbps: Int
+    /// What it is sent of the picture: `high`, `middle`, `low`, `stills` or `none`; nil without a picture track.
+    public var picture: String?
+    /// Why it is not sent more; nil where nothing is held back.
+    public var pictureReason: String?
   }
 
   /// Media datagrams, of all viewers.

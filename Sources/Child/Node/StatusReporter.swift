@@ -92,6 +92,7 @@ final class StatusReporter: Sendable {
       encodeMilliseconds: counters.encoded == 0
         ? nil : hundredths(Double(counters.encodeNanoseconds) / Double(counters.encoded) / 1e6),
       encoderSpeed: counters.speed)
+    camera.renditions = renditions(index, video)
     camera.night = night?.isNight
     camera.brightness = night?.brightness.map(hundredths)
     camera.infrared = night?.infrared?.rawValue
@@ -108,6 +109,21 @@ final class StatusReporter: Sendable {
       camera.detail = "\(error)"
     }
     return camera
+  }
+
+  private func renditions(_ index: Int, _ video: VideoPipeline) -> [StatusReport.Rendition] {
+    guard video.isEncoding else { return [] }
+    let (targets, counters) = (video.targets, video.renditionCounters)
+    let watching = viewers.registry.all.filter { $0.camera == index && $0.isConnected && $0.seesPicture }
+    return Rendition.allCases.reversed().compactMap { rendition in
+      guard let target = targets[rendition] else { return nil }
+      let known = counters[rendition]
+      return StatusReport.Rendition(
+        name: PictureStep(rendition).told.rawValue, targetKbps: target.kbps,
+        width: known.encoded == 0 ? nil : known.width, height: known.encoded == 0 ? nil : known.height,
+        encoded: known.encoded, keyFrames: known.keyFrames,
+        viewers: watching.count { $0.route.assignment.rendition == rendition })
+    }
   }
 
   private func microphone() -> StatusReport.Microphone {
@@ -129,6 +145,7 @@ final class StatusReporter: Sendable {
     let connection = viewers.hub.connection(viewer.peer)
     let statistics = connection?.statistics(now: MonotonicClock.now)
     let streams = statistics?.outboundRTP ?? []
+    let picture = viewer.seesPicture ? viewer.route.assignment.document : nil
     return StatusReport.Viewer(
       name: viewer.name, state: connection?.state.rawValue ?? "closed", permissions: viewer.permissions.names,
       seconds: tenths((MonotonicClock.now - viewer.since).inSeconds),
@@ -137,7 +154,8 @@ final class StatusReporter: Sendable {
       bytesSent: statistics?.bytesSent ?? 0, packetsSent: statistics?.packetsSent ?? 0,
       packetsRetransmitted: streams.reduce(0) { $0 + $1.retransmittedPacketsSent },
       fractionLost: streams.compactMap(\.fractionLost).max(),
-      availableOutgoingKbps: statistics?.availableOutgoingKbps ?? 0)
+      availableOutgoingKbps: statistics?.availableOutgoingKbps ?? 0,
+      picture: picture?.rendition, pictureReason: picture?.reason)
   }
 }
 

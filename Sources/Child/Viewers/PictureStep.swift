@@ -1,3 +1,4 @@
+internal import Control
 internal import Frames
 internal import Wire
 
@@ -9,6 +10,17 @@ enum PictureStep: Int, CaseIterable, Comparable {
   case low, middle, high
 
   static func < (one: PictureStep, other: PictureStep) -> Bool { one.rawValue < other.rawValue }
+
+  /// As viewers and `status` are told.
+  var told: PictureRendition {
+    switch self {
+    case .high: .high
+    case .middle: .middle
+    case .low: .low
+    case .stills: .stills
+    case .soundAlone: .none
+    }
+  }
 
   init(_ rendition: Rendition) {
     self =
@@ -29,6 +41,10 @@ struct PictureAssignment: Equatable {
   var takesAllLayers: Bool
   /// Less than the best is sent because of the path.
   var isReduced: Bool
+
+  var document: PictureDocument {
+    PictureDocument(rendition: step.told, reason: isReduced ? PictureDocument.weakConnection : nil)
+  }
 
   static let best = PictureAssignment(step: .high, rendition: .high, takesAllLayers: true, isReduced: false)
 }

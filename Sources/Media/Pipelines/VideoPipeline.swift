@@ -280,6 +280,11 @@ public final class VideoPipeline: Sendable {
   public var targets: PerRendition<RenditionTarget?> { shared.withLock { $0.orders.targets } }
   /// Of the best rendition that is wanted; 0 when there is none.
   public var targetKbps: Int { Rendition.allCases.reversed().lazy.compactMap { self.targets[$0]?.kbps }.first ?? 0 }
+  /// Of this rendition; of the best one for nil.
+  public func targetKbps(for rendition: Rendition?) -> Int {
+    rendition.flatMap { targets[$0]?.kbps } ?? targetKbps
+  }
+
   public var counters: Counters { shared.withLock { $0.counters } }
   public var renditionCounters: PerRendition<RenditionCounters> { shared.withLock { $0.renditions } }
   /// Size of the camera's pictures, in pixels; as asked for until it is known.

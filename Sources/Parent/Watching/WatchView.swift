@@ -31,6 +31,8 @@ public struct WatchView: Sendable {
   public var end: String?
   /// The state of the child as it told us; parts that it never told are nil.
   public private(set) var child = StateDocument()
+  /// What the child sends of the picture, and why not more.
+  public private(set) var picture: PictureDocument?
   /// The fire drill that runs, also while it keeps the link from us.
   public private(set) var drill: DrillDocument?
   private var drillAskedAt: Instant?
@@ -56,7 +58,10 @@ public struct WatchView: Sendable {
       linkState = state
       if state == .connected { lossReason = nil }
       // What it was before the link was lost is not shown as what it is.
-      if state == .reconnecting { child = StateDocument() }
+      if state == .reconnecting {
+        child = StateDocument()
+        picture = nil
+      }
     case .lost(let reason): lossReason = reason
     case .alarm(let report): alarm = report
     case .push(.hello(let hello)):
@@ -64,7 +69,8 @@ public struct WatchView: Sendable {
       child = hello.state
       drill = hello.state.drill
     case .push(.state(let state)): merge(state)
-    case .push(.event), .push(.heartbeat), .push(.level), .push(.goodbye): break
+    case .push(.heartbeat(let beat)): picture = beat.video?.picture
+    case .push(.event), .push(.level), .push(.goodbye): break
     }
   }
 
@@ -106,6 +112,7 @@ public struct WatchView: Sendable {
     if let alarm { parts.append(alarm.kind.title + (alarm.isAcknowledged ? " (seen)" : "")) }
     if let level = levelDb { parts.append("\(Int(saturating: level.rounded())) dB") }
     if let delay = delayText { parts.append(delay) }
+    if let pictureText { parts.append(pictureText) }
     if isMuted { parts.append("sound is off") }
     if vox != nil { parts.append(statistics?.isVoxOpen == true ? "loud" : "quiet") }
     parts += childParts
@@ -127,6 +134,20 @@ public struct WatchView: Sendable {
     guard linkState == .connected else { return nil }
     if let delay = statistics?.latencyMs?.p50 { return "\(delay) ms" }
     return statistics?.latencyEstimateMs.map { "~\(Int(saturating: $0.rounded())) ms" }
+  }
+
+  /// Which picture a weak connection leaves; nil while it is the whole one.
+  private var pictureText: String? {
+    guard linkState == .connected, let picture, picture.reason != nil else { return nil }
+    return PictureRendition(rawValue: picture.rendition).flatMap { rendition in
+      switch rendition {
+      case .high: nil
+      case .middle: "weak connection: smaller picture"
+      case .low: "weak connection: small picture"
+      case .stills: "weak connection: a picture every few seconds"
+      case .none: "weak connection: sound alone"
+      }
+    }
   }
 
   private var childParts: [String] {
@@ -166,7 +187,10 @@ public struct WatchView: Sendable {
     case .disconnected: return Banner(title: "The link is weak", lines: ["Nothing gets through now."], isAlarm: false)
     case .reconnecting:
       return Banner(title: "Reconnecting", lines: [lossReason].compactMap(\.self), isAlarm: false)
-    case .connecting, .connected, .ended: return nil
+    case .connected:
+      guard let picture, picture.rendition == PictureRendition.none.rawValue else { return nil }
+      return Banner(title: "Sound alone", lines: ["The connection is too weak for a picture."], isAlarm: false)
+    case .connecting, .ended: return nil
     }
   }
 

@@ -268,7 +268,9 @@ public final class Watcher: @unchecked Sendable {
       alarm?.note(
         .heartbeat(
           video: beat.video.map {
-            Alarm.Track(state: $0.state, captured: $0.captured, fault: $0.fault.flatMap(DeviceFault.init))
+            Alarm.Track(
+              state: $0.state, captured: $0.captured, fault: $0.fault.flatMap(DeviceFault.init),
+              picture: ($0.picture?.rendition).flatMap(PictureRendition.init))
           },
           audio: beat.audio.map {
             Alarm.Track(state: $0.state, captured: $0.captured, fault: $0.fault.flatMap(DeviceFault.init))

@@ -36,6 +36,36 @@ public enum DeviceFault: String, CaseIterable, Sendable {
   case digitalSilence = "digital-silence"
 }
 
+/// What a viewer is sent of the picture, from all to nothing.
+public enum PictureRendition: String, CaseIterable, Sendable {
+  /// As the camera delivers it.
+  case high
+  /// 360 rows.
+  case middle
+  /// 180 rows, ten pictures a second.
+  case low
+  /// One picture every five seconds.
+  case stills
+  /// The sound alone.
+  case none
+}
+
+/// What this viewer is sent of the picture, and why not more.
+public struct PictureDocument: Codable, Hashable, Sendable {
+  /// A `PictureRendition`, or one that only a newer child knows.
+  public var rendition: String
+  /// Left out where nothing is held back.
+  public var reason: String?
+
+  public init(rendition: PictureRendition, reason: String? = nil) {
+    self.rendition = rendition.rawValue
+    self.reason = reason
+  }
+
+  /// The viewer's path carries no more.
+  public static let weakConnection = "weak-connection"
+}
+
 public struct HeartbeatDocument: Codable, Hashable, Sendable {
   public struct Video: Codable, Hashable, Sendable {
     public var state: DeviceState
@@ -47,11 +77,14 @@ public struct HeartbeatDocument: Codable, Hashable, Sendable {
     public var targetKbps: Int
     /// A `DeviceFault`, or one that only a newer child knows.
     public var fault: String?
+    /// Nil from a child of an earlier version.
+    public var picture: PictureDocument?
 
     public init(
       state: DeviceState, captured: UInt64, encoded: UInt64, keyFrames: UInt64, sent: UInt64, targetKbps: Int,
-      fault: DeviceFault? = nil
+      fault: DeviceFault? = nil, picture: PictureDocument? = nil
     ) {
+      self.picture = picture
       self.fault = fault?.rawValue
       self.state = state
       self.captured = captured

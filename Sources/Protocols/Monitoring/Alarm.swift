@@ -52,12 +52,20 @@ public struct Alarm: Sendable {
     public var captured: UInt64
     /// What is wrong with a missing device that delivers nevertheless.
     public var fault: DeviceFault?
+    /// What the child sends of the picture; nil where it does not say, and for sound.
+    public var picture: PictureRendition?
 
-    public init(state: DeviceState, captured: UInt64, fault: DeviceFault? = nil) {
+    public init(
+      state: DeviceState, captured: UInt64, fault: DeviceFault? = nil, picture: PictureRendition? = nil
+    ) {
+      self.picture = picture
       self.state = state
       self.captured = captured
       self.fault = fault
     }
+
+    /// Pictures come seldom or not at all, and the person knows.
+    var isSparse: Bool { picture == .stills || picture == PictureRendition.none }
   }
 
   public enum Phase: Hashable, Sendable {
@@ -94,6 +102,8 @@ public struct Alarm: Sendable {
     public var opening: Duration = .seconds(10)
     /// The same picture for this long is a frozen one, where pictures come with a digest.
     public var same: Duration = .seconds(10)
+    /// Between two stills, of a child that says that it sends no more.
+    public var stillInterval: Duration = .seconds(5)
     /// The test ends by itself.
     public var test: Duration = .seconds(30)
     /// False: only a notice.
@@ -180,6 +190,10 @@ public struct Alarm: Sendable {
       last.sound = now
     case .heartbeat(let video, let audio):
       arrived(now)
+      // A picture that comes more often than before is waited for from now on.
+      if let before = self.video?.track, before.isSparse, before.picture != video?.picture {
+        (last.picture, last.change) = (now, now)
+      }
       Self.beat(&self.video, video, now)
       Self.beat(&self.audio, audio, now)
     case .hello:
@@ -357,17 +371,22 @@ public struct Alarm: Sendable {
     case .off, nil: break
     }
     if isAudioOnly { return }
+    // The person is told of what a weak connection leaves; it does not ring as well.
+    func awaited(_ since: Instant?) -> Instant? {
+      guard let track = video?.track, track.isSparse else { return since }
+      return track.picture == .stills ? since.map { min(now, $0 + limits.stillInterval) } : nil
+    }
     switch video?.track.state {
     case .missing:
       let kind = video?.track.fault == .frozen ? Kind.frozenPicture : .camera
       found[kind] = video.map { Condition(since: $0.since, from: $0.since) }
     case .opening: found[.camera] = video.flatMap { Self.condition($0.since, after: limits.opening, now) }
-    case .running: found[.frozenPicture] = standing(earlier(stop(of: video), last.picture))
+    case .running: found[.frozenPicture] = standing(earlier(stop(of: video), awaited(last.picture)))
     case nil where !hasBeat && hasHadPicture: found[.frozenPicture] = standing(last.picture)
     case .off, nil: break
     }
     if found[.frozenPicture] == nil, digest != nil, video.map({ $0.track.state == .running }) ?? !hasBeat {
-      found[.frozenPicture] = last.change.flatMap { Self.condition($0, after: limits.same, now) }
+      found[.frozenPicture] = awaited(last.change).flatMap { Self.condition($0, after: limits.same, now) }
     }
   }
 

@@ -8,6 +8,8 @@ export const defaultLimits = Object.freeze({
   opening: 10,
   /** The same picture for this long is a frozen one, where pictures come with a digest. */
   same: 10,
+  /** Between two stills, of a child that says that it sends no more. */
+  stillInterval: 5,
   /** False: the kind is only a notice. */
   picture: true,
   microphone: true,
@@ -25,6 +27,9 @@ const [firstLoudness, louder, louderEvery] = [0.3, 0.1, 10];
 /** The gravest first. */
 const order = ["revoked", "link", "microphone", "digital-silence", "camera", "frozen-picture", "own-sound", "test", "child-stopped"];
 
+/** Pictures come seldom or not at all, and the person knows. */
+const sparse = new Set(["stills", "none"]);
+
 const finalRefusals = new Set(["not-paired", "expired", "token"]);
 /** What keeps this page from being heard without anybody's wish. */
 const ownFaults = new Set(["tap", "made-up"]);
@@ -33,7 +38,7 @@ const ownFaults = new Set(["tap", "made-up"]);
  * Decides what is an alarm. Pure: it has no clock and does nothing. All times are seconds of one clock, never backwards.
  *
  * What arrives is told by `note(kind, now, data)`:
- * - "picture" {digest?}, "sound", "heartbeat" {video?: {state, captured}, audio?: {state, captured, fault?}}: arrivals
+ * - "picture" {digest?}, "sound", "heartbeat" {video?: {state, captured, picture?: {rendition}}, audio?: {state, captured, fault?}}: arrivals
  * - "phase" {phase, refusal, audioOnly?}: the watcher's; "hello", "goodbye": the child's
  * - "own-sound" {hearing, reason}: the verdict of Sound
  * - "woke" {seconds}: this page did not run for so long; what it could not see is no gap
@@ -78,6 +83,10 @@ export class Alarm {
         break;
       case "heartbeat":
         this.#arrived(now);
+        // A picture that comes more often than before is waited for from now on.
+        if (sparse.has(this.#tracks.video?.rendition) && this.#tracks.video.rendition !== data?.video?.picture?.rendition) {
+          this.#last.picture = this.#last.change = now;
+        }
         this.#beat("video", data?.video, now);
         this.#beat("audio", data?.audio, now);
         break;
@@ -157,10 +166,10 @@ export class Alarm {
 
   #beat(name, told, now) {
     if (!told || typeof told !== "object") return void delete this.#tracks[name];
-    const { state, captured, fault } = told;
+    const { state, captured, fault, picture } = told;
     const before = this.#tracks[name] ?? { since: now, at: now };
     this.#tracks[name] = {
-      state, captured, fault, told: now,
+      state, captured, fault, rendition: picture?.rendition, told: now,
       since: before.state === state ? before.since : now,
       // Any other number is progress: another camera counts for itself.
       at: before.captured === captured && state === "running" ? before.at : now,
@@ -242,7 +251,7 @@ export class Alarm {
   }
 
   #findDevices(found, add, at) {
-    const { gap, opening, same } = this.#limits;
+    const { gap, opening, same, stillInterval } = this.#limits;
     const { audio, video } = this.#tracks;
     // Other data came meanwhile: where all ends at once, the link is lost.
     const stands = (kind, since) => this.#last.any - since > elsewhere && add(kind, since, gap);
@@ -258,8 +267,13 @@ export class Alarm {
     if (video?.state === "missing") at(video.fault === "frozen" ? "frozen-picture" : "camera", video.since);
     else if (video?.state === "opening") add("camera", video.since, opening);
     else if (video?.state === "running" || !hasBeat) {
-      stands("frozen-picture", Math.min(stopped(video), this.#last.picture));
-      if (!found.has("frozen-picture") && this.#digest !== null) add("frozen-picture", this.#last.change, same);
+      // The person is told of what a weak connection leaves; it does not ring as well.
+      const awaited = (since) => {
+        if (!sparse.has(video?.rendition)) return since;
+        return video.rendition === "stills" ? since + stillInterval : Infinity;
+      };
+      stands("frozen-picture", Math.min(stopped(video), awaited(this.#last.picture)));
+      if (!found.has("frozen-picture") && this.#digest !== null) add("frozen-picture", awaited(this.#last.change), same);
     }
   }
 }

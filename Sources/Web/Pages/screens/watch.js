@@ -34,7 +34,9 @@ export function watchScreen(watching, app) {
     round("full", "full", () => stage.toggleFull()), round("settings", "settings", () => app.go("settings")));
   const troubleText = h("span");
   const trouble = h("div", { class: "banner mild", role: "status" }, troubleText, ownPage(watching.child.origin));
-  const info = h("div", { class: "info" }, alarm.banner, trouble, hearingBadge(watching), statusLine(watching, () => openDetails(watching)));
+  // What a weak connection leaves of the picture.
+  const reduced = h("div", { class: "banner mild", role: "status" });
+  const info = h("div", { class: "info" }, alarm.banner, trouble, reduced, hearingBadge(watching), statusLine(watching, () => openDetails(watching)));
 
   // Each with what stands in its way, the sheet or order it is for, and whether the child says that it is on.
   const actions = [
@@ -77,6 +79,9 @@ export function watchScreen(watching, app) {
     document.title = watching.name;
     for (const each of actions) each.update();
     const { phase, refusal } = watching.watcher;
+    const left = phase === "live" ? reducedPicture(watching) : "";
+    reduced.hidden = !left;
+    setText(reduced, left);
     trouble.hidden = phase === "live" || !["busy", "unreachable"].includes(refusal?.reason);
     if (!trouble.hidden) setText(troubleText, t(refusal.reason === "busy" ? "status.busy" : "pairing.unreachable"));
   };
@@ -95,4 +100,12 @@ export function watchScreen(watching, app) {
     talk.close();
     element.remove();
   } };
+}
+
+const reductions = new Set(["middle", "low", "stills", "none"]);
+
+/** A sentence about the picture that a weak connection leaves; empty while it is the whole one. */
+function reducedPicture({ control, watcher }) {
+  const { rendition, reason } = control.heartbeat?.video?.picture ?? {};
+  return reason && !watcher.audioOnly && reductions.has(rendition) ? t(`picture.${rendition}`) : "";
 }

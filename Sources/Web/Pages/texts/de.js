@@ -130,6 +130,11 @@ export default {
     old: "Altes Bild: vor {age}", still: "Altes Bild: {when}",
   },
   start: { failed: "Die Seite konnte nicht starten. Bitte neu laden; hilft das nicht, den Browser aktualisieren." },
+  picture: {
+    middle: "Schwache Verbindung: Das Bild ist kleiner.", low: "Schwache Verbindung: Das Bild ist klein und bewegt sich weniger.",
+    stills: "Schwache Verbindung: alle paar Sekunden ein Bild. Der Ton läuft weiter.",
+    none: "Die Verbindung ist zu schwach für ein Bild. Der Ton läuft weiter.",
+  },
   status: {
     busy: "Zu viele sehen gleichzeitig zu. Die Seite versucht es weiter.",
     live: "Live", sound: "Ton live", frozen: "Kein Bild seit {age}", waiting: "Warte auf das Bild", delay: "{time} verzögert",

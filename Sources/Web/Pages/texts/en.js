@@ -122,6 +122,10 @@ export default {
     old: "Old picture: {age} ago", still: "Old picture: {when}",
   },
   start: { failed: "The page could not start. Reload it; if that does not help, update the browser." },
+  picture: {
+    middle: "Weak connection: the picture is smaller.", low: "Weak connection: the picture is small and moves less.",
+    stills: "Weak connection: one picture every few seconds. The sound goes on.", none: "The connection is too weak for a picture. The sound goes on.",
+  },
   status: {
     busy: "Too many are watching at once. The page keeps trying.",
     live: "Live", sound: "Live sound", frozen: "No picture for {age}", waiting: "Waiting for the picture", delay: "{time} delay", relayed: "relayed",
