@@ -81,9 +81,11 @@ class Bench:
                     time.sleep(settle)
                     before = frames_so_far(sender) if isinstance(sender, Child) else None
                     started = cable.start()
+                    time.sleep(seconds)
+                    # While somebody still watches: a child that nobody watches encodes nothing.
+                    after = frames_so_far(sender) if isinstance(sender, Child) else None
                     record, extra = viewer.finish(started, seconds)
-                if before:
-                    after = frames_so_far(sender)
+                if before and after:
                     # A busy machine encodes fewer than the camera takes.
                     extra |= {"encodedPerSecond": (after[1] - before[1]) / (after[0] - before[0]), "camera": sender.camera()}
         seen = replace(network_figures.seen(record, seconds, case.falls(seconds)), **extra.pop("browser", {}))

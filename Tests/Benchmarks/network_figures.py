@@ -43,7 +43,7 @@ class Second:
 class Fall:
     """A rate that fell, and came back."""
 
-    #: Seconds from the fall until the delay's 95th percentile was short in every second that had a picture.
+    #: Seconds from the fall until a second whose delay's 95th percentile was short, and after which none was long.
     settled_s: float | None
     is_aged: bool
     #: Full seconds without a picture while the rate was low; with a delay, after it was short again or had the time to be.
@@ -288,19 +288,15 @@ def _fall(
     record: Record, series: list[Second], frozen: list[tuple[float, float]], fell: float, returned: float, ended: float
 ) -> Fall:
     low = [second for second in series if fell <= second.at and second.at + 1 <= returned]
-    is_aged = any(second.delay_p95_ms is not None for second in low)
-    settled: float | None = None
-    if is_aged:
-        late = [second.at + 1 for second in low if second.delay_p95_ms is not None and second.delay_p95_ms >= SHORT_MS]
-        # One that is still late at the end has never settled.
-        settled = max(0.0, max(late, default=fell) - fell)
-        if low and late and late[-1] >= low[-1].at + 1:
-            settled = None
+    aged = [second for second in low if second.delay_p95_ms is not None]
+    last_late = max((second.at for second in aged if second.delay_p95_ms >= SHORT_MS), default=-1)
+    # A second without a picture is neither: it takes a picture to show that it is over.
+    settled = next((max(0.0, second.at - fell) for second in aged if second.at > last_late), None)
     after = fell + (settled if settled is not None else 4)
     full = [second for second in series if -BEFORE_SECONDS <= second.at < fell and second.frames > 0]
     return Fall(
         settled_s=round(settled, 1) if settled is not None else None,
-        is_aged=is_aged,
+        is_aged=bool(aged),
         empty_seconds=sum(1 for second in low if second.at >= after and second.frames < 0.5),
         concealed_percent=record.concealed_percent(fell, returned),
         longest_freeze_ms=round(max((length for at, length in frozen if fell < at <= returned), default=0.0) * 1000),

@@ -73,6 +73,11 @@ class Figures(unittest.TestCase):
         never = browser(shown, lambda at: 800 if 10 <= at < 50 else 50, lambda at: 1500 if at < 10 else 400)
         fall = seen(of_browser(never, STARTED, 60), 60, (10, 40)).fall
         self.assertEqual((fall.settled_s, fall.back_s), (None, None))
+        # Late pictures, and then none at all until the rate is back.
+        shown = times(-4, 13) + times(41, 60)
+        gone = browser(shown, lambda at: 800 if 10 <= at < 13 else 50, lambda at: 1500)
+        fall = seen(of_browser(gone, STARTED, 60), 60, (10, 40)).fall
+        self.assertEqual((fall.settled_s, fall.empty_seconds), (None, 26))
 
     def test_the_parent_tells_the_same_from_its_lines(self) -> None:
         lines, frames, frozen = [], 0, 0.0
