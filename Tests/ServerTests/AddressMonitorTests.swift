@@ -121,6 +121,24 @@ private final class OwnNetwork: @unchecked Sendable {
     var last = await changes.next()
     while last?.isEmpty == false { last = await changes.next() }
     #expect(last?.isEmpty == true)
+    try await Self.end(monitor, network)
+  }
+
+  /// As when its messages have overrun their buffer: ENOBUFS of netlink(7).
+  @Test(.timeLimit(.minutes(1))) func whatWasMissedIsAskedFor() async throws {
+    let network = try OwnNetwork()
+    try network.ip("link set lo up")
+    let (monitor, stream) = try await Self.watch(network)
+    var changes = stream.makeAsyncIterator()
+    try await network.group.next().submit { monitor.channel }.get()?.close().get()
+    try network.ip("addr add 10.77.5.1/24 dev lo")
+    #expect(Self.text(await changes.next()).contains("10.77.5.1"))
+    try network.ip("addr add 10.77.5.2/24 dev lo")
+    #expect(Self.text(await changes.next()).contains("10.77.5.2"))
+    try await Self.end(monitor, network)
+  }
+
+  private static func end(_ monitor: AddressMonitor, _ network: OwnNetwork) async throws {
     try await network.group.next().submit { monitor.close() }.get()
     try await network.group.shutdownGracefully()
   }

@@ -69,7 +69,7 @@ import Wire
     // Asked for at once, as after a change of the network.
     let asked = try await LabSocket.open(url: url, trust: .system)
     asked.verify(within: .milliseconds(50))
-    #expect(await asked.next() == .closed(.lost))
+    #expect(await asked.next() == .closed(.byUs(.goingAway)))
     try await mute.close()
     await lab.server.stop()
   }

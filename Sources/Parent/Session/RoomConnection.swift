@@ -129,7 +129,8 @@ final class RoomConnection {
       guard let self else { return }
       lose()
       guard session.isOpen else { return }
-      notify(.detached)
+      // One that was given up here says nothing of the child's program.
+      if case .byUs = closure {} else { notify(.detached) }
       scheduleReattaching()
     }
   }

@@ -49,7 +49,7 @@ final class AddressMonitor: ChannelInboundHandler, @unchecked Sendable {
   private let loop: any EventLoop
   private let changed: @Sendable () -> Void
   private var descriptor: Int32 = -1
-  private var channel: (any Channel)?
+  private(set) var channel: (any Channel)?
   private var table = InterfaceTable()
   private var dump: Dump?
   private var sequence: UInt32 = 0

@@ -44,7 +44,7 @@ public final class PeerHub: @unchecked Sendable {
 
   public let eventLoop: any EventLoop
   private let limit: Int
-  private let now: @Sendable () -> Instant
+  let now: @Sendable () -> Instant
   private let makeConnection: @Sendable (PeerConnectionConfiguration) -> PeerConnection
   /// Called on the event loop; set it before `bind`.
   public var onEvent: EventHandler = { _, _ in }
@@ -64,11 +64,12 @@ public final class PeerHub: @unchecked Sendable {
   /// How soon to retry after the send buffer was full: Wi-Fi sends a packet in a fraction of this.
   private static let fullBufferDelay: TimeAmount = .milliseconds(2)
   private static let timerSlack: Duration = .milliseconds(3)
-  private var peers: [PeerID: Peer] = [:]
+  private(set) var peers: [PeerID: Peer] = [:]
   private var byFragment: [String: PeerID] = [:]
   private(set) var addresses = PeerAddressTable()
   private var nextNumber: UInt64 = 1
   private let fastPaths: FastPaths
+  var spread = BurstSpread()
   private var deadlines = DeadlineQueue<PeerID>()
   private var timer: (any MediaTimer)?
   private var timerDeadline: Instant?
@@ -82,7 +83,7 @@ public final class PeerHub: @unchecked Sendable {
   /// Datagrams that the kernel refused, or that waited too long for room in the send buffer.
   public var lostDatagrams: UInt64 { writer.lostDatagrams }
 
-  private final class Peer {
+  final class Peer {
     let id: PeerID
     let connection: PeerConnection
     let fragment: String
@@ -316,24 +317,6 @@ public final class PeerHub: @unchecked Sendable {
     await socket?.close()
   }
 
-  // MARK: Media
-
-  /// Sends one frame or audio packet to every peer that `isWanted` selects; payloads are shared, not copied.
-  public func send(
-    _ payloads: [[UInt8]], kind: MediaKind, mediaTime: UInt32, captureTime: Instant, temporalLayer: Int = 0,
-    isKeyFrame: Bool = false, source: Int = 0, where isWanted: (PeerID) -> Bool = { _ in true }
-  ) {
-    eventLoop.preconditionInEventLoop()
-    let now = now()
-    for peer in peers.values where isWanted(peer.id) {
-      peer.connection.send(
-        payloads, kind: kind, mediaTime: mediaTime, captureTime: captureTime, temporalLayer: temporalLayer,
-        isKeyFrame: isKeyFrame, source: source, now: now)
-      drain(peer)
-    }
-    finishTurn()
-  }
-
   /// Sets the wall clock for every peer's sender reports; see `PeerConnection.setWallClock`.
   public func setWallClock(_ reference: WallClockReference) {
     eventLoop.preconditionInEventLoop()
@@ -388,7 +371,7 @@ public final class PeerHub: @unchecked Sendable {
 
   /// Sends a peer's pending output. A response to `authenticating` proves that the request from there was authentic,
   /// unless it is an error response, which anybody can provoke.
-  private func drain(_ peer: Peer, authenticating requester: TransportAddress? = nil) {
+  func drain(_ peer: Peer, authenticating requester: TransportAddress? = nil) {
     while let output = peer.connection.poll() {
       switch output {
       case .transmit(let datagram, _, let to):
@@ -466,7 +449,7 @@ public final class PeerHub: @unchecked Sendable {
   }
 
   /// Flushes once, sets the timer and delivers the events of this turn.
-  private func finishTurn() {
+  func finishTurn() {
     flush()
     schedule()
     guard !isDelivering else { return }

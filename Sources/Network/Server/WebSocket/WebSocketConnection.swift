@@ -88,8 +88,8 @@ public final class WebSocketConnection: @unchecked Sendable {
     handler.send(text)
   }
 
-  /// Asks the peer for a sign of life; without any within `limit` the connection is closed as lost. For when the network
-  /// has changed: TCP alone would wait for minutes.
+  /// Asks the peer for a sign of life; without any within `limit` we close the connection. For when the network has
+  /// changed: TCP alone would wait for minutes.
   public func verify(within limit: TimeAmount) {
     eventLoop.preconditionInEventLoop()
     handler.verify(within: limit)

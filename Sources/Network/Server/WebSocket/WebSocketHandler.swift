@@ -62,7 +62,9 @@ final class WebSocketHandler: ChannelInboundHandler {
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     context.eventLoop.assumeIsolated().scheduleTask(in: limit) {
       let (handler, context) = bound.value
-      if handler.framesReceived == before { context.close(promise: nil) }
+      guard case .open = handler.state, handler.framesReceived == before else { return }
+      handler.state = .closing(.byUs(.goingAway))
+      context.close(promise: nil)
     }
   }
 
