@@ -105,6 +105,8 @@ extension RealPeers {
         configuration: Self.configuration("name: phone, url: \"http://127.0.0.1:\(port)/ok\", events: [restart]"))
       _ = try Self.wait(child, "phone") { $0.failuresInARow > 0 }
       child.kill()
+      // Times are told in whole seconds.
+      Thread.sleep(forTimeInterval: 1.1)
       let server = try NotifiedServer(port: port)
       try child.restart()
       let told = server.wait("/ok", count: 2)

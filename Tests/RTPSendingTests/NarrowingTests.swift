@@ -48,6 +48,19 @@ import Wire
     #expect(call.targetKbps > 2000, "\(call.targetKbps)")
   }
 
+  /// However long nothing got through: the estimate does not fall so far that the viewer loses its picture.
+  @Test(arguments: [3, 10, 60])
+  func anInterruptedPathIsUsedAsBefore(seconds: Int) {
+    var call = Self.settled(queueMilliseconds: 500)
+    let before = call.targetKbps
+    call.link.isDown = true
+    call.run(for: .seconds(seconds))
+    #expect(call.targetKbps < before && call.targetKbps >= before * 24 / 100, "\(call.targetKbps) of \(before)")
+    call.link.isDown = false
+    call.run(for: .seconds(4))
+    #expect(call.targetKbps > before * 8 / 10, "\(call.targetKbps) of \(before)")
+  }
+
   /// A detour, or another access point: the delay is that of the path, and no rate would shorten it.
   @Test func aPathThatBecomesLongerIsNotTakenForAQueueForLong() {
     var call = Self.settled(queueMilliseconds: 500, cameraKbps: 1500)

@@ -97,11 +97,12 @@ struct Call {
   }
 
   private mutating func makeFeedback() {
-    guard let base = nextNumber, let last = arrivals.last(where: { $0.at <= now }) else { return }
+    guard var base = nextNumber, let last = arrivals.last(where: { $0.at <= now }) else { return }
+    // Of a long gap a receiver says nothing.
+    if last.number &- base >= 8192 { base = arrivals[0].number }
     var times: [UInt16: Instant] = [:]
     for arrival in arrivals where arrival.at <= now { times[arrival.number] = arrival.at }
     arrivals.removeAll { $0.at <= now }
-    guard last.number &- base < 8192 else { return }
     var statuses: [RTCPTransportFeedback.PacketStatus] = []
     // The receiver's clock began somewhere else.
     let offset: Int64 = 1_000_000_000_000

@@ -22,6 +22,8 @@ struct BandwidthEstimator: Sendable {
   private var feedbackAt: Instant?
   private var firstUnansweredAt: Instant?
   private var silenceCheckAt: Instant?
+  /// What the silence may lower the estimate to; nil without one.
+  private var silenceFloor: Double?
   private var congestedUntil = Instant(nanoseconds: .min)
 
   /// Of what arrives while a queue drains, for the time after. draft-ietf-rmcat-gcc-02 section 5.5, beta.
@@ -30,6 +32,9 @@ struct BandwidthEstimator: Sendable {
   private static let noticedDrop = 0.75
   private static let silence = Duration.seconds(1)
   private static let silenceStep = Duration.milliseconds(500)
+  /// Of the estimate, what a silence leaves of it. A path that carries nothing at all is interrupted, not narrow: when it
+  /// is back, it mostly carries what it did before, and where it does not, the first feedback says so.
+  private static let silenceShare = 0.25
   private static let congestionMemory = Duration.seconds(2)
   private static let pacingMemory = Duration.seconds(8)
   /// Loss with a longer queue than this is taken for buffer overflow.
@@ -88,6 +93,7 @@ struct BandwidthEstimator: Sendable {
     let before = target
     firstUnansweredAt = nil
     silenceCheckAt = nil
+    silenceFloor = nil
     var sawOveruse = false
     for packet in result.acknowledged {
       trend.add(packet)
@@ -155,12 +161,14 @@ struct BandwidthEstimator: Sendable {
     if lossBased.isCongestion { congestedUntil = max(congestedUntil, now + Self.congestionMemory) }
   }
 
-  /// Lowers the estimate by a fifth after a second without feedback, and again every half second.
+  /// Lowers the estimate by a fifth after a second without feedback, and again every half second, to a quarter.
   mutating func handleTimeout(now: Instant) {
     guard let due = silenceCheckAt, now >= due else { return }
     silenceCheckAt = now + Self.silenceStep
     probing.noteDrop(from: target, now: now)
-    delayBased.lower(to: max(minimum, delayBased.bitsPerSecond * 0.8))
+    let floor = max(minimum, silenceFloor ?? target * Self.silenceShare)
+    silenceFloor = floor
+    delayBased.lower(to: max(floor, delayBased.bitsPerSecond * 0.8))
     congestedUntil = now + Self.congestionMemory
   }
 

@@ -55,7 +55,8 @@ extension RTPSender {
         let expected = min(highest &- last, 4096)
         estimator.handleReport(fractionLost: fraction, expected: Double(expected), now: now)
         if !streams[index].configuration.supportsTransportCC {
-          recentLoss.add(lost: Int(fraction * Double(expected)), total: Int(expected), now: now)
+          let total = Int(clamping: expected)
+          recentLoss.add(lost: total * Int(block.fractionLost) / 256, total: total, now: now)
         }
       }
       streams[index].noteArrivals(block)
