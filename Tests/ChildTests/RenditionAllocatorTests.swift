@@ -25,7 +25,7 @@ private struct House {
 
   mutating func add(_ estimate: Int?, since: Instant? = nil) {
     let id = PeerID(number: UInt64(viewers.count))
-    viewers.append(.init(id: id, estimateKbps: estimate, hearsSound: true, since: since ?? now))
+    viewers.append(.init(id: id, estimateKbps: estimate, soundKbps: 50, since: since ?? now))
   }
 
   mutating func look(isRecorded: Bool = false) {
@@ -85,7 +85,7 @@ private struct House {
 
   @Test func whoHearsNoSoundHasItsRateForThePicture() {
     var house = House(70)
-    house.viewers[0].hearsSound = false
+    house.viewers[0].soundKbps = 0
     house.run(seconds: 6)
     #expect(house.step(0) == .low)
   }
@@ -274,7 +274,7 @@ private struct House {
     var house = House()
     for number in 0..<1000 {
       house.viewers = [
-        .init(id: PeerID(number: UInt64(number)), estimateKbps: 400, hearsSound: true, since: .zero)
+        .init(id: PeerID(number: UInt64(number)), estimateKbps: 400, soundKbps: 50, since: .zero)
       ]
       house.look()
     }

@@ -55,7 +55,7 @@ private final class Nursery {
       pairs.indices.map { index in
         RenditionAllocator.Viewer(
           id: PeerID(number: UInt64(index)),
-          estimateKbps: pairs[index].child.statistics(now: now).availableOutgoingKbps, hearsSound: true, since: began)
+          estimateKbps: pairs[index].child.statistics(now: now).availableOutgoingKbps, soundKbps: 50, since: began)
       }, size: (1280, 720), now: now)
     targets = allocation.targets
     orders.targets = allocation.targets

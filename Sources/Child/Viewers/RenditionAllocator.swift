@@ -22,7 +22,8 @@ struct RenditionAllocator {
     var id: PeerID
     /// Nil before it has been measured.
     var estimateKbps: Int?
-    var hearsSound: Bool
+    /// What its sound takes of the path.
+    var soundKbps: Int
     /// When its connection came up.
     var since: Instant
   }
@@ -54,8 +55,6 @@ struct RenditionAllocator {
 
   /// Of the estimate, what is used: the rest is for retransmissions, feedback and estimates that are too high.
   static let usablePercent = 85
-  /// Opus at 40 kbit/s, and the headers of 50 packets a second.
-  static let soundKbps = 50
   /// A still of 4 kB every five seconds.
   static let stillsKbps = 8
   /// How long there has to be enough for more, at first and after tries that failed.
@@ -145,7 +144,7 @@ struct RenditionAllocator {
   private mutating func candidate(_ viewer: Viewer, now: Instant) -> Candidate {
     if known[viewer.id] == nil { known[viewer.id] = Known(step: .high) }
     let estimate = viewer.estimateKbps ?? settings.startKbps
-    let sound = viewer.hearsSound ? Self.soundKbps : 0
+    let sound = viewer.soundKbps
     let isRising = estimate >= settings.startKbps && now - viewer.since < Self.unmeasuredTime
     return Candidate(
       id: viewer.id, budget: estimate * Self.usablePercent / 100 - sound, soundKbps: sound, estimateKbps: estimate,

@@ -43,6 +43,8 @@ final class ViewerSession: @unchecked Sendable {
   var connectedAt: Instant?
   /// Which of the camera's pictures it is sent.
   var route = PictureRoute()
+  /// Which of the microphone's encodings.
+  var soundRoute = SoundRoute()
   /// The key frame that was last asked for in its name, to change to a rendition.
   var keyFrameRequest: (rendition: Rendition, at: Instant)?
   /// Estimated capacity of its path.

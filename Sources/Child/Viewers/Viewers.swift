@@ -273,12 +273,15 @@ final class Viewers: @unchecked Sendable {
   /// Gives each viewer its rendition and each encoder its rate.
   private func updateRates() {
     let now = MonotonicClock.now
+    updateSound(now: now)
     for (index, track) in cameras.enumerated() {
       let connected = watchers(of: index).filter(\.isConnected)
       let allocation = track.allocator.allocate(
         connected.map { session in
           RenditionAllocator.Viewer(
-            id: session.peer, estimateKbps: session.estimateKbps, hearsSound: session.hearsSound,
+            id: session.peer, estimateKbps: session.estimateKbps,
+            soundKbps: session.hearsSound
+              ? session.soundRoute.kbps(ofEstimate: session.estimateKbps ?? settings.startKbps) : 0,
             since: session.connectedAt ?? now)
         }, size: track.pipeline.pictureSize, isRecorded: isRecording && index == 0, now: now)
       if allocation.targets != track.pipeline.targets { track.pipeline.setTargets(allocation.targets) }
@@ -294,6 +297,12 @@ final class Viewers: @unchecked Sendable {
         requestPicture(for: session, from: track.pipeline, now: now)
       }
     }
+  }
+
+  private func updateSound(now: Instant) {
+    let listeners = registry.all.filter { $0.isConnected && $0.hearsSound }
+    for session in listeners { session.soundRoute.follow(estimateKbps: session.estimateKbps, now: now) }
+    audio.setNarrowDemand(listeners.contains(where: \.soundRoute.needsNarrow))
   }
 
   private func applyLayers(to session: ViewerSession) {
@@ -359,12 +368,12 @@ extension Viewers: MediaReceiver {
   }
 
   func send(_ packet: EncodedAudioPacket) {
-    recorded?(.audio(packet))
+    if packet.rendition == .full { recorded?(.audio(packet)) }
     hub.send(
       [packet.data], kind: .audio, mediaTime: UInt32(truncatingIfNeeded: packet.samplePosition),
       captureTime: packet.captureTime
     ) { peer in
-      guard let session = registry[peer], session.hearsSound else { return false }
+      guard let session = registry[peer], session.hearsSound, session.soundRoute.admits(packet) else { return false }
       return session.withheld == nil || session.withheld == .camera
     }
   }

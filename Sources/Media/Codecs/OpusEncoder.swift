@@ -1,7 +1,7 @@
 internal import COpus
 public import Frames
 
-/// Opus by libopus (RFC 6716): 48 kHz mono, one packet per 20 ms block. Synchronous; used from one thread at a time.
+/// Opus by libopus (RFC 6716): 48 kHz mono, one packet per 20 ms block, or for several. Synchronous; used from one thread at a time.
 public final class OpusEncoder {
   /// Clear speech and crying at full bandwidth, including the share for FEC.
   public static let defaultBitrateKbps = 40
@@ -41,14 +41,21 @@ public final class OpusEncoder {
 
   /// One packet for one block.
   public func encode(_ block: AudioBlock) throws(CodecError) -> EncodedAudioPacket {
+    EncodedAudioPacket(
+      data: try encode(block.samples), captureTime: block.captureTime, samplePosition: block.samplePosition)
+  }
+
+  /// One packet.
+  ///
+  /// - Parameter samples: 20, 40 or 60 ms of them.
+  public func encode(_ samples: [Int16]) throws(CodecError) -> [UInt8] {
     var status: Int32 = 0
     let data = [UInt8](unsafeUninitializedCapacity: Self.maximumBytes) { buffer, count in
-      status = opus_encode(
-        encoder, block.samples, Int32(block.samples.count), buffer.baseAddress!, Int32(buffer.count))
+      status = opus_encode(encoder, samples, Int32(samples.count), buffer.baseAddress!, Int32(buffer.count))
       count = max(0, Int(status))
     }
     guard status > 0 else { throw .failed("Opus encoder: \(opusText(status))") }
-    return EncodedAudioPacket(data: data, captureTime: block.captureTime, samplePosition: block.samplePosition)
+    return data
   }
 
   /// Takes effect from the next packet; 6...256.

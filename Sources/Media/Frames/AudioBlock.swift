@@ -55,16 +55,33 @@ public struct EncodedVideoFrame: Sendable {
   }
 }
 
-/// One 20 ms Opus packet.
+/// The encodings of a microphone.
+public enum SoundRendition: Hashable, Sendable {
+  /// A packet for each block.
+  case full
+  /// For a narrow path: a lower rate, and one packet for several blocks, because headers are most of what a path with
+  /// 60 kbit/s has to carry.
+  case narrow
+}
+
+/// One Opus packet: 20 ms, or several blocks of the narrow rendition.
 public struct EncodedAudioPacket: Sendable {
   public var data: [UInt8]
   public var captureTime: Instant
-  /// The block's `samplePosition`, which is its RTP time at 48 kHz.
+  /// The first block's `samplePosition`, which is its RTP time at 48 kHz.
   public var samplePosition: UInt64
+  public var rendition: SoundRendition
+  /// A packet of the narrow rendition begins with the same block, so a listener can change between the two here.
+  public var isJunction: Bool
 
-  public init(data: [UInt8], captureTime: Instant, samplePosition: UInt64) {
+  public init(
+    data: [UInt8], captureTime: Instant, samplePosition: UInt64, rendition: SoundRendition = .full,
+    isJunction: Bool = false
+  ) {
     self.data = data
     self.captureTime = captureTime
     self.samplePosition = samplePosition
+    self.rendition = rendition
+    self.isJunction = isJunction
   }
 }

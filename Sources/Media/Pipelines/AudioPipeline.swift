@@ -26,6 +26,7 @@ public final class AudioPipeline: Sendable {
   /// Used only by the microphone's thread, one source at a time.
   private final class Worker: @unchecked Sendable {
     var encoder: OpusEncoder?
+    var narrow: NarrowSound?
     /// Continuous across sources.
     var clock = MediaClock()
     /// The encoder's current setting.
@@ -43,6 +44,7 @@ public final class AudioPipeline: Sendable {
   public let ear = HearingEar()
   private let shared: Mutex<Shared>
   private let demand = Demand()
+  private let narrowDemand = Demand()
   private let isLossExpected = Atomic(true)
   private let worker = Worker()
   private let deliver: @Sendable (EncodedAudioPacket) -> Void
@@ -92,6 +94,11 @@ public final class AudioPipeline: Sendable {
     demand.isWanted = isWanted
   }
 
+  /// Whether anyone listens over a narrow path: packets of that rendition come beside the others.
+  public func setNarrowDemand(_ isWanted: Bool) {
+    narrowDemand.isWanted = isWanted
+  }
+
   /// Whether packets carry FEC for the preceding ones, from the next packet on. Until this is called they do.
   public func setLossExpected(_ isExpected: Bool) {
     isLossExpected.store(isExpected, ordering: .relaxed)
@@ -106,29 +113,36 @@ public final class AudioPipeline: Sendable {
     echo?.clean(&block)
     ear.hear(block.samples)
     let level = worker.meter.add(block.samples)
-    var packet: EncodedAudioPacket?
-    if demand.isWanted { packet = encode(block) }
+    let packets = demand.isWanted ? encode(block) : []
     shared.withLock { shared in
       shared.counters.captured += 1
       if let level { shared.counters.levelDb = level.rms }
-      if let packet {
+      for packet in packets where packet.rendition == .full {
         shared.counters.encoded += 1
         shared.counters.encodedBytes += UInt64(packet.data.count)
       }
     }
     if level != nil { levelMeasured() }
-    if let packet { deliver(packet) }
+    packets.forEach(deliver)
   }
 
-  private func encode(_ block: AudioBlock) -> EncodedAudioPacket? {
+  private func encode(_ block: AudioBlock) -> [EncodedAudioPacket] {
     if worker.encoder == nil { worker.encoder = try? OpusEncoder() }
-    guard let encoder = worker.encoder else { return nil }
+    guard let encoder = worker.encoder else { return [] }
     let isExpected = isLossExpected.load(ordering: .relaxed)
     if isExpected != worker.isLossExpected {
       worker.isLossExpected = isExpected
       try? encoder.setExpectedLoss(percent: isExpected ? OpusEncoder.lossyPathPercent : 0)
     }
-    return try? encoder.encode(block)
+    guard var packet = try? encoder.encode(block) else { return [] }
+    if !narrowDemand.isWanted {
+      worker.narrow = nil
+    } else if worker.narrow == nil {
+      worker.narrow = try? NarrowSound()
+    }
+    guard let narrow = worker.narrow else { return [packet] }
+    packet.isJunction = narrow.beginsPacket(with: block)
+    return [packet] + [try? narrow.add(block)].compactMap(\.self)
   }
 
   private func supervisorChanged(_ microphone: MicrophoneState) {

@@ -1,0 +1,55 @@
+internal import Frames
+internal import Wire
+
+/// Which of the microphone's encodings one listener is sent. Its path decides.
+struct SoundRoute {
+  /// What the path calls for.
+  private(set) var target = SoundRendition.full
+  private(set) var current = SoundRendition.full
+  private var readySince: Instant?
+
+  /// kbit/s. Below it the full rendition leaves nothing for the picture, and is itself in danger.
+  private static let narrowBelow = 100
+  private static let fullFrom = 140
+  /// How long there has to be enough for the full one.
+  private static let patience = Duration.seconds(5)
+  /// Opus at 16 kbit/s, and the headers of 17 packets a second.
+  private static let narrowKbps = 25
+  /// Opus at 40 kbit/s, and the headers of 50 packets a second.
+  private static let fullKbps = 63
+  /// Above 300 kbit/s each packet repeats the one before (RFC 2198), as the sender has it.
+  private static let repeatedFrom = 300
+  private static let repeatedKbps = 105
+
+  /// Somebody needs the narrow rendition, until it is replaced.
+  var needsNarrow: Bool { target == .narrow || current == .narrow }
+
+  /// - Parameter estimateKbps: nil before the path has been measured.
+  mutating func follow(estimateKbps: Int?, now: Instant) {
+    guard let estimateKbps else { return }
+    if estimateKbps < Self.narrowBelow {
+      target = .narrow
+      readySince = nil
+    } else if target == .narrow {
+      guard estimateKbps >= Self.fullFrom else {
+        readySince = nil
+        return
+      }
+      let since = readySince ?? now
+      readySince = since
+      if now - since >= Self.patience { target = .full }
+    }
+  }
+
+  /// What sound takes of the path, kbit/s, at this estimate.
+  func kbps(ofEstimate estimateKbps: Int) -> Int {
+    if target == .narrow { return Self.narrowKbps }
+    return estimateKbps < Self.repeatedFrom ? Self.fullKbps : Self.repeatedKbps
+  }
+
+  /// Whether this packet is sent: each moment in one rendition.
+  mutating func admits(_ packet: EncodedAudioPacket) -> Bool {
+    if packet.isJunction { current = target }
+    return packet.rendition == current
+  }
+}
