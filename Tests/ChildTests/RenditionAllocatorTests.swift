@@ -151,18 +151,21 @@ private struct House {
     #expect(house.step(0) == .high)
   }
 
-  @Test func fromTheBottomItComesBackToTheTopInOneStep() {
+  @Test func fromTheBottomItComesBackToTheTopInOneStepAndSoonerWhereThereIsPlenty() {
     var house = House(30)
     house.viewers[0].estimateKbps = 3000
-    house.run(seconds: 5.2)
+    house.run(seconds: 1.9)
+    #expect(house.step(0) == .soundAlone)
+    house.run(seconds: 0.3)
     #expect(house.step(0) == .high && house.kbps(.high) == 2500 && house.changes(0) == 1)
   }
 
-  @Test func anInterruptionBeginsTheWaitAnew() {
+  @Test(arguments: [(1000, 4.0), (2000, 1.8)])
+  func anInterruptionBeginsTheWaitAnew(estimate: Int, seconds: Double) {
     var house = House(400)
     for _ in 0..<10 {
-      house.viewers[0].estimateKbps = 2000
-      house.run(seconds: 4)
+      house.viewers[0].estimateKbps = estimate
+      house.run(seconds: seconds)
       house.viewers[0].estimateKbps = 400
       house.run(seconds: 0.1)
     }

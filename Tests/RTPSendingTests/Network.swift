@@ -44,6 +44,8 @@ struct Call {
   var now = Instant.zero
   /// What the camera gives at most.
   var cameraKbps = 4000.0
+  /// Sound and pictures get smaller with the target, in steps: 360 rows, 180 rows, stills, sound alone.
+  var isLadder = false
   /// Of feedback on its way back, 0...1.
   var feedbackLoss = 0.0
   private(set) var latencies: [(at: Instant, milliseconds: Double)] = []
@@ -78,12 +80,7 @@ struct Call {
       pending.removeFirst()
       rig.sender.handle(rtcp: first.packets, now: now)
     }
-    if step % 20 == 0 { rig.sendAudio(at: now) }
-    if step % 33 == 0 {
-      let bytes = Int(min(cameraKbps, Double(max(50, targetKbps - 60))) * 33 / 8)
-      let count = (bytes + 1099) / 1100
-      rig.sendVideo(packets: count, size: bytes / count, at: now, isKeyFrame: step == 0)
-    }
+    if isLadder { sendByLadder() } else { sendByTarget() }
     rig.drain(at: now)
     for (_, packet, bytes) in rig.packets[handled...] {
       guard let number = packet.extensions(extensionIDs).transportSequenceNumber else { continue }
@@ -94,6 +91,32 @@ struct Call {
     }
     handled = rig.packets.count
     if step % 50 == 25 { makeFeedback() }
+  }
+
+  private mutating func sendByTarget() {
+    if step % 20 == 0 { rig.sendAudio(at: now) }
+    if step % 33 == 0 {
+      let bytes = Int(min(cameraKbps, Double(max(50, targetKbps - 60))) * 33 / 8)
+      sendPicture(bytes: bytes)
+    }
+  }
+
+  private mutating func sendByLadder() {
+    let isNarrow = targetKbps < 100
+    if step % (isNarrow ? 60 : 20) == 0 { rig.sendAudio(size: isNarrow ? 120 : 100, at: now) }
+    let budget = targetKbps * 85 / 100 - (isNarrow ? 25 : 63)
+    if budget >= 150 {
+      if step % 33 == 0 { sendPicture(bytes: Int(min(cameraKbps, Double(budget)) * 33 / 8)) }
+    } else if budget >= 24 {
+      if step % 100 == 0 { sendPicture(bytes: min(120, budget) * 100 / 8) }
+    } else if step % 5000 == 0, budget >= 8 {
+      sendPicture(bytes: 4000)
+    }
+  }
+
+  private mutating func sendPicture(bytes: Int) {
+    let count = (bytes + 1099) / 1100
+    rig.sendVideo(packets: count, size: bytes / count, at: now, isKeyFrame: step == 0)
   }
 
   private mutating func makeFeedback() {

@@ -64,6 +64,8 @@ struct RenditionAllocator {
   static let trial = Duration.seconds(20)
   /// How much more than needed there has to be, in percent.
   static let surplusPercent = 130
+  /// Where there is twice as much as that, there is no need to look for long.
+  static let amplePatience = Duration.seconds(2)
   /// By how much slower viewers may lower a rendition's rate, in percent of it.
   static let toleratedPercent = 5
   /// With several viewers a rate rises by that much of itself a second: the estimates of all rise with what they are sent.
@@ -169,8 +171,7 @@ struct RenditionAllocator {
 
     let needed = base(here.isEmpty ? range.lowerBound : best)
     for viewer in waiting where viewer.step < step {
-      let isEnough = viewer.estimateKbps * 100 >= (needed + viewer.soundKbps) * Self.surplusPercent
-      if isRaised(viewer, to: step, isEnough: isEnough, now: now) { here.append(viewer) }
+      if isRaised(viewer, to: step, needed: needed + viewer.soundKbps, now: now) { here.append(viewer) }
     }
     let ids = Set(here.map(\.id))
     waiting.removeAll { ids.contains($0.id) }
@@ -192,23 +193,24 @@ struct RenditionAllocator {
   }
 
   /// Whether there has been enough for a step for long enough.
-  private mutating func isRaised(_ viewer: Candidate, to step: PictureStep, isEnough: Bool, now: Instant) -> Bool {
+  private mutating func isRaised(_ viewer: Candidate, to step: PictureStep, needed: Int, now: Instant) -> Bool {
     guard var state = known[viewer.id] else { return false }
     defer { known[viewer.id] = state }
-    guard isEnough else {
+    let surplus = viewer.estimateKbps * 100 / max(1, needed)
+    guard surplus >= Self.surplusPercent else {
       state.readySince[step] = nil
       return false
     }
     let since = state.readySince[step] ?? now
     state.readySince[step] = since
-    return now - since >= state.patience
+    let isAmple = surplus >= 2 * Self.surplusPercent && state.patience == Self.patience
+    return now - since >= (isAmple ? Self.amplePatience : state.patience)
   }
 
   private mutating func hasRoomForStills(_ viewer: Candidate, now: Instant) -> Bool {
     let needed = viewer.soundKbps + Self.stillsKbps
     guard viewer.step == .soundAlone else { return viewer.estimateKbps >= needed }
-    let isEnough = viewer.estimateKbps * 100 >= needed * Self.surplusPercent
-    return isRaised(viewer, to: .stills, isEnough: isEnough, now: now)
+    return isRaised(viewer, to: .stills, needed: needed, now: now)
   }
 
   private mutating func move(_ viewer: Candidate, to step: PictureStep, now: Instant) {

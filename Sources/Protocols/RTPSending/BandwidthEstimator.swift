@@ -39,6 +39,9 @@ struct BandwidthEstimator: Sendable {
   private static let pacingMemory = Duration.seconds(8)
   /// Loss with a longer queue than this is taken for buffer overflow.
   private static let lossyQueueMilliseconds = 30.0
+  /// A packet of sound with its headers.
+  private static let smallPacketBits = 2000.0
+  private static let longestSlackMilliseconds = 60.0
 
   init(configuration: RTPSenderConfiguration) {
     minimum = Double(max(1, configuration.minimumBitrateKbps)) * 1000
@@ -95,6 +98,7 @@ struct BandwidthEstimator: Sendable {
     silenceCheckAt = nil
     silenceFloor = nil
     var sawOveruse = false
+    trend.slackMilliseconds = slackMilliseconds
     for packet in result.acknowledged {
       trend.add(packet)
       arriving.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
@@ -105,7 +109,7 @@ struct BandwidthEstimator: Sendable {
       maximum: maximum, now: now)
     if sawOveruse { congestedUntil = now + Self.congestionMemory }
     drainQueue(now: now)
-    let hasQueue = sawOveruse || trend.standingQueueMilliseconds > Self.lossyQueueMilliseconds
+    let hasQueue = sawOveruse || !isEmpty
     addLoss(
       lost: Double(result.lost - result.recovered),
       total: Double(result.lost + result.acknowledged.count - result.recovered), hasQueue: hasQueue, now: now)
@@ -120,7 +124,8 @@ struct BandwidthEstimator: Sendable {
 
   private mutating func drainQueue(now: Instant) {
     let verdict = drain.update(
-      queueMilliseconds: trend.standingQueueMilliseconds, arriving: arriving.recentBitsPerSecond, now: now)
+      queueMilliseconds: trend.standingQueueMilliseconds, slackMilliseconds: slackMilliseconds,
+      arriving: arriving.recentBitsPerSecond, now: now)
     switch verdict {
     case .none: break
     case .draining(let path):
@@ -131,8 +136,14 @@ struct BandwidthEstimator: Sendable {
   }
 
   private mutating func startProbe(now: Instant) {
-    let isCalm = !isCongested(at: now) && trend.standingQueueMilliseconds < Self.lossyQueueMilliseconds
-    probing.startIfDue(target: target, ceiling: useful, isCalm: isCalm, now: now)
+    probing.startIfDue(target: target, ceiling: useful, isCalm: !isCongested(at: now) && isEmpty, now: now)
+  }
+
+  /// There is no queue on the path worth mentioning.
+  private var isEmpty: Bool { trend.standingQueueMilliseconds < Self.lossyQueueMilliseconds + slackMilliseconds }
+
+  private var slackMilliseconds: Double {
+    min(Self.longestSlackMilliseconds, Self.smallPacketBits * 1000 / target)
   }
 
   /// When the next packet of padding is due, which probes the path; nil: none is.

@@ -50,8 +50,11 @@ struct DelayTrend: Sendable {
   private static let burstNanoseconds: Int64 = 5_000_000
   private static let window = 20
   private static let overtakingGroupsToReset = 3
-  /// A standing queue below this does not count as overuse.
+  /// A standing queue below this does not count as overuse, `slackMilliseconds` apart.
   private static let harmlessQueueMilliseconds = 12.0
+  /// How long a small packet takes at the present rate. On a narrow path its own transmission looks like a queue, compared
+  /// with the time when the path was wide.
+  var slackMilliseconds = 0.0
 
   /// Packets must be added in the order in which the feedback lists them.
   mutating func add(_ packet: AcknowledgedPacket) {
@@ -151,7 +154,7 @@ struct DelayTrend: Sendable {
       overuseMilliseconds += overuseCount == 0 ? sentDelta / 2 : sentDelta
       overuseCount += 1
       if overuseMilliseconds > 10, overuseCount > 1, trend >= lastTrend {
-        usage = standing.milliseconds > Self.harmlessQueueMilliseconds ? .overuse : .normal
+        usage = standing.milliseconds > Self.harmlessQueueMilliseconds + slackMilliseconds ? .overuse : .normal
         overuseMilliseconds = 0
         overuseCount = 0
       }

@@ -41,6 +41,10 @@ struct Probing: Sendable {
   private static let firstAfter = Duration.milliseconds(300)
   private static let shortestInterval = Duration.seconds(2)
   private static let longestInterval = Duration.seconds(8)
+  /// The same while the path carries less than a quarter of what is useful: the burst is small, and it is worth knowing
+  /// soon that the path is wide again.
+  private static let longestNarrowInterval = Duration.seconds(2)
+  private static let narrowShare = 0.25
   private static let timeout = Duration.seconds(1)
   /// A probe that brought less than this share of its rate has found the path's limit.
   private static let successShare = 0.7
@@ -56,13 +60,14 @@ struct Probing: Sendable {
 
   /// The estimate falls from this rate: the path may carry it again soon.
   mutating func noteDrop(from bitsPerSecond: Double, now: Instant) {
+    // None is under way, and none is due: feedback has not begun.
+    if burst != nil || nextAt != nil { nextAt = now + Self.shortestInterval }
     burst = nil
     if let before, now - before.at < Self.dropMemory, before.bitsPerSecond > bitsPerSecond {
       self.before = (before.bitsPerSecond, now)
     } else {
       before = (bitsPerSecond, now)
     }
-    if nextAt != nil { nextAt = now + Self.shortestInterval }
   }
 
   /// Begins a burst if one is due.
@@ -71,6 +76,9 @@ struct Probing: Sendable {
   ///   - target: bits per second, as `ceiling`: more is never needed.
   ///   - isCalm: there is no queue, and no recent congestion.
   mutating func startIfDue(target: Double, ceiling: Double, isCalm: Bool, now: Instant) {
+    if target < ceiling * Self.narrowShare, let due = nextAt {
+      nextAt = min(due, now + Self.longestNarrowInterval)
+    }
     if let current = burst {
       guard now - current.startedAt > Self.timeout else { return }
       fail(now: now)
@@ -159,10 +167,11 @@ struct Probing: Sendable {
   /// Bits per second: as it arrived, but no more than was sent.
   private static func rate(of burst: Burst) -> Double? {
     guard let first = burst.firstSent, let last = burst.lastSent, last > first else { return nil }
-    let sent = Double(burst.bytesSent - burst.lastSentBytes) * 8 / (last - first).inSeconds
-    let arrival = Double(burst.arrived.last - burst.arrived.first) / 1e9
-    guard arrival > 0 else { return sent }
-    let arrived = Double(burst.arrived.bytes - burst.arrived.firstBytes) * 8 / arrival
-    return arrived < sent * saturatedShare ? arrived * 0.95 : min(arrived, sent)
+    let sending = (last - first).inSeconds
+    let arriving = Double(burst.arrived.last - burst.arrived.first) / 1e9
+    let sent = Double(burst.bytesSent - burst.lastSentBytes) * 8 / sending
+    // Times, not rates: the first packet may be large, and its bytes count on one side only.
+    guard sending < arriving * saturatedShare else { return sent }
+    return Double(burst.arrived.bytes - burst.arrived.firstBytes) * 8 / arriving * 0.95
   }
 }

@@ -31,8 +31,12 @@ struct QueueDrain: Sendable {
 
   /// - Parameters:
   ///   - queueMilliseconds: the least delay of the last packets, above that of the empty path.
+  ///   - slackMilliseconds: what a packet's own transmission adds.
   ///   - arriving: bits per second that arrived lately; nil while unknown.
-  mutating func update(queueMilliseconds queue: Double, arriving: Double?, now: Instant) -> Verdict {
+  mutating func update(
+    queueMilliseconds: Double, slackMilliseconds: Double = 0, arriving: Double?, now: Instant
+  ) -> Verdict {
+    let queue = max(0, queueMilliseconds - slackMilliseconds)
     guard var current = draining else {
       guard queue > Self.beginsAboveMilliseconds, let arriving else { return .none }
       draining = Draining(lowestMilliseconds: queue, shorterAt: now)

@@ -28,6 +28,8 @@ public struct RTPSender: Sendable {
   var pacer: Pacer
   /// As of the last `poll` with packets waiting for the pacer; nil while the path is healthy.
   var pacingBitsPerSecond: Double?
+  /// When the estimate was last below `narrowBitsPerSecond`.
+  private var narrowAt: Instant?
   var estimator: BandwidthEstimator
   var nextTransportSequenceNumber: UInt16
   /// Target bitrate last announced to the owner, kbit/s.
@@ -179,7 +181,7 @@ public struct RTPSender: Sendable {
     if let packet = audioQueue.popFirst() { return .rtp(makePacket(packet, now: now)) }
     if let padding = makePadding(now: now) { return .rtp(padding) }
     guard !retransmissionQueue.isEmpty || !videoQueue.isEmpty else { return nil }
-    pacingBitsPerSecond = estimator.needsPacing(at: now) ? estimator.target * configuration.congestedPacingFactor : nil
+    pacingBitsPerSecond = pacingRate(now: now)
     guard pacer.nextRelease(bitsPerSecond: pacingBitsPerSecond) <= now else { return nil }
     while let (stream, sequenceNumber) = retransmissionQueue.popFirst() {
       if let bytes = makeRetransmission(stream: stream, sequenceNumber: sequenceNumber, now: now) {
@@ -190,6 +192,22 @@ public struct RTPSender: Sendable {
     queuedVideoBytes -= packet.payload.count
     return .rtp(makePacket(packet, now: now))
   }
+
+  /// On a narrow path a burst of pictures would stand before the sound for half a second; on one that was narrow lately,
+  /// the first key frame of a larger picture would.
+  private mutating func pacingRate(now: Instant) -> Double? {
+    let target = estimator.target
+    if target < Self.narrowBitsPerSecond {
+      narrowAt = now
+      return target
+    }
+    if let narrowAt, now - narrowAt < Self.narrowMemory { return target * Self.widenedPacingFactor }
+    return estimator.needsPacing(at: now) ? target * configuration.congestedPacingFactor : nil
+  }
+
+  private static let narrowBitsPerSecond = 200_000.0
+  private static let narrowMemory = Duration.seconds(20)
+  private static let widenedPacingFactor = 1.2
 
   /// Handles timers that are due at `now`; does nothing if none is.
   public mutating func handleTimeout(now: Instant) {

@@ -1,0 +1,47 @@
+import RTP
+import RTPSending
+import TestSupport
+import Testing
+import Wire
+
+/// A path that has hardly room for the sound, and is wide again later.
+@Suite struct NarrowPathTests {
+  private static func settled(queueMilliseconds: Double) -> Call {
+    var configuration = RTPSenderConfiguration()
+    configuration.minimumBitrateKbps = 30
+    configuration.usefulBitrateKbps = 2100
+    var link = Bottleneck(bitsPerSecond: 3_000_000)
+    link.queueMilliseconds = queueMilliseconds
+    link.delay = .milliseconds(10)
+    var call = Call(rig: Rig(configuration: configuration), link: link)
+    call.isLadder = true
+    call.cameraKbps = 1500
+    call.run(for: .seconds(12))
+    return call
+  }
+
+  @Test(arguments: [60_000.0, 100_000], [500.0, 2000])
+  func whatItCarriesIsKnownAndNotExceeded(bitsPerSecond: Double, queueMilliseconds: Double) {
+    var call = Self.settled(queueMilliseconds: queueMilliseconds)
+    call.link.bitsPerSecond = bitsPerSecond
+    call.run(for: .seconds(8))
+    var targets: [Int] = []
+    let before = call.latencies.count
+    for _ in 0..<30 {
+      call.run(for: .seconds(1))
+      targets.append(call.targetKbps)
+    }
+    let delays = call.latencies[before...].map(\.milliseconds).sorted()
+    let p95 = delays[delays.count * 95 / 100]
+    let mean = Double(targets.reduce(0, +)) / Double(targets.count)
+    #expect(p95 < 300)
+    #expect((0.6...1.15).contains(mean * 1000 / bitsPerSecond), "\(targets)")
+    call.link.bitsPerSecond = 3_000_000
+    targets = []
+    for _ in 0..<10 {
+      call.run(for: .milliseconds(400))
+      targets.append(call.targetKbps)
+    }
+    #expect(call.targetKbps > 1700, "\(targets)")
+  }
+}
