@@ -160,6 +160,41 @@ private struct House {
     #expect(house.step(0) == .high && house.kbps(.high) == 2500 && house.changes(0) == 1)
   }
 
+  @Test func aQueueThatDrainsDoesNotCostTheSmallestPicture() {
+    var house = House(100)
+    #expect(house.step(0) == .low)
+    for _ in 0..<10 {
+      house.viewers[0].estimateKbps = 50
+      house.run(seconds: 0.8)
+      house.viewers[0].estimateKbps = 100
+      house.run(seconds: 1)
+    }
+    #expect(house.step(0) == .low && house.changes(0) == 0)
+    house.viewers[0].estimateKbps = 50
+    house.run(seconds: 1.2)
+    #expect(house.step(0) == .soundAlone)
+    // Much too little is none for a moment either.
+    var other = House(100)
+    other.viewers[0].estimateKbps = 30
+    other.look()
+    #expect(other.step(0) == .soundAlone)
+  }
+
+  @Test func aTryThatFailedDelaysOnlyTheNextOneOfItsKind() {
+    var house = House(60)
+    for _ in 0..<4 {
+      house.viewers[0].estimateKbps = 140
+      house.run(seconds: 62)
+      #expect(house.step(0) == .low)
+      house.viewers[0].estimateKbps = 30
+      house.run(seconds: 1)
+      house.viewers[0].estimateKbps = 60
+    }
+    house.viewers[0].estimateKbps = 3000
+    house.run(seconds: 2.2)
+    #expect(house.step(0) == .high)
+  }
+
   @Test(arguments: [(1000, 4.0), (2000, 1.8)])
   func anInterruptionBeginsTheWaitAnew(estimate: Int, seconds: Double) {
     var house = House(400)

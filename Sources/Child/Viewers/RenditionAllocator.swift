@@ -38,7 +38,10 @@ struct RenditionAllocator {
     /// Since when there has been enough for each step above.
     var readySince: [PictureStep: Instant] = [:]
     var raisedAt: Instant?
-    var patience = RenditionAllocator.patience
+    /// Where a try has failed.
+    var patience: [PictureStep: Duration] = [:]
+    /// Since when there has been a little less than its step needs.
+    var scarceSince: Instant?
   }
 
   /// A viewer with what its path leaves for pictures.
@@ -70,6 +73,9 @@ struct RenditionAllocator {
   static let toleratedPercent = 5
   /// With several viewers a rate rises by that much of itself a second: the estimates of all rise with what they are sent.
   static let growthPerSecond = 0.15
+  /// How long a viewer keeps the smallest rendition with less than it needs, but more than half of that: while a queue
+  /// drains, the estimate is low for a moment.
+  static let scarcePatience = Duration.seconds(1)
   /// An estimate that has not fallen in that time is one that is still rising.
   static let unmeasuredTime = Duration.seconds(10)
 
@@ -162,7 +168,12 @@ struct RenditionAllocator {
     let step = PictureStep(rendition)
     let percent = basePercent(of: rendition)
     let base = { (kbps: Int) in kbps * percent / 100 }
-    let fits = { (viewer: Candidate, kbps: Int) in !viewer.isMeasured || viewer.budget >= base(kbps) }
+    // Below the smallest one there is only a still now and then.
+    let spared =
+      rendition != .low ? [] : waiting.filter { isSpared($0, needed: base(range.lowerBound), now: now) }.map(\.id)
+    let fits = { (viewer: Candidate, kbps: Int) in
+      !viewer.isMeasured || viewer.budget >= base(kbps) || spared.contains(viewer.id)
+    }
 
     // Who is here, or comes from above, where it was too much.
     var here = waiting.filter { $0.step >= step && fits($0, range.lowerBound) }
@@ -192,6 +203,19 @@ struct RenditionAllocator {
     return min(max(rate, range.lowerBound), range.upperBound)
   }
 
+  /// Whether there is too little only for a moment so far, and not much too little.
+  private mutating func isSpared(_ viewer: Candidate, needed: Int, now: Instant) -> Bool {
+    guard var state = known[viewer.id] else { return false }
+    defer { known[viewer.id] = state }
+    guard viewer.step == .low, viewer.isMeasured, viewer.budget < needed else {
+      state.scarceSince = nil
+      return false
+    }
+    let since = state.scarceSince ?? now
+    state.scarceSince = since
+    return viewer.estimateKbps * 2 >= needed + viewer.soundKbps && now - since < Self.scarcePatience
+  }
+
   /// Whether there has been enough for a step for long enough.
   private mutating func isRaised(_ viewer: Candidate, to step: PictureStep, needed: Int, now: Instant) -> Bool {
     guard var state = known[viewer.id] else { return false }
@@ -203,8 +227,8 @@ struct RenditionAllocator {
     }
     let since = state.readySince[step] ?? now
     state.readySince[step] = since
-    let isAmple = surplus >= 2 * Self.surplusPercent && state.patience == Self.patience
-    return now - since >= (isAmple ? Self.amplePatience : state.patience)
+    let usual = surplus >= 2 * Self.surplusPercent ? Self.amplePatience : Self.patience
+    return now - since >= state.patience[step] ?? usual
   }
 
   private mutating func hasRoomForStills(_ viewer: Candidate, now: Instant) -> Bool {
@@ -217,7 +241,7 @@ struct RenditionAllocator {
     guard var state = known[viewer.id] else { return }
     defer { known[viewer.id] = state }
     if let raisedAt = state.raisedAt, now - raisedAt >= Self.trial * 3, step >= state.step {
-      state.patience = Self.patience
+      state.patience[state.step] = nil
       state.raisedAt = nil
     }
     guard step != state.step else { return }
@@ -225,11 +249,12 @@ struct RenditionAllocator {
       state.raisedAt = now
     } else {
       if let raisedAt = state.raisedAt, now - raisedAt < Self.trial {
-        state.patience = min(state.patience * 2, Self.maximumPatience)
+        state.patience[state.step] = min((state.patience[state.step] ?? Self.patience) * 2, Self.maximumPatience)
       }
       state.raisedAt = nil
     }
     state.readySince = [:]
+    state.scarceSince = nil
     state.step = step
   }
 }

@@ -52,6 +52,8 @@ struct Probing: Sendable {
   private static let arrivedShare = 0.8
   private static let growth = 2.0
   private static let firstGrowth = 3.0
+  /// After a drop. On a narrow path a burst of that would stand before the sound for 100 ms.
+  private static let greatestGrowth = 6.0
   private static let returnShare = 0.85
   private static let dropMemory = Duration.seconds(20)
 
@@ -76,9 +78,8 @@ struct Probing: Sendable {
   ///   - target: bits per second, as `ceiling`: more is never needed.
   ///   - isCalm: there is no queue, and no recent congestion.
   mutating func startIfDue(target: Double, ceiling: Double, isCalm: Bool, now: Instant) {
-    if target < ceiling * Self.narrowShare, let due = nextAt {
-      nextAt = min(due, now + Self.longestNarrowInterval)
-    }
+    let isNarrow = target < ceiling * Self.narrowShare
+    if isNarrow, let due = nextAt { nextAt = min(due, now + Self.longestNarrowInterval) }
     if let current = burst {
       guard now - current.startedAt > Self.timeout else { return }
       fail(now: now)
@@ -91,7 +92,7 @@ struct Probing: Sendable {
     var rate = target * (isFirst ? Self.firstGrowth : Self.growth)
     isFirst = false
     if let before, now - before.at < Self.dropMemory { rate = max(rate, before.bitsPerSecond * Self.returnShare) }
-    start(rate: min(rate, target * 6, ceiling), now: now)
+    start(rate: min(rate, target * (isNarrow ? Self.firstGrowth : Self.greatestGrowth), ceiling), now: now)
   }
 
   private mutating func start(rate: Double, now: Instant) {
