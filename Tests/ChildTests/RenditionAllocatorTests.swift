@@ -46,6 +46,10 @@ private struct House {
     }
   }
 
+  mutating func avoid(_ rendition: Rendition, _ index: Int) -> Bool {
+    allocator.avoid(rendition, for: viewers[index].id, size: size, now: now)
+  }
+
   func assignment(_ index: Int) -> PictureAssignment? { allocation.assignments[viewers[index].id] }
   func step(_ index: Int) -> PictureStep? { assignment(index)?.step }
   var steps: [PictureStep?] { viewers.indices.map(step) }
@@ -178,6 +182,35 @@ private struct House {
     other.viewers[0].estimateKbps = 30
     other.look()
     #expect(other.step(0) == .soundAlone)
+  }
+
+  @Test func whoLosesAPictureForGoodGoesOnWithASmallerOneForAWhile() {
+    var house = House(3000, 3000)
+    #expect(house.steps == [.high, .high])
+    let hasMoved = house.avoid(.high, 1)
+    #expect(hasMoved)
+    house.look()
+    #expect(house.steps == [.high, .middle] && house.kbps(.high) == 2500)
+    house.run(seconds: 29)
+    #expect(house.steps == [.high, .middle])
+    house.run(seconds: 7)
+    #expect(house.steps == [.high, .high])
+    // Again soon after it came back: the next try waits longer.
+    let hasMovedAgain = house.avoid(.high, 1)
+    #expect(hasMovedAgain)
+    house.run(seconds: 39)
+    #expect(house.steps == [.high, .middle])
+    house.run(seconds: 2)
+    #expect(house.steps == [.high, .high])
+  }
+
+  @Test func belowTheSmallestRenditionThereIsNothingToGoTo() {
+    var house = House(100, 100)
+    let hasMoved = house.avoid(.low, 0)
+    #expect(!hasMoved)
+    house.size = (320, 240)
+    let hasMovedAgain = house.avoid(.high, 0)
+    #expect(!hasMovedAgain)
   }
 
   @Test func aTryThatFailedDelaysOnlyTheNextOneOfItsKind() {

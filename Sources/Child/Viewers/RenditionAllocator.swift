@@ -40,6 +40,8 @@ struct RenditionAllocator {
     var raisedAt: Instant?
     /// Where a try has failed.
     var patience: [PictureStep: Duration] = [:]
+    /// Steps that lost too much, and until when they are avoided.
+    var avoided: [PictureStep: Instant] = [:]
     /// Since when there has been a little less than its step needs.
     var scarceSince: Instant?
   }
@@ -76,6 +78,8 @@ struct RenditionAllocator {
   /// How long a viewer keeps the smallest rendition with less than it needs, but more than half of that: while a queue
   /// drains, the estimate is low for a moment.
   static let scarcePatience = Duration.seconds(1)
+  /// How long a rendition is avoided that could not be repaired for one viewer.
+  static let avoidance = Duration.seconds(30)
   /// An estimate that has not fallen in that time is one that is still rising.
   static let unmeasuredTime = Duration.seconds(10)
 
@@ -176,7 +180,7 @@ struct RenditionAllocator {
     }
 
     // Who is here, or comes from above, where it was too much.
-    var here = waiting.filter { $0.step >= step && fits($0, range.lowerBound) }
+    var here = waiting.filter { $0.step >= step && fits($0, range.lowerBound) && !isAvoided(step, by: $0.id, now: now) }
     let best = bestRate(of: here, range: range, before: rates[rendition], elapsed: elapsed)
     here.removeAll { !fits($0, best) }
 
@@ -203,6 +207,21 @@ struct RenditionAllocator {
     return min(max(rate, range.lowerBound), range.upperBound)
   }
 
+  /// A viewer has lost a picture for good. Where others watch the same rendition, it goes on with a smaller one: a key
+  /// frame of that costs them nothing.
+  ///
+  /// - Returns: false if there is nothing smaller to go to.
+  mutating func avoid(_ rendition: Rendition, for id: PeerID, size: (width: Int, height: Int), now: Instant) -> Bool {
+    let hasSmaller = Rendition.allCases.contains { $0 < rendition && $0.size(ofCamera: size.width, size.height) != nil }
+    guard hasSmaller, known[id] != nil else { return false }
+    known[id]?.avoided[PictureStep(rendition)] = now + Self.avoidance
+    return true
+  }
+
+  private func isAvoided(_ step: PictureStep, by id: PeerID, now: Instant) -> Bool {
+    known[id]?.avoided[step].map { now < $0 } ?? false
+  }
+
   /// Whether there is too little only for a moment so far, and not much too little.
   private mutating func isSpared(_ viewer: Candidate, needed: Int, now: Instant) -> Bool {
     guard var state = known[viewer.id] else { return false }
@@ -221,7 +240,7 @@ struct RenditionAllocator {
     guard var state = known[viewer.id] else { return false }
     defer { known[viewer.id] = state }
     let surplus = viewer.estimateKbps * 100 / max(1, needed)
-    guard surplus >= Self.surplusPercent else {
+    guard surplus >= Self.surplusPercent, state.avoided[step].map({ now >= $0 }) ?? true else {
       state.readySince[step] = nil
       return false
     }

@@ -166,9 +166,7 @@ final class Viewers: @unchecked Sendable {
     case .stateChanged(let state):
       stateChanged(state, of: session)
     case .keyFrameRequested:
-      if session.seesPicture, let rendition = session.route.repairedRendition {
-        pipeline(of: session)?.requestKeyFrame(of: rendition)
-      }
+      if session.seesPicture, let rendition = session.route.repairedRendition { repair(rendition, for: session) }
     case .targetBitrateChanged(let kbps):
       session.estimateKbps = kbps
       updateRates()
@@ -298,6 +296,26 @@ final class Viewers: @unchecked Sendable {
       }
     }
   }
+
+  /// A viewer misses something that cannot be sent again. If its path loses packets and others watch the same rendition,
+  /// it changes to a smaller one; otherwise a key frame mends it.
+  private func repair(_ rendition: Rendition, for session: ViewerSession) {
+    let now = MonotonicClock.now
+    let isLossy = hub.connection(session.peer)?.lossReportedAt.map { now - $0 < Self.recentLoss } ?? false
+    let isShared = watchers(of: session.camera).contains {
+      $0 !== session && $0.isConnected && $0.route.assignment.step == PictureStep(rendition)
+    }
+    let track = cameras[session.camera]
+    if isLossy, isShared,
+      track.allocator.avoid(rendition, for: session.peer, size: track.pipeline.pictureSize, now: now)
+    {
+      updateRates()
+    } else {
+      track.pipeline.requestKeyFrame(of: rendition)
+    }
+  }
+
+  private static let recentLoss = Duration.seconds(5)
 
   private func updateSound(now: Instant) {
     let listeners = registry.all.filter { $0.isConnected && $0.hearsSound }
