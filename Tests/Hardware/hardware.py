@@ -127,8 +127,8 @@ def another_size_arrives(machine: Machine) -> None:
         seen = Viewer(machine, child).watch(6)
         seen.expect_picture()
         expect(seen.width * 9 == seen.height * 16, f"{seen.width}x{seen.height}")
-        rate = f"{min(30, fastest):g} frames/s"
-        expect(rate in child.log(), f"the log does not say that the camera makes {rate}")
+        rates = [float(rate) for rate in re.findall(r"at ([\d.]+) frames/s", child.log())]
+        expect(min(30, fastest) in rates, f"the log says {rates}, the camera makes {fastest:g}")
 
 
 def unplugged_camera_shows_a_card_and_comes_back(machine: Machine) -> None:
@@ -320,14 +320,15 @@ def darkness_switches_the_infrared_lamp(machine: Machine) -> None:
             Viewer(machine, child).watch(4).expect_picture()
             # A light that comes on while it is learned what the lamp gives would be taken for the lamp.
             time.sleep(20)
-            machine.run("hil-camera light 0")
+            # The colour bars alone are hardly brighter than day has to be.
+            machine.run("hil-camera light 0; v4l2-ctl -d /dev/video0 --set-ctrl brightness=190")
             # A minute after the last change at the soonest.
             becomes("0", 150)
-            machine.run("hil-camera dark 0")
+            machine.run("v4l2-ctl -d /dev/video0 --set-ctrl brightness=128; hil-camera dark 0")
             becomes("1", 150)
         becomes("0", 10)
     finally:
-        machine.run("hil-camera light 0")
+        machine.run("v4l2-ctl -d /dev/video0 --set-ctrl brightness=128; hil-camera light 0")
 
 
 TESTS: list[Callable[[Machine], None]] = [
