@@ -262,7 +262,8 @@ let checks: [Target] = [
     name: "discovery-probe", dependencies: ["Discovery"], path: "Tests/DiscoveryTests/discovery-probe",
     swiftSettings: strict),
   .testTarget(
-    name: "DiscoveryTests", dependencies: ["Wire", "Discovery", "discovery-probe"], path: "Tests/DiscoveryTests",
+    name: "DiscoveryTests", dependencies: ["Wire", "Discovery", "TestSupport", "discovery-probe"],
+    path: "Tests/DiscoveryTests",
     exclude: ["discovery-probe"], swiftSettings: strict),
   tests(
     "ServerTests",

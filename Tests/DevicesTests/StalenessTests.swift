@@ -117,4 +117,25 @@ import Wire
     #expect(rule.fault(another, one) == nil)
     #expect(rule.fault(colour, one) == nil)
   }
+
+  private static func frame(luma: UInt8, lastPixel: UInt8? = nil) -> VideoFrame {
+    let frame = VideoFramePool(width: 64, height: 48).makeFrame(captureTime: .zero, sequence: 0)
+    frame.mutableY.update(repeating: luma, count: frame.strideY * 48)
+    frame.mutableU.update(repeating: 128, count: frame.strideUV * 24)
+    frame.mutableV.update(repeating: 128, count: frame.strideUV * 24)
+    if let lastPixel { frame.mutableY[frame.strideY * 47 + 63] = lastPixel }
+    return frame
+  }
+
+  /// Cameras that cut off the noise repeat themselves in a dark room.
+  @Test(arguments: [
+    (16, nil, false), (0, nil, false), (24, nil, false), (25, nil, true), (16, 17, true), (120, nil, true),
+  ])
+  func aBlackPictureMayRepeatItself(luma: UInt8, pixel: UInt8?, isFault: Bool) {
+    let rule = Staleness<VideoFrame>.pictures
+    let frame = Self.frame(luma: luma, lastPixel: pixel)
+    #expect(rule.fault(frame, nil) == nil)
+    #expect((rule.fault(frame, Self.frame(luma: luma, lastPixel: pixel)) == .frozen) == isFault)
+    #expect(rule.fault(frame, Self.frame(luma: luma &+ 1)) == nil)
+  }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Two machines on one cable, each with a message bus and an Avahi daemon of its own. Nothing leaves them. Needs root.
 final class HomeNetwork {

@@ -1,5 +1,6 @@
 import Discovery
 import Foundation
+import TestSupport
 import Testing
 
 /// A program on one of the hosts, and the lines it has written so far.

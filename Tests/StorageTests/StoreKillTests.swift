@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Storage
@@ -18,23 +19,21 @@ import Testing
   /// Kills the probe some time after it has acknowledged so many numbers; those that it acknowledged, the first of which it has
   /// found. None: it is killed while it opens the store, perhaps.
   private func run(_ store: String, until count: Int, for microseconds: UInt32) throws -> [UInt64] {
-    let process = Process()
-    process.executableURL = Self.probe
-    process.arguments = [store, directory.path]
     let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
+    let process = try SpawnedProcess(
+      [Self.probe.path, store, directory.path], input: FileHandle.nullDevice.fileDescriptor,
+      output: output.fileHandleForWriting.fileDescriptor, errors: FileHandle.nullDevice.fileDescriptor)
+    try output.fileHandleForWriting.close()
     var said = Data()
     while said.count(where: { $0 == UInt8(ascii: "\n") }) < count {
       guard let byte = try output.fileHandleForReading.read(upToCount: 1) else { break }
       said += byte
     }
     usleep(microseconds)
-    kill(process.processIdentifier, SIGKILL)
+    kill(process.identifier, SIGKILL)
     said += try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    #expect(process.terminationReason == .uncaughtSignal, "it ended by itself, with \(process.terminationStatus)")
+    let status = process.wait()
+    #expect(status & 0x7f == SIGKILL, "it ended by itself, with \(status >> 8)")
     // A line that the kill cut short was not acknowledged.
     let whole = String(decoding: said, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
       .dropLast()

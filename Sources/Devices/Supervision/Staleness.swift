@@ -1,7 +1,8 @@
 public import Frames
 internal import Synchronization
 
-/// Tells what a device delivers from what it repeats: no sensor sees the same twice, noise sees to that.
+/// Tells what a device delivers from what it repeats: no sensor sees the same twice, noise sees to that. Black pictures are
+/// the exception: they are taken for the dark.
 public struct Staleness<Element: Sendable>: Sendable {
   /// What is wrong with an element, given the one before; nil when it is fresh.
   let fault: @Sendable (_ element: Element, _ previous: Element?) -> DeviceError.Reason?
@@ -11,7 +12,10 @@ public struct Staleness<Element: Sendable>: Sendable {
 
 extension Staleness<VideoFrame> {
   public static let pictures = Staleness(
-    fault: { frame, previous in previous.map { frame.hasSamePicture(as: $0) } ?? false ? .frozen : nil },
+    fault: { frame, previous in
+      guard let previous, frame.hasSamePicture(as: previous), !frame.isBlack else { return nil }
+      return .frozen
+    },
     isLeftOut: true)
 }
 

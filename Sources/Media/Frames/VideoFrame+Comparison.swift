@@ -9,6 +9,19 @@ extension VideoFrame {
       && Self.isSame(v, other.v, stride: (strideUV, other.strideUV), width / 2, height / 2)
   }
 
+  /// Every pixel has the same luma, and that is black: cameras that cut off the noise deliver it in a dark room.
+  public var isBlack: Bool {
+    let first = y[0]
+    guard first <= Self.brightestBlack else { return false }
+    return (0..<height).allSatisfy { row in
+      let line = UnsafeBufferPointer(start: y + row * strideY, count: width)
+      return line.allSatisfy { $0 == first }
+    }
+  }
+
+  /// Black is 16 in the limited range of ITU-R BT.601, and a sensor's black level may lie a little above.
+  private static let brightestBlack: UInt8 = 24
+
   private static func isSame(
     _ one: UnsafePointer<UInt8>, _ other: UnsafePointer<UInt8>, stride: (Int, Int), _ width: Int, _ height: Int
   ) -> Bool {

@@ -1,21 +1,27 @@
-import Foundation
+public import Foundation
 
 /// A running program that is waited for by its number. Foundation's `Process` waits for a socket to close, which another
 /// program that is started at the same moment inherits and keeps open.
-final class SpawnedProcess {
-  struct Problem: Error, CustomStringConvertible {
-    let description: String
+public final class SpawnedProcess {
+  public struct Problem: Error, CustomStringConvertible {
+    public let description: String
+
+    public init(description: String) {
+      self.description = description
+    }
   }
 
   /// Nor does it keep such a socket itself.
   private static let closing =
     #"for f in /proc/$$/fd/*; do n=${f##*/}; [ $n -gt 2 ] && eval "exec $n>&-"; done; exec "$@""#
 
-  private let identifier: pid_t
+  public let identifier: pid_t
   private var status: Int32?
 
   /// - Parameter command: found in the PATH of a root shell, with `environment` added to the test's own.
-  init(_ command: [String], environment: [String: String] = [:], input: Int32, output: Int32, errors: Int32) throws {
+  public init(_ command: [String], environment: [String: String] = [:], input: Int32, output: Int32, errors: Int32)
+    throws
+  {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -44,20 +50,20 @@ final class SpawnedProcess {
 
   deinit { stop(with: SIGKILL) }
 
-  var isRunning: Bool {
+  public var isRunning: Bool {
     if status == nil, waitpid(identifier, &lastStatus, WNOHANG) == identifier { status = lastStatus }
     return status == nil
   }
 
   /// Sends the signal and waits for the end.
-  func stop(with signal: Int32) {
+  public func stop(with signal: Int32) {
     guard isRunning else { return }
     kill(identifier, signal)
     _ = wait()
   }
 
   /// The exit status as waitpid(2) gives it.
-  func wait() -> Int32 {
+  public func wait() -> Int32 {
     if let status { return status }
     while waitpid(identifier, &lastStatus, 0) < 0, errno == EINTR {}
     status = lastStatus
