@@ -52,14 +52,25 @@ struct BandwidthEstimator: Sendable {
 
   private var usesTransportFeedback: Bool { feedbackAt != nil }
 
-  /// Bits per second, between the configured limits.
-  var target: Double {
-    let estimate =
-      usesTransportFeedback
-      ? min(delayBased.bitsPerSecond, lossBased.bitsPerSecond, drain.bitsPerSecond ?? .infinity)
+  /// What the path is thought to carry, bits per second.
+  var estimate: Double {
+    usesTransportFeedback
+      ? min(delayBased.bitsPerSecond, lossBased.bitsPerSecond)
       : min(lossBased.bitsPerSecond, receiverMaximum ?? .infinity)
-    return min(max(estimate, minimum), maximum)
   }
+
+  /// What may be sent now, bits per second, between the configured limits.
+  var target: Double {
+    min(max(min(estimate, drain.bitsPerSecond ?? .infinity), minimum), maximum)
+  }
+
+  /// How long packets wait on the path; nil without transport-wide feedback.
+  var standingQueue: Duration? {
+    usesTransportFeedback ? .nanoseconds(Int64(saturating: trend.standingQueueMilliseconds * 1e6)) : nil
+  }
+
+  /// Bursts that probed the path, and those that it carried at about their rate.
+  var probes: (sent: UInt64, succeeded: UInt64) { (probing.sentCount, probing.succeededCount) }
 
   /// Whether overuse, congestion loss or missing feedback was seen recently, so that bursts should be avoided.
   func isCongested(at now: Instant) -> Bool { now < congestedUntil }

@@ -28,6 +28,9 @@ struct Probing: Sendable {
   }
 
   private(set) var burst: Burst?
+  /// Bursts that were begun, and those that the path carried at about their rate.
+  private(set) var sentCount: UInt64 = 0
+  private(set) var succeededCount: UInt64 = 0
   private var nextID: UInt8 = 1
   private var isFirst = true
   /// Nil: not before there is feedback.
@@ -91,6 +94,7 @@ struct Probing: Sendable {
       id: nextID, bitsPerSecond: rate, startedAt: now, bytesToSend: Int(saturating: rate * Self.duration / 8))
     nextID = nextID == .max ? 1 : nextID + 1
     nextAt = nil
+    sentCount += 1
   }
 
   private mutating func fail(now: Instant) {
@@ -146,6 +150,7 @@ struct Probing: Sendable {
     }
     burst = nil
     if rate >= current.bitsPerSecond * Self.successShare {
+      succeededCount += 1
       // On with the next burst as soon as the estimate has followed.
       interval = Self.shortestInterval
       nextAt = now
