@@ -37,6 +37,7 @@ final class Viewers: @unchecked Sendable {
   let audio: AudioPipeline
   private let logger: Logger
   let started = MonotonicClock.now
+  private var expectedLoss = ExpectedLoss()
   private var seconds: RepeatedTask?
   private var releases: RepeatedTask?
   private static let releaseInterval: TimeAmount = .seconds(30)
@@ -257,18 +258,15 @@ final class Viewers: @unchecked Sendable {
     updateRates()
   }
 
-  /// Enables Opus in-band FEC while a listener has recently reported loss. Without loss, the bits and the processor
-  /// time are better spent otherwise.
+  /// Lets Opus in-band FEC follow the loss of the listener who has most. Without loss, the bits and the processor time are
+  /// better spent otherwise.
   private func updateErrorCorrection() {
-    let since = MonotonicClock.now - Self.lossMemory
-    audio.setLossExpected(
-      registry.all.contains { session in
-        guard session.hearsSound, let reported = hub.connection(session.peer)?.lossReportedAt else { return false }
-        return reported > since
-      })
+    let now = MonotonicClock.now
+    let losses = registry.all.compactMap { session in
+      session.hearsSound ? hub.connection(session.peer)?.fractionLost(now: now) : nil
+    }
+    audio.setExpectedLoss(percent: expectedLoss.update(fractionLost: losses.max() ?? 0, now: now))
   }
-
-  private static let lossMemory = Duration.seconds(60)
 
   /// Gives each viewer its rendition and each encoder its rate.
   private func updateRates() {

@@ -29,7 +29,7 @@ public final class AudioPipeline: Sendable {
     /// Continuous across sources.
     var clock = MediaClock()
     /// The encoder's current setting.
-    var isLossExpected = true
+    var expectedLossPercent = OpusEncoder.lossyPathPercent
     var meter = LevelMeter()
   }
 
@@ -43,7 +43,7 @@ public final class AudioPipeline: Sendable {
   public let ear = HearingEar()
   private let shared: Mutex<Shared>
   private let demand = Demand()
-  private let isLossExpected = Atomic(true)
+  private let expectedLossPercent = Atomic(OpusEncoder.lossyPathPercent)
   private let worker = Worker()
   private let deliver: @Sendable (EncodedAudioPacket) -> Void
   private let levelMeasured: @Sendable () -> Void
@@ -92,9 +92,10 @@ public final class AudioPipeline: Sendable {
     demand.isWanted = isWanted
   }
 
-  /// Whether packets carry FEC for the preceding ones, from the next packet on. Until this is called they do.
-  public func setLossExpected(_ isExpected: Bool) {
-    isLossExpected.store(isExpected, ordering: .relaxed)
+  /// The packet loss that FEC should withstand, from the next packet on; 0 turns it off. Until this is called it is
+  /// `OpusEncoder.lossyPathPercent`.
+  public func setExpectedLoss(percent: Int) {
+    expectedLossPercent.store(percent, ordering: .relaxed)
   }
 
   public var counters: Counters { shared.withLock { $0.counters } }
@@ -123,10 +124,10 @@ public final class AudioPipeline: Sendable {
   private func encode(_ block: AudioBlock) -> EncodedAudioPacket? {
     if worker.encoder == nil { worker.encoder = try? OpusEncoder() }
     guard let encoder = worker.encoder else { return nil }
-    let isExpected = isLossExpected.load(ordering: .relaxed)
-    if isExpected != worker.isLossExpected {
-      worker.isLossExpected = isExpected
-      try? encoder.setExpectedLoss(percent: isExpected ? OpusEncoder.lossyPathPercent : 0)
+    let expected = expectedLossPercent.load(ordering: .relaxed)
+    if expected != worker.expectedLossPercent {
+      worker.expectedLossPercent = expected
+      try? encoder.setExpectedLoss(percent: expected)
     }
     return try? encoder.encode(block)
   }

@@ -43,7 +43,6 @@ extension RTPSender {
     for block in blocks {
       guard let index = index(of: block.ssrc) else { continue }
       let fraction = Double(block.fractionLost) / 256
-      if fraction > 0 { lossReportedAt = now }
       streams[index].statistics.fractionLost = fraction
       streams[index].statistics.packetsLost = Int64(block.cumulativeLost)
       streams[index].statistics.jitter = Double(block.jitter) / Double(max(1, streams[index].configuration.clockRate))
@@ -56,7 +55,7 @@ extension RTPSender {
         estimator.handleReport(fractionLost: fraction, expected: Double(expected), now: now)
         if !streams[index].configuration.supportsTransportCC {
           let total = Int(clamping: expected)
-          recentLoss.add(lost: total * Int(block.fractionLost) / 256, total: total, now: now)
+          recentLoss.add(lost: (total * Int(block.fractionLost) + 128) / 256, total: total, now: now)
         }
       }
       streams[index].noteArrivals(block)
@@ -67,7 +66,6 @@ extension RTPSender {
   private mutating func handle(nack: RTCPNack, lookups: inout Int, now: Instant) {
     guard let index = index(of: nack.mediaSSRC), streams[index].configuration.supportsNACK else { return }
     streams[index].statistics.nackCount += 1
-    lossReportedAt = now
     // A retransmission sent less than a round trip ago may still be in flight.
     let spacing = max(streams[index].roundTripTime ?? Self.unmeasuredRoundTripTime, .milliseconds(5))
     for item in nack.items {

@@ -32,9 +32,6 @@ public struct RTPSender: Sendable {
   var nextTransportSequenceNumber: UInt16
   /// Target bitrate last announced to the owner, kbit/s.
   var announcedKbps: Int
-  /// When the peer last indicated packet loss, by a report block (RFC 3550 section 6.4.1) or a NACK (RFC 4585 section
-  /// 6.2.1).
-  public internal(set) var lossReportedAt: Instant?
 
   /// `random` provides the initial sequence numbers and timestamps, which should be unpredictable for SRTP.
   public init(
