@@ -17,6 +17,8 @@ struct BandwidthEstimator: Sendable {
   /// Bits per second.
   private var receiverMaximum: Double?
   private var roundTripTime = Duration.milliseconds(100)
+  /// No more than this may be sent, bits per second; nil: no bound. See `CircuitBreaker`.
+  var congestionLimit: Double?
 
   /// Missing feedback while packets are being sent counts as congestion, too.
   private var feedbackAt: Instant?
@@ -61,7 +63,7 @@ struct BandwidthEstimator: Sendable {
 
   /// What may be sent now, bits per second, between the configured limits.
   var target: Double {
-    min(max(min(estimate, drain.bitsPerSecond ?? .infinity), minimum), maximum)
+    min(max(min(estimate, drain.bitsPerSecond ?? .infinity, congestionLimit ?? .infinity), minimum), maximum)
   }
 
   /// How long packets wait on the path; nil without transport-wide feedback.
@@ -142,7 +144,9 @@ struct BandwidthEstimator: Sendable {
   }
 
   private mutating func startProbe(now: Instant) {
-    let isCalm = !isCongested(at: now) && trend.standingQueueMilliseconds < Self.lossyQueueMilliseconds
+    let isCalm =
+      !isCongested(at: now) && trend.standingQueueMilliseconds < Self.lossyQueueMilliseconds
+      && estimate <= congestionLimit ?? .infinity
     probing.startIfDue(target: target, ceiling: useful, isCalm: isCalm, now: now)
   }
 

@@ -20,10 +20,13 @@ public struct RTPPathStatistics: Hashable, Sendable {
   public var soundCopies: Int
   /// Whether a queue, loss or missing feedback has just shown that it carries less than was sent.
   public var isCongested: Bool
+  /// Whether a stream is paused because nothing of it arrives (RFC 8083).
+  public var isPaused: Bool
 
   public init(
     estimate: Double, target: Double, standingQueue: Duration?, probesSent: UInt64, probesSucceeded: UInt64,
-    roundTripTime: Duration?, fractionLost: Double, soundCopies: Int, isCongested: Bool
+    roundTripTime: Duration?, fractionLost: Double, soundCopies: Int, isCongested: Bool,
+    isPaused: Bool
   ) {
     self.estimate = estimate
     self.target = target
@@ -34,6 +37,7 @@ public struct RTPPathStatistics: Hashable, Sendable {
     self.fractionLost = fractionLost
     self.soundCopies = soundCopies
     self.isCongested = isCongested
+    self.isPaused = isPaused
   }
 }
 
@@ -45,7 +49,8 @@ extension RTPSender {
       estimate: estimator.estimate, target: estimator.target, standingQueue: estimator.standingQueue,
       probesSent: probes.sent, probesSucceeded: probes.succeeded,
       roundTripTime: streams.compactMap(\.roundTripTime).min(), fractionLost: recentLoss.fraction,
-      soundCopies: repeatsSound ? soundCopies : 0, isCongested: estimator.isCongested(at: now))
+      soundCopies: repeatsSound ? soundCopies : 0, isCongested: estimator.isCongested(at: now),
+      isPaused: streams.contains(where: \.breaker.isOpen))
   }
 
   /// Of what was sent in the last ten seconds that feedback is about, what was lost, 0...1.

@@ -5,7 +5,8 @@ public import Wire
 extension RTPSender {
   /// Handles parsed RTCP from the peer. Packets that refer to none of our streams are ignored.
   public mutating func handle(rtcp packets: [RTCPPacket], now: Instant) {
-    guard !isStopped else { return }
+    guard !isStopped, !packets.isEmpty else { return }
+    noteReports(now: now)
     var lookups = Self.maximumLookups
     for packet in packets {
       switch packet {
@@ -33,6 +34,7 @@ extension RTPSender {
         break
       }
     }
+    updateCongestionLimit(now: now)
     announceTarget()
   }
 
@@ -57,6 +59,9 @@ extension RTPSender {
           let total = Int(clamping: expected)
           recentLoss.add(lost: (total * Int(block.fractionLost) + 128) / 256, total: total, now: now)
         }
+      }
+      if streams[index].lastExtendedSequenceNumber.map({ highest.isAfter(serial: $0) }) ?? true {
+        noteMediaArrived(stream: index, now: now)
       }
       streams[index].noteArrivals(block)
       streams[index].lastExtendedSequenceNumber = highest

@@ -29,6 +29,9 @@ public struct RTPSender: Sendable {
   /// As of the last `poll` with packets waiting for the pacer; nil while the path is healthy.
   var pacingBitsPerSecond: Double?
   var estimator: BandwidthEstimator
+  var isPathAlive = true
+  /// When RTCP from the peer came last.
+  var reportsHeardAt: Instant?
   var nextTransportSequenceNumber: UInt16
   /// Target bitrate last announced to the owner, kbit/s.
   var announcedKbps: Int
@@ -120,6 +123,10 @@ public struct RTPSender: Sendable {
     let timestamp = mediaTime &+ streams[index].timestampOffset
     streams[index].clockPair = (captureTime, timestamp)
     let isVideo = streams[index].configuration.kind == .video
+    guard isFlowing(stream: index, now: now) else {
+      streams[index].statistics.framesDropped += 1
+      return
+    }
     if isVideo {
       guard
         admits(

@@ -54,8 +54,8 @@ struct RecentLoss: Sendable {
   /// Of the last ten seconds, 0...1.
   func longFraction(now: Instant) -> Double {
     let isFresh = startedAt.map { now - $0 < Self.memory } ?? false
-    return Self.fraction(
-      of: slots.filter { now - $0.endedAt < Self.memory }[...], and: isFresh ? current : Slot())
+    let firstFresh = slots.firstIndex { now - $0.endedAt < Self.memory } ?? slots.endIndex
+    return Self.fraction(of: slots[firstFresh...], and: isFresh ? current : Slot())
   }
 
   private static func fraction(of slots: ArraySlice<Slot>, and current: Slot) -> Double {
