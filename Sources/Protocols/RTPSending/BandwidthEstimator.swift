@@ -14,8 +14,9 @@ struct BandwidthEstimator: Sendable {
   private var lossBased: LossBasedRate
   private var drain = QueueDrain()
   private var probing = Probing()
-  /// Bits per second.
-  private var receiverMaximum: Double?
+  private var receiverMaximum = ReceiverMaximum()
+  /// Over two seconds.
+  private var sending = AcknowledgedRate(slot: .milliseconds(100))
   private var roundTripTime = Duration.milliseconds(100)
   /// No more than this may be sent, bits per second; nil: no bound. See `CircuitBreaker`.
   var congestionLimit: Double?
@@ -58,7 +59,7 @@ struct BandwidthEstimator: Sendable {
   var estimate: Double {
     usesTransportFeedback
       ? min(delayBased.bitsPerSecond, lossBased.bitsPerSecond)
-      : min(lossBased.bitsPerSecond, receiverMaximum ?? .infinity)
+      : min(lossBased.bitsPerSecond, receiverMaximum.bitsPerSecond ?? .infinity)
   }
 
   /// What may be sent now, bits per second, between the configured limits.
@@ -91,6 +92,11 @@ struct BandwidthEstimator: Sendable {
     guard usesTransportFeedback, firstUnansweredAt == nil else { return }
     firstUnansweredAt = now
     silenceCheckAt = now + Self.silence
+  }
+
+  /// A packet is sent that no transport-wide feedback will mention.
+  mutating func noteSentUnnumbered(bytes: Int, now: Instant) {
+    sending.add(bytes: bytes, arrivedAt: now.nanoseconds)
   }
 
   /// Gives back what the feedback says about our packets.
@@ -158,13 +164,17 @@ struct BandwidthEstimator: Sendable {
   /// A report block about one of our streams; used only without transport-wide feedback.
   mutating func handleReport(fractionLost: Double, expected: Double, now: Instant) {
     guard !usesTransportFeedback else { return }
-    // A report does not say whether there is a queue, so assume one.
-    addLoss(lost: fractionLost * expected, total: expected, hasQueue: true, now: now)
+    // A report does not say whether there is a queue: where REMB does not, either, assume one.
+    let hasQueue = receiverMaximum.seesQueue(at: now) ?? true
+    addLoss(lost: fractionLost * expected, total: expected, hasQueue: hasQueue, now: now)
   }
 
-  mutating func handleReceiverMaximum(bitsPerSecond: UInt64, now: Instant) {
+  /// - Parameter fractionLost: of the last seconds, 0...1.
+  mutating func handleReceiverMaximum(bitsPerSecond: UInt64, fractionLost: Double, now: Instant) {
     guard !usesTransportFeedback else { return }
-    receiverMaximum = Double(bitsPerSecond)
+    let arriving = sending.bitsPerSecond.map { $0 * (1 - fractionLost) }
+    receiverMaximum.update(rate: Double(bitsPerSecond), arriving: arriving, now: now)
+    if receiverMaximum.seesQueue(at: now) == true { congestedUntil = max(congestedUntil, now + Self.congestionMemory) }
   }
 
   mutating func noteRoundTripTime(_ time: Duration) {

@@ -48,13 +48,23 @@ extension RTPSender {
     return RTPPathStatistics(
       estimate: estimator.estimate, target: estimator.target, standingQueue: estimator.standingQueue,
       probesSent: probes.sent, probesSucceeded: probes.succeeded,
-      roundTripTime: streams.compactMap(\.roundTripTime).min(), fractionLost: recentLoss.fraction,
+      roundTripTime: leastRoundTripTime, fractionLost: recentLoss.fraction,
       soundCopies: repeatsSound ? soundCopies : 0, isCongested: estimator.isCongested(at: now),
       isPaused: streams.contains(where: \.breaker.isOpen))
   }
 
   /// Of what was sent in the last ten seconds that feedback is about, what was lost, 0...1.
   public func fractionLost(now: Instant) -> Double { recentLoss.longFraction(now: now) }
+
+  /// Of the streams' smoothed ones: sound reports less often than picture, and may be behind.
+  var leastRoundTripTime: Duration? {
+    var least: Duration?
+    for stream in streams {
+      guard let time = stream.roundTripTime else { continue }
+      least = least.map { min($0, time) } ?? time
+    }
+    return least
+  }
 
   private var repeatsSound: Bool {
     streams.contains { $0.configuration.kind == .audio && $0.configuration.redPayloadType != nil }

@@ -17,38 +17,40 @@ extension RTPSender {
   }
 
   private mutating func beginBreakersAnew(now: Instant) {
-    for index in streams.indices { changeBreaker(of: index, now: now) { $0.beginAnew() } }
+    for index in streams.indices {
+      let wasOpen = streams[index].breaker.isOpen
+      streams[index].breaker.beginAnew()
+      if wasOpen { breakerChanged(of: index, now: now) }
+    }
   }
 
   /// Whether the stream is sent now.
   mutating func isFlowing(stream index: Int, now: Instant) -> Bool {
     guard streams[index].breaker.isOpen else { return true }
-    var isAdmitted = false
-    changeBreaker(of: index, now: now) { isAdmitted = $0.admits(now: now) }
-    return isAdmitted
+    guard streams[index].breaker.admits(now: now) else { return false }
+    breakerChanged(of: index, now: now)
+    return true
   }
 
   mutating func noteMediaSent(stream index: Int, now: Instant) {
-    guard isPathAlive else { return }
-    changeBreaker(of: index, now: now) { $0.noteSent(now: now) }
+    guard isPathAlive, !streams[index].breaker.isOpen else { return }
+    streams[index].breaker.noteSent(now: now)
+    if streams[index].breaker.isOpen { breakerChanged(of: index, now: now) }
   }
 
   mutating func noteMediaArrived(stream index: Int, now: Instant) {
-    changeBreaker(of: index, now: now) { $0.noteArrived() }
+    let wasOpen = streams[index].breaker.isOpen
+    streams[index].breaker.noteArrived()
+    if wasOpen { breakerChanged(of: index, now: now) }
   }
 
-  private mutating func changeBreaker(of index: Int, now: Instant, _ change: (inout CircuitBreaker) -> Void) {
-    let before = streams[index].breaker.isOpen
-    change(&streams[index].breaker)
+  private mutating func breakerChanged(of index: Int, now: Instant) {
     let isOpen = streams[index].breaker.isOpen
-    guard before != isOpen else { return }
-    let isVideo = streams[index].configuration.kind == .video
     outputs.append(.paused(ssrc: streams[index].configuration.ssrc, isPaused: isOpen))
-    if isVideo {
-      streams[index].awaitsKeyFrame = true
-      streams[index].keyFrameRequestDue = nil
-      if !isOpen { requestKeyFrame(stream: index, now: now) }
-    }
+    guard streams[index].configuration.kind == .video else { return }
+    streams[index].awaitsKeyFrame = true
+    streams[index].keyFrameRequestDue = nil
+    if !isOpen { requestKeyFrame(stream: index, now: now) }
   }
 
   /// Of the stream with the largest packets, since it began: what is small because little may be sent does not lower the
@@ -63,7 +65,7 @@ extension RTPSender {
 
   /// Bounds the target by what TCP would reach.
   mutating func updateCongestionLimit(now: Instant) {
-    guard let time = streams.compactMap(\.roundTripTime).min() else { return }
+    guard let time = leastRoundTripTime else { return }
     estimator.congestionLimit = CircuitBreaker.congestionLimit(
       fractionLost: recentLoss.longFraction(now: now), roundTripTime: time, packetBytes: meanPacketBytes)
   }

@@ -23,7 +23,9 @@ extension RTPSender {
         let concernsUs = streams.contains { stream in
           stream.configuration.supportsREMB && estimate.sources.contains(stream.configuration.ssrc)
         }
-        if concernsUs { estimator.handleReceiverMaximum(bitsPerSecond: estimate.bitsPerSecond, now: now) }
+        guard concernsUs else { break }
+        estimator.handleReceiverMaximum(
+          bitsPerSecond: estimate.bitsPerSecond, fractionLost: recentLoss.fraction, now: now)
       case .pictureLossIndication(let indication):
         guard let index = index(of: indication.mediaSSRC), streams[index].configuration.supportsPLI else { break }
         streams[index].statistics.pliCount += 1

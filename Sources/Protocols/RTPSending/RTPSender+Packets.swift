@@ -145,6 +145,8 @@ extension RTPSender {
     pacer.noteSent(bytes: byteCount, bitsPerSecond: pacingBitsPerSecond, now: now)
     if let transportSequenceNumber {
       estimator.noteSent(transportSequenceNumber, media: media, bytes: byteCount, now: now)
+    } else {
+      estimator.noteSentUnnumbered(bytes: byteCount, now: now)
     }
   }
 }

@@ -48,21 +48,26 @@ struct RecentLoss: Sendable {
     judge(now: now)
   }
 
-  /// Of the last one to four seconds, 0...1.
-  var fraction: Double { Self.fraction(of: slots.suffix(Self.recentSlots), and: current) }
+  /// Of the last one to four seconds, 0...1. Asked for each packet, so without iterators.
+  var fraction: Double { fraction(from: slots.count - Self.recentSlots, and: current) }
 
   /// Of the last ten seconds, 0...1.
   func longFraction(now: Instant) -> Double {
     let isFresh = startedAt.map { now - $0 < Self.memory } ?? false
     let firstFresh = slots.firstIndex { now - $0.endedAt < Self.memory } ?? slots.endIndex
-    return Self.fraction(of: slots[firstFresh...], and: isFresh ? current : Slot())
+    return fraction(from: firstFresh, and: isFresh ? current : Slot())
   }
 
-  private static func fraction(of slots: ArraySlice<Slot>, and current: Slot) -> Double {
-    let lost = slots.reduce(current.lost) { $0 + $1.lost }
-    let total = slots.reduce(current.total) { $0 + $1.total }
-    guard total >= packetsToJudge else { return 0 }
-    return min(max(0, Double(lost) / Double(total)), 1)
+  private func fraction(from first: Int, and current: Slot) -> Double {
+    var sum = current
+    var index = max(0, first)
+    while index < slots.count {
+      sum.lost += slots[index].lost
+      sum.total += slots[index].total
+      index += 1
+    }
+    guard sum.total >= Self.packetsToJudge else { return 0 }
+    return min(max(0, sum.fraction), 1)
   }
 
   /// A single gap, however long, is no reason to wait: nothing that was sent meanwhile comes in time.
