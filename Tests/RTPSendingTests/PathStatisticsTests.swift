@@ -89,4 +89,17 @@ import Wire
     call.run(for: .seconds(14))
     #expect(call.rig.sender.fractionLost(now: call.now) < 0.2)
   }
+
+  @Test func aProbeWaitsForItsTurn() {
+    var configuration = RTPSenderConfiguration()
+    configuration.startBitrateKbps = 300
+    var call = Call(rig: Rig(configuration: configuration), link: Bottleneck(bitsPerSecond: 50_000_000))
+    call.rig.sender.mayProbe = false
+    call.run(for: .seconds(2))
+    #expect(call.rig.sender.wantsProbe)
+    #expect(Self.path(of: call).probesSent == 0)
+    call.rig.sender.mayProbe = true
+    call.run(for: .milliseconds(200))
+    #expect(Self.path(of: call).probesSent >= 1)
+  }
 }

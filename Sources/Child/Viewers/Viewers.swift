@@ -38,6 +38,9 @@ final class Viewers: @unchecked Sendable {
   private let logger: Logger
   let started = MonotonicClock.now
   private var expectedLoss = ExpectedLoss()
+  var probeTurns = ProbeTurns<PeerID>()
+  /// While there are several viewers.
+  private var probeTimer: RepeatedTask?
   private var seconds: RepeatedTask?
   private var releases: RepeatedTask?
   private static let releaseInterval: TimeAmount = .seconds(30)
@@ -85,6 +88,7 @@ final class Viewers: @unchecked Sendable {
   func stop() {
     seconds?.cancel()
     releases?.cancel()
+    probeTimer?.cancel()
   }
 
   // MARK: Sessions
@@ -245,6 +249,7 @@ final class Viewers: @unchecked Sendable {
   }
 
   private func updateDemand() {
+    updateProbing()
     for (index, track) in cameras.enumerated() {
       let watching = watchers(of: index)
       let isRecorded = isRecording && index == 0
@@ -253,6 +258,21 @@ final class Viewers: @unchecked Sendable {
         encoding: isRecorded || watching.contains(where: \.isConnected))
     }
     audio.setDemand(isRecording || registry.all.contains { $0.isConnected && $0.hearsSound })
+  }
+
+  private func updateProbing() {
+    let isShared = registry.all.count(where: \.isConnected) > 1
+    guard isShared != (probeTimer != nil) else { return }
+    probeTimer?.cancel()
+    probeTimer = nil
+    if isShared {
+      let interval = Self.probeInterval
+      probeTimer = hub.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: interval) { [weak self] _ in
+        self?.passProbeTurn()
+      }
+    } else {
+      passProbeTurn()
+    }
   }
 
   /// A recording is a viewer of the first camera and the microphone.

@@ -75,6 +75,12 @@ struct BandwidthEstimator: Sendable {
   /// Bursts that probed the path, and those that it carried at about their rate.
   var probes: (sent: UInt64, succeeded: UInt64) { (probing.sentCount, probing.succeededCount) }
 
+  var wantsProbe: Bool { probing.isWaiting }
+  var mayProbe: Bool {
+    get { probing.mayStart }
+    set { probing.mayStart = newValue }
+  }
+
   /// Whether overuse, congestion loss or missing feedback was seen recently, so that bursts should be avoided.
   func isCongested(at now: Instant) -> Bool { now < congestedUntil }
 

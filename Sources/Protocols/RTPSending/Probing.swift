@@ -31,6 +31,10 @@ struct Probing: Sendable {
   /// Bursts that were begun, and those that the path carried at about their rate.
   private(set) var sentCount: UInt64 = 0
   private(set) var succeededCount: UInt64 = 0
+  /// Several senders behind one interface take turns; this one's turn is now.
+  var mayStart = true
+  /// A burst is due, and waits for its turn.
+  private(set) var isWaiting = false
   private var nextID: UInt8 = 1
   private var isFirst = true
   /// Nil: not before there is feedback.
@@ -78,9 +82,14 @@ struct Probing: Sendable {
       guard now - current.startedAt > Self.timeout else { return }
       fail(now: now)
     }
+    isWaiting = false
     guard let due = nextAt, due <= now else { return }
     guard isCalm, target < ceiling * 0.95 else {
       nextAt = now + Self.shortestInterval / 4
+      return
+    }
+    guard mayStart else {
+      isWaiting = true
       return
     }
     var rate = target * (isFirst ? Self.firstGrowth : Self.growth)

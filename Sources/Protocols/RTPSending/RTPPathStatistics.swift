@@ -53,6 +53,16 @@ extension RTPSender {
       isPaused: streams.contains(where: \.breaker.isOpen))
   }
 
+  /// Whether it may find out if the path carries more. Those who share an interface take turns: a burst of one looks like a
+  /// queue to another, and two at once find half of what there is.
+  public var mayProbe: Bool {
+    get { estimator.mayProbe }
+    set { estimator.mayProbe = newValue }
+  }
+
+  /// Whether it would probe now if it were allowed to.
+  public var wantsProbe: Bool { estimator.wantsProbe }
+
   /// Of what was sent in the last ten seconds that feedback is about, what was lost, 0...1.
   public func fractionLost(now: Instant) -> Double { recentLoss.longFraction(now: now) }
 
