@@ -46,6 +46,9 @@ struct Status: ParsableCommand {
         ]
       }
       print(Table.text([["VIEWER", "STATE", "SINCE", "ROUND TRIP", "LOST", "PATH", "PICTURE"]] + rows))
+      for viewer in status.viewers {
+        if let path = viewer.pathText { print("Path to \(viewer.name): \(path)") }
+      }
     }
     for notifier in status.notifiers ?? [] {
       print(

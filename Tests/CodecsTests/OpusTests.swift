@@ -45,8 +45,9 @@ import Wire
     #expect(try modes().suffix(20).allSatisfy { 12...15 ~= $0 })
   }
 
-  @Test func aLostPacketIsRestoredFromTheNextOne() throws {
-    let encoder = try OpusEncoder(expectedLossPercent: 20)
+  /// The settings that the child chooses from.
+  @Test(arguments: [6, 10, 15, 20, 30]) func aLostPacketIsRestoredFromTheNextOne(expectedLoss: Int) throws {
+    let encoder = try OpusEncoder(expectedLossPercent: expectedLoss)
     let packets = try blocks().map { try encoder.encode($0).data }
     func level(restoring: Bool) throws -> Double {
       let decoder = try OpusDecoder()

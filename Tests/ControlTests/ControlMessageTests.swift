@@ -94,6 +94,12 @@ import Testing
         video: .init(state: .running, captured: 5, encoded: 4, keyFrames: 3, sent: 2, targetKbps: 1),
         audio: .init(state: .missing, captured: 5, encoded: 4, sent: 3, levelDb: -90.5))),
     .heartbeat(HeartbeatDocument(time: 1, uptimeSeconds: 2, video: nil, audio: nil)),
+    .heartbeat(
+      HeartbeatDocument(
+        time: 1, uptimeSeconds: 2, video: nil, audio: nil,
+        path: .init(
+          estimateKbps: 900, targetKbps: 800, queueMs: 2.5, probesSent: 3, probesSucceeded: 2, roundTripMs: nil,
+          lossPercent: 0.25, soundCopies: 1, isCongested: true, isPaused: false))),
     .level(LevelDocument(levelDb: -20.5, time: 7)), .goodbye(reason: "The child is stopping."),
   ]
 

@@ -80,6 +80,7 @@ extension RealPeers {
       ("untrusted", ["works without", "certificate help"]),
       ("elsewhere", ["its own page"]),
       ("loud", ["flash and shake", "kept"]),
+      ("steady", ["off at first", "kept", "greyed with the reason"]),
       ("keyboard", ["words", "light", "lullaby", "camera", "still", "talk", "mute", "alarm"]),
       ("large", ["opening", "watch", "light", "lullaby", "shot", "details", "settings", "alarm"]),
     ])

@@ -138,6 +138,7 @@ struct ReceivingCall {
         needsKeyFrame = true
         keyFrameRequests.append(now)
       case .targetBitrateChanged(let kbps): targetKbps = kbps
+      case .paused: break
       }
     }
   }

@@ -54,9 +54,13 @@ import Wire
     var call = Self.settled(queueMilliseconds: 500)
     let before = call.targetKbps
     call.link.isDown = true
-    call.run(for: .seconds(seconds))
+    call.run(for: .seconds(3))
+    // ICE notices, too.
+    call.rig.sender.setPathAlive(false, now: call.now)
+    call.run(for: .seconds(seconds - 3))
     #expect(call.targetKbps < before && call.targetKbps >= before * 24 / 100, "\(call.targetKbps) of \(before)")
     call.link.isDown = false
+    call.rig.sender.setPathAlive(true, now: call.now)
     call.run(for: .seconds(4))
     #expect(call.targetKbps > before * 8 / 10, "\(call.targetKbps) of \(before)")
   }

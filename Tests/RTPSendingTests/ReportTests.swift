@@ -135,23 +135,22 @@ import Wire
     #expect(rig.retransmissions.count == 2)
   }
 
-  @Test func lossIsKnownFromReportsAndFromRequests() {
-    var rig = Rig()
-    rig.sendAudio(at: .zero)
-    rig.sendVideo(packets: 3, at: .zero)
-    rig.drain(at: .zero)
-    func report(_ ssrc: UInt32, lost: UInt8, at now: Instant) {
-      let block = RTCPReportBlock(ssrc: ssrc, fractionLost: lost)
+  /// A peer without transport-wide feedback tells of loss in its reports alone.
+  @Test func lossIsKnownFromReportsWhereThereIsNoOtherFeedback() {
+    var rig = Rig(transportCC: false)
+    func report(_ ssrc: UInt32, highest: UInt32, lost: UInt8, at now: Instant) {
+      let block = RTCPReportBlock(ssrc: ssrc, fractionLost: lost, extendedHighestSequenceNumber: highest)
       rig.sender.handle(
         rtcp: [.receiverReport(RTCPReceiverReport(ssrc: peerSSRC, reportBlocks: [block]))], now: now)
     }
-    report(audioSSRC, lost: 0, at: .milliseconds(10))
-    report(77, lost: 255, at: .milliseconds(20))
-    #expect(rig.sender.lossReportedAt == nil)
-    report(audioSSRC, lost: 1, at: .milliseconds(30))
-    #expect(rig.sender.lossReportedAt == .milliseconds(30))
-    rig.nack([rig.video[1].header.sequenceNumber], at: .milliseconds(40))
-    #expect(rig.sender.lossReportedAt == .milliseconds(40))
+    for second in 0..<12 {
+      let now = Instant.zero + .seconds(second)
+      report(videoSSRC, highest: UInt32(100 * second), lost: 5, at: now)
+      report(77, highest: UInt32(100 * second), lost: 255, at: now)
+    }
+    let loss = rig.sender.fractionLost(now: .zero + .seconds(11))
+    #expect(loss > 0.015 && loss < 0.025)
+    #expect(rig.sender.fractionLost(now: .zero + .seconds(25)) == 0)
   }
 
   /// What an open session does not prove, a receiver's counters do.

@@ -22,6 +22,7 @@ struct Rig {
   var reports: [(at: Instant, packets: [RTCPPacket])] = []
   var keyFrameRequests: [Instant] = []
   var targets: [(at: Instant, kbps: Int)] = []
+  var pauses: [(at: Instant, ssrc: UInt32, isPaused: Bool)] = []
 
   init(
     configuration: RTPSenderConfiguration = .init(), rtx: Bool = true, transportCC: Bool = true, remb: Bool = false,
@@ -89,6 +90,8 @@ struct Rig {
         keyFrameRequests.append(now)
       case .targetBitrateChanged(let kbps):
         targets.append((now, kbps))
+      case .paused(let ssrc, let isPaused):
+        pauses.append((now, ssrc, isPaused))
       }
     }
     return count
@@ -103,6 +106,15 @@ struct Rig {
       sender.handleTimeout(now: deadline)
       drain(at: deadline)
     }
+  }
+
+  /// The peer reports that all of the picture has arrived.
+  mutating func reportArrival(at now: Instant) {
+    guard let last = video.last else { return }
+    let block = RTCPReportBlock(
+      ssrc: videoSSRC, extendedHighestSequenceNumber: UInt32(last.header.sequenceNumber))
+    sender.handle(rtcp: [.receiverReport(RTCPReceiverReport(ssrc: peerSSRC, reportBlocks: [block]))], now: now)
+    drain(at: now)
   }
 
   mutating func nack(_ numbers: [UInt16], at now: Instant) {

@@ -89,7 +89,7 @@ import Wire
     var last = rig.video[0].header.sequenceNumber
     var wraps = 0
     for frame in 1...3400 {
-      let now = Instant.milliseconds(frame * 5)
+      let now = Instant.milliseconds(frame * 4)
       rig.sendVideo(payloads: Array(repeating: [0], count: 10), at: now)
       while case .rtp(let bytes)? = rig.sender.poll(now: now) {
         let number = UInt16(bytes[2]) << 8 | UInt16(bytes[3])

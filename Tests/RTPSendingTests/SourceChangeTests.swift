@@ -26,6 +26,7 @@ import Wire
       rig.sendVideo(payloads: payloads, at: now, layer: layer, isKeyFrame: isKeyFrame, source: source)
     }
     rig.drain(at: now)
+    if isKeyFrame { rig.reportArrival(at: now) }
     index += 1
   }
 

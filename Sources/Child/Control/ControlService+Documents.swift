@@ -72,7 +72,8 @@ extension ControlService {
     let pipeline = viewers.pipeline(of: viewer)
     let video = pipeline?.counters ?? .init()
     let audio = viewers.audio.counters
-    let streams = viewers.hub.connection(viewer.peer)?.statistics(now: MonotonicClock.now).outboundRTP ?? []
+    let connection = viewers.hub.connection(viewer.peer)?.statistics(now: MonotonicClock.now)
+    let streams = connection?.outboundRTP ?? []
     let sent = { (kind: RTPMediaKind) in streams.first { $0.kind == kind }?.packetsSent ?? 0 }
     return HeartbeatDocument(
       time: Self.unixTime, uptimeSeconds: (MonotonicClock.now - viewers.started).inSeconds.rounded(.down),
@@ -84,6 +85,7 @@ extension ControlService {
       audio: .init(
         state: viewers.audio.microphone.deviceState, captured: audio.captured, encoded: audio.encoded,
         sent: sent(.audio), levelDb: tenths(audio.levelDb),
-        fault: viewers.audio.microphone.fault))
+        fault: viewers.audio.microphone.fault),
+      path: connection.map { PathDocument($0.path) })
   }
 }

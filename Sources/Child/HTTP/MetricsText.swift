@@ -1,3 +1,5 @@
+internal import Control
+
 /// `GET /metrics`: the status in Prometheus' text format 0.0.4.
 enum MetricsText {
   static func make(_ status: StatusReport) -> String {
@@ -56,12 +58,61 @@ enum MetricsText {
         guard let picture = viewer.picture, let number = pictureNumbers[picture] else { return nil }
         return (labels: "{viewer=\"\(escape(viewer.name))\",number=\"\(index)\"}", value: number)
       })
+    pathFamilies(of: status).forEach(family)
     one(
       "datagrams_lost_total", "counter", "Datagrams that the kernel refused or that waited too long to be sent.",
       Double(status.datagrams.lost))
     one(
       "datagrams_ignored_total", "counter", "Datagrams from strangers.", Double(status.datagrams.ignored))
     return text
+  }
+
+  /// What is known of the path to each viewer.
+  private static func pathFamilies(
+    of status: StatusReport
+  ) -> [(name: String, type: String, help: String, samples: [(labels: String, value: Double)])] {
+    let paths = { (value: (PathDocument) -> Double?) in
+      status.viewers.enumerated().compactMap { index, viewer -> (labels: String, value: Double)? in
+        guard let value = viewer.path.flatMap(value) else { return nil }
+        return (labels: "{viewer=\"\(escape(viewer.name))\",number=\"\(index)\"}", value: value)
+      }
+    }
+    return [
+      (
+        "viewer_estimate_kbps", "gauge", "What the path to a viewer is thought to carry.",
+        paths { Double($0.estimateKbps) }
+      ),
+      ("viewer_target_kbps", "gauge", "What a viewer may be sent now.", paths { Double($0.targetKbps) }),
+      (
+        "viewer_queue_seconds", "gauge", "How long packets wait on the path to a viewer.",
+        paths { $0.queueMs.map { $0 / 1000 } }
+      ),
+      (
+        "viewer_round_trip_seconds", "gauge", "Round-trip time by a viewer's reports.",
+        paths { $0.roundTripMs.map { $0 / 1000 } }
+      ),
+      (
+        "viewer_loss_ratio", "gauge", "Packets of the last seconds that a viewer reports as lost, 0 to 1.",
+        paths { $0.lossPercent / 100 }
+      ),
+      ("viewer_probes_total", "counter", "Bursts that probed the path.", paths { Double($0.probesSent) }),
+      (
+        "viewer_probes_succeeded_total", "counter", "Bursts that arrived at about their rate.",
+        paths { Double($0.probesSucceeded) }
+      ),
+      (
+        "viewer_sound_copies", "gauge", "Earlier packets that each packet of sound repeats.",
+        paths { Double($0.soundCopies) }
+      ),
+      (
+        "viewer_congested", "gauge", "1 while the path was just found to carry less than was sent.",
+        paths { $0.isCongested ? 1 : 0 }
+      ),
+      (
+        "viewer_paused", "gauge", "1 while sound or picture is not sent, because nothing of it arrives.",
+        paths { $0.isPaused ? 1 : 0 }
+      ),
+    ]
   }
 
   private static let pictureNumbers: [String: Double] = ["high": 4, "middle": 3, "low": 2, "stills": 1, "none": 0]

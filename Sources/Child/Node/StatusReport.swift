@@ -1,3 +1,5 @@
+public import Control
+
 /// Output of `cradle-child status`.
 public struct StatusReport: Codable, Sendable {
   public struct Camera: Codable, Sendable {
@@ -75,6 +77,8 @@ public struct StatusReport: Codable, Sendable {
     public var picture: String?
     /// Why it is not sent more; nil where nothing is held back.
     public var pictureReason: String?
+    /// What is known of the path to it; nil before there is a connection.
+    public var path: PathDocument?
   }
 
   /// Media datagrams, of all viewers.

@@ -155,7 +155,8 @@ final class StatusReporter: Sendable {
       packetsRetransmitted: streams.reduce(0) { $0 + $1.retransmittedPacketsSent },
       fractionLost: streams.compactMap(\.fractionLost).max(),
       availableOutgoingKbps: statistics?.availableOutgoingKbps ?? 0,
-      picture: picture?.rendition, pictureReason: picture?.reason)
+      picture: picture?.rendition, pictureReason: picture?.reason,
+      path: statistics.map { PathDocument($0.path) })
   }
 }
 

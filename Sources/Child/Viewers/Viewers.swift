@@ -37,6 +37,10 @@ final class Viewers: @unchecked Sendable {
   let audio: AudioPipeline
   private let logger: Logger
   let started = MonotonicClock.now
+  private var expectedLoss = ExpectedLoss()
+  var probeTurns = ProbeTurns<PeerID>()
+  /// While there are several viewers.
+  private var probeTimer: RepeatedTask?
   private var seconds: RepeatedTask?
   private var releases: RepeatedTask?
   private static let releaseInterval: TimeAmount = .seconds(30)
@@ -84,6 +88,7 @@ final class Viewers: @unchecked Sendable {
   func stop() {
     seconds?.cancel()
     releases?.cancel()
+    probeTimer?.cancel()
   }
 
   // MARK: Sessions
@@ -170,6 +175,10 @@ final class Viewers: @unchecked Sendable {
     case .targetBitrateChanged(let kbps):
       session.estimateKbps = kbps
       updateRates()
+    case .sendingPaused(_, let isPaused):
+      logger.notice(
+        isPaused ? "nothing of a track arrives at a viewer: it is paused" : "a viewer's track is sent again",
+        metadata: ["viewer": "\(session.name)"])
     case .dataChannelOpened, .dataChannelMessage, .dataChannelClosed, .resolve, .selectedPairChanged, .videoFrame,
       .audio, .mediaEnded:
       break
@@ -238,6 +247,7 @@ final class Viewers: @unchecked Sendable {
   }
 
   private func updateDemand() {
+    updateProbing()
     for (index, track) in cameras.enumerated() {
       let watching = watchers(of: index)
       let isRecorded = isRecording && index == 0
@@ -248,6 +258,21 @@ final class Viewers: @unchecked Sendable {
     audio.setDemand(isRecording || registry.all.contains { $0.isConnected && $0.hearsSound })
   }
 
+  private func updateProbing() {
+    let isShared = registry.all.count(where: \.isConnected) > 1
+    guard isShared != (probeTimer != nil) else { return }
+    probeTimer?.cancel()
+    probeTimer = nil
+    if isShared {
+      let interval = Self.probeInterval
+      probeTimer = hub.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: interval) { [weak self] _ in
+        self?.passProbeTurn()
+      }
+    } else {
+      passProbeTurn()
+    }
+  }
+
   /// A recording is a viewer of the first camera and the microphone.
   func setRecording(_ isRecording: Bool) {
     self.isRecording = isRecording
@@ -255,18 +280,15 @@ final class Viewers: @unchecked Sendable {
     updateRates()
   }
 
-  /// Enables Opus in-band FEC while a listener has recently reported loss. Without loss, the bits and the processor
-  /// time are better spent otherwise.
+  /// Lets Opus in-band FEC follow the loss of the listener who has most. Without loss, the bits and the processor time are
+  /// better spent otherwise.
   private func updateErrorCorrection() {
-    let since = MonotonicClock.now - Self.lossMemory
-    audio.setLossExpected(
-      registry.all.contains { session in
-        guard session.hearsSound, let reported = hub.connection(session.peer)?.lossReportedAt else { return false }
-        return reported > since
-      })
+    let now = MonotonicClock.now
+    let losses = registry.all.compactMap { session in
+      session.hearsSound ? hub.connection(session.peer)?.fractionLost(now: now) : nil
+    }
+    audio.setExpectedLoss(percent: expectedLoss.update(fractionLost: losses.max() ?? 0, now: now))
   }
-
-  private static let lossMemory = Duration.seconds(60)
 
   /// Gives each viewer its rendition and each encoder its rate.
   private func updateRates() {

@@ -5,8 +5,8 @@ public import Frames
 public final class OpusEncoder {
   /// Clear speech and crying at full bandwidth, including the share for FEC.
   public static let defaultBitrateKbps = 40
-  /// The expected loss for a path that loses packets. Above 5 %, so that libopus at our rate switches to its speech
-  /// modes, which alone carry in-band FEC (RFC 6716 section 2.1.7).
+  /// The expected loss for a path that loses packets, where nobody measures it. Above 5 %, so that libopus at our rate
+  /// switches to its speech modes, which alone carry in-band FEC (RFC 6716 section 2.1.7).
   public static let lossyPathPercent = 10
 
   /// 0...10. Above 5 the gain is hard to hear at this rate, and 10 takes a fifth of the processor time of the picture.

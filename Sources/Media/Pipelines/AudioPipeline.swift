@@ -30,7 +30,7 @@ public final class AudioPipeline: Sendable {
     /// Continuous across sources.
     var clock = MediaClock()
     /// The encoder's current setting.
-    var isLossExpected = true
+    var expectedLossPercent = OpusEncoder.lossyPathPercent
     var meter = LevelMeter()
   }
 
@@ -45,7 +45,7 @@ public final class AudioPipeline: Sendable {
   private let shared: Mutex<Shared>
   private let demand = Demand()
   private let narrowDemand = Demand()
-  private let isLossExpected = Atomic(true)
+  private let expectedLossPercent = Atomic(OpusEncoder.lossyPathPercent)
   private let worker = Worker()
   private let deliver: @Sendable (EncodedAudioPacket) -> Void
   private let levelMeasured: @Sendable () -> Void
@@ -99,9 +99,10 @@ public final class AudioPipeline: Sendable {
     narrowDemand.isWanted = isWanted
   }
 
-  /// Whether packets carry FEC for the preceding ones, from the next packet on. Until this is called they do.
-  public func setLossExpected(_ isExpected: Bool) {
-    isLossExpected.store(isExpected, ordering: .relaxed)
+  /// The packet loss that FEC should withstand, from the next packet on; 0 turns it off. Until this is called it is
+  /// `OpusEncoder.lossyPathPercent`.
+  public func setExpectedLoss(percent: Int) {
+    expectedLossPercent.store(percent, ordering: .relaxed)
   }
 
   public var counters: Counters { shared.withLock { $0.counters } }
@@ -129,10 +130,10 @@ public final class AudioPipeline: Sendable {
   private func encode(_ block: AudioBlock) -> [EncodedAudioPacket] {
     if worker.encoder == nil { worker.encoder = try? OpusEncoder() }
     guard let encoder = worker.encoder else { return [] }
-    let isExpected = isLossExpected.load(ordering: .relaxed)
-    if isExpected != worker.isLossExpected {
-      worker.isLossExpected = isExpected
-      try? encoder.setExpectedLoss(percent: isExpected ? OpusEncoder.lossyPathPercent : 0)
+    let expected = expectedLossPercent.load(ordering: .relaxed)
+    if expected != worker.expectedLossPercent {
+      worker.expectedLossPercent = expected
+      try? encoder.setExpectedLoss(percent: expected)
     }
     guard var packet = try? encoder.encode(block) else { return [] }
     if !narrowDemand.isWanted {
@@ -141,6 +142,7 @@ public final class AudioPipeline: Sendable {
       worker.narrow = try? NarrowSound()
     }
     guard let narrow = worker.narrow else { return [packet] }
+    narrow.expectedLossPercent = expected
     packet.isJunction = narrow.beginsPacket(with: block)
     return [packet] + [try? narrow.add(block)].compactMap(\.self)
   }

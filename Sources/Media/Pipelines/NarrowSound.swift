@@ -9,11 +9,17 @@ final class NarrowSound {
   static let bitrateKbps = 16
   static let blocksPerPacket = 3
 
+  /// The packet loss that FEC should withstand; 0: none.
+  var expectedLossPercent = 0 {
+    didSet {
+      if expectedLossPercent != oldValue { try? encoder.setExpectedLoss(percent: expectedLossPercent) }
+    }
+  }
   private let encoder: OpusEncoder
   private var waiting: [AudioBlock] = []
 
   init() throws(CodecError) {
-    encoder = try OpusEncoder(bitrateKbps: Self.bitrateKbps)
+    encoder = try OpusEncoder(bitrateKbps: Self.bitrateKbps, expectedLossPercent: 0)
   }
 
   /// Whether this block, the next to be added, is the first of a packet.

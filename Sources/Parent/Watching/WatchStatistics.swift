@@ -1,3 +1,4 @@
+public import Control
 internal import FoundationEssentials
 internal import ICE
 internal import Wire
@@ -87,6 +88,8 @@ public struct WatchStatistics: Encodable, Sendable {
   @NullWhenNil public var alarm: Alarm?
   /// From the decoder to the window: median and 95th percentile since the window was opened, ms.
   public var shownMs: Shown?
+  /// What the child knows of the path to here; nil from one of an earlier version.
+  public var path: PathDocument?
   /// How many times the link was lost.
   public var reconnects: Int = 0
 

@@ -46,6 +46,8 @@ public final class Watcher: @unchecked Sendable {
   }
   private var began = MonotonicClock.now
   private var child: String?
+  /// As the child told it last.
+  private var path: PathDocument?
   private var hasConnected = false
   private var reconnects = 0
   private var retry = RetryDelay()
@@ -265,6 +267,7 @@ public final class Watcher: @unchecked Sendable {
       notice(WatchNotice(.information, reason.isEmpty ? "the child says goodbye" : "goodbye: \(reason)"))
       alarm?.note(.goodbye)
     case .heartbeat(let beat):
+      path = beat.path
       alarm?.note(
         .heartbeat(
           video: beat.video.map {
@@ -284,6 +287,7 @@ public final class Watcher: @unchecked Sendable {
 
   private func lost(_ end: SessionEnd) {
     session = nil
+    path = nil
     endHearing()
     video.pause()
     // Waits for the microphone's thread, which the loop must not.
@@ -378,6 +382,7 @@ public final class Watcher: @unchecked Sendable {
     let connection = session?.peer.flatMap { hub.connection($0) }?.statistics(now: now)
     result.reconnects = reconnects
     result.child = child
+    result.path = path
     result.alarm = report.map {
       WatchStatistics.Alarm(
         kind: $0.kind.rawValue, level: $0.level.rawValue,

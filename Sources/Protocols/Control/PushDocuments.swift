@@ -26,8 +26,6 @@ public struct HelloDocument: Codable, Hashable, Sendable {
   }
 }
 
-/// `heartbeat`, once per second. Counters never decrease while the child runs, so one that stands still means a frozen
-/// device.
 /// Why a device counts as missing although it delivers.
 public enum DeviceFault: String, CaseIterable, Sendable {
   /// The picture repeats itself bit for bit, which no sensor does.
@@ -66,6 +64,8 @@ public struct PictureDocument: Codable, Hashable, Sendable {
   public static let weakConnection = "weak-connection"
 }
 
+/// `heartbeat`, once per second. Counters never decrease while the child runs, so one that stands still means a frozen
+/// device.
 public struct HeartbeatDocument: Codable, Hashable, Sendable {
   public struct Video: Codable, Hashable, Sendable {
     public var state: DeviceState
@@ -124,12 +124,15 @@ public struct HeartbeatDocument: Codable, Hashable, Sendable {
   public var video: Video?
   /// Left out without the permission `listen`.
   public var audio: Audio?
+  /// The path to this viewer. Nil from a child of an earlier version.
+  public var path: PathDocument?
 
-  public init(time: Double, uptimeSeconds: Double, video: Video?, audio: Audio?) {
+  public init(time: Double, uptimeSeconds: Double, video: Video?, audio: Audio?, path: PathDocument? = nil) {
     self.time = time
     self.uptimeSeconds = uptimeSeconds
     self.video = video
     self.audio = audio
+    self.path = path
   }
 }
 

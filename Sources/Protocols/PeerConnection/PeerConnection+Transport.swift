@@ -37,6 +37,7 @@ extension PeerConnection {
   }
 
   private func iceStateChanged(_ iceState: ICEConnectionState, now: Instant) {
+    sender.setPathAlive(iceState == .connected || iceState == .completed, now: now)
     switch iceState {
     case .failed: finish(.failed, now: now)
     case .disconnected: setState(.disconnected)
@@ -143,6 +144,8 @@ extension PeerConnection {
         outputs.append(.event(.keyFrameRequested(ssrc: ssrc)))
       case .targetBitrateChanged(let kbps):
         outputs.append(.event(.targetBitrateChanged(kbps: kbps)))
+      case .paused(let ssrc, let isPaused):
+        outputs.append(.event(.sendingPaused(ssrc: ssrc, isPaused: isPaused)))
       }
     }
   }

@@ -200,8 +200,12 @@ public final class PeerConnection {
     sender.setMaximumTemporalLayer(layer, ssrc: ssrc)
   }
 
-  /// When the peer last reported packet loss; nil if it never did.
-  public var lossReportedAt: Instant? { sender.lossReportedAt }
+  /// Of what was sent to the peer in the last ten seconds, what it reports as lost, 0...1.
+  public func fractionLost(now: Instant) -> Double { sender.fractionLost(now: now) }
+  /// Whether the path to this peer may be probed; see `RTPSender`.
+  public func setMayProbe(_ mayProbe: Bool) { sender.mayProbe = mayProbe }
+  /// Whether it would be probed now if it were allowed to be.
+  public var wantsProbe: Bool { sender.wantsProbe }
   /// Sound packets that the peer's receiver reports prove to have arrived there.
   public var soundPacketsReceivedByPeer: UInt64 { sender.packetsReceivedByPeer(.audio) }
 

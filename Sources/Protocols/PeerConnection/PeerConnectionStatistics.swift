@@ -46,6 +46,8 @@ public struct PeerConnectionStatistics: Sendable {
   public var inboundRTP: [RTPInboundStatistics]
   /// The estimated bandwidth of the path, kbit/s (`availableOutgoingBitrate` / 1000).
   public var availableOutgoingKbps: Int
+  /// Not in webrtc-stats: what we know of the path to the peer as the sender of media.
+  public var path: RTPPathStatistics
 }
 
 extension PeerConnection {
@@ -59,6 +61,6 @@ extension PeerConnection {
       currentRoundTripTime: roundTripTime?.inSeconds,
       outboundRTP: sender.statistics(),
       inboundRTP: state.isOver ? finalInboundStatistics : receiver.statistics(now: now),
-      availableOutgoingKbps: sender.targetKbps)
+      availableOutgoingKbps: sender.targetKbps, path: sender.pathStatistics(now: now))
   }
 }

@@ -14,9 +14,12 @@ struct BandwidthEstimator: Sendable {
   private var lossBased: LossBasedRate
   private var drain = QueueDrain()
   private var probing = Probing()
-  /// Bits per second.
-  private var receiverMaximum: Double?
+  private var receiverMaximum = ReceiverMaximum()
+  /// Over two seconds.
+  private var sending = AcknowledgedRate(slot: .milliseconds(100))
   private var roundTripTime = Duration.milliseconds(100)
+  /// No more than this may be sent, bits per second; nil: no bound. See `CircuitBreaker`.
+  var congestionLimit: Double?
 
   /// Missing feedback while packets are being sent counts as congestion, too.
   private var feedbackAt: Instant?
@@ -55,13 +58,30 @@ struct BandwidthEstimator: Sendable {
 
   private var usesTransportFeedback: Bool { feedbackAt != nil }
 
-  /// Bits per second, between the configured limits.
+  /// What the path is thought to carry, bits per second.
+  var estimate: Double {
+    usesTransportFeedback
+      ? min(delayBased.bitsPerSecond, lossBased.bitsPerSecond)
+      : min(lossBased.bitsPerSecond, receiverMaximum.bitsPerSecond ?? .infinity)
+  }
+
+  /// What may be sent now, bits per second, between the configured limits.
   var target: Double {
-    let estimate =
-      usesTransportFeedback
-      ? min(delayBased.bitsPerSecond, lossBased.bitsPerSecond, drain.bitsPerSecond ?? .infinity)
-      : min(lossBased.bitsPerSecond, receiverMaximum ?? .infinity)
-    return min(max(estimate, minimum), maximum)
+    min(max(min(estimate, drain.bitsPerSecond ?? .infinity, congestionLimit ?? .infinity), minimum), maximum)
+  }
+
+  /// How long packets wait on the path; nil without transport-wide feedback.
+  var standingQueue: Duration? {
+    usesTransportFeedback ? .nanoseconds(Int64(saturating: trend.standingQueueMilliseconds * 1e6)) : nil
+  }
+
+  /// Bursts that probed the path, and those that it carried at about their rate.
+  var probes: (sent: UInt64, succeeded: UInt64) { (probing.sentCount, probing.succeededCount) }
+
+  var wantsProbe: Bool { probing.isWaiting }
+  var mayProbe: Bool {
+    get { probing.mayStart }
+    set { probing.mayStart = newValue }
   }
 
   /// Whether overuse, congestion loss or missing feedback was seen recently, so that bursts should be avoided.
@@ -81,6 +101,11 @@ struct BandwidthEstimator: Sendable {
     guard usesTransportFeedback, firstUnansweredAt == nil else { return }
     firstUnansweredAt = now
     silenceCheckAt = now + Self.silence
+  }
+
+  /// A packet is sent that no transport-wide feedback will mention.
+  mutating func noteSentUnnumbered(bytes: Int, now: Instant) {
+    sending.add(bytes: bytes, arrivedAt: now.nanoseconds)
   }
 
   /// Gives back what the feedback says about our packets.
@@ -136,7 +161,8 @@ struct BandwidthEstimator: Sendable {
   }
 
   private mutating func startProbe(now: Instant) {
-    probing.startIfDue(target: target, ceiling: useful, isCalm: !isCongested(at: now) && isEmpty, now: now)
+    let isCalm = !isCongested(at: now) && isEmpty && estimate <= congestionLimit ?? .infinity
+    probing.startIfDue(target: target, ceiling: useful, isCalm: isCalm, now: now)
   }
 
   /// There is no queue on the path worth mentioning.
@@ -154,13 +180,17 @@ struct BandwidthEstimator: Sendable {
   /// A report block about one of our streams; used only without transport-wide feedback.
   mutating func handleReport(fractionLost: Double, expected: Double, now: Instant) {
     guard !usesTransportFeedback else { return }
-    // A report does not say whether there is a queue, so assume one.
-    addLoss(lost: fractionLost * expected, total: expected, hasQueue: true, now: now)
+    // A report does not say whether there is a queue: where REMB does not, either, assume one.
+    let hasQueue = receiverMaximum.seesQueue(at: now) ?? true
+    addLoss(lost: fractionLost * expected, total: expected, hasQueue: hasQueue, now: now)
   }
 
-  mutating func handleReceiverMaximum(bitsPerSecond: UInt64, now: Instant) {
+  /// - Parameter fractionLost: of the last seconds, 0...1.
+  mutating func handleReceiverMaximum(bitsPerSecond: UInt64, fractionLost: Double, now: Instant) {
     guard !usesTransportFeedback else { return }
-    receiverMaximum = Double(bitsPerSecond)
+    let arriving = sending.bitsPerSecond.map { $0 * (1 - fractionLost) }
+    receiverMaximum.update(rate: Double(bitsPerSecond), arriving: arriving, now: now)
+    if receiverMaximum.seesQueue(at: now) == true { congestedUntil = max(congestedUntil, now + Self.congestionMemory) }
   }
 
   mutating func noteRoundTripTime(_ time: Duration) {

@@ -28,6 +28,13 @@ struct Probing: Sendable {
   }
 
   private(set) var burst: Burst?
+  /// Bursts that were begun, and those that the path carried at about their rate.
+  private(set) var sentCount: UInt64 = 0
+  private(set) var succeededCount: UInt64 = 0
+  /// Several senders behind one interface take turns; this one's turn is now.
+  var mayStart = true
+  /// A burst is due, and waits for its turn.
+  private(set) var isWaiting = false
   private var nextID: UInt8 = 1
   private var isFirst = true
   /// Nil: not before there is feedback.
@@ -84,9 +91,14 @@ struct Probing: Sendable {
       guard now - current.startedAt > Self.timeout else { return }
       fail(now: now)
     }
+    isWaiting = false
     guard let due = nextAt, due <= now else { return }
     guard isCalm, target < ceiling * 0.95 else {
       nextAt = now + Self.shortestInterval / 4
+      return
+    }
+    guard mayStart else {
+      isWaiting = true
       return
     }
     var rate = target * (isFirst ? Self.firstGrowth : Self.growth)
@@ -100,6 +112,7 @@ struct Probing: Sendable {
       id: nextID, bitsPerSecond: rate, startedAt: now, bytesToSend: Int(saturating: rate * Self.duration / 8))
     nextID = nextID == .max ? 1 : nextID + 1
     nextAt = nil
+    sentCount += 1
   }
 
   private mutating func fail(now: Instant) {
@@ -155,6 +168,7 @@ struct Probing: Sendable {
     }
     burst = nil
     if rate >= current.bitsPerSecond * Self.successShare {
+      succeededCount += 1
       // On with the next burst as soon as the estimate has followed.
       interval = Self.shortestInterval
       nextAt = now

@@ -5,7 +5,8 @@ public import Wire
 extension RTPSender {
   /// Handles parsed RTCP from the peer. Packets that refer to none of our streams are ignored.
   public mutating func handle(rtcp packets: [RTCPPacket], now: Instant) {
-    guard !isStopped else { return }
+    guard !isStopped, !packets.isEmpty else { return }
+    noteReports(now: now)
     var lookups = Self.maximumLookups
     for packet in packets {
       switch packet {
@@ -22,7 +23,9 @@ extension RTPSender {
         let concernsUs = streams.contains { stream in
           stream.configuration.supportsREMB && estimate.sources.contains(stream.configuration.ssrc)
         }
-        if concernsUs { estimator.handleReceiverMaximum(bitsPerSecond: estimate.bitsPerSecond, now: now) }
+        guard concernsUs else { break }
+        estimator.handleReceiverMaximum(
+          bitsPerSecond: estimate.bitsPerSecond, fractionLost: recentLoss.fraction, now: now)
       case .pictureLossIndication(let indication):
         guard let index = index(of: indication.mediaSSRC), streams[index].configuration.supportsPLI else { break }
         streams[index].statistics.pliCount += 1
@@ -33,6 +36,7 @@ extension RTPSender {
         break
       }
     }
+    updateCongestionLimit(now: now)
     announceTarget()
   }
 
@@ -43,7 +47,6 @@ extension RTPSender {
     for block in blocks {
       guard let index = index(of: block.ssrc) else { continue }
       let fraction = Double(block.fractionLost) / 256
-      if fraction > 0 { lossReportedAt = now }
       streams[index].statistics.fractionLost = fraction
       streams[index].statistics.packetsLost = Int64(block.cumulativeLost)
       streams[index].statistics.jitter = Double(block.jitter) / Double(max(1, streams[index].configuration.clockRate))
@@ -56,8 +59,11 @@ extension RTPSender {
         estimator.handleReport(fractionLost: fraction, expected: Double(expected), now: now)
         if !streams[index].configuration.supportsTransportCC {
           let total = Int(clamping: expected)
-          recentLoss.add(lost: total * Int(block.fractionLost) / 256, total: total, now: now)
+          recentLoss.add(lost: (total * Int(block.fractionLost) + 128) / 256, total: total, now: now)
         }
+      }
+      if streams[index].lastExtendedSequenceNumber.map({ highest.isAfter(serial: $0) }) ?? true {
+        noteMediaArrived(stream: index, now: now)
       }
       streams[index].noteArrivals(block)
       streams[index].lastExtendedSequenceNumber = highest
@@ -67,7 +73,6 @@ extension RTPSender {
   private mutating func handle(nack: RTCPNack, lookups: inout Int, now: Instant) {
     guard let index = index(of: nack.mediaSSRC), streams[index].configuration.supportsNACK else { return }
     streams[index].statistics.nackCount += 1
-    lossReportedAt = now
     // A retransmission sent less than a round trip ago may still be in flight.
     let spacing = max(streams[index].roundTripTime ?? Self.unmeasuredRoundTripTime, .milliseconds(5))
     for item in nack.items {

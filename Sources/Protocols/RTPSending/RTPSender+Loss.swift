@@ -31,7 +31,9 @@ extension RTPSender {
     let total = result.acknowledged.count + result.lost - result.recovered
     recentLoss.add(lost: result.lost - result.recovered, total: total, now: now)
     reordering.add(lost: result.lost, recovered: result.recovered)
-    if result.lost > result.recovered { lossReportedAt = now }
+    for stream in streams.indices where result.acknowledgedStreams & (1 << UInt64(stream)) != 0 {
+      noteMediaArrived(stream: stream, now: now)
+    }
     if result.unreported > Self.longestSilence { startAnew(now: now) }
     guard reordering.isRare else { return }
     for packet in result.lostPackets {

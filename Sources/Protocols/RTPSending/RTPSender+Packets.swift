@@ -40,6 +40,7 @@ extension RTPSender {
     noteSent(
       MediaReference(stream: index, sequenceNumber: header.sequenceNumber), byteCount: bytes.count,
       payloadByteCount: payload.count, transportSequenceNumber: transportSequenceNumber, now: now)
+    noteMediaSent(stream: index, now: now)
     if streams[index].nextReport == nil {
       // The first report follows the first packet, so that audio and video are in sync from the start.
       queueReport(stream: index, now: now)
@@ -144,6 +145,8 @@ extension RTPSender {
     pacer.noteSent(bytes: byteCount, bitsPerSecond: pacingBitsPerSecond, now: now)
     if let transportSequenceNumber {
       estimator.noteSent(transportSequenceNumber, media: media, bytes: byteCount, now: now)
+    } else {
+      estimator.noteSentUnnumbered(bytes: byteCount, now: now)
     }
   }
 }

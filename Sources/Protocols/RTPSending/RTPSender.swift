@@ -31,12 +31,12 @@ public struct RTPSender: Sendable {
   /// When the estimate was last below `narrowBitsPerSecond`.
   private var narrowAt: Instant?
   var estimator: BandwidthEstimator
+  var isPathAlive = true
+  /// When RTCP from the peer came last.
+  var reportsHeardAt: Instant?
   var nextTransportSequenceNumber: UInt16
   /// Target bitrate last announced to the owner, kbit/s.
   var announcedKbps: Int
-  /// When the peer last indicated packet loss, by a report block (RFC 3550 section 6.4.1) or a NACK (RFC 4585 section
-  /// 6.2.1).
-  public internal(set) var lossReportedAt: Instant?
 
   /// `random` provides the initial sequence numbers and timestamps, which should be unpredictable for SRTP.
   public init(
@@ -125,6 +125,10 @@ public struct RTPSender: Sendable {
     let timestamp = mediaTime &+ streams[index].timestampOffset
     streams[index].clockPair = (captureTime, timestamp)
     let isVideo = streams[index].configuration.kind == .video
+    guard isFlowing(stream: index, now: now) else {
+      streams[index].statistics.framesDropped += 1
+      return
+    }
     if isVideo {
       guard
         admits(

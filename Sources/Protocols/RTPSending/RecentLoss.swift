@@ -5,6 +5,7 @@ struct RecentLoss: Sendable {
   private struct Slot: Sendable {
     var lost = 0
     var total = 0
+    var endedAt = Instant.zero
 
     var fraction: Double { total > 0 ? Double(lost) / Double(total) : 0 }
   }
@@ -18,7 +19,11 @@ struct RecentLoss: Sendable {
   private var lossyAt = Instant(nanoseconds: .min)
 
   private static let slot = Duration.seconds(1)
-  private static let slotCount = 4
+  private static let slotCount = 10
+  /// For what is done at once.
+  private static let recentSlots = 4
+  /// What is older says nothing, where no feedback has come since.
+  private static let memory = Duration.seconds(12)
   /// With fewer packets than this, a fraction is noise.
   private static let packetsToJudge = 20
   private static let patientAbove = 0.05
@@ -35,6 +40,7 @@ struct RecentLoss: Sendable {
     current.lost += lost
     current.total += max(0, total)
     guard now - startedAt >= Self.slot, current.total >= Self.packetsToJudge else { return }
+    current.endedAt = now
     slots.append(current)
     if slots.count > Self.slotCount { slots.removeFirst() }
     current = Slot()
@@ -42,19 +48,33 @@ struct RecentLoss: Sendable {
     judge(now: now)
   }
 
-  /// Of the last one to four seconds, 0...1.
-  var fraction: Double {
-    let lost = slots.reduce(current.lost) { $0 + $1.lost }
-    let total = slots.reduce(current.total) { $0 + $1.total }
-    guard total >= Self.packetsToJudge else { return 0 }
-    return min(max(0, Double(lost) / Double(total)), 1)
+  /// Of the last one to four seconds, 0...1. Asked for each packet, so without iterators.
+  var fraction: Double { fraction(from: slots.count - Self.recentSlots, and: current) }
+
+  /// Of the last ten seconds, 0...1.
+  func longFraction(now: Instant) -> Double {
+    let isFresh = startedAt.map { now - $0 < Self.memory } ?? false
+    let firstFresh = slots.firstIndex { now - $0.endedAt < Self.memory } ?? slots.endIndex
+    return fraction(from: firstFresh, and: isFresh ? current : Slot())
+  }
+
+  private func fraction(from first: Int, and current: Slot) -> Double {
+    var sum = current
+    var index = max(0, first)
+    while index < slots.count {
+      sum.lost += slots[index].lost
+      sum.total += slots[index].total
+      index += 1
+    }
+    guard sum.total >= Self.packetsToJudge else { return 0 }
+    return min(max(0, sum.fraction), 1)
   }
 
   /// A single gap, however long, is no reason to wait: nothing that was sent meanwhile comes in time.
   private mutating func judge(now: Instant) {
     if fraction > Self.calmBelow { lossyAt = now }
-    let lossySlots = slots.count { $0.fraction > Self.patientAbove }
-    if fraction > Self.patientAbove, lossySlots >= Self.slotCount - 1 {
+    let lossySlots = slots.suffix(Self.recentSlots).count { $0.fraction > Self.patientAbove }
+    if fraction > Self.patientAbove, lossySlots >= Self.recentSlots - 1 {
       needsPatience = true
     } else if needsPatience, now - lossyAt >= Self.calmBeforeLive {
       needsPatience = false

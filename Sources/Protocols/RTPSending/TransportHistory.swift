@@ -29,6 +29,8 @@ struct LostPacket: Hashable, Sendable {
 /// New information from one feedback packet.
 struct TransportFeedbackResult: Sendable {
   var acknowledged: [AcknowledgedPacket] = []
+  /// The streams whose media is among the acknowledged packets: a bit for each of the first 64.
+  var acknowledgedStreams: UInt64 = 0
   var lostPackets: [LostPacket] = []
   var lost: Int { lostPackets.count }
   /// Acknowledged packets that had been counted as lost: they were only late, and were reported by a later feedback.
@@ -102,6 +104,7 @@ struct TransportHistory: Sendable {
         guard isKnown, entries[index].state == .inFlight || entries[index].state == .lost else { break }
         if entries[index].state == .lost { result.recovered += 1 }
         entries[index].state = .arrived
+        if entries[index].stream < 64 { result.acknowledgedStreams |= 1 << UInt64(entries[index].stream) }
         result.acknowledged.append(
           AcknowledgedPacket(
             sentAt: entries[index].sentAt, arrivedAt: arrival, bytes: Int(entries[index].bytes),

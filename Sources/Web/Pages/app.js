@@ -12,7 +12,7 @@ import { Watching } from "./screens/watching.js";
 
 /** Refusals after which trying again is of no use. */
 const finalRefusals = new Set(["not-paired", "expired", "token", "forged", "newer", "not-acceptable"]);
-const defaults = { name: "", loudDb: null, flash: true, vibrate: true, pictureRings: true, microphoneRings: true, startsLoud: false };
+const defaults = { name: "", loudDb: null, flash: true, vibrate: true, pictureRings: true, microphoneRings: true, startsLoud: false, steadySound: false };
 
 /** Holds what the screens share, and shows one of them; the child that is watched goes on behind it. */
 class App {
@@ -63,10 +63,10 @@ class App {
     return settings;
   }
 
-  /** Keeps a setting; alarms follow at once. */
+  /** Keeps a setting; alarms and sound follow at once. */
   async set(name, value) {
     this.settings[name] = value;
-    if (this.watching) this.watching.monitor.limits = this.alarmLimits();
+    this.watching?.followSettings();
     await this.store.setSetting(name, value);
   }
 
@@ -81,7 +81,7 @@ class App {
     this.hasChildren = children.length > 0;
     const isChanged = Object.keys(settings).some((name) => settings[name] !== this.settings[name]);
     Object.assign(this.settings, settings);
-    if (this.watching) this.watching.monitor.limits = this.alarmLimits();
+    this.watching?.followSettings();
     if (this.watching && !children.some(({ id }) => id === this.watching.child.id)) {
       // Its last picture is not kept: that would bring it back.
       this.#forgotten.add(this.watching.child.id);

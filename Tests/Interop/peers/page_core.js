@@ -25,7 +25,7 @@ globalThis.pageCore = (() => {
   })));
 
   async function load(folder) {
-    const names = ["bytes", "spake2plus", "digest", "words", "pairing", "store", "watcher", "sound", "monitor", "alarm", "jws", "identity"];
+    const names = ["buffer", "bytes", "spake2plus", "digest", "words", "pairing", "store", "watcher", "sound", "monitor", "alarm", "jws", "identity"];
     for (const name of names) modules[name] = await import(`${folder}core/${name}.js`);
     store = await modules.store.open();
     identity = await store.identity();
@@ -328,6 +328,52 @@ globalThis.pageCore = (() => {
     return { reason: watcher.refusal.reason };
   }
 
+  /** How long sound waits, in fake time; and that a connection is told where the browser has the means. */
+  function waiting(index) {
+    const { SoundBuffer, canWait } = modules.buffer;
+    const buffer = new SoundBuffer();
+    const expectTarget = (now, target, what) => check(buffer.target(now) === target, `${what}: ${buffer.target(now)}`);
+    expectTarget(0, null, "at first");
+    for (const none of [null, undefined, 0, 2]) buffer.note(none, 1000);
+    expectTarget(1000, null, "up to 2 % lost");
+    buffer.note(2.1, 2000);
+    expectTarget(2000, 120, "more than 2 % lost");
+    buffer.note(0, 11_000);
+    expectTarget(11_999, 120, "calm for less than 10 s");
+    expectTarget(12_000, null, "calm for 10 s");
+    buffer.isSteady = true;
+    buffer.note(20, 13_000);
+    expectTarget(13_000, 400, "steady sound");
+    buffer.isSteady = false;
+    expectTarget(13_000, 120, "no longer steady, but lossy");
+
+    const connection = new RTCPeerConnection();
+    const [audio, video] = ["audio", "video"].map((kind) => connection.addTransceiver(kind).receiver);
+    const told = () => [audio, video].map((receiver) => receiver.jitterBufferTarget ?? null);
+    const expected = (target) => JSON.stringify([canWait() ? target : null, null]);
+    for (const [now, target] of [[13_000, 120], [24_000, null]]) {
+      buffer.apply(connection, now);
+      check(JSON.stringify(told()) === expected(target), `${now}: ${told()}`);
+    }
+    buffer.apply(undefined, 0);
+    connection.close();
+
+    // The watcher's own connection follows at once.
+    const set = [];
+    const own = Object.getOwnPropertyDescriptor(RTCRtpReceiver.prototype, "jitterBufferTarget");
+    if (!own) return { canWait: false };
+    Object.defineProperty(RTCRtpReceiver.prototype, "jitterBufferTarget", { ...own, set(value) {
+      set.push(value);
+      own.set.call(this, value);
+    } });
+    const { watcher } = watched[index];
+    watcher.steadySound = true;
+    watcher.steadySound = false;
+    Object.defineProperty(RTCRtpReceiver.prototype, "jitterBufferTarget", own);
+    check(JSON.stringify(set) === "[400,null]", `the watcher: ${JSON.stringify(set)}`);
+    return { canWait: true };
+  }
+
   async function viewers(index, count) {
     await until(`${count} viewers`, () => watched[index].watcher.control.state?.viewers?.length === count);
     return {};
@@ -335,7 +381,7 @@ globalThis.pageCore = (() => {
 
   const calls = {
     load, pairByLink, pairByCode, watch, leave, seen, pictureChanges, soundArrives, orders, nonsense, keys, vectors, parsing, impostors, lost,
-    back, forged, audioOnly, refused, viewers,
+    back, forged, audioOnly, refused, viewers, waiting,
     firstPicture: (index) => until("the first picture", () => watched[index].firstPictureMs),
     state: (index) => ({ events: watched[index].events, name: watched[index].watcher.child.name, soundAt: watched[index].watcher.soundAt, now: Date.now() }),
     soundSince: (index, time) => until("sound", () => watched[index].watcher.soundAt > time && isLive(index) && Date.now()),

@@ -351,6 +351,7 @@ class Checks:
         self.run("picture changes", lambda: self.page("pictureChanges", self.viewer))
         self.run("sound arrives", lambda: self.page("soundArrives", self.viewer))
         self.run("orders", lambda: self.page("orders", self.viewer))
+        self.run("waiting for late sound", lambda: self.page("waiting", self.viewer))
         self.run("nonsense on the control channel", lambda: self.page("nonsense", self.viewer))
         self.run("two at once", self.two_watch_at_once)
         self.run("audio only", lambda: self.page("audioOnly", self.viewer))

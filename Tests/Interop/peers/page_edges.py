@@ -347,6 +347,31 @@ class Edges(page_screens.Household):
         self.seen("kept")
         phone.close()
 
+    def steady(self) -> None:
+        """Sound may wait for late packets, where the browser can."""
+        box = "document.querySelector('[data-setting=steadySound]')"
+        phone = self.prepared()
+        self.join(phone)
+        phone.tap(".top button:last-child")
+        phone.wait("the switch, off", f"{box}?.checked === false && !{box}.disabled")
+        self.seen("off at first")
+        phone.tap("[data-setting=steadySound]")
+        phone.wait("the switch, on", f"{box}.checked")
+        phone.enter(self.child.url)
+        self.wait_live(phone)
+        phone.tap(".top button:last-child")
+        phone.wait("the switch, still on", f"{box}?.checked")
+        self.expect_no_errors(phone)
+        self.seen("kept")
+        phone.close()
+        old = self.prepared("delete RTCRtpReceiver.prototype.jitterBufferTarget;")
+        self.join(old)
+        old.tap(".top button:last-child")
+        old.wait("the switch, greyed", f"{box}?.disabled && {box}.closest('label').textContent.includes('cannot do that')")
+        self.expect_no_errors(old)
+        self.seen("greyed with the reason")
+        old.close()
+
     def proofs(self) -> None:
         """What the speaker plays is carried to the microphone, by who started this."""
         phone = self.prepared()
@@ -507,5 +532,5 @@ class Edges(page_screens.Household):
 
 if __name__ == "__main__":
     raise SystemExit(page_screens.main(Edges, (
-        "storage", "microphone", "tabs", "newer", "asleep", "untrusted", "elsewhere", "loud", "keyboard", "large", "proofs",
+        "storage", "microphone", "tabs", "newer", "asleep", "untrusted", "elsewhere", "loud", "steady", "keyboard", "large", "proofs",
     )))  # fmt: skip

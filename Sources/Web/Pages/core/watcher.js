@@ -1,4 +1,5 @@
 import { Arrivals } from "./arrivals.js";
+import { SoundBuffer } from "./buffer.js";
 import { Control } from "./control.js";
 import { Session } from "./session.js";
 import { showTracks } from "./tracks.js";
@@ -37,6 +38,7 @@ export class Watcher extends EventTarget {
   #tick = null;
   #tickedAt = 0;
   #arrivals = new Arrivals();
+  #buffer = new SoundBuffer();
   #wakes;
   #audioOnly = false;
   #microphone = null;
@@ -132,6 +134,16 @@ export class Watcher extends EventTarget {
     this.#changed();
   }
 
+  /** Whether sound waits longer, for a path with blackouts. */
+  get steadySound() {
+    return this.#buffer.isSteady;
+  }
+
+  set steadySound(value) {
+    this.#buffer.isSteady = Boolean(value);
+    this.#buffer.apply(this.#current?.connection, performance.now());
+  }
+
   /** Sends this microphone to the child, which plays it while this page has the floor; null: silence. */
   setMicrophone(track) {
     this.#microphone = track;
@@ -170,6 +182,7 @@ export class Watcher extends EventTarget {
   #follow(session) {
     this.#current = session;
     this.#arrivals.follow(session?.connection ?? null);
+    this.#buffer.apply(session?.connection, performance.now());
   }
 
   #drop() {
@@ -321,12 +334,19 @@ export class Watcher extends EventTarget {
     this.#tickedAt = now;
     if (this.#arrivals.poll(this.control.heardAt)) this.#came();
     if (slept) return this.#woke();
-    this.#arrivals.measure().then((statistics) => statistics && this.#tell("statistics", statistics));
+    this.#arrivals.measure().then((statistics) => statistics && this.#measured(statistics));
     if (this.phase === "live" && Date.now() - this.dataAt > silence && !this.#next) {
       this.#enter("reconnecting");
       this.#changed();
       this.reconnect("silence");
     }
+  }
+
+  #measured(statistics) {
+    const now = performance.now();
+    this.#buffer.note(statistics.lossPercent, now);
+    this.#buffer.apply(this.#current?.connection, now);
+    this.#tell("statistics", statistics);
   }
 
   #came() {

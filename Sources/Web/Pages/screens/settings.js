@@ -1,3 +1,4 @@
+import { canWait } from "../core/buffer.js";
 import { chooseLanguage, chosenLanguage, languages, t } from "../texts/texts.js";
 import { certificateHelp } from "./certificate.js";
 import { diagnosis } from "./diagnosis.js";
@@ -23,10 +24,11 @@ export function settingsScreen(app, watching) {
     h("option", { value: "" }, t("language.own")), Object.entries(languages).map(([value, text]) => h("option", { value, lang: value }, text)));
   language.value = chosenLanguage();
 
-  const check = (key, label, note) => {
+  const check = (key, label, note, obstacle) => {
     const box = h("input", { type: "checkbox", "data-setting": key, onchange: () => app.set(key, box.checked) });
-    box.checked = settings[key];
-    return h("label", { class: "check" }, box, h("span", {}, label, " ", note && h("small", {}, note)));
+    box.checked = settings[key] && !obstacle;
+    box.disabled = Boolean(obstacle);
+    return h("label", { class: obstacle ? "check dim" : "check" }, box, h("span", {}, label, " ", (obstacle ?? note) && h("small", {}, obstacle ?? note)));
   };
   const loud = slider({ label: t("loud.level"), min: quietestDb, max: -5, text: (value) => (value === quietestDb ? t("off") : `${value} dB`),
     onchange: (value) => app.set("loudDb", value === quietestDb ? null : value) });
@@ -47,6 +49,7 @@ export function settingsScreen(app, watching) {
     card(t("alarms"), h("p", { class: "dim" }, t("alarms.help")), check("pictureRings", t("alarms.picture")), check("microphoneRings", t("alarms.microphone")),
       check("startsLoud", t("alarms.loud")), test),
     card(t("loud.title"), loud.element, check("flash", t("loud.flash")), navigator.vibrate && check("vibrate", t("loud.vibrate"))),
+    card(t("steady"), check("steadySound", t("steady.on"), t("steady.help"), canWait() ? null : t("steady.no"))),
     watching && pairedPeople(watching, card),
     watching && card(t("diagnosis"), diagnosis(watching, app)),
     card(t("certificate"), ...certificateHelp(app)),

@@ -35,6 +35,7 @@ export class Watching extends EventTarget {
     this.video = h("video", { playsinline: true, autoplay: true, muted: true, "aria-hidden": "true", disableremoteplayback: true });
     this.video.muted = true;
     this.watcher = new Watcher(child, { identity: app.identity, store: app.store });
+    this.watcher.steadySound = app.settings.steadySound;
     this.sound = new Sound(this.watcher);
     this.monitor = new Monitor(this.watcher, { video: this.video, sound: this.sound, limits: app.alarmLimits() });
     this.ear = new Ear(this.watcher, () => this.monitor.context);
@@ -53,6 +54,12 @@ export class Watching extends EventTarget {
     this.#tick = setInterval(() => this.update(), 1000);
     tellDrills(this, signal);
     this.watcher.start();
+  }
+
+  /** Takes over what was changed in the settings. */
+  followSettings() {
+    this.monitor.limits = this.app.alarmLimits();
+    this.watcher.steadySound = this.app.settings.steadySound;
   }
 
   /** Ends watching; the child is told. */

@@ -19,6 +19,7 @@ export default {
     _: "Alarm", help: "It always rings when nothing has come from the child for 5 seconds.", picture: "Ring when the picture freezes or fails",
     microphone: "Ring when the microphone fails", loud: "Start at full volume",
   },
+  steady: { _: "Steady sound", on: "Let sound wait longer", help: "It comes 0.4 s late, but short gaps in the Wi-Fi are heard less.", no: "This browser cannot do that." },
   audioOnly: { _: "Sound only", help: "saves battery" },
   certificate: {
     _: "Remove the warning", get: "Download certificate",

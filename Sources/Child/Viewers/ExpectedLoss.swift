@@ -1,0 +1,41 @@
+internal import Wire
+
+/// The packet loss that the FEC of the sound is made for: of the listener who has most, in few steps, so that the encoder
+/// does not change each second.
+struct ExpectedLoss: Sendable {
+  /// 0: no FEC.
+  private(set) var percent = 0
+  /// Since when less would have been enough, and what would have been, at most.
+  private var less: (since: Instant, percent: Int)?
+
+  /// Less is nothing to spend bits on.
+  private static let begins = 0.01
+  /// libopus makes the copies the better the more loss it expects. Below 6 it has none at our rate (`OpusEncoder`), and above
+  /// 30 they take what the sound itself needs.
+  private static let steps = [6, 10, 15, 20, 30]
+  private static let calm = Duration.seconds(20)
+
+  /// Gives back the percentage to encode for. Call it about once a second.
+  ///
+  /// - Parameter fractionLost: of the worst listener over the last ten seconds, 0...1; 0 without one.
+  mutating func update(fractionLost: Double, now: Instant) -> Int {
+    let wanted = Self.step(for: fractionLost)
+    if wanted >= percent {
+      percent = wanted
+      less = nil
+      return percent
+    }
+    let before = less ?? (now, 0)
+    less = (before.since, max(before.percent, wanted))
+    if now - before.since >= Self.calm {
+      percent = max(before.percent, wanted)
+      less = nil
+    }
+    return percent
+  }
+
+  private static func step(for fractionLost: Double) -> Int {
+    guard fractionLost >= begins else { return 0 }
+    return steps.first { Double($0) >= fractionLost * 100 } ?? steps[steps.count - 1]
+  }
+}
