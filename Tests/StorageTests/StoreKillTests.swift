@@ -56,11 +56,21 @@ import Testing
       #expect(events.map(\.sequence) == (known..<store.lastSequence).map { $0 + 1 })
       #expect(events.allSatisfy { $0.detail == String(repeating: "\($0.sequence) ", count: Int($0.sequence % 19) + 1) })
       known = store.lastSequence
+      // Nobody trims it here, and a full store takes nothing more.
+      guard try store.database.integer("PRAGMA page_count") ?? 0 > 8000 else { continue }
+      try expectWhole(store, count: known)
+      for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) where name.hasPrefix("events") {
+        try FileManager.default.removeItem(atPath: "\(directory.path)/\(name)")
+      }
+      known = 0
     }
     // Otherwise it was always killed too early to show anything.
     #expect(afterACommit > Self.kills / 4, "only \(afterACommit) of \(Self.kills) got as far as a commit")
-    let store = try EventStore(folder: directory.path)
-    #expect(try store.database.integer("SELECT count(*) FROM events").map { UInt64($0) } == known)
+    try expectWhole(EventStore(folder: directory.path), count: known)
+  }
+
+  private func expectWhole(_ store: EventStore, count: UInt64) throws {
+    #expect(try store.database.integer("SELECT count(*) FROM events").map { UInt64($0) } == count)
     #expect(try store.database.integer("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'") == 1)
   }
 

@@ -323,7 +323,7 @@ final class Viewers: @unchecked Sendable {
   /// it changes to a smaller one; otherwise a key frame mends it.
   private func repair(_ rendition: Rendition, for session: ViewerSession) {
     let now = MonotonicClock.now
-    let isLossy = hub.connection(session.peer)?.lossReportedAt.map { now - $0 < Self.recentLoss } ?? false
+    let isLossy = (hub.connection(session.peer)?.fractionLost(now: now) ?? 0) > 0
     let isShared = watchers(of: session.camera).contains {
       $0 !== session && $0.isConnected && $0.route.assignment.step == PictureStep(rendition)
     }
@@ -336,8 +336,6 @@ final class Viewers: @unchecked Sendable {
       track.pipeline.requestKeyFrame(of: rendition)
     }
   }
-
-  private static let recentLoss = Duration.seconds(5)
 
   private func updateSound(now: Instant) {
     let listeners = registry.all.filter { $0.isConnected && $0.hearsSound }

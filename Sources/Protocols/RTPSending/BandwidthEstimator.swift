@@ -27,6 +27,7 @@ struct BandwidthEstimator: Sendable {
   private var silenceCheckAt: Instant?
   /// What the silence may lower the estimate to; nil without one.
   private var silenceFloor: Double?
+  private var lossCountsFrom = Instant(nanoseconds: .min)
   private var congestedUntil = Instant(nanoseconds: .min)
 
   /// Of what arrives while a queue drains, for the time after. draft-ietf-rmcat-gcc-02 section 5.5, beta.
@@ -121,7 +122,7 @@ struct BandwidthEstimator: Sendable {
     let before = target
     firstUnansweredAt = nil
     silenceCheckAt = nil
-    silenceFloor = nil
+    if silenceFloor != nil { endSilence(now: now) }
     var sawOveruse = false
     trend.slackMilliseconds = slackMilliseconds
     for packet in result.acknowledged {
@@ -135,9 +136,11 @@ struct BandwidthEstimator: Sendable {
     if sawOveruse { congestedUntil = now + Self.congestionMemory }
     drainQueue(now: now)
     let hasQueue = sawOveruse || !isEmpty
-    addLoss(
-      lost: Double(result.lost - result.recovered),
-      total: Double(result.lost + result.acknowledged.count - result.recovered), hasQueue: hasQueue, now: now)
+    if now >= lossCountsFrom {
+      addLoss(
+        lost: Double(result.lost - result.recovered),
+        total: Double(result.lost + result.acknowledged.count - result.recovered), hasQueue: hasQueue, now: now)
+    }
     if target < before * Self.noticedDrop { probing.noteDrop(from: before, now: now) }
     if let rate = probing.noteArrived(result.acknowledged, now: now), !isCongested(at: now) {
       delayBased.raise(to: min(rate, maximum))
@@ -145,6 +148,14 @@ struct BandwidthEstimator: Sendable {
     }
     startProbe(now: now)
     return result
+  }
+
+  /// The path is back. What was lost and late while it was away says nothing about what it carries now.
+  private mutating func endSilence(now: Instant) {
+    silenceFloor = nil
+    trend.beginAnew()
+    arriving = AcknowledgedRate()
+    lossCountsFrom = now + Self.silenceStep
   }
 
   private mutating func drainQueue(now: Instant) {

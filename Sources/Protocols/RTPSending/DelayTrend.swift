@@ -114,6 +114,15 @@ struct DelayTrend: Sendable {
     detect(sentDelta: sentDelta, now: group.lastArrival)
   }
 
+  /// Forgets the slope, but not how long the empty path takes.
+  mutating func beginAnew() {
+    let known = standing
+    current = nil
+    previous = nil
+    reset()
+    standing = known
+  }
+
   private mutating func reset() {
     samples.removeAll(keepingCapacity: true)
     nextSample = 0
