@@ -61,6 +61,24 @@ import Wire
     #expect(least >= 1400)
   }
 
+  /// A busy machine that does not read its socket for a while: everything is late, and then everything is there.
+  @Test(arguments: [UInt64(1), 2, 3, 4], [5_000_000.0, 50_000_000])
+  func aReceiverThatStandsStillForAMomentDoesNotLowerTheEstimate(seed: UInt64, bitsPerSecond: Double) {
+    var link = Bottleneck(bitsPerSecond: bitsPerSecond)
+    link.queueMilliseconds = 2000
+    link.loss = 0.05
+    var call = Call(rig: Rig(seed: seed), link: link)
+    call.cameraKbps = 1400
+    var random = SeededGenerator(seed: seed)
+    call.run(for: .seconds(5))
+    var least = Int.max
+    for _ in 0..<40 {
+      call.link.stalledUntil = call.now + .milliseconds(Int.random(in: 150...900, using: &random))
+      call.run(for: .milliseconds(Int.random(in: 1800...2200, using: &random))) { least = min(least, $0.targetKbps) }
+    }
+    #expect(least >= 1200)
+  }
+
   @Test func aStillPictureNeitherRaisesNorLowersTheEstimate() {
     var configuration = RTPSenderConfiguration()
     configuration.usefulBitrateKbps = configuration.startBitrateKbps

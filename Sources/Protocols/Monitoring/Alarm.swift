@@ -152,6 +152,11 @@ public struct Alarm: Sendable {
 
   /// Other data came for so long where one kind alone is missing; heartbeats are a second apart.
   private static let elsewhere: Duration = .seconds(2)
+  /// Without any data for longer than this the link was interrupted. Afterwards each kind has as long as `elsewhere` to come
+  /// back, ...
+  private static let interruption: Duration = .milliseconds(1500)
+  /// ... but rings at the latest this long after it came last: below 5 s with all delays.
+  private static let longest: Duration = .milliseconds(4500)
   private static let louderEvery: Int64 = 10_000_000_000
 
   public var limits: Limits
@@ -161,6 +166,8 @@ public struct Alarm: Sendable {
   private var stoppedAt: Instant?
   private var began: Instant?
   private var last = Arrivals()
+  /// When data came again after the last interruption.
+  private var resumedAt: Instant?
   private var digest: UInt64?
   private var video: TrackState?
   private var audio: TrackState?
@@ -225,6 +232,7 @@ public struct Alarm: Sendable {
       restart(&video, now)
       restart(&audio, now)
     }
+    if let any = last.any, now - any > Self.interruption { resumedAt = now }
     last.any = now
   }
 
@@ -283,6 +291,7 @@ public struct Alarm: Sendable {
     shift(&video)
     shift(&audio)
     began = later(began)
+    resumedAt = later(resumedAt)
     if let fault = ownFault {
       ownFault?.since = min(now, fault.since + time)
       ownFault?.ended = later(fault.ended)
@@ -357,7 +366,11 @@ public struct Alarm: Sendable {
     // Other data came meanwhile: where all ends at once, the link is lost.
     func standing(_ since: Instant?) -> Condition? {
       guard let since, any - since > Self.elsewhere else { return nil }
-      return Self.condition(since, after: limits.gap, now)
+      var from = since + limits.gap
+      if let resumedAt, resumedAt > since {
+        from = max(from, min(resumedAt + Self.elsewhere, since + Self.longest))
+      }
+      return now > from ? Condition(since: since, from: from) : nil
     }
     let hasBeat = audio != nil || video != nil
     switch audio?.track.state {

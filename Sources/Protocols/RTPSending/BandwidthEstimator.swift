@@ -9,6 +9,7 @@ struct BandwidthEstimator: Sendable {
   private let useful: Double
   private var history = TransportHistory()
   private var trend = DelayTrend()
+  private var stall = ArrivalStall()
   private var arriving = AcknowledgedRate()
   private var delayBased: DelayBasedRate
   private var lossBased: LossBasedRate
@@ -126,6 +127,11 @@ struct BandwidthEstimator: Sendable {
     var sawOveruse = false
     trend.slackMilliseconds = slackMilliseconds
     for packet in result.acknowledged {
+      switch stall.add(packet) {
+      case .heldUp: continue
+      case .over: beginAnew()
+      case .telling: break
+      }
       trend.add(packet)
       arriving.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
       sawOveruse = sawOveruse || trend.usage == .overuse
@@ -153,9 +159,13 @@ struct BandwidthEstimator: Sendable {
   /// The path is back. What was lost and late while it was away says nothing about what it carries now.
   private mutating func endSilence(now: Instant) {
     silenceFloor = nil
+    beginAnew()
+    lossCountsFrom = now + Self.silenceStep
+  }
+
+  private mutating func beginAnew() {
     trend.beginAnew()
     arriving = AcknowledgedRate()
-    lossCountsFrom = now + Self.silenceStep
   }
 
   private mutating func drainQueue(now: Instant) {

@@ -21,6 +21,10 @@ export const defaultLimits = Object.freeze({
 
 /** Seconds for which other data came where one kind alone is missing; heartbeats are a second apart. */
 const elsewhere = 2;
+/** Without any data for longer than this the link was interrupted; afterwards each kind has as long as `elsewhere` to come back, ... */
+const interruption = 1.5;
+/** ... but rings at the latest this long after it came last: below 5 s with all delays. */
+const longest = 4.5;
 
 const [firstLoudness, louder, louderEvery] = [0.3, 0.1, 10];
 
@@ -53,6 +57,8 @@ export class Alarm {
   #began = null;
   /** When any data, a picture or a sound came last; null: never. */
   #last = { any: null, picture: null, sound: null, change: null };
+  /** When data came again after the last interruption. */
+  #resumed = null;
   #digest = null;
   /** By "video" and "audio": {state, since, captured, at (last progress), told} of the heartbeats; absent: not told to this page. */
   #tracks = {};
@@ -156,6 +162,7 @@ export class Alarm {
     const { any } = this.#last;
     // The link is back (or there for the first time): picture and sound have their time from now on.
     if (any === null || now - any > this.#limits.gap) this.#restart(now);
+    if (any !== null && now - any > interruption) this.#resumed = now;
     this.#last.any = now;
   }
 
@@ -210,6 +217,7 @@ export class Alarm {
     for (const name of Object.keys(this.#last)) this.#last[name] = later(this.#last[name]);
     for (const track of Object.values(this.#tracks)) Object.assign(track, { at: later(track.at), told: later(track.told) });
     this.#began = later(this.#began);
+    this.#resumed = later(this.#resumed);
     if (this.#ownFault) {
       const { since, ended, loose } = this.#ownFault;
       this.#ownFault = { since: later(since), ended: later(ended), loose };
@@ -254,7 +262,11 @@ export class Alarm {
     const { gap, opening, same, stillInterval } = this.#limits;
     const { audio, video } = this.#tracks;
     // Other data came meanwhile: where all ends at once, the link is lost.
-    const stands = (kind, since) => this.#last.any - since > elsewhere && add(kind, since, gap);
+    const stands = (kind, since) => {
+      if (this.#last.any - since <= elsewhere) return;
+      const resumed = this.#resumed !== null && this.#resumed > since ? this.#resumed + elsewhere : since;
+      add(kind, since, Math.max(gap, Math.min(resumed - since, longest)));
+    };
     // Heartbeats have said so for as long. Where they are late themselves, on a link that loses much, they say nothing.
     const stopped = (track) => track && track.told - track.at > gap ? track.at : Infinity;
     const hasBeat = Boolean(audio || video);

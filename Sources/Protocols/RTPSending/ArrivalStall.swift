@@ -1,0 +1,65 @@
+import Wire
+
+/// Tells packets that were held up together from packets that wait in a queue. A machine that does not schedule its
+/// receiver, or a radio that sleeps, delivers nothing for a while and then everything at once: the first of these are late,
+/// although the path carries what it did before. A queue is late, too, but delivers all the time.
+struct ArrivalStall: Sendable {
+  enum Verdict: Hashable, Sendable {
+    /// The packet says how long the path takes.
+    case telling
+    /// It was held up.
+    case heldUp
+    /// The first after those that were held up: what was measured before has a gap.
+    case over
+  }
+
+  private struct Last: Sendable {
+    var sentAt: Int64
+    var arrivedAt: Int64
+  }
+
+  private var last: Last?
+  /// What was sent before this was held up; nil: nothing is.
+  private var heldUpBefore: Int64?
+  /// A path so narrow that each packet takes that long: its gaps are no stalls until then, on the receiver's clock.
+  private var distrustsUntil = Int64.min
+
+  private static let gap: Int64 = 150_000_000
+  /// More than this is an outage, or a clock that jumped.
+  private static let longestGap: Int64 = 3_000_000_000
+  /// Of the gap, what was not a gap between the packets already.
+  private static let excess: Int64 = 100_000_000
+  /// What was held up together arrives together.
+  private static let burstGap: Int64 = 50_000_000
+  private static let distrust: Int64 = 2_000_000_000
+
+  /// Packets must be added in the order in which the feedback lists them.
+  mutating func add(_ packet: AcknowledgedPacket) -> Verdict {
+    let sent = packet.sentAt.nanoseconds
+    guard let last else {
+      self.last = Last(sentAt: sent, arrivedAt: packet.arrivedAt)
+      return .telling
+    }
+    let sinceLast = packet.arrivedAt &- last.arrivedAt
+    // Reordered.
+    guard sinceLast >= 0, sent >= last.sentAt else {
+      return heldUpBefore.map { sent < $0 } ?? false ? .heldUp : .telling
+    }
+    self.last = Last(sentAt: sent, arrivedAt: packet.arrivedAt)
+    if let bound = heldUpBefore {
+      guard sent < bound else {
+        heldUpBefore = nil
+        return .over
+      }
+      guard sinceLast > Self.burstGap else { return .heldUp }
+      heldUpBefore = nil
+      distrustsUntil = packet.arrivedAt &+ Self.distrust
+      return .telling
+    }
+    guard (Self.gap...Self.longestGap).contains(sinceLast), sinceLast - (sent - last.sentAt) > Self.excess,
+      packet.arrivedAt >= distrustsUntil
+    else { return .telling }
+    heldUpBefore = last.sentAt &+ sinceLast
+    return .heldUp
+  }
+}
