@@ -35,7 +35,8 @@ import Wire
     let p95 = delays[delays.count * 95 / 100]
     let mean = Double(targets.reduce(0, +)) / Double(targets.count)
     #expect(p95 < 300)
-    #expect((0.6...1.15).contains(mean * 1000 / bitsPerSecond), "\(targets)")
+    // Of 60 kbit/s stills leave so much unused that the estimate may be above them.
+    #expect((0.6...1.25).contains(mean * 1000 / bitsPerSecond), "\(targets)")
     call.link.bitsPerSecond = 3_000_000
     targets = []
     for _ in 0..<10 {
@@ -43,5 +44,15 @@ import Wire
       targets.append(call.targetKbps)
     }
     #expect(call.targetKbps > 1700, "\(targets)")
+  }
+
+  /// What arrived while the queue stood is what the path carries: there is no need to find it out anew in small steps.
+  @Test(arguments: [100_000.0, 200_000, 500_000], [(500.0, 4), (2000, 6)])
+  func itsRateIsKnownAsSoonAsTheQueueHasDrained(bitsPerSecond: Double, queue: (milliseconds: Double, seconds: Int)) {
+    var call = Self.settled(queueMilliseconds: queue.milliseconds)
+    call.link.bitsPerSecond = bitsPerSecond
+    call.run(for: .seconds(queue.seconds))
+    let target = Double(call.targetKbps) * 1000
+    #expect((0.6...1.25).contains(target / bitsPerSecond), "\(target)")
   }
 }

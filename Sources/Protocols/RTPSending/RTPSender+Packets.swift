@@ -106,9 +106,13 @@ extension RTPSender {
     // W3C webrtc-stats: padding counts as headers.
     streams[index].statistics.headerBytesSent += UInt64(bytes.count)
     streams[index].statistics.paddingPacketsSent += 1
-    estimator.noteSent(number, media: nil, bytes: bytes.count, now: now)
+    estimator.noteSent(number, media: nil, bytes: bytes.count + Self.packetOverhead, now: now)
     return bytes
   }
+
+  /// What the path carries beside an RTP packet: the headers of IPv4 and UDP, and SRTP's tag (RFC 3711 section 4.2). Where
+  /// sound alone is left, that is a third.
+  static let packetOverhead = 38
 
   /// Sets the extensions that are only known at send time.
   private mutating func stamp(_ extensions: inout RTPHeaderExtensions, ids: RTPExtensionIDs, now: Instant) -> UInt16? {
@@ -142,11 +146,13 @@ extension RTPSender {
     streams[media.stream].statistics.packetsSent += 1
     streams[media.stream].statistics.bytesSent += UInt64(payloadByteCount)
     streams[media.stream].statistics.headerBytesSent += UInt64(byteCount - payloadByteCount)
-    pacer.noteSent(bytes: byteCount, bitsPerSecond: pacingBitsPerSecond, now: now)
+    // What a peer with REMB alone reports does not count the headers below RTP.
+    let cost = byteCount + (transportSequenceNumber == nil ? 0 : Self.packetOverhead)
+    pacer.noteSent(bytes: cost, bitsPerSecond: pacingBitsPerSecond, now: now)
     if let transportSequenceNumber {
-      estimator.noteSent(transportSequenceNumber, media: media, bytes: byteCount, now: now)
+      estimator.noteSent(transportSequenceNumber, media: media, bytes: cost, now: now)
     } else {
-      estimator.noteSentUnnumbered(bytes: byteCount, now: now)
+      estimator.noteSentUnnumbered(bytes: cost, now: now)
     }
   }
 }

@@ -96,7 +96,9 @@ struct BandwidthEstimator: Sendable {
     history.forgetPackets()
   }
 
-  /// - Parameter media: nil for padding.
+  /// - Parameters:
+  ///   - media: nil for padding.
+  ///   - bytes: with all headers.
   mutating func noteSent(_ sequenceNumber: UInt16, media: MediaReference?, bytes: Int, now: Instant) {
     let burst = probing.noteSent(bytes: bytes, now: now)
     history.noteSent(sequenceNumber, media: media, bytes: bytes, burst: burst, now: now)
@@ -177,6 +179,11 @@ struct BandwidthEstimator: Sendable {
     case .draining(let path):
       delayBased.lower(to: max(minimum, path * Self.drainedShare))
       congestedUntil = now + Self.congestionMemory
+    case .drained(let path?):
+      trend.beginAnew()
+      delayBased.settle(below: min(path, maximum), share: Self.drainedShare)
+      lossBased.raise(to: min(path * Self.drainedShare, maximum))
+    case .drained(nil): break
     case .notOurs: trend.takeQueueForPath()
     }
   }

@@ -70,6 +70,13 @@ struct DelayBasedRate: Sendable {
     state = .increase
   }
 
+  /// A queue that drained has shown what the path carries: from there it goes on slowly.
+  mutating func settle(below path: Double, share: Double) {
+    bitsPerSecond = max(bitsPerSecond, path * share)
+    capacity = LinkCapacity(adding: path, to: nil)
+    state = .increase
+  }
+
   /// Applies an external bound: feedback is missing, or a queue has to drain.
   mutating func lower(to bound: Double) {
     bitsPerSecond = min(bitsPerSecond, bound)

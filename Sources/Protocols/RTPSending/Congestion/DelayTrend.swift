@@ -40,7 +40,7 @@ struct DelayTrend: Sendable {
   private var samples: [(time: Double, delay: Double)] = []
   private var nextSample = 0
   private var groupCount = 0
-  private var threshold = 12.5
+  private var threshold = initialThreshold
   private var thresholdUpdatedAt: Int64?
   private var overuseMilliseconds = 0.0
   private var overuseCount = 0
@@ -49,6 +49,7 @@ struct DelayTrend: Sendable {
   /// Packets sent within this time form one group. Section 5.2 of the draft.
   private static let burstNanoseconds: Int64 = 5_000_000
   private static let window = 20
+  private static let initialThreshold = 12.5
   private static let overtakingGroupsToReset = 3
   /// A standing queue below this does not count as overuse, `slackMilliseconds` apart.
   private static let harmlessQueueMilliseconds = 12.0
@@ -120,6 +121,7 @@ struct DelayTrend: Sendable {
     current = nil
     previous = nil
     reset()
+    threshold = Self.initialThreshold
     standing = known
   }
 

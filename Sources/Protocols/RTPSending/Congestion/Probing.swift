@@ -8,6 +8,8 @@ struct Probing: Sendable {
     var id: UInt8
     var bitsPerSecond: Double
     var startedAt: Instant
+    /// More than this was not needed then, bits per second.
+    fileprivate var ceiling: Double
     fileprivate var bytesToSend: Int
     fileprivate var bytesSent = 0
     fileprivate var packets = 0
@@ -45,6 +47,8 @@ struct Probing: Sendable {
 
   private static let duration = 0.015
   private static let fewestPackets = 5
+  /// Of a packet of padding, with all that the path carries of it.
+  private static let headerBytes = 80
   private static let firstAfter = Duration.milliseconds(300)
   private static let shortestInterval = Duration.seconds(2)
   private static let longestInterval = Duration.seconds(8)
@@ -58,6 +62,7 @@ struct Probing: Sendable {
   private static let saturatedShare = 0.9
   private static let arrivedShare = 0.8
   private static let growth = 2.0
+  private static let noticeableGrowth = 1.1
   private static let firstGrowth = 3.0
   /// After a drop. On a narrow path a burst of that would stand before the sound for 100 ms.
   private static let greatestGrowth = 6.0
@@ -104,12 +109,15 @@ struct Probing: Sendable {
     var rate = target * (isFirst ? Self.firstGrowth : Self.growth)
     isFirst = false
     if let before, now - before.at < Self.dropMemory { rate = max(rate, before.bitsPerSecond * Self.returnShare) }
-    start(rate: min(rate, target * (isNarrow ? Self.firstGrowth : Self.greatestGrowth), ceiling), now: now)
+    start(
+      rate: min(rate, target * (isNarrow ? Self.firstGrowth : Self.greatestGrowth), ceiling), ceiling: ceiling, now: now
+    )
   }
 
-  private mutating func start(rate: Double, now: Instant) {
+  private mutating func start(rate: Double, ceiling: Double, now: Instant) {
     burst = Burst(
-      id: nextID, bitsPerSecond: rate, startedAt: now, bytesToSend: Int(saturating: rate * Self.duration / 8))
+      id: nextID, bitsPerSecond: rate, startedAt: now, ceiling: ceiling,
+      bytesToSend: Int(saturating: rate * Self.duration / 8))
     nextID = nextID == .max ? 1 : nextID + 1
     nextAt = nil
     sentCount += 1
@@ -131,7 +139,7 @@ struct Probing: Sendable {
   /// The size of a packet of padding, so that a burst has enough packets to measure; at most 255 (RFC 3550 section 5.1).
   var paddingBytes: Int {
     guard let burst else { return 0 }
-    return min(255, max(20, burst.bytesToSend / Self.fewestPackets - 40))
+    return min(255, max(20, burst.bytesToSend / Self.fewestPackets - Self.headerBytes))
   }
 
   /// A packet is sent; gives back the burst that it belongs to, 0 for none.
@@ -169,9 +177,10 @@ struct Probing: Sendable {
     burst = nil
     if rate >= current.bitsPerSecond * Self.successShare {
       succeededCount += 1
-      // On with the next burst as soon as the estimate has followed.
+      // On with the next burst as soon as the estimate has followed; where that would be the same again, it tells no more.
       interval = Self.shortestInterval
-      nextAt = now
+      let isWorthwhile = min(rate * Self.growth, current.ceiling) > current.bitsPerSecond * Self.noticeableGrowth
+      nextAt = isWorthwhile ? now : now + interval
     } else {
       nextAt = now + interval
       interval = min(interval * 2, Self.longestInterval)

@@ -8,6 +8,9 @@ struct QueueDrain: Sendable {
     case none
     /// A queue drains; the path carries so many bits per second.
     case draining(pathBitsPerSecond: Double)
+    /// The queue has drained. While it stood, the path carried so many bits per second; nil: it did not stand long enough
+    /// to tell.
+    case drained(pathBitsPerSecond: Double?)
     /// Sending less has not made the queue shorter: it is not ours, or the path has become longer.
     case notOurs
   }
@@ -15,6 +18,9 @@ struct QueueDrain: Sendable {
   private struct Draining: Sendable {
     var lowestMilliseconds: Double
     var shorterAt: Instant
+    /// What arrived in each measurement while the queue stood: a path with a queue is a full one.
+    var arrivingSum = 0.0
+    var arrivingCount = 0.0
   }
 
   private var draining: Draining?
@@ -28,6 +34,7 @@ struct QueueDrain: Sendable {
   /// A queue has become shorter when it has lost a tenth, and has to within this time.
   private static let noticeableShrinking = 0.9
   private static let patience = Duration.seconds(2)
+  private static let measurementsToTell = 4.0
 
   /// - Parameters:
   ///   - queueMilliseconds: the least delay of the last packets, above that of the empty path.
@@ -45,7 +52,13 @@ struct QueueDrain: Sendable {
     }
     guard queue > Self.endsBelowMilliseconds else {
       stop()
-      return .none
+      return .drained(
+        pathBitsPerSecond: current.arrivingCount >= Self.measurementsToTell
+          ? current.arrivingSum / current.arrivingCount : nil)
+    }
+    if let arriving {
+      current.arrivingSum += arriving
+      current.arrivingCount += 1
     }
     if queue < current.lowestMilliseconds * Self.noticeableShrinking {
       current.lowestMilliseconds = queue
@@ -55,7 +68,9 @@ struct QueueDrain: Sendable {
       current.lowestMilliseconds = queue
     }
     draining = current
-    guard now - current.shorterAt <= Self.patience else {
+    // What is known of the queue is as old as the queue is long.
+    let age = Duration.nanoseconds(Int64(saturating: current.lowestMilliseconds * 1e6))
+    guard now - current.shorterAt <= Self.patience + age else {
       stop()
       return .notOurs
     }
