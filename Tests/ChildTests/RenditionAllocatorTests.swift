@@ -158,7 +158,7 @@ private struct House {
   @Test func fromTheBottomItComesBackToTheTopInOneStepAndSoonerWhereThereIsPlenty() {
     var house = House(30)
     house.viewers[0].estimateKbps = 3000
-    house.run(seconds: 1.9)
+    house.run(seconds: 0.9)
     #expect(house.step(0) == .soundAlone)
     house.run(seconds: 0.3)
     #expect(house.step(0) == .high && house.kbps(.high) == 2500 && house.changes(0) == 1)
@@ -228,7 +228,7 @@ private struct House {
     #expect(house.step(0) == .high)
   }
 
-  @Test(arguments: [(1000, 4.0), (2000, 1.8)])
+  @Test(arguments: [(1000, 4.0), (2000, 0.9)])
   func anInterruptionBeginsTheWaitAnew(estimate: Int, seconds: Double) {
     var house = House(400)
     for _ in 0..<10 {

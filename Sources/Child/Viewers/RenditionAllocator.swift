@@ -69,8 +69,10 @@ struct RenditionAllocator {
   static let trial = Duration.seconds(20)
   /// How much more than needed there has to be, in percent.
   static let surplusPercent = 130
+  /// The same for the smallest rendition: its first picture, a key frame, is as much as such a path carries in half a second.
+  static let smallestSurplusPercent = 175
   /// Where there is twice as much as that, there is no need to look for long.
-  static let amplePatience = Duration.seconds(2)
+  static let amplePatience = Duration.seconds(1)
   /// By how much slower viewers may lower a rendition's rate, in percent of it.
   static let toleratedPercent = 5
   /// With several viewers a rate rises by that much of itself a second: the estimates of all rise with what they are sent.
@@ -240,13 +242,14 @@ struct RenditionAllocator {
     guard var state = known[viewer.id] else { return false }
     defer { known[viewer.id] = state }
     let surplus = viewer.estimateKbps * 100 / max(1, needed)
-    guard surplus >= Self.surplusPercent, state.avoided[step].map({ now >= $0 }) ?? true else {
+    let wanted = step == .low ? Self.smallestSurplusPercent : Self.surplusPercent
+    guard surplus >= wanted, state.avoided[step].map({ now >= $0 }) ?? true else {
       state.readySince[step] = nil
       return false
     }
     let since = state.readySince[step] ?? now
     state.readySince[step] = since
-    let usual = surplus >= 2 * Self.surplusPercent ? Self.amplePatience : Self.patience
+    let usual = surplus >= 2 * wanted ? Self.amplePatience : Self.patience
     return now - since >= state.patience[step] ?? usual
   }
 

@@ -94,7 +94,7 @@ struct Events: AsyncParsableCommand {
     }
     try printJSON(
       Report(
-        appendedPerSecond: (Double(count) / (appended / .seconds(1))).rounded(), batch: batch,
+        appendedPerSecond: (Double(count) / (appended / Duration.seconds(1))).rounded(), batch: batch,
         alarmMilliseconds: single,
         nightMilliseconds: year.night, yearMilliseconds: year.year, eventsMilliseconds: year.latest, yearBytes: bytes,
         yearMinutes: minutes, yearEvents: events))
