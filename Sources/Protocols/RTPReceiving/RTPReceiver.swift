@@ -160,6 +160,7 @@ public struct RTPReceiver: Sendable {
   public mutating func handleTimeout(now: Instant) {
     for index in streams.indices {
       streams[index].audio?.handleTimeout(now: now)
+      if let received = streams[index].takeHeldFrames(now: now) { handOut(received, of: index) }
       requestWhatIsMissing(stream: index, now: now)
     }
     queueTransportFeedback(now: now)
@@ -180,6 +181,7 @@ public struct RTPReceiver: Sendable {
     next.bringForward(to: nextReport)
     for index in streams.indices {
       next.bringForward(to: streams[index].audio?.nextDeadline)
+      next.bringForward(to: streams[index].video?.holdDeadline)
       // Without a source there is no SSRC to send requests to.
       guard streams[index].primary != nil else { continue }
       next.bringForward(to: streams[index].nacks.nextDeadline)

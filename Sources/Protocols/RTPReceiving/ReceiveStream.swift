@@ -64,6 +64,7 @@ struct ReceiveStream: Sendable {
   /// See `NACKGenerator`.
   mutating func setRoundTripTime(_ estimate: RoundTripEstimate) {
     nacks.setRoundTripTime(estimate)
+    video?.setRequestTiming(roundTripTime: nacks.roundTripTime, requestInterval: nacks.requestInterval)
     updateRecoveryTime()
   }
 
@@ -247,13 +248,24 @@ struct ReceiveStream: Sendable {
     video?.reset()
   }
 
+  /// Frames that no longer wait for those before them.
+  mutating func takeHeldFrames(now: Instant) -> VideoReception.Received? {
+    guard let received = video?.handOutWhatIsDue(now: now) else { return nil }
+    releaseRequests()
+    return received
+  }
+
+  private mutating func releaseRequests() {
+    if let floor = video?.floor { nacks.release(below: floor) }
+  }
+
   private mutating func deliver(
     _ payload: ArraySlice<UInt8>, isRedundant: Bool, sequence: Int64, header: RTPHeader, isRecovered: Bool, now: Instant
   ) -> VideoReception.Received? {
     guard video == nil else {
       let received = video?.receive(
         sequence: sequence, timestamp: header.timestamp, marker: header.marker, payload: payload, now: now)
-      if let floor = video?.floor { nacks.release(below: floor) }
+      releaseRequests()
       return received
     }
     // Padding consumes a sequence number, but no media time.
