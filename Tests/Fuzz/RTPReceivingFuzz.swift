@@ -32,6 +32,9 @@ enum RTPReceivingFuzz: FuzzBody {
     let reports = RTCPPacket.write(compound: [
       .senderReport(RTCPSenderReport(ssrc: ssrc, ntpTime: 1 << 63, rtpTimestamp: 3, packetCount: 1, octetCount: 1)),
       .sourceDescription(RTCPSourceDescription(chunks: [.init(ssrc: ssrc, cname: "a"), .init(ssrc: 9, cname: "a")])),
+      .extendedReport(
+        RTCPExtendedReport(
+          ssrc: ssrc, answers: [.init(ssrc: 1, lastReceiverReport: 1 << 16, delaySinceLastReceiverReport: 1)])),
       .goodbye(RTCPGoodbye(sources: [ssrc])),
     ])
     return [
@@ -84,7 +87,9 @@ enum RTPReceivingFuzz: FuzzBody {
     receiver.addStream(
       RTPReceiveStreamConfiguration(
         kind: .video, payloadType: 96, clockRate: 90_000, rtxPayloadType: input.count % 3 == 0 ? nil : 97, mid: "1",
-        extensionIDs: ids, supportsNACK: hasNACK, supportsPLI: true, supportsTransportCC: true, reducedSizeRTCP: true))
+        extensionIDs: ids, supportsNACK: hasNACK, supportsPLI: true, supportsTransportCC: true,
+        supportsReferenceTime: true,
+        reducedSizeRTCP: true))
     var now = Instant.zero
     var reader = ByteReader(input)
     var requests = 0

@@ -435,7 +435,9 @@ public final class Watcher: @unchecked Sendable {
       let share = Double(sound.concealedSamples) / Double(sound.totalSamplesReceived)
       result.concealedPercent = (share * 10_000).rounded() / 100
     }
-    let roundTrip = connection?.currentRoundTripTime.map { $0 * 1000 }
+    // By RTCP each second; ICE, which asks every few seconds, where the child does not answer.
+    let reported = streams.lazy.compactMap(\.roundTrips.roundTripTime).first
+    let roundTrip = (reported ?? connection?.currentRoundTripTime).map { $0 * 1000 }
     result.roundTripMs = roundTrip.map(Self.tenths)
     if result.latencyMs == nil, picture.framesDecoded > 0, let roundTrip {
       result.latencyEstimateMs = Self.tenths(

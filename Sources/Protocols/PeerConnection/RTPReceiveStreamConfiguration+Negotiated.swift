@@ -13,7 +13,7 @@ extension RTPReceiveStreamConfiguration {
       extensionIDs: RTPExtensionIDs(negotiated), remoteSSRCs: negotiated.remoteSSRCs,
       supportsNACK: feedback.contains(.nack), supportsPLI: feedback.contains(.pli),
       supportsFIR: feedback.contains(.fir), supportsTransportCC: feedback.contains(.transportCC),
-      reducedSizeRTCP: negotiated.rtcpReducedSize)
+      supportsReferenceTime: feedback.contains(.referenceTime), reducedSizeRTCP: negotiated.rtcpReducedSize)
   }
 }
 

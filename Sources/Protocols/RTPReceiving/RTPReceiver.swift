@@ -17,6 +17,9 @@ public struct RTPReceiver: Sendable {
   var transportFeedback: TransportFeedbackBuilder
   var nextReport: Instant?
   private var roundTrip = RoundTripEstimate()
+  var referenceClock: ReferenceClock
+  /// As the sender's answers to our reference times show it.
+  private(set) var reportedRoundTrips = RoundTripCounters()
 
   /// Datagrams that were not RTP.
   public private(set) var malformedPackets: UInt64 = 0
@@ -29,6 +32,7 @@ public struct RTPReceiver: Sendable {
   public init(configuration: RTPReceiverConfiguration, random: any RandomNumberGenerator & Sendable) {
     self.configuration = configuration
     self.random = random
+    referenceClock = ReferenceClock(random: &self.random)
     transportFeedback = TransportFeedbackBuilder(
       senderSSRC: configuration.senderSSRC, interval: configuration.transportFeedbackInterval)
   }
@@ -128,6 +132,12 @@ public struct RTPReceiver: Sendable {
       case .receiverReport, .nack, .transportFeedback, .pictureLossIndication, .fullIntraRequest,
         .receiverEstimatedMaximumBitrate:
         break
+      case .extendedReport(let report):
+        for answer in report.answers where answer.ssrc == configuration.senderSSRC {
+          guard let time = referenceClock.roundTrip(answer, now: now) else { continue }
+          reportedRoundTrips.add(time)
+          noteRoundTripTime(time)
+        }
       }
     }
   }
@@ -202,7 +212,11 @@ public struct RTPReceiver: Sendable {
 
   /// A snapshot of all streams, in the order in which they were added.
   public func statistics(now: Instant) -> [RTPInboundStatistics] {
-    streams.map { $0.statistics() }
+    streams.map { stream in
+      var statistics = stream.statistics()
+      if stream.configuration.supportsReferenceTime { statistics.roundTrips = reportedRoundTrips }
+      return statistics
+    }
   }
 }
 
