@@ -8,7 +8,7 @@ import Wire
 enum RTPReceivingFuzz: FuzzBody {
   static let name = "RTP receiving"
 
-  private static let ids = RTPExtensionIDs(mid: 1, transportSequenceNumber: 2)
+  private static let ids = RTPExtensionIDs(mid: 1, transportSequenceNumber: 2, playoutDelay: 3)
   private static let ssrc: UInt32 = 5
 
   static var seeds: [[UInt8]] {
@@ -54,6 +54,7 @@ enum RTPReceivingFuzz: FuzzBody {
     var extensions = RTPHeaderExtensions()
     extensions.mid = "1"
     extensions.transportSequenceNumber = number
+    extensions.playoutDelay = number % 4 == 0 ? .patient : nil
     let header = RTPHeader(
       marker: true, payloadType: 96, sequenceNumber: number, timestamp: UInt32(number) &* 3000, ssrc: ssrc)
     return RTPPacket.write(header: header, extensions: extensions, ids: ids, payload: writer.bytes).bytes
@@ -104,6 +105,8 @@ enum RTPReceivingFuzz: FuzzBody {
         }
       }
       if kind & 0x80 != 0 { receiver.requestKeyFrame(decoderFailed: kind & 0x40 != 0, now: now) }
+      if kind & 0x20 != 0 { receiver.setSteadyDelay(.milliseconds(Int(kind & 0xf) * 100)) }
+      if kind & 0x10 != 0 { receiver.setSoundOutputDelay(.milliseconds(Int(kind & 7) * 30)) }
       if kind & 0x40 != 0 { receiver.noteRoundTripTime(.milliseconds(Int(kind))) }
       drain(&receiver, now: now, requests: &requests)
       var turns = 0
@@ -132,7 +135,9 @@ enum RTPReceivingFuzz: FuzzBody {
         for case .pictureLossIndication in packets { requests += 1 }
       case .video(let frame):
         precondition(!frame.payload.isEmpty, "a frame has bytes")
-        _ = receiver.videoHold(for: frame, now: now)
+        _ = receiver.soundLag(of: frame, soundOutputDelay: .milliseconds(40), now: now)
+        let hold = receiver.playoutHold(for: frame, now: now)
+        precondition((Duration.zero...Duration.milliseconds(500)).contains(hold), "a hold is bounded")
       case .audio, .goodbye:
         break
       }

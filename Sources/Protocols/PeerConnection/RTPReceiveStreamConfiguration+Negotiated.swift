@@ -23,6 +23,7 @@ extension RTPReceiverConfiguration {
     let media = configuration.media.first
     self.init(senderSSRC: media?.ssrc ?? 1, cname: media?.cname ?? "")
     audio = configuration.receivedAudio
+    steadyDelay = configuration.steadyDelay
   }
 }
 

@@ -16,6 +16,9 @@ public struct RTPReceiver: Sendable {
   var reducedSizeFeedback: [RTCPPacket] = []
   var transportFeedback: TransportFeedbackBuilder
   var nextReport: Instant?
+  /// See `setSteadyDelay` and `setSoundOutputDelay`.
+  var steadyDelay: Duration
+  var soundOutputDelay: Duration?
   private var roundTrip = RoundTripEstimate()
   var referenceClock: ReferenceClock
   /// As the sender's answers to our reference times show it.
@@ -32,6 +35,7 @@ public struct RTPReceiver: Sendable {
   public init(configuration: RTPReceiverConfiguration, random: any RandomNumberGenerator & Sendable) {
     self.configuration = configuration
     self.random = random
+    steadyDelay = max(configuration.steadyDelay, .zero)
     referenceClock = ReferenceClock(random: &self.random)
     transportFeedback = TransportFeedbackBuilder(
       senderSSRC: configuration.senderSSRC, interval: configuration.transportFeedbackInterval)
@@ -44,6 +48,7 @@ public struct RTPReceiver: Sendable {
         configuration: stream, limits: configuration, roundTripTime: roundTrip.smoothed ?? Self.unmeasuredRoundTripTime)
     )
     adoptRoundTripTime()
+    adoptLeastDelay(atOnce: false)
   }
 
   /// Removes all streams, so that others can be added. Pending outputs remain.
@@ -86,6 +91,10 @@ public struct RTPReceiver: Sendable {
       for other in streams.indices where other != index { streams[other].disown(ssrc, now: now) }
     }
     streams[index].adopt(ssrc, role: route.role, now: now)
+    if let asked = route.playoutDelay, asked != streams[index].playoutDelay {
+      streams[index].playoutDelay = asked
+      adoptLeastDelay(atOnce: false)
+    }
     let received =
       switch route.role {
       case .primary: streams[index].receivePrimary(packet, byteCount: bytes.count, now: now)
@@ -160,7 +169,8 @@ public struct RTPReceiver: Sendable {
     for index in streams.indices {
       guard var sound = streams[index].audio?.poll() else { continue }
       sound.captureTime = streams[index].primary?.clock.captureTime(of: sound.rtpTimestamp)
-      streams[index].audioPosition = sound.captureTime.map { ($0, now) }
+      streams[index].soundClock.noteHandingOut(
+        of: sound.captureTime, isAfterDiscontinuity: sound.isAfterDiscontinuity, now: now)
       return .audio(sound)
     }
     return nil

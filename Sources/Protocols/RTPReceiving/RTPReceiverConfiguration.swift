@@ -43,8 +43,8 @@ public struct RTPReceiverConfiguration: Hashable, Sendable {
   /// times.
   public var maximumWaitingFrames = 120
 
-  /// Maximum delay of a video frame for lip sync.
-  public var maximumLipSyncHold = Duration.milliseconds(200)
+  /// The delay that sound has at least from the start; see `RTPReceiver.setSteadyDelay`.
+  public var steadyDelay = Duration.zero
 
   /// Settings of the audio jitter buffer.
   public var audio = AudioJitterBufferConfiguration()

@@ -18,8 +18,12 @@ struct ReceiveStream: Sendable {
   private var redundancy = RedundancyDistances()
   /// How long after a packet its last copy arrives; nil while there are no copies.
   private var redundancyTime: Duration?
-  /// The audio last handed out: its capture time on the sender's clock, and when it was handed out.
-  var audioPosition: (captureTime: Instant, handedOutAt: Instant)?
+  /// What is handed out of the sound, and when.
+  var soundClock = SoundClock()
+  /// As the last packet with a playout-delay extension asked for it.
+  var playoutDelay: PlayoutDelay?
+  /// When pictures are to be shown that wait for nothing else.
+  private(set) var pictureClock: PictureClock
 
   /// Packets of an ended source may still arrive for this long.
   private static let retirement = Duration.seconds(2)
@@ -36,6 +40,7 @@ struct ReceiveStream: Sendable {
         reorderingAllowance: limits.maximumReorderingAllowance),
       isEnabled: configuration.supportsNACK, usesRTX: configuration.rtxPayloadType != nil,
       roundTripTime: roundTripTime)
+    pictureClock = PictureClock(clockRate: configuration.clockRate)
     counters = RTPInboundStatistics(kind: configuration.kind, mid: configuration.mid)
     if isVideo {
       video = VideoReception(configuration: limits, usesNACK: configuration.supportsNACK)
@@ -66,6 +71,14 @@ struct ReceiveStream: Sendable {
     nacks.setRoundTripTime(estimate)
     video?.setRequestTiming(roundTripTime: nacks.roundTripTime, requestInterval: nacks.requestInterval)
     updateRecoveryTime()
+  }
+
+  /// - Parameters:
+  ///   - sound: see `AudioJitterBuffer`.
+  ///   - picture: pictures are not shown sooner after their arrival.
+  mutating func setLeastDelay(sound: Duration, picture: Duration, atOnce: Bool) {
+    audio?.setLeastDelay(sound, atOnce: atOnce)
+    video?.setLeastDelay(picture)
   }
 
   private mutating func updateRecoveryTime() {
@@ -147,7 +160,9 @@ struct ReceiveStream: Sendable {
     nacks.removeAll()
     video?.reset()
     audio?.reset()
-    audioPosition = nil
+    soundClock = SoundClock()
+    playoutDelay = nil
+    pictureClock = PictureClock(clockRate: configuration.clockRate)
     redundancy.reset()
   }
 
@@ -179,6 +194,7 @@ struct ReceiveStream: Sendable {
     }
     primary?.statistics.receive(sequence: sequence, timestamp: packet.header.timestamp, now: now)
     count(packet, byteCount: byteCount, now: now)
+    if video != nil { pictureClock.noteArrival(of: packet.header.timestamp, now: now) }
     if isRecovered {
       counters.retransmittedPacketsReceived += 1
       counters.retransmittedBytesReceived += UInt64(packet.payload.count)

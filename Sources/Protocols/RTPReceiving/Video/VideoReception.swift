@@ -15,6 +15,9 @@ struct VideoReception: Sendable {
   /// How long a frame waits for one before it that it can do without; zero when a retransmission would come later.
   private var upperLayerPatience = Duration.zero
   private let longestUpperLayerWait: Duration
+  /// Pictures are shown no sooner after their arrival, so that so much more waiting is not seen.
+  private var leastDelay = Duration.zero
+  private var requestTiming: (roundTripTime: Duration, interval: Duration)?
   /// When the first frame is handed out even if one before it is still missing.
   private(set) var holdDeadline: Instant?
   /// First packet of a key frame that is arriving.
@@ -135,13 +138,28 @@ struct VideoReception: Sendable {
 
   /// Several attempts. Where not even the first could be in time, a frame of an upper layer is not worth waiting for.
   mutating func setRequestTiming(roundTripTime: Duration, requestInterval: Duration) {
+    requestTiming = (roundTripTime, requestInterval)
+    updateUpperLayerPatience()
+  }
+
+  mutating func setLeastDelay(_ delay: Duration) {
+    guard delay != leastDelay else { return }
+    leastDelay = delay
+    updateUpperLayerPatience()
+  }
+
+  private mutating func updateUpperLayerPatience() {
+    guard let (roundTripTime, requestInterval) = requestTiming else { return }
+    let longest = max(longestUpperLayerWait, leastDelay - Self.decodingAllowance)
     let first = roundTripTime + Self.retransmissionSlack
-    let isHopeless = !usesNACK || first > longestUpperLayerWait
+    let isHopeless = !usesNACK || first > longest
     upperLayerPatience =
-      isHopeless ? .zero : min(first + requestInterval * Self.upperLayerRetries, longestUpperLayerWait)
+      isHopeless ? .zero : min(first + requestInterval * Self.upperLayerRetries, longest)
   }
 
   private static let upperLayerRetries = 3
+  /// Of the delay that a picture has anyway, what is left for the rest of the way.
+  private static let decodingAllowance = Duration.milliseconds(30)
   /// From the arrival of a request to the retransmission's leaving.
   private static let retransmissionSlack = Duration.milliseconds(10)
 
