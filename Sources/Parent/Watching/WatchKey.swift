@@ -36,7 +36,7 @@ public enum WatchKey: Character, CaseIterable, Sendable {
     case .camera: "next camera"
     case .screenshot: "save a picture"
     case .mute: "sound off or on (an alarm still rings)"
-    case .steady: "steady sound: 0.4 s later, without short gaps"
+    case .steady: "steady sound: 0.4 s late, no short gaps"
     case .acknowledge: "I'm on it: stop the alarm"
     case .testAlarm: "try the alarm"
     case .testHearing: "prove that the child is heard"

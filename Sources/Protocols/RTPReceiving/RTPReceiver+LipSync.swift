@@ -17,15 +17,31 @@ extension RTPReceiver {
     return captured - (sound - soundOutputDelay)
   }
 
-  /// How long to hold a video frame back where no sound is heard with it: as its sender asks with the playout-delay
-  /// extension, so that pictures that waited for a retransmission come as evenly as the others. Zero where it asks for
-  /// nothing, or is late already.
+  /// How long to hold a video frame back where no sound is heard with it, or none yet: as its sender asks with the
+  /// playout-delay extension, so that pictures that waited for a retransmission come as evenly as the others, and as
+  /// steady sound will. Zero where nobody asks for anything, or when it is late already.
   public func playoutHold(for frame: ReceivedVideoFrame, now: Instant) -> Duration {
-    guard let stream = streams.first(where: { $0.video != nil && $0.configuration.mid == frame.mid }),
-      let least = stream.playoutDelay?.least, least > .zero
-    else { return .zero }
+    guard let stream = streams.first(where: { $0.video != nil && $0.configuration.mid == frame.mid }) else {
+      return .zero
+    }
+    let steady = streams.contains { $0.audio != nil } ? min(steadyDelay, Self.longestAsked) : .zero
+    let least = max(afterArrival(stream.playoutDelay), steady)
+    guard least > .zero else { return .zero }
     return min(max(stream.pictureClock.wait(for: frame.rtpTimestamp, delay: least, now: now), .zero), least)
   }
+
+  /// Of a delay from capture to rendering, what is left when the fastest packets arrive. In steps, because the round trip
+  /// varies a little all the time.
+  private func afterArrival(_ asked: PlayoutDelay?) -> Duration {
+    guard let asked else { return .zero }
+    let left = min(.milliseconds(Int(asked.minimum) * 10), Self.longestAsked) - (roundTrip.smoothed ?? .zero) / 2
+    return .milliseconds(max(left, .zero).nanoseconds / Self.step * Self.step / 1_000_000)
+  }
+
+  /// More is not honoured: no sound waits longer.
+  private static let longestAsked = Duration.milliseconds(500)
+  /// Nanoseconds.
+  private static let step: Int64 = 5_000_000
 
   /// Sets a delay that sound has at least, so that gaps of the network are not heard; pictures follow by `soundLag`. At
   /// most `AudioJitterBufferConfiguration.maximumDelay`; zero for as little as possible.
@@ -46,18 +62,11 @@ extension RTPReceiver {
 
   /// Sound waits for pictures whose sender asks for patience, less the time that it takes anyway.
   mutating func adoptLeastDelay(atOnce: Bool) {
-    let asked = streams.lazy.compactMap { $0.playoutDelay?.least }.max() ?? .zero
+    let asked: Duration = streams.reduce(.zero) { max($0, afterArrival($1.playoutDelay)) }
     let followed = soundOutputDelay.map { asked - $0 } ?? .zero
     for index in streams.indices {
       streams[index].setLeastDelay(
         sound: max(steadyDelay, followed), picture: max(steadyDelay, asked), atOnce: atOnce)
     }
   }
-}
-
-extension PlayoutDelay {
-  /// More is not honoured: no sound waits longer.
-  private static let longest = Duration.milliseconds(500)
-
-  var least: Duration { min(.milliseconds(Int(minimum) * 10), Self.longest) }
 }

@@ -19,7 +19,7 @@ public struct RTPReceiver: Sendable {
   /// See `setSteadyDelay` and `setSoundOutputDelay`.
   var steadyDelay: Duration
   var soundOutputDelay: Duration?
-  private var roundTrip = RoundTripEstimate()
+  private(set) var roundTrip = RoundTripEstimate()
   var referenceClock: ReferenceClock
   /// As the sender's answers to our reference times show it.
   private(set) var reportedRoundTrips = RoundTripCounters()
@@ -48,7 +48,6 @@ public struct RTPReceiver: Sendable {
         configuration: stream, limits: configuration, roundTripTime: roundTrip.smoothed ?? Self.unmeasuredRoundTripTime)
     )
     adoptRoundTripTime()
-    adoptLeastDelay(atOnce: false)
   }
 
   /// Removes all streams, so that others can be added. Pending outputs remain.
@@ -66,6 +65,7 @@ public struct RTPReceiver: Sendable {
 
   private mutating func adoptRoundTripTime() {
     for index in streams.indices { streams[index].setRoundTripTime(roundTrip) }
+    adoptLeastDelay(atOnce: false)
   }
 
   /// Handles a decrypted packet. Packets that are not RTP or belong to no stream are counted and dropped.
