@@ -12,7 +12,7 @@ enum RTCPFuzz: FuzzBody {
       "rtcp-sr-ffmpeg.bin", "rtcp-sr-sdes-gstreamer.bin", "rtcp-rr-sdes-gstreamer.bin",
       "rtcp-transport-cc-run-gstreamer.bin", "rtcp-transport-cc-vector-gstreamer.bin", "rtcp-rr-sdes-aiortc.bin",
       "rtcp-sr-aiortc.bin", "rtcp-bye-aiortc.bin", "rtcp-nack-aiortc.bin", "rtcp-pli-aiortc.bin",
-      "rtcp-remb-aiortc.bin",
+      "rtcp-remb-aiortc.bin", "rtcp-rr-rrtr-chromium.bin",
     ].map { Fixture.bytes($0) } + [
       RTCPPacket.write(compound: [
         .fullIntraRequest(RTCPFullIntraRequest(senderSSRC: 1, entries: [.init(ssrc: 587_284_409, sequenceNumber: 1)])),

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// RFC 3611 sections 4.4 and 4.5, laid out by hand.
+/// RFC 3611 sections 4.4 and 4.5; laid out by hand where no fixture is named.
 @Suite struct ExtendedReportTests {
   private static let referenceTime = "80cf0004 0000002a 04000002 d1f9a32e 80000000"
   private static let answers =
@@ -16,6 +16,16 @@ import Wire
       packets == [.extendedReport(RTCPExtendedReport(ssrc: 42, receiverReferenceTime: 0xd1f9_a32e_8000_0000))])
     #expect(RTCPPacket.write(compound: packets) == bytes)
     #expect(RTCPExtendedReport.compact(ntpTime: 0xd1f9_a32e_8000_0000) == 0xa32e_8000)
+  }
+
+  /// As a viewer in Chromium sends it once its offer has `rrtr`.
+  @Test func readsAndWritesTheReferenceTimeOfChromium() throws {
+    let bytes = Fixture.bytes("rtcp-rr-rrtr-chromium.bin")
+    let packets = try RTCPPacket.parse(compound: bytes)
+    #expect(
+      packets.last
+        == .extendedReport(RTCPExtendedReport(ssrc: 0xfa17_fa17, receiverReferenceTime: 0xeeaf_94ac_1b2d_3c79)))
+    #expect(packets.count == 2 && RTCPPacket.write(compound: packets) == bytes)
   }
 
   @Test func readsAndWritesAnswers() throws {
