@@ -22,10 +22,10 @@ struct ReferenceTimes: Sendable {
     return heard.map { time in
       let nanoseconds = max(0, (now - time.at).nanoseconds)
       let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+      let delay = min(seconds, 65_535) << 16 | (rest << 16) / 1_000_000_000
       return RTCPExtendedReport.Answer(
         ssrc: time.ssrc, lastReceiverReport: time.compactNTPTime,
-        delaySinceLastReceiverReport: UInt32(
-          truncatingIfNeeded: min(seconds, 65_535) << 16 | rest << 16 / 1_000_000_000))
+        delaySinceLastReceiverReport: UInt32(truncatingIfNeeded: delay))
     }
   }
 }

@@ -18,8 +18,8 @@ struct ReferenceClock: Sendable {
   /// The reference time for a report that is sent now.
   mutating func takeTime(now: Instant) -> UInt64 {
     let (seconds, rest) = now.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-    let elapsed = UInt64(truncatingIfNeeded: seconds) << 32 &+ UInt64(max(0, rest)) << 32 / 1_000_000_000
-    let time = origin &+ elapsed
+    let fraction = (UInt64(max(0, rest)) << 32) / 1_000_000_000
+    let time = origin &+ (UInt64(truncatingIfNeeded: seconds) << 32) &+ fraction
     if sent.count >= Self.remembered { sent.removeFirst() }
     sent.append((RTCPExtendedReport.compact(ntpTime: time), now))
     return time
