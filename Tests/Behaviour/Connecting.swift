@@ -10,9 +10,10 @@ extension SimulatedPair {
   /// Two ends that have found each other.
   static func connected(
     seed: UInt64 = 1, streaming: Bool = false, link: Link = Link(),
-    childRandom: (any RandomNumberGenerator & Sendable)? = nil
+    childRandom: (any RandomNumberGenerator & Sendable)? = nil,
+    configure: (Side, inout PeerConnectionConfiguration) -> Void = { _, _ in }
   ) throws -> SimulatedPair {
-    let pair = SimulatedPair(seed: seed, childRandom: childRandom)
+    let pair = SimulatedPair(seed: seed, childRandom: childRandom, configure: configure)
     try pair.connect(streaming: streaming, link: link)
     return pair
   }

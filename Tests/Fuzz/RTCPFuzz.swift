@@ -12,7 +12,7 @@ enum RTCPFuzz: FuzzBody {
       "rtcp-sr-ffmpeg.bin", "rtcp-sr-sdes-gstreamer.bin", "rtcp-rr-sdes-gstreamer.bin",
       "rtcp-transport-cc-run-gstreamer.bin", "rtcp-transport-cc-vector-gstreamer.bin", "rtcp-rr-sdes-aiortc.bin",
       "rtcp-sr-aiortc.bin", "rtcp-bye-aiortc.bin", "rtcp-nack-aiortc.bin", "rtcp-pli-aiortc.bin",
-      "rtcp-remb-aiortc.bin",
+      "rtcp-remb-aiortc.bin", "rtcp-rr-rrtr-chromium.bin",
     ].map { Fixture.bytes($0) } + [
       RTCPPacket.write(compound: [
         .fullIntraRequest(RTCPFullIntraRequest(senderSSRC: 1, entries: [.init(ssrc: 587_284_409, sequenceNumber: 1)])),
@@ -20,7 +20,13 @@ enum RTCPFuzz: FuzzBody {
           RTCPTransportFeedback(
             senderSSRC: 1, mediaSSRC: 2, baseSequenceNumber: 0, referenceTime: 5, feedbackCount: 0,
             statuses: [.received(delta: 5), .notReceived, .received(delta: -300)])),
-      ])
+      ]),
+      RTCPPacket.write(compound: [
+        .extendedReport(
+          RTCPExtendedReport(
+            ssrc: 1, receiverReferenceTime: 1 << 33,
+            answers: [.init(ssrc: 2, lastReceiverReport: 3, delaySinceLastReceiverReport: 4)]))
+      ]),
     ]
   }
 
@@ -51,7 +57,7 @@ enum RTCPFuzz: FuzzBody {
       RTPStreamConfiguration(
         ssrc: 587_284_409, kind: .video, payloadType: 96, clockRate: 90_000, cname: "c",
         extensionIDs: RTPExtensionIDs(transportSequenceNumber: 1), supportsNACK: true, supportsPLI: true,
-        supportsTransportCC: true, supportsREMB: true))
+        supportsTransportCC: true, supportsREMB: true, answersReferenceTime: true))
     for step in 0..<3 {
       let now = Instant.zero + .milliseconds(step * 40)
       sender.send(

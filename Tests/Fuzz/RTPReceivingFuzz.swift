@@ -8,7 +8,7 @@ import Wire
 enum RTPReceivingFuzz: FuzzBody {
   static let name = "RTP receiving"
 
-  private static let ids = RTPExtensionIDs(mid: 1, transportSequenceNumber: 2)
+  private static let ids = RTPExtensionIDs(mid: 1, transportSequenceNumber: 2, playoutDelay: 3)
   private static let ssrc: UInt32 = 5
 
   static var seeds: [[UInt8]] {
@@ -32,6 +32,9 @@ enum RTPReceivingFuzz: FuzzBody {
     let reports = RTCPPacket.write(compound: [
       .senderReport(RTCPSenderReport(ssrc: ssrc, ntpTime: 1 << 63, rtpTimestamp: 3, packetCount: 1, octetCount: 1)),
       .sourceDescription(RTCPSourceDescription(chunks: [.init(ssrc: ssrc, cname: "a"), .init(ssrc: 9, cname: "a")])),
+      .extendedReport(
+        RTCPExtendedReport(
+          ssrc: ssrc, answers: [.init(ssrc: 1, lastReceiverReport: 1 << 16, delaySinceLastReceiverReport: 1)])),
       .goodbye(RTCPGoodbye(sources: [ssrc])),
     ])
     return [
@@ -51,6 +54,7 @@ enum RTPReceivingFuzz: FuzzBody {
     var extensions = RTPHeaderExtensions()
     extensions.mid = "1"
     extensions.transportSequenceNumber = number
+    extensions.playoutDelay = number % 4 == 0 ? .patient : nil
     let header = RTPHeader(
       marker: true, payloadType: 96, sequenceNumber: number, timestamp: UInt32(number) &* 3000, ssrc: ssrc)
     return RTPPacket.write(header: header, extensions: extensions, ids: ids, payload: writer.bytes).bytes
@@ -84,7 +88,9 @@ enum RTPReceivingFuzz: FuzzBody {
     receiver.addStream(
       RTPReceiveStreamConfiguration(
         kind: .video, payloadType: 96, clockRate: 90_000, rtxPayloadType: input.count % 3 == 0 ? nil : 97, mid: "1",
-        extensionIDs: ids, supportsNACK: hasNACK, supportsPLI: true, supportsTransportCC: true, reducedSizeRTCP: true))
+        extensionIDs: ids, supportsNACK: hasNACK, supportsPLI: true, supportsTransportCC: true,
+        supportsReferenceTime: true,
+        reducedSizeRTCP: true))
     var now = Instant.zero
     var reader = ByteReader(input)
     var requests = 0
@@ -99,6 +105,8 @@ enum RTPReceivingFuzz: FuzzBody {
         }
       }
       if kind & 0x80 != 0 { receiver.requestKeyFrame(decoderFailed: kind & 0x40 != 0, now: now) }
+      if kind & 0x20 != 0 { receiver.setSteadyDelay(.milliseconds(Int(kind & 0xf) * 100)) }
+      if kind & 0x10 != 0 { receiver.setSoundOutputDelay(.milliseconds(Int(kind & 7) * 30)) }
       if kind & 0x40 != 0 { receiver.noteRoundTripTime(.milliseconds(Int(kind))) }
       drain(&receiver, now: now, requests: &requests)
       var turns = 0
@@ -127,7 +135,9 @@ enum RTPReceivingFuzz: FuzzBody {
         for case .pictureLossIndication in packets { requests += 1 }
       case .video(let frame):
         precondition(!frame.payload.isEmpty, "a frame has bytes")
-        _ = receiver.videoHold(for: frame, now: now)
+        _ = receiver.soundLag(of: frame, soundOutputDelay: .milliseconds(40), now: now)
+        let hold = receiver.playoutHold(for: frame, now: now)
+        precondition((Duration.zero...Duration.milliseconds(500)).contains(hold), "a hold is bounded")
       case .audio, .goodbye:
         break
       }

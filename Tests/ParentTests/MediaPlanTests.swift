@@ -1,4 +1,5 @@
 import PeerConnection
+import SDP
 import Testing
 import Wire
 
@@ -28,5 +29,19 @@ import Wire
     }
     #expect(timers == 0)
     #expect(played >= 498)
+  }
+
+  /// The child asks for it while much is lost.
+  @Test func theChildMayAskForPicturesToWait() throws {
+    let media = MediaPlan.configuration(wantsVideo: true, wantsAudio: true).media
+    let video = try #require(media.first { $0.kind == .video })
+    #expect(video.headerExtensions.contains(RTPHeaderExtensionURI.playoutDelay))
+    #expect(video.codecs.contains { $0.feedback.contains("rrtr") })
+  }
+
+  @Test func soundIsSteadyFromTheStartWhereThatWasAskedFor() {
+    let prompt = MediaPlan.configuration(wantsVideo: true, wantsAudio: true)
+    let steady = MediaPlan.configuration(wantsVideo: true, wantsAudio: true, steadyDelay: WatchOptions.steadyDelay)
+    #expect(prompt.steadyDelay == .zero && steady.steadyDelay == .milliseconds(400))
   }
 }

@@ -25,6 +25,13 @@ import Wire
     #expect(WatchKey(rawValue: "x") == nil)
   }
 
+  @Test func steadySoundIsSaid() {
+    var view = view(.state(.connected))
+    #expect(!view.parts.contains("steady sound"))
+    view.isSteady = true
+    #expect(view.parts.contains("steady sound"))
+  }
+
   @Test func whatIsKnownOfTheChildIsShownAndForgottenWithTheLink() {
     let light = LightDocument(id: "lamp", state: .on, brightness: 100, dimmable: false)
     var view = view(.state(.connected), .push(.state(StateDocument(lights: [light]))))

@@ -10,9 +10,22 @@ import Wire
 @testable import Pipelines
 
 @Suite struct LipSyncTests {
-  @Test(arguments: [(0, 0), (60, 0), (125, 0), (126, 1), (200, 75)])
+  @Test(arguments: [(-50, 0), (0, 0), (20, 0), (21, 1), (200, 180), (500, 480)])
   func onlyWhatIsNoticedIsHeld(lag: Int, hold: Int) {
     #expect(LipSync.hold(soundLag: .milliseconds(lag)) == .milliseconds(hold))
+  }
+
+  @Test func theFiguresTellWhoIsLaterAndByHowMuch() {
+    var figures = LipSyncFigures()
+    #expect(figures.median == nil && figures.extent == nil)
+    for difference in [-40, -30, -20, -20, -20, -10, 0, 5, 12, 5000] {
+      figures.add(.milliseconds(difference))
+    }
+    #expect(figures.median == -20)
+    #expect(figures.extent == 4000, "more than four seconds count as four")
+    figures.reset()
+    figures.add(.seconds(-1 << 40))
+    #expect(figures.median == -2000 && figures.extent == 2000)
   }
 
   /// Three pictures, played `hold` after one another's arrival; when each was shown after its handing over.

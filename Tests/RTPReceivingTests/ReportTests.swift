@@ -140,7 +140,7 @@ import Wire
     }
     sendSound(0)
     rig.send(TestFrame(number: 0, isKeyFrame: true))
-    #expect(rig.receiver.videoHold(for: rig.frames[0].frame, now: rig.now) == .zero)
+    #expect(rig.receiver.soundLag(of: rig.frames[0].frame, now: rig.now) == nil)
     rig.receiver.handle(
       rtcp: [
         Self.senderReport(unixSeconds: 1_700_000_000, timestamp: 0),
@@ -161,16 +161,19 @@ import Wire
       marker: true, payloadType: 96, sequenceNumber: rig.sequenceNumber, timestamp: 980 * 90, ssrc: videoSSRC)
     rig.receive(RTPPacket(header: header, payload: frame.rtpPayload(0)[...]))
     let received = try #require(rig.frames.last?.frame)
-    let hold = rig.receiver.videoHold(for: received, now: rig.now).inMilliseconds
     guard sharesClock else {
-      #expect(hold == 0)
+      #expect(rig.receiver.soundLag(of: received, now: rig.now) == nil)
       return
     }
     // As long as sound is buffered.
-    #expect((15...60).contains(hold))
-    let later = rig.receiver.videoHold(for: received, soundOutputDelay: .milliseconds(50), now: rig.now)
-    #expect(abs(later.inMilliseconds - hold - 50) < 0.001)
-    #expect(rig.receiver.videoHold(for: received, soundOutputDelay: .seconds(5), now: rig.now) == .milliseconds(200))
-    #expect(rig.receiver.videoHold(for: received, now: rig.now + .milliseconds(400)) == .zero)
+    let lag = try #require(rig.receiver.soundLag(of: received, now: rig.now)).inMilliseconds
+    #expect((15...60).contains(lag))
+    let later = try #require(
+      rig.receiver.soundLag(of: received, soundOutputDelay: .milliseconds(50), now: rig.now))
+    #expect(abs(later.inMilliseconds - lag - 50) < 0.001)
+    // Its sound has been heard meanwhile.
+    let missed = try #require(rig.receiver.soundLag(of: received, now: rig.now + .milliseconds(400)))
+    #expect(abs(missed.inMilliseconds - lag + 400) < 0.001)
+    #expect(rig.receiver.soundLag(of: received, now: rig.now + .milliseconds(600)) == nil)
   }
 }

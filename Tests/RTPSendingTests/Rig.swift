@@ -26,7 +26,7 @@ struct Rig {
 
   init(
     configuration: RTPSenderConfiguration = .init(), rtx: Bool = true, transportCC: Bool = true, remb: Bool = false,
-    redPayloadType: UInt8? = nil, seed: UInt64 = 1
+    redPayloadType: UInt8? = nil, answersReferenceTime: Bool = false, seed: UInt64 = 1
   ) {
     sender = RTPSender(
       configuration: configuration,
@@ -43,7 +43,8 @@ struct Rig {
       RTPStreamConfiguration(
         ssrc: videoSSRC, kind: .video, payloadType: 96, clockRate: 90_000, rtx: rtx ? (rtxSSRC, 97) : nil,
         cname: "cradle", mid: "1", extensionIDs: ids, supportsNACK: true, supportsPLI: true,
-        supportsTransportCC: transportCC, supportsREMB: remb, playoutDelay: PlayoutDelay.live))
+        supportsTransportCC: transportCC, supportsREMB: remb,
+        answersReferenceTime: answersReferenceTime, playoutDelay: PlayoutDelay.live))
   }
 
   var video: [RTPPacket] { packets.map(\.packet).filter { $0.header.ssrc == videoSSRC } }

@@ -104,6 +104,8 @@ public struct TestCamera {
 public struct TestMicrophone {
   public private(set) var nextNumber = 0
   private(set) var nextAt: Instant = .zero
+  /// When each packet was sent: the time of its first sample.
+  public private(set) var sentAt: [Int: Instant] = [:]
   private let mediaTimeBase: UInt32
 
   public init(mediaTime: UInt32 = 0) {
@@ -119,6 +121,7 @@ public struct TestMicrophone {
   mutating func sendIfDue(to peer: PeerConnection, now: Instant) {
     guard now >= nextAt else { return }
     nextAt = max(nextAt, now - .milliseconds(20)) + .milliseconds(20)
+    sentAt[nextNumber] = now
     peer.send(
       [Self.packet(nextNumber)], kind: .audio,
       mediaTime: mediaTimeBase &+ UInt32(truncatingIfNeeded: nextNumber &* 960),

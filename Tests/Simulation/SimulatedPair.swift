@@ -1,4 +1,5 @@
 public import PeerConnection
+internal import RTPReceiving
 public import SDP
 public import TestSupport
 public import Wire
@@ -43,24 +44,35 @@ public final class SimulatedPair {
   public var camera: TestCamera?
   public var microphone: TestMicrophone?
   public private(set) var viewer = TestViewer()
+  /// Where the parent's sound is heard; nil: nowhere.
+  public var speaker: TestSpeaker?
+  public private(set) var screen = TestScreen()
+  /// What lip sync leaves: a picture is shown so much before its sound.
+  public static let lipSyncTolerance = Duration.milliseconds(20)
 
-  /// - Parameter childRandom: what the child draws its numbers from, when the seed is not to decide it.
+  /// - Parameters:
+  ///   - childRandom: what the child draws its numbers from, when the seed is not to decide it.
+  ///   - configure: changes the configuration of a side.
   public init(
     seed: UInt64 = 1, parentSecure: any SecureTransports = FakeSecure(seed: 1),
     childSecure: any SecureTransports = FakeSecure(seed: 2), hashes: any Hashes = TestHashes(),
-    childRandom: (any RandomNumberGenerator & Sendable)? = nil
+    childRandom: (any RandomNumberGenerator & Sendable)? = nil,
+    configure: (Side, inout PeerConnectionConfiguration) -> Void = { _, _ in }
   ) {
     random = SeededGenerator(seed: seed)
     func make(
-      _ media: [LocalMedia], _ secure: any SecureTransports, _ random: any RandomNumberGenerator & Sendable
+      _ side: Side, _ media: [LocalMedia], _ secure: any SecureTransports,
+      _ random: any RandomNumberGenerator & Sendable
     ) -> PeerConnection {
-      PeerConnection(
-        configuration: PeerConnectionConfiguration(media: media), secure: secure, hashes: hashes, random: random,
+      var configuration = PeerConnectionConfiguration(media: media)
+      configure(side, &configuration)
+      return PeerConnection(
+        configuration: configuration, secure: secure, hashes: hashes, random: random,
         wallClock: WallClockReference(instant: .zero, unixNanoseconds: Self.unixNanosecondsAtZero))
     }
-    parent = make(Self.media(.receiveOnly, ssrc: 100), parentSecure, SeededGenerator(seed: seed &* 2 &+ 1))
+    parent = make(.parent, Self.media(.receiveOnly, ssrc: 100), parentSecure, SeededGenerator(seed: seed &* 2 &+ 1))
     child = make(
-      Self.media(.sendOnly, ssrc: 200), childSecure, childRandom ?? SeededGenerator(seed: seed &* 2 &+ 2))
+      .child, Self.media(.sendOnly, ssrc: 200), childSecure, childRandom ?? SeededGenerator(seed: seed &* 2 &+ 2))
     parent.addLocalCandidate(parentAddress, now: now)
     child.addLocalCandidate(childAddress, now: now)
   }
@@ -69,7 +81,9 @@ public final class SimulatedPair {
   public static let unixNanosecondsAtZero: Int64 = 1_700_000_000_000_000_000
 
   public static func media(_ direction: MediaDirection, ssrc: UInt32) -> [LocalMedia] {
-    let extensions = [RTPHeaderExtensionURI.mid, RTPHeaderExtensionURI.transportWideCC]
+    let extensions = [
+      RTPHeaderExtensionURI.mid, RTPHeaderExtensionURI.transportWideCC, RTPHeaderExtensionURI.playoutDelay,
+    ]
     return [
       LocalMedia(
         kind: .video, direction: direction, codecs: [.vp8, .rtx], headerExtensions: extensions, ssrc: ssrc,
@@ -202,10 +216,26 @@ public final class SimulatedPair {
     }
   }
 
+  /// As the parent does it.
+  private func show(_ frame: ReceivedVideoFrame) {
+    guard let picture = TestPicture(bytes: frame.payload) else { return }
+    let delay = speaker?.outputDelay
+    parent.setSoundOutputDelay(delay)
+    var hold = parent.playoutHold(for: frame, now: now)
+    if let delay, let lag = parent.soundLag(of: frame, soundOutputDelay: delay, now: now) {
+      hold = max(lag - Self.lipSyncTolerance, .zero)
+    }
+    screen.show(picture.number, at: now + hold)
+  }
+
   private func take(parentEvent event: PeerConnectionEvent) {
     switch event {
-    case .videoFrame(let frame): viewer.take(frame, now: now)
-    case .audio(let audio): viewer.take(audio)
+    case .videoFrame(let frame):
+      viewer.take(frame, now: now)
+      show(frame)
+    case .audio(let audio):
+      viewer.take(audio)
+      speaker?.take(audio, now: now)
     default: parentEvents.append(event)
     }
   }

@@ -22,6 +22,9 @@ public final class VideoPlayer: Sendable {
     /// Glass-to-glass latency of pictures with a timecode: since they were last taken, and since the start.
     public var recentLatency = LatencyHistogram()
     public var latency = LatencyHistogram()
+    /// Of pictures whose sound is heard, likewise.
+    public var recentLipSync = LipSyncFigures()
+    public var lipSync = LipSyncFigures()
   }
 
   private struct Shared {
@@ -31,13 +34,15 @@ public final class VideoPlayer: Sendable {
 
   /// More than a second of queued pictures means that this machine cannot keep up.
   private static let maximumWaiting = 48
-  /// Longer than lip sync ever needs, and far below the capacity of `maximumWaiting`.
-  public static let maximumHold: Duration = .milliseconds(200)
+  /// The longest jitter buffer of sound and a slow speaker; below the capacity of `maximumWaiting`.
+  public static let maximumHold: Duration = .milliseconds(700)
 
   private struct Work: Sendable {
     var frame: ReceivedVideoFrame
     /// Not shown before this; nil: at once.
     var due: Instant?
+    /// When its sound is heard; nil: nobody hears it.
+    var heardAt: Instant?
   }
 
   private let mailbox = Mailbox<Work>(capacity: maximumWaiting)
@@ -70,10 +75,15 @@ public final class VideoPlayer: Sendable {
 
   /// Call in decoding order, from any thread.
   ///
-  /// - Parameter hold: how long to delay the picture for its sound, at most `maximumHold`.
-  public func play(_ frame: ReceivedVideoFrame, hold: Duration = .zero) {
-    let due = hold > .zero ? MonotonicClock.now + min(hold, Self.maximumHold) : nil
-    if !mailbox.put(Work(frame: frame, due: due)) { isBroken.store(true, ordering: .relaxed) }
+  /// - Parameters:
+  ///   - hold: how long to delay the picture for its sound, at most `maximumHold`.
+  ///   - soundLag: how much later than now its sound is heard; nil: nobody hears it.
+  public func play(_ frame: ReceivedVideoFrame, hold: Duration = .zero, soundLag: Duration? = nil) {
+    let now = MonotonicClock.now
+    let due = hold > .zero ? now + min(hold, Self.maximumHold) : nil
+    if !mailbox.put(Work(frame: frame, due: due, heardAt: soundLag.map { now + $0 })) {
+      isBroken.store(true, ordering: .relaxed)
+    }
   }
 
   /// The connection is gone; the next picture comes from a new one.
@@ -87,7 +97,10 @@ public final class VideoPlayer: Sendable {
       var counters = shared.counters
       counters.freezeCount = shared.freezes.count
       counters.freezeDuration = shared.freezes.total
-      if takingRecent { shared.counters.recentLatency.reset() }
+      if takingRecent {
+        shared.counters.recentLatency.reset()
+        shared.counters.recentLipSync.reset()
+      }
       return counters
     }
   }
@@ -107,7 +120,7 @@ public final class VideoPlayer: Sendable {
       do {
         if decoder == nil { decoder = try VP8Decoder() }
         let copy = try decoder?.decode(frame.payload) { picture in
-          note(picture, received: frame.lastArrival)
+          note(picture, received: frame.lastArrival, heardAt: work.heardAt)
           return show == nil ? nil : picture.copy(captureTime: frame.lastArrival)
         }
         awaitsKeyFrame = false
@@ -121,7 +134,7 @@ public final class VideoPlayer: Sendable {
     }
   }
 
-  private func note(_ picture: borrowing DecodedPicture, received: Instant) {
+  private func note(_ picture: borrowing DecodedPicture, received: Instant, heardAt: Instant?) {
     let now = MonotonicClock.now
     let (width, height) = (picture.width, picture.height)
     let timecode = Timecode32.read(luma: picture.y, stride: picture.strideY, width: width, height: height)
@@ -133,6 +146,10 @@ public final class VideoPlayer: Sendable {
       shared.counters.processing += now - received
       if shared.counters.firstPicture == nil { shared.counters.firstPicture = now }
       shared.freezes.picture(at: now)
+      if let heardAt {
+        shared.counters.recentLipSync.add(now - heardAt)
+        shared.counters.lipSync.add(now - heardAt)
+      }
       if let latency {
         shared.counters.recentLatency.add(milliseconds: latency)
         shared.counters.latency.add(milliseconds: latency)

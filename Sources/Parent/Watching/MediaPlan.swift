@@ -10,6 +10,8 @@ enum MediaPlan {
     RTPHeaderExtensionURI.mid, RTPHeaderExtensionURI.transportWideCC, RTPHeaderExtensionURI.absSendTime,
     RTPHeaderExtensionURI.absCaptureTime,
   ]
+  /// And how long pictures may wait.
+  private static let videoExtensions = extensions + [RTPHeaderExtensionURI.playoutDelay]
 
   /// The parent's voice only.
   static var talking: PeerConnectionConfiguration {
@@ -21,9 +23,11 @@ enum MediaPlan {
     return PeerConnectionConfiguration(media: [voice])
   }
 
-  /// - Parameter mayTalk: the section of the sound is for the parent's voice as well.
+  /// - Parameters:
+  ///   - mayTalk: the section of the sound is for the parent's voice as well.
+  ///   - steadyDelay: that the sound has at least.
   static func configuration(
-    wantsVideo: Bool, wantsAudio: Bool, mayTalk: Bool = false
+    wantsVideo: Bool, wantsAudio: Bool, mayTalk: Bool = false, steadyDelay: Duration = .zero
   ) -> PeerConnectionConfiguration {
     var random = SystemRandomNumberGenerator()
     let cname = String(random.next(), radix: 36)
@@ -31,7 +35,7 @@ enum MediaPlan {
     if wantsVideo {
       media.append(
         LocalMedia(
-          kind: .video, direction: .receiveOnly, codecs: [.vp8, .rtx], headerExtensions: extensions,
+          kind: .video, direction: .receiveOnly, codecs: [.vp8, .rtx], headerExtensions: videoExtensions,
           ssrc: .random(in: 1...UInt32.max, using: &random), cname: cname, streamID: "-", trackID: "video"))
     }
     if wantsAudio {
@@ -45,6 +49,7 @@ enum MediaPlan {
     // Delays are multiples of a packet's 20 ms, as the stock is: without the rest, fractions of a millisecond would decide
     // whether a packet is early enough or wakes the loop once more.
     configuration.receivedAudio.earliness = AudioPlayer.stock + .milliseconds(4)
+    configuration.steadyDelay = steadyDelay
     return configuration
   }
 }

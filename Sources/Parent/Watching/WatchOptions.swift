@@ -37,6 +37,11 @@ public struct WatchOptions: Sendable {
   public var speaker: SpeakerDevice?
   /// The child's sound is not played at first; `Watcher.setMuted` changes that. An alarm is heard all the same.
   public var isMuted = false
+  /// Sound waits for `steadyDelay`, and pictures with it, so that short gaps of the network are not heard;
+  /// `Watcher.setSteady` changes that.
+  public var isSteady = false
+  /// As on the phone page.
+  public static let steadyDelay: Duration = .milliseconds(400)
   /// Only what is louder than this, dB below full scale, is played; nil: everything.
   public var vox: Double?
   /// The microphone for talking; nil: nobody can talk.

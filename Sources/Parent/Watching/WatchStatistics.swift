@@ -26,6 +26,12 @@ public struct WatchStatistics: Encodable, Sendable {
     }
   }
 
+  /// Milliseconds.
+  public struct LipSync: Encodable, Sendable {
+    public var p50: Int
+    public var p95: Int
+  }
+
   /// What is wrong. Scripts may ring for it.
   public struct Alarm: Encodable, Sendable {
     /// As INTERFACES.md names it.
@@ -74,6 +80,9 @@ public struct WatchStatistics: Encodable, Sendable {
   public var latencyMs: Latency?
   /// Without a timecode: half a round trip and the time that decoding takes.
   public var latencyEstimateMs: Double?
+  /// How much later pictures are decoded than their sound is heard: the median, negative where they are earlier, and what
+  /// 95 of 100 do not exceed either way. Nil while no sound is heard.
+  public var lipSyncMs: LipSync?
   /// dB below full scale.
   public var audioLevelDb: Double?
   /// Percent of the sound played so far that was lost and concealed.

@@ -24,6 +24,8 @@ public struct WatchView: Sendable {
   public var linkState = WatchStatistics.State.connecting
   public var alarm: Alarm.Report?
   public var isMuted = false
+  /// Sound waits, so that short gaps are not heard.
+  public var isSteady = false
   public var talking = Talking.silent
   /// Nil: all sound is played.
   public var vox: Double?
@@ -114,6 +116,7 @@ public struct WatchView: Sendable {
     if let delay = delayText { parts.append(delay) }
     if let pictureText { parts.append(pictureText) }
     if isMuted { parts.append("sound is off") }
+    if isSteady { parts.append("steady sound") }
     if vox != nil { parts.append(statistics?.isVoxOpen == true ? "loud" : "quiet") }
     parts += childParts
     if let statistics, linkState == .connected { parts += Self.figures(statistics) }

@@ -41,6 +41,7 @@ public final class Watcher: @unchecked Sendable {
   /// The proof of hearing that runs.
   var hearingNumber: Int?
   var hearingTimer: RepeatedTask?
+  private var isSteady: Bool
   private var state = WatchStatistics.State.connecting {
     didSet { if state != oldValue { stateChanged() } }
   }
@@ -100,6 +101,7 @@ public final class Watcher: @unchecked Sendable {
     ended: @escaping @Sendable (ParentError) -> Void
   ) throws {
     self.options = options
+    isSteady = options.isSteady
     self.endpoint = endpoint
     self.notice = notice
     tell = event
@@ -227,7 +229,8 @@ public final class Watcher: @unchecked Sendable {
     guard !isStopping else { return }
     let session = ChildSession(
       configuration: MediaPlan.configuration(
-        wantsVideo: options.wantsVideo, wantsAudio: options.wantsAudio, mayTalk: voice != nil),
+        wantsVideo: options.wantsVideo, wantsAudio: options.wantsAudio, mayTalk: voice != nil,
+        steadyDelay: isSteady ? WatchOptions.steadyDelay : .zero),
       hub: hub, signaling: signaling.make()
     ) { [weak self] event in
       self?.handle(event)
@@ -337,7 +340,7 @@ public final class Watcher: @unchecked Sendable {
     case .videoFrame(let frame):
       guard peer == session?.peer else { return }
       alarm?.note(.picture())
-      video.play(frame, hold: hold(frame, of: peer))
+      play(frame, of: peer)
       recorder?.write(frame)
     case .audio(let sound):
       guard peer == session?.peer else { return }
@@ -350,11 +353,25 @@ public final class Watcher: @unchecked Sendable {
     }
   }
 
-  /// How long a picture waits for its sound: not at all while nobody hears it.
-  private func hold(_ frame: ReceivedVideoFrame, of peer: PeerID) -> Duration {
-    guard let delay = audio.outputDelay, let connection = hub.connection(peer) else { return .zero }
-    return LipSync.hold(
-      soundLag: connection.videoHold(for: frame, soundOutputDelay: delay, now: MonotonicClock.now))
+  /// A picture waits for its sound; where nobody hears that, as long as its sender asks.
+  private func play(_ frame: ReceivedVideoFrame, of peer: PeerID) {
+    guard let connection = hub.connection(peer) else { return video.play(frame) }
+    let now = MonotonicClock.now
+    let delay = audio.outputDelay
+    connection.setSoundOutputDelay(delay)
+    guard let delay, let lag = connection.soundLag(of: frame, soundOutputDelay: delay, now: now) else {
+      return video.play(frame, hold: connection.playoutHold(for: frame, now: now))
+    }
+    video.play(frame, hold: LipSync.hold(soundLag: lag), soundLag: lag)
+  }
+
+  /// Whether sound waits for 0.4 s, so that gaps of that length are not heard. From any thread.
+  public func setSteady(_ isSteady: Bool) {
+    loop.execute {
+      self.isSteady = isSteady
+      guard let peer = self.session?.peer else { return }
+      self.hub.with(peer) { connection, _ in connection.setSteadyDelay(isSteady ? WatchOptions.steadyDelay : .zero) }
+    }
   }
 
   private func requestKeyFrame(decoderFailed: Bool) {
@@ -401,6 +418,10 @@ public final class Watcher: @unchecked Sendable {
     if let p50 = latency.percentile(0.5), let p95 = latency.percentile(0.95) {
       result.latencyMs = WatchStatistics.Latency(p50: p50, p95: p95)
     }
+    let lipSync = isWhole ? picture.lipSync : picture.recentLipSync
+    if let median = lipSync.median, let extent = lipSync.extent {
+      result.lipSyncMs = WatchStatistics.LipSync(p50: median, p95: extent)
+    }
     let sound = audio.current
     if options.wantsAudio { result.audioLevelDb = Self.tenths(sound.levelDb) }
     if options.vox != nil { result.isVoxOpen = sound.isOpen }
@@ -435,7 +456,9 @@ public final class Watcher: @unchecked Sendable {
       let share = Double(sound.concealedSamples) / Double(sound.totalSamplesReceived)
       result.concealedPercent = (share * 10_000).rounded() / 100
     }
-    let roundTrip = connection?.currentRoundTripTime.map { $0 * 1000 }
+    // By RTCP each second; ICE, which asks every few seconds, where the child does not answer.
+    let reported = streams.lazy.compactMap(\.roundTrips.roundTripTime).first
+    let roundTrip = (reported ?? connection?.currentRoundTripTime).map { $0 * 1000 }
     result.roundTripMs = roundTrip.map(Self.tenths)
     if result.latencyMs == nil, picture.framesDecoded > 0, let roundTrip {
       result.latencyEstimateMs = Self.tenths(

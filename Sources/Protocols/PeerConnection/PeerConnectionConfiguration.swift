@@ -17,6 +17,8 @@ public struct PeerConnectionConfiguration: Sendable {
   public var playoutDelay: PlayoutDelay?
   /// How received audio is buffered.
   public var receivedAudio = AudioJitterBufferConfiguration()
+  /// The delay that received sound has at least; see `RTPReceiver.setSteadyDelay`.
+  public var steadyDelay = Duration.zero
   /// Limit of candidates queued for their description; more are dropped. A browser has fewer than ten.
   public var maximumWaitingCandidates = 32
   /// Limit of DTLS datagrams queued for a usable pair: one whole handshake flight.

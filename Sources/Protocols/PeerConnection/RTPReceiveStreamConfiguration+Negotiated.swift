@@ -13,7 +13,7 @@ extension RTPReceiveStreamConfiguration {
       extensionIDs: RTPExtensionIDs(negotiated), remoteSSRCs: negotiated.remoteSSRCs,
       supportsNACK: feedback.contains(.nack), supportsPLI: feedback.contains(.pli),
       supportsFIR: feedback.contains(.fir), supportsTransportCC: feedback.contains(.transportCC),
-      reducedSizeRTCP: negotiated.rtcpReducedSize)
+      supportsReferenceTime: feedback.contains(.referenceTime), reducedSizeRTCP: negotiated.rtcpReducedSize)
   }
 }
 
@@ -23,6 +23,7 @@ extension RTPReceiverConfiguration {
     let media = configuration.media.first
     self.init(senderSSRC: media?.ssrc ?? 1, cname: media?.cname ?? "")
     audio = configuration.receivedAudio
+    steadyDelay = configuration.steadyDelay
   }
 }
 

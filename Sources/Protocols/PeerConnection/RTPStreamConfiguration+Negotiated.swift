@@ -16,7 +16,7 @@ extension RTPStreamConfiguration {
       extensionIDs: RTPExtensionIDs(negotiated),
       supportsNACK: feedback.contains(.nack), supportsPLI: feedback.contains(.pli),
       supportsTransportCC: feedback.contains(.transportCC), supportsREMB: feedback.contains(.remb),
-      reducedSizeRTCP: negotiated.rtcpReducedSize,
+      answersReferenceTime: feedback.contains(.referenceTime), reducedSizeRTCP: negotiated.rtcpReducedSize,
       playoutDelay: playoutDelay)
   }
 }

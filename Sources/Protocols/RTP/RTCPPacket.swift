@@ -2,7 +2,7 @@ public import Wire
 
 /// One packet of a compound RTCP datagram. RFC 3550 section 6, RFC 4585 section 6.
 ///
-/// Unused kinds (APP, XR of RFC 3611, other feedback formats) are skipped when parsing.
+/// Unused kinds (APP, other feedback formats) are skipped when parsing.
 public enum RTCPPacket: Hashable, Sendable {
   case senderReport(RTCPSenderReport)
   case receiverReport(RTCPReceiverReport)
@@ -13,11 +13,12 @@ public enum RTCPPacket: Hashable, Sendable {
   case pictureLossIndication(RTCPPictureLossIndication)
   case fullIntraRequest(RTCPFullIntraRequest)
   case receiverEstimatedMaximumBitrate(RTCPReceiverEstimatedMaximumBitrate)
+  case extendedReport(RTCPExtendedReport)
 
   /// A datagram with more packets than this is not a report but a denial-of-service attempt.
   static let maximumPacketsInCompound = 64
 
-  /// Payload types. RFC 3550 section 12.1, RFC 4585 section 6.1.
+  /// Payload types. RFC 3550 section 12.1, RFC 4585 section 6.1, RFC 3611 section 2.
   enum PayloadType {
     static let senderReport: UInt8 = 200
     static let receiverReport: UInt8 = 201
@@ -25,6 +26,7 @@ public enum RTCPPacket: Hashable, Sendable {
     static let goodbye: UInt8 = 203
     static let transportFeedback: UInt8 = 205
     static let payloadFeedback: UInt8 = 206
+    static let extendedReport: UInt8 = 207
   }
 
   /// Formats of the feedback messages. RFC 4585 section 6.2 and 6.3, RFC 5104 section 4.3.1.
@@ -87,6 +89,8 @@ public enum RTCPPacket: Hashable, Sendable {
       return .fullIntraRequest(try RTCPFullIntraRequest(from: &body))
     case (PayloadType.payloadFeedback, FeedbackFormat.applicationLayer):
       return try RTCPReceiverEstimatedMaximumBitrate(from: &body).map { .receiverEstimatedMaximumBitrate($0) }
+    case (PayloadType.extendedReport, _):
+      return try RTCPExtendedReport(from: &body).map { .extendedReport($0) }
     default:
       return nil
     }
@@ -111,6 +115,7 @@ public enum RTCPPacket: Hashable, Sendable {
     case .pictureLossIndication(let indication): indication.write(to: &writer)
     case .fullIntraRequest(let request): request.write(to: &writer)
     case .receiverEstimatedMaximumBitrate(let estimate): estimate.write(to: &writer)
+    case .extendedReport(let report): report.write(to: &writer)
     }
   }
 

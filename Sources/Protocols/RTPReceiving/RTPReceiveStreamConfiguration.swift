@@ -32,6 +32,8 @@ public struct RTPReceiveStreamConfiguration: Hashable, Sendable {
   public var supportsFIR: Bool
   /// `a=rtcp-fb: transport-cc`.
   public var supportsTransportCC: Bool
+  /// `a=rtcp-fb: rrtr`: the sender answers our time with the one since it heard it (RFC 3611 sections 4.4 and 4.5).
+  public var supportsReferenceTime: Bool
   /// `a=rtcp-rsize` (RFC 5506): feedback is sent without a preceding report.
   public var reducedSizeRTCP: Bool
 
@@ -39,7 +41,7 @@ public struct RTPReceiveStreamConfiguration: Hashable, Sendable {
     kind: Kind, payloadType: UInt8, clockRate: Int, rtxPayloadType: UInt8? = nil, redPayloadType: UInt8? = nil,
     mid: String? = nil, extensionIDs: RTPExtensionIDs = RTPExtensionIDs(), remoteSSRCs: [UInt32] = [],
     supportsNACK: Bool = false, supportsPLI: Bool = false, supportsFIR: Bool = false,
-    supportsTransportCC: Bool = false, reducedSizeRTCP: Bool = false
+    supportsTransportCC: Bool = false, supportsReferenceTime: Bool = false, reducedSizeRTCP: Bool = false
   ) {
     self.kind = kind
     self.payloadType = payloadType
@@ -53,6 +55,7 @@ public struct RTPReceiveStreamConfiguration: Hashable, Sendable {
     self.supportsPLI = supportsPLI
     self.supportsFIR = supportsFIR
     self.supportsTransportCC = supportsTransportCC
+    self.supportsReferenceTime = supportsReferenceTime
     self.reducedSizeRTCP = reducedSizeRTCP
   }
 }

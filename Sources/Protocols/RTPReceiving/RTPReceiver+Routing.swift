@@ -6,6 +6,7 @@ extension RTPReceiver {
     var stream: Int
     var role: ReceiveStream.Role
     var transportSequenceNumber: UInt16?
+    var playoutDelay: PlayoutDelay?
   }
 
   /// Nil for a packet that belongs to no stream. The MID extension takes precedence, then a known SSRC, then the
@@ -34,6 +35,8 @@ extension RTPReceiver {
 
   private func makeRoute(to index: Int, _ packet: RTPPacket, _ extensions: RTPHeaderExtensions) -> Route? {
     guard let role = streams[index].role(ofPayloadType: packet.header.payloadType) else { return nil }
-    return Route(stream: index, role: role, transportSequenceNumber: extensions.transportSequenceNumber)
+    return Route(
+      stream: index, role: role, transportSequenceNumber: extensions.transportSequenceNumber,
+      playoutDelay: extensions.playoutDelay)
   }
 }

@@ -16,7 +16,13 @@ public struct RTPReceiver: Sendable {
   var reducedSizeFeedback: [RTCPPacket] = []
   var transportFeedback: TransportFeedbackBuilder
   var nextReport: Instant?
-  private var roundTrip = RoundTripEstimate()
+  /// See `setSteadyDelay` and `setSoundOutputDelay`.
+  var steadyDelay: Duration
+  var soundOutputDelay: Duration?
+  private(set) var roundTrip = RoundTripEstimate()
+  var referenceClock: ReferenceClock
+  /// As the sender's answers to our reference times show it.
+  private(set) var reportedRoundTrips = RoundTripCounters()
 
   /// Datagrams that were not RTP.
   public private(set) var malformedPackets: UInt64 = 0
@@ -29,6 +35,8 @@ public struct RTPReceiver: Sendable {
   public init(configuration: RTPReceiverConfiguration, random: any RandomNumberGenerator & Sendable) {
     self.configuration = configuration
     self.random = random
+    steadyDelay = max(configuration.steadyDelay, .zero)
+    referenceClock = ReferenceClock(random: &self.random)
     transportFeedback = TransportFeedbackBuilder(
       senderSSRC: configuration.senderSSRC, interval: configuration.transportFeedbackInterval)
   }
@@ -57,6 +65,7 @@ public struct RTPReceiver: Sendable {
 
   private mutating func adoptRoundTripTime() {
     for index in streams.indices { streams[index].setRoundTripTime(roundTrip) }
+    adoptLeastDelay(atOnce: false)
   }
 
   /// Handles a decrypted packet. Packets that are not RTP or belong to no stream are counted and dropped.
@@ -82,6 +91,10 @@ public struct RTPReceiver: Sendable {
       for other in streams.indices where other != index { streams[other].disown(ssrc, now: now) }
     }
     streams[index].adopt(ssrc, role: route.role, now: now)
+    if let asked = route.playoutDelay, asked != streams[index].playoutDelay {
+      streams[index].playoutDelay = asked
+      adoptLeastDelay(atOnce: false)
+    }
     let received =
       switch route.role {
       case .primary: streams[index].receivePrimary(packet, byteCount: bytes.count, now: now)
@@ -128,6 +141,12 @@ public struct RTPReceiver: Sendable {
       case .receiverReport, .nack, .transportFeedback, .pictureLossIndication, .fullIntraRequest,
         .receiverEstimatedMaximumBitrate:
         break
+      case .extendedReport(let report):
+        for answer in report.answers where answer.ssrc == configuration.senderSSRC {
+          guard let time = referenceClock.roundTrip(answer, now: now) else { continue }
+          reportedRoundTrips.add(time)
+          noteRoundTripTime(time)
+        }
       }
     }
   }
@@ -150,7 +169,8 @@ public struct RTPReceiver: Sendable {
     for index in streams.indices {
       guard var sound = streams[index].audio?.poll() else { continue }
       sound.captureTime = streams[index].primary?.clock.captureTime(of: sound.rtpTimestamp)
-      streams[index].audioPosition = sound.captureTime.map { ($0, now) }
+      streams[index].soundClock.noteHandingOut(
+        of: sound.captureTime, isAfterDiscontinuity: sound.isAfterDiscontinuity, now: now)
       return .audio(sound)
     }
     return nil
@@ -160,6 +180,7 @@ public struct RTPReceiver: Sendable {
   public mutating func handleTimeout(now: Instant) {
     for index in streams.indices {
       streams[index].audio?.handleTimeout(now: now)
+      if let received = streams[index].takeHeldFrames(now: now) { handOut(received, of: index) }
       requestWhatIsMissing(stream: index, now: now)
     }
     queueTransportFeedback(now: now)
@@ -180,6 +201,7 @@ public struct RTPReceiver: Sendable {
     next.bringForward(to: nextReport)
     for index in streams.indices {
       next.bringForward(to: streams[index].audio?.nextDeadline)
+      next.bringForward(to: streams[index].video?.holdDeadline)
       // Without a source there is no SSRC to send requests to.
       guard streams[index].primary != nil else { continue }
       next.bringForward(to: streams[index].nacks.nextDeadline)
@@ -200,7 +222,11 @@ public struct RTPReceiver: Sendable {
 
   /// A snapshot of all streams, in the order in which they were added.
   public func statistics(now: Instant) -> [RTPInboundStatistics] {
-    streams.map { $0.statistics() }
+    streams.map { stream in
+      var statistics = stream.statistics()
+      if stream.configuration.supportsReferenceTime { statistics.roundTrips = reportedRoundTrips }
+      return statistics
+    }
   }
 }
 

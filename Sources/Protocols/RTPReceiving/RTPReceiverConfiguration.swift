@@ -26,6 +26,10 @@ public struct RTPReceiverConfiguration: Hashable, Sendable {
   /// Maximum wait for reordered packets before requesting them, on paths that reorder.
   public var maximumReorderingAllowance = Duration.milliseconds(20)
 
+  /// A frame waits at most this long for one of an upper layer before it. W3C webrtc-stats calls it a freeze when a picture
+  /// comes 150 ms later than usual, and the one shown last is up to two pictures older.
+  public var longestUpperLayerWait = Duration.milliseconds(100)
+
   /// Initial interval between key-frame requests; it doubles with each unanswered one.
   public var keyFrameRequestInterval = Duration.milliseconds(200)
   public var maximumKeyFrameRequestInterval = Duration.seconds(2)
@@ -39,8 +43,8 @@ public struct RTPReceiverConfiguration: Hashable, Sendable {
   /// times.
   public var maximumWaitingFrames = 120
 
-  /// Maximum delay of a video frame for lip sync.
-  public var maximumLipSyncHold = Duration.milliseconds(200)
+  /// The delay that sound has at least from the start; see `RTPReceiver.setSteadyDelay`.
+  public var steadyDelay = Duration.zero
 
   /// Settings of the audio jitter buffer.
   public var audio = AudioJitterBufferConfiguration()

@@ -18,8 +18,12 @@ struct ReceiveStream: Sendable {
   private var redundancy = RedundancyDistances()
   /// How long after a packet its last copy arrives; nil while there are no copies.
   private var redundancyTime: Duration?
-  /// The audio last handed out: its capture time on the sender's clock, and when it was handed out.
-  var audioPosition: (captureTime: Instant, handedOutAt: Instant)?
+  /// What is handed out of the sound, and when.
+  var soundClock = SoundClock()
+  /// As the last packet with a playout-delay extension asked for it.
+  var playoutDelay: PlayoutDelay?
+  /// When pictures are to be shown that wait for nothing else.
+  private(set) var pictureClock: PictureClock
 
   /// Packets of an ended source may still arrive for this long.
   private static let retirement = Duration.seconds(2)
@@ -36,6 +40,7 @@ struct ReceiveStream: Sendable {
         reorderingAllowance: limits.maximumReorderingAllowance),
       isEnabled: configuration.supportsNACK, usesRTX: configuration.rtxPayloadType != nil,
       roundTripTime: roundTripTime)
+    pictureClock = PictureClock(clockRate: configuration.clockRate)
     counters = RTPInboundStatistics(kind: configuration.kind, mid: configuration.mid)
     if isVideo {
       video = VideoReception(configuration: limits, usesNACK: configuration.supportsNACK)
@@ -64,7 +69,16 @@ struct ReceiveStream: Sendable {
   /// See `NACKGenerator`.
   mutating func setRoundTripTime(_ estimate: RoundTripEstimate) {
     nacks.setRoundTripTime(estimate)
+    video?.setRequestTiming(roundTripTime: nacks.roundTripTime, requestInterval: nacks.requestInterval)
     updateRecoveryTime()
+  }
+
+  /// - Parameters:
+  ///   - sound: see `AudioJitterBuffer`.
+  ///   - picture: pictures are not shown sooner after their arrival.
+  mutating func setLeastDelay(sound: Duration, picture: Duration, atOnce: Bool) {
+    audio?.setLeastDelay(sound, atOnce: atOnce)
+    video?.setLeastDelay(picture)
   }
 
   private mutating func updateRecoveryTime() {
@@ -146,7 +160,9 @@ struct ReceiveStream: Sendable {
     nacks.removeAll()
     video?.reset()
     audio?.reset()
-    audioPosition = nil
+    soundClock = SoundClock()
+    playoutDelay = nil
+    pictureClock = PictureClock(clockRate: configuration.clockRate)
     redundancy.reset()
   }
 
@@ -178,6 +194,7 @@ struct ReceiveStream: Sendable {
     }
     primary?.statistics.receive(sequence: sequence, timestamp: packet.header.timestamp, now: now)
     count(packet, byteCount: byteCount, now: now)
+    if video != nil { pictureClock.noteArrival(of: packet.header.timestamp, now: now) }
     if isRecovered {
       counters.retransmittedPacketsReceived += 1
       counters.retransmittedBytesReceived += UInt64(packet.payload.count)
@@ -247,13 +264,24 @@ struct ReceiveStream: Sendable {
     video?.reset()
   }
 
+  /// Frames that no longer wait for those before them.
+  mutating func takeHeldFrames(now: Instant) -> VideoReception.Received? {
+    guard let received = video?.handOutWhatIsDue(now: now) else { return nil }
+    releaseRequests()
+    return received
+  }
+
+  private mutating func releaseRequests() {
+    if let floor = video?.floor { nacks.release(below: floor) }
+  }
+
   private mutating func deliver(
     _ payload: ArraySlice<UInt8>, isRedundant: Bool, sequence: Int64, header: RTPHeader, isRecovered: Bool, now: Instant
   ) -> VideoReception.Received? {
     guard video == nil else {
       let received = video?.receive(
         sequence: sequence, timestamp: header.timestamp, marker: header.marker, payload: payload, now: now)
-      if let floor = video?.floor { nacks.release(below: floor) }
+      releaseRequests()
       return received
     }
     // Padding consumes a sequence number, but no media time.

@@ -32,6 +32,9 @@ extension RTPSender {
         requestKeyFrame(stream: index, now: now)
       case .fullIntraRequest(let request):
         handle(fullIntraRequest: request, now: now)
+      case .extendedReport(let report):
+        guard streams.contains(where: \.configuration.answersReferenceTime) else { break }
+        referenceTimes.note(report, now: now)
       case .sourceDescription, .goodbye:
         break
       }

@@ -21,7 +21,10 @@ extension RTPSender {
     let description = RTCPSourceDescription(chunks: [
       .init(ssrc: report.ssrc, cname: streams[index].configuration.cname)
     ])
-    outputs.append(.rtcp(RTCPPacket.write(compound: [.senderReport(report), .sourceDescription(description)])))
+    var packets: [RTCPPacket] = [.senderReport(report), .sourceDescription(description)]
+    let answers = referenceTimes.takeAnswers(now: now)
+    if !answers.isEmpty { packets.append(.extendedReport(RTCPExtendedReport(ssrc: report.ssrc, answers: answers))) }
+    outputs.append(.rtcp(RTCPPacket.write(compound: packets)))
   }
 
   mutating func queueGoodbye(now: Instant) {

@@ -23,6 +23,7 @@ public struct RTPSender: Sendable {
   /// Retransmissions that are sent a second time, in the order of `due`.
   var secondCopies = FIFO<(due: Instant, media: MediaReference)>()
   var recentLoss = RecentLoss()
+  var referenceTimes = ReferenceTimes()
   var reordering = FeedbackReordering()
   var nextStalenessCheck = Instant(nanoseconds: .min)
   var pacer: Pacer

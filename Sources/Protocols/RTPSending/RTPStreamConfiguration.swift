@@ -31,6 +31,9 @@ public struct RTPStreamConfiguration: Sendable {
   public var supportsTransportCC: Bool
   /// `a=rtcp-fb: goog-remb`; used only where there is no transport-cc.
   public var supportsREMB: Bool
+  /// `a=rtcp-fb: rrtr`: a receiver that tells its time is answered, so that it knows its round-trip time (RFC 3611
+  /// section 4.5).
+  public var answersReferenceTime: Bool
   /// `a=rtcp-rsize` (RFC 5506). Our sender reports still carry the CNAME, which receivers need for audio/video sync.
   public var reducedSizeRTCP: Bool
   /// Sent with each video packet if `extensionIDs.playoutDelay` is set; nil leaves the delay to the viewer.
@@ -40,8 +43,8 @@ public struct RTPStreamConfiguration: Sendable {
     ssrc: UInt32, kind: RTPMediaKind, payloadType: UInt8, clockRate: UInt32,
     rtx: (ssrc: UInt32, payloadType: UInt8)? = nil, redPayloadType: UInt8? = nil, cname: String, mid: String? = nil,
     extensionIDs: RTPExtensionIDs = RTPExtensionIDs(), supportsNACK: Bool = false, supportsPLI: Bool = false,
-    supportsTransportCC: Bool = false, supportsREMB: Bool = false, reducedSizeRTCP: Bool = false,
-    playoutDelay: PlayoutDelay? = nil
+    supportsTransportCC: Bool = false, supportsREMB: Bool = false, answersReferenceTime: Bool = false,
+    reducedSizeRTCP: Bool = false, playoutDelay: PlayoutDelay? = nil
   ) {
     self.ssrc = ssrc
     self.kind = kind
@@ -56,6 +59,7 @@ public struct RTPStreamConfiguration: Sendable {
     self.supportsPLI = supportsPLI
     self.supportsTransportCC = supportsTransportCC
     self.supportsREMB = supportsREMB
+    self.answersReferenceTime = answersReferenceTime
     self.reducedSizeRTCP = reducedSizeRTCP
     self.playoutDelay = playoutDelay
   }

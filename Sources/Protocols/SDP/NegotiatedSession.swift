@@ -16,6 +16,8 @@ public struct NegotiatedFeedback: OptionSet, Hashable, Sendable {
   public static let remb = NegotiatedFeedback(rawValue: 8)
   /// Transport-wide congestion control (draft-holmer-rmcat-transport-wide-cc-extensions).
   public static let transportCC = NegotiatedFeedback(rawValue: 16)
+  /// Receiver reference time (RFC 3611 section 4.4), as libwebrtc names it where RFC 3611 section 5.1 has `a=rtcp-xr:rcvr-rtt`.
+  public static let referenceTime = NegotiatedFeedback(rawValue: 32)
 
   init(_ types: [String]) {
     self = []
@@ -26,6 +28,7 @@ public struct NegotiatedFeedback: OptionSet, Hashable, Sendable {
       case "ccm fir": insert(.fir)
       case "goog-remb": insert(.remb)
       case "transport-cc": insert(.transportCC)
+      case "rrtr": insert(.referenceTime)
       default: break
       }
     }

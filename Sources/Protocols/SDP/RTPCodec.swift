@@ -26,16 +26,16 @@ public struct RTPCodec: Hashable, Sendable {
     self.preferredPayloadType = preferredPayloadType
   }
 
-  /// RFC 7741, with the feedback that every browser sends.
+  /// RFC 7741, with the feedback that every browser sends, and `rrtr`, which libwebrtc knows but does not offer by itself.
   public static let vp8 = RTPCodec(
-    name: "VP8", clockRate: 90_000, feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli"],
+    name: "VP8", clockRate: 90_000, feedback: ["goog-remb", "transport-cc", "ccm fir", "nack", "nack pli", "rrtr"],
     preferredPayloadType: 96)
   /// RFC 4588.
   public static let rtx = RTPCodec(name: "rtx", clockRate: 90_000, preferredPayloadType: 97)
   /// RFC 7587; the `rtpmap` line always says two channels. A room's sound is mono.
   public static let opus = RTPCodec(
     name: "opus", clockRate: 48_000, channels: 2, parameters: "minptime=10;useinbandfec=1;stereo=0",
-    feedback: ["transport-cc", "nack"], preferredPayloadType: 111)
+    feedback: ["transport-cc", "nack", "rrtr"], preferredPayloadType: 111)
   /// RFC 2198 over Opus.
   public static let opusRED = RTPCodec(name: "red", clockRate: 48_000, channels: 2, preferredPayloadType: 63)
 

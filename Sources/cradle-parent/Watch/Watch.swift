@@ -52,6 +52,8 @@ struct Watch: AsyncParsableCommand {
   var vox: Double?
   @Flag(help: "Do not play sound; its level is still shown.")
   var mute = false
+  @Flag(help: "Steady sound: 0.4 s later, so that short gaps of the network are not heard.")
+  var steadySound = false
   @Option(help: "auto, none, null, an ALSA PCM name or file:OUT.wav.")
   var speaker = "auto"
   @Option(help: "Record into this WebM file; it must not exist.")
@@ -96,6 +98,7 @@ struct Watch: AsyncParsableCommand {
     let (source, name, id) = try await source()
     var view = WatchView(name: name)
     view.isMuted = mute
+    view.isSteady = steadySound
     view.vox = vox
     let desk = WatchDesk(view, screen: screen, hasWindow: hasWindow) { progress.end(nil) }
     if screen.isLive {
@@ -209,6 +212,7 @@ struct Watch: AsyncParsableCommand {
     }
     options.speaker = device == .off || (mute && !isInteractive) ? nil : device
     options.isMuted = mute
+    options.isSteady = steadySound
     guard let voice = AudioDevice(microphone) else {
       throw Failure.badConfiguration(
         "--microphone \(microphone): must be auto, none, test, an ALSA PCM name or file:IN.wav")

@@ -150,6 +150,13 @@ final class WatchDesk: Sendable {
       }
       watcher?.setMuted(isMuted)
       remark(isMuted ? "sound is off" : "sound is on")
+    case .steady:
+      let isSteady = state.withLock { state in
+        state.view.isSteady.toggle()
+        return state.view.isSteady
+      }
+      watcher?.setSteady(isSteady)
+      remark(isSteady ? "steady sound: 0.4 s later" : "sound as soon as it comes")
     case .acknowledge: watcher?.acknowledge()
     case .testAlarm: watcher?.testAlarm()
     case .testHearing: order { _ in .hearingTest }

@@ -6,6 +6,7 @@ extension AudioJitterBuffer {
   mutating func playOut(at deadline: Instant) {
     settleLatePackets(at: deadline)
     shortenDelay(at: deadline)
+    guard !pausesToGrow(at: deadline) else { return }
     guard let first = packets.first, let nextSequence else { return playNothing(at: deadline) }
     drift.note(excess: delay(at: deadline) &- target.value, elapsed: lastStep)
     let gap = first.media &- position
@@ -116,6 +117,19 @@ extension AudioJitterBuffer {
   private func isTooShort(at deadline: Instant) -> Bool {
     let deficit = target.value &- delay(at: deadline)
     return deficit >= target.step / 2 && deficit <= 2 * configuration.maximumDelay.nanoseconds
+  }
+
+  /// Whether a pause is inserted now to reach a delay that was asked for.
+  private mutating func pausesToGrow(at deadline: Instant) -> Bool {
+    guard growsAtOnce, packets.first != nil else { return false }
+    guard isTooShort(at: deadline) else {
+      growsAtOnce = false
+      return false
+    }
+    emit(fillerContent, samples: stepSamples, at: deadline)
+    counters.insertedSamplesForDeceleration += UInt64(stepSamples)
+    isAfterDiscontinuity = true
+    return true
   }
 
   /// Samples inserted to delay playout: one packet, but at most 20 ms.

@@ -45,6 +45,8 @@ package struct AudioJitterBuffer: Sendable {
   var isAfterDiscontinuity = false
   /// Since when the delay has been longer than necessary.
   var tooLongSince: Instant?
+  /// The delay is made longer without waiting for a packet that is lost or late.
+  var growsAtOnce = false
   /// Drift of the sender's clock against ours.
   var drift = DriftRegulator()
   /// Duration of the last element in nanoseconds.
@@ -189,6 +191,16 @@ package struct AudioJitterBuffer: Sendable {
   /// Sets how long it takes to recover a lost packet once the loss is noticed; nil if that is not possible.
   package mutating func setRecoveryTime(_ time: Duration?) {
     if target.recoveryTime != time { target.recoveryTime = time }
+  }
+
+  /// Sets a delay below which the target does not fall, at most the configured maximum.
+  ///
+  /// - Parameter atOnce: the sound pauses until the delay is that long; otherwise it grows where packets are missing.
+  package mutating func setLeastDelay(_ delay: Duration, atOnce: Bool) {
+    let least = max(0, delay.nanoseconds)
+    guard least != target.leastDelay else { return }
+    growsAtOnce = atOnce && least > target.leastDelay
+    target.leastDelay = least
   }
 
   /// When the next element is due; nil while nothing is played.

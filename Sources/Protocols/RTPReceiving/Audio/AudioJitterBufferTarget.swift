@@ -6,6 +6,8 @@ struct AudioJitterBufferTarget: Sendable {
   var delays: DelayEstimate
   /// How long it takes to recover a lost packet once the loss is noticed; nil if that is not possible.
   var recoveryTime: Duration? { didSet { update() } }
+  /// Nanoseconds, within the configured bounds: for pictures that come later, or a listener who wants it.
+  var leastDelay: Int64 = 0 { didSet { if leastDelay != oldValue { update() } } }
   /// Duration of the stream's packets in nanoseconds.
   var packetTime: Int64 { didSet { if packetTime != oldValue { update() } } }
   /// Nanoseconds.
@@ -56,10 +58,11 @@ struct AudioJitterBufferTarget: Sendable {
   }
 
   private mutating func update() {
-    let least = delays.isSettled ? 0 : configuration.initialDelay.nanoseconds
-    let jitter = max(least, delays.quantile ?? 0)
+    let initial = delays.isSettled ? 0 : configuration.initialDelay.nanoseconds
+    let jitter = max(initial, delays.quantile ?? 0)
     unbounded = jitter + lossMargin(above: jitter)
-    value = max(min(unbounded, configuration.maximumDelay.nanoseconds), configuration.minimumDelay.nanoseconds)
+    let least = max(leastDelay, configuration.minimumDelay.nanoseconds)
+    value = min(max(unbounded, least), max(configuration.maximumDelay, configuration.minimumDelay).nanoseconds)
   }
 
   /// A loss is noticed when the next packet arrives; a copy comes with that one, a retransmission some time later. Half

@@ -73,7 +73,7 @@ struct DelayEstimate: Sendable {
 }
 
 /// Minimum transit over the last one to two windows, in constant space.
-private struct FastestTransit: Sendable {
+struct FastestTransit: Sendable {
   private static let window: Int64 = 2_000_000_000
   private var start: Int64?
   private var current = Int64.max

@@ -1,5 +1,21 @@
 public import Wire
 
+/// What the sender's answers to our reference times (RFC 3611) show, named as in W3C webrtc-stats:
+/// RTCRemoteOutboundRtpStreamStats.
+public struct RoundTripCounters: Hashable, Sendable {
+  /// Seconds; nil before the first measurement.
+  public private(set) var roundTripTime: Double?
+  /// Seconds.
+  public private(set) var totalRoundTripTime = 0.0
+  public private(set) var roundTripTimeMeasurements: UInt64 = 0
+
+  mutating func add(_ time: Duration) {
+    roundTripTime = time.inSeconds
+    totalRoundTripTime += time.inSeconds
+    roundTripTimeMeasurements += 1
+  }
+}
+
 /// Counters of one received media section, named as in W3C webrtc-stats: RTCReceivedRtpStreamStats and
 /// RTCInboundRtpStreamStats. They continue when the sender restarts.
 public struct RTPInboundStatistics: Hashable, Sendable {
@@ -39,6 +55,9 @@ public struct RTPInboundStatistics: Hashable, Sendable {
   public var keyFramesReceived: UInt64 = 0
   /// Frames that began to arrive but were skipped, because they stayed incomplete or could not be decoded.
   public var framesDropped: UInt64 = 0
+
+  /// The same for all sections that negotiated it.
+  public var roundTrips = RoundTripCounters()
 
   /// Audio only.
   public var audio: AudioJitterCounters?

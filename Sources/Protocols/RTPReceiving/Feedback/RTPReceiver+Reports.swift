@@ -20,7 +20,13 @@ extension RTPReceiver {
         .receiverReport(RTCPReceiverReport(ssrc: configuration.senderSSRC, reportBlocks: Array(blocks.prefix(31)))))
       blocks.removeFirst(min(31, blocks.count))
     } while !blocks.isEmpty
-    outputs.append(.rtcp(RTCPPacket.write(compound: reports + [description])))
+    var packets = reports + [description]
+    if streams.contains(where: \.configuration.supportsReferenceTime) {
+      let time = referenceClock.takeTime(now: now)
+      packets.append(
+        .extendedReport(RTCPExtendedReport(ssrc: configuration.senderSSRC, receiverReferenceTime: time)))
+    }
+    outputs.append(.rtcp(RTCPPacket.write(compound: packets)))
   }
 
   /// 0.5 to 1.5 times `interval`, so that peers do not synchronize.

@@ -54,6 +54,12 @@ struct FrameDependencies: Sendable {
     return follows ? .decodable : .waiting
   }
 
+  /// Packets of frames that could be decoded before this one, which can do without them; nil when there are none.
+  func skipped(before frame: VP8Frame) -> Range<Int64>? {
+    guard let last, !frame.isKeyFrame, !isNext(frame, after: last), last.next < frame.first else { return nil }
+    return last.next..<frame.first
+  }
+
   /// The frame is passed to the decoder now.
   mutating func noteDecoded(_ frame: VP8Frame) {
     var brokenLayers: UInt8 = 0

@@ -97,6 +97,12 @@ struct VP8FrameAssembly: Sendable {
     slots[index(sequence)].map { $0.sequence == sequence && $0.payload.isEmpty } ?? false
   }
 
+  /// Whether a packet of these has not arrived.
+  func lacksAny(of range: Range<Int64>) -> Bool {
+    guard range.count <= slots.count else { return true }
+    return range.contains { slots[index($0)]?.sequence != $0 }
+  }
+
   /// Whether this packet starts a key frame.
   func beginsKeyFrame(_ sequence: Int64) -> Bool {
     guard let slot = slots[index(sequence)], slot.sequence == sequence, slot.descriptor != nil else { return false }

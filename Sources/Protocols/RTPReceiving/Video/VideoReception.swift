@@ -12,6 +12,14 @@ struct VideoReception: Sendable {
   private let maximumWaitingFrames: Int
   private var requester: KeyFrameRequester
   private let usesNACK: Bool
+  /// How long a frame waits for one before it that it can do without; zero when a retransmission would come later.
+  private var upperLayerPatience = Duration.zero
+  private let longestUpperLayerWait: Duration
+  /// Pictures are shown no sooner after their arrival, so that so much more waiting is not seen.
+  private var leastDelay = Duration.zero
+  private var requestTiming: (roundTripTime: Duration, interval: Duration)?
+  /// When the first frame is handed out even if one before it is still missing.
+  private(set) var holdDeadline: Instant?
   /// First packet of a key frame that is arriving.
   private var keyFrameStart: Int64?
   private var lastPacketAt = Instant(nanoseconds: .min)
@@ -26,6 +34,7 @@ struct VideoReception: Sendable {
     requester = KeyFrameRequester(
       interval: configuration.keyFrameRequestInterval, maximumInterval: configuration.maximumKeyFrameRequestInterval)
     self.usesNACK = usesNACK
+    longestUpperLayerWait = configuration.longestUpperLayerWait
   }
 
   struct Taken: Sendable {
@@ -91,11 +100,24 @@ struct VideoReception: Sendable {
     dependencies.awaitKeyFrame()
   }
 
+  /// Hands out frames that have waited long enough for those before them.
+  mutating func handOutWhatIsDue(now: Instant) -> Received? {
+    guard let due = holdDeadline, due <= now else { return nil }
+    var result = Received()
+    handOut(into: &result, now: now)
+    return result
+  }
+
   /// Repeatedly hands out the first decodable frame. Frames before it are skipped for good: a decoder cannot go back.
   private mutating func handOut(into result: inout Received, now: Instant) {
     skipPadding()
+    holdDeadline = nil
     while let position = nextDecodable() {
       let frame = waiting[position]
+      if let due = waitsUntil(frame), due > now {
+        holdDeadline = due
+        return
+      }
       result.frames.append(Taken(frame: frame, payload: assembly.payload(of: frame)))
       assembly.noteTaken(frame)
       dependencies.noteDecoded(frame)
@@ -104,6 +126,42 @@ struct VideoReception: Sendable {
       skipPadding()
     }
   }
+
+  /// Until when this decodable frame waits for a retransmission of one before it; nil when there is nothing to wait for.
+  private func waitsUntil(_ frame: VP8Frame) -> Instant? {
+    guard upperLayerPatience > .zero, let skipped = dependencies.skipped(before: frame),
+      assembly.lacksAny(of: skipped)
+    else { return nil }
+    // The first packet of this frame that arrived has shown that others are missing.
+    return frame.firstArrival + upperLayerPatience
+  }
+
+  /// Several attempts. Where not even the first could be in time, a frame of an upper layer is not worth waiting for.
+  mutating func setRequestTiming(roundTripTime: Duration, requestInterval: Duration) {
+    requestTiming = (roundTripTime, requestInterval)
+    updateUpperLayerPatience()
+  }
+
+  mutating func setLeastDelay(_ delay: Duration) {
+    guard delay != leastDelay else { return }
+    leastDelay = delay
+    updateUpperLayerPatience()
+  }
+
+  private mutating func updateUpperLayerPatience() {
+    guard let (roundTripTime, requestInterval) = requestTiming else { return }
+    let longest = max(longestUpperLayerWait, leastDelay - Self.decodingAllowance)
+    let first = roundTripTime + Self.retransmissionSlack
+    let isHopeless = !usesNACK || first > longest
+    upperLayerPatience =
+      isHopeless ? .zero : min(first + requestInterval * Self.upperLayerRetries, longest)
+  }
+
+  private static let upperLayerRetries = 3
+  /// Of the delay that a picture has anyway, what is left for the rest of the way.
+  private static let decodingAllowance = Duration.milliseconds(30)
+  /// From the arrival of a request to the retransmission's leaving.
+  private static let retransmissionSlack = Duration.milliseconds(10)
 
   private mutating func nextDecodable() -> Int? {
     var position = 0
@@ -148,6 +206,7 @@ struct VideoReception: Sendable {
     dependencies.awaitKeyFrame()
     waiting = []
     keyFrameStart = nil
+    holdDeadline = nil
     // The next packets show whether the stream starts with a key frame.
     requester.forgetWish()
   }
