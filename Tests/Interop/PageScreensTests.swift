@@ -83,6 +83,7 @@ extension RealPeers {
       ("steady", ["off at first", "kept", "greyed with the reason"]),
       ("keyboard", ["words", "light", "lullaby", "camera", "still", "talk", "mute", "alarm"]),
       ("large", ["opening", "watch", "light", "lullaby", "shot", "details", "settings", "alarm"]),
+      ("mirrored", ["opening", "watch", "light", "lullaby", "shot", "details", "settings", "alarm"]),
     ])
     func atTheEdges(_ scenario: String, _ steps: [String]) throws {
       let seen = try Self.see(scenario, in: "page_edges")

@@ -63,6 +63,16 @@ NEWER_CHILD = """{
   } });
 }"""
 
+#: Does something to the document before the page's scripts run.
+FROM_THE_BEGINNING = """new MutationObserver(() => { if (document.documentElement) { %s } }).observe(document, { childList: true });"""
+
+#: What a person should be able to press or read, and is not wholly on the screen from side to side.
+STICKING_OUT = """[...document.querySelectorAll('button, a, input, select, h1, h2, p, label, output, dd, dt')]
+  .filter((e) => e.checkVisibility() && e.getClientRects().length)
+  .map((e) => [e, e.getBoundingClientRect()])
+  .filter(([, box]) => box.width > 0 && (box.left < -1 || box.right > innerWidth + 1))
+  .map(([e, box]) => [e.outerHTML.slice(0, 80), Math.round(box.left), Math.round(box.right)])"""
+
 #: The time from waking until sound is decoded again, by the connection that is there then.
 WATCH_WAKING = """{
   const Connection = RTCPeerConnection;
@@ -485,36 +495,53 @@ class Edges(page_screens.Household):
 
     def large(self) -> None:
         """Text of twice the size on the narrowest screen."""
-        phone = self.prepared("""new MutationObserver(() => { if (document.documentElement) document.documentElement.style.fontSize = "200%"; })
-          .observe(document, { childList: true });""")
+        phone = self.prepared(FROM_THE_BEGINNING % 'document.documentElement.style.fontSize = "200%";')
+        self.tour(phone, "getComputedStyle(document.documentElement).fontSize === '32px'")
+        phone.close()
+
+    def mirrored(self) -> None:
+        """From right to left, as in a language that nobody has translated it to yet, on the narrowest screen."""
+        phone = self.prepared(FROM_THE_BEGINNING % 'document.documentElement.dir = "rtl";')
+        self.tour(phone, "getComputedStyle(document.querySelector('#app > section')).direction === 'rtl'")
+        phone.close()
+
+    def tour(self, phone: Phone, condition: str) -> None:
+        """All screens on 320x568; none scrolls sideways.
+
+        condition: what must hold on each of them.
+        """
         phone.resize(320, 568)
         phone.enter(self.child.url)
-        self.fits(phone, "opening")
+        self.fits(phone, "opening", condition)
         self.join(phone)
-        self.fits(phone, "watch")
+        self.fits(phone, "watch", condition)
         for opener, sheet in (("[data-action=light]", "light"), ("[data-action=lullaby]", "lullaby"), ("[data-action=shot]", "shot"), (".status", "details")):
             phone.tap(opener)
             phone.wait(sheet, f"!!document.querySelector('[data-sheet={sheet}]')")
-            self.fits(phone, sheet)
+            self.fits(phone, sheet, condition)
             phone.tap("dialog header button")
             phone.wait("the sheet closed", "!document.querySelector('dialog.sheet')")
         phone.tap(".top button:last-child")
         phone.wait("settings", "!!document.querySelector('[data-screen=settings]')")
-        self.fits(phone, "settings")
+        self.fits(phone, "settings", condition)
         phone.tap("[data-do=alarm]")
         phone.wait("the test alarm", "!!document.querySelector('dialog.alarm[open]')")
-        self.fits(phone, "alarm")
-        phone.close()
+        self.fits(phone, "alarm", condition)
 
-    def fits(self, phone: Phone, name: str) -> None:
-        if phone.evaluate("getComputedStyle(document.documentElement).fontSize") != "32px":
-            raise browsers.BrowserError("the text is not large")
+    def fits(self, phone: Phone, name: str, condition: str) -> None:
+        if not phone.evaluate(condition):
+            raise browsers.BrowserError(f"{name}: not so: {condition}")
+        if folder := os.environ.get("CRADLE_SCREENSHOTS"):
+            page_screens.screenshot(phone, f"{folder}/{name}.png")
         wide = phone.evaluate(
             "[document.documentElement, ...document.querySelectorAll('dialog[open]')].map(e => [e.scrollWidth, e.clientWidth])"
             ".filter(([whole, seen]) => whole > seen + 1)"
         )
         if wide:
             raise browsers.BrowserError(f"{name} scrolls sideways: {wide}")
+        outside = phone.evaluate(STICKING_OUT)
+        if outside:
+            raise browsers.BrowserError(f"{name}: cut off at the side: {outside}")
         self.seen(name)
 
     def renderer(self, phone: Phone) -> int:
@@ -532,5 +559,5 @@ class Edges(page_screens.Household):
 
 if __name__ == "__main__":
     raise SystemExit(page_screens.main(Edges, (
-        "storage", "microphone", "tabs", "newer", "asleep", "untrusted", "elsewhere", "loud", "steady", "keyboard", "large", "proofs",
+        "storage", "microphone", "tabs", "newer", "asleep", "untrusted", "elsewhere", "loud", "steady", "keyboard", "large", "mirrored", "proofs",
     )))  # fmt: skip
