@@ -131,14 +131,14 @@ let shells: [Target] = [
   room(
     "Server", in: "Network/Server",
     needs: [
-      "Wire", "PeerConnection", "Signaling", "Messages", "SecureTransport", "SDP", "ICE", "CLinux",
+      "Wire", "PeerConnection", "Signaling", "Messages", "SecureTransport", "SDP", "STUN", "ICE", "CLinux",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
       product("NIOWebSocket", nio),
     ]),
   room(
     "Storage", in: "Storage",
     needs: [
-      "Wire", "JSON", "DeviceNames", "Pairing", "Signaling", "Control", "NightReport", "Notifications", "CYAML",
+      "Wire", "JSON", "ICE", "DeviceNames", "Pairing", "Signaling", "Control", "NightReport", "Notifications", "CYAML",
       "CSQLite",
     ]),
   // The window of the viewer, and notifications.
@@ -254,7 +254,7 @@ let checks: [Target] = [
   tests(
     "StorageTests",
     needs: [
-      "Wire", "DeviceNames", "Pairing", "Control", "NightReport", "Notifications", "Storage", "TestSupport",
+      "Wire", "ICE", "DeviceNames", "Pairing", "Control", "NightReport", "Notifications", "Storage", "TestSupport",
       "store-probe",
     ], exclude: ["store-probe"]),
   // Runs in a network namespace of its own, with an Avahi of its own.

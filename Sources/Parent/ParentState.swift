@@ -14,6 +14,7 @@ public final class ParentState: Sendable {
   public let path: String
   private let identityFile: AtomicFile
   private let pairsFile: AtomicFile
+  private let awayFile: AtomicFile
   private let lock: String
 
   /// Makes the directory (0700, parents too) when it is not there.
@@ -22,6 +23,7 @@ public final class ParentState: Sendable {
     self.path = path
     identityFile = AtomicFile(path: "\(path)/identity.pem")
     pairsFile = AtomicFile(path: "\(path)/pairs.json")
+    awayFile = AtomicFile(path: "\(path)/away.json")
     lock = "\(path)/parent.lock"
   }
 
@@ -51,6 +53,21 @@ public final class ParentState: Sendable {
     return try FileLock.hold(lock) {
       var store = try PairStore(file: pairsFile, hashes: CryptoHashes())
       return try body(&store)
+    }
+  }
+
+  /// How children are reached from elsewhere. Throws `StoreError` or `PrivateFileError`.
+  func away() throws -> AwayStore {
+    try StateDirectory.checkPrivacy(path)
+    return try AwayStore(file: awayFile)
+  }
+
+  /// Changes that under the lock. Throws `FileError`, `PrivateFileError`, `StoreError` and what `body` throws.
+  func changeAway(_ body: (inout AwayStore) throws -> Void) throws {
+    try StateDirectory.checkPrivacy(path)
+    try FileLock.hold(lock) {
+      var store = try AwayStore(file: awayFile)
+      try body(&store)
     }
   }
 

@@ -1,3 +1,4 @@
+import ICE
 import DeviceNames
 import Testing
 

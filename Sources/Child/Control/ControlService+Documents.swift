@@ -1,6 +1,7 @@
 internal import Control
 internal import Devices
 internal import Frames
+internal import ICE
 internal import Pairing
 internal import PeerConnection
 internal import Pipelines
@@ -58,7 +59,15 @@ extension ControlService {
         lights: !lights.isEmpty, speaker: hasSpeaker, cameras: !viewers.cameras.isEmpty,
         recordings: recording.isConfigured
       ).map(\.rawValue), permissions: viewer.permissions.names, viewer: viewer.id,
-      state: state.document)
+      state: state.document, away: viewer.pair == nil ? nil : away)
+  }
+
+  /// For paired parents: tokens are for players in the home, which are told by WHEP's `Link` fields.
+  private var away: AwayDocument {
+    let servers = viewers.settings.iceServers.map {
+      AwayDocument.Server(urls: $0.urls.map(\.description), username: $0.username, credential: $0.credential)
+    }
+    return AwayDocument(iceServers: servers)
   }
 
   var status: StatusDocument {

@@ -1,4 +1,5 @@
 internal import Frames
+internal import ICE
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1

@@ -106,7 +106,8 @@ public final class ChildNode: Sendable {
     let viewers = Viewers(
       settings: .init(
         childName: profile.name, childID: profile.id, version: Self.version,
-        bitrateKbps: configuration.video.bitrateKbps, startKbps: media.startKbps),
+        bitrateKbps: configuration.video.bitrateKbps, startKbps: media.startKbps,
+        iceServers: configuration.iceServers),
       hub: try profile.makeHub(on: loop), credentials: ViewerCredentials(tokens: tokens, pairing: pairing),
       cameras: media.cameras, audio: media.audio, logger: logger)
     let notifiers = NotifierBoard(

@@ -30,7 +30,12 @@ final class SignalService: @unchecked Sendable {
     self.pairing = pairing
     self.logger = logger
     viewers.registry.observe { [weak self] event in
-      if case .ended(let session) = event { self?.ended(session) }
+      switch event {
+      case .ended(let session): self?.ended(session)
+      case .connection(let session, .localCandidate(let candidate)): self?.found(candidate, for: session)
+      case .connection(let session, .localCandidatesComplete): self?.found(nil, for: session)
+      default: break
+      }
     }
     pairing.observe { [weak self] change in
       if case .revoked(let record) = change { self?.perform { $0.endAll(of: record.id, .notPaired) } }
@@ -93,7 +98,7 @@ final class SignalService: @unchecked Sendable {
     do throws(ViewerRefusal) {
       let answer = try viewers.admit(
         offer.description, origin: .paired(offer.session), name: name, permissions: offer.parent.permissions,
-        includingLoopback: offer.description.isFromLoopback)
+        includingLoopback: offer.description.isFromLoopback, reach: host?.reach(of: offer.client) ?? .localNetwork)
       pairing.touch(id: offer.parent.id)
       perform { $0.answer(offer.session, answer) }
     } catch {
@@ -117,13 +122,21 @@ final class SignalService: @unchecked Sendable {
         session,
         TrickleFragment(
           ufrag: ours.ufrag, pwd: ours.pwd, sections: [.init(mid: "0", candidates: ours.candidates)],
-          endOfCandidates: true))
+          endOfCandidates: ours.isComplete))
     }
   }
 
   private func with(_ session: PairedSessionID, _ body: (PeerConnection, Instant) -> Void) {
     guard let peer = viewers.registry.session(paired: session)?.peer else { return }
     _ = viewers.hub.with(peer, body)
+  }
+
+  /// A candidate of ours that came after the answer; nil: the last one has come.
+  private func found(_ candidate: String?, for session: ViewerSession) {
+    guard case .paired(let id) = session.origin else { return }
+    perform { sessions in
+      candidate.map { sessions.addLocalCandidate(id, $0, sdpMid: "0") } ?? sessions.endOfLocalCandidates(id)
+    }
   }
 
   /// The connection is gone. Tells the parent why, unless the parent left by itself.

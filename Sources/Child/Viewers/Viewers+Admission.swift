@@ -5,6 +5,7 @@ internal import Pipelines
 internal import SDP
 internal import Server
 internal import Signaling
+internal import Wire
 
 /// Why a viewer was not admitted.
 enum ViewerRefusal: Error {
@@ -19,10 +20,11 @@ extension Viewers {
   /// - Parameters:
   ///   - name: the name of the token or pair record.
   ///   - camera: index; nil for the one that is streamed.
+  ///   - reach: from elsewhere, STUN and TURN servers are asked for candidates, which are told as they come.
   /// - Returns: the answer.
   func admit(
     _ offer: SessionDescription, origin: ViewerSession.Origin, name: String, permissions: Permissions,
-    camera: Int? = nil, includingLoopback: Bool
+    camera: Int? = nil, includingLoopback: Bool, reach: NetworkReach = .localNetwork
   ) throws(ViewerRefusal) -> SessionDescription {
     let evicted: ViewerSession?
     do throws(ViewerAdmission.Refusal) {
@@ -36,7 +38,7 @@ extension Viewers {
     do throws(PeerHubError) {
       (peer, answer) = try hub.connect(
         offer: offer, configuration: peerConfiguration(permissions: permissions, camera: camera),
-        includingLoopback: includingLoopback)
+        includingLoopback: includingLoopback, servers: reach == .elsewhere ? settings.iceServers : [])
     } catch {
       switch error {
       case .full: throw .admission(.full)

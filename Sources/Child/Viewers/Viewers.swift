@@ -3,6 +3,7 @@ internal import DeviceNames
 internal import Devices
 internal import Frames
 internal import ICE
+internal import ICE
 internal import Logging
 internal import NIOCore
 internal import Pairing
@@ -26,6 +27,8 @@ final class Viewers: @unchecked Sendable {
     var version: String
     var bitrateKbps: ClosedRange<Int>
     var startKbps: Int
+    /// Asked for candidates when a viewer comes from elsewhere.
+    var iceServers: [ICEServer]
   }
 
   let settings: Settings
@@ -180,7 +183,7 @@ final class Viewers: @unchecked Sendable {
         isPaused ? "nothing of a track arrives at a viewer: it is paused" : "a viewer's track is sent again",
         metadata: ["viewer": "\(session.name)"])
     case .dataChannelOpened, .dataChannelMessage, .dataChannelClosed, .resolve, .selectedPairChanged, .videoFrame,
-      .audio, .mediaEnded:
+      .audio, .mediaEnded, .localCandidate, .localCandidatesComplete:
       break
     }
     registry.tell(.connection(session, event))

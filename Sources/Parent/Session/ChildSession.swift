@@ -75,10 +75,13 @@ final class ChildSession {
 
   /// Begins. Once.
   func start() {
-    control.onPush = { [weak self] push in self?.tell(.push(push)) }
+    control.onPush = { [weak self] push in
+      if case .hello(let hello) = push, let away = hello.away { self?.signaling.follow(away) }
+      self?.tell(.push(push))
+    }
     signaling.notify = { [weak self] event in self?.handle(event) }
     hub.onAddressesChanged = { [weak self] in self?.addressesChanged() }
-    signaling.start { [weak self] isLocal in self?.makeOffer(isLocal) }
+    signaling.start { [weak self] reach in self?.makeOffer(reach) }
   }
 
   /// Ends the session. `then` is called when the child has been told, or cannot be.
@@ -89,11 +92,12 @@ final class ChildSession {
     signaling.leave(then: then)
   }
 
-  private func makeOffer(_ isLocal: Bool) -> SessionDescription? {
+  private func makeOffer(_ reach: NetworkReach) -> SessionDescription? {
     guard !isOver else { return nil }
     do {
       let (peer, offer) = try hub.offer(
-        configuration: configuration, wantsDataChannel: true, includingLoopback: isLocal)
+        configuration: configuration, wantsDataChannel: true, includingLoopback: reach == .sameMachine,
+        servers: reach == .elsewhere ? signaling.servers : [])
       self.peer = peer
       channel.peer = peer
       return offer
@@ -118,6 +122,10 @@ final class ChildSession {
       let before = path
       path = (pair.localAddress.ip, pair.remoteAddress.ip)
       if let before, before.remote != pair.remoteAddress.ip { signaling.pathChanged(to: pair.remoteAddress.ip) }
+    case .localCandidate(let candidate):
+      signaling.addLocalCandidate(candidate)
+    case .localCandidatesComplete:
+      signaling.addLocalCandidate(nil)
     case .stateChanged(.failed):
       end(.lost("the link is lost"))
     case .stateChanged(.closed):

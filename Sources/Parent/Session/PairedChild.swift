@@ -14,6 +14,8 @@ public struct PairedChild: Sendable {
   let identity: NodeIdentity
   /// The addresses to try, best first; evaluated for each session.
   let route: @Sendable () -> AsyncStream<ChildAddress>
+  /// How to reach it from elsewhere.
+  let away: AwayNotes
   private let state: ParentState
 
   init(
@@ -22,6 +24,7 @@ public struct PairedChild: Sendable {
   ) {
     self.record = record
     self.state = state
+    away = AwayNotes(child: record.id, state: state)
     self.identity = identity
     self.route = route
   }
@@ -53,7 +56,8 @@ public struct PairedChild: Sendable {
   /// Removes the pair record here. False when there was none.
   @discardableResult
   public func forget() throws -> Bool {
-    try state.changePairs { store in
+    try state.changeAway { try $0.remember([], of: record.id) }
+    return try state.changePairs { store in
       guard store.book.records.contains(where: { $0.id == record.id }) else { return false }
       try store.revoke(id: record.id)
       return true

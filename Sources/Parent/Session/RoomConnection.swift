@@ -10,7 +10,7 @@ internal import Wire
 final class RoomConnection {
   enum Event {
     /// Once, before any other event.
-    case connected(isLocal: Bool)
+    case connected(NetworkReach)
     case unreachable(String)
     /// The other end closed the socket; an open session goes on without it.
     case detached
@@ -113,8 +113,8 @@ final class RoomConnection {
     case .connected(let socket, let address):
       use(socket, address)
       isRegistered = true
-      let remote = socket.remoteAddress?.ip
-      notify(.connected(isLocal: address.isLoopback || remote?.isLoopback == true))
+      let reach = NetworkReach(local: socket.localAddress?.ip, remote: socket.remoteAddress?.ip)
+      notify(.connected(address.isLoopback ? .sameMachine : reach))
     }
   }
 

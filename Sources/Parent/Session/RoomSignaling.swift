@@ -1,3 +1,5 @@
+internal import Control
+internal import ICE
 internal import NIOCore
 internal import PeerConnection
 internal import SDP
@@ -8,25 +10,36 @@ internal import Wire
 final class RoomSignaling: SessionSignaling {
   var notify: (SignalingEvent) -> Void = { _ in }
   private var connection: RoomConnection?
-  private var makeOffer: ((Bool) -> SessionDescription?)?
+  private var makeOffer: ((NetworkReach) -> SessionDescription?)?
 
   init(_ child: PairedChild, eventLoop: any EventLoop) {
     connection = RoomConnection(child, eventLoop: eventLoop) { [weak self] event in self?.handle(event) }
   }
 
+  var servers: [ICEServer] { connection?.child.away.servers ?? [] }
   var canRestart: Bool { connection?.isUsable ?? false }
   var tellsReasons: Bool { canRestart }
 
-  func start(makeOffer: @escaping (_ isLocal: Bool) -> SessionDescription?) {
+  func start(makeOffer: @escaping (_ reach: NetworkReach) -> SessionDescription?) {
     self.makeOffer = makeOffer
     connection?.open()
   }
 
   func restartICE(_ ours: RestartedICE) {
     // All sections share one transport, so the candidates may be listed under any of them.
-    let section = TrickleFragment.Section(mid: "0", candidates: ours.candidates, endOfCandidates: true)
+    let section = TrickleFragment.Section(mid: "0", candidates: ours.candidates, endOfCandidates: ours.isComplete)
     let fragment = TrickleFragment(ufrag: ours.ufrag, pwd: ours.pwd, sections: [section])
     connection?.perform { $0.restartICE(fragment, now: $1) }
+  }
+
+  func addLocalCandidate(_ candidate: String?) {
+    connection?.perform { session, _ in
+      candidate.map { session.addLocalCandidate($0, sdpMid: "0") } ?? session.endOfLocalCandidates()
+    }
+  }
+
+  func follow(_ away: AwayDocument) {
+    connection?.child.away.follow(away)
   }
 
   func addressesChanged(_ own: Set<IPAddress>) {
@@ -47,8 +60,8 @@ final class RoomSignaling: SessionSignaling {
 
   private func handle(_ event: RoomConnection.Event) {
     switch event {
-    case .connected(let isLocal):
-      guard let offer = makeOffer?(isLocal) else { return }
+    case .connected(let reach):
+      guard let offer = makeOffer?(reach) else { return }
       connection?.perform { $0.start(offer: offer, now: $1) }
     case .unreachable(let reason): end(.lost(reason))
     case .detached: notify(.detached)

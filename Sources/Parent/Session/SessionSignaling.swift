@@ -1,3 +1,5 @@
+internal import Control
+internal import ICE
 internal import PeerConnection
 internal import SDP
 internal import Wire
@@ -27,10 +29,16 @@ protocol SessionSignaling: AnyObject {
   var canRestart: Bool { get }
   /// Whether the other side sends its reason for ending a session here, at about the time when the connection ends.
   var tellsReasons: Bool { get }
-  /// Call once. `makeOffer` is called when the other side has been reached; `isLocal` is true when it runs on this
-  /// machine, so that loopback candidates are useful. If it returns nil, nothing more happens.
-  func start(makeOffer: @escaping (_ isLocal: Bool) -> SessionDescription?)
+  /// STUN and TURN servers, for candidates when the other side is elsewhere.
+  var servers: [ICEServer] { get }
+  /// Call once. `makeOffer` is called when the other side has been reached, with how far away it is. If it returns nil,
+  /// nothing more happens.
+  func start(makeOffer: @escaping (_ reach: NetworkReach) -> SessionDescription?)
+  /// A candidate of ours that came after the offer; nil: the last one has come.
+  func addLocalCandidate(_ candidate: String?)
   func restartICE(_ ours: RestartedICE)
+  /// The child has told how it is reached from elsewhere.
+  func follow(_ away: AwayDocument)
   /// Addresses of this machine have appeared or gone: a connection from one that is gone is made anew at once.
   func addressesChanged(_ own: Set<IPAddress>)
   /// The other side sends from another address now, or nothing has come for a while: the signalling connection may be dead.

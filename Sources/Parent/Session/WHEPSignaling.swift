@@ -1,4 +1,6 @@
+internal import Control
 internal import Frames
+internal import ICE
 internal import NIOCore
 internal import PeerConnection
 internal import SDP
@@ -17,29 +19,41 @@ final class WHEPSignaling: SessionSignaling {
   }
   private var left: (() -> Void)?
   private var isOver = false
+  private let host: IPAddress?
   private let isLocal: Bool
 
   init(_ source: WHEPSource, client: HTTPClient) {
     self.client = client
+    host = if case .address(let address) = source.url.origin.host { address } else { nil }
     isLocal = ChildAddress(host: source.url.origin.host, port: source.url.origin.port).isLoopback
     whep = WHEPClient(
       configuration: WHEPClientConfiguration(url: source.url, token: source.token),
       random: SystemRandomNumberGenerator())
   }
 
+  /// The endpoint names them with its answer; until a session has had one, it has host candidates alone.
+  var servers: [ICEServer] { [] }
   var canRestart: Bool { whep.isOpen }
   var tellsReasons: Bool { false }
 
-  func start(makeOffer: @escaping (_ isLocal: Bool) -> SessionDescription?) {
-    guard let offer = makeOffer(isLocal) else { return }
+  func start(makeOffer: @escaping (_ reach: NetworkReach) -> SessionDescription?) {
+    guard let offer = makeOffer(isLocal ? .sameMachine : NetworkReach(local: nil, remote: host)) else { return }
     perform(whep.start(offer: offer, now: MonotonicClock.now))
   }
 
   func restartICE(_ ours: RestartedICE) {
     perform(
       whep.restartICE(
-        ufrag: ours.ufrag, pwd: ours.pwd, candidates: ours.candidates, isComplete: true, now: MonotonicClock.now))
+        ufrag: ours.ufrag, pwd: ours.pwd, candidates: ours.candidates, isComplete: ours.isComplete, now: MonotonicClock.now))
   }
+
+  func addLocalCandidate(_ candidate: String?) {
+    let now = MonotonicClock.now
+    perform(candidate.map { whep.addLocalCandidate($0, now: now) } ?? whep.endOfLocalCandidates(now: now))
+  }
+
+  /// A token is for one endpoint, at one address.
+  func follow(_ away: AwayDocument) {}
 
   func addressesChanged(_ own: Set<IPAddress>) {
     client.addressesChanged(own)

@@ -11,10 +11,12 @@ public struct HelloDocument: Codable, Hashable, Sendable {
   /// The id of this session among the viewers in `state`.
   public var viewer: String
   public var state: StateDocument
+  /// How to reach the child from elsewhere; for paired parents alone.
+  public var away: AwayDocument?
 
   public init(
     name: String, id: String, version: String, capabilities: [String], permissions: [String], viewer: String,
-    state: StateDocument
+    state: StateDocument, away: AwayDocument? = nil
   ) {
     self.name = name
     self.id = id
@@ -23,6 +25,31 @@ public struct HelloDocument: Codable, Hashable, Sendable {
     self.permissions = permissions
     self.viewer = viewer
     self.state = state
+    self.away = away
+  }
+}
+
+/// What a parent needs to reach the child from outside the home.
+public struct AwayDocument: Codable, Hashable, Sendable {
+  /// A STUN or TURN server, as W3C RTCIceServer.
+  public struct Server: Codable, Hashable, Sendable {
+    /// RFC 7064 and RFC 7065.
+    public var urls: [String]
+    public var username: String?
+    public var credential: String?
+
+    public init(urls: [String], username: String? = nil, credential: String? = nil) {
+      self.urls = urls
+      self.username = username
+      self.credential = credential
+    }
+  }
+
+  /// In order of preference.
+  public var iceServers: [Server]
+
+  public init(iceServers: [Server]) {
+    self.iceServers = iceServers
   }
 }
 

@@ -126,7 +126,7 @@ extension PeerConnection {
     let credentials = ice!.restart(now: now)
     return RestartedICE(
       ufrag: credentials.usernameFragment, pwd: credentials.password,
-      candidates: ice!.localCandidates.map(\.attribute))
+      candidates: ice!.localCandidates.map(\.attribute), isComplete: !isGathering)
   }
 
   private func takeRestart(ufrag: String, pwd: String, candidates: [String], now: Instant) {
@@ -146,11 +146,11 @@ extension PeerConnection {
     ice?.addLocalCandidate(.host(address, localPreference: UInt16(max(0, 65535 - index))), now: now)
   }
 
-  /// Our side of the descriptions. There are only host candidates, so gathering is complete at once.
+  /// Our side of the descriptions. Without servers to ask there are only host candidates, and gathering is complete at once.
   func localSession() -> LocalSession {
     LocalSession(
       iceUfrag: ice?.localCredentials.usernameFragment ?? "", icePwd: ice?.localCredentials.password ?? "",
-      candidates: ice?.localCandidates.map(\.attribute) ?? [], endOfCandidates: true, trickle: true,
+      candidates: ice?.localCandidates.map(\.attribute) ?? [], endOfCandidates: !isGathering, trickle: true,
       fingerprintSHA256: secure.certificateSHA256, media: configuration.media,
       sctpPort: configuration.sctp.localPort, maxMessageSize: UInt64(configuration.sctp.maximumMessageSize),
       sessionID: sessionID, version: sessionVersion)

@@ -57,6 +57,8 @@ public final class PeerConnection {
   var localCandidates: [TransportAddress] = []
   /// How many there have been, for their preferences.
   var knownAddresses = 0
+  /// Candidates of ours may follow the descriptions.
+  var isGathering: Bool
   /// Candidates received before their description, as RFC 8838 section 4.1 permits.
   var waitingCandidates: [String] = []
   /// DTLS datagrams from before there was a pair to send them on.
@@ -85,6 +87,7 @@ public final class PeerConnection {
     random: any RandomNumberGenerator & Sendable, wallClock: WallClockReference
   ) {
     self.configuration = configuration
+    isGathering = configuration.gathersCandidates
     self.secure = secure
     self.hashes = hashes
     self.random = random

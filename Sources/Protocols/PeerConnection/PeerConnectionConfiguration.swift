@@ -15,6 +15,9 @@ public struct PeerConnectionConfiguration: Sendable {
   public var sending: RTPSenderConfiguration
   /// Sent with every frame if the playout-delay header extension was negotiated; nil leaves the delay to the peer.
   public var playoutDelay: PlayoutDelay?
+  /// Candidates of ours follow the descriptions (RFC 8838): server-reflexive and relayed ones, which servers have to be asked
+  /// for. False: host candidates are all there is, and the descriptions say so.
+  public var gathersCandidates = false
   /// How received audio is buffered.
   public var receivedAudio = AudioJitterBufferConfiguration()
   /// The delay that received sound has at least; see `RTPReceiver.setSteadyDelay`.
@@ -67,6 +70,10 @@ public enum PeerConnectionEvent: Sendable {
   case stateChanged(PeerConnectionState)
   /// Data now uses another candidate pair.
   case selectedPairChanged(ICECandidatePair)
+  /// A candidate of ours that no description has named: tell the peer (`candidate:…`).
+  case localCandidate(String)
+  /// There will be no more of them in this ICE session: tell the peer.
+  case localCandidatesComplete
   /// A `.local` candidate: resolve the name by multicast DNS and call `addResolved(name:address:now:)`, or ignore it.
   case resolve(name: String)
   /// The peer cannot go on without a key frame of the track with this SSRC (PLI or FIR).
@@ -110,4 +117,6 @@ public struct RestartedICE: Sendable, Hashable {
   public var pwd: String
   /// Attribute text from `candidate:` on.
   public var candidates: [String]
+  /// No other candidates follow.
+  public var isComplete = true
 }

@@ -54,12 +54,12 @@ public enum IPAddress: Hashable, Sendable {
     }
   }
 
-  /// 0.0.0.0 or ::.
   /// fc00::/7, the IPv6 counterpart of private addresses. RFC 4193.
   public var isUniqueLocal: Bool {
     if case .v6(let high, _) = self { high >> 57 == 0x7e } else { false }
   }
 
+  /// 0.0.0.0 or ::.
   public var isUnspecified: Bool {
     switch self {
     case .v4(let value): value == 0

@@ -1,4 +1,5 @@
 public import DeviceNames
+public import ICE
 
 /// The content of config/child.yaml. INTERFACES.md, "Configuration".
 public struct ChildConfiguration: Sendable, Hashable {

@@ -1,4 +1,5 @@
 internal import DeviceNames
+internal import ICE
 internal import Wire
 
 extension ChildConfiguration {

@@ -1,4 +1,4 @@
-internal import ICE
+public import ICE
 public import NIOCore
 public import PeerConnection
 public import SDP
@@ -73,8 +73,10 @@ public final class PeerHub: @unchecked Sendable {
   private var deadlines = DeadlineQueue<PeerID>()
   private var timer: (any MediaTimer)?
   private var timerDeadline: Instant?
-  private let writer: DatagramWriter
+  let writer: DatagramWriter
   private var isWaitingForBuffer = false
+  /// Made with the first peer that has servers to ask: in a home there is none.
+  var gatherer: CandidateGatherer?
   /// Events are held back until the peer has been drained, because a handler may call the hub again.
   private var events: [(PeerID, PeerConnectionEvent)] = []
   private var isDelivering = false
@@ -181,29 +183,35 @@ public final class PeerHub: @unchecked Sendable {
   // MARK: Peers
 
   /// Accepts an offer: creates a peer and its answer.
+  ///
+  /// - Parameter servers: are asked for candidates, which come as `PeerConnectionEvent.localCandidate`.
   public func connect(
-    offer: SessionDescription, configuration: PeerConnectionConfiguration, includingLoopback: Bool
+    offer: SessionDescription, configuration: PeerConnectionConfiguration, includingLoopback: Bool,
+    servers: [ICEServer] = []
   ) throws(PeerHubError) -> (PeerID, SessionDescription) {
-    try add(configuration, includingLoopback) { (connection, now) throws(PeerConnectionError) in
+    try add(configuration, includingLoopback, servers) { (connection, now) throws(PeerConnectionError) in
       try connection.answer(offer, now: now)
     }
   }
 
   /// Creates a peer and an offer for it; its answer goes to `PeerConnection.accept`.
   public func offer(
-    configuration: PeerConnectionConfiguration, wantsDataChannel: Bool, includingLoopback: Bool
+    configuration: PeerConnectionConfiguration, wantsDataChannel: Bool, includingLoopback: Bool,
+    servers: [ICEServer] = []
   ) throws(PeerHubError) -> (PeerID, SessionDescription) {
-    try add(configuration, includingLoopback) { (connection, now) throws(PeerConnectionError) in
+    try add(configuration, includingLoopback, servers) { (connection, now) throws(PeerConnectionError) in
       try connection.offer(wantsDataChannel: wantsDataChannel, now: now)
     }
   }
 
   private func add(
-    _ configuration: PeerConnectionConfiguration, _ includingLoopback: Bool,
+    _ configuration: PeerConnectionConfiguration, _ includingLoopback: Bool, _ servers: [ICEServer],
     describe: (PeerConnection, Instant) throws(PeerConnectionError) -> SessionDescription
   ) throws(PeerHubError) -> (PeerID, SessionDescription) {
     eventLoop.preconditionInEventLoop()
     guard peers.count < limit, let socket else { throw .full }
+    var configuration = configuration
+    configuration.gathersCandidates = !servers.isEmpty
     let connection = makeConnection(configuration)
     connection.updateLocalAddresses(addresses(of: socket, includingLoopback), now: now())
     let description: SessionDescription
@@ -220,6 +228,7 @@ public final class PeerHub: @unchecked Sendable {
     peers[id] = peer
     byFragment[peer.fragment] = id
     drain(peer)
+    if !servers.isEmpty { gather(for: id, from: servers) }
     finishTurn()
     return (id, description)
   }
@@ -240,6 +249,7 @@ public final class PeerHub: @unchecked Sendable {
     for peer in peers.values {
       peer.connection.updateLocalAddresses(addresses(of: socket, peer.includingLoopback), now: now)
       drain(peer)
+      regather(peer)
     }
     finishTurn()
     onAddressesChanged()
@@ -345,6 +355,9 @@ public final class PeerHub: @unchecked Sendable {
       isRequest = true
       id = byFragment[fragments.local]
     } else {
+      if let gatherer, datagram.first.map({ $0 < 4 }) ?? false, gatherer.takes(datagram, from: remote, to: local) {
+        return
+      }
       if datagram.first.map({ $0 < 4 }) ?? false, claimantTakes(datagram, from: remote, to: local) { return }
       id = addresses.owner(of: remote)
     }
@@ -406,6 +419,7 @@ public final class PeerHub: @unchecked Sendable {
 
   private func forget(_ peer: Peer) {
     guard peers.removeValue(forKey: peer.id) != nil else { return }
+    gatherer?.forget(peer.id)
     byFragment = byFragment.filter { $0.value != peer.id }
     addresses.forget(peer.id)
     deadlines.set(nil, for: peer.id)
@@ -437,7 +451,7 @@ public final class PeerHub: @unchecked Sendable {
   }
 
   /// Writes everything; retries shortly afterwards if the send buffer is full.
-  private func flush() {
+  func flush() {
     guard let socket else { return }
     writer.flush(through: socket)
     guard writer.isWaiting, !isWaitingForBuffer else { return }

@@ -53,6 +53,12 @@ public final class WebSocketRooms: @unchecked Sendable {
       }
     }
 
+    /// Where the client is; nil once it is gone.
+    public func reach(of client: String) -> NetworkReach? {
+      let socket = rooms.rooms.connection(of: client, in: room).flatMap { rooms.sockets[$0] }
+      return socket.map { NetworkReach(local: $0.localAddress?.ip, remote: $0.remoteAddress?.ip) }
+    }
+
     /// Sends the reason and closes the client's connection.
     public func dismiss(_ client: String, reason: String) {
       rooms.perform { $0.dismiss(client, from: room, reason: reason) }

@@ -138,7 +138,7 @@ public struct PairedChildSessions: Sendable {
     sessions[id] = session
     return [
       .vouch(client: delivery.from),
-      .offered(PairedOffer(session: id, parent: parent, description: description)),
+      .offered(PairedOffer(session: id, client: delivery.from, parent: parent, description: description)),
     ]
   }
 

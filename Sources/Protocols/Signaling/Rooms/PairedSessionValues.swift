@@ -78,6 +78,8 @@ public struct PairedSessionID: Hashable, Sendable {
 /// A parent's verified offer.
 public struct PairedOffer: Hashable, Sendable {
   public var session: PairedSessionID
+  /// The client of the room that sent it.
+  public var client: String
   /// From the parent's current pair record.
   public var parent: PairedPeer
   public var description: SessionDescription

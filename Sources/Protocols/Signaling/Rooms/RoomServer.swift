@@ -146,6 +146,9 @@ public struct RoomServer: Sendable {
     return id
   }
 
+  /// A client that is registered in this room; nil once it is gone.
+  public func connection(of client: String, in room: String) -> RoomConnectionID? { rooms[room]?.clients[client] }
+
   /// The host rejects this client.
   public mutating func dismiss(_ client: String, from room: String, reason: String) -> [RoomAction] {
     guard let id = rooms[room]?.clients[client], !permanent.contains(id) else { return [] }

@@ -1,7 +1,7 @@
-public import DeviceNames
+internal import Wire
 
 /// A STUN or TURN server's address. RFC 7064 section 3.1, RFC 7065 section 3.1.
-public struct ICEServerURL: ConfigurationText {
+public struct ICEServerURL: LosslessStringConvertible, Hashable, Sendable {
   public enum Scheme: String, Sendable, Hashable, CaseIterable {
     case stun, stuns, turn, turns
 
@@ -21,6 +21,7 @@ public struct ICEServerURL: ConfigurationText {
   /// How to reach a TURN server. RFC 7065: by default UDP for `turn`, TCP for `turns`.
   public let transport: Transport
 
+  /// The allowed forms, for an error message.
   public static let allowed =
     "stun:host, stuns:host, turn:host?transport=udp or turns:host?transport=tcp, each with :port if not the usual one"
 
@@ -34,8 +35,8 @@ public struct ICEServerURL: ConfigurationText {
     else { return nil }
     var transport: Transport = scheme == .turns || scheme == .stuns ? .tcp : .udp
     if parts.count == 2 {
-      guard scheme.isTURN, let name = String(parts[1]).after(prefix: "transport="),
-        let named = Transport(rawValue: name)
+      let query = parts[1].split(separator: "=", omittingEmptySubsequences: false)
+      guard scheme.isTURN, query.count == 2, query[0] == "transport", let named = Transport(rawValue: String(query[1]))
       else { return nil }
       transport = named
     }
@@ -51,7 +52,7 @@ public struct ICEServerURL: ConfigurationText {
   }
 }
 
-/// One entry of `ice-servers`, like a browser's RTCIceServer.
+/// A STUN or TURN server and the credentials for it, like a browser's RTCIceServer.
 public struct ICEServer: Sendable, Hashable {
   /// 1...8 addresses of the same server.
   public var urls: [ICEServerURL]
@@ -64,4 +65,18 @@ public struct ICEServer: Sendable, Hashable {
     self.username = username
     self.credential = credential
   }
+
+  /// When time-limited credentials end, in seconds of unix time: their username begins with it and a colon
+  /// (draft-uberti-behave-turn-rest-00 section 2.2). Nil for others.
+  public var expiresAt: Int64? {
+    guard let username, let colon = username.firstIndex(of: ":"), let time = Int64(username[..<colon]),
+      time > 1_000_000_000
+    else { return nil }
+    return time
+  }
+}
+
+extension ICEServer: CustomStringConvertible {
+  /// Without the credential.
+  public var description: String { urls.map(\.description).joined(separator: " ") }
 }

@@ -1,0 +1,44 @@
+internal import ICE
+internal import NIOCore
+internal import PeerConnection
+internal import Wire
+
+// Candidates that servers give.
+extension PeerHub {
+  func gather(for id: PeerID, from servers: [ICEServer]) {
+    let gatherer =
+      self.gatherer
+      ?? CandidateGatherer(eventLoop: eventLoop, now: now) { [weak self] datagram, server in
+        self?.write(datagram, to: server)
+      } found: { [weak self] peer, finding in
+        self?.take(finding, for: peer)
+      }
+    self.gatherer = gatherer
+    gatherer.gather(for: id, from: servers)
+  }
+
+  /// The addresses of this machine have changed: what servers have said no longer holds.
+  func regather(_ peer: Peer) {
+    guard let gatherer, gatherer.serves(peer.id) else { return }
+    peer.connection.resumeGathering()
+    gatherer.begin(peer.id)
+  }
+
+  private func take(_ finding: CandidateGatherer.Finding, for id: PeerID) {
+    with(id) { connection, now in
+      switch finding {
+      case .serverReflexive(let address, let base):
+        connection.addServerReflexiveCandidate(address, base: base, now: now)
+      case .complete:
+        connection.endLocalCandidates(now: now)
+      }
+    }
+  }
+
+  /// To a server, which is no peer.
+  private func write(_ datagram: [UInt8], to server: TransportAddress) {
+    guard let socket, let destination = SocketAddress(server, forIPv6Socket: socket.isIPv6) else { return }
+    writer.write(datagram, to: server, at: destination, through: socket)
+    flush()
+  }
+}

@@ -1,0 +1,4 @@
+public import DeviceNames
+public import ICE
+
+extension ICEServerURL: ConfigurationText {}

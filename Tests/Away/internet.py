@@ -1,0 +1,165 @@
+"""An Internet of this machine's own, in network namespaces: a core, a public server, and two homes behind routers of any kind.
+
+Routers drop what nobody asked for, as those of families do; they never refuse it. Nothing leaves the machine. Needs root.
+
+Addresses, of the ranges for documentation (RFC 5737): the child's side 203.0.113.0/24, the parent's 198.51.100.0/24, the
+server's 192.0.2.0/24. Each home has 192.168.1.0/24 or 192.168.2.0/24; a carrier's NAT has 100.64.0.0/24 inside (RFC 6598).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import Any, Self
+
+#: The ways in which a host may be connected, by mapping and filtering (RFC 4787 sections 4.1 and 5).
+#: none: no NAT. full-cone: endpoint-independent filtering. address-restricted: address-dependent filtering. port-restricted:
+#: address and port-dependent filtering, endpoint-independent mapping. symmetric: also the mapping depends on address and port.
+#: cgnat: a carrier's port-restricted NAT behind the home's port-restricted one.
+KINDS = ("none", "full-cone", "address-restricted", "port-restricted", "symmetric", "cgnat")
+
+SERVER = "192.0.2.2"
+CHILD_PORT = 8443
+
+
+def needs_relay(first: str, second: str) -> bool:
+    """Whether no direct path can be found: one end takes another port for each peer, and the other lets nothing else in."""
+    narrow = {"port-restricted", "symmetric", "cgnat"}
+    return "symmetric" in (first, second) and first in narrow and second in narrow
+
+
+def run(*arguments: str, text: str | None = None) -> None:
+    done = subprocess.run(arguments, input=text, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(arguments)}: {done.stderr.strip()}")
+
+
+class Side:
+    """One end: its host's namespace and public address."""
+
+    def __init__(self, internet: Internet, name: str, public: str, gateway: str, home: str):
+        self.internet, self.name = internet, name
+        self.public, self.gateway, self.home = public, gateway, home
+        self.host = internet.namespace(f"{name}-host")
+        self.routers: list[str] = []
+
+    def connect(self, kind: str) -> None:
+        """Through routers of this kind; whatever was there before is gone."""
+        wan = f"{self.name}-wan"
+        core = self.internet.core
+        for router in self.routers:
+            self.internet.remove(router)
+        self.routers = []
+        subprocess.run(["ip", "-n", core, "link", "delete", wan], capture_output=True)
+        subprocess.run(["ip", "-n", self.host, "link", "delete", "eth0"], capture_output=True)
+        # From the outside to the inside: where the next is plugged in, its address there, and its gateway's.
+        ends: list[tuple[str, str, str, str]] = []
+        layers = {"none": [], "cgnat": ["port-restricted", "port-restricted"]}.get(kind, [kind])
+        outer, device, subnet = core, wan, f"{self.gateway}/24"
+        address, gateway = self.public, self.gateway
+        for index, layer in enumerate(layers):
+            router = self.internet.namespace(f"{self.name}-router{index}")
+            self.routers.append(router)
+            join(outer, device, subnet, router, "wan", f"{address}/24")
+            run("ip", "-n", router, "route", "add", "default", "via", gateway)
+            is_last = index == len(layers) - 1
+            inner = self.home if is_last else "100.64.0"
+            ends.append((router, layer, f"{inner}.1", f"{inner}.{10 if is_last else 2}"))
+            outer, device, subnet = router, "lan", f"{inner}.1/24"
+            address, gateway = f"{inner}.{10 if is_last else 2}", f"{inner}.1"
+        join(outer, device, subnet, self.host, "eth0", f"{address}/24")
+        run("ip", "-n", self.host, "route", "add", "default", "via", gateway)
+        for router, layer, _, inside in ends:
+            run("ip", "netns", "exec", router, "sysctl", "-qw", "net.ipv4.ip_forward=1")
+            run("ip", "netns", "exec", router, "nft", "-f", "-", text=rules(layer, inside))
+
+    def prefix(self) -> list[str]:
+        return ["ip", "netns", "exec", self.host]
+
+    def block_udp(self) -> None:
+        """As some offices do: the router next to the host lets TCP alone through."""
+        rule = "table ip office { chain forward { type filter hook forward priority -10; meta l4proto udp drop; }; }"
+        run("ip", "netns", "exec", self.routers[-1], "nft", rule)
+
+
+class Internet:
+    def __init__(self) -> None:
+        self.tag = f"cradle-{os.getpid()}"
+        self.namespaces: list[str] = []
+        try:
+            self.core = self.namespace("core")
+            run("ip", "netns", "exec", self.core, "sysctl", "-qw", "net.ipv4.ip_forward=1")
+            self.server = self.namespace("server")
+            join(self.core, "server", "192.0.2.1/24", self.server, "eth0", f"{SERVER}/24")
+            run("ip", "-n", self.server, "route", "add", "default", "via", "192.0.2.1")
+            self.child = Side(self, "child", "203.0.113.2", "203.0.113.1", "192.168.1")
+            self.parent = Side(self, "parent", "198.51.100.2", "198.51.100.1", "192.168.2")
+        except BaseException:
+            self.close()
+            raise
+
+    def namespace(self, name: str) -> str:
+        full = f"{self.tag}-{name}"
+        run("ip", "netns", "add", full)
+        self.namespaces.append(full)
+        run("ip", "-n", full, "link", "set", "lo", "up")
+        run("ip", "netns", "exec", full, "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1")
+        return full
+
+    def remove(self, namespace: str) -> None:
+        subprocess.run(["ip", "netns", "delete", namespace], capture_output=True)
+        self.namespaces.remove(namespace)
+
+    def close(self) -> None:
+        for namespace in list(self.namespaces):
+            self.remove(namespace)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+def join(first: str, first_device: str, first_address: str, second: str, second_device: str, second_address: str) -> None:
+    """A cable between two namespaces."""
+    run("ip", "link", "add", first_device, "netns", first, "type", "veth", "peer", "name", second_device, "netns", second)
+    for namespace, device, address in ((first, first_device, first_address), (second, second_device, second_address)):
+        run("ip", "-n", namespace, "addr", "add", address, "dev", device)
+        run("ip", "-n", namespace, "link", "set", device, "up")
+
+
+def rules(kind: str, inside: str) -> str:
+    """nft's rules of a router. The child's HTTPS port is forwarded, as its owner has set it up."""
+    mapping = "masquerade fully-random" if kind == "symmetric" else "masquerade"
+    unasked = {
+        "full-cone": f"iif wan udp dport 1024-65535 dnat to {inside}",
+        "address-restricted": f"iif wan ip saddr @talked udp dport 1024-65535 dnat to {inside}",
+    }.get(kind, "")
+    note = "oif wan meta l4proto udp add @talked { ip daddr }" if kind == "address-restricted" else ""
+    return f"""
+table ip router {{
+  set talked {{ type ipv4_addr; flags dynamic, timeout; timeout 5m; }}
+  chain prerouting {{
+    type nat hook prerouting priority dstnat;
+    iif wan tcp dport {CHILD_PORT} dnat to {inside}
+    {unasked}
+  }}
+  chain postrouting {{
+    type nat hook postrouting priority srcnat;
+    oif wan {mapping}
+  }}
+  chain forward {{
+    type filter hook forward priority filter; policy drop;
+    {note}
+    ct state established,related accept
+    iif lan accept
+    ct status dnat accept
+  }}
+  chain input {{
+    type filter hook input priority filter; policy drop;
+    iif {{ lo, lan }} accept
+    ct state established accept
+  }}
+}}
+"""
