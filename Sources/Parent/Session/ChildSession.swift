@@ -31,6 +31,10 @@ final class ChildSession {
   private let notify: (Event) -> Void
   private let channel: Channel
   private var isOver = false
+  /// The child has answered.
+  private var isAnswered = false
+  /// Until a path has been found.
+  private var search: PathSearch?
   /// Where data comes in here, and where it comes from.
   private var path: (local: IPAddress, remote: IPAddress)?
   /// How long to wait for the reason of an end.
@@ -94,10 +98,12 @@ final class ChildSession {
 
   private func makeOffer(_ reach: NetworkReach) -> SessionDescription? {
     guard !isOver else { return nil }
+    let servers = reach == .elsewhere ? signaling.servers : []
+    search = PathSearch(reach: reach, hasServers: !servers.isEmpty)
     do {
       let (peer, offer) = try hub.offer(
         configuration: configuration, wantsDataChannel: true, includingLoopback: reach == .sameMachine,
-        servers: reach == .elsewhere ? signaling.servers : [])
+        servers: servers)
       self.peer = peer
       channel.peer = peer
       return offer
@@ -112,6 +118,7 @@ final class ChildSession {
     guard !isOver else { return }
     switch event {
     case .stateChanged(.connected):
+      search = nil
       openChannel()
       tell(.connected)
     case .stateChanged(.disconnected):
@@ -123,6 +130,7 @@ final class ChildSession {
       path = (pair.localAddress.ip, pair.remoteAddress.ip)
       if let before, before.remote != pair.remoteAddress.ip { signaling.pathChanged(to: pair.remoteAddress.ip) }
     case .localCandidate(let candidate):
+      search?.note(candidate)
       signaling.addLocalCandidate(candidate)
     case .localCandidatesComplete:
       signaling.addLocalCandidate(nil)
@@ -222,6 +230,7 @@ final class ChildSession {
         failure = error
       }
     }
+    isAnswered = true
     if let failure { end(.refused("the answer does not fit: \(failure)")) }
   }
 
@@ -231,6 +240,9 @@ final class ChildSession {
 
   private func end(_ reason: SessionEnd) {
     guard !isOver else { return }
+    var reason = reason
+    // Both ends give up at about the same time; the other's goodbye says nothing of why.
+    if case .lost = reason, isAnswered, let search { reason = .lost(search.failure) }
     leave {}
     notify(.over(reason))
   }

@@ -1,0 +1,37 @@
+internal import ICE
+internal import Wire
+
+/// What a session has tried to reach a child that answers, for the case that none of it works.
+struct PathSearch {
+  private(set) var reach: NetworkReach
+  private(set) var hasServers: Bool
+  /// Of our own candidates.
+  private var types: Set<ICECandidateType> = [.host]
+
+  init(reach: NetworkReach, hasServers: Bool) {
+    self.reach = reach
+    self.hasServers = hasServers
+  }
+
+  /// - Parameter candidate: one that a server gave (`candidate:…`).
+  mutating func note(_ candidate: String) {
+    if let candidate = try? ICECandidate(attribute: candidate) { types.insert(candidate.type) }
+  }
+
+  /// For a person.
+  var failure: String {
+    let found = "the child answers, but no path for picture and sound was found"
+    guard reach == .elsewhere else {
+      return "\(found): does a firewall or the router keep this device from the child's UDP port (`media-ports`)?"
+    }
+    if types.contains(.relayed) { return "\(found), not even through the relay; is UDP blocked at the child's end?" }
+    if !hasServers {
+      return "\(found): both networks hide their devices, and no STUN or TURN server is known. Name one under `ice-servers` in "
+        + "child.yaml, and connect once at home so that this parent learns of it"
+    }
+    if types.contains(.serverReflexive) {
+      return "\(found): between these two networks a relay is needed. Name a TURN server under `ice-servers` in child.yaml"
+    }
+    return "\(found): no STUN or TURN server answered; is UDP blocked in this network?"
+  }
+}
