@@ -1,6 +1,6 @@
 public import Wire
 
-/// The type of an attribute. RFC 8489 section 18.3, RFC 8445 section 20.2.
+/// The type of an attribute. RFC 8489 section 18.3, RFC 8445 section 20.2, RFC 8656 section 18.
 public struct STUNAttributeType: RawRepresentable, Hashable, Sendable {
   public var rawValue: UInt16
 
@@ -13,13 +13,21 @@ public struct STUNAttributeType: RawRepresentable, Hashable, Sendable {
   public static let messageIntegrity = STUNAttributeType(rawValue: 0x0008)
   public static let errorCode = STUNAttributeType(rawValue: 0x0009)
   public static let unknownAttributes = STUNAttributeType(rawValue: 0x000a)
+  public static let channelNumber = STUNAttributeType(rawValue: 0x000c)
+  public static let lifetime = STUNAttributeType(rawValue: 0x000d)
+  public static let xorPeerAddress = STUNAttributeType(rawValue: 0x0012)
+  public static let data = STUNAttributeType(rawValue: 0x0013)
   public static let realm = STUNAttributeType(rawValue: 0x0014)
   public static let nonce = STUNAttributeType(rawValue: 0x0015)
+  public static let xorRelayedAddress = STUNAttributeType(rawValue: 0x0016)
+  public static let requestedAddressFamily = STUNAttributeType(rawValue: 0x0017)
+  public static let requestedTransport = STUNAttributeType(rawValue: 0x0019)
   public static let messageIntegritySHA256 = STUNAttributeType(rawValue: 0x001c)
   public static let xorMappedAddress = STUNAttributeType(rawValue: 0x0020)
   public static let priority = STUNAttributeType(rawValue: 0x0024)
   public static let useCandidate = STUNAttributeType(rawValue: 0x0025)
   public static let software = STUNAttributeType(rawValue: 0x8022)
+  public static let alternateServer = STUNAttributeType(rawValue: 0x8023)
   public static let fingerprint = STUNAttributeType(rawValue: 0x8028)
   public static let iceControlled = STUNAttributeType(rawValue: 0x8029)
   public static let iceControlling = STUNAttributeType(rawValue: 0x802a)
@@ -28,9 +36,19 @@ public struct STUNAttributeType: RawRepresentable, Hashable, Sendable {
 
   /// Whether a receiver that does not know it must reject the message. RFC 8489 section 14.
   public var isComprehensionRequired: Bool { rawValue < 0x8000 }
+
+  /// Whether it has a meaning in the methods of TURN only.
+  var isOfTURN: Bool {
+    switch self {
+    case .channelNumber, .lifetime, .xorPeerAddress, .data, .xorRelayedAddress, .requestedAddressFamily,
+      .requestedTransport:
+      true
+    default: false
+    }
+  }
 }
 
-/// One attribute with its value. RFC 8489 section 14, RFC 8445 section 16.1.
+/// One attribute with its value. RFC 8489 section 14, RFC 8445 section 16.1, RFC 8656 section 18.
 ///
 /// The integrity attributes and FINGERPRINT are not included: `STUNMessage.encode` creates them,
 /// `STUNMessage.verifyIntegrity` and `hasValidFingerprint` check them.
@@ -51,6 +69,19 @@ public enum STUNAttribute: Hashable, Sendable {
   case iceControlling(UInt64)
   /// The number of the nomination; the highest counts. draft-thatcher-ice-renomination-01.
   case nomination(UInt32)
+  /// 0x4000...0x4fff.
+  case channelNumber(UInt16)
+  /// In seconds.
+  case lifetime(UInt32)
+  case xorPeerAddress(TransportAddress)
+  case xorRelayedAddress(TransportAddress)
+  /// What is relayed.
+  case data([UInt8])
+  /// A protocol number of IANA; 17 is UDP.
+  case requestedTransport(UInt8)
+  case requestedAddressFamily(isIPv6: Bool)
+  /// RFC 8489 section 14.15.
+  case alternateServer(TransportAddress)
   /// Any other attribute, with its value without padding.
   case raw(STUNAttributeType, [UInt8])
 
@@ -69,6 +100,14 @@ public enum STUNAttribute: Hashable, Sendable {
     case .iceControlled: .iceControlled
     case .iceControlling: .iceControlling
     case .nomination: .nomination
+    case .channelNumber: .channelNumber
+    case .lifetime: .lifetime
+    case .xorPeerAddress: .xorPeerAddress
+    case .xorRelayedAddress: .xorRelayedAddress
+    case .data: .data
+    case .requestedTransport: .requestedTransport
+    case .requestedAddressFamily: .requestedAddressFamily
+    case .alternateServer: .alternateServer
     case .raw(let type, _): type
     }
   }
@@ -121,7 +160,7 @@ extension STUNAttribute {
       let tieBreaker = try reader.readUInt64()
       return type == .iceControlled ? .iceControlled(tieBreaker) : .iceControlling(tieBreaker)
     default:
-      return .raw(type, Array(value))
+      return try decodeTURN(type, value, transactionID: transactionID)
     }
   }
 
@@ -132,7 +171,7 @@ extension STUNAttribute {
   }
 
   /// RFC 8489 sections 14.1 and 14.2.
-  private static func decodeAddress(
+  static func decodeAddress(
     _ value: ArraySlice<UInt8>, mask: STUNTransactionID?
   ) throws(WireError) -> TransportAddress {
     var reader = ByteReader(value)
@@ -186,6 +225,15 @@ extension STUNAttribute {
     case .nomination(let number): writer.write(number)
     case .useCandidate: break
     case .iceControlled(let tieBreaker), .iceControlling(let tieBreaker): writer.write(tieBreaker)
+    case .alternateServer(let address): Self.write(address, mask: nil, to: &writer)
+    case .xorPeerAddress(let address), .xorRelayedAddress(let address):
+      Self.write(address, mask: transactionID, to: &writer)
+    case .data(let bytes): writer.write(contentsOf: bytes)
+    case .lifetime(let seconds): writer.write(seconds)
+    // Both leave room behind them. RFC 8656 sections 18.1 and 18.8.
+    case .channelNumber(let number): writer.write(UInt32(number) << 16)
+    case .requestedTransport(let number): writer.write(UInt32(number) << 24)
+    case .requestedAddressFamily(let isIPv6): writer.write(UInt32(isIPv6 ? 2 : 1) << 24)
     }
     return writer.bytes
   }

@@ -6,7 +6,7 @@ public enum STUNClass: UInt8, Hashable, Sendable {
   case errorResponse = 3
 }
 
-/// The method of a message: 12 bits. RFC 8489 section 18.2; TURN registers more.
+/// The method of a message: 12 bits. RFC 8489 section 18.2, RFC 8656 section 17.
 public struct STUNMethod: RawRepresentable, Hashable, Sendable {
   public var rawValue: UInt16
 
@@ -15,6 +15,14 @@ public struct STUNMethod: RawRepresentable, Hashable, Sendable {
   }
 
   public static let binding = STUNMethod(rawValue: 0x001)
+  public static let allocate = STUNMethod(rawValue: 0x003)
+  public static let refresh = STUNMethod(rawValue: 0x004)
+  /// An indication: from the client, for a peer.
+  public static let send = STUNMethod(rawValue: 0x006)
+  /// An indication: from a peer, for the client.
+  public static let data = STUNMethod(rawValue: 0x007)
+  public static let createPermission = STUNMethod(rawValue: 0x008)
+  public static let channelBind = STUNMethod(rawValue: 0x009)
 }
 
 /// The 96 bits that tie a response to its request. RFC 8489 section 5.

@@ -39,6 +39,11 @@ extension STUNMessage {
     first { if case .iceControlled(let tieBreaker) = $0 { tieBreaker } else { nil } }
   }
 
+  /// The reason that comes with `errorCode`, as the sender wrote it.
+  public var errorReason: String? {
+    first { if case .errorCode(_, let reason) = $0 { reason } else { nil } }
+  }
+
   public var realm: String? {
     first { if case .realm(let text) = $0 { text } else { nil } }
   }
@@ -47,14 +52,40 @@ extension STUNMessage {
     first { if case .nonce(let bytes) = $0 { bytes } else { nil } }
   }
 
-  /// Unknown comprehension-required attributes: those without a case here, except `understood`. A request with any is
-  /// answered with 420. RFC 8489 section 6.3.1.
+  /// In seconds.
+  public var lifetime: UInt32? {
+    first { if case .lifetime(let seconds) = $0 { seconds } else { nil } }
+  }
+
+  public var peerAddress: TransportAddress? {
+    first { if case .xorPeerAddress(let address) = $0 { address } else { nil } }
+  }
+
+  public var relayedAddress: TransportAddress? {
+    first { if case .xorRelayedAddress(let address) = $0 { address } else { nil } }
+  }
+
+  public var alternateServer: TransportAddress? {
+    first { if case .alternateServer(let address) = $0 { address } else { nil } }
+  }
+
+  public var channelNumber: UInt16? {
+    first { if case .channelNumber(let number) = $0 { number } else { nil } }
+  }
+
+  /// What is relayed.
+  public var data: [UInt8]? {
+    first { if case .data(let bytes) = $0 { bytes } else { nil } }
+  }
+
+  /// Unknown comprehension-required attributes: those without a case here, except `understood`, and those of TURN in a
+  /// Binding request. A request with any is answered with 420. RFC 8489 section 6.3.1.
   public func unknownComprehensionRequired(understood: Set<STUNAttributeType> = []) -> [STUNAttributeType] {
     attributes.compactMap { attribute in
-      guard case .raw(let type, _) = attribute, type.isComprehensionRequired, !understood.contains(type) else {
-        return nil
-      }
-      return type
+      let type = attribute.type
+      var isUnknown = method == .binding && type.isOfTURN
+      if case .raw = attribute { isUnknown = type.isComprehensionRequired }
+      return isUnknown && !understood.contains(type) ? type : nil
     }
   }
 
