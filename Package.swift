@@ -132,14 +132,14 @@ let shells: [Target] = [
   room(
     "Server", in: "Network/Server",
     needs: [
-      "Wire", "PeerConnection", "Signaling", "Messages", "SecureTransport", "SDP", "STUN", "ICE", "CLinux",
+      "Wire", "STUN", "TURN", "PeerConnection", "Signaling", "Messages", "SecureTransport", "SDP", "ICE", "CLinux",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
       product("NIOWebSocket", nio),
     ]),
   room(
     "Storage", in: "Storage",
     needs: [
-      "Wire", "JSON", "ICE", "DeviceNames", "Pairing", "Signaling", "Control", "NightReport", "Notifications", "CYAML",
+      "Wire", "TURN", "JSON", "DeviceNames", "Pairing", "Signaling", "Control", "NightReport", "Notifications", "CYAML",
       "CSQLite",
     ]),
   // The window of the viewer, and notifications.
@@ -155,7 +155,7 @@ let programs: [Target] = [
   room(
     "Child", in: "Child",
     needs: [
-      "Wire", "JSON", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing",
+      "Wire", "JSON", "TURN", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing",
       "Signaling", "Control", "Monitoring", "NightReport", "HearingProof", "Notifications", "DeviceNames", "Messages",
       "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery", "SecureTransport",
       "Identity", "Server", "Storage", "Health", "QRCode", "Web", product("NIOCore", nio), product("NIOPosix", nio),
@@ -165,7 +165,7 @@ let programs: [Target] = [
   room(
     "Parent", in: "Parent",
     needs: [
-      "Wire", "JSON", "ICE", "SDP", "RTPReceiving", "SCTP", "PeerConnection", "Pairing", "Signaling", "Control",
+      "Wire", "JSON", "TURN", "ICE", "SDP", "RTPReceiving", "SCTP", "PeerConnection", "Pairing", "Signaling", "Control",
       "Monitoring", "NightReport", "HearingProof", "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Picture",
       "Devices",
       "Pipelines", "Discovery", "SecureTransport",
@@ -256,7 +256,7 @@ let checks: [Target] = [
   tests(
     "StorageTests",
     needs: [
-      "Wire", "ICE", "DeviceNames", "Pairing", "Control", "NightReport", "Notifications", "Storage", "TestSupport",
+      "Wire", "TURN", "DeviceNames", "Pairing", "Control", "NightReport", "Notifications", "Storage", "TestSupport",
       "store-probe",
     ], exclude: ["store-probe"]),
   // Runs in a network namespace of its own, with an Avahi of its own.

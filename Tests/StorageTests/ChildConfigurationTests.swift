@@ -1,5 +1,5 @@
-import ICE
 import DeviceNames
+import TURN
 import Testing
 
 @testable import Storage
@@ -46,7 +46,7 @@ import Testing
       "height",
       "framerate", "rpicam", "controls", "slow-shutter", "night", "infrared", "microphone", "speaker", "maximum-volume",
       "lights", "lullabies", "video", "bitrate-kbps", "unheard", "hearing-test",
-      "ice-servers", "notify", "record",
+      "ice-servers", "away", "notify", "record",
     ] {
       #expect(text.contains("\(key):"), "\(key)")
     }
@@ -120,7 +120,24 @@ import Testing
     #expect(configuration.iceServers[0].urls.map(\.host) == ["stun.example.org", "2001:db8::1"])
     #expect(configuration.iceServers[0].urls.map(\.port) == [3478, 3479])
     #expect(configuration.iceServers[1].urls[0].description == "turns:turn.example.org:5349?transport=tcp")
-    #expect(configuration.iceServers[1].username == "12345")
+    #expect(configuration.iceServers[1].access == .password(username: "12345", .text("a: b")))
+  }
+
+  @Test func serversAwayFromHome() throws {
+    let configuration = try Self.parse(
+      """
+      ice-servers:
+        - urls: ["turn:a?transport=udp", "turns:a"]
+          secret: {file: /etc/cradle/turn-secret}
+        - urls: stun:b
+      away: {relay: only, relay-bitrate-kbps: 400}
+      """)
+    #expect(
+      configuration.iceServers.map(\.access) == [
+        .secret(.file(path: "/etc/cradle/turn-secret", prefix: "")), .everybody,
+      ])
+    #expect(configuration.away == .init(relay: .only, relayBitrateKbps: 400))
+    #expect(try Self.parse("").away == .init(relay: .allow, relayBitrateKbps: 800))
   }
 
   @Test func emptyListsMeanNone() throws {
@@ -199,6 +216,9 @@ import Testing
     ("ice-servers: [{urls: [\"http://a\"]}]", "ice-servers[0].urls[0]", 1),
     ("ice-servers: [{urls: [\"turn:a\"]}]", "ice-servers[0]", 1),
     ("ice-servers: [{urls: [\"stun:a\"], username: a}]", "ice-servers[0]", 1),
+    ("ice-servers: [{urls: [\"turn:a\"], username: a, secret: b}]", "ice-servers[0]", 1),
+    ("ice-servers: [{urls: [\"turn:a\"], secret: {file: x}}]", "ice-servers[0].secret.file", 1),
+    ("away: {relay: sometimes}", "away.relay", 1), ("away: {relay-bitrate-kbps: 29}", "away.relay-bitrate-kbps", 1),
     ("[a, b]", "", 1), ("just text", "", 1), ("? [a]\n: b", "", 1),
   ])
   func impossibleValueIsRefusedByKeyAndLine(text: String, key: String, line: Int) {

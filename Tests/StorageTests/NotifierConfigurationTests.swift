@@ -92,8 +92,8 @@ import Testing
   @Test func filesWithSecretsMustBePrivate() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "value-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: path) }
-    let value = ChildConfiguration.Notifier.Value.file(path: path, prefix: "Bearer ")
-    #expect(throws: NotifierValueError(description: "there is no file \(path)")) { try value.read() }
+    let value = ConfiguredValue.file(path: path, prefix: "Bearer ")
+    #expect(throws: ConfiguredValueError(description: "there is no file \(path)")) { try value.read() }
     func write(_ text: String, _ mode: Int) throws {
       try Data(text.utf8).write(to: URL(filePath: path))
       try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
@@ -102,11 +102,11 @@ import Testing
     #expect(try value.read() == "Bearer tk_1")
     for (text, mode) in [("tk_1", 0o644), ("", 0o600), ("\n", 0o600), ("a\r\nX: y", 0o600)] {
       try write(text, mode)
-      let error = #expect(throws: NotifierValueError.self) { try value.read() }
+      let error = #expect(throws: ConfiguredValueError.self) { try value.read() }
       #expect(error?.description.contains("tk_1") == false)
     }
     try write(String(repeating: "x", count: 5000), 0o600)
-    #expect(throws: NotifierValueError.self) { try value.read() }
+    #expect(throws: ConfiguredValueError.self) { try value.read() }
   }
 }
 

@@ -1,7 +1,7 @@
 internal import Control
 internal import Devices
 internal import Frames
-internal import ICE
+internal import TURN
 internal import Pairing
 internal import PeerConnection
 internal import Pipelines
@@ -59,12 +59,12 @@ extension ControlService {
         lights: !lights.isEmpty, speaker: hasSpeaker, cameras: !viewers.cameras.isEmpty,
         recordings: recording.isConfigured
       ).map(\.rawValue), permissions: viewer.permissions.names, viewer: viewer.id,
-      state: state.document, away: viewer.pair == nil ? nil : away)
+      state: state.document, away: viewer.pair.map(away))
   }
 
   /// For paired parents: tokens are for players in the home, which are told by WHEP's `Link` fields.
-  private var away: AwayDocument {
-    let servers = viewers.settings.iceServers.map {
+  private func away(for pair: String) -> AwayDocument {
+    let servers = viewers.servers.servers(for: pair).map {
       AwayDocument.Server(urls: $0.urls.map(\.description), username: $0.username, credential: $0.credential)
     }
     return AwayDocument(iceServers: servers)

@@ -1,5 +1,5 @@
 internal import Frames
-internal import ICE
+internal import TURN
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
@@ -37,10 +37,6 @@ final class Routes: @unchecked Sendable {
     self.logger = logger
     whep = WHEPEndpoint(
       configuration: WHEPConfiguration(
-        iceServers: configuration.iceServers.map { server in
-          WHEPICEServer(
-            urls: server.urls.map(\.description), username: server.username, credential: server.credential)
-        },
         maximumSessions: ViewerAdmission.places),
       random: SystemRandomNumberGenerator())
     viewers.registry.observe { [weak self] event in
@@ -115,6 +111,9 @@ final class Routes: @unchecked Sendable {
       return HTTPResponse(response)
     case .createSession(let creation):
       let result = create(creation, token: record.flatMap { $0 }, isFromLoopback: request.isFromLoopback)
+      whep.iceServers = viewers.servers.servers(for: record.flatMap { $0 }?.id ?? "viewer").map { server in
+        WHEPICEServer(urls: server.urls.map(\.description), username: server.username, credential: server.credential)
+      }
       return HTTPResponse(whep.completeCreate(creation.session, result))
     case .addCandidates(let session, let fragment, let response):
       if let open = viewers.registry.session(whep: session) {

@@ -106,8 +106,8 @@ public final class ChildNode: Sendable {
     let viewers = Viewers(
       settings: .init(
         childName: profile.name, childID: profile.id, version: Self.version,
-        bitrateKbps: configuration.video.bitrateKbps, startKbps: media.startKbps,
-        iceServers: configuration.iceServers),
+        bitrateKbps: configuration.video.bitrateKbps, startKbps: media.startKbps),
+      servers: ServerBook(configuration, logger: logger),
       hub: try profile.makeHub(on: loop), credentials: ViewerCredentials(tokens: tokens, pairing: pairing),
       cameras: media.cameras, audio: media.audio, logger: logger)
     let notifiers = NotifierBoard(

@@ -32,7 +32,7 @@ struct NotifierRequest {
     trust = settings.authorities.map { .authorities(file: $0) } ?? .system
   }
 
-  private static func url(_ value: ChildConfiguration.Notifier.Value) throws(Problem) -> HTTPURL {
+  private static func url(_ value: ConfiguredValue) throws(Problem) -> HTTPURL {
     let text = try read(value)
     do throws(HTTPURLError) {
       return try HTTPURL(text)
@@ -41,8 +41,8 @@ struct NotifierRequest {
     }
   }
 
-  private static func read(_ value: ChildConfiguration.Notifier.Value) throws(Problem) -> String {
-    do throws(NotifierValueError) {
+  private static func read(_ value: ConfiguredValue) throws(Problem) -> String {
+    do throws(ConfiguredValueError) {
       return try value.read()
     } catch {
       throw Problem(description: error.description)

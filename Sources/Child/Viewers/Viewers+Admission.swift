@@ -38,7 +38,7 @@ extension Viewers {
     do throws(PeerHubError) {
       (peer, answer) = try hub.connect(
         offer: offer, configuration: peerConfiguration(permissions: permissions, camera: camera),
-        includingLoopback: includingLoopback, servers: reach == .elsewhere ? settings.iceServers : [])
+        includingLoopback: includingLoopback, servers: reach == .elsewhere ? self.servers.own() : [])
     } catch {
       switch error {
       case .full: throw .admission(.full)

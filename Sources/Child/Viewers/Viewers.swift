@@ -3,7 +3,6 @@ internal import DeviceNames
 internal import Devices
 internal import Frames
 internal import ICE
-internal import ICE
 internal import Logging
 internal import NIOCore
 internal import Pairing
@@ -15,6 +14,7 @@ internal import SCTP
 internal import SDP
 internal import Server
 internal import Signaling
+internal import Storage
 internal import Wire
 
 /// All viewers: admits them, sends them their media, and tells cameras and encoders what is needed.
@@ -27,11 +27,11 @@ final class Viewers: @unchecked Sendable {
     var version: String
     var bitrateKbps: ClosedRange<Int>
     var startKbps: Int
-    /// Asked for candidates when a viewer comes from elsewhere.
-    var iceServers: [ICEServer]
   }
 
   let settings: Settings
+  /// Asked for candidates when a viewer comes from elsewhere.
+  let servers: ServerBook
   let hub: PeerHub
   let registry = ViewerRegistry()
   let credentials: ViewerCredentials
@@ -55,10 +55,12 @@ final class Viewers: @unchecked Sendable {
   var recorded: ((EncodedMedia) -> Void)?
 
   init(
-    settings: Settings, hub: PeerHub, credentials: ViewerCredentials, cameras: [VideoPipeline], audio: AudioPipeline,
+    settings: Settings, servers: ServerBook, hub: PeerHub, credentials: ViewerCredentials, cameras: [VideoPipeline],
+    audio: AudioPipeline,
     logger: Logger
   ) {
     self.settings = settings
+    self.servers = servers
     self.hub = hub
     self.credentials = credentials
     self.cameras = cameras.map { pipeline in
@@ -302,7 +304,7 @@ final class Viewers: @unchecked Sendable {
       let allocation = track.allocator.allocate(
         connected.map { session in
           RenditionAllocator.Viewer(
-            id: session.peer, estimateKbps: session.estimateKbps,
+            id: session.peer, estimateKbps: pictureEstimate(of: session),
             soundKbps: session.hearsSound
               ? session.soundRoute.kbps(ofEstimate: session.estimateKbps ?? settings.startKbps) : 0,
             since: session.connectedAt ?? now)
@@ -320,6 +322,12 @@ final class Viewers: @unchecked Sendable {
         requestPicture(for: session, from: track.pipeline, now: now)
       }
     }
+  }
+
+  /// Through a relay no more than its owner wants to pay for.
+  private func pictureEstimate(of session: ViewerSession) -> Int? {
+    guard hub.connection(session.peer)?.selectedPair?.isRelayed ?? false else { return session.estimateKbps }
+    return min(session.estimateKbps ?? settings.startKbps, servers.away.relayBitrateKbps)
   }
 
   /// A viewer misses something that cannot be sent again. If its path loses packets and others watch the same rendition,

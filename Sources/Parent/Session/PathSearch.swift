@@ -26,11 +26,13 @@ struct PathSearch {
     }
     if types.contains(.relayed) { return "\(found), not even through the relay; is UDP blocked at the child's end?" }
     if !hasServers {
-      return "\(found): both networks hide their devices, and no STUN or TURN server is known. Name one under `ice-servers` in "
+      return
+        "\(found): both networks hide their devices, and no STUN or TURN server is known. Name one under `ice-servers` in "
         + "child.yaml, and connect once at home so that this parent learns of it"
     }
     if types.contains(.serverReflexive) {
-      return "\(found): between these two networks a relay is needed. Name a TURN server under `ice-servers` in child.yaml"
+      return
+        "\(found): between these two networks a relay is needed. Name a TURN server under `ice-servers` in child.yaml"
     }
     return "\(found): no STUN or TURN server answered; is UDP blocked in this network?"
   }

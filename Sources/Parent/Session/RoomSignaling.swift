@@ -1,5 +1,5 @@
 internal import Control
-internal import ICE
+internal import TURN
 internal import NIOCore
 internal import PeerConnection
 internal import SDP

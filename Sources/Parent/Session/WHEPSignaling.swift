@@ -1,6 +1,6 @@
 internal import Control
 internal import Frames
-internal import ICE
+internal import TURN
 internal import NIOCore
 internal import PeerConnection
 internal import SDP
@@ -44,7 +44,8 @@ final class WHEPSignaling: SessionSignaling {
   func restartICE(_ ours: RestartedICE) {
     perform(
       whep.restartICE(
-        ufrag: ours.ufrag, pwd: ours.pwd, candidates: ours.candidates, isComplete: ours.isComplete, now: MonotonicClock.now))
+        ufrag: ours.ufrag, pwd: ours.pwd, candidates: ours.candidates, isComplete: ours.isComplete,
+        now: MonotonicClock.now))
   }
 
   func addLocalCandidate(_ candidate: String?) {

@@ -39,6 +39,9 @@ public struct ICECandidatePair: Hashable, Sendable {
   /// RFC 8445 section 6.1.2.3.
   public var priority: UInt64
   public var nominated: Bool
+
+  /// Data passes through a TURN server.
+  public var isRelayed: Bool { local.type == .relayed || remote.type == .relayed }
 }
 
 /// Actions and events from an agent, in order.

@@ -1,7 +1,7 @@
 /// `host`, `host:port`, `[v6]`, `[v6]:port`: RFC 3986 section 3.2.2 without percent encoding.
-package enum HostAndPort {
-  /// Nil if it is neither.
-  package static func split(_ text: String) -> (host: String, port: UInt16?)? {
+public enum HostAndPort {
+  /// The host without brackets; nil for anything else.
+  public static func split(_ text: String) -> (host: String, port: UInt16?)? {
     var host: Substring
     var rest: Substring
     if text.hasPrefix("[") {

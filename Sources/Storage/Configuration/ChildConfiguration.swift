@@ -1,5 +1,4 @@
 public import DeviceNames
-public import ICE
 
 /// The content of config/child.yaml. INTERFACES.md, "Configuration".
 public struct ChildConfiguration: Sendable, Hashable {
@@ -27,7 +26,8 @@ public struct ChildConfiguration: Sendable, Hashable {
   /// When hearing is proven each day: minutes after midnight, local time.
   public var hearingTest: Int?
   /// 0...8.
-  public var iceServers: [ICEServer]
+  public var iceServers: [ICEServerEntry]
+  public var away = Away()
   /// 0...8. None unless configured: what happens in a child's room leaves the house only by the family's will.
   public var notifiers: [Notifier] = []
   /// Off unless configured.

@@ -1,5 +1,4 @@
 internal import DeviceNames
-internal import ICE
 internal import Wire
 
 extension ChildConfiguration {
@@ -48,7 +47,7 @@ extension ChildConfiguration {
   private static let keys = [
     "name", "listen", "tls", "media-ports", "mark-media", "cameras", "microphone", "speaker", "lights", "lullabies",
     "video",
-    "unheard", "hearing-test", "ice-servers", "notify", "record",
+    "unheard", "hearing-test", "ice-servers", "away", "notify", "record",
   ]
 
   private static func read(_ root: YAMLNode, _ reader: ConfigurationReader) -> ChildConfiguration {
@@ -101,6 +100,7 @@ extension ChildConfiguration {
     if let entries = top.list("ice-servers", maximum: 8) {
       result.iceServers = entries.indices.compactMap { iceServer(entries[$0], at: $0, reader) }
     }
+    result.away = away(top)
     result.recording = recording(top)
     if let entries = top.list("notify", maximum: 8) {
       result.notifiers = entries.indices.compactMap { notifier(entries[$0], at: $0, reader) }
@@ -257,45 +257,6 @@ extension ChildConfiguration {
       guard let first = ids[..<index].firstIndex(of: id) else { continue }
       let node = entries[index].mapping?.first { $0.key.scalar?.string == key }?.value ?? entries[index]
       reader.report(node, "\(list)[\(index)].\(key)", "“\(id)” is taken by \(list)[\(first)]; \(key)s must differ")
-    }
-  }
-
-  private static func iceServer(_ node: YAMLNode, at index: Int, _ reader: ConfigurationReader) -> ICEServer? {
-    let keys = ["urls", "username", "credential"]
-    guard let entry = reader.section(node, path: "ice-servers[\(index)]", keys: keys) else { return nil }
-    guard let urls = iceURLs(entry) else { return nil }
-    let isText = { (text: String) in
-      (1...512).contains(text.utf8.count) && text.unicodeScalars.allSatisfy(\.isPrintable)
-    }
-    let username = entry.text("username", what: "1 to 512 bytes of printable text", isAllowed: isText)
-    let credential = entry.text(
-      "credential", what: "1 to 512 bytes of printable text", isSecret: true, isAllowed: isText)
-    // Checks for presence, so that a value refused above is not reported as missing.
-    let given = ["username", "credential"].filter { !(entry.values[$0]?.isNull ?? true) }
-    if given.count == 1 {
-      reader.report(entry.node, entry.path, "username and credential are given both or neither")
-    } else if given.isEmpty, urls.contains(where: \.scheme.isTURN) {
-      reader.report(entry.node, entry.path, "a TURN server needs username and credential")
-    }
-    return ICEServer(urls: urls, username: username, credential: credential)
-  }
-
-  /// A list, or a single URL as in browsers.
-  private static func iceURLs(_ entry: ConfigurationSection) -> [ICEServerURL]? {
-    guard let node = entry.values["urls"] else {
-      entry.reader.report(entry.node, entry.path("urls"), "is missing: \(ICEServerURL.allowed)")
-      return nil
-    }
-    let nodes = node.scalar != nil ? [node] : entry.list("urls", maximum: 8)
-    guard let nodes else { return nil }
-    if nodes.isEmpty { entry.reader.report(node, entry.path("urls"), "must have at least one address") }
-    return nodes.enumerated().compactMap { index, node in
-      guard let url = node.scalar.flatMap({ ICEServerURL($0.string) }) else {
-        entry.reader.report(
-          node, entry.path("urls[\(index)]"), "must be \(ICEServerURL.allowed); but is \(node.kind)")
-        return nil
-      }
-      return url
     }
   }
 }

@@ -1,4 +1,4 @@
 public import DeviceNames
-public import ICE
+public import TURN
 
 extension ICEServerURL: ConfigurationText {}

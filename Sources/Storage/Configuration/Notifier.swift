@@ -10,7 +10,7 @@ extension ChildConfiguration {
     /// 1...32 letters, digits, `-` and `_`; unique.
     public var name: String
     /// May hold a secret: never in a log as a whole.
-    public var url: Value
+    public var url: ConfiguredValue
     public var method: Method
     public var headers: [Header]
     public var body: NotificationTemplate
@@ -27,51 +27,7 @@ extension ChildConfiguration {
 
     public struct Header: Sendable, Hashable {
       public var name: String
-      public var value: Value
-    }
-
-    /// A value that may be a secret.
-    public enum Value: Sendable, Hashable {
-      case text(String)
-      /// `prefix`, then the content of a file without white space around it.
-      case file(path: String, prefix: String)
-
-      /// In bytes.
-      static let maximum = 4096
-
-      /// The value. Reads the file.
-      ///
-      /// - Throws: `NotifierValueError`, which does not repeat the content.
-      public func read() throws(NotifierValueError) -> String {
-        guard case .file(let path, let prefix) = self else {
-          guard case .text(let text) = self else { preconditionFailure("there are two cases") }
-          return text
-        }
-        do throws(PrivateFileError) {
-          try PrivateFileError.checkSharedKey(path)
-        } catch {
-          throw NotifierValueError(description: "\(error)")
-        }
-        let bytes: [UInt8]?
-        do throws(FileError) {
-          bytes = try AtomicFile(path: path).read(maximum: Self.maximum)
-        } catch {
-          throw NotifierValueError(description: "\(error)")
-        }
-        guard let bytes else { throw NotifierValueError(description: "there is no file \(path)") }
-        let isSpace = { (byte: UInt8) in byte == 10 || byte == 13 || byte == 9 || byte == 32 }
-        let content = String(
-          decoding: bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed(), as: UTF8.self)
-        guard !content.isEmpty else { throw NotifierValueError(description: "\(path) is empty") }
-        guard Self.isAllowed(content) else {
-          throw NotifierValueError(description: "\(path) must hold one line of printable text")
-        }
-        return prefix + content
-      }
-
-      static func isAllowed(_ text: String) -> Bool {
-        (1...maximum).contains(text.utf8.count) && text.unicodeScalars.allSatisfy(\.isPrintable)
-      }
+      public var value: ConfiguredValue
     }
 
     /// The `Content-Type` that is sent.
@@ -82,11 +38,6 @@ extension ChildConfiguration {
       return body.contentType
     }
   }
-}
-
-/// Why a value from a file cannot be used. Never repeats the content.
-public struct NotifierValueError: Error, Hashable, Sendable, CustomStringConvertible {
-  public let description: String
 }
 
 // MARK: - Reading
@@ -117,30 +68,6 @@ extension ChildConfiguration {
       body: body(entry),
       filter: NotificationFilter(kinds: kinds, level: level(entry) ?? (kinds == nil ? .warning : .notice)),
       authorities: entry.text("ca", what: "a PEM file", isAllowed: \.isPlainPath))
-  }
-
-  /// Text, or `{file: PATH, prefix: TEXT}`. Values do not appear in messages.
-  private static func value(
-    _ node: YAMLNode, _ path: String, _ reader: ConfigurationReader
-  ) -> Notifier.Value? {
-    if let text = node.scalar?.string {
-      guard !node.isNull, Notifier.Value.isAllowed(text) else {
-        reader.report(node, path, "must be 1 to \(Notifier.Value.maximum) bytes of printable text, or {file: PATH}")
-        return nil
-      }
-      return .text(text)
-    }
-    guard let section = reader.section(node, path: path, keys: ["file", "prefix"]) else { return nil }
-    guard section.values["file"] != nil else {
-      reader.report(node, section.path("file"), "is missing: the file with the value")
-      return nil
-    }
-    guard let file = section.text("file", what: "a file", isAllowed: { $0.isPlainPath && $0.hasPrefix("/") }) else {
-      return nil
-    }
-    let prefix = section.text(
-      "prefix", what: "printable text", isSecret: true, isAllowed: Notifier.Value.isAllowed)
-    return .file(path: file, prefix: prefix ?? "")
   }
 
   /// What the HTTP client says by itself.

@@ -1,4 +1,4 @@
-internal import ICE
+internal import TURN
 internal import NIOCore
 internal import PeerConnection
 internal import Wire
@@ -8,11 +8,15 @@ extension PeerHub {
   func gather(for id: PeerID, from servers: [ICEServer]) {
     let gatherer =
       self.gatherer
-      ?? CandidateGatherer(eventLoop: eventLoop, now: now) { [weak self] datagram, server in
+      ?? CandidateGatherer(eventLoop: eventLoop, now: now, marking: marking) { [weak self] datagram, server in
         self?.write(datagram, to: server)
       } found: { [weak self] peer, finding in
         self?.take(finding, for: peer)
+      } received: { [weak self] datagram, peer, relayed in
+        self?.receive(datagram, from: peer, to: relayed)
+        self?.finishTurn()
       }
+    if self.gatherer == nil { gatherer.renewedServers = { [weak self] in self?.renewedServers() ?? [] } }
     self.gatherer = gatherer
     gatherer.gather(for: id, from: servers)
   }
@@ -29,6 +33,13 @@ extension PeerHub {
       switch finding {
       case .serverReflexive(let address, let base):
         connection.addServerReflexiveCandidate(address, base: base, now: now)
+      case .relayed(let relayed):
+        connection.addRelayedCandidate(
+          relayed.address, related: relayed.mapped, preference: relayed.preference, now: now)
+      case .relayGone(let address):
+        connection.removeRelayedCandidate(address, now: now)
+      case .relayFailed(let reason):
+        onRelayFailure(id, reason)
       case .complete:
         connection.endLocalCandidates(now: now)
       }

@@ -1,5 +1,5 @@
-internal import SecureTransport
 internal import STUN
+internal import SecureTransport
 internal import Wire
 
 /// Asks one STUN server how it sees our socket: a Binding request, sent again until it is answered. RFC 8489 section 6.2.1,
@@ -19,7 +19,8 @@ struct ReflexiveQuery {
     let id = STUNTransactionID.random(using: &random)
     let message = STUNMessage(.request, transactionID: id)
     transaction = STUNClientTransaction(
-      id: id, request: message.encode(fingerprint: false, hashes: CryptoHashes()), retransmission: Self.retransmission, now: now)
+      id: id, request: message.encode(fingerprint: false, hashes: CryptoHashes()), retransmission: Self.retransmission,
+      now: now)
   }
 
   var request: [UInt8] { transaction.request }

@@ -1,4 +1,5 @@
-public import ICE
+internal import ICE
+public import TURN
 public import NIOCore
 public import PeerConnection
 public import SDP
@@ -50,12 +51,16 @@ public final class PeerHub: @unchecked Sendable {
   public var onEvent: EventHandler = { _, _ in }
   /// Called on the event loop when addresses of this machine have appeared or gone, after every connection has been told.
   public var onAddressesChanged: () -> Void = {}
+  /// Called on the event loop when no relay could be had for a peer; the text is for people.
+  public var onRelayFailure: (PeerID, String) -> Void = { _, _ in }
+  /// The servers of all peers with credentials that have just been made, for relays whose credentials end.
+  public var renewedServers: () -> [ICEServer] = { [] }
   /// Resolves the names that browsers use in candidates instead of their addresses
   /// (draft-ietf-mmusic-mdns-ice-candidates). If nil, such candidates are not used. Set it before `bind`.
   public var resolveName: NameResolver?
   private(set) var socket: MediaSocket?
   /// Set by `bind`.
-  private var marking = MediaMarking.none
+  var marking = MediaMarking.none
   /// Nil where the system tells nothing of its addresses; then each connection has those of its beginning.
   private var monitor: AddressMonitor?
   private var isShutDown = false
@@ -251,6 +256,7 @@ public final class PeerHub: @unchecked Sendable {
       drain(peer)
       regather(peer)
     }
+    gatherer?.replaceRelays()
     finishTurn()
     onAddressesChanged()
   }
@@ -320,6 +326,7 @@ public final class PeerHub: @unchecked Sendable {
       for peer in self.peers.values {
         if sayingGoodbye { self.close(peer.id) } else { self.forget(peer) }
       }
+      self.gatherer?.close()
       self.timer?.close()
       self.monitor?.close()
       return self.socket
@@ -347,7 +354,7 @@ public final class PeerHub: @unchecked Sendable {
     return false
   }
 
-  private func receive(_ datagram: [UInt8], from remote: TransportAddress, to local: TransportAddress) {
+  func receive(_ datagram: [UInt8], from remote: TransportAddress, to local: TransportAddress) {
     var isRequest = false
     let id: PeerID?
     // A binding request names its peer; everything else is identified by its source address.
@@ -387,10 +394,11 @@ public final class PeerHub: @unchecked Sendable {
   func drain(_ peer: Peer, authenticating requester: TransportAddress? = nil) {
     while let output = peer.connection.poll() {
       switch output {
-      case .transmit(let datagram, _, let to):
+      case .transmit(let datagram, let from, let to):
         if addresses.owner(of: to) == nil || to == requester, !Self.isErrorResponse(datagram) {
           remember(to, of: peer)
         }
+        if let gatherer, gatherer.send(datagram, from: from, to: to) { continue }
         write(datagram, to: to, of: peer)
       case .event(.resolve(let name)):
         resolve(name, for: peer)

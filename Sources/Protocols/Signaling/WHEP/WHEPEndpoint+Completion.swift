@@ -30,7 +30,7 @@ extension WHEPEndpoint {
       response.headers.add("Accept-Patch", MediaType.trickleFragment)
       // It contains credentials.
       response.headers.add("Cache-Control", "no-store")
-      for link in configuration.iceServers.flatMap(\.links) { response.headers.add("Link", link) }
+      for link in iceServers.flatMap(\.links) { response.headers.add("Link", link) }
       return finish(response)
     }
   }

@@ -34,6 +34,8 @@ public struct WHEPEndpoint: Sendable {
   }
 
   let configuration: WHEPConfiguration
+  /// Named to the next viewer that is accepted; credentials may be its own.
+  public var iceServers: [WHEPICEServer]
   var random: any RandomNumberGenerator & Sendable
   var sessions: [WHEPSessionID: Session] = [:]
   /// Offers: twenty at once, then four a second for each address; each costs about two milliseconds.
@@ -41,6 +43,7 @@ public struct WHEPEndpoint: Sendable {
 
   public init(configuration: WHEPConfiguration, random: any RandomNumberGenerator & Sendable) {
     self.configuration = configuration
+    iceServers = configuration.iceServers
     self.random = random
   }
 

@@ -35,8 +35,9 @@ public struct ICEServerURL: LosslessStringConvertible, Hashable, Sendable {
     else { return nil }
     var transport: Transport = scheme == .turns || scheme == .stuns ? .tcp : .udp
     if parts.count == 2 {
-      let query = parts[1].split(separator: "=", omittingEmptySubsequences: false)
-      guard scheme.isTURN, query.count == 2, query[0] == "transport", let named = Transport(rawValue: String(query[1]))
+      let key = "transport="
+      guard scheme.isTURN, parts[1].hasPrefix(key),
+        let named = Transport(rawValue: String(parts[1].dropFirst(key.count)))
       else { return nil }
       transport = named
     }
@@ -50,33 +51,13 @@ public struct ICEServerURL: LosslessStringConvertible, Hashable, Sendable {
   public var description: String {
     "\(scheme):\(host.contains(":") ? "[\(host)]" : host):\(port)" + (scheme.isTURN ? "?transport=\(transport)" : "")
   }
-}
-
-/// A STUN or TURN server and the credentials for it, like a browser's RTCIceServer.
-public struct ICEServer: Sendable, Hashable {
-  /// 1...8 addresses of the same server.
-  public var urls: [ICEServerURL]
-  /// Given together with `credential`; required for TURN.
-  public var username: String?
-  public var credential: String?
-
-  public init(urls: [ICEServerURL], username: String? = nil, credential: String? = nil) {
-    self.urls = urls
-    self.username = username
-    self.credential = credential
+  /// How a TURN client reaches it; nil for STUN, and for `turns` over UDP, which is DTLS and not spoken here.
+  public var turnTransport: TURNTransport? {
+    switch (scheme, transport) {
+    case (.turn, .udp): .udp
+    case (.turn, .tcp): .tcp
+    case (.turns, .tcp): .tls
+    case (.turns, .udp), (.stun, _), (.stuns, _): nil
+    }
   }
-
-  /// When time-limited credentials end, in seconds of unix time: their username begins with it and a colon
-  /// (draft-uberti-behave-turn-rest-00 section 2.2). Nil for others.
-  public var expiresAt: Int64? {
-    guard let username, let colon = username.firstIndex(of: ":"), let time = Int64(username[..<colon]),
-      time > 1_000_000_000
-    else { return nil }
-    return time
-  }
-}
-
-extension ICEServer: CustomStringConvertible {
-  /// Without the credential.
-  public var description: String { urls.map(\.description).joined(separator: " ") }
 }

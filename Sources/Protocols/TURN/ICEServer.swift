@@ -1,0 +1,39 @@
+/// A STUN or TURN server and the credentials for it, like a browser's RTCIceServer.
+public struct ICEServer: Sendable, Hashable {
+  /// 1...8 addresses of the same server.
+  public var urls: [ICEServerURL]
+  /// Given together with `credential`; required for TURN.
+  public var username: String?
+  public var credential: String?
+
+  public init(urls: [ICEServerURL], username: String? = nil, credential: String? = nil) {
+    self.urls = urls
+    self.username = username
+    self.credential = credential
+  }
+
+  /// When time-limited credentials end, in seconds of unix time: their username begins with it and a colon
+  /// (draft-uberti-behave-turn-rest-00 section 2.2). Nil for others.
+  public var expiresAt: Int64? {
+    guard let username, let colon = username.firstIndex(of: ":"), let time = Int64(username[..<colon]),
+      time > 1_000_000_000
+    else { return nil }
+    return time
+  }
+}
+
+extension ICEServer: CustomStringConvertible {
+  /// Without the credential.
+  public var description: String { urls.map(\.description).joined(separator: " ") }
+}
+
+extension ICEServerURL {
+  /// The same server for Binding requests alone; nil if it tells nothing of a UDP socket.
+  public var bindingOnly: ICEServerURL? {
+    switch (scheme, transport) {
+    case (.stun, _): self
+    case (.turn, .udp): ICEServerURL("stun:\(host.contains(":") ? "[\(host)]" : host):\(port)")
+    case (.turn, .tcp), (.stuns, _), (.turns, _): nil
+    }
+  }
+}

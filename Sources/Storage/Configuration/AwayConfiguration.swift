@@ -1,0 +1,102 @@
+internal import DeviceNames
+public import TURN
+internal import Wire
+
+extension ChildConfiguration {
+  /// An entry of `ice-servers`.
+  public struct ICEServerEntry: Sendable, Hashable {
+    /// 1...8 addresses of the same server.
+    public var urls: [ICEServerURL]
+    public var access: Access
+
+    /// How the server knows its users. A TURN server has to.
+    public enum Access: Sendable, Hashable {
+      case everybody
+      case password(username: String, ConfiguredValue)
+      /// The secret that is shared with the server: each user gets credentials of its own that expire
+      /// (draft-uberti-behave-turn-rest-00; coturn's `static-auth-secret`).
+      case secret(ConfiguredValue)
+    }
+  }
+
+  /// `away`: viewers from outside the home.
+  public struct Away: Sendable, Hashable {
+    /// Whether their picture and sound may pass through a TURN server.
+    public var relay = Relay.allow
+    /// The most that a relayed viewer's picture takes, in kbps: whoever runs the relay pays for it twice.
+    public var relayBitrateKbps = 800
+
+    public enum Relay: String, CaseIterable, Sendable {
+      /// Where no direct path is found.
+      case allow
+      case never
+      /// Always: no viewer learns the home's address.
+      case only
+    }
+  }
+}
+
+// MARK: - Reading
+
+extension ChildConfiguration {
+  static func away(_ top: ConfigurationSection) -> Away {
+    var result = Away()
+    guard let away = top.section("away", keys: ["relay", "relay-bitrate-kbps"]) else { return result }
+    let relays = Away.Relay.allCases.map(\.rawValue)
+    let relay = away.text("relay", what: "one of " + relays.joined(separator: ", "), isAllowed: relays.contains)
+    result.relay = relay.flatMap(Away.Relay.init) ?? result.relay
+    result.relayBitrateKbps = away.integer(
+      "relay-bitrate-kbps", default: result.relayBitrateKbps, in: 30...50000)
+    return result
+  }
+
+  static func iceServer(_ node: YAMLNode, at index: Int, _ reader: ConfigurationReader) -> ICEServerEntry? {
+    let keys = ["urls", "username", "credential", "secret"]
+    guard let entry = reader.section(node, path: "ice-servers[\(index)]", keys: keys) else { return nil }
+    guard let urls = iceURLs(entry) else { return nil }
+    // Checks for presence, so that a value refused below is not reported as missing.
+    let given = Set(keys.dropFirst().filter { !(entry.values[$0]?.isNull ?? true) })
+    if given.contains("secret"), given.count > 1 {
+      reader.report(entry.node, entry.path, "a secret stands in place of username and credential: give it or them")
+    } else if given.count == 1, given != ["secret"] {
+      reader.report(entry.node, entry.path, "username and credential are given both or neither")
+    } else if given.isEmpty, urls.contains(where: \.scheme.isTURN) {
+      reader.report(entry.node, entry.path, "a TURN server needs username and credential, or a secret")
+    }
+    let username = entry.text("username", what: "1 to 512 bytes of printable text") { text in
+      (1...512).contains(text.utf8.count) && text.unicodeScalars.allSatisfy(\.isPrintable)
+    }
+    return ICEServerEntry(urls: urls, access: access(entry, username, reader))
+  }
+
+  private static func access(
+    _ entry: ConfigurationSection, _ username: String?, _ reader: ConfigurationReader
+  ) -> ICEServerEntry.Access {
+    if let node = entry.values["secret"], !node.isNull {
+      return value(node, entry.path("secret"), reader).map { .secret($0) } ?? .everybody
+    }
+    guard let node = entry.values["credential"], !node.isNull,
+      let credential = value(node, entry.path("credential"), reader), let username
+    else { return .everybody }
+    return .password(username: username, credential)
+  }
+
+  /// A list, or a single URL as in browsers.
+  private static func iceURLs(_ entry: ConfigurationSection) -> [ICEServerURL]? {
+    guard let node = entry.values["urls"] else {
+      entry.reader.report(entry.node, entry.path("urls"), "is missing: \(ICEServerURL.allowed)")
+      return nil
+    }
+    let nodes = node.scalar != nil ? [node] : entry.list("urls", maximum: 8)
+    guard let nodes else { return nil }
+    if nodes.isEmpty { entry.reader.report(node, entry.path("urls"), "must have at least one address") }
+    return nodes.enumerated().compactMap { index, node in
+      guard let url = node.scalar.flatMap({ ICEServerURL($0.string) }) else {
+        entry.reader.report(
+          node, entry.path("urls[\(index)]"), "must be \(ICEServerURL.allowed); but is \(node.kind)")
+        return nil
+      }
+      return url
+    }
+  }
+}
