@@ -132,14 +132,14 @@ let shells: [Target] = [
   room(
     "Server", in: "Network/Server",
     needs: [
-      "Wire", "PeerConnection", "Signaling", "Messages", "SecureTransport", "SDP", "ICE", "CLinux",
+      "Wire", "TURN", "PeerConnection", "Signaling", "Messages", "SecureTransport", "SDP", "ICE", "CLinux",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
       product("NIOWebSocket", nio),
     ]),
   room(
     "Storage", in: "Storage",
     needs: [
-      "Wire", "JSON", "DeviceNames", "Pairing", "Signaling", "Control", "NightReport", "Notifications", "CYAML",
+      "Wire", "TURN", "JSON", "DeviceNames", "Pairing", "Signaling", "Control", "NightReport", "Notifications", "CYAML",
       "CSQLite",
     ]),
   // The window of the viewer, and notifications.
@@ -256,7 +256,7 @@ let checks: [Target] = [
   tests(
     "StorageTests",
     needs: [
-      "Wire", "DeviceNames", "Pairing", "Control", "NightReport", "Notifications", "Storage", "TestSupport",
+      "Wire", "TURN", "DeviceNames", "Pairing", "Control", "NightReport", "Notifications", "Storage", "TestSupport",
       "store-probe",
     ], exclude: ["store-probe"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
@@ -315,7 +315,10 @@ let checks: [Target] = [
   // Runs the real program, so that it is built with the tests.
   tests(
     "Interop",
-    needs: ["Control", "Identity", "SecureTransport", "Parent", "cradle-child", "cradle-parent", "TestSupport"],
+    needs: [
+      "Wire", "TURN", "Control", "Identity", "SecureTransport", "Server", "Parent", "cradle-child", "cradle-parent",
+      "TestSupport", product("NIOCore", nio), product("NIOPosix", nio),
+    ],
     exclude: ["peers", "demo.py", "package.sh"]),
   tests(
     "Behaviour",

@@ -1,4 +1,5 @@
 import DeviceNames
+import TURN
 import Testing
 
 @testable import Storage

@@ -38,7 +38,7 @@ final class Routes: @unchecked Sendable {
       configuration: WHEPConfiguration(
         iceServers: configuration.iceServers.map { server in
           WHEPICEServer(
-            urls: server.urls.map(\.description), username: server.username, credential: server.credential)
+            urls: server.urls.map { "\($0)" }, username: server.username, credential: server.credential)
         },
         maximumSessions: ViewerAdmission.places),
       random: SystemRandomNumberGenerator())

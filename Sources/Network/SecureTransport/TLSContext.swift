@@ -155,32 +155,35 @@ public final class TLSContext: Sendable {
 
   /// For a client. `.system` reads the machine's CAs: make one context for many connections.
   ///
+  /// - Parameter offersHTTP: offers HTTP by ALPN; without it ALPN is left out.
   /// - Throws: `SecureError.file` when the file of `.authorities` has none.
-  public convenience init(trust: TLSTrust) throws(SecureError) {
+  public convenience init(trust: TLSTrust, offersHTTP: Bool = true) throws(SecureError) {
     if case .authorities(let path) = trust {
       guard access(path, R_OK) == 0 else { throw .file(path: path, reason: String(cString: strerror(errno))) }
       do throws(SecureError) {
-        try self.init(trust: .system, authorities: path)
+        try self.init(trust: .system, authorities: path, offersHTTP: offersHTTP)
       } catch {
         throw .file(path: path, reason: "no usable certificates in PEM: \(error)")
       }
     } else {
-      try self.init(trust: trust, authorities: nil)
+      try self.init(trust: trust, authorities: nil, offersHTTP: offersHTTP)
     }
   }
 
   /// - Parameter authorities: a PEM file with CAs in place of the machine's.
-  convenience init(trust: TLSTrust, authorities: String?) throws(SecureError) {
+  convenience init(trust: TLSTrust, authorities: String?, offersHTTP: Bool = true) throws(SecureError) {
     try self.init(.client(trust))
     if case .system = trust {
       let loaded =
         authorities.map { SSL_CTX_load_verify_file(pointer, $0) } ?? SSL_CTX_set_default_verify_paths(pointer)
       guard loaded == 1 else { throw OpenSSLQueue.error("certificate authorities") }
     }
-    let names = [UInt8(Self.applicationProtocol.utf8.count)] + Array(Self.applicationProtocol.utf8)
-    // Unlike its siblings, this function returns 0 on success.
-    guard SSL_CTX_set_alpn_protos(pointer, names, UInt32(names.count)) == 0 else {
-      throw OpenSSLQueue.error("SSL_CTX_set_alpn_protos")
+    if offersHTTP {
+      let names = [UInt8(Self.applicationProtocol.utf8.count)] + Array(Self.applicationProtocol.utf8)
+      // Unlike its siblings, this function returns 0 on success.
+      guard SSL_CTX_set_alpn_protos(pointer, names, UInt32(names.count)) == 0 else {
+        throw OpenSSLQueue.error("SSL_CTX_set_alpn_protos")
+      }
     }
     SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
     SSL_CTX_set_cert_verify_callback(pointer, { store, _ in StreamBIO.verifyCertificate(store) }, nil)
