@@ -315,7 +315,10 @@ let checks: [Target] = [
   // Runs the real program, so that it is built with the tests.
   tests(
     "Interop",
-    needs: ["Control", "Identity", "SecureTransport", "Parent", "cradle-child", "cradle-parent", "TestSupport"],
+    needs: [
+      "Wire", "TURN", "Control", "Identity", "SecureTransport", "Server", "Parent", "cradle-child", "cradle-parent",
+      "TestSupport", product("NIOCore", nio), product("NIOPosix", nio),
+    ],
     exclude: ["peers", "demo.py", "package.sh"]),
   tests(
     "Behaviour",

@@ -1,4 +1,5 @@
 internal import DeviceNames
+internal import TURN
 internal import Wire
 
 extension ChildConfiguration {

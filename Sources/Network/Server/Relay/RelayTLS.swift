@@ -31,15 +31,16 @@ public struct RelayServer: Sendable {
   public let server: TURNServer
   let security: Security
 
-  /// - Parameter tls: for `turns`.
+  /// - Parameter tls: for `turns`, which needs it.
   /// - Returns: nil for a URL that is none of TURN, or for TURN over DTLS, which is not spoken here.
-  public init?(_ url: ICEServerURL, address: IPAddress, tls: RelayTLS) {
+  public init?(_ url: ICEServerURL, address: IPAddress, tls: RelayTLS?) {
     guard let transport = url.turnTransport else { return nil }
     server = TURNServer(address: TransportAddress(ip: address, port: url.port), transport: transport)
-    security =
-      switch transport {
-      case .udp, .tcp: .plain
-      case .tls: .tls(tls, IPAddress(url.host).map { .address($0) } ?? .name(url.host))
-      }
+    switch transport {
+    case .udp, .tcp: security = .plain
+    case .tls:
+      guard let tls else { return nil }
+      security = .tls(tls, IPAddress(url.host).map { .address($0) } ?? .name(url.host))
+    }
   }
 }
