@@ -76,10 +76,18 @@ class Side:
     def prefix(self) -> list[str]:
         return ["ip", "netns", "exec", self.host]
 
-    def block_udp(self) -> None:
-        """As some offices do: the router next to the host lets TCP alone through."""
-        rule = "table ip office { chain forward { type filter hook forward priority -10; meta l4proto udp drop; }; }"
-        run("ip", "netns", "exec", self.routers[-1], "nft", rule)
+    def let_through_only(self, tcp_ports: tuple[int, ...]) -> None:
+        """As some offices and hotels do, at the router next to the host."""
+        ports = ", ".join(str(port) for port in tcp_ports)
+        run("ip", "netns", "exec", self.routers[-1], "nft", "-f", "-", text=f"""
+table ip office {{
+  chain forward {{
+    type filter hook forward priority -10; policy accept;
+    iif lan tcp dport {{ {ports} }} accept
+    iif lan drop
+  }}
+}}
+""")
 
 
 class Internet:

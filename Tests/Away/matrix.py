@@ -1,9 +1,9 @@
 """Every pair of ways to be connected: does the parent reach the child, and over which path?
 
-    matrix.py --child PROGRAM --parent PROGRAM [--pair CHILD-KIND,PARENT-KIND]... [--json FILE]
+    matrix.py --child PROGRAM --parent PROGRAM [--json FILE] [ROW ...]
 
 Needs root, nftables and coturn. A pair is as expected when picture and sound arrive, and the path is relayed only where no direct
-one can be found. The child's port 8443 is forwarded for signalling; its media is not.
+one can be found. The child's port 8443 is forwarded for signalling; its media is not. Prints a line for each row.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +26,64 @@ from internet import CHILD_PORT, KINDS, SERVER, Internet, Side
 USER, PASSWORD, REALM = "cradle", "not-a-secret-here", "cradle.test"
 
 
+@dataclass(frozen=True)
+class Row:
+    """How both ends are connected, and the path that is expected: direct, udp, tcp or tls for a relay that is reached so, none."""
+
+    child: str
+    parent: str
+    expected: str
+    #: TCP ports that the parent's router lets through, and no UDP; none: everything.
+    only_tcp: tuple[int, ...] = ()
+    arguments: tuple[str, ...] = ()
+    #: What the parent has to say where there is no path.
+    says: str = ""
+
+    @property
+    def name(self) -> str:
+        words = [self.child, self.parent, *(f"tcp-{port}" for port in self.only_tcp), *self.arguments[1:]]
+        return "+".join(words)
+
+
+def rows() -> list[Row]:
+    pairs = itertools.combinations_with_replacement(KINDS, 2)
+    matrix = [Row(ours, theirs, "udp" if internet.needs_relay(ours, theirs) else "direct") for ours, theirs in pairs]
+    home = "port-restricted"
+    return matrix + [
+        Row(home, home, "tcp", only_tcp=(CHILD_PORT, 3478)),
+        Row(home, home, "tls", only_tcp=(CHILD_PORT, 443)),
+        Row(home, home, "udp", arguments=("--path", "relay")),
+        Row("symmetric", "symmetric", "none", arguments=("--path", "direct"), says="a relay is needed"),
+    ]
+
+
 class Failed(Exception):
     """What did not happen."""
+
+
+def make_certificates(folder: Path) -> None:
+    """Of an authority of the test's own, for the server's address."""
+    def openssl(*arguments: str) -> None:
+        subprocess.run(["openssl", *arguments], check=True, capture_output=True, cwd=folder)
+
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    openssl("req", "-x509", *key, "-keyout", "authority.key", "-out", "authority.pem", "-subj", "/CN=Test authority")
+    openssl("req", *key, "-keyout", "server.key", "-out", "server.csr", "-subj", f"/CN={SERVER}")
+    (folder / "san").write_text(f"subjectAltName=IP:{SERVER}\n")
+    openssl("x509", "-req", "-in", "server.csr", "-CA", "authority.pem", "-CAkey", "authority.key", "-days", "2",
+            "-extfile", "san", "-out", "server.pem")  # fmt: skip
 
 
 class Coturn:
     """On the public server, with the rules that config/coturn recommends."""
 
     def __init__(self, world: Internet, folder: Path):
+        make_certificates(folder)
         self.log = folder / "turnserver.log"
         self.process = subprocess.Popen(
             ["ip", "netns", "exec", world.server, "turnserver", "-n", "--no-cli", "--log-file", "stdout", "--listening-ip", SERVER,
-             "--relay-ip", SERVER, "--listening-port", "3478", "--no-tls", "--no-dtls", "--lt-cred-mech", "--realm", REALM,
+             "--relay-ip", SERVER, "--listening-port", "3478", "--tls-listening-port", "443", "--no-dtls", "--realm", REALM,
+             "--cert", str(folder / "server.pem"), "--pkey", str(folder / "server.key"), "--lt-cred-mech",
              "--user", f"{USER}:{PASSWORD}", "--pidfile", str(folder / "turnserver.pid"), "--no-multicast-peers",
              "--denied-peer-ip=10.0.0.0-10.255.255.255", "--denied-peer-ip=172.16.0.0-172.31.255.255",
              "--denied-peer-ip=192.168.0.0-192.168.255.255", "--denied-peer-ip=100.64.0.0-100.127.255.255"],
@@ -101,62 +149,79 @@ class Parent:
         if done.returncode != 0:
             raise Failed(f"cradle-parent {' '.join(arguments)}: {done.stderr.strip()}")
 
-    def watch(self, address: str, seconds: int = 4) -> dict[str, Any]:
-        """What was seen last, and what the program said."""
-        command = [*self.side.prefix(), self.program, "watch", address, "--no-window", "--mute", "--stats", "--duration", str(seconds)]
-        done = subprocess.run([*command, *self.state], capture_output=True, text=True, timeout=90)
+    def watch(self, address: str, *arguments: str, authority: Path) -> dict[str, Any]:
+        """What was seen last, and what the program said.
+
+        authority: the only one that TURN servers may have their certificates from.
+        """
+        command = [*self.side.prefix(), self.program, "watch", address, "--no-window", "--mute", "--stats", "--duration", "4"]
+        done = subprocess.run(
+            [*command, *arguments, *self.state], capture_output=True, text=True, timeout=90,
+            env={**os.environ, "SSL_CERT_FILE": str(authority)})  # fmt: skip
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         seen = next((line for line in reversed(lines) if line.get("candidatePair")), lines[-1] if lines else {})
         return {"said": done.stderr[-600:], **seen}
 
 
 def path(seen: dict[str, Any]) -> str:
-    """direct, relayed, or nothing."""
-    pair = str(seen.get("candidatePair") or "")
+    """As in `Row.expected`."""
+    pair = seen.get("candidatePair")
     if not pair or not seen.get("framesDecoded"):
         return "none"
-    return "relayed" if "relay" in pair else "direct"
+    if not seen["relayed"]:
+        return "direct"
+    # Over the child's relay, which it reaches by UDP.
+    return str(pair["local"].get("relayProtocol") or "udp")
+
+
+def try_row(row: Row, world: Internet, parent: Parent, authority: Path) -> dict[str, Any]:
+    world.child.connect(row.child)
+    world.parent.connect(row.parent)
+    if row.only_tcp:
+        world.parent.let_through_only(row.only_tcp)
+    seen = parent.watch(f"{world.child.public}:{CHILD_PORT}", *row.arguments, authority=authority)
+    came = path(seen)
+    return {
+        "row": row.name, "expected": row.expected, "path": came, "firstPictureMs": seen.get("timeToFirstFrameMs"),
+        "isAsExpected": came == row.expected and row.says in seen["said"], "said": seen["said"],
+    }  # fmt: skip
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--child", required=True)
     parser.add_argument("--parent", required=True)
-    parser.add_argument("--pair", action="append", metavar="CHILD,PARENT", help="kinds: " + ", ".join(KINDS))
     parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(row.name for row in rows()))
     options = parser.parse_args()
-    pairs = [tuple(p.split(",")) for p in options.pair or []] or list(itertools.combinations_with_replacement(KINDS, 2))
-    servers = (
-        f"[{{urls: ['turn:{SERVER}:3478?transport=udp', 'turn:{SERVER}:3478?transport=tcp'], username: {USER}, credential: {PASSWORD}}}]"
-    )
-    results, wrong = [], 0
+    chosen = [row for row in rows() if not options.rows or row.name in options.rows]
+    if unknown := set(options.rows) - {row.name for row in chosen}:
+        parser.error(f"no row {', '.join(sorted(unknown))}")
+    results = []
     with tempfile.TemporaryDirectory(prefix="cradle-away-") as temporary, Internet() as world:
         folder = Path(temporary)
         world.child.connect("none")
         coturn = Coturn(world, folder)
-        child = Child(options.child, world.child, folder, servers)
+        urls = [f"turn:{SERVER}:3478?transport=udp", f"turn:{SERVER}:3478?transport=tcp", f"turns:{SERVER}:443"]
+        child = Child(options.child, world.child, folder, f"[{{urls: {urls}, username: {USER}, credential: {PASSWORD}}}]")
         try:
             parent = Parent(options.parent, world.parent, folder)
             parent.pair_at_home(child)
-            for ours, theirs in pairs:
-                world.child.connect(ours)
-                world.parent.connect(theirs)
-                expected = "relayed" if internet.needs_relay(ours, theirs) else "direct"
-                seen = parent.watch(f"{world.child.public}:{CHILD_PORT}")
-                came = path(seen)
-                wrong += came != expected
-                first = seen.get("timeToFirstFrameMs")
-                print(f"{'ok  ' if came == expected else 'WRONG'} child {ours}, parent {theirs}: {came}, expected {expected};"
-                      f" first picture {first} ms; {seen.get('candidatePair')}", flush=True)
-                if came != expected:
-                    print(f"  the parent said: {seen['said']}", flush=True)
-                results.append({"child": ours, "parent": theirs, "expected": expected, "path": came, "firstPictureMs": first})
+            for row in chosen:
+                result = try_row(row, world, parent, folder / "authority.pem")
+                results.append(result)
+                first = result["firstPictureMs"]
+                print(f"{'ok   ' if result['isAsExpected'] else 'WRONG'} {row.name}: {result['path']}"
+                      + (f", first picture after {first:.0f} ms" if first else ""), flush=True)  # fmt: skip
+                if not result["isAsExpected"]:
+                    print(f"  expected {row.expected}; the parent said: {result['said']}", flush=True)
         finally:
             child.close()
             coturn.close()
-            if wrong:
-                print(child.log.read_text("utf-8", "replace")[-3000:], file=sys.stderr)
-    print(f"{len(results) - wrong} of {len(results)} as expected")
+        wrong = [result for result in results if not result["isAsExpected"]]
+        if wrong:
+            print(child.log.read_text("utf-8", "replace")[-3000:], file=sys.stderr)
+    print(f"{len(results) - len(wrong)} of {len(results)} as expected")
     if options.json:
         Path(options.json).write_text(json.dumps(results, indent=1))
     return 1 if wrong else 0

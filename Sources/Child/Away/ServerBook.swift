@@ -1,8 +1,8 @@
 internal import Frames
-internal import TURN
 internal import Logging
 internal import SecureTransport
 internal import Storage
+internal import TURN
 internal import Wire
 
 /// The STUN and TURN servers of `ice-servers`, with credentials for whoever uses them.
@@ -51,7 +51,8 @@ final class ServerBook: @unchecked Sendable {
   private func server(
     _ entry: ChildConfiguration.ICEServerEntry, _ name: String, _ lifetime: Duration
   ) throws(ConfiguredValueError) -> ICEServer? {
-    guard away.relay != .never else { return entry.withoutRelay }
+    // Without credentials: TURN servers answer Binding requests, too.
+    guard away.relay != .never else { return ICEServer(urls: entry.urls).bindingOnly }
     switch entry.access {
     case .everybody:
       return ICEServer(urls: entry.urls)
@@ -63,13 +64,5 @@ final class ServerBook: @unchecked Sendable {
         clock: MonotonicClock.wallClockReference, now: MonotonicClock.now, hashes: CryptoHashes())
       return ICEServer(urls: entry.urls, username: credentials.username, credential: credentials.password)
     }
-  }
-}
-
-extension ChildConfiguration.ICEServerEntry {
-  /// What tells of our own address alone, without credentials: TURN servers answer Binding requests, too. Nil if nothing is left.
-  fileprivate var withoutRelay: ICEServer? {
-    let urls = urls.compactMap(\.bindingOnly)
-    return urls.isEmpty ? nil : ICEServer(urls: urls)
   }
 }

@@ -1,12 +1,12 @@
 internal import Control
 internal import Devices
 internal import Frames
-internal import TURN
 internal import Pairing
 internal import PeerConnection
 internal import Pipelines
 internal import RTPSending
 internal import Server
+internal import TURN
 internal import Wire
 
 // Describes the child for hello, state, status and heartbeat.

@@ -1,5 +1,4 @@
 internal import Frames
-internal import TURN
 internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
@@ -8,6 +7,7 @@ internal import SDP
 internal import Server
 internal import Signaling
 internal import Storage
+internal import TURN
 internal import Wire
 
 /// Answers HTTPS requests. Only `GET /`, `GET /healthz` and, while the window is open, pairing need no authentication.

@@ -37,7 +37,7 @@ extension Viewers {
     let answer: SessionDescription
     do throws(PeerHubError) {
       (peer, answer) = try hub.connect(
-        offer: offer, configuration: peerConfiguration(permissions: permissions, camera: camera),
+        offer: offer, configuration: peerConfiguration(permissions: permissions, camera: camera, reach: reach),
         includingLoopback: includingLoopback, servers: reach == .elsewhere ? self.servers.own() : [])
     } catch {
       switch error {

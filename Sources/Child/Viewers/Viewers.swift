@@ -74,6 +74,12 @@ final class Viewers: @unchecked Sendable {
   }
 
   func start() {
+    hub.renewedServers = { [weak self] in self?.servers.own() ?? [] }
+    hub.onRelayFailure = { [weak self] peer, reason in
+      guard let self, let session = registry[peer] else { return }
+      logger.warning(
+        "no relay for a viewer from elsewhere", metadata: ["viewer": "\(session.name)", "reason": "\(reason)"])
+    }
     seconds = hub.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [weak self] _ in
       guard let self else { return }
       hub.setWallClock(MonotonicClock.wallClockReference)
@@ -106,7 +112,7 @@ final class Viewers: @unchecked Sendable {
   }
 
   /// Configuration of a viewer's peer connection.
-  func peerConfiguration(permissions: Permissions, camera: Int) -> PeerConnectionConfiguration {
+  func peerConfiguration(permissions: Permissions, camera: Int, reach: NetworkReach) -> PeerConnectionConfiguration {
     var permissions = permissions
     if cameras.isEmpty { permissions.remove(.view) }
     if audio.device == .off { permissions.remove(.listen) }
@@ -120,6 +126,7 @@ final class Viewers: @unchecked Sendable {
     sending.usefulBitrateKbps = settings.bitrateKbps.upperBound * 5 / 4 + 200
     var configuration = PeerConnectionConfiguration(
       media: MediaOffer.media(for: permissions, camera: cameraID), sending: sending, playoutDelay: PlayoutDelay.live)
+    if reach == .elsewhere, servers.away.relay == .only { configuration.iceTransportPolicy = .relay }
     configuration.sctp.expectedChannels = [
       DataChannelName(label: ControlLimits.channelLabel, protocolName: ControlLimits.protocolName)
     ]

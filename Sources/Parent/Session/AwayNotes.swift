@@ -1,7 +1,7 @@
 internal import Control
-internal import TURN
 internal import Storage
 internal import Synchronization
+internal import TURN
 
 /// How one child is reached from elsewhere, as it has told; kept on disk for the next run.
 final class AwayNotes: Sendable {

@@ -6,6 +6,7 @@ internal import PeerConnection
 internal import SCTP
 internal import SDP
 internal import Server
+internal import TURN
 internal import Wire
 
 /// One session with a child, from the offer to its end: signalling, the peer connection and the control channel. Confined
@@ -28,6 +29,7 @@ final class ChildSession {
   private let hub: PeerHub
   private let signaling: any SessionSignaling
   private let configuration: PeerConnectionConfiguration
+  private let paths: PathChoice
   private let notify: (Event) -> Void
   private let channel: Channel
   private var isOver = false
@@ -63,7 +65,7 @@ final class ChildSession {
   /// - Parameter configuration: without media the session is for commands only.
   init(
     configuration: PeerConnectionConfiguration, hub: PeerHub, signaling: any SessionSignaling,
-    notify: @escaping (Event) -> Void
+    paths: PathChoice = .any, notify: @escaping (Event) -> Void
   ) {
     var configuration = configuration
     // The parent opens the one channel that there is.
@@ -71,6 +73,7 @@ final class ChildSession {
     self.configuration = configuration
     self.hub = hub
     self.signaling = signaling
+    self.paths = paths
     self.notify = notify
     let channel = Channel(hub: hub)
     self.channel = channel
@@ -84,6 +87,8 @@ final class ChildSession {
       self?.tell(.push(push))
     }
     signaling.notify = { [weak self] event in self?.handle(event) }
+    hub.renewedServers = { [weak self] in self?.signaling.servers ?? [] }
+    hub.onRelayFailure = { [weak self] _, reason in self?.search?.relayFailure = reason }
     hub.onAddressesChanged = { [weak self] in self?.addressesChanged() }
     signaling.start { [weak self] reach in self?.makeOffer(reach) }
   }
@@ -98,8 +103,10 @@ final class ChildSession {
 
   private func makeOffer(_ reach: NetworkReach) -> SessionDescription? {
     guard !isOver else { return nil }
-    let servers = reach == .elsewhere ? signaling.servers : []
-    search = PathSearch(reach: reach, hasServers: !servers.isEmpty)
+    let servers = servers(for: reach)
+    search = PathSearch(reach: reach, paths: paths, hasServers: !servers.isEmpty)
+    var configuration = configuration
+    if paths == .relay, reach == .elsewhere { configuration.iceTransportPolicy = .relay }
     do {
       let (peer, offer) = try hub.offer(
         configuration: configuration, wantsDataChannel: true, includingLoopback: reach == .sameMachine,
@@ -111,6 +118,12 @@ final class ChildSession {
       end(.lost("no peer connection could be made: \(error)"))
       return nil
     }
+  }
+
+  /// At home no server is asked.
+  private func servers(for reach: NetworkReach) -> [ICEServer] {
+    guard reach == .elsewhere else { return [] }
+    return paths == .direct ? signaling.servers.compactMap(\.bindingOnly) : signaling.servers
   }
 
   /// Handles every event of the peer connection except media.

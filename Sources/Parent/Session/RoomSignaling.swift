@@ -1,9 +1,9 @@
 internal import Control
-internal import TURN
 internal import NIOCore
 internal import PeerConnection
 internal import SDP
 internal import Signaling
+internal import TURN
 internal import Wire
 
 /// Signalling with a paired child through its room: no token, both sides know each other by their keys.

@@ -1,7 +1,7 @@
 internal import Control
-internal import TURN
 internal import PeerConnection
 internal import SDP
+internal import TURN
 internal import Wire
 
 /// What signalling reports to its session. On the event loop.

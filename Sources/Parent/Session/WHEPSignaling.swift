@@ -1,11 +1,11 @@
 internal import Control
 internal import Frames
-internal import TURN
 internal import NIOCore
 internal import PeerConnection
 internal import SDP
 internal import Server
 internal import Signaling
+internal import TURN
 internal import Wire
 
 /// Signalling by WHEP, with a URL and a token.

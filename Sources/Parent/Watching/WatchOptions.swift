@@ -23,6 +23,15 @@ public struct WHEPSource: Sendable {
   }
 }
 
+/// Which paths picture and sound may take.
+public enum PathChoice: String, Sendable, CaseIterable {
+  /// A direct one where there is one.
+  case any
+  case direct
+  /// Through a TURN server.
+  case relay
+}
+
 /// What to watch, and where picture and sound go.
 public struct WatchOptions: Sendable {
   public enum Source: Sendable {
@@ -48,6 +57,7 @@ public struct WatchOptions: Sendable {
   public var microphone: AudioDevice?
   /// Of the packets that are sent.
   public var marking = MediaMarking.interactiveVideo
+  public var paths = PathChoice.any
   /// A WebM file to record into; it must not exist.
   public var recording: String?
   /// A JPEG file for the last picture, written at the end; an existing file is replaced.

@@ -48,6 +48,8 @@ public struct WatchStatistics: Encodable, Sendable {
     public var port: UInt16
     /// host, srflx, prflx, relay.
     public var type: String
+    /// How our TURN server is reached: udp, tcp or tls; W3C RTCIceCandidateStats. Nil for other candidates.
+    public var relayProtocol: String?
   }
 
   public struct CandidatePair: Encodable, Sendable {
@@ -88,6 +90,8 @@ public struct WatchStatistics: Encodable, Sendable {
   /// Percent of the sound played so far that was lost and concealed.
   public var concealedPercent: Double?
   public var candidatePair: CandidatePair?
+  /// Whether picture and sound pass through a TURN server; nil without a path.
+  public var relayed: Bool?
   public var codec: String?
   /// The child's name, once it has sent `hello`.
   public var child: String?

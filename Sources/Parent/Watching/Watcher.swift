@@ -231,7 +231,7 @@ public final class Watcher: @unchecked Sendable {
       configuration: MediaPlan.configuration(
         wantsVideo: options.wantsVideo, wantsAudio: options.wantsAudio, mayTalk: voice != nil,
         steadyDelay: isSteady ? WatchOptions.steadyDelay : .zero),
-      hub: hub, signaling: signaling.make()
+      hub: hub, signaling: signaling.make(), paths: options.paths
     ) { [weak self] event in
       self?.handle(event)
     }
@@ -465,8 +465,10 @@ public final class Watcher: @unchecked Sendable {
         roundTrip / 2 + picture.processing.inMilliseconds / Double(picture.framesDecoded))
     }
     if let pair = connection?.selectedCandidatePair {
+      result.relayed = pair.isRelayed
       result.candidatePair = WatchStatistics.CandidatePair(
         local: .init(pair.local), remote: .init(pair.remote))
+      result.candidatePair?.local.relayProtocol = hub.relayProtocol(of: pair.localAddress)
     }
   }
 

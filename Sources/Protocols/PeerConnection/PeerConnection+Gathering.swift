@@ -19,6 +19,8 @@ extension PeerConnection {
   public func addRelayedCandidate(
     _ address: TransportAddress, related: TransportAddress?, preference: UInt16, now: Instant
   ) {
+    // RFC 8828 section 3.2: what the related address says is not for the peer either.
+    let related = configuration.iceTransportPolicy == .all ? related : nil
     gathered(.relayed(address, related: related, localPreference: preference), now: now)
   }
 

@@ -18,6 +18,7 @@ public struct PeerConnectionConfiguration: Sendable {
   /// Candidates of ours follow the descriptions (RFC 8838): server-reflexive and relayed ones, which servers have to be asked
   /// for. False: host candidates are all there is, and the descriptions say so.
   public var gathersCandidates = false
+  public var iceTransportPolicy = ICETransportPolicy.all
   /// How received audio is buffered.
   public var receivedAudio = AudioJitterBufferConfiguration()
   /// The delay that received sound has at least; see `RTPReceiver.setSteadyDelay`.
@@ -37,6 +38,13 @@ public struct PeerConnectionConfiguration: Sendable {
     self.sending = sending
     self.playoutDelay = playoutDelay
   }
+}
+
+/// Which candidates of ours are used. W3C RTCIceTransportPolicy.
+public enum ICETransportPolicy: Sendable, Hashable {
+  case all
+  /// Relayed ones alone: the peer does not learn our addresses.
+  case relay
 }
 
 /// One of this machine's addresses, for `PeerConnection.updateLocalAddresses`.

@@ -27,6 +27,14 @@ extension ICEServer: CustomStringConvertible {
   public var description: String { urls.map(\.description).joined(separator: " ") }
 }
 
+extension ICEServer {
+  /// The same server for Binding requests alone, which need no credentials; nil if nothing is left of it.
+  public var bindingOnly: ICEServer? {
+    let urls = urls.compactMap(\.bindingOnly)
+    return urls.isEmpty ? nil : ICEServer(urls: urls)
+  }
+}
+
 extension ICEServerURL {
   /// The same server for Binding requests alone; nil if it tells nothing of a UDP socket.
   public var bindingOnly: ICEServerURL? {

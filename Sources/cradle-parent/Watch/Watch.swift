@@ -62,6 +62,8 @@ struct Watch: AsyncParsableCommand {
   var snapshot: String?
   @Option(help: "Stop this many seconds after connecting.")
   var duration: Double?
+  @Option(help: "From elsewhere, the path that picture and sound may take: any, direct, or relay (a TURN server).")
+  var path = "any"
   @Flag(help: "Print one JSON object a second.")
   var stats = false
   @Flag(
@@ -213,6 +215,10 @@ struct Watch: AsyncParsableCommand {
     options.speaker = device == .off || (mute && !isInteractive) ? nil : device
     options.isMuted = mute
     options.isSteady = steadySound
+    guard let paths = PathChoice(rawValue: path) else {
+      throw Failure.badConfiguration("--path \(path): must be any, direct or relay")
+    }
+    options.paths = paths
     guard let voice = AudioDevice(microphone) else {
       throw Failure.badConfiguration(
         "--microphone \(microphone): must be auto, none, test, an ALSA PCM name or file:IN.wav")

@@ -1,6 +1,6 @@
-internal import TURN
 internal import NIOCore
 internal import STUN
+internal import TURN
 internal import Wire
 
 /// Asks STUN and TURN servers for candidates of the media socket, for the peers that want them. RFC 8445 section 5.1.1.2.
@@ -123,6 +123,8 @@ final class CandidateGatherer {
     relayed[source]?.send(datagram, from: source, to: peer) ?? false
   }
 
+  func relayProtocol(of address: TransportAddress) -> String? { relayed[address]?.transport(of: address)?.rawValue }
+
   /// This machine has other addresses: allocations belong to the old ones.
   func replaceRelays() {
     for group in relays.values { group.replace() }
@@ -148,7 +150,8 @@ final class CandidateGatherer {
 
   private func makeGroup(_ server: ICEServer) -> RelayGroup {
     let key = server.urls
-    return RelayGroup(server, tls: key.contains { $0.turnTransport == .tls } ? tls : nil, marking: marking,
+    return RelayGroup(
+      server, tls: key.contains { $0.turnTransport == .tls } ? tls : nil, marking: marking,
       eventLoop: eventLoop, now: now,
       renewed: { [weak self] in self?.renewedServers().first { $0.urls == key } }
     ) { [weak self] event in

@@ -1,7 +1,7 @@
-internal import TURN
 internal import NIOCore
 internal import PeerConnection
-internal import Wire
+internal import TURN
+public import Wire
 
 // Candidates that servers give.
 extension PeerHub {
@@ -26,6 +26,12 @@ extension PeerHub {
     guard let gatherer, gatherer.serves(peer.id) else { return }
     peer.connection.resumeGathering()
     gatherer.begin(peer.id)
+  }
+
+  /// How the TURN server is reached that gave us this address: udp, tcp or tls; nil for our own addresses.
+  public func relayProtocol(of address: TransportAddress) -> String? {
+    eventLoop.preconditionInEventLoop()
+    return gatherer?.relayProtocol(of: address)
   }
 
   private func take(_ finding: CandidateGatherer.Finding, for id: PeerID) {

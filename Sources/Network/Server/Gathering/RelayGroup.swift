@@ -122,6 +122,10 @@ final class RelayGroup {
     return true
   }
 
+  func transport(of relayed: TransportAddress) -> TURNTransport? {
+    ways.first { $0.relayed?.address == relayed }.flatMap { urls[$0.index].turnTransport }
+  }
+
   // MARK: Ways
 
   private func begin() {

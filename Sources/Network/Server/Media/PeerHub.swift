@@ -1,8 +1,8 @@
 internal import ICE
-public import TURN
 public import NIOCore
 public import PeerConnection
 public import SDP
+public import TURN
 public import Wire
 
 /// Identifies one peer for as long as the program runs.
