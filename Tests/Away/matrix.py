@@ -11,20 +11,15 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import internet
-from internet import CHILD_PORT, KINDS, SERVER, Internet, Side
-
-USER, PASSWORD, REALM = "cradle", "not-a-secret-here", "cradle.test"
-
+from ends import PASSWORD, USER, Child, Coturn, Parent
+from internet import CHILD_PORT, KINDS, SERVER, Internet
 
 @dataclass(frozen=True)
 class Row:
@@ -55,112 +50,6 @@ def rows() -> list[Row]:
         Row(home, home, "udp", arguments=("--path", "relay")),
         Row("symmetric", "symmetric", "none", arguments=("--path", "direct"), says="a relay is needed"),
     ]
-
-
-class Failed(Exception):
-    """What did not happen."""
-
-
-def make_certificates(folder: Path) -> None:
-    """Of an authority of the test's own, for the server's address."""
-    def openssl(*arguments: str) -> None:
-        subprocess.run(["openssl", *arguments], check=True, capture_output=True, cwd=folder)
-
-    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-    openssl("req", "-x509", *key, "-keyout", "authority.key", "-out", "authority.pem", "-subj", "/CN=Test authority")
-    openssl("req", *key, "-keyout", "server.key", "-out", "server.csr", "-subj", f"/CN={SERVER}")
-    (folder / "san").write_text(f"subjectAltName=IP:{SERVER}\n")
-    openssl("x509", "-req", "-in", "server.csr", "-CA", "authority.pem", "-CAkey", "authority.key", "-days", "2",
-            "-extfile", "san", "-out", "server.pem")  # fmt: skip
-
-
-class Coturn:
-    """On the public server, with the rules that config/coturn recommends."""
-
-    def __init__(self, world: Internet, folder: Path):
-        make_certificates(folder)
-        self.log = folder / "turnserver.log"
-        self.process = subprocess.Popen(
-            ["ip", "netns", "exec", world.server, "turnserver", "-n", "--no-cli", "--log-file", "stdout", "--listening-ip", SERVER,
-             "--relay-ip", SERVER, "--listening-port", "3478", "--tls-listening-port", "443", "--no-dtls", "--realm", REALM,
-             "--cert", str(folder / "server.pem"), "--pkey", str(folder / "server.key"), "--lt-cred-mech",
-             "--user", f"{USER}:{PASSWORD}", "--pidfile", str(folder / "turnserver.pid"), "--no-multicast-peers",
-             "--denied-peer-ip=10.0.0.0-10.255.255.255", "--denied-peer-ip=172.16.0.0-172.31.255.255",
-             "--denied-peer-ip=192.168.0.0-192.168.255.255", "--denied-peer-ip=100.64.0.0-100.127.255.255"],
-            stdout=self.log.open("wb"), stderr=subprocess.STDOUT)  # fmt: skip
-        deadline = time.monotonic() + 10
-        while b"Total General servers" not in self.log.read_bytes():
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise Failed(f"coturn does not start: {self.log.read_text('utf-8', 'replace')[-500:]}")
-            time.sleep(0.1)
-
-    def close(self) -> None:
-        self.process.terminate()
-        self.process.wait(5)
-
-
-class Child:
-    """With a test picture and tone, on its side of the Internet."""
-
-    def __init__(self, program: str, side: Side, folder: Path, servers: str):
-        self.program, self.side, self.folder = program, side, folder
-        configuration = folder / "child.yaml"
-        configuration.write_text(
-            f"name: Away\nlisten: 0.0.0.0:{CHILD_PORT}\ncameras: [{{id: cot, device: test, width: 320, height: 240}}]\n"
-            f"microphone: {{device: test}}\nspeaker: {{device: \"null\"}}\nlights: []\nice-servers: {servers}\n")
-        self.directories = ["--state-directory", str(folder / "state"), "--runtime-directory", str(folder / "run")]
-        self.log = folder / "child.log"
-        self.process = subprocess.Popen(
-            [*side.prefix(), program, "run", "--config", str(configuration), *self.directories],
-            stdout=subprocess.DEVNULL, stderr=self.log.open("wb"))  # fmt: skip
-        self.wait()
-
-    def wait(self) -> None:
-        deadline = time.monotonic() + 20
-        while subprocess.run([self.program, "status", *self.directories[2:]], capture_output=True).returncode != 0:
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise Failed(f"the child does not start: {self.log.read_text('utf-8', 'replace')[-800:]}")
-            time.sleep(0.1)
-
-    def close(self) -> None:
-        self.process.terminate()
-        self.process.wait(10)
-
-
-class Parent:
-    def __init__(self, program: str, side: Side, folder: Path):
-        self.program, self.side = program, side
-        self.state = ["--state-directory", str(folder / "parent")]
-
-    def pair_at_home(self, child: Child) -> None:
-        """In the child's network; there the child tells how it is reached from elsewhere."""
-        window = subprocess.Popen(
-            [child.program, "pair", "--json", *child.directories[2:]], stdout=subprocess.PIPE, text=True)
-        assert window.stdout
-        code = json.loads(window.stdout.readline())["code"]
-        home = child.side.prefix()
-        address = f"127.0.0.1:{CHILD_PORT}"
-        self.run(home, "pair", address, "--code", code)
-        window.wait(10)
-        self.run(home, "status", "--child", address)
-
-    def run(self, prefix: list[str], *arguments: str) -> None:
-        done = subprocess.run([*prefix, self.program, *arguments, *self.state], capture_output=True, text=True, timeout=60)
-        if done.returncode != 0:
-            raise Failed(f"cradle-parent {' '.join(arguments)}: {done.stderr.strip()}")
-
-    def watch(self, address: str, *arguments: str, authority: Path) -> dict[str, Any]:
-        """What was seen last, and what the program said.
-
-        authority: the only one that TURN servers may have their certificates from.
-        """
-        command = [*self.side.prefix(), self.program, "watch", address, "--no-window", "--mute", "--stats", "--duration", "4"]
-        done = subprocess.run(
-            [*command, *arguments, *self.state], capture_output=True, text=True, timeout=90,
-            env={**os.environ, "SSL_CERT_FILE": str(authority)})  # fmt: skip
-        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        seen = next((line for line in reversed(lines) if line.get("candidatePair")), lines[-1] if lines else {})
-        return {"said": done.stderr[-600:], **seen}
 
 
 def path(seen: dict[str, Any]) -> str:

@@ -218,6 +218,7 @@ import Testing
     ("ice-servers: [{urls: [\"stun:a\"], username: a}]", "ice-servers[0]", 1),
     ("ice-servers: [{urls: [\"turn:a\"], username: a, secret: b}]", "ice-servers[0]", 1),
     ("ice-servers: [{urls: [\"turn:a\"], secret: {file: x}}]", "ice-servers[0].secret.file", 1),
+    ("ice-servers: [{urls: [\"turn:a\"], secret: b, lifetime: 9s}]", "ice-servers[0].lifetime", 1),
     ("away: {relay: sometimes}", "away.relay", 1), ("away: {relay-bitrate-kbps: 29}", "away.relay-bitrate-kbps", 1),
     ("[a, b]", "", 1), ("just text", "", 1), ("? [a]\n: b", "", 1),
   ])

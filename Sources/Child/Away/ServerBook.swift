@@ -15,8 +15,6 @@ final class ServerBook: @unchecked Sendable {
   /// Told already, not to repeat it with each viewer.
   private var problems: Set<String> = []
 
-  /// A parent that was at home within this time finds its way in.
-  private static let parentLifetime: Duration = .seconds(30 * 86_400)
   /// The child makes new ones whenever it needs them.
   private static let ownLifetime: Duration = .seconds(86_400)
 
@@ -27,18 +25,26 @@ final class ServerBook: @unchecked Sendable {
   }
 
   /// For the child itself.
-  func own() -> [ICEServer] { servers(for: "child", lifetime: Self.ownLifetime) }
+  func own() -> [ICEServer] { servers(for: "child", longest: Self.ownLifetime) }
 
   /// For a parent or a player.
   ///
   /// - Parameter name: stands in the server's log; no secret, and no person's name.
-  func servers(for name: String) -> [ICEServer] { servers(for: name, lifetime: Self.parentLifetime) }
+  func servers(for name: String) -> [ICEServer] { servers(for: name, longest: nil) }
 
-  private func servers(for name: String, lifetime: Duration) -> [ICEServer] {
+  /// How often parents are told new credentials while they are connected; nil: there is nothing that ends.
+  var renewalInterval: Duration? {
+    let lifetimes = entries.compactMap { entry in
+      if case .secret = entry.access { entry.lifetime } else { nil }
+    }
+    return lifetimes.min().map { min($0 / 3, .seconds(3600)) }
+  }
+
+  private func servers(for name: String, longest: Duration?) -> [ICEServer] {
     entries.compactMap { entry in
       // Files are read each time, so that a secret can be replaced while the child runs.
       do throws(ConfiguredValueError) {
-        return try server(entry, name, lifetime)
+        return try server(entry, name, min(entry.lifetime, longest ?? entry.lifetime))
       } catch {
         if problems.insert(error.description).inserted {
           logger.error("a server of ice-servers cannot be used", metadata: ["reason": "\(error)"])

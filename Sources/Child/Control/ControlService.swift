@@ -127,7 +127,9 @@ final class ControlService: @unchecked Sendable {
     case .levelMeasured:
       watch.levelMeasured()
       tellLevel()
-    case .secondPassed: beat()
+    case .secondPassed:
+      beat()
+      renewCredentials()
     }
   }
 
@@ -138,7 +140,7 @@ final class ControlService: @unchecked Sendable {
         return
       }
       viewer.controlChannel = id
-      send(.push(.hello(hello(for: viewer))), to: viewer)
+      greet(viewer)
     case .dataChannelMessage(let id, let message):
       if id == viewer.controlChannel { take(message, from: viewer) }
     case .dataChannelClosed(let id):
@@ -147,6 +149,20 @@ final class ControlService: @unchecked Sendable {
       hear(audio, from: viewer)
     default:
       break
+    }
+  }
+
+  private func greet(_ viewer: ViewerSession) {
+    viewer.greetedAt = MonotonicClock.now
+    send(.push(.hello(hello(for: viewer))), to: viewer)
+  }
+
+  /// Those for TURN servers end; parents that are connected get others in time.
+  private func renewCredentials() {
+    guard let interval = viewers.servers.renewalInterval else { return }
+    let now = MonotonicClock.now
+    for viewer in viewers.registry.all where viewer.pair != nil && viewer.controlChannel != nil {
+      if let last = viewer.greetedAt, now - last >= interval { greet(viewer) }
     }
   }
 

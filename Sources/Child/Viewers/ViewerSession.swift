@@ -61,6 +61,8 @@ final class ViewerSession: @unchecked Sendable {
 
   /// The stream of the `control` data channel, once open.
   var controlChannel: UInt16?
+  /// When it was last told everything.
+  var greetedAt: Instant?
   var transfer = Transfer.none
   /// Has a single bucket, for this viewer.
   private var orders = RateLimiter<PeerID>(

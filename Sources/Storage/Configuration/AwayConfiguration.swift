@@ -8,6 +8,11 @@ extension ChildConfiguration {
     /// 1...8 addresses of the same server.
     public var urls: [ICEServerURL]
     public var access: Access
+    /// Of the credentials that are made from a secret: 10 s to 365 days.
+    public var lifetime: Duration = Self.usualLifetime
+
+    /// A parent that was at home within this time finds its way in.
+    public static let usualLifetime: Duration = .seconds(30 * 86_400)
 
     /// How the server knows its users. A TURN server has to.
     public enum Access: Sendable, Hashable {
@@ -51,11 +56,11 @@ extension ChildConfiguration {
   }
 
   static func iceServer(_ node: YAMLNode, at index: Int, _ reader: ConfigurationReader) -> ICEServerEntry? {
-    let keys = ["urls", "username", "credential", "secret"]
+    let keys = ["urls", "username", "credential", "secret", "lifetime"]
     guard let entry = reader.section(node, path: "ice-servers[\(index)]", keys: keys) else { return nil }
     guard let urls = iceURLs(entry) else { return nil }
     // Checks for presence, so that a value refused below is not reported as missing.
-    let given = Set(keys.dropFirst().filter { !(entry.values[$0]?.isNull ?? true) })
+    let given = Set(keys[1...3].filter { !(entry.values[$0]?.isNull ?? true) })
     if given.contains("secret"), given.count > 1 {
       reader.report(entry.node, entry.path, "a secret stands in place of username and credential: give it or them")
     } else if given.count == 1, given != ["secret"] {
@@ -66,7 +71,17 @@ extension ChildConfiguration {
     let username = entry.text("username", what: "1 to 512 bytes of printable text") { text in
       (1...512).contains(text.utf8.count) && text.unicodeScalars.allSatisfy(\.isPrintable)
     }
-    return ICEServerEntry(urls: urls, access: access(entry, username, reader))
+    return ICEServerEntry(urls: urls, access: access(entry, username, reader), lifetime: lifetime(entry, reader))
+  }
+
+  private static func lifetime(_ entry: ConfigurationSection, _ reader: ConfigurationReader) -> Duration {
+    guard let node = entry.values["lifetime"], !node.isNull else { return ICEServerEntry.usualLifetime }
+    let range: ClosedRange<Duration> = .seconds(10)...(.seconds(365 * 86_400))
+    guard let time = node.scalar.flatMap({ ConfiguredTime.duration($0.string) }), range.contains(time) else {
+      reader.report(node, entry.path("lifetime"), "must be a time from 10s to 365d, such as 30d; but is \(node.kind)")
+      return ICEServerEntry.usualLifetime
+    }
+    return time
   }
 
   private static func access(

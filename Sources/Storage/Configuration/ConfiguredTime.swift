@@ -1,6 +1,6 @@
-/// A length of time in the configuration: `90s`, `5m`, `2h`; a time of day: `19:30`.
+/// A length of time in the configuration: `90s`, `5m`, `2h`, `30d`; a time of day: `19:30`.
 enum ConfiguredTime {
-  private static let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600]
+  private static let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
 
   /// Minutes after midnight of a time from `0:00` to `23:59`; nil for anything else.
   static func minutesOfDay(_ text: String) -> Int? {

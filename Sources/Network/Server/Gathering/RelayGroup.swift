@@ -221,7 +221,13 @@ final class RelayGroup {
   }
 
   private func renew() {
-    guard !users.isEmpty, let fresh = renewed(), fresh.username != server.username else { return }
+    guard !users.isEmpty, let old = server.expiresAt else { return }
+    guard let fresh = renewed(), let expiry = fresh.expiresAt, expiry > old else {
+      // Half of what is left, and again, until the allocation ends.
+      let rest = old - Int64(time(nil))
+      if rest > 0 { later(.seconds(max(1, rest / 2))) { $0.renew() } }
+      return
+    }
     server = fresh
     replace()
   }
