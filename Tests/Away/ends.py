@@ -55,7 +55,7 @@ class Coturn:
             time.sleep(0.1)
 
     def close(self) -> None:
-        self.process.terminate()
+        self.process.kill()
         self.process.wait(5)
 
 

@@ -50,16 +50,15 @@ def main() -> int:
         ports = {line["candidatePair"][end]["port"] for line in lines if line.get("relayed") for end in ("local", "remote")
                  if line["candidatePair"][end]["type"] == "relay"}  # fmt: skip
         last = lines[-1] if lines else {}
-        made = coturn.log.read_text("utf-8", "replace").count("ALLOCATE processed, success")
         print(json.dumps({
             "relayed": last.get("relayed"), "frames": last.get("framesDecoded"), "freezes": last.get("freezeCount"),
             "concealedPercent": last.get("concealedPercent"), "packetsLost": last.get("packetsLost"),
-            "reconnects": last.get("reconnects"), "relayedAddressesUsed": len(ports), "allocations": made,
+            "reconnects": last.get("reconnects"), "relayedAddressesUsed": len(ports),
         }))  # fmt: skip
-        isWhole = bool(last.get("relayed")) and not last.get("freezeCount") and not last.get("reconnects") and len(ports) > 1
-        if not isWhole:
+        is_whole = bool(last.get("relayed")) and not last.get("freezeCount") and not last.get("reconnects") and len(ports) > 1
+        if not is_whole:
             print(done.stderr[-2000:], child.log.read_text("utf-8", "replace")[-2000:], file=sys.stderr)
-    return 0 if isWhole else 1
+    return 0 if is_whole else 1
 
 
 if __name__ == "__main__":

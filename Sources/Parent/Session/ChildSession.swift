@@ -37,8 +37,8 @@ final class ChildSession {
   private var isAnswered = false
   /// Until a path has been found.
   private var search: PathSearch?
-  /// Where data comes in here, and where it comes from.
-  private var path: (local: IPAddress, remote: IPAddress)?
+  /// Where data comes in here, and where it comes from. At a relay, `local` is none of our own addresses.
+  private var path: (local: IPAddress, remote: IPAddress, isAtRelay: Bool)?
   /// How long to wait for the reason of an end.
   private static let patience: TimeAmount = .milliseconds(500)
   /// A child that runs sends more often than this.
@@ -140,7 +140,7 @@ final class ChildSession {
       restartICE()
     case .selectedPairChanged(let pair):
       let before = path
-      path = (pair.localAddress.ip, pair.remoteAddress.ip)
+      path = (pair.localAddress.ip, pair.remoteAddress.ip, pair.local.type == .relayed)
       if let before, before.remote != pair.remoteAddress.ip { signaling.pathChanged(to: pair.remoteAddress.ip) }
     case .localCandidate(let candidate):
       search?.note(candidate)
@@ -205,7 +205,8 @@ final class ChildSession {
   private func addressesChanged() {
     guard !isOver, let own = hub.ownAddresses else { return }
     signaling.addressesChanged(own)
-    if let path, !own.contains(path.local) { restartICE() }
+    // Another allocation takes the place of a relay by itself.
+    if let path, !path.isAtRelay, !own.contains(path.local) { restartICE() }
   }
 
   private func handle(_ event: SignalingEvent) {

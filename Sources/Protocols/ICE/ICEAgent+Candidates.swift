@@ -94,6 +94,8 @@ extension ICEAgent {
         pairs[pair].remote = candidate
         pairs[pair].updatePriority(role: role)
       }
+      // The check that taught us of it came to one of our addresses; it may be reached from the others, too.
+      for local in localCandidates { formPair(local: local, remote: candidate) }
       return
     }
     guard makeRoomForRemoteCandidate() else { return }

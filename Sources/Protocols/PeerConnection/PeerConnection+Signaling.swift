@@ -7,6 +7,7 @@ public import Wire
 extension PeerConnection {
   /// Adds a host candidate on our socket, before or after the descriptions. The first of a family is preferred.
   public func addLocalCandidate(_ address: TransportAddress, now: Instant) {
+    guard configuration.iceTransportPolicy == .all else { return }
     localCandidates.append(address)
     if ice != nil {
       addHost(address, preference: knownAddresses, now: now)
@@ -19,7 +20,6 @@ extension PeerConnection {
   /// those that are gone end; those without a carrier wait for it. A connection of another path goes on without a restart
   /// where the peer can be reached; where something between lets only answers through, a restart has to tell it of them.
   public func updateLocalAddresses(_ addresses: [MachineAddress], now: Instant) {
-    guard configuration.iceTransportPolicy == .all else { return }
     let present = Dictionary(addresses.map { ($0.address, $0) }) { first, _ in first }
     for address in localCandidates where present[address] == nil { ice?.removeLocalCandidate(base: address, now: now) }
     localCandidates.removeAll { present[$0] == nil }

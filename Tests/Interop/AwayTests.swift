@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+extension RealPeers {
+  /// Both ends behind routers of many kinds, in an Internet of network namespaces with coturn: Tests/Away. `make test-away`
+  /// tries every pair.
+  @Suite(.enabled(if: getuid() == 0, "network namespaces need root")) struct AwayTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+
+    @Test func theParentFindsAPathAndARelayOnlyWhereItIsNeeded() throws {
+      let rows = [
+        "none+port-restricted", "full-cone+symmetric", "port-restricted+port-restricted", "cgnat+cgnat",
+        "port-restricted+symmetric", "symmetric+symmetric", "port-restricted+port-restricted+tcp-8443+tcp-443",
+        "port-restricted+port-restricted+relay", "symmetric+symmetric+direct",
+      ]
+      let (output, log, status) = try run("matrix.py", rows)
+      #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))
+      #expect(output.contains("\(rows.count) of \(rows.count) as expected"), Comment(rawValue: output))
+    }
+
+    @Test func nothingIsLostWhenTheRelaysCredentialsEnd() throws {
+      let (output, log, status) = try run("renewal.py", ["--seconds", "40", "--lifetime", "20"])
+      #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))
+    }
+
+    private func run(_ script: String, _ arguments: [String]) throws -> (String, String, Int32) {
+      let programs = ChildProcess.program.deletingLastPathComponent()
+      return try ChildProcess.run(
+        "python3",
+        [
+          Self.root.appending(path: "Tests/Away/\(script)").path, "--child", ChildProcess.program.path, "--parent",
+          programs.appending(path: "cradle-parent").path,
+        ] + arguments)
+    }
+  }
+}

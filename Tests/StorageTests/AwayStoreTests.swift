@@ -1,0 +1,54 @@
+import Foundation
+import Storage
+import Testing
+
+@Suite struct AwayStoreTests {
+  private static let turn = AwayStore.Server(urls: ["turn:a"], username: "u", credential: "c")
+
+  private static func withFile(_ body: (AtomicFile) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try body(AtomicFile(path: folder.appending(path: "away.json").path))
+  }
+
+  @Test func serversAreKeptForEachChild() throws {
+    try Self.withFile { file in
+      var store = try AwayStore(file: file)
+      try store.remember([Self.turn], of: "a")
+      try store.remember([AwayStore.Server(urls: ["stun:b"], username: nil, credential: nil)], of: "b")
+      let again = try AwayStore(file: file)
+      #expect(again.servers(of: "a") == [Self.turn])
+      #expect(again.servers(of: "b").map(\.urls) == [["stun:b"]])
+      #expect(again.servers(of: "c").isEmpty)
+    }
+  }
+
+  @Test func noServersRemoveTheChild() throws {
+    try Self.withFile { file in
+      var store = try AwayStore(file: file)
+      try store.remember([Self.turn], of: "a")
+      try store.remember([], of: "a")
+      #expect(try AwayStore(file: file).servers(of: "a").isEmpty)
+      #expect(try !String(contentsOfFile: file.path, encoding: .utf8).contains("turn:a"))
+    }
+  }
+
+  @Test func theOldestOfTooManyAreDropped() throws {
+    try Self.withFile { file in
+      var store = try AwayStore(file: file)
+      for number in 0...AwayStore.maximum { try store.remember([Self.turn], of: "\(number)") }
+      #expect(store.servers(of: "0").isEmpty && store.servers(of: "\(AwayStore.maximum)") == [Self.turn])
+      try store.remember(Array(repeating: Self.turn, count: 20), of: "many")
+      #expect(store.servers(of: "many").count == AwayStore.maximumServers)
+    }
+  }
+
+  @Test func aDamagedFileIsLeftAsItIs() throws {
+    try Self.withFile { file in
+      try Data("{".utf8).write(to: URL(filePath: file.path))
+      #expect(throws: StoreError.self) { try AwayStore(file: file) }
+      #expect(try String(contentsOfFile: file.path, encoding: .utf8) == "{")
+    }
+  }
+}
