@@ -39,7 +39,7 @@ BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
 VIEWER_PYTHON := aiortc aiohttp axe-core-python numpy websockets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-viewer setup-test setup-faults setup-bench build demo test test-faults test-hardware test-arm64 fuzz soak bench bench-network format lint install uninstall setup-deb setup-cross deb test-package test-release clean
+.PHONY: help setup setup-demo setup-viewer setup-test setup-faults setup-bench build demo test test-away test-faults test-hardware test-arm64 fuzz soak bench bench-network format lint install uninstall setup-deb setup-cross deb test-package test-release clean
 
 help: ## lists the targets
 	@echo "Cradle: a baby monitor that a family owns. Targets:"
@@ -107,6 +107,12 @@ test-faults: setup-faults $(PAGES) ## breaks things on purpose, measures when so
 	swift build --product cradle-child
 	swift build --product cradle-parent
 	@$(SUDO) $(PYTHON) Tests/Faults/run $(if $(QUICK),--quick) $(addprefix --row ,$(ROW)) --json $(BUILD)/faults.json
+
+test-away: setup-test ## tries every pair of home networks with a real TURN server, in network namespaces (3 min)
+	swift build --product cradle-child
+	swift build --product cradle-parent
+	@$(SUDO) $(PYTHON) Tests/Away/matrix.py --child $(BUILD)/debug/cradle-child --parent $(BUILD)/debug/cradle-parent
+	@$(SUDO) $(PYTHON) Tests/Away/renewal.py --child $(BUILD)/debug/cradle-child --parent $(BUILD)/debug/cradle-parent
 
 test-hardware: setup-viewer deb ## runs child and package in a virtual machine with a camera and a sound card
 	VENV=$(VENV) Tests/Hardware/run $(BUILD)/release $(BUILD)/debian

@@ -11,7 +11,7 @@ from typing import Any
 
 from internet import CHILD_PORT, SERVER, Internet, Side
 
-USER, PASSWORD, REALM = "cradle", "not-a-secret-here", "cradle.test"
+SECRET = "shared-with-the-test"
 
 
 class Failed(Exception):
@@ -32,21 +32,22 @@ def make_certificates(folder: Path) -> None:
 
 
 class Coturn:
-    """On the public server, with the rules that config/turnserver.conf recommends.
+    """On the public server, with the configuration that docs/AWAY.md recommends."""
 
-    secret: credentials are made from it; none: one user with a password.
-    """
-
-    def __init__(self, world: Internet, folder: Path, secret: str = ""):
-        access = ["--use-auth-secret", "--static-auth-secret", secret] if secret else ["--lt-cred-mech", "--user", f"{USER}:{PASSWORD}"]
+    def __init__(self, world: Internet, folder: Path):
         make_certificates(folder)
+        sample = Path(__file__).resolve().parents[2] / "config" / "turnserver.conf"
+        configuration = folder / "turnserver.conf"
+        text = sample.read_text()
+        for before, after in (("REPLACE-ME", SECRET), ("/etc/coturn/fullchain.pem", str(folder / "server.pem")),
+                              ("/etc/coturn/privkey.pem", str(folder / "server.key")), ("\nsyslog\n", "\n")):  # fmt: skip
+            if before not in text:
+                raise Failed(f"{sample} does not have {before.strip()}")
+            text = text.replace(before, after)
+        configuration.write_text(f"{text}\nlistening-ip={SERVER}\nrelay-ip={SERVER}\npidfile={folder}/turnserver.pid\nlog-file=stdout\n")
         self.log = folder / "turnserver.log"
         self.process = subprocess.Popen(
-            ["ip", "netns", "exec", world.server, "turnserver", "-n", "--no-cli", "--log-file", "stdout", "--listening-ip", SERVER,
-             "--relay-ip", SERVER, "--listening-port", "3478", "--tls-listening-port", "443", "--no-dtls", "--realm", REALM,
-             "--cert", str(folder / "server.pem"), "--pkey", str(folder / "server.key"), *access, "--pidfile", str(folder / "turnserver.pid"), "--no-multicast-peers",
-             "--denied-peer-ip=10.0.0.0-10.255.255.255", "--denied-peer-ip=172.16.0.0-172.31.255.255",
-             "--denied-peer-ip=192.168.0.0-192.168.255.255", "--denied-peer-ip=100.64.0.0-100.127.255.255"],
+            ["ip", "netns", "exec", world.server, "turnserver", "-c", str(configuration)],
             stdout=self.log.open("wb"), stderr=subprocess.STDOUT)  # fmt: skip
         deadline = time.monotonic() + 10
         while b"Total General servers" not in self.log.read_bytes():

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import internet
-from ends import PASSWORD, USER, Child, Coturn, Parent
+from ends import SECRET, Child, Coturn, Parent
 from internet import CHILD_PORT, KINDS, SERVER, Internet
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def main() -> int:
         world.child.connect("none")
         coturn = Coturn(world, folder)
         urls = [f"turn:{SERVER}:3478?transport=udp", f"turn:{SERVER}:3478?transport=tcp", f"turns:{SERVER}:443"]
-        child = Child(options.child, world.child, folder, f"[{{urls: {urls}, username: {USER}, credential: {PASSWORD}}}]")
+        child = Child(options.child, world.child, folder, f"[{{urls: {urls}, secret: {SECRET}}}]")
         try:
             parent = Parent(options.parent, world.parent, folder)
             parent.pair_at_home(child)

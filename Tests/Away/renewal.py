@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ends import Child, Coturn, Parent
+from ends import SECRET, Child, Coturn, Parent
 from internet import CHILD_PORT, SERVER, Internet
 
 
@@ -30,11 +30,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="cradle-away-") as temporary, Internet() as world:
         folder = Path(temporary)
         world.child.connect("none")
-        secret = "shared-with-the-test"
-        coturn = Coturn(world, folder, secret)
+        coturn = Coturn(world, folder)
         url = f"turn:{SERVER}:3478?transport=udp"
         child = Child(
-            options.child, world.child, folder, f"[{{urls: ['{url}'], secret: {secret}, lifetime: {options.lifetime}s}}]")
+            options.child, world.child, folder, f"[{{urls: ['{url}'], secret: {SECRET}, lifetime: {options.lifetime}s}}]")
         try:
             parent = Parent(options.parent, world.parent, folder)
             parent.pair_at_home(child)
