@@ -270,7 +270,8 @@ let checks: [Target] = [
   tests(
     "ServerTests",
     needs: [
-      "Wire", "STUN", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "SecureTransport", "Identity",
+      "Wire", "STUN", "TURN", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "SecureTransport",
+      "Identity",
       "Server",
       "TestSupport", "AllocationCounter",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
