@@ -155,6 +155,27 @@ import Wire
     #expect(lab.client.nextDeadline == nil)
   }
 
+  @Test(arguments: [
+    STUNAttribute.xorRelayedAddress(TransportAddress(ip: .v6(0x2001_0db8 << 32, 1), port: 9)),
+    .xorRelayedAddress(TransportAddress(ip: .v4(0), port: 9)),
+    .xorRelayedAddress(TransportAddress(ip: .v4(0xc000_0201), port: 0)), .priority(1),
+  ])
+  func aRelayedAddressThatIsNoneIsAnError(attribute: STUNAttribute) {
+    var lab = TURNLab()
+    lab.server.tamper = { message in
+      var other = message
+      other.attributes = message.attributes.map { if case .xorRelayedAddress = $0 { attribute } else { $0 } }
+      return other
+    }
+    lab.client.allocate(now: lab.now)
+    lab.run(for: .seconds(1))
+    guard case .serverMisbehaved? = lab.end else {
+      Issue.record("\(String(describing: lab.end))")
+      return
+    }
+    #expect(lab.relayed == nil)
+  }
+
   @Test func anEndlessLifetimeIsRefreshedAllTheSame() {
     var lab = TURNLab()
     lab.server.lifetime = .seconds(Int64(UInt32.max))
