@@ -7,7 +7,7 @@ import Wire
 
 /// The TURN client and coturn.
 extension RealPeers {
-  @Suite(.timeLimit(.minutes(3))) struct TURNTests {
+  @Suite(.timeLimit(.minutes(3))) struct RelayTests {
     private static let alice = TURNCredentials(username: "alice", password: "secret")
 
     private static func server(
