@@ -30,7 +30,9 @@ VIEWER_PACKAGES := python3 python3-venv
 DESKTOP_PACKAGES := xvfb openbox xdotool tmux
 # What children are found with.
 FINDING_PACKAGES := avahi-daemon dbus
-TEST_PACKAGES := $(VIEWER_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) $(DESKTOP_PACKAGES) systemd curl openssl ffmpeg chromium firefox-esr \
+# What relays are tried with. It must not run as a service: no test needs that, and it would relay for strangers.
+RELAY_PACKAGES := coturn
+TEST_PACKAGES := $(VIEWER_PACKAGES) $(RELAY_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) $(DESKTOP_PACKAGES) systemd curl openssl ffmpeg chromium firefox-esr \
   iproute2 nftables procps avahi-utils python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 \
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
 # What breaks things on purpose.
@@ -62,6 +64,7 @@ setup-viewer: setup
 	@$(MAKE) --no-print-directory $(STAMPS)/venv
 
 setup-test: setup-viewer
+	@dpkg-query -W coturn >/dev/null 2>&1 || [ ! -d /run/systemd/system ] || $(SUDO) systemctl --quiet mask coturn.service
 	$(call need,$(TEST_PACKAGES))
 
 setup-faults: setup

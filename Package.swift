@@ -270,7 +270,8 @@ let checks: [Target] = [
   tests(
     "ServerTests",
     needs: [
-      "Wire", "STUN", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "SecureTransport", "Identity",
+      "Wire", "STUN", "TURN", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "SecureTransport",
+      "Identity",
       "Server",
       "TestSupport", "AllocationCounter",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
@@ -303,7 +304,7 @@ let checks: [Target] = [
   .target(
     name: "FuzzBodies",
     dependencies: [
-      "Wire", "JSON", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
+      "Wire", "JSON", "STUN", "TURN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
       "Control", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "SecureTransport",
       "Storage", "Simulation", "TestSupport",
     ], path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Findings", "Runs", "cradle-fuzz", "fuzz.py"],

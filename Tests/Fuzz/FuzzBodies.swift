@@ -1,7 +1,7 @@
 /// Everything that reads bytes of others.
 public enum FuzzBodies {
   public static let all: [any FuzzBody.Type] = [
-    STUNFuzz.self, ICEFuzz.self, SDPFuzz.self, RTPFuzz.self, RTCPFuzz.self, VP8PayloadFuzz.self,
+    STUNFuzz.self, TURNFuzz.self, ICEFuzz.self, SDPFuzz.self, RTPFuzz.self, RTCPFuzz.self, VP8PayloadFuzz.self,
     RTPReceivingFuzz.self, AudioJitterBufferFuzz.self, SCTPFuzz.self, DCEPFuzz.self, DTLSFuzz.self, TLSFuzz.self,
     PeerConnectionFuzz.self, WHEPFuzz.self, TrickleFragmentFuzz.self, WHEPClientFuzz.self,
     ConfigurationFuzz.self, Y4MFuzz.self, WAVFuzz.self, JPEGFuzz.self, VP8Fuzz.self,

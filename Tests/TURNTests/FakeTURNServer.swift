@@ -191,6 +191,8 @@ struct FakeTURNServer {
     ).encode(fingerprint: false, hashes: TestHashes())
   }
 
+  mutating func forgetNonce() { nonce = nil }
+
   /// The allocation is gone, as when the server was started anew.
   mutating func forget() {
     allocationExpiry = nil

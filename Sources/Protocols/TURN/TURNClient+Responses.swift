@@ -83,11 +83,17 @@ extension TURNClient {
   /// we have been asked for is not from our server.
   private mutating func takeChallenge(_ message: STUNMessage, of request: Request, at index: Int, now: Instant) {
     guard let nonce = message.nonce, !nonce.isEmpty,
-      message.realm == nil || challenge == nil || message.realm == challenge?.realm,
-      request.nonces < configuration.maximumNonces
+      message.realm == nil || challenge == nil || message.realm == challenge?.realm
     else {
       droppedCount &+= 1
-      requests[index].unprovenRefusal = .serverMisbehaved("it does not accept its own nonce")
+      return
+    }
+    guard request.nonces < configuration.maximumNonces else {
+      droppedCount &+= 1
+      // An allocation that exists is refreshed anew when the request has run out of time.
+      if request.purpose == .allocate {
+        requests[index].unprovenRefusal = .serverMisbehaved("it does not accept its own nonces")
+      }
       return
     }
     if challenge != nil {

@@ -68,7 +68,7 @@ public final class RelayAllocation: @unchecked Sendable {
   }
 
   deinit {
-    if case .open(let link) = state { link.close() }
+    if case .open(let link) = state { eventLoop.execute { link.close() } }
   }
 
   private static func makeClient(_ configuration: TURNClientConfiguration) -> TURNClient {

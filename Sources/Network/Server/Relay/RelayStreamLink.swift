@@ -14,10 +14,11 @@ final class RelayStreamLink: RelayLink, @unchecked Sendable {
 
   /// TCP and TLS together.
   private static let connectTimeout: TimeAmount = .seconds(8)
-  /// Bytes that wait in the kernel at most, a quarter of a second of picture: what waits longer is better left out.
-  private static let sendBuffer: Int = 1 << 17
+  /// Bytes that the kernel takes beyond what is on its way, tcp(7), TCP_NOTSENT_LOWAT: a tenth of a second of picture. What
+  /// waits longer is better left out.
+  private static let unsentInKernel: Int = 1 << 15
   /// The same for what the kernel does not take yet.
-  private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 1 << 14, high: 1 << 16)
+  private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 1 << 14, high: 1 << 15)
 
   private init(_ channel: any Channel) {
     self.channel = channel
@@ -32,7 +33,7 @@ final class RelayStreamLink: RelayLink, @unchecked Sendable {
       let channel = try await ClientBootstrap(group: eventLoop)
         .connectTimeout(connectTimeout)
         .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-        .channelOption(.socketOption(.so_sndbuf), value: sendBuffer)
+        .channelOption(.tcpOption(NIOBSDSocket.Option(rawValue: TCP_NOTSENT_LOWAT)), value: unsentInKernel)
         .channelOption(.writeBufferWaterMark, value: waterMark)
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
