@@ -24,11 +24,12 @@ import Testing
     }
   }
 
-  @Test func noServersRemoveTheChild() throws {
+  @Test func aForgottenChildLeavesNothing() throws {
     try Self.withFile { file in
       var store = try AwayStore(file: file)
       try store.remember([Self.turn], of: "a")
-      try store.remember([], of: "a")
+      try store.remember(address: "example.org:8443", of: "a")
+      try store.forget("a")
       #expect(try AwayStore(file: file).servers(of: "a").isEmpty)
       #expect(try !String(contentsOfFile: file.path, encoding: .utf8).contains("turn:a"))
     }
@@ -49,6 +50,17 @@ import Testing
       try Data("{".utf8).write(to: URL(filePath: file.path))
       #expect(throws: StoreError.self) { try AwayStore(file: file) }
       #expect(try String(contentsOfFile: file.path, encoding: .utf8) == "{")
+    }
+  }
+
+  @Test func theLatestAddressesComeFirst() throws {
+    try Self.withFile { file in
+      var store = try AwayStore(file: file)
+      try store.remember([Self.turn], of: "a")
+      for host in ["a", "b", "c", "d", "e", "c"] { try store.remember(address: "\(host):8443", of: "a") }
+      let again = try AwayStore(file: file)
+      #expect(again.addresses(of: "a") == ["c:8443", "e:8443", "d:8443", "b:8443"])
+      #expect(again.servers(of: "a") == [Self.turn])
     }
   }
 }

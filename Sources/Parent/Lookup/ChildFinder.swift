@@ -6,6 +6,8 @@ internal import Wire
 public struct ChildFinder: Sendable {
   /// A child's answer to a query takes a fraction of a second; a second query follows after one (RFC 6762 section 5.2).
   private static let patience: Duration = .seconds(2)
+  /// What the network at home has before addresses elsewhere are tried.
+  private static let headStart: Duration = .milliseconds(300)
   /// Long enough for every child to answer a first query.
   public static let lookAround: Duration = .milliseconds(1200)
 
@@ -27,7 +29,10 @@ public struct ChildFinder: Sendable {
     let book = try state.pairs()
     guard let text, let address = ChildAddress(text) else {
       let record = try ChildChoice.paired(text, in: book)
-      return PairedChild(record: record, state: state, identity: try state.identity()) { route(to: record) }
+      let away = AwayNotes(child: record.id, state: state)
+      return PairedChild(record: record, state: state, identity: try state.identity(), away: away) {
+        route(to: record, away)
+      }
     }
     guard !book.records.isEmpty else { throw FindingError.nothingPaired }
     let id = try await ChildProbe.id(at: address)
@@ -37,7 +42,8 @@ public struct ChildFinder: Sendable {
       case .found(let record): record
       case .ambiguous, .none: try ChildChoice.paired(nil, in: book)
       }
-    return PairedChild(record: record, state: state, identity: try state.identity()) {
+    let away = AwayNotes(child: record.id, state: state)
+    return PairedChild(record: record, state: state, identity: try state.identity(), away: away) {
       AsyncStream { continuation in
         continuation.yield(address)
         continuation.finish()
@@ -93,16 +99,22 @@ public struct ChildFinder: Sendable {
 
   /// The addresses of a paired child, best first: the last known ones at once, because whoever answers has to prove its
   /// identity anyway; then those that it announces.
-  private func route(to record: PairRecord) -> AsyncStream<ChildAddress> {
+  private func route(to record: PairRecord, _ away: AwayNotes) -> AsyncStream<ChildAddress> {
     let known = (try? state.pairs())?.records.first { $0.id == record.id }?.lastAddress
     return AsyncStream { continuation in
       let looking = Task {
         let before = known.map(ChildAddress.all(of:)) ?? []
         for address in before { continuation.yield(address) }
+        // At home the addresses above answer sooner, or those that the child announces.
+        let elsewhere = Task {
+          try await Task.sleep(for: Self.headStart)
+          for address in away.addresses where !before.contains(address) { continuation.yield(address) }
+        }
         let child = await discovery.resolve(within: Self.patience) { $0.id == record.id }
         for address in child.map(ChildAddress.all(of:)) ?? [] where !before.contains(address) {
           continuation.yield(address)
         }
+        _ = await elsewhere.result
         continuation.finish()
       }
       continuation.onTermination = { _ in looking.cancel() }

@@ -7,31 +7,58 @@ internal import TURN
 final class AwayNotes: Sendable {
   private let child: String
   private let state: ParentState
-  private let known: Mutex<[ICEServer]>
+  private let known: Mutex<Known>
 
-  /// Reads what the child has told before. What cannot be read is told again at home.
+  private struct Known {
+    var servers: [ICEServer]
+    /// The latest first.
+    var addresses: [ChildAddress]
+  }
+
+  /// Reads what is known from before. What cannot be read is told again at home.
   init(child: String, state: ParentState) {
     self.child = child
     self.state = state
-    let servers = (try? state.away())?.servers(of: child) ?? []
-    known = Mutex(servers.compactMap(ICEServer.init))
+    let store = try? state.away()
+    known = Mutex(
+      Known(
+        servers: (store?.servers(of: child) ?? []).compactMap(ICEServer.init),
+        addresses: (store?.addresses(of: child) ?? []).compactMap(ChildAddress.init)))
   }
 
-  var servers: [ICEServer] { known.withLock { $0 } }
+  var servers: [ICEServer] { known.withLock { $0.servers } }
+  /// Where the child was reached from elsewhere.
+  var addresses: [ChildAddress] { known.withLock { $0.addresses } }
 
-  /// Takes over what the child tells now. Writes the file on another thread, as the disk may be slow.
+  /// Takes over what the child tells now.
   func follow(_ document: AwayDocument) {
     let servers = document.iceServers.map {
       AwayStore.Server(urls: $0.urls, username: $0.username, credential: $0.credential)
     }
     let usable = servers.compactMap(ICEServer.init)
     let isNew = known.withLock { known in
-      defer { known = usable }
-      return known != usable
+      defer { known.servers = usable }
+      return known.servers != usable
     }
-    guard isNew else { return }
-    let (child, state) = (child, state)
-    Task { try? state.changeAway { try $0.remember(servers, of: child) } }
+    let child = child
+    if isNew { write { try $0.remember(servers, of: child) } }
+  }
+
+  /// The child was reached there, from elsewhere.
+  func note(_ address: ChildAddress) {
+    let isNew = known.withLock { known in
+      guard known.addresses.first != address else { return false }
+      known.addresses = [address] + known.addresses.filter { $0 != address }
+      return true
+    }
+    let child = child
+    if isNew { write { try $0.remember(address: "\(address)", of: child) } }
+  }
+
+  /// On another thread: the disk may be slow.
+  private func write(_ change: @escaping @Sendable (inout AwayStore) throws -> Void) {
+    let state = state
+    Task { try? state.changeAway(change) }
   }
 }
 

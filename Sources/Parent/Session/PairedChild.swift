@@ -19,12 +19,12 @@ public struct PairedChild: Sendable {
   private let state: ParentState
 
   init(
-    record: PairRecord, state: ParentState, identity: NodeIdentity,
+    record: PairRecord, state: ParentState, identity: NodeIdentity, away: AwayNotes,
     route: @escaping @Sendable () -> AsyncStream<ChildAddress>
   ) {
     self.record = record
     self.state = state
-    away = AwayNotes(child: record.id, state: state)
+    self.away = away
     self.identity = identity
     self.route = route
   }
@@ -41,10 +41,14 @@ public struct PairedChild: Sendable {
   }
 
   /// Remembers where the child was reached. Failing to do so is no reason to fail the session.
-  func noteReached(at address: ChildAddress, remote: IPAddress?) {
+  func noteReached(at address: ChildAddress, remote: IPAddress?, reach: NetworkReach) {
     let now = UnixTime.now
+    // The home's address is tried first, also after a day elsewhere.
+    if reach == .elsewhere { away.note(address) }
     guard let known = (try? state.pairs())?.records.first(where: { $0.id == record.id }) else { return }
-    let reached = KnownAddress(reached: address, remote: remote, before: known.lastAddress)
+    let reached =
+      reach == .elsewhere
+      ? known.lastAddress : KnownAddress(reached: address, remote: remote, before: known.lastAddress)
     let isFresh = known.lastSeenAt.map { now.seconds - $0.seconds < Self.noteInterval } ?? false
     if isFresh, reached == known.lastAddress { return }
     try? state.changePairs { store in
@@ -56,7 +60,7 @@ public struct PairedChild: Sendable {
   /// Removes the pair record here. False when there was none.
   @discardableResult
   public func forget() throws -> Bool {
-    try state.changeAway { try $0.remember([], of: record.id) }
+    try state.changeAway { try $0.forget(record.id) }
     return try state.changePairs { store in
       guard store.book.records.contains(where: { $0.id == record.id }) else { return false }
       try store.revoke(id: record.id)

@@ -102,7 +102,8 @@ final class RoomConnection {
     guard let address, let socket else { return }
     let (child, remote) = (child, socket.remoteAddress?.ip)
     // Not on the event loop: the disk may be slow.
-    Task { child.noteReached(at: address, remote: remote) }
+    let reach = reach(of: socket)
+    Task { child.noteReached(at: address, remote: remote, reach: reach) }
   }
 
   private func connected(_ outcome: RoomConnector.Outcome) {
@@ -113,9 +114,12 @@ final class RoomConnection {
     case .connected(let socket, let address):
       use(socket, address)
       isRegistered = true
-      let reach = NetworkReach(local: socket.localAddress?.ip, remote: socket.remoteAddress?.ip)
-      notify(.connected(address.isLoopback ? .sameMachine : reach))
+      notify(.connected(address.isLoopback ? .sameMachine : reach(of: socket)))
     }
+  }
+
+  private func reach(of socket: WebSocketConnection) -> NetworkReach {
+    NetworkReach(local: socket.localAddress?.ip, remote: socket.remoteAddress?.ip)
   }
 
   private func use(_ socket: WebSocketConnection, _ address: ChildAddress) {
