@@ -109,6 +109,54 @@ import Wire
     try await lab.run { allocation.close() }
   }
 
+  @Test func anotherOwnAddressEndsIt() async throws {
+    let lab = try await RelayLab()
+    let (allocation, events) = try await lab.open()
+    guard case .allocated? = await events.next() else {
+      Issue.record("no allocation")
+      return
+    }
+    // By the real routes; then none; then from elsewhere.
+    try await lab.run {
+      allocation.addressesChanged([])
+      allocation.sourceToward = { _ in nil }
+      allocation.addressesChanged([])
+      #expect(allocation.relayedAddress != nil)
+      allocation.sourceToward = { _ in .v4(0xc000_0209) }
+      allocation.addressesChanged([.v4(0x7f00_0001)])
+    }
+    guard case .ended(.transportLost)? = await events.next() else {
+      Issue.record("it goes on")
+      return
+    }
+  }
+
+  @Test func aConnectionEndsWithItsAddress() async throws {
+    let lab = try await RelayLab(isStream: true)
+    let (allocation, events) = try await lab.open("tcp")
+    guard case .allocated? = await events.next() else {
+      Issue.record("no allocation")
+      return
+    }
+    try await lab.run {
+      allocation.sourceToward = { _ in .v4(0xc000_0209) }
+      allocation.addressesChanged([.v4(0x7f00_0001), .v4(0xc000_0209)])
+      #expect(allocation.relayedAddress != nil)
+      allocation.addressesChanged([.v4(0xc000_0209)])
+    }
+    guard case .ended(.transportLost)? = await events.next() else {
+      Issue.record("it goes on")
+      return
+    }
+  }
+
+  @Test func theSourceIsThatOfTheRoute() throws {
+    let loopback = [IPAddress.v4(0x7f00_0001), .v6(0, 1)]
+    for ip in loopback { #expect(SourceAddress.toward(TransportAddress(ip: ip, port: 9)) == ip) }
+    // A socket that may not send to broadcast addresses has no way there.
+    #expect(SourceAddress.toward(TransportAddress(ip: .v4(0xffff_ffff), port: 9)) == nil)
+  }
+
   @Test func aNameIsResolvedAndAnotherIsNot() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let addresses = try await RelayResolver.addresses(of: try #require(ICEServerURL("stun:localhost")), on: loop).get()
