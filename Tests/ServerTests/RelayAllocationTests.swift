@@ -100,6 +100,9 @@ import Wire
     }
     let peer = TransportAddress(ip: .v4(0xc633_6401), port: 9)
     let payload = [UInt8](repeating: 1, count: 1200)
+    // What comes before the channel would be dropped for want of it.
+    try await lab.run { allocation.send(payload, to: peer) }
+    while try await lab.run({ !allocation.hasChannel(to: peer) }) { try await Task.sleep(for: .milliseconds(1)) }
     for _ in 0..<200 {
       try await lab.run { for _ in 0..<50 { allocation.send(payload, to: peer) } }
     }
@@ -171,11 +174,11 @@ import Wire
 
   @Test func whatIsClosedBeforeItIsOpenEnds() async throws {
     let lab = try await RelayLab()
-    let (allocation, events) = try await lab.open()
-    try await lab.run { allocation.close() }
+    let (allocation, events) = try await lab.open { $0.close() }
     guard case .ended(.closed)? = await events.next() else {
       Issue.record("not closed")
       return
     }
+    #expect(try await lab.run { allocation.relayedAddress == nil })
   }
 }

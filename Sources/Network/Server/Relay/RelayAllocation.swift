@@ -93,6 +93,12 @@ public final class RelayAllocation: @unchecked Sendable {
     return client.peersInUse
   }
 
+  /// Whether what is sent to the peer goes through a channel: the cheap way, and the only one for long datagrams.
+  public func hasChannel(to peer: TransportAddress) -> Bool {
+    eventLoop.preconditionInEventLoop()
+    return client.hasChannel(to: peer)
+  }
+
   // MARK: - Orders
 
   /// Opens the socket or connection and asks for the allocation. Call it once.
