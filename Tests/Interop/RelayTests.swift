@@ -109,6 +109,18 @@ extension RealPeers {
       #expect(try await one.received(count: 1).map(\.payload) == [[1, 2, 3]])
     }
 
+    @Test(arguments: [TURNTransport.udp, .tcp])
+    func aServerWithAnIPv6AddressIsReached(transport: TURNTransport) async throws {
+      let process = try TURNServerProcess(["--lt-cred-mech", "--user=alice:secret", "--listening-ip=::1"])
+      let url = try #require(ICEServerURL("turn:[::1]:\(process.port)?transport=\(transport.rawValue)"))
+      let server = try #require(RelayServer(url, address: .v6(0, 1), tls: try RelayTLS()))
+      let user = try await RelayUser(server, Self.alice)
+      let own = try await user.outcome().get()
+      #expect(!own.ip.isIPv6)
+      try await user.send([[1, 2]], to: own)
+      #expect(try await user.received(count: 1).map(\.payload) == [[1, 2]])
+    }
+
     /// Each request after the first seconds meets a nonce that is over.
     @Test func aNewNonceIsTaken() async throws {
       let process = try TURNServerProcess(["--lt-cred-mech", "--user=alice:secret", "--stale-nonce=1", "-v"])

@@ -100,6 +100,9 @@ import Wire
     }
     let peer = TransportAddress(ip: .v4(0xc633_6401), port: 9)
     let payload = [UInt8](repeating: 1, count: 1200)
+    // What comes before the channel would be dropped for want of it.
+    try await lab.run { allocation.send(payload, to: peer) }
+    while try await lab.run({ !allocation.hasChannel(to: peer) }) { try await Task.sleep(for: .milliseconds(1)) }
     for _ in 0..<200 {
       try await lab.run { for _ in 0..<50 { allocation.send(payload, to: peer) } }
     }
@@ -107,6 +110,54 @@ import Wire
     // 10,000 datagrams are 12 MB; what the other side's kernel takes counts, too.
     #expect(dropped > 9000, "\(dropped)")
     try await lab.run { allocation.close() }
+  }
+
+  @Test func anotherOwnAddressEndsIt() async throws {
+    let lab = try await RelayLab()
+    let (allocation, events) = try await lab.open()
+    guard case .allocated? = await events.next() else {
+      Issue.record("no allocation")
+      return
+    }
+    // By the real routes; then none; then from elsewhere.
+    try await lab.run {
+      allocation.addressesChanged([])
+      allocation.sourceToward = { _ in nil }
+      allocation.addressesChanged([])
+      #expect(allocation.relayedAddress != nil)
+      allocation.sourceToward = { _ in .v4(0xc000_0209) }
+      allocation.addressesChanged([.v4(0x7f00_0001)])
+    }
+    guard case .ended(.transportLost)? = await events.next() else {
+      Issue.record("it goes on")
+      return
+    }
+  }
+
+  @Test func aConnectionEndsWithItsAddress() async throws {
+    let lab = try await RelayLab(isStream: true)
+    let (allocation, events) = try await lab.open("tcp")
+    guard case .allocated? = await events.next() else {
+      Issue.record("no allocation")
+      return
+    }
+    try await lab.run {
+      allocation.sourceToward = { _ in .v4(0xc000_0209) }
+      allocation.addressesChanged([.v4(0x7f00_0001), .v4(0xc000_0209)])
+      #expect(allocation.relayedAddress != nil)
+      allocation.addressesChanged([.v4(0xc000_0209)])
+    }
+    guard case .ended(.transportLost)? = await events.next() else {
+      Issue.record("it goes on")
+      return
+    }
+  }
+
+  @Test func theSourceIsThatOfTheRoute() throws {
+    let loopback = [IPAddress.v4(0x7f00_0001), .v6(0, 1)]
+    for ip in loopback { #expect(SourceAddress.toward(TransportAddress(ip: ip, port: 9)) == ip) }
+    // A socket that may not send to broadcast addresses has no way there.
+    #expect(SourceAddress.toward(TransportAddress(ip: .v4(0xffff_ffff), port: 9)) == nil)
   }
 
   @Test func aNameIsResolvedAndAnotherIsNot() async throws {
@@ -123,11 +174,11 @@ import Wire
 
   @Test func whatIsClosedBeforeItIsOpenEnds() async throws {
     let lab = try await RelayLab()
-    let (allocation, events) = try await lab.open()
-    try await lab.run { allocation.close() }
+    let (allocation, events) = try await lab.open { $0.close() }
     guard case .ended(.closed)? = await events.next() else {
       Issue.record("not closed")
       return
     }
+    #expect(try await lab.run { allocation.relayedAddress == nil })
   }
 }

@@ -108,7 +108,10 @@ final class RelayLab: Sendable {
     }
   }
 
-  func open(_ transport: String = "udp") async throws -> (RelayAllocation, Events) {
+  /// - Parameter then: what is done in the same turn of the loop.
+  func open(
+    _ transport: String = "udp", then: @escaping @Sendable (RelayAllocation) -> Void = { _ in }
+  ) async throws -> (RelayAllocation, Events) {
     let url = try #require(ICEServerURL("turn:127.0.0.1:\(port)?transport=\(transport)"))
     let server = try #require(RelayServer(url, address: .v4(0x7f00_0001), tls: try RelayTLS()))
     let events = Events()
@@ -118,6 +121,7 @@ final class RelayLab: Sendable {
         server: server, credentials: Self.credentials, eventLoop: loop, now: { .zero + (ContinuousClock.now - start) }
       ) { events.continuation.yield($0) }
       allocation.open()
+      then(allocation)
       return allocation
     }.get()
     return (allocation, events)

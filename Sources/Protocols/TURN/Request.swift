@@ -38,7 +38,7 @@ extension TURNClient {
     var message = STUNMessage(.request, purpose.method, transactionID: id)
     switch purpose {
     case .allocate:
-      // UDP. RFC 8656 section 18.7.
+      // UDP. RFC 8656 section 18.8.
       message.attributes.append(.requestedTransport(17))
       // Without it the server takes IPv4, also one that does not know the attribute.
       if configuration.wantsIPv6 { message.attributes.append(.requestedAddressFamily(isIPv6: true)) }

@@ -5,7 +5,7 @@ internal import Wire
 public struct TURNClientConfiguration: Sendable {
   public var server: TURNServer
   public var credentials: TURNCredentials
-  /// Asks for a relayed address of IPv6, REQUESTED-ADDRESS-FAMILY. RFC 8656 section 18.8.
+  /// Asks for a relayed address of IPv6, REQUESTED-ADDRESS-FAMILY. RFC 8656 section 18.6.
   public var wantsIPv6: Bool
   /// Over UDP. RFC 8489 section 6.2.1 gives up after 39.5 s; a server that has not answered seven requests within 19.5 s
   /// is of no use, and while an allocation lasts the request is made anew.

@@ -43,6 +43,10 @@ public final class RelayAllocation: @unchecked Sendable {
   /// Of the link, so that news of an abandoned one is ignored.
   private var generation: UInt64 = 0
   private var wasAllocated = false
+  /// From which address the link reaches the server.
+  private var source: IPAddress?
+  /// Tests have routes of their own.
+  var sourceToward: (TransportAddress) -> IPAddress? = SourceAddress.toward
   private var hasChangedPort = false
   private var isDraining = false
   private var timerDeadline: Instant?
@@ -89,6 +93,12 @@ public final class RelayAllocation: @unchecked Sendable {
     return client.peersInUse
   }
 
+  /// Whether what is sent to the peer goes through a channel: the cheap way, and the only one for long datagrams.
+  public func hasChannel(to peer: TransportAddress) -> Bool {
+    eventLoop.preconditionInEventLoop()
+    return client.hasChannel(to: peer)
+  }
+
   // MARK: - Orders
 
   /// Opens the socket or connection and asks for the allocation. Call it once.
@@ -114,6 +124,25 @@ public final class RelayAllocation: @unchecked Sendable {
       return
     }
     client.send(payload, to: peer, now: now())
+    drain()
+  }
+
+  /// Call it when addresses of this machine have come or gone. An allocation belongs to the address from which it was made
+  /// (RFC 8656 section 3.1). Over UDP it is over when the server is reached from another one now; while there is no way at
+  /// all, nothing is decided. A connection keeps its address, and is over when that is gone.
+  ///
+  /// - Parameter own: the addresses that this machine has now.
+  public func addressesChanged(_ own: Set<IPAddress>) {
+    eventLoop.preconditionInEventLoop()
+    guard case .open = state, let source else { return }
+    let isOver =
+      if server.server.transport.isStream {
+        !own.contains(source)
+      } else {
+        sourceToward(configuration.server.address).map { $0 != source } ?? false
+      }
+    guard isOver else { return }
+    client.transportLost("this machine has another address now")
     drain()
   }
 
@@ -156,6 +185,7 @@ public final class RelayAllocation: @unchecked Sendable {
       switch result {
       case .success(let link):
         state = .open(link)
+        source = sourceToward(configuration.server.address)
         client.allocate(now: now())
         drain()
       case .failure(let error):
