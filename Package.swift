@@ -79,6 +79,7 @@ let cores: [Target] = [
   core("HearingProof", needs: ["Wire"]),
   core("Notifications", needs: ["Wire", "JSON", "Control"]),
   core("Signaling", needs: ["Wire", "JSON", "SDP", "Pairing"]),
+  core("WebPush", needs: ["Wire", "JSON", "Control", "Notifications", "Signaling"]),
 ]
 
 let libraries: [Target] = [
@@ -124,7 +125,8 @@ let shells: [Target] = [
     ]),
   room("SecureTransport", in: "Network/SecureTransport", needs: ["Wire", "PeerConnection", "COpenSSL", "CSRTP"]),
   room(
-    "Identity", in: "Network/Identity", needs: ["Wire", "Pairing", "Signaling", "SecureTransport", "COpenSSL"]),
+    "Identity", in: "Network/Identity",
+    needs: ["Wire", "Pairing", "Signaling", "WebPush", "SecureTransport", "COpenSSL"]),
   // The JSON of what goes over the wire, for both ends.
   room("Messages", in: "Network/Messages", needs: ["Wire", "JSON", "Pairing", "Signaling", "Control"]),
   room("Discovery", in: "Network/Discovery", needs: ["Wire", "Linux", "CDNSSD"]),
@@ -224,6 +226,9 @@ let checks: [Target] = [
   tests("HearingProofTests", needs: ["Wire", "Frames", "Codecs", "HearingProof", "TestSupport"]),
   tests("NightReportTests", needs: ["Wire", "Control", "NightReport"]),
   tests("NotificationsTests", needs: ["Wire", "JSON", "Control", "Notifications"]),
+  tests(
+    "WebPushTests",
+    needs: ["Wire", "JSON", "Control", "Notifications", "Signaling", "Pairing", "WebPush", "Identity"]),
   tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
   tests("RTPReceivingTests", needs: ["Wire", "RTP", "RTPSending", "RTPReceiving", "TestSupport"]),
