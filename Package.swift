@@ -140,7 +140,8 @@ let shells: [Target] = [
   room(
     "Storage", in: "Storage",
     needs: [
-      "Wire", "JSON", "DeviceNames", "Pairing", "Signaling", "Control", "NightReport", "Notifications", "CYAML",
+      "Wire", "JSON", "DeviceNames", "Pairing", "Signaling", "Control", "NightReport", "Notifications", "WebPush",
+      "CYAML",
       "CSQLite",
     ]),
   // The window of the viewer, and notifications.
@@ -157,8 +158,9 @@ let programs: [Target] = [
     "Child", in: "Child",
     needs: [
       "Wire", "JSON", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing",
-      "Signaling", "Control", "Monitoring", "NightReport", "HearingProof", "Notifications", "DeviceNames", "Messages",
-      "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery", "SecureTransport",
+      "Signaling", "Control", "Monitoring", "NightReport", "HearingProof", "Notifications", "WebPush", "DeviceNames",
+      "Messages", "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery",
+      "SecureTransport",
       "Identity", "Server", "Storage", "Health", "QRCode", "Web", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
       product("Logging", "swift-log"),
@@ -259,8 +261,8 @@ let checks: [Target] = [
   tests(
     "StorageTests",
     needs: [
-      "Wire", "DeviceNames", "Pairing", "Control", "NightReport", "Notifications", "Storage", "TestSupport",
-      "store-probe",
+      "Wire", "DeviceNames", "Pairing", "Control", "NightReport", "Notifications", "Signaling", "WebPush", "Identity",
+      "Storage", "TestSupport", "store-probe",
     ], exclude: ["store-probe"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
   .executableTarget(
@@ -307,8 +309,8 @@ let checks: [Target] = [
     name: "FuzzBodies",
     dependencies: [
       "Wire", "JSON", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
-      "Control", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "SecureTransport",
-      "Storage", "Simulation", "TestSupport",
+      "Control", "Notifications", "WebPush", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs", "Picture",
+      "Devices", "SecureTransport", "Storage", "Simulation", "TestSupport",
     ], path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Findings", "Runs", "cradle-fuzz", "fuzz.py"],
     swiftSettings: strict),
   .executableTarget(

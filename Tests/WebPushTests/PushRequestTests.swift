@@ -73,7 +73,9 @@ import Wire
   }
 
   /// What lies in the queue's file can be anything.
-  @Test(arguments: ["x", "\u{1}", "\u{1f600}", "\""]) func theLongestMessageFits(_ letter: String) throws {
+  @Test(arguments: ["x", "\u{1}", "\u{7f}", "\\", "\u{1f600}", "\""]) func theLongestMessageFits(_ letter: String)
+    throws
+  {
     let text = String(repeating: letter, count: 5000)
     var notification = Notification(kind: text, level: .alarm, time: .nan, name: text, id: text, detail: text)
     notification.level = text

@@ -36,8 +36,12 @@ public struct PushMessage: Hashable, Sendable {
     var result = String.UnicodeScalarView()
     var bytes = 0
     for scalar in text.unicodeScalars.prefix(textLength) {
-      // Escaped in JSON, a control character has six.
-      bytes += scalar.value < 32 ? 6 : scalar.utf8.count
+      // As `JSON.quoted` writes it.
+      switch scalar {
+      case "\"", "\\": bytes += 2
+      case "\0"..."\u{1f}", "\u{7f}": bytes += 6
+      default: bytes += scalar.utf8.count
+      }
       if bytes > 450 { break }
       result.append(scalar)
     }
