@@ -286,7 +286,8 @@ let checks: [Target] = [
     needs: [
       "Wire", "Control", "Monitoring", "NightReport", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs",
       "Sound",
-      "Devices", "Pipelines", "Discovery", "Storage", "Health", "Pairing", "Signaling", "Messages", "Identity",
+      "Devices", "Pipelines", "Discovery", "Storage", "Health", "Pairing", "Signaling", "WebPush", "Messages",
+      "Identity",
       "Server", "RTP", "SDP", "PeerConnection",
       "Child", "TestSupport", "Simulation", product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
       product("Logging", "swift-log"),

@@ -141,14 +141,13 @@ final class Notifier: @unchecked Sendable {
     }
   }
 
-  /// Ends deliveries and forgets what is undelivered, on disk, too.
+  /// Ends deliveries and forgets what is undelivered, on disk, too. Tests that are under way go on.
   func discard() {
     loop.execute {
       self.isStopped = true
       self.timer?.cancel()
       self.delivery?.cancel()
       self.delivery = nil
-      self.tests.values.forEach { $0.cancel() }
       self.save?.cancel()
       self.store?.remove()
     }

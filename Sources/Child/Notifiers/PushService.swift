@@ -13,7 +13,7 @@ internal import WebPush
 internal import Wire
 
 /// The browsers that want alarms to be pushed: their subscriptions, the key for push services, a notifier for each. All
-/// share one thread, which there is only while somebody has subscribed.
+/// share one thread, which begins with the first.
 ///
 /// `@unchecked Sendable` because it is confined to the event loop, apart from `statuses`.
 final class PushService: @unchecked Sendable {

@@ -10,6 +10,8 @@ extension ChildConfiguration {
     public var mayBePrivate = false
     /// A PEM file with CAs in place of the machine's.
     public var authorities: String?
+
+    public init() {}
   }
 
   static func push(_ top: ConfigurationSection) -> Push {
