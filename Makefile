@@ -34,11 +34,11 @@ FINDING_PACKAGES := avahi-daemon dbus
 RELAY_PACKAGES := coturn
 TEST_PACKAGES := $(VIEWER_PACKAGES) $(RELAY_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) $(DESKTOP_PACKAGES) systemd curl openssl ffmpeg chromium firefox-esr \
   iproute2 nftables procps avahi-utils python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 \
-  gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
+  gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice libnss3-tools
 # What breaks things on purpose.
 FAULT_PACKAGES := python3 iproute2 nftables util-linux libfaketime $(FINDING_PACKAGES)
 BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
-VIEWER_PYTHON := aiortc aiohttp axe-core-python numpy websockets
+VIEWER_PYTHON := aiortc aiohttp axe-core-python cryptography numpy websockets
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-demo setup-viewer setup-test setup-faults setup-bench build demo test test-away test-faults test-hardware test-arm64 fuzz soak bench bench-network format lint install uninstall setup-deb setup-cross deb test-package test-release clean

@@ -80,6 +80,7 @@ let cores: [Target] = [
   core("HearingProof", needs: ["Wire"]),
   core("Notifications", needs: ["Wire", "JSON", "Control"]),
   core("Signaling", needs: ["Wire", "JSON", "SDP", "Pairing"]),
+  core("WebPush", needs: ["Wire", "JSON", "Control", "Notifications", "Signaling"]),
 ]
 
 let libraries: [Target] = [
@@ -125,7 +126,8 @@ let shells: [Target] = [
     ]),
   room("SecureTransport", in: "Network/SecureTransport", needs: ["Wire", "PeerConnection", "COpenSSL", "CSRTP"]),
   room(
-    "Identity", in: "Network/Identity", needs: ["Wire", "Pairing", "Signaling", "SecureTransport", "COpenSSL"]),
+    "Identity", in: "Network/Identity",
+    needs: ["Wire", "Pairing", "Signaling", "WebPush", "SecureTransport", "COpenSSL"]),
   // The JSON of what goes over the wire, for both ends.
   room("Messages", in: "Network/Messages", needs: ["Wire", "JSON", "Pairing", "Signaling", "Control"]),
   room("Discovery", in: "Network/Discovery", needs: ["Wire", "Linux", "CDNSSD"]),
@@ -139,7 +141,8 @@ let shells: [Target] = [
   room(
     "Storage", in: "Storage",
     needs: [
-      "Wire", "TURN", "JSON", "DeviceNames", "Pairing", "Signaling", "Control", "NightReport", "Notifications", "CYAML",
+      "Wire", "JSON", "DeviceNames", "Pairing", "Signaling", "Control", "NightReport", "Notifications", "WebPush",
+      "CYAML", "TURN",
       "CSQLite",
     ]),
   // The window of the viewer, and notifications.
@@ -155,9 +158,10 @@ let programs: [Target] = [
   room(
     "Child", in: "Child",
     needs: [
-      "Wire", "JSON", "TURN", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing",
-      "Signaling", "Control", "Monitoring", "NightReport", "HearingProof", "Notifications", "DeviceNames", "Messages",
-      "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery", "SecureTransport",
+      "Wire", "JSON", "ICE", "SDP", "RTP", "RTPReceiving", "RTPSending", "SCTP", "PeerConnection", "Pairing",
+      "Signaling", "Control", "Monitoring", "NightReport", "HearingProof", "Notifications", "WebPush", "DeviceNames",
+      "Messages", "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery",
+      "SecureTransport", "TURN",
       "Identity", "Server", "Storage", "Health", "QRCode", "Web", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
       product("Logging", "swift-log"),
@@ -226,6 +230,9 @@ let checks: [Target] = [
   tests("HearingProofTests", needs: ["Wire", "Frames", "Codecs", "HearingProof", "TestSupport"]),
   tests("NightReportTests", needs: ["Wire", "Control", "NightReport"]),
   tests("NotificationsTests", needs: ["Wire", "JSON", "Control", "Notifications"]),
+  tests(
+    "WebPushTests",
+    needs: ["Wire", "JSON", "Control", "Notifications", "Signaling", "Pairing", "WebPush", "Identity"]),
   tests("RTPTests", needs: ["Wire", "RTP", "TestSupport"]),
   tests("RTPSendingTests", needs: ["Wire", "RTP", "RTPSending", "TestSupport"]),
   tests("RTPReceivingTests", needs: ["Wire", "RTP", "RTPSending", "RTPReceiving", "TestSupport"]),
@@ -256,8 +263,8 @@ let checks: [Target] = [
   tests(
     "StorageTests",
     needs: [
-      "Wire", "TURN", "DeviceNames", "Pairing", "Control", "NightReport", "Notifications", "Storage", "TestSupport",
-      "store-probe",
+      "Wire", "DeviceNames", "Pairing", "Control", "NightReport", "Notifications", "Signaling", "WebPush",
+      "Identity", "Storage", "TestSupport", "store-probe", "TURN",
     ], exclude: ["store-probe"]),
   // Runs in a network namespace of its own, with an Avahi of its own.
   .executableTarget(
@@ -282,7 +289,8 @@ let checks: [Target] = [
     needs: [
       "Wire", "Control", "Monitoring", "NightReport", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs",
       "Sound",
-      "Devices", "Pipelines", "Discovery", "Storage", "Health", "Pairing", "Signaling", "Messages", "Identity",
+      "Devices", "Pipelines", "Discovery", "Storage", "Health", "Pairing", "Signaling", "WebPush", "Messages",
+      "Identity",
       "Server", "RTP", "SDP", "PeerConnection",
       "Child", "TestSupport", "Simulation", product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
       product("Logging", "swift-log"),
@@ -304,9 +312,9 @@ let checks: [Target] = [
   .target(
     name: "FuzzBodies",
     dependencies: [
-      "Wire", "JSON", "STUN", "TURN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
-      "Control", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs", "Picture", "Devices", "SecureTransport",
-      "Storage", "Simulation", "TestSupport",
+      "Wire", "JSON", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
+      "Control", "Notifications", "WebPush", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs",
+      "Picture", "Devices", "SecureTransport", "Storage", "Simulation", "TestSupport", "TURN",
     ], path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Findings", "Runs", "cradle-fuzz", "fuzz.py"],
     swiftSettings: strict),
   .executableTarget(

@@ -34,6 +34,11 @@ public struct NotificationStore: Sendable {
     }
   }
 
+  /// Removes the file: nobody is told any more.
+  public func remove() {
+    unlink(store.file.path)
+  }
+
   /// Replaces the stored queue. Throws `StoreError.file`; the old content is kept then.
   public func save(_ queue: [Notification]) throws(StoreError) {
     try store.save(Content(queue: queue))
@@ -44,5 +49,10 @@ extension StateDirectory {
   /// `notify/NAME.json`, 0600. Creates its folder.
   public func notifications(of notifier: String) throws(FileError) -> AtomicFile {
     AtomicFile(path: try subdirectory("notify") + "/\(notifier).json")
+  }
+
+  /// `push/ID.json`, 0600: what is still to be pushed to this pair's browser. Creates its folder.
+  public func pushed(toPair id: String) throws(FileError) -> AtomicFile {
+    AtomicFile(path: try subdirectory("push") + "/\(id).json")
   }
 }

@@ -19,7 +19,8 @@ extension StateDirectory {
     ("the clock's mark", "clock.json"), ("root certificate", "root.pem"),
     ("the last proofs", "proofs.json"),
     ("screenshots", "screenshots"), ("recordings", "recordings"), ("events", "events"),
-    ("notifications", "notify"),
+    ("notifications", "notify"), ("push subscriptions", "push.json"), ("pushed alarms", "push"),
+    ("the key for push services", "push.pem"),
   ]
 
   /// What `erase` would remove, including leftovers of an interrupted write, and the paths it would leave alone: other

@@ -35,6 +35,10 @@ public final class StateDirectory: Sendable {
   public let proofs: AtomicFile
   /// `root.pem`, 0600: the root certificate that phones may install, with its key.
   public let root: AtomicFile
+  /// `push.pem`, 0600: the key for push services.
+  public let pushKey: AtomicFile
+  /// `push.json`, 0600: where browsers want alarms to be pushed.
+  public let pushSubscriptions: AtomicFile
   private let lock: FileDescriptor
 
   /// Creates the directory (0700, parents too) if missing, and locks it. Refuses it if others may read or change its
@@ -62,6 +66,8 @@ public final class StateDirectory: Sendable {
     clock = AtomicFile(path: "\(path)/clock.json")
     proofs = AtomicFile(path: "\(path)/proofs.json")
     root = AtomicFile(path: "\(path)/root.pem")
+    pushKey = AtomicFile(path: "\(path)/push.pem")
+    pushSubscriptions = AtomicFile(path: "\(path)/push.json")
     guard flock(lock.number, LOCK_EX | LOCK_NB) == 0 else {
       if errno != EWOULDBLOCK { throw .file(.last("lock", lock.path)) }
       let text = (try? lock.readAll(maximum: 64)) ?? []
@@ -81,7 +87,9 @@ public final class StateDirectory: Sendable {
   }
 
   /// Files that nobody else may read or change, if they exist.
-  public static let privateFiles = ["identity.pem", "pairs.json", "tokens.json", "clock.json", "root.pem"]
+  public static let privateFiles = [
+    "identity.pem", "pairs.json", "tokens.json", "clock.json", "root.pem", "push.pem", "push.json",
+  ]
 
   /// Checks that nobody else can access the directory's private files, without creating or locking anything.
   public static func checkPrivacy(_ path: String) throws(PrivateFileError) {

@@ -54,6 +54,9 @@ struct Status: ParsableCommand {
       print(
         "Notifier \(notifier.name): \(notifier.state), \(notifier.delivered) delivered, \(notifier.waiting) waiting")
     }
+    for push in status.pushes ?? [] {
+      print("Alarms are pushed (\(push.name)): \(push.state), \(push.delivered) delivered, \(push.waiting) waiting")
+    }
     for alarm in status.alarms { print("ALARM: \(alarm)") }
   }
 

@@ -26,7 +26,7 @@ extension ChildOptions {
       recordings.parts.isEmpty
         ? recordings.summary + "\nNothing is recorded."
         : recordings.summary + "\n" + Table.text([["BEGINS", "LENGTH", "SIZE", "ID"]] + recordings.rows)
-    case .time, .transfer, .report, .talk, .hearing, .drill, .pairing, .pairs, .done: "done"
+    case .time, .transfer, .report, .talk, .hearing, .drill, .pairing, .pairs, .pushKey, .pushTest, .done: "done"
     }
   }
 

@@ -79,6 +79,10 @@ import Testing
     ),
     (.recordingsRead, .transfer(TransferDocument(transfer: 1, size: 5, type: "video/webm", total: 70_000_000))),
     (.recordingsStart, .done), (.recordingsStop, .done),
+    (.pushKey, .pushKey(PushKeyDocument(publicKey: "BA", endpoint: "https://a.b/c"))),
+    (.pushKey, .pushKey(PushKeyDocument(publicKey: "BA"))),
+    (.pushTest, .pushTest(PushTestDocument(delivered: false, detail: "the server answered 401"))),
+    (.pushSubscribe, .done), (.pushUnsubscribe, .done),
     (.inviteCreate, .invite(InviteDocument(name: "Sitter", link: "https://h/#pair=x", allow: ["view"], expiresAt: 9))),
   ]
 

@@ -90,6 +90,17 @@ import Testing
     (#"{"text":"pair.remove","parameters":{"id":"00ff"}}"#, .pairRemove(id: "00ff")),
     (#"{"text":"recordings.list"}"#, .recordingsList(from: nil, to: nil)),
     (#"{"text":"recordings.list","parameters":{"from":1.5,"to":2}}"#, .recordingsList(from: 1.5, to: 2)),
+    (#"{"text":"push.key"}"#, .pushKey),
+    (
+      #"{"text":"push.subscribe","parameters":{"endpoint":"https://a.b/c","p256dh":"BA","auth":"AA"}}"#,
+      .pushSubscribe(PushSubscribeRequest(endpoint: "https://a.b/c", p256dh: "BA", auth: "AA"))
+    ),
+    (
+      #"{"text":"push.subscribe","parameters":{"endpoint":"https://a.b/c","p256dh":"BA","auth":"AA","kinds":["stuck"]}}"#,
+      .pushSubscribe(PushSubscribeRequest(endpoint: "https://a.b/c", p256dh: "BA", auth: "AA", kinds: [.stuck]))
+    ),
+    (#"{"text":"push.unsubscribe"}"#, .pushUnsubscribe),
+    (#"{"text":"push.test"}"#, .pushTest),
     (#"{"text":"recordings.read","parameters":{"id":"a","offset":0}}"#, .recordingsRead(id: "a", offset: 0)),
     (
       #"{"text":"recordings.read","parameters":{"id":"a","offset":1048576}}"#,

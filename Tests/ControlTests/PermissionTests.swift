@@ -39,6 +39,10 @@ import Testing
     (.recordingsRead(id: "x", offset: 0), [.recordings, .admin]),
     (.recordingsStart, [.recordings, .admin]),
     (.recordingsStop, [.recordings, .admin]),
+    (.pushKey, [.view, .listen]),
+    (.pushSubscribe(PushSubscribeRequest(endpoint: "", p256dh: "", auth: "")), [.view, .listen]),
+    (.pushUnsubscribe, []),
+    (.pushTest, [.view, .listen]),
   ]
 
   @Test(arguments: table)

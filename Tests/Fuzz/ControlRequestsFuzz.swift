@@ -15,7 +15,9 @@ enum ControlRequestsFuzz: FuzzBody {
     #"{"text":"events.get","parameters":{"since":9007199254740992,"limit":200}}"#,
     #"{"text":"pair.remove","parameters":{"id":"00"}}"#,
     #"{"text":"invite.create","parameters":{"name":"Sitter","seconds":3600,"allow":["view","listen"]}}"#,
-    #"{"text":"dance","parameters":{"a":[1,-2.5e3,true,null,{"b":"c"}]}}"#, "[]", "\"ping\"",
+    #"{"text":"push.subscribe","parameters":{"endpoint":"https://a.b/c","p256dh":"BA","auth":"AA","kinds":["stuck"]}}"#,
+    #"{"id":"9","text":"push.test"}"#, #"{"text":"dance","parameters":{"a":[1,-2.5e3,true,null,{"b":"c"}]}}"#, "[]",
+    "\"ping\"",
   ].map { Array($0.utf8) }
 
   static func run(_ input: [UInt8]) {

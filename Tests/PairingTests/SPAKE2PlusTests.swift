@@ -2,6 +2,7 @@ import Identity
 import SecureTransport
 import TestSupport
 import Testing
+import Wire
 
 @testable import Pairing
 

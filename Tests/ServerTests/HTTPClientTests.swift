@@ -86,6 +86,23 @@ extension Result where Failure == HTTPClientError {
 }
 
 @Suite struct HTTPClientTests {
+  /// An address that somebody else has named must not lead into the house, by whatever name.
+  @Test(arguments: ["127.0.0.1", "localhost"]) func connectsOnlyWhereItMay(_ host: String) async throws {
+    let lab = try await Lab.start()
+    for (isAllowed, mayReach) in [
+      (true, { @Sendable (ip: IPAddress) in ip.isLoopback }), (false, { @Sendable _ in false }),
+    ] {
+      let client = try HTTPClient(
+        origin: lab.url(host: host).origin, trust: .pinnedCertificate(sha256: lab.certificate.sha256),
+        eventLoop: Lab.loop,
+        mayReach: mayReach)
+      let result = await client.ask(.GET, try lab.url(host: host))
+      #expect(result.error == (isAllowed ? nil : .forbiddenAddress))
+      await client.end()
+    }
+    #expect(lab.served.value.load(ordering: .relaxed) == 1)
+  }
+
   @Test func asksOverOneConnectionAgainAndAgain() async throws {
     let lab = try await Lab.start()
     let client = try lab.client()

@@ -46,7 +46,7 @@ import Testing
       "height",
       "framerate", "rpicam", "controls", "slow-shutter", "night", "infrared", "microphone", "speaker", "maximum-volume",
       "lights", "lullabies", "video", "bitrate-kbps", "unheard", "hearing-test",
-      "ice-servers", "away", "notify", "record",
+      "ice-servers", "away", "notify", "push", "contact", "private-networks", "ca", "record",
     ] {
       #expect(text.contains("\(key):"), "\(key)")
     }

@@ -43,6 +43,10 @@ extension ControlService {
     case .screenshotTake(let camera, let quality): try screenshot(of: camera, quality: quality, for: viewer)
     case .talkAcquire(let force): done(.talk(try acquireFloor(for: viewer, force: force)))
     case .talkRelease: done(.talk(releaseFloor(of: viewer)))
+    case .pushKey: done(.pushKey(try pushes.describe(to: viewer.pair)))
+    case .pushSubscribe(let request): done(try subscribe(request, viewer))
+    case .pushUnsubscribe: done(unsubscribe(viewer))
+    case .pushTest: try pushes.test(viewer.pair).map { .pushTest($0) }
     case .pairingOpen(let admin): openPairing(admin: admin, for: viewer)
     case .pairingClose:
       closePairing()
@@ -66,6 +70,17 @@ extension ControlService {
 
   private func note(_ alarm: AlarmNote, _ viewer: ViewerSession) throws(ControlError) -> ControlReply {
     try note(alarm, from: viewer)
+    return .done
+  }
+
+  private func subscribe(_ request: PushSubscribeRequest, _ viewer: ViewerSession) throws(ControlError) -> ControlReply
+  {
+    try pushes.subscribe(request, for: viewer.pair)
+    return .done
+  }
+
+  private func unsubscribe(_ viewer: ViewerSession) -> ControlReply {
+    pushes.unsubscribe(viewer.pair)
     return .done
   }
 

@@ -33,6 +33,7 @@ final class ControlService: @unchecked Sendable {
   var floor = TalkFloor()
   let events: PersistentEventLog
   private let notifiers: NotifierBoard
+  let pushes: PushService
   let recording: RecordingService
   private let watch: NightWatch
   private var nightlyTest: NightlyTest?
@@ -47,7 +48,8 @@ final class ControlService: @unchecked Sendable {
   init(
     viewers: Viewers, pairing: PairingService, lights: LightBoard, night: NightBoard, sound: SoundOutput,
     lullaby: LullabyService, report: StatusReporter, events: PersistentEventLog,
-    notifiers: NotifierBoard, recording: RecordingService, watch: NightWatch, proofs: ProofKeeper, hearingTest: Int?
+    notifiers: NotifierBoard, pushes: PushService, recording: RecordingService, watch: NightWatch, proofs: ProofKeeper,
+    hearingTest: Int?
   ) {
     self.viewers = viewers
     self.pairing = pairing
@@ -58,6 +60,7 @@ final class ControlService: @unchecked Sendable {
     self.report = report
     self.events = events
     self.notifiers = notifiers
+    self.pushes = pushes
     self.recording = recording
     self.watch = watch
     self.proofs = proofs
@@ -79,6 +82,7 @@ final class ControlService: @unchecked Sendable {
     drill.released = { [weak self] viewer in self?.resume(viewer) }
     recording.note = { [weak self] kind, detail in self?.note(kind, detail: detail) }
     told = state
+    pushes.start()
     note(.restart)
     recording.start()
   }
@@ -239,6 +243,7 @@ final class ControlService: @unchecked Sendable {
   private func tell(_ event: EventDocument) {
     push(.event(event))
     notifiers.note(event)
+    pushes.note(event)
   }
 
   func note(_ change: HealthLog.Change) {
@@ -308,6 +313,7 @@ final class ControlService: @unchecked Sendable {
     lights.refresh()
     night.beat()
     recording.beat()
+    pushes.beat()
     testHearing()
     tellChanges()
     for finding in watch.beat() { note(finding) }

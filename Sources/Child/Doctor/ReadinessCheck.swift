@@ -46,7 +46,7 @@ public enum ReadinessCheck {
   private static func notifier(_ notifier: ChildConfiguration.Notifier) -> Finding {
     let what = "notifier \(notifier.name)"
     do {
-      let request = try NotifierRequest(notifier)
+      let request = try ConfiguredRequest(notifier, child: "")
       if let path = notifier.authorities { _ = try TLSContext(trust: .authorities(file: path)) }
       return Finding(what, .ok, "\(request.url.origin); not tried, `cradle-child notify --test` does")
     } catch {

@@ -51,6 +51,7 @@ public final class ChildNode: Sendable {
   private let lights: LightBoard
   private let night: NightBoard
   private let notifiers: NotifierBoard
+  private let pushes: PushService
   private let recording: RecordingService
   private let signal: SignalService
   private let rooms: WebSocketRooms
@@ -112,9 +113,11 @@ public final class ChildNode: Sendable {
       cameras: media.cameras, audio: media.audio, logger: logger)
     let notifiers = NotifierBoard(
       configuration.notifiers, child: profile.name, in: files.directory, logger: logger)
+    let pushes = PushService(
+      configuration.push, child: profile.name, pairing: pairing, in: files.directory, loop: loop, logger: logger)
     let report = StatusReporter(
       name: profile.name, id: profile.id, started: MonotonicClock.now, viewers: viewers, relay: media.relay,
-      night: night, notifiers: notifiers, listenHost: configuration.listen.host)
+      night: night, notifiers: notifiers, pushes: pushes, listenHost: configuration.listen.host)
 
     let rooms = WebSocketRooms(
       random: SystemRandomNumberGenerator(), eventLoop: loop, now: { MonotonicClock.now })
@@ -128,7 +131,8 @@ public final class ChildNode: Sendable {
       lullaby: LullabyService(
         output: media.sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
       report: report, events: PersistentEventLog(in: files.directory, loop: loop, logger: logger),
-      notifiers: notifiers, recording: recording, watch: NightWatch(viewers: viewers, unheard: configuration.unheard),
+      notifiers: notifiers, pushes: pushes, recording: recording,
+      watch: NightWatch(viewers: viewers, unheard: configuration.unheard),
       proofs: ProofKeeper(ProofStore(file: files.directory.proofs), logger: logger),
       hearingTest: configuration.hearingTest)
     viewers.recorded = { [weak recording] item in recording?.take(item) }
@@ -189,6 +193,7 @@ public final class ChildNode: Sendable {
     self.lights = lights
     self.night = night
     self.notifiers = notifiers
+    self.pushes = pushes
     self.recording = recording
     self.signal = signal
     self.rooms = rooms
@@ -262,6 +267,7 @@ public final class ChildNode: Sendable {
     // Viewers that left only now are in the log, too.
     try? await viewers.hub.eventLoop.submit { self.control.events.close() }.get()
     await notifiers.stop()
+    await pushes.stop()
     let recordings = (try? await viewers.hub.eventLoop.submit { self.recording.stop() }.get()) ?? []
     if !media.stop(and: lights.releases + night.releases + recordings) {
       logger.warning("a device hangs; stopping without it")

@@ -115,6 +115,8 @@ public struct StatusReport: Codable, Sendable {
   public var datagrams: Datagrams
   /// Nil when none is configured.
   public var notifiers: [Notifier]?
+  /// Browsers to which alarms are pushed; nil when there is none.
+  public var pushes: [Notifier]?
   /// Current problems, for display.
   public var alarms: [String]
 }

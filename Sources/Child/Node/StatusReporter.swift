@@ -20,13 +20,14 @@ final class StatusReporter: Sendable {
   private let relay: MediaRelay
   private let night: NightBoard
   private let notifiers: NotifierBoard
+  private let pushes: PushService
   /// As configured.
   private let listenHost: String
   private let port = Atomic<Int>(0)
 
   init(
     name: String, id: String, started: Instant, viewers: Viewers, relay: MediaRelay, night: NightBoard,
-    notifiers: NotifierBoard, listenHost: String
+    notifiers: NotifierBoard, pushes: PushService, listenHost: String
   ) {
     self.name = name
     self.id = id
@@ -35,6 +36,7 @@ final class StatusReporter: Sendable {
     self.relay = relay
     self.night = night
     self.notifiers = notifiers
+    self.pushes = pushes
     self.listenHost = listenHost
   }
 
@@ -74,12 +76,16 @@ final class StatusReporter: Sendable {
     for notifier in notifiers where notifier.state == "failing" {
       alarms.append("Notifier \(notifier.name) fails: \(notifier.lastError ?? "")")
     }
+    let pushes = pushes.statuses
+    for push in pushes where push.state == "failing" {
+      alarms.append("The \(push.name) fails: \(push.lastError ?? "")")
+    }
     return StatusReport(
       name: name, id: id, version: ChildNode.version, uptimeSeconds: tenths((MonotonicClock.now - started).inSeconds),
       port: port.load(ordering: .relaxed), mediaPort: Int(viewers.hub.port), cameras: cameras, microphone: microphone,
       viewers: viewers.registry.byAge.map(viewer),
       datagrams: .init(lost: viewers.hub.lostDatagrams, ignored: viewers.hub.strayDatagrams),
-      notifiers: notifiers.isEmpty ? nil : notifiers, alarms: alarms)
+      notifiers: notifiers.isEmpty ? nil : notifiers, pushes: pushes.isEmpty ? nil : pushes, alarms: alarms)
   }
 
   private func camera(_ index: Int, _ video: VideoPipeline, _ night: NightBoard.State?) -> StatusReport.Camera {

@@ -12,8 +12,9 @@ internal import Wire
 ///
 /// `@unchecked Sendable` because it is confined to its event loop, apart from the inbox and the status behind mutexes.
 final class Notifier: @unchecked Sendable {
-  let settings: ChildConfiguration.Notifier
-  private let child: String
+  let destination: any NotifierDestination
+  /// What came of a try that was final, or of a delivery; on the loop.
+  private let concluded: (DeliveryOutcome) -> Void
   private let loop: any EventLoop
   private let logger: Logger
   /// Nil when the file must not be touched.
@@ -45,28 +46,31 @@ final class Notifier: @unchecked Sendable {
   /// Several events within this time cause one write of the queue; a power cut loses at most what came within it.
   private static let saveInterval: Duration = .seconds(1)
 
+  /// - Parameters:
+  ///   - openFile: the file for what is undelivered.
+  ///   - concluded: told what came of each notification that is not tried again.
   init(
-    _ settings: ChildConfiguration.Notifier, child: String, in directory: StateDirectory, loop: any EventLoop,
-    logger: Logger
+    _ destination: any NotifierDestination, loop: any EventLoop, logger: Logger,
+    concluded: @escaping (DeliveryOutcome) -> Void = { _ in }, openFile: () throws(FileError) -> AtomicFile
   ) {
-    self.settings = settings
-    self.child = child
+    self.destination = destination
+    self.concluded = concluded
     self.loop = loop
     self.logger = logger
     do throws(FileError) {
-      let store = NotificationStore(file: try directory.notifications(of: settings.name))
+      let store = NotificationStore(file: try openFile())
       let (restored, trouble) = try store.load()
       if let trouble {
         logger.warning(
           "undelivered notifications were unreadable",
-          metadata: ["notifier": "\(settings.name)", "reason": "\(trouble)"])
+          metadata: ["notifier": "\(destination.name)", "reason": "\(trouble)"])
       }
       self.store = store
       saved = restored
     } catch {
       logger.warning(
         "undelivered notifications will not survive a restart",
-        metadata: ["notifier": "\(settings.name)", "reason": "\(error)"])
+        metadata: ["notifier": "\(destination.name)", "reason": "\(error)"])
       store = nil
       saved = []
     }
@@ -82,7 +86,7 @@ final class Notifier: @unchecked Sendable {
 
   /// Takes the event if the notifier wants it. Never blocks for long.
   func note(_ event: EventDocument) {
-    guard settings.filter.admits(event) else { return }
+    guard destination.filter.admits(event) else { return }
     let isFirst = inbox.withLock { inbox in
       // The loop hangs, probably on the disk: the newest matters.
       if inbox.count >= NotificationQueue.capacity { inbox.removeFirst() }
@@ -95,7 +99,8 @@ final class Notifier: @unchecked Sendable {
   var status: StatusReport.Notifier {
     shown.withLock { figures in
       StatusReport.Notifier(
-        name: settings.name, state: figures.failuresInARow > 0 ? "failing" : figures.waiting > 0 ? "sending" : "idle",
+        name: destination.name,
+        state: figures.failuresInARow > 0 ? "failing" : figures.waiting > 0 ? "sending" : "idle",
         delivered: figures.delivered, waiting: figures.waiting, failuresInARow: figures.failuresInARow,
         lastError: figures.lastError)
     }
@@ -108,16 +113,17 @@ final class Notifier: @unchecked Sendable {
       let began = MonotonicClock.now
       let message = Notification.test(time: ControlService.unixTime)
       var key: ObjectIdentifier?
-      let test = NotifierDelivery(message, child: self.child, loop: self.loop) { outcome in
+      let test = NotifierDelivery(message, loop: self.loop) { outcome in
         if let key { self.tests[key] = nil }
+        self.concluded(outcome)
         promise.succeed(
           NotifyTests.Row(
-            name: self.settings.name, delivered: outcome.isDelivered, detail: outcome.words,
+            name: self.destination.name, delivered: outcome.isDelivered, detail: outcome.words,
             milliseconds: Int((MonotonicClock.now - began).nanoseconds / 1_000_000)))
       }
       key = ObjectIdentifier(test)
       self.tests[ObjectIdentifier(test)] = test
-      test.start(self.settings)
+      test.start(self.destination)
     }
     return promise.futureResult
   }
@@ -135,6 +141,18 @@ final class Notifier: @unchecked Sendable {
     }
   }
 
+  /// Ends deliveries and forgets what is undelivered, on disk, too. Tests that are under way go on.
+  func discard() {
+    loop.execute {
+      self.isStopped = true
+      self.timer?.cancel()
+      self.delivery?.cancel()
+      self.delivery = nil
+      self.save?.cancel()
+      self.store?.remove()
+    }
+  }
+
   // MARK: On the loop
 
   private func takeInbox() {
@@ -146,7 +164,7 @@ final class Notifier: @unchecked Sendable {
     for notification in new where queue.append(notification) {
       if !isLossLogged {
         logger.warning(
-          "notifications are lost: more wait than are kept", metadata: ["notifier": "\(settings.name)"])
+          "notifications are lost: more wait than are kept", metadata: ["notifier": "\(destination.name)"])
       }
       isLossLogged = true
     }
@@ -160,9 +178,9 @@ final class Notifier: @unchecked Sendable {
     timer?.cancel()
     let now = MonotonicClock.now
     if let notification = queue.poll(now: now) {
-      let delivery = NotifierDelivery(notification, child: child, loop: loop) { [weak self] in self?.finished($0) }
+      let delivery = NotifierDelivery(notification, loop: loop) { [weak self] in self?.finished($0) }
       self.delivery = delivery
-      delivery.start(settings)
+      delivery.start(destination)
     } else if let deadline = queue.nextDeadline {
       timer = loop.scheduleTask(in: .nanoseconds(max(0, (deadline - now).nanoseconds))) { [weak self] in
         self?.advance()
@@ -173,7 +191,7 @@ final class Notifier: @unchecked Sendable {
   private func finished(_ outcome: DeliveryOutcome) {
     delivery = nil
     let verdict = queue.finish(outcome, random: .random(in: 0...UInt32.max), now: MonotonicClock.now)
-    let name: Logger.Metadata = ["notifier": "\(settings.name)"]
+    let name: Logger.Metadata = ["notifier": "\(destination.name)"]
     switch verdict {
     case .delivered:
       if isTroubleLogged { logger.info("notifications are delivered again", metadata: name) }
@@ -191,6 +209,7 @@ final class Notifier: @unchecked Sendable {
       }
       isTroubleLogged = true
     }
+    if case .retried = verdict {} else { concluded(outcome) }
     saveSoon()
     // Not from within a delivery that failed at once.
     loop.execute { self.advance() }
@@ -224,7 +243,7 @@ final class Notifier: @unchecked Sendable {
       if !hasSaveFailed {
         logger.warning(
           "undelivered notifications could not be saved",
-          metadata: ["notifier": "\(settings.name)", "reason": "\(error)"])
+          metadata: ["notifier": "\(destination.name)", "reason": "\(error)"])
       }
       hasSaveFailed = true
     }

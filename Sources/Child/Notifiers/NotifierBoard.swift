@@ -18,7 +18,9 @@ final class NotifierBoard: Sendable {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.count)
     self.group = group
     notifiers = configuration.map { settings in
-      Notifier(settings, child: child, in: directory, loop: group.next(), logger: logger)
+      Notifier(ConfiguredDestination(settings: settings, child: child), loop: group.next(), logger: logger) {
+        () throws(FileError) in try directory.notifications(of: settings.name)
+      }
     }
   }
 
@@ -35,12 +37,12 @@ final class NotifierBoard: Sendable {
   /// - Parameter name: nil: all.
   /// - Returns: nil when there is no such notifier.
   func test(_ name: String?, on loop: any EventLoop) -> EventLoopFuture<[NotifyTests.Row]>? {
-    let chosen = notifiers.filter { name == nil || $0.settings.name == name }
+    let chosen = notifiers.filter { name == nil || $0.destination.name == name }
     guard !chosen.isEmpty else { return nil }
     return EventLoopFuture.whenAllSucceed(chosen.map { $0.test() }, on: loop)
   }
 
-  var names: [String] { notifiers.map(\.settings.name) }
+  var names: [String] { notifiers.map(\.destination.name) }
 
   /// Writes what is undelivered.
   func stop() async {

@@ -11,7 +11,6 @@ internal import Wire
 /// Each try has a connection of its own: they are rare, and files and addresses may have changed since the last one.
 final class NotifierDelivery {
   private let notification: Notification
-  private let child: String
   private let loop: any EventLoop
   private var client: HTTPClient?
   private var redirects = 0
@@ -22,19 +21,17 @@ final class NotifierDelivery {
   private static let maximumRedirects = 3
 
   init(
-    _ notification: Notification, child: String, loop: any EventLoop,
-    then completion: @escaping (DeliveryOutcome) -> Void
+    _ notification: Notification, loop: any EventLoop, then completion: @escaping (DeliveryOutcome) -> Void
   ) {
     self.notification = notification
-    self.child = child
     self.loop = loop
     self.completion = completion
   }
 
   /// The completion is called once, possibly from within.
-  func start(_ settings: ChildConfiguration.Notifier) {
-    do throws(NotifierRequest.Problem) {
-      let request = try NotifierRequest(settings)
+  func start(_ destination: any NotifierDestination) {
+    do throws(NotifierProblem) {
+      let request = try destination.request()
       try open(request)
       send(request, to: request.url)
     } catch {
@@ -49,25 +46,26 @@ final class NotifierDelivery {
     client = nil
   }
 
-  private func open(_ request: NotifierRequest) throws(NotifierRequest.Problem) {
+  private func open(_ request: any NotifierRequest) throws(NotifierProblem) {
     var limits = HTTPClient.Limits()
     // Some servers answer with a page.
     limits.maximumBodyBytes = 1 << 20
     do throws(HTTPClientError) {
-      client = try HTTPClient(origin: request.url.origin, trust: request.trust, limits: limits, eventLoop: loop)
+      client = try HTTPClient(
+        origin: request.url.origin, trust: request.trust, limits: limits, eventLoop: loop, mayReach: request.mayReach)
     } catch {
-      throw NotifierRequest.Problem(description: "\(error)")
+      throw NotifierProblem(description: "\(error)")
     }
   }
 
-  private func send(_ request: NotifierRequest, to url: HTTPURL) {
-    client?.send(request.message(notification, child: child, to: url)) { [weak self] result in
+  private func send(_ request: any NotifierRequest, to url: HTTPURL) {
+    client?.send(request.message(notification, to: url)) { [weak self] result in
       self?.received(result, request, from: url)
     }
   }
 
   private func received(
-    _ result: Result<HTTPResponse, HTTPClientError>, _ request: NotifierRequest, from url: HTTPURL
+    _ result: Result<HTTPResponse, HTTPClientError>, _ request: any NotifierRequest, from url: HTTPURL
   ) {
     switch result {
     case .failure(let error):
@@ -88,7 +86,7 @@ final class NotifierDelivery {
 
   /// RFC 9110 section 15.4. Only 307 and 308 keep method and body; another origin could be anybody, and would get the
   /// token.
-  private func redirected(_ response: HTTPResponse, _ request: NotifierRequest, from url: HTTPURL) {
+  private func redirected(_ response: HTTPResponse, _ request: any NotifierRequest, from url: HTTPURL) {
     let status = response.status.code
     guard let location = response.headers.first(name: "Location"), let target = try? url.resolving(location) else {
       return finish(.refused("the server answered \(status) without a usable address"))

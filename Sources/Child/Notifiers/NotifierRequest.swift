@@ -4,23 +4,34 @@ internal import Notifications
 internal import Server
 internal import Signaling
 internal import Storage
+internal import Wire
+
+/// An address of the configuration.
+struct ConfiguredDestination: NotifierDestination {
+  let settings: ChildConfiguration.Notifier
+  /// The child's name.
+  let child: String
+
+  var name: String { settings.name }
+  var filter: NotificationFilter { settings.filter }
+
+  func request() throws(NotifierProblem) -> any NotifierRequest { try ConfiguredRequest(settings, child: child) }
+}
 
 /// A notifier's request with the secrets that its files hold.
-struct NotifierRequest {
+struct ConfiguredRequest: NotifierRequest {
   let url: HTTPURL
   let trust: HTTPTrust
+  let mayReach: (@Sendable (IPAddress) -> Bool)? = nil
+  private let child: String
   private let method: HTTPMethod
   private let headers: HTTPHeaders
   private let settings: ChildConfiguration.Notifier
 
-  /// Why a request cannot be made. Never repeats a secret.
-  struct Problem: Error, CustomStringConvertible {
-    let description: String
-  }
-
   /// Reads the files, so that a token can be replaced while the child runs.
-  init(_ settings: ChildConfiguration.Notifier) throws(Problem) {
+  init(_ settings: ChildConfiguration.Notifier, child: String) throws(NotifierProblem) {
     self.settings = settings
+    self.child = child
     url = try Self.url(settings.url)
     var headers = HTTPHeaders()
     for header in settings.headers { headers.add(name: header.name, value: try Self.read(header.value)) }
@@ -32,25 +43,25 @@ struct NotifierRequest {
     trust = settings.authorities.map { .authorities(file: $0) } ?? .system
   }
 
-  private static func url(_ value: ConfiguredValue) throws(Problem) -> HTTPURL {
+  private static func url(_ value: ConfiguredValue) throws(NotifierProblem) -> HTTPURL {
     let text = try read(value)
     do throws(HTTPURLError) {
       return try HTTPURL(text)
     } catch {
-      throw Problem(description: error.reason)
+      throw NotifierProblem(description: error.reason)
     }
   }
 
-  private static func read(_ value: ConfiguredValue) throws(Problem) -> String {
+  private static func read(_ value: ConfiguredValue) throws(NotifierProblem) -> String {
     do throws(ConfiguredValueError) {
       return try value.read()
     } catch {
-      throw Problem(description: error.description)
+      throw NotifierProblem(description: error.description)
     }
   }
 
   /// To `url`, or to where its server has sent the client.
-  func message(_ notification: Notification, child: String, to url: HTTPURL) -> HTTPClientRequest {
+  func message(_ notification: Notification, to url: HTTPURL) -> HTTPClientRequest {
     let escaping = NotificationTemplate.Escaping(contentType: headers.first(name: "Content-Type") ?? "")
     let body = settings.body.body(
       for: notification, child: child, date: Self.date(notification.time), escaping: escaping)

@@ -135,6 +135,8 @@ private struct ReplyParameters: Encodable {
     case .pairs(let pairs): try container.encode(pairs, forKey: .pairs)
     case .invite(let invite): try container.encode(invite, forKey: .invite)
     case .recordings(let recordings): try container.encode(recordings, forKey: .recordings)
+    case .pushKey(let key): try key.encode(to: encoder)
+    case .pushTest(let test): try test.encode(to: encoder)
     case .done: break
     }
   }

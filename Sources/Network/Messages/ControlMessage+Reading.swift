@@ -87,8 +87,11 @@ extension ControlReply {
     case .pairingOpen: self = .pairing(try member(.pairing))
     case .pairsList: self = .pairs(try member(.pairs))
     case .inviteCreate: self = .invite(try member(.invite))
+    case .pushKey: self = .pushKey(try parameters.decode())
+    case .pushTest: self = .pushTest(try parameters.decode())
     case .recordingsList: self = .recordings(try member(.recordings))
-    case .pairingClose, .pairRemove, .alarmNote, .hearingHeard, .drillStop, .recordingsStart, .recordingsStop:
+    case .pairingClose, .pairRemove, .alarmNote, .hearingHeard, .drillStop, .recordingsStart, .recordingsStop,
+      .pushSubscribe, .pushUnsubscribe:
       self = .done
     }
   }

@@ -136,6 +136,10 @@ extension ControlCommand {
       self = .recordingsRead(id: id, offset: try given.integer("offset", in: ControlLimits.recordingOffset) ?? 0)
     case .recordingsStart: self = .recordingsStart
     case .recordingsStop: self = .recordingsStop
+    case .pushKey: self = .pushKey
+    case .pushSubscribe: self = .pushSubscribe(try PushSubscribeRequest(&given))
+    case .pushUnsubscribe: self = .pushUnsubscribe
+    case .pushTest: self = .pushTest
     }
     try given.finish()
   }
@@ -144,7 +148,8 @@ extension ControlCommand {
   fileprivate var parameters: [String: JSON?] {
     switch self {
     case .ping, .statusGet, .lullabyList, .lullabyStop, .lullabyPause, .lullabyResume, .lullabyNext, .cameraList,
-      .talkRelease, .hearingTest, .drillStop, .pairingClose, .pairsList, .recordingsStart, .recordingsStop:
+      .talkRelease, .hearingTest, .drillStop, .pairingClose, .pairsList, .recordingsStart, .recordingsStop,
+      .pushKey, .pushUnsubscribe, .pushTest:
       [:]
     case .lightSet(let setting):
       [
@@ -186,6 +191,11 @@ extension ControlCommand {
       ]
     case .drillStart(let stages):
       ["stages": stages == DrillDocument.Stage.allCases ? nil : .array(stages.map { .string($0.rawValue) })]
+    case .pushSubscribe(let request):
+      [
+        "endpoint": .string(request.endpoint), "p256dh": .string(request.p256dh), "auth": .string(request.auth),
+        "kinds": request.kinds.map { .array($0.map(\.rawValue).sorted().map { .string($0) }) },
+      ]
     case .inviteCreate(let request):
       [
         "name": JSON(request.name), "seconds": JSON(request.seconds),
@@ -255,6 +265,28 @@ extension HearingNote {
     guard (share == nil) != (levelDb == nil) else {
       throw .badParameter("share", "or \"levelDb\" is given, not both")
     }
+  }
+}
+
+extension PushSubscribeRequest {
+  fileprivate init(_ given: inout ControlParameters) throws(ControlError) {
+    func required(_ name: String, _ bytes: ClosedRange<Int>) throws(ControlError) -> String {
+      guard let text = try given.text(name, bytes: bytes) else {
+        throw .badParameter(name, "is missing; the browser's subscription has it")
+      }
+      return text
+    }
+    self.init(
+      endpoint: try required("endpoint", ControlLimits.pushEndpointBytes),
+      p256dh: try required("p256dh", ControlLimits.pushKeyBytes), auth: try required("auth", ControlLimits.pushKeyBytes)
+    )
+    let all = EventKind.allCases
+    guard let names = try given.texts("kinds", most: all.count) else { return }
+    let known = names.compactMap(EventKind.init)
+    guard known.count == names.count else {
+      throw .badParameter("kinds", "is a list of \(all.map(\.rawValue).joined(separator: ", "))")
+    }
+    kinds = Set(known)
   }
 }
 

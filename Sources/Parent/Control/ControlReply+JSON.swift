@@ -20,6 +20,8 @@ extension ControlReply {
     case .pairs(let pairs): JSONLine.text(["pairs": pairs])
     case .invite(let invite): JSONLine.text(["invite": invite])
     case .recordings(let recordings): JSONLine.text(["recordings": recordings])
+    case .pushKey(let key): JSONLine.text(key)
+    case .pushTest(let test): JSONLine.text(test)
     case .done: "{}"
     }
   }

@@ -54,6 +54,16 @@ public enum CommandName: String, CaseIterable, Sendable {
   /// Records until `recordings.stop`. No parameters in the reply.
   case recordingsStart = "recordings.start"
   case recordingsStop = "recordings.stop"
+  /// What a browser needs to subscribe to pushed alarms: a `PushKeyDocument`.
+  case pushKey = "push.key"
+  /// `endpoint`, `p256dh`, `auth`, `kinds?`: the subscription of the caller's pair, in place of an earlier one. No
+  /// parameters in the reply.
+  case pushSubscribe = "push.subscribe"
+  /// Ends the subscription of the caller's pair. No parameters in the reply.
+  case pushUnsubscribe = "push.unsubscribe"
+  /// Pushes a message to the caller's browser: a `PushTestDocument`. `busy` while one is under way, `unavailable` without a
+  /// subscription.
+  case pushTest = "push.test"
 }
 
 extension CommandName {
@@ -69,7 +79,7 @@ extension CommandName {
       case .recordingsList, .recordingsRead, .recordingsStart, .recordingsStop: recordings
       case .ping, .statusGet, .eventsGet, .reportGet, .alarmNote, .hearingTest, .hearingHeard, .drillStart, .drillStop,
         .pairingOpen,
-        .pairingClose, .pairsList, .pairRemove, .inviteCreate:
+        .pairingClose, .pairsList, .pairRemove, .inviteCreate, .pushKey, .pushSubscribe, .pushUnsubscribe, .pushTest:
         true
       }
     }
@@ -100,7 +110,7 @@ extension ControlCommand {
     switch self {
     case .ping: .session
     case .statusGet, .eventsGet, .reportGet: .any([.view, .listen, .control, .admin])
-    case .alarmNote: .any([.view, .listen])
+    case .alarmNote, .pushKey, .pushSubscribe, .pushTest: .any([.view, .listen])
     // It makes a sound in the room.
     case .hearingTest: .all([.listen, .control])
     case .hearingHeard: .all(.listen)
@@ -113,6 +123,7 @@ extension ControlCommand {
     case .screenshotTake: .all([.view, .control])
     case .talkAcquire(let force): .all(force ? [.talk, .admin] : .talk)
     case .talkRelease: .all(.talk)
+    case .pushUnsubscribe: .session
     // Everybody may remove themselves.
     case .pairRemove(let id): id == nil ? .session : .all(.admin)
     case .pairingOpen, .pairingClose, .pairsList, .inviteCreate: .all(.admin)

@@ -44,6 +44,10 @@ public enum ControlCommand: Hashable, Sendable {
   case recordingsRead(id: String, offset: Int)
   case recordingsStart
   case recordingsStop
+  case pushKey
+  case pushSubscribe(PushSubscribeRequest)
+  case pushUnsubscribe
+  case pushTest
 
   public var name: CommandName {
     switch self {
@@ -79,6 +83,10 @@ public enum ControlCommand: Hashable, Sendable {
     case .recordingsRead: .recordingsRead
     case .recordingsStart: .recordingsStart
     case .recordingsStop: .recordingsStop
+    case .pushKey: .pushKey
+    case .pushSubscribe: .pushSubscribe
+    case .pushUnsubscribe: .pushUnsubscribe
+    case .pushTest: .pushTest
     }
   }
 }

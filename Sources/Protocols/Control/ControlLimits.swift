@@ -49,6 +49,10 @@ public enum ControlLimits {
   public static let alarmNoteInterval = Duration.seconds(20)
   /// Sequence numbers: integers that a JSON number holds exactly, RFC 8259 section 6.
   public static let sequence = 0...(1 << 53)
+  /// Length of the address of a push subscription, in bytes; those of browsers have about 200.
+  public static let pushEndpointBytes = 1...1024
+  /// Length of a key of a push subscription, base64url, in bytes.
+  public static let pushKeyBytes = 1...128
   /// Seconds that a guest has access: a minute to thirty days.
   public static let inviteSeconds = 60...2_592_000
   /// Size of a picture that a parent accepts, in bytes.

@@ -43,6 +43,8 @@ public enum ControlReply: Hashable, Sendable {
   case pairs([PairDocument])
   case invite(InviteDocument)
   case recordings(RecordingsDocument)
+  case pushKey(PushKeyDocument)
+  case pushTest(PushTestDocument)
   /// No parameters.
   case done
 }
@@ -122,7 +124,9 @@ extension ControlReply {
       guard let state = status.state.shortened else { return nil }
       status.state = state
       return .status(status)
-    case .time, .light, .lullaby, .cameras, .transfer, .talk, .pairing, .invite, .hearing, .drill, .done: return nil
+    case .time, .light, .lullaby, .cameras, .transfer, .talk, .pairing, .invite, .hearing, .drill, .pushKey, .pushTest,
+      .done:
+      return nil
     }
   }
 }

@@ -30,6 +30,8 @@ public struct ChildConfiguration: Sendable, Hashable {
   public var away = Away()
   /// 0...8. None unless configured: what happens in a child's room leaves the house only by the family's will.
   public var notifiers: [Notifier] = []
+  /// Used only when a browser has asked for it.
+  public var push = Push()
   /// Off unless configured.
   public var recording = Recording()
 

@@ -48,7 +48,7 @@ extension ChildConfiguration {
   private static let keys = [
     "name", "listen", "tls", "media-ports", "mark-media", "cameras", "microphone", "speaker", "lights", "lullabies",
     "video",
-    "unheard", "hearing-test", "ice-servers", "away", "notify", "record",
+    "unheard", "hearing-test", "ice-servers", "away", "notify", "push", "record",
   ]
 
   private static func read(_ root: YAMLNode, _ reader: ConfigurationReader) -> ChildConfiguration {
@@ -102,6 +102,7 @@ extension ChildConfiguration {
       result.iceServers = entries.indices.compactMap { iceServer(entries[$0], at: $0, reader) }
     }
     result.away = away(top)
+    result.push = push(top)
     result.recording = recording(top)
     if let entries = top.list("notify", maximum: 8) {
       result.notifiers = entries.indices.compactMap { notifier(entries[$0], at: $0, reader) }

@@ -1,4 +1,5 @@
 import { parseLink } from "./core/pairing.js";
+import { dropPush, renewPush } from "./core/push.js";
 import { open, requestPersistence } from "./core/store.js";
 import { t } from "./texts/texts.js";
 import { system, systems } from "./screens/certificate.js";
@@ -6,6 +7,7 @@ import { childrenScreen } from "./screens/children.js";
 import { h } from "./screens/dom.js";
 import { notice } from "./screens/notices.js";
 import { openingScreen, pairingScreen, refusedScreen, runPairing, wordsScreen } from "./screens/opening.js";
+import { followPush } from "./screens/push.js";
 import { settingsScreen } from "./screens/settings.js";
 import { watchScreen } from "./screens/watch.js";
 import { Watching } from "./screens/watching.js";
@@ -45,7 +47,8 @@ class App {
     if (link) await this.pair(link);
     else if (hash.startsWith("#pair=")) this.#show("opening", { problem: t("pairing.wrong-link") });
     else await this.#showFirst();
-    this.#register();
+    await this.#register();
+    await followPush(this);
   }
 
   async #showFirst() {
@@ -139,6 +142,9 @@ class App {
       this.#watch = watchScreen(this.watching, this);
       this.#root.prepend(this.#watch.element);
       this.watching.addEventListener("update", () => this.#followRefusal());
+      const { control, watcher } = this.watching;
+      // Only the page's own child can push to it.
+      if (child.origin === location.origin && !child.token) watcher.addEventListener("hello", () => renewPush(control).catch(() => {}));
     }
     if (isHidden) return;
     if (history.state?.screen) history.replaceState(null, "");
@@ -170,6 +176,7 @@ class App {
       if (this.watching.watcher.phase === "live" && !child.token) await this.watching.control.request("pair.remove").catch(() => notice(t("forget.left")));
       this.#leave();
     }
+    if (child.origin === location.origin) dropPush().catch(() => {});
     await this.store.removeChild(child.id);
     history.replaceState(null, "");
     await this.#showFirst();

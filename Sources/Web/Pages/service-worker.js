@@ -2,6 +2,8 @@
 // immutable, and the browser's own cache keeps them. The server puts the version into the folder's name: this file
 // changes with it, and the browser renews it.
 const cacheName = "cradle-/page/0/";
+// What page and worker leave each other: core/push.js.
+const pushCache = "cradle-push";
 
 addEventListener("install", (event) => {
   skipWaiting();
@@ -10,7 +12,7 @@ addEventListener("install", (event) => {
 
 addEventListener("activate", (event) => {
   const begin = async () => {
-    for (const name of await caches.keys()) if (name !== cacheName) await caches.delete(name);
+    for (const name of await caches.keys()) if (name !== cacheName && name !== pushCache) await caches.delete(name);
     // The request need not wait for this worker to start.
     await registration.navigationPreload?.enable();
     await clients.claim();
@@ -30,3 +32,54 @@ addEventListener("fetch", (event) => {
   };
   event.respondWith(shell());
 });
+
+// A pushed alarm. It stays until somebody has acknowledged it on the page, and sounds again for a minute: browsers give a
+// worker not much more.
+const soundAgain = { every: 10_000, times: 6 };
+
+addEventListener("push", (event) => event.waitUntil(show(event.data)));
+
+async function show(data) {
+  let alarm = {};
+  try {
+    alarm = data.json();
+  } catch {
+    // A browser demands that something is shown.
+  }
+  const isTest = alarm.kind === "test";
+  const words = await read("/push-words") ?? {};
+  const title = [alarm.child, words[alarm.kind] ?? alarm.text].filter(Boolean).join(": ") || "Cradle";
+  const time = (Number(alarm.time) || 0) * 1000 || Date.now();
+  const options = {
+    body: [words[alarm.kind] && alarm.id, alarm.detail, new Date(time).toLocaleTimeString(words.lang, { timeStyle: "short" })].filter(Boolean).join(" · "),
+    tag: `cradle-alarm:${alarm.kind}:${alarm.id ?? ""}`, renotify: true, requireInteraction: !isTest, vibrate: [500, 250, 500, 250, 500],
+    timestamp: time, icon: "/page/0/icons/cradle-192.png", badge: "/page/0/icons/cradle-192.png", lang: words.lang ?? "", data: { ...alarm, title },
+  };
+  await registration.showNotification(title, options);
+  for (let round = 0; round < soundAgain.times && !isTest; round += 1) {
+    await new Promise((done) => setTimeout(done, soundAgain.every));
+    const [shown] = await registration.getNotifications({ tag: options.tag });
+    // Acknowledged, swept away, or a newer one.
+    if (!shown || shown.data?.time !== alarm.time) return;
+    await registration.showNotification(title, options);
+  }
+}
+
+// It is not closed by this: the page's big button does that.
+addEventListener("notificationclick", (event) => {
+  const open = async () => {
+    const cache = await caches.open(pushCache);
+    await cache.put("/push-opened", new Response(JSON.stringify(event.notification.data)));
+    const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
+    const page = pages.find(({ url }) => new URL(url).pathname === "/");
+    if (!page) return clients.openWindow("/");
+    page.postMessage("alarm");
+    await page.focus();
+  };
+  event.waitUntil(open());
+});
+
+async function read(name) {
+  const kept = await (await caches.open(pushCache)).match(name);
+  return kept?.json();
+}

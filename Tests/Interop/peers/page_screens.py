@@ -40,11 +40,18 @@ SAMPLE = """globalThis.sample = () => {
 CHANGED = '(() => { const now = sample(); first ||= now; return Boolean(now) && now !== first; })()'
 
 
+#: What scripts threw, where a test has the page keep it.
+ERRORS = "globalThis.errors ?? []"
+
+
 class Phone(Chromium):
     """A Chromium that is driven by touch; width and height in CSS pixels."""
 
+    #: Overlooks that the certificate is not trusted.
+    insecure = True
+
     def __init__(self, url: str, width: int = 360, height: int = 740):
-        super().__init__(types.SimpleNamespace(url=url, insecure=True))
+        super().__init__(types.SimpleNamespace(url=url, insecure=self.insecure))
         self.resize(width, height)
 
     def switches(self) -> list[str]:
@@ -64,7 +71,7 @@ class Phone(Chromium):
                 return value
             time.sleep(0.1)
         text = self.evaluate("document.body.innerText")
-        raise browsers.BrowserError(f"not seen: {what}; the page says: {text[:600]!r}")
+        raise browsers.BrowserError(f"not seen: {what}; the page says: {text[:600]!r}; {self.evaluate(ERRORS)}")
 
     def enter(self, url: str) -> None:
         """Opens the page, from elsewhere, until one of its screens shows."""

@@ -73,16 +73,19 @@ public final class HTTPClient: @unchecked Sendable {
   /// Connections made so far.
   public private(set) var connectionCount = 0
 
-  /// - Parameter trust: for `https`; with plain `http` the server is not authenticated.
+  /// - Parameters:
+  ///   - trust: for `https`; with plain `http` the server is not authenticated.
+  ///   - mayReach: which addresses may be connected to, for an origin that somebody else has named; nil: any.
   /// - Throws: `HTTPClientError.tls` when the TLS library cannot be set up.
   public init(
-    origin: HTTPOrigin, trust: HTTPTrust, limits: Limits = Limits(), eventLoop: any EventLoop
+    origin: HTTPOrigin, trust: HTTPTrust, limits: Limits = Limits(), eventLoop: any EventLoop,
+    mayReach: (@Sendable (IPAddress) -> Bool)? = nil
   ) throws(HTTPClientError) {
     self.origin = origin
     self.limits = limits
     self.eventLoop = eventLoop
     connector = try HTTPConnector(
-      origin: origin, trust: trust, timeout: limits.connectTimeout, eventLoop: eventLoop)
+      origin: origin, trust: trust, timeout: limits.connectTimeout, eventLoop: eventLoop, mayReach: mayReach)
   }
 
   deinit {

@@ -16,6 +16,8 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
   case connectionRefused
   /// The name has no address.
   case nameNotFound(String)
+  /// The name has only addresses that may not be connected to.
+  case forbiddenAddress
   /// No route to the host; the text is the system's.
   case unreachable(String)
   case timedOut(Phase)
@@ -37,6 +39,7 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     switch self {
     case .connectionRefused: "the connection was refused; nothing listens at this port"
     case .nameNotFound(let name): "no address belongs to the name \(name)"
+    case .forbiddenAddress: "the server's address is in a private network"
     case .unreachable(let reason): "the host cannot be reached: \(reason)"
     case .timedOut(.connecting): "no connection in time"
     case .timedOut(.responding): "no response in time"
@@ -81,6 +84,8 @@ extension HTTPClientError {
       self = .connectionRefused
     } else if let first = failures.first {
       self = first
+    } else if let known = (error.dnsAError ?? error.dnsAAAAError) as? HTTPClientError {
+      self = known
     } else if error.dnsAError != nil || error.dnsAAAAError != nil {
       self = .nameNotFound(error.host)
     } else {

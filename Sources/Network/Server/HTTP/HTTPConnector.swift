@@ -10,11 +10,19 @@ struct HTTPConnector {
   let tls: ClientTLS?
   let timeout: TimeAmount
   let eventLoop: any EventLoop
+  /// Nil: any address.
+  let mayReach: (@Sendable (IPAddress) -> Bool)?
 
-  /// - Parameter trust: for `https`; with plain `http` the server is not authenticated.
+  /// - Parameters:
+  ///   - trust: for `https`; with plain `http` the server is not authenticated.
+  ///   - mayReach: which addresses may be connected to.
   /// - Throws: `HTTPClientError.tls` when the TLS library cannot be set up.
-  init(origin: HTTPOrigin, trust: HTTPTrust, timeout: TimeAmount, eventLoop: any EventLoop) throws(HTTPClientError) {
+  init(
+    origin: HTTPOrigin, trust: HTTPTrust, timeout: TimeAmount, eventLoop: any EventLoop,
+    mayReach: (@Sendable (IPAddress) -> Bool)? = nil
+  ) throws(HTTPClientError) {
     self.origin = origin
+    self.mayReach = mayReach
     self.timeout = timeout
     self.eventLoop = eventLoop
     tls = origin.scheme == .https ? try ClientTLS(trust: trust) : nil
@@ -38,8 +46,10 @@ struct HTTPConnector {
       }
     switch host {
     case .name(let name):
-      return bootstrap.connect(host: name, port: Int(origin.port))
+      let resolver = mayReach.map { FilteringResolver(eventLoop: eventLoop, isAllowed: $0) }
+      return bootstrap.resolver(resolver).connect(host: name, port: Int(origin.port))
     case .address(let address):
+      guard mayReach?(address) ?? true else { return eventLoop.makeFailedFuture(HTTPClientError.forbiddenAddress) }
       do {
         return bootstrap.connect(
           to: try SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(origin.port)))

@@ -1,3 +1,4 @@
+import { closePushed } from "../core/push.js";
 import { clock, moment, t } from "../texts/texts.js";
 import { h, newID, setText } from "./dom.js";
 import { icon } from "./icons.js";
@@ -27,6 +28,7 @@ export function alarmOverlay(watching) {
   function acknowledge() {
     const isRinging = dialog.open;
     monitor.acknowledge();
+    closePushed();
     update();
     return isRinging;
   }

@@ -5,6 +5,7 @@ import { diagnosis } from "./diagnosis.js";
 import { h, labelled, slider } from "./dom.js";
 import { openKeys } from "./keys.js";
 import { pairedPeople } from "./pairs.js";
+import { pushSettings } from "./push.js";
 import { confirmed } from "./sheet.js";
 
 /** Below this the loud-sound signal is off, dB. */
@@ -48,6 +49,7 @@ export function settingsScreen(app, watching) {
     card(t("phone"), labelled(t("phone.name"), name), labelled(t("language"), language)),
     card(t("alarms"), h("p", { class: "dim" }, t("alarms.help")), check("pictureRings", t("alarms.picture")), check("microphoneRings", t("alarms.microphone")),
       check("startsLoud", t("alarms.loud")), test),
+    watching && card(t("push"), pushSettings(app, watching)),
     card(t("loud.title"), loud.element, check("flash", t("loud.flash")), navigator.vibrate && check("vibrate", t("loud.vibrate"))),
     card(t("steady"), check("steadySound", t("steady.on"), t("steady.help"), canWait() ? null : t("steady.no"))),
     watching && pairedPeople(watching, card),

@@ -82,6 +82,16 @@ export default {
     stage: { link: "Verbindung", camera: "Bild", microphone: "Ton" },
     acknowledged: "bestätigt", rang: "geklingelt, niemand kam", silent: "NICHT geklingelt", left: "war gegangen",
   },
+  push: {
+    _: "Alarm bei geschlossener Seite", on: "Alarme an diesen Browser senden",
+    help: "Eine Mitteilung, wenn Kamera oder Mikrofon ausfallen oder niemand mehr zuhört, über den Push-Dienst des Browser-Herstellers. Sie ist verschlüsselt: Der Dienst sieht, wann, aber nicht, was.",
+    "never-alone": "Nie der einzige Alarm: Ein Handy kann stumm oder ohne Netz sein, und ein Kindgerät ohne Strom oder Internet sendet nichts. Bitte auch die Seite oder ein anderes Gerät laufen lassen.",
+    unsupported: "Dieser Browser kann das nicht.", iphone: "Auf dem iPhone: die Seite zuerst zum Home-Bildschirm hinzufügen und von dort öffnen.",
+    untrusted: "Der Browser muss erst dem Zertifikat vertrauen: „Warnung loswerden“, weiter unten.", token: "Nur für gekoppelte Handys.",
+    elsewhere: "Nur auf der eigenen Seite dieses Kindes.", denied: "Der Browser erlaubt dieser Seite keine Mitteilungen. Bitte in den Einstellungen der Seite erlauben.",
+    test: "Test senden", sent: "Gesendet. Die Mitteilung sollte in wenigen Sekunden erscheinen.", refused: "Der Push-Dienst nimmt es nicht an.",
+    tested: "Das ist ein Test", stuck: "Ein Gerät oder das Programm hängt", unheard: "Niemand hört zu",
+  },
   recordings: {
     _: "Aufnahmen", none: "Nichts ist aufgenommen.", help: "Tippe auf einen Teil, um ihn abzuspielen.", now: "Die Kamera nimmt auf.", start: "Jetzt aufnehmen",
     stop: "Aufnahme beenden", loading: "Lädt: {part}", large: "Dieser Teil ist zu groß für ein Telefon; nimm cradle-parent recordings fetch.",

@@ -79,6 +79,16 @@ export default {
     stage: { link: "connection", camera: "picture", microphone: "sound" },
     acknowledged: "acknowledged", rang: "rang, nobody came", silent: "did NOT ring", left: "had left",
   },
+  push: {
+    _: "Alarm while the page is closed", on: "Push alarms to this browser",
+    help: "A notification when camera or microphone fail, or nobody listens any more, through the browser maker’s push service. It is encrypted: the service sees when, but not what.",
+    "never-alone": "Never the only alarm: a phone can be silent or offline, and a child without power or Internet pushes nothing. Let the page or another receiver run, too.",
+    unsupported: "This browser cannot do that.", iphone: "On an iPhone: add the page to the home screen first, and open it from there.",
+    untrusted: "The browser has to trust the certificate first: “Remove the warning”, below.", token: "Only for paired phones.",
+    elsewhere: "Only on that child’s own page.", denied: "The browser does not allow this page any notifications. Allow them in the settings of this page.",
+    test: "Send a test", sent: "Sent. The notification should appear within seconds.", refused: "The push service does not take it.",
+    tested: "This is a test", stuck: "A device or the program hangs", unheard: "Nobody is listening",
+  },
   recordings: {
     _: "Recordings", none: "Nothing is recorded.", help: "Tap a part to play it.", now: "The camera is recording.", start: "Record now",
     stop: "Stop recording", loading: "Loading: {part}", large: "This part is too large for a phone; use cradle-parent recordings fetch.",

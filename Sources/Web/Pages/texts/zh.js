@@ -51,6 +51,13 @@ export default {
     stage: { link: "连接", camera: "画面", microphone: "声音" },
     acknowledged: "已确认", rang: "已响铃，无人确认", silent: "没有响铃", left: "已离开",
   },
+  push: {
+    _: "页面关闭时的警报", on: "向此浏览器推送警报", help: "摄像头或麦克风出故障、或没有人在听时，通过浏览器厂商的推送服务发通知。内容已加密：推送服务知道时间，不知道内容。",
+    "never-alone": "不要只靠它：手机可能静音或没有网络，宝宝端断电或断网时也无法推送。请同时开着页面或另一台接收设备。", unsupported: "此浏览器做不到。",
+    iphone: "在 iPhone 上：请先把页面添加到主屏幕，再从那里打开。", untrusted: "浏览器必须先信任证书：见下方“消除警告”。", token: "只限已配对的手机。", elsewhere: "只能在该宝宝端自己的页面上使用。",
+    denied: "浏览器不允许此页面发通知，请在页面设置里允许。", test: "发送测试", sent: "已发送，通知应在几秒内出现。", refused: "推送服务没有接受。", tested: "这是测试",
+    stuck: "设备或程序卡住了", unheard: "没有人在听",
+  },
   recordings: { _: "录像", none: "没有录像。", help: "点一段即可播放。", now: "摄像头正在录像。", start: "现在录像", stop: "停止录像", loading: "正在加载：{part}", large: "这一段对手机来说太大；请用 cradle-parent recordings fetch。" },
   night: {
     _: "昨夜", bar: "{minutes} 分钟中有 {heard} 分钟有人在听", heard: "有人在听", none: "还没开始", gap: "最长的空白",

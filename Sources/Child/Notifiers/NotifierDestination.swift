@@ -1,0 +1,29 @@
+internal import Notifications
+internal import Server
+internal import Signaling
+internal import Wire
+
+/// Whom a notifier tells.
+protocol NotifierDestination: Sendable {
+  /// For commands and the log.
+  var name: String { get }
+  /// What it wants to be told.
+  var filter: NotificationFilter { get }
+  /// For one delivery.
+  func request() throws(NotifierProblem) -> any NotifierRequest
+}
+
+/// How one notification becomes an HTTP request.
+protocol NotifierRequest {
+  var url: HTTPURL { get }
+  var trust: HTTPTrust { get }
+  /// Which addresses may be connected to; nil: any.
+  var mayReach: (@Sendable (IPAddress) -> Bool)? { get }
+  /// To `url`, or to where its server has sent the client.
+  func message(_ notification: Notification, to url: HTTPURL) -> HTTPClientRequest
+}
+
+/// Why a request cannot be made. Never repeats a secret.
+struct NotifierProblem: Error, CustomStringConvertible {
+  let description: String
+}

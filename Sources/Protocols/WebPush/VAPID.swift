@@ -1,0 +1,40 @@
+internal import JSON
+public import Signaling
+internal import Wire
+
+/// How a child tells a push service who it is: the same sender as the one that the browser subscribed to. RFC 8292.
+public enum VAPID {
+  /// A token is good for this long; at most a day is allowed (section 2). In seconds.
+  static let lifetime: Int64 = 12 * 3600
+
+  /// The value of `Authorization`. RFC 8292 sections 2 and 3.
+  ///
+  /// - Parameters:
+  ///   - origin: of the push service.
+  ///   - contact: a `mailto:` or `https:` URI at which the operator of the push service finds somebody.
+  ///   - unixTime: seconds since 1970-01-01 UTC.
+  public static func authorization(
+    for origin: HTTPOrigin, contact: String, unixTime: Int64, signer: some VAPIDSigner
+  ) -> String {
+    let signed = signedPart(for: origin, contact: contact, expiresAt: unixTime &+ lifetime)
+    let signature = Base64URL.encode(signer.sign(Array(signed.utf8)))
+    return "vapid t=\(signed).\(signature), k=\(Base64URL.encode(signer.publicKey))"
+  }
+
+  /// Header and claims of the JWT, RFC 7519 section 3.
+  public static func signedPart(for origin: HTTPOrigin, contact: String, expiresAt: Int64) -> String {
+    let header = #"{"typ":"JWT","alg":"ES256"}"#
+    let claims = #"{"aud":\#(JSON.quoted(origin.description)),"exp":\#(expiresAt),"sub":\#(JSON.quoted(contact))}"#
+    return Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array(claims.utf8))
+  }
+
+  /// Whether push services take it as a contact: RFC 8292 section 2.1.
+  public static func isContact(_ text: String) -> Bool {
+    guard (1...256).contains(text.utf8.count), text.utf8.allSatisfy({ (33...126).contains($0) }) else { return false }
+    if text.hasPrefix("mailto:") {
+      let parts = text.dropFirst("mailto:".count).split(separator: "@", omittingEmptySubsequences: false)
+      return parts.count == 2 && parts.allSatisfy { !$0.isEmpty }
+    }
+    return text.hasPrefix("https://") && (try? HTTPURL(text)) != nil
+  }
+}

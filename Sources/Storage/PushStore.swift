@@ -1,0 +1,90 @@
+public import Control
+internal import Glibc
+internal import Signaling
+public import WebPush
+internal import Wire
+
+/// A browser's subscription, with the pair that it belongs to.
+public struct StoredSubscription: Hashable, Sendable {
+  /// Id of the pair record.
+  public var pair: String
+  public var subscription: PushSubscription
+  /// What it wants to be told; nil: the usual kinds.
+  public var kinds: Set<EventKind>?
+
+  public init(pair: String, subscription: PushSubscription, kinds: Set<EventKind>? = nil) {
+    self.pair = pair
+    self.subscription = subscription
+    self.kinds = kinds
+  }
+}
+
+/// Where browsers want alarms to be pushed: `push.json` in the state directory. INTERFACES.md, "Files".
+///
+/// Like undelivered notifications, a damaged file does not keep the child from starting: it is moved aside. Browsers
+/// subscribe again when their page is opened.
+public struct PushStore: Sendable {
+  private let store: JSONStore
+
+  private struct Content: Codable {
+    var version = 1
+    var subscriptions: [Row]
+  }
+
+  private struct Row: Codable {
+    var pair: String
+    var endpoint: String
+    var p256dh: String
+    var auth: String
+    var kinds: [String]?
+  }
+
+  /// - Parameter file: in the state directory. It is not accessed yet.
+  public init(file: AtomicFile) {
+    store = JSONStore(file: file, version: 1)
+  }
+
+  /// Reads what there is. Rows that are not possible, or no longer, are left out. A file that cannot be parsed is renamed to
+  /// `….unreadable`.
+  ///
+  /// - Parameter mayBePrivate: see `PushEndpoint`.
+  /// - Returns: `trouble` if it was renamed.
+  /// - Throws: `FileError` if the file cannot be read or renamed. Do not call `save` in that case.
+  public func load(
+    mayBePrivate: Bool, crypto: some WebPushCrypto
+  ) throws(FileError) -> (subscriptions: [StoredSubscription], trouble: StoreError?) {
+    do throws(StoreError) {
+      let rows = try store.load(Content.self)?.subscriptions ?? []
+      return (
+        rows.compactMap { row in
+          guard let endpoint = try? PushEndpoint(row.endpoint, mayBePrivate: mayBePrivate),
+            let key = Base64URL.decode(row.p256dh), let secret = Base64URL.decode(row.auth),
+            let keys = SubscriptionKeys(publicKey: key, secret: secret, crypto: crypto)
+          else { return nil }
+          return StoredSubscription(
+            pair: row.pair, subscription: PushSubscription(endpoint: endpoint, keys: keys),
+            kinds: row.kinds.map { Set($0.compactMap(EventKind.init)) })
+        }, nil
+      )
+    } catch {
+      if case .file(let error) = error { throw error }
+      guard rename(store.file.path, store.file.path + ".unreadable") == 0 else {
+        throw .last("rename", store.file.path)
+      }
+      return ([], error)
+    }
+  }
+
+  /// Replaces what is stored. Throws `StoreError.file`; the old content is kept then.
+  public func save(_ subscriptions: [StoredSubscription]) throws(StoreError) {
+    try store.save(
+      Content(
+        subscriptions: subscriptions.map { entry in
+          Row(
+            pair: entry.pair, endpoint: entry.subscription.endpoint.url.description,
+            p256dh: Base64URL.encode(entry.subscription.keys.publicKey),
+            auth: Base64URL.encode(entry.subscription.keys.secret),
+            kinds: entry.kinds.map { $0.map(\.rawValue).sorted() })
+        }))
+  }
+}

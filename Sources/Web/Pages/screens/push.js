@@ -1,0 +1,108 @@
+import { canPush, closePushed, isPushed, keepWords, pushedAlarm, startPush, stopPush } from "../core/push.js";
+import { language, moment, t } from "../texts/texts.js";
+import { ownPage, system } from "./certificate.js";
+import { h, newID, setText } from "./dom.js";
+import { icon } from "./icons.js";
+import { notice } from "./notices.js";
+import { problemText } from "./problems.js";
+
+/** The words for pushed alarms; other kinds come with the child's own. */
+const words = () => ({
+  lang: language, "camera-lost": t("alarm.camera"), "microphone-lost": t("alarm.microphone"), stuck: t("push.stuck"), unheard: t("push.unheard"),
+  test: t("push.tested"),
+});
+
+/** Tells the worker this page's language, and shows the alarm that was tapped, or is still shown. */
+export async function followPush(app) {
+  if (!canPush()) return;
+  navigator.serviceWorker.addEventListener("message", ({ data }) => data === "alarm" && showPushed(app));
+  await keepWords(words());
+  await showPushed(app);
+}
+
+/** The pushed alarm over everything, with the same button as any. */
+async function showPushed(app) {
+  const alarm = await pushedAlarm();
+  if (!alarm || alarm.kind === "test" || document.querySelector("dialog.pushed")) return;
+  const [title, text] = [newID(), newID()];
+  const button = h("button", { class: "acknowledge", onclick: () => {
+    closePushed();
+    app.watching?.monitor.acknowledge();
+    dialog.remove();
+  } }, t("alarm.acknowledge"));
+  const dialog = h("dialog", { class: "alarm pushed", role: "alertdialog", "aria-labelledby": title, "aria-describedby": text, "data-kind": alarm.kind },
+    h("div", { class: "what" }, icon("bell"), h("h2", { id: title }, String(alarm.title)), h("p", { id: text }, [alarm.id, alarm.detail].filter(Boolean).join(" · ")),
+      h("p", { class: "since" }, moment(alarm.time * 1000))), button);
+  dialog.addEventListener("cancel", (event) => event.preventDefault());
+  document.body.append(dialog);
+  dialog.showModal();
+  button.focus();
+}
+
+/**
+ * Why alarms cannot be pushed to this browser, as a sentence; null if they can.
+ * @param {App} app @param {Watching} watching
+ */
+function obstacle(app, watching) {
+  const { child, control } = watching;
+  if (!canPush()) return t(system() === "iphone" ? "push.iphone" : "push.unsupported");
+  if (app.isTrusted === false) return t("push.untrusted");
+  if (child.token) return t("push.token");
+  if (child.origin !== location.origin) return t("push.elsewhere");
+  if (Notification.permission === "denied") return t("push.denied");
+  return watching.obstacle({}) ?? (control.capabilities.has("push.key") ? null : t("error.unknown-command"));
+}
+
+/**
+ * The settings' card: a switch with the reason where it cannot be switched, and a test.
+ * @param {App} app
+ * @param {Watching} watching
+ * @returns {Node[]}
+ */
+export function pushSettings(app, watching) {
+  const box = h("input", { type: "checkbox", "data-setting": "push", onchange: change });
+  const why = h("small", {});
+  const test = h("button", { "data-do": "push-test", hidden: true, onclick: async () => {
+    const reply = await watching.order(test, "push.test");
+    if (reply) notice(t(reply.delivered ? "push.sent" : "push.refused"), reply.delivered ? undefined : String(reply.detail ?? ""));
+  } }, t("push.test"));
+  const label = h("label", { class: "check" }, box, h("span", {}, t("push.on"), " ", why));
+  const closing = new AbortController();
+  let known, isBusy = false;
+  watching.addEventListener("update", () => {
+    if (label.isConnected) update();
+    else if (known !== undefined) closing.abort();
+  }, { signal: closing.signal });
+  update();
+  const { child } = watching;
+  return [h("p", { class: "dim" }, t("push.help")), label, test, child.origin !== location.origin && ownPage(child.origin), h("small", {}, t("push.never-alone"))];
+
+  /** Looks only when something has changed. */
+  async function update() {
+    const reason = obstacle(app, watching);
+    const now = `${reason} ${watching.control.hello?.viewer}`;
+    if (isBusy || now === known) return;
+    known = now;
+    setText(why, reason ?? "");
+    label.classList.toggle("dim", Boolean(reason));
+    const on = reason ? false : await isPushed(watching.control).catch(() => false);
+    if (now !== known) return;
+    box.checked = on;
+    box.disabled = Boolean(reason);
+    test.hidden = !on;
+  }
+
+  async function change() {
+    isBusy = box.disabled = true;
+    try {
+      await (box.checked ? startPush : stopPush)(watching.control);
+    } catch (error) {
+      // What the browser says when its user, or its push service, refuses.
+      if (error instanceof DOMException) notice(t(Notification.permission === "granted" ? "push.refused" : "push.denied"), error.message);
+      else notice(...problemText(error));
+    }
+    isBusy = false;
+    known = "";
+    update();
+  }
+}
