@@ -138,6 +138,12 @@ let shells: [Target] = [
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
       product("NIOWebSocket", nio),
     ]),
+  // Servers on the Internet where a child is met from elsewhere.
+  room(
+    "Meeting", in: "Network/Meeting",
+    needs: [
+      "Wire", "Signaling", "Control", "Messages", "Server", product("NIOCore", nio),
+    ]),
   room(
     "Storage", in: "Storage",
     needs: [
@@ -162,7 +168,7 @@ let programs: [Target] = [
       "Signaling", "Control", "Monitoring", "NightReport", "HearingProof", "Notifications", "WebPush", "DeviceNames",
       "Messages", "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery",
       "SecureTransport", "TURN",
-      "Identity", "Server", "Storage", "Health", "QRCode", "Web", product("NIOCore", nio), product("NIOPosix", nio),
+      "Identity", "Server", "Meeting", "Storage", "Health", "QRCode", "Web", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
       product("Logging", "swift-log"),
     ]),
@@ -173,7 +179,7 @@ let programs: [Target] = [
       "Monitoring", "NightReport", "HearingProof", "DeviceNames", "Messages", "Linux", "Frames", "Codecs", "Picture",
       "Devices",
       "Pipelines", "Discovery", "SecureTransport",
-      "Identity", "Server", "Storage", "Health", product("NIOCore", nio), product("NIOPosix", nio),
+      "Identity", "Server", "Meeting", "Storage", "Health", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
     ]),
   // What the programs share in front of their libraries: exit status, log, tables, signals.
@@ -224,7 +230,9 @@ let checks: [Target] = [
   tests("ICETests", needs: ["Wire", "STUN", "ICE", "TestSupport"]),
   tests("SDPTests", needs: ["SDP", "TestSupport"]),
   tests("PairingTests", needs: ["Wire", "Pairing", "SecureTransport", "Identity", "Messages", "TestSupport"]),
-  tests("SignalingTests", needs: ["Wire", "SDP", "Pairing", "Signaling", "Identity", "Messages", "TestSupport"]),
+  tests(
+    "SignalingTests",
+    needs: ["Wire", "SDP", "Pairing", "Signaling", "Identity", "SecureTransport", "Messages", "TestSupport"]),
   tests("MonitoringTests", needs: ["Wire", "Control", "Monitoring", "TestSupport"]),
   tests("ControlTests", needs: ["Wire", "JSON", "Pairing", "Control", "Messages"]),
   tests("HearingProofTests", needs: ["Wire", "Frames", "Codecs", "HearingProof", "TestSupport"]),
@@ -314,7 +322,7 @@ let checks: [Target] = [
     dependencies: [
       "Wire", "JSON", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
       "Control", "Notifications", "WebPush", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs",
-      "Picture", "Devices", "SecureTransport", "Storage", "Simulation", "TestSupport", "TURN",
+      "Picture", "Devices", "SecureTransport", "Identity", "Storage", "Simulation", "TestSupport", "TURN",
     ], path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Findings", "Runs", "cradle-fuzz", "fuzz.py"],
     swiftSettings: strict),
   .executableTarget(
@@ -328,7 +336,7 @@ let checks: [Target] = [
       "Wire", "TURN", "Control", "Identity", "SecureTransport", "Server", "Parent", "cradle-child", "cradle-parent",
       "TestSupport", product("NIOCore", nio), product("NIOPosix", nio),
     ],
-    exclude: ["peers", "demo.py", "package.sh"]),
+    exclude: ["peers", "demo.py", "package.sh", "release.sh"]),
   tests(
     "Behaviour",
     needs: [

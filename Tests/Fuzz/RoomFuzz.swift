@@ -1,4 +1,6 @@
+import Identity
 import Messages
+import SecureTransport
 import Signaling
 import TestSupport
 import Wire
@@ -14,15 +16,23 @@ enum RoomFuzz: FuzzBody {
     #"1{"cmd":"register","roomid":"n","clientid":"n"}"# + "\n" + #"1{"cmd":"send","to":"b","msg":"x"}"#
       + "\n" + #"2{"cmd":"register","roomid":"n","clientid":"b"}"#,
     #"3{"registered":{"roomid":"R","clientid":"a","initiator":true,"challenge":"c","messages":[{"from":"b","msg":"m"}]}}"#,
+    #"3{"registered":{"roomid":"R","clientid":"a","initiator":true,"challenge":"c","messages":[],"present":"p"}}"#,
+    #"4{"cmd":"register","roomid":"0123456789abcdef","clientid":"0123456789abcdef"}"# + "\n"
+      + #"4{"cmd":"prove","proof":"e30.e30.AA","presence":"p"}"# + "\n" + #"4{"cmd":"vouch","client":"a"}"#,
+    #"4{"cmd":"announce","presence":"p"}"# + "\n" + #"4{"cmd":"dismiss","client":"a","reason":"r"}"#,
+    #"3{"vouched":{"iceServers":[{"urls":["turn:h"],"username":"u","credential":"c"}]}}"#,
+    #"3{"present":"p"}"# + "\n" + #"3{"absent":true}"# + "\n" + #"3{"proved":{"iceServers":[]}}"#,
     #"3{"from":"a","msg":"\u0041"}"#, #"3{"error":{"code":"full","message":"m"}}"#,
   ].map { Array($0.utf8) }
 
   static func run(_ input: [UInt8]) {
     var limits = RoomLimits()
-    limits.clientsOpenRooms = true
     limits.maximumConnections = 4
     limits.maximumWaitingBytes = 256
-    var server = RoomServer(limits: limits, random: SeededGenerator(seed: 1))
+    let hosts = RoomHosts(
+      names: ["meet.example.org"], children: nil, verifier: PairingPrimitives(), hashes: CryptoHashes(),
+      format: SignedMessageJSON())
+    var server = RoomServer(limits: limits, hosts: hosts, random: SeededGenerator(seed: 1))
     server.open(room: "R", host: RoomConnectionID(number: 0))
     var now = Instant.zero
     for number in 1...6 as ClosedRange<UInt64> { _ = server.connect(RoomConnectionID(number: number), now: now) }

@@ -46,7 +46,7 @@ enum SignedMessageFuzz: FuzzBody {
   }
 
   static func run(_ input: [UInt8]) {
-    var sessions = PairedChildSessions(envelope: envelope(child))
+    var sessions = PairedChildSessions(envelope: envelope(child), random: SeededGenerator(seed: 2))
     let peer = PairedPeer(id: parent, publicKeySPKI: [], permissions: .all)
     for line in input.split(separator: 10).prefix(32) {
       var text = String(decoding: line, as: UTF8.self)

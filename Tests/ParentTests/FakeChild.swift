@@ -69,7 +69,8 @@ final class FakeChild: @unchecked Sendable {
     pairs = empty
     sessions = PairedChildSessions(
       envelope: SignedEnvelope(
-        id: identity.id, signer: identity, verifier: PairingPrimitives(), format: SignedMessageJSON()))
+        id: identity.id, signer: identity, verifier: PairingPrimitives(), format: SignedMessageJSON()),
+      random: SystemRandomNumberGenerator())
   }
 
   func stop() async {
@@ -148,9 +149,9 @@ final class FakeChild: @unchecked Sendable {
   private func perform(_ actions: [PairedChildAction]) {
     for action in actions {
       switch action {
-      case .send(let client, let message): host?.send(to: client, message: message)
-      case .vouch(let client): host?.vouch(for: client)
-      case .refused(let client, let reason): host?.dismiss(client, reason: "\(reason)")
+      case .send(let client, let message): host?.send(to: client.name, message: message)
+      case .vouch(let client): host?.vouch(for: client.name)
+      case .refused(let client, let reason): host?.dismiss(client.name, reason: "\(reason)")
       case .offered(let offer): answer(offer)
       case .ended(let session, _):
         for (peer, known) in peers where known == session { hub.close(peer) }

@@ -33,7 +33,7 @@ import Wire
 
     init(parent: PairedPeer, loop: any EventLoop, limits: RoomLimits) {
       self.parent = parent
-      sessions = PairedChildSessions(envelope: envelope(identity))
+      sessions = PairedChildSessions(envelope: envelope(identity), random: SystemRandomNumberGenerator())
       let start = ContinuousClock.now
       rooms = WebSocketRooms(
         limits: limits, random: SystemRandomNumberGenerator(), eventLoop: loop,
@@ -49,9 +49,9 @@ import Wire
     private func perform(_ actions: [PairedChildAction]) {
       for action in actions {
         switch action {
-        case .send(let client, let message): host?.send(to: client, message: message)
-        case .vouch(let client): host?.vouch(for: client)
-        case .refused(let client, let reason): host?.dismiss(client, reason: "\(reason)")
+        case .send(let client, let message): host?.send(to: client.name, message: message)
+        case .vouch(let client): host?.vouch(for: client.name)
+        case .refused(let client, let reason): host?.dismiss(client.name, reason: "\(reason)")
         case .offered(let offer): perform(sessions.answer(offer.session, offer.description))
         default: break
         }

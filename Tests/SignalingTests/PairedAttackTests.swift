@@ -170,7 +170,7 @@ import Wire
     var (lab, node) = Self.pairedLab()
     var parent = LabParent(node, 1, in: &lab)
     parent.watch(in: &lab)
-    lab.child = PairedChildSessions(envelope: lab.childNode.envelope)
+    lab.child = PairedChildSessions(envelope: lab.childNode.envelope, random: SeededGenerator(seed: 3))
     let mallory = lab.connect(2)
     _ = lab.register(mallory, as: "mallory")
     lab.request(.send(to: lab.childNode.id, message: lab.heard[0].message), from: mallory)
@@ -193,9 +193,9 @@ import Wire
     parent.run(in: &lab)
     #expect(lab.childLog.last == .unpaired(parent: node.id))
     let before = lab.childLog
-    lab.child = PairedChildSessions(envelope: lab.childNode.envelope)
+    lab.child = PairedChildSessions(envelope: lab.childNode.envelope, random: SeededGenerator(seed: 3))
     lab.deliver(RoomDelivery(from: "anybody", message: lab.heard[0].message))
-    #expect(lab.childLog == before)
+    #expect(!lab.childLog.dropFirst(before.count).contains(.unpaired(parent: node.id)))
     lab.deliver(RoomDelivery(from: "anybody", message: lab.heard[0].message, challenge: "BBBBBBBBBBBBBBBBBBBBBA"))
     #expect(!lab.childLog.dropFirst(before.count).contains(.unpaired(parent: node.id)))
   }

@@ -206,18 +206,4 @@ import Wire
     _ = server.connect(Self.id(4), now: .zero)
     #expect(Self.error(server.connect(Self.id(6), now: .zero)) == .full)
   }
-
-  @Test func aRendezvousOpensAndForgetsRooms() {
-    var server = Self.start(
-      {
-        $0.clientsOpenRooms = true
-        $0.maximumRooms = 1
-      }, opening: false)
-    #expect(Self.registration(Self.join(&server, 1, "a", room: "one"))?.isInitiator == true)
-    #expect(Self.registration(Self.join(&server, 2, "one", room: "one"))?.isInitiator == false)
-    #expect(Self.error(Self.join(&server, 3, "b", room: "two")) == .full)
-    server.disconnect(Self.id(1))
-    server.disconnect(Self.id(2))
-    #expect(Self.registration(Self.join(&server, 4, "b", room: "two")) != nil)
-  }
 }

@@ -51,7 +51,8 @@ struct SignalingLab {
   init(limits: PairedChildLimits = PairedChildLimits()) {
     rooms = RoomServer(random: SeededGenerator(seed: 1))
     rooms.open(room: childNode.id, host: Self.host)
-    child = PairedChildSessions(envelope: childNode.envelope, limits: limits)
+    child = PairedChildSessions(
+      envelope: childNode.envelope, limits: limits, random: SeededGenerator(seed: 2))
   }
 
   mutating func pair(_ node: LabNode) {
@@ -101,16 +102,16 @@ struct SignalingLab {
   mutating func perform(_ actions: [PairedChildAction]) {
     for action in actions {
       if case .send(let client, let message) = action {
-        perform(rooms.receive(.send(to: client, message: message), from: Self.host, now: now))
+        perform(rooms.receive(.send(to: client.name, message: message), from: Self.host, now: now))
         continue
       }
       childLog.append(action)
       switch action {
-      case .vouch(let client): rooms.vouch(for: client, in: childNode.id)
+      case .vouch(let client): rooms.vouch(for: client.name, in: childNode.id)
       case .offered(let offer): if answersAtOnce { perform(child.answer(offer.session, Self.answer)) }
       case .restart(let session, _): perform(child.restarted(session, Self.fragment))
       case .refused(let client, let reason):
-        perform(rooms.dismiss(client, from: childNode.id, reason: "\(reason)"))
+        perform(rooms.dismiss(client.name, from: childNode.id, reason: "\(reason)"))
       default: break
       }
     }

@@ -121,8 +121,10 @@ public final class ChildNode: Sendable {
 
     let rooms = WebSocketRooms(
       random: SystemRandomNumberGenerator(), eventLoop: loop, now: { MonotonicClock.now })
+    let meetings = MeetingBoard(
+      configuration, child: profile.id, loop: loop, logger: logger, prove: profile.hostProof)
     let signal = SignalService(
-      envelope: profile.signedEnvelope(), viewers: viewers, pairing: pairing, logger: logger)
+      envelope: profile.signedEnvelope(), viewers: viewers, pairing: pairing, meetings: meetings, logger: logger)
     let recording = RecordingService(
       configuration.recording, cameras: configuration.cameras, microphone: configuration.microphone.device,
       viewers: viewers, in: files.directory, logger: logger)

@@ -48,6 +48,12 @@ struct NodeProfile: Sendable {
       id: identity.id, signer: identity, verifier: PairingPrimitives(), format: SignedMessageJSON())
   }
 
+  /// The proof to a room server elsewhere that the room with our id is ours.
+  func hostProof(server: String, challenge: String) -> String {
+    signedEnvelope().seal(
+      HostProof(child: id, server: server, challenge: challenge, publicKeySPKI: identity.publicKeySPKI))
+  }
+
   /// For the HTTPS port: with the family's own files, else issued by the node's root, else self-signed. Parents that have
   /// paired know the identity key, whoever vouches for it.
   func tls(

@@ -8,7 +8,8 @@ internal import Server
 internal import Signaling
 internal import Wire
 
-/// Sessions of paired parents: the child's own room at `/signal`, signed offers and answers, ICE restarts, goodbyes.
+/// Sessions of paired parents: the child's own room at `/signal` and meeting places elsewhere, signed offers and answers, ICE
+/// restarts, goodbyes.
 ///
 /// `@unchecked Sendable` because it is confined to the event loop.
 final class SignalService: @unchecked Sendable {
@@ -17,6 +18,7 @@ final class SignalService: @unchecked Sendable {
   private let logger: Logger
   private var sessions: PairedChildSessions
   private var host: WebSocketRooms.Host?
+  private let meetings: MeetingBoard
   private lazy var timer = DeadlineTimer(on: viewers.hub.eventLoop, now: { MonotonicClock.now }) { [weak self] in
     self?.perform { sessions in
       sessions.handleTimeout(now: MonotonicClock.now)
@@ -24,8 +26,11 @@ final class SignalService: @unchecked Sendable {
     }
   }
 
-  init(envelope: SignedEnvelope, viewers: Viewers, pairing: PairingService, logger: Logger) {
-    sessions = PairedChildSessions(envelope: envelope)
+  init(
+    envelope: SignedEnvelope, viewers: Viewers, pairing: PairingService, meetings: MeetingBoard, logger: Logger
+  ) {
+    sessions = PairedChildSessions(envelope: envelope, random: SystemRandomNumberGenerator())
+    self.meetings = meetings
     self.viewers = viewers
     self.pairing = pairing
     self.logger = logger
@@ -42,12 +47,17 @@ final class SignalService: @unchecked Sendable {
     }
   }
 
-  /// Opens the child's room.
+  /// Opens the child's room, and goes to the meeting places.
   func open(in rooms: WebSocketRooms, id: String) {
-    host = rooms.open(room: id) { [weak self] delivery in
-      guard let self else { return }
-      self.perform { $0.receive(delivery, pairs: self.pairing.peer, now: MonotonicClock.now) }
-    }
+    host = rooms.open(room: id) { [weak self] delivery in self?.receive(delivery) }
+    meetings.open(
+      presence: { [weak self] in
+        self?.sessions.presence(now: MonotonicClock.now, wallClock: MonotonicClock.wallClockReference)
+      }, receive: { [weak self] delivery in self?.receive(delivery) })
+  }
+
+  private func receive(_ delivery: RoomDelivery) {
+    perform { $0.receive(delivery, pairs: self.pairing.peer, now: MonotonicClock.now) }
   }
 
   /// Says goodbye to every session.
@@ -56,6 +66,7 @@ final class SignalService: @unchecked Sendable {
       if case .paired(let id) = session.origin { perform { $0.end(id, .goingAway) } }
     }
     timer.cancel()
+    meetings.close()
   }
 
   // MARK: Actions of the core
@@ -68,9 +79,17 @@ final class SignalService: @unchecked Sendable {
   private func perform(_ action: PairedChildAction) {
     switch action {
     case .send(let client, let message):
-      host?.send(to: client, message: message)
+      if let place = client.place {
+        meetings.send(to: client.name, at: place, message: message)
+      } else {
+        host?.send(to: client.name, message: message)
+      }
     case .vouch(let client):
-      host?.vouch(for: client)
+      if let place = client.place {
+        meetings.vouch(for: client.name, at: place)
+      } else {
+        host?.vouch(for: client.name)
+      }
     case .offered(let offer):
       take(offer)
     case .addCandidate(let session, let candidate, _):
@@ -89,7 +108,11 @@ final class SignalService: @unchecked Sendable {
       }
     case .refused(let client, let refusal):
       logger.notice("signalling refused", metadata: ["because": "\(refusal)"])
-      host?.dismiss(client, reason: "\(refusal)")
+      if let place = client.place {
+        meetings.dismiss(client.name, at: place, reason: "\(refusal)")
+      } else {
+        host?.dismiss(client.name, reason: "\(refusal)")
+      }
     }
   }
 
@@ -98,7 +121,7 @@ final class SignalService: @unchecked Sendable {
     do throws(ViewerRefusal) {
       let answer = try viewers.admit(
         offer.description, origin: .paired(offer.session), name: name, permissions: offer.parent.permissions,
-        includingLoopback: offer.description.isFromLoopback, reach: host?.reach(of: offer.client) ?? .localNetwork)
+        includingLoopback: offer.description.isFromLoopback, reach: reach(of: offer.client))
       pairing.touch(id: offer.parent.id)
       perform { $0.answer(offer.session, answer) }
     } catch {
@@ -111,6 +134,11 @@ final class SignalService: @unchecked Sendable {
         perform { $0.end(offer.session, .notAcceptable) }
       }
     }
+  }
+
+  /// Whoever comes through a meeting place may be anywhere.
+  private func reach(of client: RoomClient) -> NetworkReach {
+    client.place == nil ? host?.reach(of: client.name) ?? .localNetwork : .elsewhere
   }
 
   private func restart(_ session: PairedSessionID, _ fragment: TrickleFragment) {

@@ -1,5 +1,7 @@
 internal import JSON
+internal import Pairing
 public import Signaling
+internal import Wire
 
 /// The signed JSON: header and payload of a compact JWS. INTERFACES.md, "Rooms".
 public struct SignedMessageJSON: SignedMessageFormat {
@@ -84,6 +86,58 @@ public struct SignedMessageJSON: SignedMessageFormat {
     return SignedMessage(
       from: from, to: to, session: session, challenge: challenge, revision: revision, content: try Self.content(members)
     )
+  }
+
+  // MARK: - Statements of a child
+
+  private struct PresencePayload: Encodable {
+    var type = "presence"
+    var from: String
+    var challenge: String
+    var expires: Int64
+  }
+
+  private struct HostProofPayload: Encodable {
+    var type = "host"
+    var from: String
+    var server: String
+    var challenge: String
+    var key: String
+  }
+
+  public func payload(_ presence: Presence) -> [UInt8] {
+    Array(
+      JSON.text(
+        PresencePayload(from: presence.child, challenge: presence.challenge, expires: presence.expires)
+      ).utf8)
+  }
+
+  public func presence(ofPayload bytes: [UInt8]) throws(SignalingRefusal) -> Presence {
+    let members = try Self.members(of: bytes)
+    guard members["type"]?.string == "presence", let child = members["from"]?.string, SignedMessage.isNodeID(child),
+      let challenge = members["challenge"]?.string, SignedMessage.isChallenge(challenge),
+      case .number(let seconds)? = members["expires"], let expires = Int64(exactly: seconds)
+    else { throw .malformed("a presence has from, challenge and expires") }
+    return Presence(child: child, challenge: challenge, expires: expires)
+  }
+
+  public func payload(_ proof: HostProof) -> [UInt8] {
+    Array(
+      JSON.text(
+        HostProofPayload(
+          from: proof.child, server: proof.server, challenge: proof.challenge,
+          key: Base64URL.encode(proof.publicKeySPKI))
+      ).utf8)
+  }
+
+  public func hostProof(ofPayload bytes: [UInt8]) throws(SignalingRefusal) -> HostProof {
+    let members = try Self.members(of: bytes)
+    guard members["type"]?.string == "host", let child = members["from"]?.string, SignedMessage.isNodeID(child),
+      let server = members["server"]?.string, (1...255).contains(server.utf8.count),
+      let challenge = members["challenge"]?.string, SignedMessage.isChallenge(challenge),
+      let key = members["key"]?.string.flatMap({ Base64URL.decode($0) }), key.count == IdentityKey.byteCount
+    else { throw .malformed("a host's proof has from, server, challenge and key") }
+    return HostProof(child: child, server: server, challenge: challenge, publicKeySPKI: key)
   }
 
   private static func members(of bytes: [UInt8]) throws(SignalingRefusal) -> [String: JSON] {

@@ -81,7 +81,7 @@ final class RoomSignaling: SessionSignaling {
     case .failed(let error): end(SessionEnd(error))
     case .ended(let reason): end(SessionEnd(reason))
     // Forged messages change nothing. If no other message arrives, the time-out error mentions them.
-    case .refused, .restartFailed, .send: break
+    case .refused, .restartFailed, .iceServers, .send: break
     }
   }
 
@@ -98,7 +98,7 @@ extension SessionEnd {
     case .dismissed(let reason): self.init(reason)
     case .room(let error) where error.code == .noSuchRoom:
       self = .lost("another child answers at the address where this one was")
-    case .room, .connectionLost, .timedOut: self = .lost("\(error)")
+    case .room, .connectionLost, .absent, .noPresence, .timedOut: self = .lost("\(error)")
     }
   }
 

@@ -47,9 +47,37 @@ public struct AwayDocument: Codable, Hashable, Sendable {
 
   /// In order of preference.
   public var iceServers: [Server]
+  /// Where the child is met; nil from a child of an earlier version.
+  public var meetings: [MeetingDocument]?
 
-  public init(iceServers: [Server]) {
+  public init(iceServers: [Server], meetings: [MeetingDocument]? = nil) {
     self.iceServers = iceServers
+    self.meetings = meetings
+  }
+}
+
+/// A server on the Internet where a child is met, with a parent's credentials. A parent leaves out what it does not know.
+public struct MeetingDocument: Codable, Hashable, Sendable {
+  /// `rendezvous`, `mqtt` or `xmpp`.
+  public var kind: String
+  /// Of a rendezvous (`wss:`) or a broker (`mqtt:`, `mqtts:`).
+  public var url: String?
+  /// SHA-256 over the SubjectPublicKeyInfo of the server's key, in hexadecimal digits.
+  public var keySHA256: String?
+  public var username: String?
+  public var password: String?
+  /// Of a broker.
+  public var topic: String?
+  /// The child's account at an XMPP server; `username` is ours there.
+  public var child: String?
+  /// Where an XMPP server is, if not where DNS says.
+  public var host: String?
+  public var port: Int?
+
+  public init(kind: String, url: String? = nil, keySHA256: String? = nil) {
+    self.kind = kind
+    self.url = url
+    self.keySHA256 = keySHA256
   }
 }
 

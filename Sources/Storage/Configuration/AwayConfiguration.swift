@@ -30,6 +30,8 @@ extension ChildConfiguration {
     public var relay = Relay.allow
     /// The most that a relayed viewer's picture takes, in kbps: whoever runs the relay pays for it twice.
     public var relayBitrateKbps = 800
+    /// Servers where parents meet the child.
+    public var meetings: [Meeting] = []
 
     public enum Relay: String, CaseIterable, Sendable {
       /// Where no direct path is found.
@@ -46,12 +48,15 @@ extension ChildConfiguration {
 extension ChildConfiguration {
   static func away(_ top: ConfigurationSection) -> Away {
     var result = Away()
-    guard let away = top.section("away", keys: ["relay", "relay-bitrate-kbps"]) else { return result }
+    guard let away = top.section("away", keys: ["relay", "relay-bitrate-kbps", "meetings"]) else { return result }
     let relays = Away.Relay.allCases.map(\.rawValue)
     let relay = away.text("relay", what: "one of " + relays.joined(separator: ", "), isAllowed: relays.contains)
     result.relay = relay.flatMap(Away.Relay.init) ?? result.relay
     result.relayBitrateKbps = away.integer(
       "relay-bitrate-kbps", default: result.relayBitrateKbps, in: 30...50000)
+    result.meetings = (away.list("meetings", maximum: Meeting.maximum) ?? []).enumerated().compactMap { index, node in
+      meeting(node, path: "\(away.path("meetings"))[\(index)]", away.reader)
+    }
     return result
   }
 

@@ -27,6 +27,19 @@ public final class WebSocketRooms: @unchecked Sendable {
     rooms = RoomServer(limits: limits, random: random)
   }
 
+  /// Rooms whose hosts are elsewhere.
+  public init(_ rooms: RoomServer, eventLoop: any EventLoop, now: @escaping () -> Instant) {
+    self.eventLoop = eventLoop
+    self.now = now
+    self.rooms = rooms
+  }
+
+  /// How many children are there, and how many connections.
+  public var occupancy: (hosts: Int, connections: Int) {
+    eventLoop.preconditionInEventLoop()
+    return rooms.occupancy
+  }
+
   /// The host of a room, in this process.
   ///
   /// Confined to the event loop, like the rooms.
@@ -86,7 +99,7 @@ public final class WebSocketRooms: @unchecked Sendable {
     socket.onText = { [weak self] text in self?.receive(text, from: id) }
     socket.onClose = { [weak self] _ in
       guard let self, self.sockets.removeValue(forKey: id) != nil else { return }
-      self.rooms.disconnect(id)
+      perform { $0.disconnect(id) }
     }
     perform { $0.connect(id, from: socket.remoteAddress?.ip, now: now()) }
   }
@@ -111,20 +124,33 @@ public final class WebSocketRooms: @unchecked Sendable {
     do throws(RoomError) {
       let request = try RoomMessages.request(text)
       perform { $0.receive(request, from: id, now: now()) }
+      if case .register(let room, _) = request { lookAfterHost(of: room) }
     } catch {
       // A client that sends anything else is not one of ours.
-      perform { rooms in
-        rooms.disconnect(id)
-        return [.close(id, error)]
-      }
+      perform { rooms in [.close(id, error)] + rooms.disconnect(id) }
     }
   }
+
+  /// Somebody has come to meet the host. One whose network is gone does not know yet that it is absent; it is asked for a
+  /// sign of life.
+  private func lookAfterHost(of room: String) {
+    guard let host = rooms.remoteHost(of: room) else { return }
+    sockets[host]?.verify(within: Self.signOfLife)
+  }
+
+  /// Over a mobile network an answer takes up to a second.
+  private static let signOfLife: TimeAmount = .seconds(3)
 
   private func perform(_ call: (inout RoomServer) -> [RoomAction]) {
     eventLoop.preconditionInEventLoop()
     for action in call(&rooms) {
       switch action {
       case .send(let id, let reply):
+        // Whoever has a place here is no stranger to the HTTP server either.
+        switch reply {
+        case .proved, .vouched: sockets[id]?.vouch()
+        case .registered, .message, .error, .presence: break
+        }
         if let host = hosts[id] {
           let bound = NIOLoopBound(host, eventLoop: eventLoop)
           eventLoop.execute { bound.value(reply) }

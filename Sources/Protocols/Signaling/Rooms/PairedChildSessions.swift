@@ -7,9 +7,10 @@ public import Wire
 /// An offer is accepted only when a paired parent has signed it whose pairing has not expired, for this child, with the
 /// challenge that the room gave to the client that sends it, and for a session that has not been seen before. A recorded
 /// offer cannot be replayed: another registration has another challenge, and within the same one the session is known.
-/// A room server that is not ours could make up challenges, so there only the session protects. If that has been
-/// forgotten because many others followed, a replay yields an answer and nothing more: media is encrypted for the key
-/// whose fingerprint the parent signed, and only the parent's own program, long gone, could complete the ICE session.
+/// A meeting place could make up challenges, so there the offer has one that the child itself has announced (`Presence`),
+/// and the session protects while that counts. If it has been forgotten because many others followed, a replay yields an
+/// answer and nothing more: media is encrypted for the key whose fingerprint the parent signed, and only the parent's own
+/// program, long gone, could complete the ICE session.
 public struct PairedChildSessions: Sendable {
   struct Session: Sendable {
     enum State: Sendable {
@@ -23,8 +24,8 @@ public struct PairedChildSessions: Sendable {
     }
 
     var state: State
-    /// The room client to answer to, as of the offer.
-    var client: String
+    /// The room client to answer to, as of the offer or the last restart.
+    var client: RoomClient
     let challenge: String
     var revision = 0
     var theirs = PairedCandidates()
@@ -40,9 +41,14 @@ public struct PairedChildSessions: Sendable {
   private let limits: PairedChildLimits
   private var sessions: [PairedSessionID: Session] = [:]
   private var seen: SeenSessions
+  private var challenges: AnnouncedChallenges
 
-  public init(envelope: SignedEnvelope, limits: PairedChildLimits = PairedChildLimits()) {
+  public init(
+    envelope: SignedEnvelope, limits: PairedChildLimits = PairedChildLimits(),
+    random: any RandomNumberGenerator & Sendable
+  ) {
     self.envelope = envelope
+    challenges = AnnouncedChallenges(random: random)
     self.limits = limits
     seen = SeenSessions(perParent: limits.rememberedSessionsPerParent, parents: limits.rememberedParents)
   }
@@ -55,6 +61,16 @@ public struct PairedChildSessions: Sendable {
 
   public mutating func handleTimeout(now: Instant) {
     sessions = sessions.filter { $0.value.deadline.map { $0 > now } ?? true }
+  }
+
+  // MARK: - Meeting places
+
+  /// The signed presence for all meeting places, and when they need a newer one.
+  public mutating func presence(now: Instant, wallClock: WallClockReference) -> (statement: String, renewal: Instant) {
+    let (challenge, until) = challenges.current(now: now)
+    let expires = wallClock.unixNanoseconds(at: until) / 1_000_000_000
+    let presence = Presence(child: envelope.id, challenge: challenge, expires: expires)
+    return (envelope.seal(presence), challenges.renewal ?? until)
   }
 
   // MARK: - Messages from the room
@@ -73,13 +89,13 @@ public struct PairedChildSessions: Sendable {
       }
       guard let parent = sender else { throw .notPaired(message.from) }
       if parent.isExpired {
-        return expired(message, delivery) + [.refused(client: delivery.from, .expired(parent.id))]
+        return expired(message, delivery) + [.refused(client: delivery.client, .expired(parent.id))]
       }
       return try follow(message, of: parent, delivery, now: now)
     } catch .notPaired(let id) {
-      return stranger(delivery) + [.refused(client: delivery.from, .notPaired(id))]
+      return stranger(delivery, now: now) + [.refused(client: delivery.client, .notPaired(id))]
     } catch {
-      return [.refused(client: delivery.from, error)]
+      return [.refused(client: delivery.client, error)]
     }
   }
 
@@ -95,7 +111,7 @@ public struct PairedChildSessions: Sendable {
         if case .offer = message.content { throw .replayed }
         return []
       }
-      guard message.challenge == delivery.challenge ?? message.challenge else { throw .wrongChallenge }
+      guard isCurrent(message.challenge, delivery, now: now) else { throw .wrongChallenge }
     }
     switch message.content {
     case .offer(let sdp):
@@ -113,11 +129,17 @@ public struct PairedChildSessions: Sendable {
     }
   }
 
+  /// The challenge of the sender's registration in our own room, or one that we have announced at meeting places.
+  private func isCurrent(_ challenge: String, _ delivery: RoomDelivery, now: Instant) -> Bool {
+    delivery.challenge.map { $0 == challenge } ?? challenges.contains(challenge, now: now)
+  }
+
   private mutating func offered(
     _ sdp: String, _ id: PairedSessionID, _ parent: PairedPeer, _ message: SignedMessage, _ delivery: RoomDelivery,
     now: Instant
   ) throws(SignalingRefusal) -> [PairedChildAction] {
-    var session = sessions[id] ?? Session(state: .early(until: now), client: "", challenge: message.challenge)
+    var session = sessions[id] ?? Session(
+        state: .early(until: now), client: delivery.client, challenge: message.challenge)
     guard case .early = session.state else { throw .replayed }
     guard message.revision == 0 else { throw .unexpected }
     // From here on this session has been seen, whether or not it comes about.
@@ -125,20 +147,20 @@ public struct PairedChildSessions: Sendable {
     seen.insert(id)
     let mine = sessions.count { $0.key.parent == parent.id && $0.value.deadline == nil }
     guard count < limits.maximumSessions, mine < limits.maximumSessionsPerParent else {
-      return [.vouch(client: delivery.from), bye(.busy, to: message, delivery.from)]
+      return [.vouch(client: delivery.client), bye(.busy, to: message, delivery.client)]
     }
     let description: SessionDescription
     do throws(SignalingRefusal) {
       description = try SessionDescription(signalled: sdp)
     } catch {
-      return [bye(.notAcceptable, to: message, delivery.from), .refused(client: delivery.from, error)]
+      return [bye(.notAcceptable, to: message, delivery.client), .refused(client: delivery.client, error)]
     }
     session.state = .offered
-    session.client = delivery.from
+    session.client = delivery.client
     sessions[id] = session
     return [
-      .vouch(client: delivery.from),
-      .offered(PairedOffer(session: id, client: delivery.from, parent: parent, description: description)),
+      .vouch(client: delivery.client),
+      .offered(PairedOffer(session: id, client: delivery.client, parent: parent, description: description)),
     ]
   }
 
@@ -150,7 +172,7 @@ public struct PairedChildSessions: Sendable {
       let early = sessions.count { $0.key.parent == id.parent && $0.value.deadline != nil }
       guard early < limits.maximumEarlySessionsPerParent else { throw .tooManySessions }
       sessions[id] = Session(
-        state: .early(until: now + limits.earlyTime), client: delivery.from, challenge: message.challenge)
+        state: .early(until: now + limits.earlyTime), client: delivery.client, challenge: message.challenge)
     }
     let ready = try sessions[id]?.theirs.add(item, revision: message.revision)
     return ready.map { [PairedChildAction($0, id)] } ?? []
@@ -170,9 +192,9 @@ public struct PairedChildSessions: Sendable {
     session.revision = message.revision
     session.state = .restarting
     // It may have come over a new connection, as its network has changed.
-    session.client = delivery.from
+    session.client = delivery.client
     sessions[id] = session
-    return [.vouch(client: delivery.from), .restart(id, fragment)]
+    return [.vouch(client: delivery.client), .restart(id, fragment)]
   }
 
   private mutating func bye(
@@ -181,27 +203,27 @@ public struct PairedChildSessions: Sendable {
     let ended = sessions.removeValue(forKey: id)
     seen.insert(id)
     var actions: [PairedChildAction] = ended?.deadline == nil && ended != nil ? [.ended(id, reason)] : []
-    // A recorded goodbye that a remote room server replays after the two have paired again must end nothing.
-    if reason == .notPaired, ended != nil || delivery.challenge != nil {
+    // Its challenge is current, or the session is known: no recorded goodbye, replayed after the two have paired again.
+    if reason == .notPaired {
       actions += endAll(of: id.parent, .notPaired)
-      actions += [bye(.left, to: message, delivery.from), .unpaired(parent: id.parent)]
+      actions += [bye(.left, to: message, delivery.client), .unpaired(parent: id.parent)]
     }
     return actions
   }
 
   /// The pairing has expired; the signature is valid. The parent is told, and its sessions end.
   private mutating func expired(_ message: SignedMessage, _ delivery: RoomDelivery) -> [PairedChildAction] {
-    endAll(of: message.from, .expired) + [bye(.expired, to: message, delivery.from)]
+    endAll(of: message.from, .expired) + [bye(.expired, to: message, delivery.client)]
   }
 
   /// A node that is not paired is told so, signed, so that a parent learns of its removal from us and from nobody else.
   /// The message is bound to the session and challenge of the node's own message, and useless elsewhere.
-  private func stranger(_ delivery: RoomDelivery) -> [PairedChildAction] {
-    guard let claim = try? envelope.claim(delivery.message),
-      claim.challenge == delivery.challenge ?? claim.challenge
-    else { return [] }
+  private func stranger(_ delivery: RoomDelivery, now: Instant) -> [PairedChildAction] {
+    guard let claim = try? envelope.claim(delivery.message), isCurrent(claim.challenge, delivery, now: now) else {
+      return []
+    }
     switch claim.content {
-    case .offer, .restart, .bye(.notPaired): return [bye(.notPaired, to: claim, delivery.from)]
+    case .offer, .restart, .bye(.notPaired): return [bye(.notPaired, to: claim, delivery.client)]
     case .answer, .restarted, .candidate, .endOfCandidates, .bye: return []
     }
   }
@@ -279,7 +301,7 @@ public struct PairedChildSessions: Sendable {
     return .send(to: session.client, message: envelope.seal(message))
   }
 
-  private func bye(_ reason: ByeReason, to message: SignedMessage, _ client: String) -> PairedChildAction {
+  private func bye(_ reason: ByeReason, to message: SignedMessage, _ client: RoomClient) -> PairedChildAction {
     let answer = SignedMessage(
       from: envelope.id, to: message.from, session: message.session, challenge: message.challenge,
       content: .bye(reason))

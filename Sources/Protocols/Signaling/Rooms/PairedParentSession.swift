@@ -6,6 +6,8 @@ public import Wire
 /// The order of calls: `start` (or `sayFarewell`) once, when the room can be written to; candidates as they are found;
 /// `leave` at any time. `failed` or `ended` comes once, as the last action.
 ///
+/// At a meeting place the session waits for the child's signed presence (`Presence`), and its offer has the challenge in it.
+///
 /// A message of the child is accepted only when it is signed by the key of the pairing, for this session (128 random bits
 /// of ours) and this registration's challenge. A forged answer is refused and the true one still awaited. So a lying room
 /// server, or a man in the middle with a certificate of its own, can at most keep the two apart. It cannot intercept
@@ -38,17 +40,20 @@ public struct PairedParentSession: Sendable {
   private let timing: PairedSessionTiming
   private let client: String
   private let session: String
+  private let wallClock: WallClockReference?
   private var state: State = .fresh
   /// Our candidates from before there was a challenge to sign them with.
   private var untold: [SignedMessage.Content] = []
   /// Why a message was refused last; it says more than a time-out.
   private var lastRefusal: SignalingRefusal?
 
+  /// - Parameter wallClock: to know a presence that has expired; nil: by our clock none has.
   public init(
     envelope: SignedEnvelope, child: PairedPeer, timing: PairedSessionTiming = PairedSessionTiming(),
-    random: any RandomNumberGenerator & Sendable
+    wallClock: WallClockReference? = nil, random: any RandomNumberGenerator & Sendable
   ) {
     var random = random
+    self.wallClock = wallClock
     self.envelope = envelope
     self.child = child
     self.timing = timing
@@ -167,8 +172,15 @@ public struct PairedParentSession: Sendable {
       else {
         return fail(.room(RoomError(.badMessage, "the room confirms another registration than the requested one")))
       }
-      return registered(purpose, challenge: registration.challenge, now: now)
-        + registration.messages.flatMap { receive($0) }
+      switch registration.host {
+      case .here:
+        return registered(purpose, challenge: registration.challenge, now: now)
+          + registration.messages.flatMap { receive($0) }
+      case .elsewhere(let presence):
+        return met(presence, purpose, now: now)
+      case .absent:
+        return fail(.absent)
+      }
     case (.registered(let registration), .open):
       // The session keeps the challenge under which the child knows it.
       guard registration.room == child.id, registration.client == client else { return [] }
@@ -177,10 +189,27 @@ public struct PairedParentSession: Sendable {
       return receive(delivery)
     case (.error(let error), .registering), (.error(let error), .offering), (.error(let error), .farewell):
       return fail(.room(error))
-    case (.registered, _), (.message, _), (.error, _):
+    case (.vouched(let servers), .offering), (.vouched(let servers), .open):
+      return servers.isEmpty ? [] : [.iceServers(servers)]
+    case (.registered, _), (.message, _), (.error, _), (.proved, _), (.presence, _), (.vouched, _):
       return []
     }
   }
+
+  /// The child is at this meeting place, as its presence says.
+  private mutating func met(_ statement: String, _ purpose: Purpose, now: Instant) -> [PairedParentAction] {
+    do throws(SignalingRefusal) {
+      let presence = try envelope.openPresence(statement, of: child)
+      let seconds = wallClock.map { $0.unixNanoseconds(at: now) / 1_000_000_000 }
+      if let seconds, presence.expires < seconds - Self.clockTolerance { throw .tooOld }
+      return registered(purpose, challenge: presence.challenge, now: now)
+    } catch {
+      return fail(.noPresence(error))
+    }
+  }
+
+  /// Seconds by which the clocks of child and parent may differ.
+  private static let clockTolerance: Int64 = 600
 
   private mutating func registered(_ purpose: Purpose, challenge: String, now: Instant) -> [PairedParentAction] {
     let link = Link(challenge: challenge)

@@ -18,6 +18,8 @@ public enum PairedParentAction: Hashable, Sendable {
   case answered(SessionDescription)
   /// An open session is connected to the room again.
   case attached
+  /// Servers that the meeting place gives us for this session.
+  case iceServers([RoomICEServer])
   /// A candidate of the child (attribute text from `candidate:` on).
   case addCandidate(String, sdpMid: String?)
   /// The child has no more candidates.
@@ -48,6 +50,10 @@ public enum PairedSessionError: Error, Hashable, Sendable, CustomStringConvertib
   /// The room server's refusal, which is not signed.
   case room(RoomError)
   case connectionLost
+  /// The child is not at this meeting place.
+  case absent
+  /// What the meeting place says of the child is not true or too old.
+  case noPresence(SignalingRefusal)
   /// No authentic reply in time; why the last reply was refused, if there was one.
   case timedOut(SignalingRefusal?)
 
@@ -60,6 +66,8 @@ public enum PairedSessionError: Error, Hashable, Sendable, CustomStringConvertib
     case .dismissed(.goingAway): "the child is stopping"
     case .dismissed(.left): "the child ended the session"
     case .room(let error): "the child's room refuses: \(error)"
+    case .absent: "the child is not there"
+    case .noPresence(let reason): "what stands there for the child does not count: \(reason)"
     case .connectionLost: "the connection to the child's room was lost"
     case .timedOut(nil): "no answer in time"
     case .timedOut(let refusal?): "no answer of the paired child; another message was refused: \(refusal)"
@@ -79,7 +87,7 @@ public struct PairedSessionID: Hashable, Sendable {
 public struct PairedOffer: Hashable, Sendable {
   public var session: PairedSessionID
   /// The client of the room that sent it.
-  public var client: String
+  public var client: RoomClient
   /// From the parent's current pair record.
   public var parent: PairedPeer
   public var description: SessionDescription
@@ -88,9 +96,9 @@ public struct PairedOffer: Hashable, Sendable {
 /// Actions for a child's shell, in order.
 public enum PairedChildAction: Hashable, Sendable {
   /// Send it to this client of the room.
-  case send(to: String, message: String)
+  case send(to: RoomClient, message: String)
   /// This client has proven that it is a paired parent; it may stay in the room.
-  case vouch(client: String)
+  case vouch(client: RoomClient)
   /// Make a session, then call `answer`, or `end` when it cannot be made.
   case offered(PairedOffer)
   /// A candidate of the parent (attribute text from `candidate:` on).
@@ -104,7 +112,7 @@ public enum PairedChildAction: Hashable, Sendable {
   /// This parent has removed its pair record of us; we may remove ours.
   case unpaired(parent: String)
   /// A message was refused. Log it and dismiss the client: an honest one loses nothing.
-  case refused(client: String, SignalingRefusal)
+  case refused(client: RoomClient, SignalingRefusal)
 
   init(_ item: PairedCandidates.Item, _ session: PairedSessionID) {
     switch item {

@@ -8,9 +8,11 @@ struct Room: Sendable {
   }
 
   var clients: [String: RoomConnectionID] = [:]
+  /// The signed presence of a host elsewhere, while it is there.
+  var presence: String?
   private var waiting: [String: [Waiting]] = [:]
   /// Kept when nobody is in it.
-  private let isPermanent: Bool
+  let isPermanent: Bool
 
   init(clients: [String: RoomConnectionID] = [:], isPermanent: Bool = false) {
     self.clients = clients

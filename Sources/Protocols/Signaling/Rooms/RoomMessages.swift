@@ -2,6 +2,14 @@
 public enum RoomRequest: Hashable, Sendable {
   case register(room: String, client: String)
   case send(to: String, message: String)
+  /// By a host elsewhere: its proof, and the presence for the room's clients, both signed.
+  case prove(proof: String, presence: String)
+  /// By a host: a newer presence.
+  case announce(presence: String)
+  /// By a host: this client may stay.
+  case vouch(client: String)
+  /// By a host: this client has to go.
+  case dismiss(client: String, reason: String)
 }
 
 /// What the room server says to a client.
@@ -9,6 +17,12 @@ public enum RoomReply: Hashable, Sendable {
   case registered(RoomRegistration)
   case message(RoomDelivery)
   case error(RoomError)
+  /// To a host elsewhere: its proof is accepted.
+  case proved(iceServers: [RoomICEServer])
+  /// The host's signed presence; nil when the host is not there. Only in rooms whose host is elsewhere.
+  case presence(String?)
+  /// The host has vouched for this client.
+  case vouched(iceServers: [RoomICEServer])
 }
 
 /// The answer to `register`.
@@ -22,13 +36,27 @@ public struct RoomRegistration: Hashable, Sendable {
   public var challenge: String
   /// Messages that were waiting.
   public var messages: [RoomDelivery]
+  /// Where the host is.
+  public var host: Host
 
-  public init(room: String, client: String, isInitiator: Bool, challenge: String, messages: [RoomDelivery] = []) {
+  public enum Host: Hashable, Sendable {
+    /// In the server itself: this is the child's own room.
+    case here
+    /// At the other end of another connection, with its signed presence.
+    case elsewhere(presence: String)
+    case absent
+  }
+
+  public init(
+    room: String, client: String, isInitiator: Bool, challenge: String, messages: [RoomDelivery] = [],
+    host: Host = .here
+  ) {
     self.room = room
     self.client = client
     self.isInitiator = isInitiator
     self.challenge = challenge
     self.messages = messages
+    self.host = host
   }
 }
 
@@ -38,13 +66,39 @@ public struct RoomDelivery: Hashable, Sendable {
   public var from: String
   public var message: String
   /// The challenge of the sender's registration, where the room server is part of this program. Nil for a message from a
-  /// remote room server, which could make up any challenge.
+  /// meeting place, which could make up any challenge.
   public var challenge: String?
+  /// Where it was left; nil for the child's own room.
+  public var place: MeetingPlaceID?
 
-  public init(from: String, message: String, challenge: String? = nil) {
+  public init(from: String, message: String, challenge: String? = nil, place: MeetingPlaceID? = nil) {
     self.from = from
     self.message = message
     self.challenge = challenge
+    self.place = place
+  }
+
+  var client: RoomClient { RoomClient(from, at: place) }
+}
+
+/// One of the meeting places that a child has configured, in their order.
+public struct MeetingPlaceID: Hashable, Sendable {
+  public var number: Int
+
+  public init(number: Int) {
+    self.number = number
+  }
+}
+
+/// A client as the child knows it: its name, and the room or meeting place where that name is good.
+public struct RoomClient: Hashable, Sendable {
+  public var name: String
+  /// Nil for the child's own room.
+  public var place: MeetingPlaceID?
+
+  public init(_ name: String, at place: MeetingPlaceID? = nil) {
+    self.name = name
+    self.place = place
   }
 }
 
@@ -64,8 +118,10 @@ public struct RoomError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The same client registered again, over another connection.
     case replaced
     case timeout
-    /// The room's host rejects this client; the text says why.
+    /// The room's host rejects this client, or the server this host; the text says why.
     case refused
+    /// Only the room's host may do this.
+    case notHost = "not-host"
     /// A code of another version.
     case other
   }
@@ -83,8 +139,6 @@ public struct RoomError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Limits for one client, for one room and for all together.
 public struct RoomLimits: Sendable {
-  /// Anybody may open a room by registering in it: a rendezvous. Otherwise only `open` makes rooms.
-  public var clientsOpenRooms = false
   public var maximumRooms = 1024
   public var maximumConnections = 64
   /// Connections from one address that nobody has vouched for. A household behind one router has fewer; one more closes

@@ -20,12 +20,15 @@ public enum RoomAction: Hashable, Sendable {
 /// each other, by signatures (see `SignedMessage`). The worst that a server can do is to relay nothing.
 ///
 /// A room's host is the client with the room's own name. A child hosts the one room that it serves, over a connection
-/// within this process; nobody else can take that name.
+/// within this process; nobody else can take that name. In a server that many children share, whoever registers under a
+/// room's name is its host once it has proven to hold the key of that name: see `HostProof`.
 public struct RoomServer: Sendable {
   struct Member: Sendable {
     var room: String
     var client: String
     var challenge: String
+
+    var isHost: Bool { client == room }
   }
 
   enum Connection: Sendable {
@@ -42,6 +45,10 @@ public struct RoomServer: Sendable {
   }
 
   let limits: RoomLimits
+  /// Who may host a room from elsewhere; nil: nobody.
+  private let hosts: RoomHosts?
+  /// STUN and TURN servers with credentials for one user; for hosts and for clients that a host has vouched for.
+  private let iceServers: @Sendable (_ user: String, _ now: Instant) -> [RoomICEServer]
   private var random: any RandomNumberGenerator & Sendable
   private var rate: RateLimiter<RoomConnectionID>
   private var connections: [RoomConnectionID: Connection] = [:]
@@ -54,8 +61,14 @@ public struct RoomServer: Sendable {
   /// When to call `handleTimeout`; not later than the first time-out.
   public private(set) var nextDeadline: Instant?
 
-  public init(limits: RoomLimits = RoomLimits(), random: any RandomNumberGenerator & Sendable) {
+  /// - Parameter hosts: for a server that many children share.
+  public init(
+    limits: RoomLimits = RoomLimits(), hosts: RoomHosts? = nil, random: any RandomNumberGenerator & Sendable,
+    iceServers: @escaping @Sendable (_ user: String, _ now: Instant) -> [RoomICEServer] = { _, _ in [] }
+  ) {
     self.limits = limits
+    self.hosts = hosts
+    self.iceServers = iceServers
     self.random = random
     rate = RateLimiter(
       burst: limits.burst, interval: limits.messageInterval, maximumKeys: limits.maximumConnections + 1)
@@ -104,13 +117,23 @@ public struct RoomServer: Sendable {
   }
 
   /// The connection is gone. Unknown ones are ignored.
-  public mutating func disconnect(_ id: RoomConnectionID) {
-    guard !permanent.contains(id), let connection = connections.removeValue(forKey: id) else { return }
+  @discardableResult
+  public mutating func disconnect(_ id: RoomConnectionID) -> [RoomAction] {
+    guard !permanent.contains(id), let connection = connections.removeValue(forKey: id) else { return [] }
     unvouched[id] = nil
     rate.forgive(id)
-    guard case .registered(let member, _) = connection else { return }
+    // A host that was not accepted has no place in its room.
+    guard case .registered(let member, _) = connection, rooms[member.room]?.clients[member.client] == id else {
+      return []
+    }
     rooms[member.room]?.clients[member.client] = nil
+    var actions: [RoomAction] = []
+    if member.isHost {
+      rooms[member.room]?.presence = nil
+      actions = tell(member.room, .presence(nil))
+    }
     removeIfEmpty(member.room)
+    return actions
   }
 
   public mutating func receive(_ request: RoomRequest, from id: RoomConnectionID, now: Instant) -> [RoomAction] {
@@ -130,8 +153,33 @@ public struct RoomServer: Sendable {
       return [.send(id, .error(RoomError(.notRegistered, "register first")))]
     case (.send(let client, let message), .registered(let member, _)):
       return send(message, to: client, from: member, id, now: now)
+    case (.prove(let proof, let presence), .registered(let member, _)):
+      return prove(proof, presence, member, id, now: now)
+    case (.announce, _), (.vouch, _), (.dismiss, _), (.prove, .fresh):
+      return command(request, id, now: now)
     }
   }
+
+  /// What only a host may do.
+  private mutating func command(_ request: RoomRequest, _ id: RoomConnectionID, now: Instant) -> [RoomAction] {
+    guard case .registered(let member, _)? = connections[id], member.isHost, rooms[member.room]?.clients[member.room] == id
+    else { return [.send(id, .error(RoomError(.notHost, "only the room's host may do this")))] }
+    switch request {
+    case .announce(let presence):
+      guard presence.utf8.count <= Presence.maximumBytes else { return [.send(id, .error(Self.longPresence))] }
+      rooms[member.room]?.presence = presence
+      return tell(member.room, .presence(presence))
+    case .vouch(let client):
+      guard let vouched = vouch(for: client, in: member.room) else { return [] }
+      return [.send(vouched, .vouched(iceServers: iceServers(client, now)))]
+    case .dismiss(let client, let reason):
+      return client == member.room ? [] : dismiss(client, from: member.room, reason: reason)
+    case .register, .send, .prove:
+      return []
+    }
+  }
+
+  private static let longPresence = RoomError(.messageTooLarge, "a presence has at most \(Presence.maximumBytes) bytes")
 
   /// The host knows this client; it may stay.
   ///
@@ -144,6 +192,16 @@ public struct RoomServer: Sendable {
     connections[id] = .registered(member, until: nil)
     unvouched[id] = nil
     return id
+  }
+
+  /// The host that the room has at another end of a connection; nil without one.
+  public func remoteHost(of room: String) -> RoomConnectionID? {
+    rooms[room].flatMap { $0.isPermanent ? nil : $0.clients[room] }
+  }
+
+  /// How many rooms have their host, and how many connections there are.
+  public var occupancy: (hosts: Int, connections: Int) {
+    (rooms.count { $0.value.clients[$0.key] != nil }, connections.count)
   }
 
   /// A client that is registered in this room; nil once it is gone.
@@ -187,12 +245,14 @@ public struct RoomServer: Sendable {
     if let known = rooms[name] {
       room = known
     } else {
-      guard limits.clientsOpenRooms else {
+      guard hosts?.mayHost(name) ?? false else {
         return [.send(id, .error(RoomError(.noSuchRoom, "there is no room of this name here")))]
       }
       guard rooms.count < limits.maximumRooms else { return close(id, RoomError(.full, "too many rooms")) }
       room = Room()
     }
+    // Whoever names itself as the room does has no place in it before it has proven to be the host.
+    if client == name, !room.isPermanent { return registerHost(id, room: name, now: now) }
     var actions: [RoomAction] = []
     if let older = room.clients[client], older != id {
       guard !permanent.contains(older) else {
@@ -200,9 +260,11 @@ public struct RoomServer: Sendable {
       }
       // The older connection is probably dead: its client has changed networks.
       actions = close(older, RoomError(.replaced, "the client has registered again"))
+      // With its last client the room may have gone.
+      room = rooms[name] ?? Room()
     }
-    guard room.clients[client] == id || room.clients.count - actions.count < limits.maximumClientsPerRoom else {
-      return close(id, RoomError(.full, "the room is full"))
+    guard room.clients[client] == id || room.clients.count < limits.maximumClientsPerRoom else {
+      return actions + close(id, RoomError(.full, "the room is full"))
     }
     room.clients[client] = id
     let waiting = room.takeWaiting(for: client, now: now)
@@ -217,7 +279,8 @@ public struct RoomServer: Sendable {
     // Where no host vouches, registering is enough.
     if let deadline { wake(at: deadline) } else { unvouched[id] = nil }
     var registration = RoomRegistration(
-      room: name, client: client, isInitiator: client != name, challenge: challenge)
+      room: name, client: client, isInitiator: client != name, challenge: challenge,
+      host: room.isPermanent ? .here : room.presence.map { .elsewhere(presence: $0) } ?? .absent)
     var bytes = 0
     let fitting = waiting.messages.prefix { delivery in
       bytes += delivery.message.utf8.count
@@ -226,6 +289,58 @@ public struct RoomServer: Sendable {
     registration.messages = Array(fitting)
     actions.append(.send(id, .registered(registration)))
     return actions + waiting.messages.dropFirst(fitting.count).map { .send(id, .message($0)) }
+  }
+
+  /// A host from elsewhere; it has until the end of its registration to prove what it is.
+  private mutating func registerHost(_ id: RoomConnectionID, room: String, now: Instant) -> [RoomAction] {
+    guard rooms[room]?.clients[room] != id else {
+      return [.send(id, .error(RoomError(.alreadyRegistered, "this is the room's host already")))]
+    }
+    let member = Member(room: room, client: room, challenge: makeChallenge())
+    let until = now + limits.registrationTime
+    connections[id] = .registered(member, until: until)
+    wake(at: until)
+    let registration = RoomRegistration(
+      room: room, client: room, isInitiator: false, challenge: member.challenge,
+      host: rooms[room]?.presence.map { .elsewhere(presence: $0) } ?? .absent)
+    return [.send(id, .registered(registration))]
+  }
+
+  private mutating func prove(
+    _ proof: String, _ presence: String, _ member: Member, _ id: RoomConnectionID, now: Instant
+  ) -> [RoomAction] {
+    guard let hosts, member.isHost, !permanent.contains(id), rooms[member.room]?.clients[member.room] != id else {
+      return [.send(id, .error(RoomError(.notHost, "only the room's host may do this")))]
+    }
+    do throws(RoomError) {
+      guard presence.utf8.count <= Presence.maximumBytes else { throw Self.longPresence }
+      try hosts.check(proof, room: member.room, challenge: member.challenge)
+    } catch {
+      return close(id, error)
+    }
+    var actions: [RoomAction] = []
+    if let older = rooms[member.room]?.clients[member.room] {
+      // It is probably dead: its child has changed networks.
+      actions = close(older, RoomError(.replaced, "the child has registered again"))
+    }
+    guard rooms[member.room] != nil || rooms.count < limits.maximumRooms else {
+      return actions + close(id, RoomError(.full, "too many rooms"))
+    }
+    connections[id] = .registered(member, until: nil)
+    unvouched[id] = nil
+    rooms[member.room, default: Room()].clients[member.room] = id
+    rooms[member.room]?.presence = presence
+    actions.append(.send(id, .proved(iceServers: iceServers(member.room, now))))
+    actions += tell(member.room, .presence(presence))
+    guard let waiting = rooms[member.room]?.takeWaiting(for: member.room, now: now) else { return actions }
+    waitingBytes -= waiting.bytes
+    return actions + waiting.messages.map { .send(id, .message($0)) }
+  }
+
+  /// To every client of the room but its host.
+  private func tell(_ name: String, _ reply: RoomReply) -> [RoomAction] {
+    let clients = rooms[name]?.clients.filter { $0.key != name }.values.sorted { $0.number < $1.number } ?? []
+    return clients.map { .send($0, reply) }
   }
 
   private mutating func makeChallenge() -> String {
@@ -260,8 +375,7 @@ public struct RoomServer: Sendable {
   // MARK: - Helpers
 
   private mutating func close(_ id: RoomConnectionID, _ error: RoomError) -> [RoomAction] {
-    disconnect(id)
-    return [.close(id, error)]
+    [.close(id, error)] + disconnect(id)
   }
 
   private mutating func removeIfEmpty(_ name: String) {

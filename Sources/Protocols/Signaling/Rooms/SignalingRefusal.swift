@@ -16,6 +16,8 @@ public enum SignalingRefusal: Error, Hashable, Sendable, CustomStringConvertible
   case wrongChallenge
   /// The session has been seen before.
   case replayed
+  /// A child's presence has expired by our clock.
+  case tooOld
   /// Not allowed from this side or in this state.
   case unexpected
   /// The description does not parse.
@@ -35,6 +37,7 @@ public enum SignalingRefusal: Error, Hashable, Sendable, CustomStringConvertible
     case .wrongSession: "the message belongs to another session"
     case .wrongChallenge: "the message answers another challenge"
     case .replayed: "the session has been seen before"
+    case .tooOld: "it has expired, or the clock of this machine is wrong"
     case .unexpected: "the message is not expected here"
     case .badDescription(let reason): "the description cannot be read: \(reason)"
     case .tooManySessions: "too many sessions"

@@ -17,6 +17,10 @@ public protocol SignedMessageFormat: Sendable {
   func signer(ofHeader header: [UInt8]) throws(SignalingRefusal) -> String
   func payload(_ message: SignedMessage) -> [UInt8]
   func message(ofPayload payload: [UInt8]) throws(SignalingRefusal) -> SignedMessage
+  func payload(_ presence: Presence) -> [UInt8]
+  func presence(ofPayload payload: [UInt8]) throws(SignalingRefusal) -> Presence
+  func payload(_ proof: HostProof) -> [UInt8]
+  func hostProof(ofPayload payload: [UInt8]) throws(SignalingRefusal) -> HostProof
 }
 
 /// Signs messages of this node and verifies those of others.
@@ -54,6 +58,31 @@ public struct SignedEnvelope: Sendable {
     let key = try key(sender)
     guard verifier.isSignature(form.signature, over: form.signingInput, by: key) else { throw .badSignature }
     return try message(form, from: sender)
+  }
+
+  /// Our presence as a compact JWS.
+  public func seal(_ presence: Presence) -> String {
+    SignedCompactForm.text(header: format.header(id: id), payload: format.payload(presence), sign: signer.sign)
+  }
+
+  /// Our proof as a compact JWS.
+  public func seal(_ proof: HostProof) -> String {
+    SignedCompactForm.text(header: format.header(id: id), payload: format.payload(proof), sign: signer.sign)
+  }
+
+  /// The presence of a child, after verifying its signature.
+  ///
+  /// - Throws: `malformed`, `badSignature` or `wrongSender`.
+  public func openPresence(_ text: String, of child: PairedPeer) throws(SignalingRefusal) -> Presence {
+    guard text.utf8.count <= Presence.maximumBytes else { throw .malformed("over the size limit") }
+    let form = try SignedCompactForm(parsing: text)
+    guard try format.signer(ofHeader: form.header) == child.id else { throw .wrongSender }
+    guard verifier.isSignature(form.signature, over: form.signingInput, by: child.publicKeySPKI) else {
+      throw .badSignature
+    }
+    let presence = try format.presence(ofPayload: form.payload)
+    guard presence.child == child.id else { throw .wrongSender }
+    return presence
   }
 
   /// The unverified content of a message whose key is unknown. To be used for nothing but a refusal.

@@ -1,0 +1,68 @@
+public import Control
+public import NIOCore
+internal import Wire
+
+extension MeetingPlace {
+  /// From what a child has told; nil for a place of a later version, or one that cannot be read.
+  public init?(_ document: MeetingDocument) {
+    switch (document.kind, document.url) {
+    case ("rendezvous", let url?):
+      let place = RendezvousPlace(url: url, keySHA256: document.keySHA256.flatMap(Self.bytes))
+      guard place.serverName != nil else { return nil }
+      self = .rendezvous(place)
+    default:
+      return nil
+    }
+  }
+
+  /// As told to parents.
+  public var document: MeetingDocument {
+    switch self {
+    case .rendezvous(let place):
+      MeetingDocument(kind: "rendezvous", url: place.url, keySHA256: place.keySHA256.map(Self.hexadecimal))
+    }
+  }
+
+  /// The child's end.
+  ///
+  /// - Parameters:
+  ///   - child: the child's id.
+  ///   - prove: signs the proof that the child is the host of its room, for a server's name and challenge.
+  public func host(
+    child: String, eventLoop: any EventLoop, prove: @escaping (_ server: String, _ challenge: String) -> String
+  ) -> any MeetingHost {
+    switch self {
+    case .rendezvous(let place): RendezvousHost(place, child: child, eventLoop: eventLoop, prove: prove)
+    }
+  }
+
+  /// A parent's end, for one session.
+  ///
+  /// - Parameters:
+  ///   - child: the child's id.
+  ///   - client: the name of the session's room client.
+  public func link(child: String, client: String, eventLoop: any EventLoop) -> any MeetingLink {
+    switch self {
+    case .rendezvous(let place): RendezvousLink(place, child: child, client: client, eventLoop: eventLoop)
+    }
+  }
+
+  private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+
+  private static func bytes(_ text: String) -> [UInt8]? {
+    let digits = text.compactMap(\.hexDigitValue)
+    guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+  }
+}
+
+extension MeetingPlace: CustomStringConvertible {
+  /// For logs and people: without credentials.
+  public var description: String {
+    switch self {
+    case .rendezvous(let place): place.url
+    }
+  }
+}

@@ -1,0 +1,167 @@
+internal import Messages
+public import NIOCore
+internal import Server
+internal import Signaling
+internal import Wire
+
+/// The child at a `cradle-rendezvous`: the host of the room with the child's id. INTERFACES.md, "Meeting places".
+public final class RendezvousHost: MeetingHost {
+  public var onEvent: (MeetingHostEvent) -> Void = { _ in }
+
+  private enum State {
+    case idle
+    case connecting(WebSocketClient)
+    /// Until the server has accepted the proof.
+    case registering(WebSocketConnection)
+    case present(WebSocketConnection)
+    case waiting(Scheduled<Void>)
+    case closed
+
+    var socket: WebSocketConnection? {
+      switch self {
+      case .registering(let socket), .present(let socket): socket
+      case .idle, .connecting, .waiting, .closed: nil
+      }
+    }
+  }
+
+  private let place: RendezvousPlace
+  private let child: String
+  private let prove: (_ server: String, _ challenge: String) -> String
+  private let loop: any EventLoop
+  private var state: State = .idle
+  private var presence = ""
+  private var retry = MeetingRetry()
+  private var patience: Scheduled<Void>?
+
+  /// For `registered` and for `proved` together.
+  private static let limit: TimeAmount = .seconds(10)
+
+  /// - Parameters:
+  ///   - child: the child's id.
+  ///   - prove: signs the proof for a server's name and challenge (`HostProof`).
+  public init(
+    _ place: RendezvousPlace, child: String, eventLoop: any EventLoop,
+    prove: @escaping (_ server: String, _ challenge: String) -> String
+  ) {
+    self.place = place
+    self.child = child
+    self.prove = prove
+    loop = eventLoop
+  }
+
+  public func open(presence: String) {
+    self.presence = presence
+    connect()
+  }
+
+  public func announce(presence: String) {
+    self.presence = presence
+    if case .present(let socket) = state { socket.send(RoomMessages.text(.announce(presence: presence))) }
+  }
+
+  public func send(to client: String, message: String) {
+    command(.send(to: client, message: message))
+  }
+
+  public func vouch(for client: String) {
+    command(.vouch(client: client))
+  }
+
+  public func dismiss(_ client: String, reason: String) {
+    command(.dismiss(client: client, reason: reason))
+  }
+
+  public func close(then done: @escaping () -> Void) {
+    patience?.cancel()
+    switch state {
+    case .connecting(let client): client.cancel()
+    case .waiting(let retry): retry.cancel()
+    case .registering(let socket), .present(let socket):
+      socket.onText = { _ in }
+      let bound = NIOLoopBound(done, eventLoop: loop)
+      socket.onClose = { _ in bound.value() }
+      state = .closed
+      socket.close(.goingAway)
+      return
+    case .idle, .closed: break
+    }
+    state = .closed
+    let bound = NIOLoopBound(done, eventLoop: loop)
+    loop.execute { bound.value() }
+  }
+
+  private func command(_ request: RoomRequest) {
+    if case .present(let socket) = state { socket.send(RoomMessages.text(request)) }
+  }
+
+  // MARK: - The connection
+
+  private func connect() {
+    guard case .idle = state else { return }
+    do {
+      let client = try WebSocketClient(place, limits: RendezvousPlace.hostLimits, eventLoop: loop)
+      state = .connecting(client)
+      client.connect { [weak self] result in self?.connected(result) }
+    } catch {
+      fail("\(error)")
+    }
+  }
+
+  private func connected(_ result: Result<WebSocketConnection, WebSocketClientError>) {
+    switch result {
+    case .failure(let error):
+      fail("\(error)")
+    case .success(let socket):
+      state = .registering(socket)
+      socket.onText = { [weak self] text in self?.receive(text, on: socket) }
+      socket.onClose = { [weak self] closure in self?.fail(closure.words) }
+      socket.send(RoomMessages.text(.register(room: child, client: child)))
+      let bound = NIOLoopBound(self, eventLoop: loop)
+      patience = loop.scheduleTask(in: Self.limit) { bound.value.fail("it does not answer") }
+    }
+  }
+
+  private func receive(_ text: String, on socket: WebSocketConnection) {
+    // What a later version says is left out.
+    guard let reply = try? RoomMessages.reply(text) else { return }
+    switch (reply, state) {
+    case (.registered(let registration), .registering):
+      guard let server = place.serverName, SignedMessage.isChallenge(registration.challenge) else { return }
+      let proof = prove(server, registration.challenge)
+      socket.send(RoomMessages.text(.prove(proof: proof, presence: presence)))
+    case (.proved(let servers), .registering):
+      patience?.cancel()
+      state = .present(socket)
+      retry.succeeded()
+      onEvent(.present)
+      if !servers.isEmpty { onEvent(.iceServers(servers)) }
+    case (.message(let delivery), .present):
+      onEvent(.message(from: delivery.from, delivery.message))
+    case (.error(let error), .registering):
+      fail("\(error)")
+    case (.error, _), (.registered, _), (.proved, _), (.message, _), (.presence, _), (.vouched, _):
+      // Errors of a present host concern clients that have just left; a close follows those that do not.
+      break
+    }
+  }
+
+  /// Tries again later.
+  private func fail(_ reason: String) {
+    if case .closed = state { return }
+    patience?.cancel()
+    if let socket = state.socket {
+      socket.onText = { _ in }
+      socket.onClose = { _ in }
+      socket.drop()
+    }
+    let delay = retry.next(jitter: .random(in: 0...1))
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    state = .waiting(
+      loop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) {
+        bound.value.state = .idle
+        bound.value.connect()
+      })
+    onEvent(.absent(reason: reason))
+  }
+}
