@@ -168,7 +168,8 @@ let programs: [Target] = [
       "Signaling", "Control", "Monitoring", "NightReport", "HearingProof", "Notifications", "WebPush", "DeviceNames",
       "Messages", "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices", "Pipelines", "Discovery",
       "SecureTransport", "TURN",
-      "Identity", "Server", "Meeting", "Storage", "Health", "QRCode", "Web", product("NIOCore", nio), product("NIOPosix", nio),
+      "Identity", "Server", "Meeting", "Storage", "Health", "QRCode", "Web", product("NIOCore", nio),
+      product("NIOPosix", nio),
       product("NIOHTTP1", nio),
       product("Logging", "swift-log"),
     ]),
@@ -182,6 +183,14 @@ let programs: [Target] = [
       "Identity", "Server", "Meeting", "Storage", "Health", product("NIOCore", nio), product("NIOPosix", nio),
       product("NIOHTTP1", nio),
     ]),
+  // The room server that many families share.
+  room(
+    "Rendezvous", in: "Rendezvous",
+    needs: [
+      "Wire", "JSON", "TURN", "Signaling", "Messages", "Linux", "Frames", "SecureTransport", "Identity", "Server",
+      "Storage", product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
+      product("Logging", "swift-log"),
+    ]),
   // What the programs share in front of their libraries: exit status, log, tables, signals.
   room(
     "Commands", in: "Commands",
@@ -192,9 +201,16 @@ let programs: [Target] = [
   .executableTarget(
     name: "cradle-child",
     dependencies: [
-      "Wire", "JSON", "DeviceNames", "Child", "Commands", "Devices", "Frames", "Health", "QRCode", "Server", "Storage",
+      "Wire", "JSON", "DeviceNames", "Linux", "Child", "Commands", "Devices", "Frames", "Health", "QRCode", "Server",
+      "Storage",
       product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log"),
     ], path: "Sources/cradle-child", swiftSettings: strict),
+  .executableTarget(
+    name: "cradle-rendezvous",
+    dependencies: [
+      "Commands", "Linux", "Rendezvous", "Server", "Storage", "DeviceNames",
+      product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log"),
+    ], path: "Sources/cradle-rendezvous", swiftSettings: strict),
   .executableTarget(
     name: "cradle-parent",
     dependencies: [
@@ -357,6 +373,7 @@ let package = Package(
     .library(name: "SecureTransport", targets: ["SecureTransport"]),
     .executable(name: "cradle-child", targets: ["cradle-child"]),
     .executable(name: "cradle-parent", targets: ["cradle-parent"]),
+    .executable(name: "cradle-rendezvous", targets: ["cradle-rendezvous"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),

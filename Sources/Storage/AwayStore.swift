@@ -1,11 +1,14 @@
+public import Control
+
 /// `away.json` in the parent's state directory: how each child is reached from elsewhere, as it has told over `control`.
-/// It holds credentials of TURN servers.
+/// It holds credentials of TURN servers and meeting places.
 public struct AwayStore: Sendable {
   /// Beyond this, the oldest are dropped.
   public static let maximum = 64
   /// Of one child; further ones are dropped.
   public static let maximumServers = 8
   public static let maximumAddresses = 4
+  public static let maximumMeetings = 4
 
   /// A STUN or TURN server, as W3C RTCIceServer.
   public struct Server: Codable, Hashable, Sendable {
@@ -25,6 +28,10 @@ public struct AwayStore: Sendable {
     var iceServers: [Server] = []
     /// `host:port`, the latest first.
     var addresses: [String] = []
+    /// Nil in files of earlier versions.
+    var meetings: [MeetingDocument]?
+
+    var isEmpty: Bool { iceServers.isEmpty && addresses.isEmpty && meetings?.isEmpty ?? true }
   }
 
   private struct Content: Codable {
@@ -47,10 +54,16 @@ public struct AwayStore: Sendable {
   /// Where the child was reached from elsewhere: `host:port`, the latest first.
   public func addresses(of child: String) -> [String] { entry(of: child).addresses }
 
-  /// Replaces the servers. Throws `StoreError.file`; nothing has changed then.
-  public mutating func remember(_ servers: [Server], of child: String) throws(StoreError) {
+  /// Where the child is met; empty if it never told.
+  public func meetings(of child: String) -> [MeetingDocument] { entry(of: child).meetings ?? [] }
+
+  /// Replaces servers and meeting places. Throws `StoreError.file`; nothing has changed then.
+  public mutating func remember(
+    _ servers: [Server], meetings: [MeetingDocument], of child: String
+  ) throws(StoreError) {
     var entry = entry(of: child)
     entry.iceServers = Array(servers.prefix(Self.maximumServers))
+    entry.meetings = meetings.isEmpty ? nil : Array(meetings.prefix(Self.maximumMeetings))
     try save(entry)
   }
 
@@ -72,7 +85,7 @@ public struct AwayStore: Sendable {
     let child = entry.child
     guard entry != self.entry(of: child) else { return }
     var changed = entries.filter { $0.child != child }
-    if !entry.iceServers.isEmpty || !entry.addresses.isEmpty { changed.append(entry) }
+    if !entry.isEmpty { changed.append(entry) }
     changed.removeFirst(max(0, changed.count - Self.maximum))
     try store.save(Content(children: changed))
     entries = changed

@@ -3,6 +3,7 @@ import Child
 import Commands
 import Frames
 import Glibc
+import Linux
 import Logging
 
 /// `cradle-child run`

@@ -4,6 +4,7 @@ import Testing
 import Wire
 
 @testable import Child
+@testable import Linux
 
 /// A service manager's end: a datagram socket as sd_notify(3) has it.
 private final class NotifiedSocket {

@@ -63,7 +63,8 @@ import Wire
     let parent = try #require(Self.registration(Self.join(&server, 2, "anna", room: child.id)))
     #expect(parent.host == .elsewhere(presence: "here") && parent.isInitiator)
     let newer = server.receive(.announce(presence: "newer"), from: Self.id(1), now: .zero)
-    #expect(newer == [.send(Self.id(2), .presence("newer"))])
+    #expect(
+      newer == [.send(Self.id(1), .proved(iceServers: Self.servers)), .send(Self.id(2), .presence("newer"))])
     let sent = server.receive(.send(to: child.id, message: "hello"), from: Self.id(2), now: .zero)
     guard case .send(Self.id(1), .message(let delivery))? = sent.first else {
       return #expect(Bool(false), "the offer reaches the child")
@@ -171,7 +172,9 @@ import Wire
     var server = Self.server { $0.maximumRooms = 1 }
     let (one, two) = (LabNode(), LabNode())
     _ = try Self.host(&server, 1, one)
-    guard case .close(_, let error)? = Self.join(&server, 2, two.id, room: two.id).first else { return #expect(Bool(false), "there is room for one") }
+    guard case .close(_, let error)? = Self.join(&server, 2, two.id, room: two.id).first else {
+      return #expect(Bool(false), "there is room for one")
+    }
     #expect(error.code == .full)
     server.disconnect(Self.id(1))
     #expect(try Self.host(&server, 3, two) == [.send(Self.id(3), .proved(iceServers: Self.servers))])
@@ -259,8 +262,9 @@ import Wire
     let presence = try node.envelope.openPresence(first, of: lab.childNode.peer)
     #expect(presence.expires == 1000 + 7200 && presence.child == lab.childNode.id)
     lab.now = .zero + .seconds(3599)
-    #expect(try node.envelope.openPresence(
-      lab.child.presence(now: lab.now, wallClock: clock).statement, of: lab.childNode.peer) == presence)
+    #expect(
+      try node.envelope.openPresence(
+        lab.child.presence(now: lab.now, wallClock: clock).statement, of: lab.childNode.peer) == presence)
     lab.now = renewal
     let second = lab.child.presence(now: lab.now, wallClock: clock).statement
     #expect(try node.envelope.openPresence(second, of: lab.childNode.peer).challenge != presence.challenge)

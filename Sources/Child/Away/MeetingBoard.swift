@@ -6,6 +6,7 @@ internal import NIOCore
 internal import Server
 internal import Signaling
 internal import Storage
+internal import TURN
 internal import Wire
 
 /// The meeting places of `away.meetings`: the child is present at each of them, whatever becomes of the others.
@@ -26,13 +27,13 @@ final class MeetingBoard: @unchecked Sendable {
     /// What parents are told.
     let document: MeetingDocument
     var standing: Standing = .connecting
+    /// What the place lends us.
+    var servers: [ICEServer] = []
   }
 
   private let loop: any EventLoop
   private let logger: Logger
   private var entries: [Entry] = []
-  /// Servers that the places lend, by place.
-  private(set) var lentServers: [Int: [RoomICEServer]] = [:]
   private var presence: () -> (statement: String, renewal: Instant)? = { nil }
   private lazy var renewal = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in self?.announce() }
 
@@ -53,6 +54,9 @@ final class MeetingBoard: @unchecked Sendable {
 
   /// What parents are told.
   var documents: [MeetingDocument] { entries.map(\.document) }
+
+  /// STUN and TURN servers that the places lend, with credentials for us.
+  var lentServers: [ICEServer] { entries.flatMap(\.servers) }
 
   /// The places and how it is there.
   var standings: [(place: String, kind: String, standing: Standing)] {
@@ -114,7 +118,6 @@ final class MeetingBoard: @unchecked Sendable {
       entries[number].standing = .present(since: MonotonicClock.now)
       logger.info("present at a meeting place", metadata: ["place": "\(place)"])
     case .absent(let reason):
-      lentServers[number] = nil
       let before = entries[number].standing
       entries[number].standing = .absent(reason: reason)
       // Each further try says the same.
@@ -124,7 +127,10 @@ final class MeetingBoard: @unchecked Sendable {
     case .message(let client, let message):
       receive(RoomDelivery(from: client, message: message, place: MeetingPlaceID(number: number)))
     case .iceServers(let servers):
-      lentServers[number] = servers
+      entries[number].servers = servers.compactMap { server in
+        let urls = server.urls.compactMap(ICEServerURL.init)
+        return urls.isEmpty ? nil : ICEServer(urls: urls, username: server.username, credential: server.credential)
+      }
     }
   }
 }

@@ -12,6 +12,8 @@ final class ServerBook: @unchecked Sendable {
   private let entries: [ChildConfiguration.ICEServerEntry]
   let away: ChildConfiguration.Away
   private let logger: Logger
+  /// What the meeting places lend the child, with credentials for it.
+  var lent: () -> [ICEServer] = { [] }
   /// Told already, not to repeat it with each viewer.
   private var problems: Set<String> = []
 
@@ -25,7 +27,11 @@ final class ServerBook: @unchecked Sendable {
   }
 
   /// For the child itself.
-  func own() -> [ICEServer] { servers(for: "child", longest: Self.ownLifetime) }
+  func own() -> [ICEServer] {
+    let lent = lent()
+    return servers(for: "child", longest: Self.ownLifetime)
+      + (away.relay == .never ? lent.compactMap(\.bindingOnly) : lent)
+  }
 
   /// For a parent or a player.
   ///
@@ -42,33 +48,18 @@ final class ServerBook: @unchecked Sendable {
 
   private func servers(for name: String, longest: Duration?) -> [ICEServer] {
     entries.compactMap { entry in
-      // Files are read each time, so that a secret can be replaced while the child runs.
       do throws(ConfiguredValueError) {
-        return try server(entry, name, min(entry.lifetime, longest ?? entry.lifetime))
+        // Without credentials: TURN servers answer Binding requests, too.
+        guard away.relay != .never else { return ICEServer(urls: entry.urls).bindingOnly }
+        return try entry.server(
+          for: name, lifetime: longest ?? entry.lifetime, clock: MonotonicClock.wallClockReference,
+          now: MonotonicClock.now, hashes: CryptoHashes())
       } catch {
         if problems.insert(error.description).inserted {
           logger.error("a server of ice-servers cannot be used", metadata: ["reason": "\(error)"])
         }
         return nil
       }
-    }
-  }
-
-  private func server(
-    _ entry: ChildConfiguration.ICEServerEntry, _ name: String, _ lifetime: Duration
-  ) throws(ConfiguredValueError) -> ICEServer? {
-    // Without credentials: TURN servers answer Binding requests, too.
-    guard away.relay != .never else { return ICEServer(urls: entry.urls).bindingOnly }
-    switch entry.access {
-    case .everybody:
-      return ICEServer(urls: entry.urls)
-    case .password(let username, let credential):
-      return ICEServer(urls: entry.urls, username: username, credential: try credential.read())
-    case .secret(let secret):
-      let credentials = TURNCredentials(
-        sharedSecret: Array(try secret.read().utf8), name: name, lifetime: lifetime,
-        clock: MonotonicClock.wallClockReference, now: MonotonicClock.now, hashes: CryptoHashes())
-      return ICEServer(urls: entry.urls, username: credentials.username, credential: credentials.password)
     }
   }
 }

@@ -67,7 +67,7 @@ extension ControlService {
     let servers = viewers.servers.servers(for: pair).map {
       AwayDocument.Server(urls: $0.urls.map(\.description), username: $0.username, credential: $0.credential)
     }
-    return AwayDocument(iceServers: servers)
+    return AwayDocument(iceServers: servers, meetings: meetings.documents)
   }
 
   var status: StatusDocument {

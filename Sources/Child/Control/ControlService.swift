@@ -35,6 +35,7 @@ final class ControlService: @unchecked Sendable {
   private let notifiers: NotifierBoard
   let pushes: PushService
   let recording: RecordingService
+  let meetings: MeetingBoard
   private let watch: NightWatch
   private var nightlyTest: NightlyTest?
   let proofs: ProofKeeper
@@ -48,8 +49,8 @@ final class ControlService: @unchecked Sendable {
   init(
     viewers: Viewers, pairing: PairingService, lights: LightBoard, night: NightBoard, sound: SoundOutput,
     lullaby: LullabyService, report: StatusReporter, events: PersistentEventLog,
-    notifiers: NotifierBoard, pushes: PushService, recording: RecordingService, watch: NightWatch, proofs: ProofKeeper,
-    hearingTest: Int?
+    notifiers: NotifierBoard, pushes: PushService, recording: RecordingService, meetings: MeetingBoard,
+    watch: NightWatch, proofs: ProofKeeper, hearingTest: Int?
   ) {
     self.viewers = viewers
     self.pairing = pairing
@@ -62,6 +63,7 @@ final class ControlService: @unchecked Sendable {
     self.notifiers = notifiers
     self.pushes = pushes
     self.recording = recording
+    self.meetings = meetings
     self.watch = watch
     self.proofs = proofs
     nightlyTest = hearingTest.map(NightlyTest.init)

@@ -2,6 +2,7 @@ internal import Control
 internal import Discovery
 internal import Frames
 internal import Identity
+public import Linux
 public import Logging
 internal import Messages
 internal import NIOCore
@@ -111,18 +112,18 @@ public final class ChildNode: Sendable {
       servers: ServerBook(configuration, logger: logger),
       hub: try profile.makeHub(on: loop), credentials: ViewerCredentials(tokens: tokens, pairing: pairing),
       cameras: media.cameras, audio: media.audio, logger: logger)
+    let meetings = MeetingBoard(
+      configuration, child: profile.id, loop: loop, logger: logger, prove: profile.hostProof)
     let notifiers = NotifierBoard(
       configuration.notifiers, child: profile.name, in: files.directory, logger: logger)
     let pushes = PushService(
       configuration.push, child: profile.name, pairing: pairing, in: files.directory, loop: loop, logger: logger)
     let report = StatusReporter(
       name: profile.name, id: profile.id, started: MonotonicClock.now, viewers: viewers, relay: media.relay,
-      night: night, notifiers: notifiers, pushes: pushes, listenHost: configuration.listen.host)
+      night: night, notifiers: notifiers, pushes: pushes, meetings: meetings, listenHost: configuration.listen.host)
 
     let rooms = WebSocketRooms(
       random: SystemRandomNumberGenerator(), eventLoop: loop, now: { MonotonicClock.now })
-    let meetings = MeetingBoard(
-      configuration, child: profile.id, loop: loop, logger: logger, prove: profile.hostProof)
     let signal = SignalService(
       envelope: profile.signedEnvelope(), viewers: viewers, pairing: pairing, meetings: meetings, logger: logger)
     let recording = RecordingService(
@@ -133,7 +134,7 @@ public final class ChildNode: Sendable {
       lullaby: LullabyService(
         output: media.sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
       report: report, events: PersistentEventLog(in: files.directory, loop: loop, logger: logger),
-      notifiers: notifiers, pushes: pushes, recording: recording,
+      notifiers: notifiers, pushes: pushes, recording: recording, meetings: meetings,
       watch: NightWatch(viewers: viewers, unheard: configuration.unheard),
       proofs: ProofKeeper(ProofStore(file: files.directory.proofs), logger: logger),
       hearingTest: configuration.hearingTest)
@@ -150,6 +151,7 @@ public final class ChildNode: Sendable {
       viewers.hub.resolveName = { name, found in resolver.resolve(name, found: found) }
       viewers.hub.onEvent = { [weak viewers] peer, event in viewers?.handle(event, of: peer) }
       media.relay.receiver = viewers
+      viewers.servers.lent = { meetings.lentServers }
       signal.open(in: rooms, id: profile.id)
       control.start()
       tokens.onEnded.append { [weak viewers] _ in viewers?.credentialsChanged() }

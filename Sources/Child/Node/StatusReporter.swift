@@ -21,13 +21,14 @@ final class StatusReporter: Sendable {
   private let night: NightBoard
   private let notifiers: NotifierBoard
   private let pushes: PushService
+  private let meetings: MeetingBoard
   /// As configured.
   private let listenHost: String
   private let port = Atomic<Int>(0)
 
   init(
     name: String, id: String, started: Instant, viewers: Viewers, relay: MediaRelay, night: NightBoard,
-    notifiers: NotifierBoard, pushes: PushService, listenHost: String
+    notifiers: NotifierBoard, pushes: PushService, meetings: MeetingBoard, listenHost: String
   ) {
     self.name = name
     self.id = id
@@ -37,6 +38,7 @@ final class StatusReporter: Sendable {
     self.night = night
     self.notifiers = notifiers
     self.pushes = pushes
+    self.meetings = meetings
     self.listenHost = listenHost
   }
 

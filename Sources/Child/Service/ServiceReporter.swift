@@ -1,5 +1,6 @@
 internal import Control
 internal import Frames
+internal import Linux
 internal import Logging
 internal import NIOCore
 internal import Wire

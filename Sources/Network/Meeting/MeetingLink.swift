@@ -1,4 +1,5 @@
 public import Signaling
+public import Wire
 
 /// A parent's end of a meeting place, for one session with one child. Once it is open it behaves as the room at the child's
 /// own address does.
@@ -18,6 +19,8 @@ public protocol MeetingLink: AnyObject {
   func send(_ request: RoomRequest)
   /// Nothing is called any more.
   func close()
+  /// Our own address of the connection; nil where that is not known.
+  var localAddress: IPAddress? { get }
 }
 
 /// Why a child is not met at a place.

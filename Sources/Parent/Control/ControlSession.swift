@@ -79,7 +79,7 @@ public final class ControlSession: @unchecked Sendable {
   private func handle(_ event: ChildSession.Event) {
     switch event {
     case .connected: opened(.success(()))
-    case .weak, .waiting: break
+    case .weak, .waiting, .searching: break
     case .push(let push): said.yield(push)
     case .over(let end):
       if end == .unpaired { _ = try? child.forget() }

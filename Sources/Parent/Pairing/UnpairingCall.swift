@@ -27,7 +27,7 @@ public enum UnpairingCall {
       case .unreachable(let reason): promise.fail(ParentError(reason))
       case .action(.ended), .action(.failed(.dismissed(.notPaired))): promise.succeed(())
       case .action(.failed(let error)): promise.fail(ParentError("\(error)"))
-      case .action, .detached: break
+      case .action, .detached, .notMet: break
       }
     }
     kept.connection = connection

@@ -1,4 +1,5 @@
 internal import Control
+internal import Meeting
 internal import Storage
 internal import Synchronization
 internal import TURN
@@ -11,6 +12,7 @@ final class AwayNotes: Sendable {
 
   private struct Known {
     var servers: [ICEServer]
+    var meetings: [MeetingPlace]
     /// The latest first.
     var addresses: [ChildAddress]
   }
@@ -23,10 +25,13 @@ final class AwayNotes: Sendable {
     known = Mutex(
       Known(
         servers: (store?.servers(of: child) ?? []).compactMap(ICEServer.init),
+        meetings: (store?.meetings(of: child) ?? []).compactMap(MeetingPlace.init),
         addresses: (store?.addresses(of: child) ?? []).compactMap(ChildAddress.init)))
   }
 
   var servers: [ICEServer] { known.withLock { $0.servers } }
+  /// Where the child is met.
+  var meetings: [MeetingPlace] { known.withLock { $0.meetings } }
   /// Where the child was reached from elsewhere.
   var addresses: [ChildAddress] { known.withLock { $0.addresses } }
 
@@ -36,12 +41,14 @@ final class AwayNotes: Sendable {
       AwayStore.Server(urls: $0.urls, username: $0.username, credential: $0.credential)
     }
     let usable = servers.compactMap(ICEServer.init)
+    let told = document.meetings ?? []
+    let meetings = told.compactMap(MeetingPlace.init)
     let isNew = known.withLock { known in
-      defer { known.servers = usable }
-      return known.servers != usable
+      defer { (known.servers, known.meetings) = (usable, meetings) }
+      return known.servers != usable || known.meetings != meetings
     }
     let child = child
-    if isNew { write { try $0.remember(servers, of: child) } }
+    if isNew { write { try $0.remember(servers, meetings: told, of: child) } }
   }
 
   /// The child was reached there, from elsewhere.
@@ -63,10 +70,14 @@ final class AwayNotes: Sendable {
 }
 
 extension ICEServer {
-  /// Nil if none of its addresses can be read: a later version of the child may name others.
   init?(_ stored: AwayStore.Server) {
-    let urls = stored.urls.compactMap(ICEServerURL.init)
+    self.init(stored.urls, stored.username, stored.credential)
+  }
+
+  /// Nil if none of its addresses can be read: a later version may name others.
+  init?(_ urls: [String], _ username: String?, _ credential: String?) {
+    let urls = urls.compactMap(ICEServerURL.init)
     guard !urls.isEmpty else { return nil }
-    self.init(urls: urls, username: stored.username, credential: stored.credential)
+    self.init(urls: urls, username: username, credential: credential)
   }
 }

@@ -18,6 +18,8 @@ final class ChildSession {
     /// Consent checks have had no answer for a while (RFC 7675); the link may recover.
     case weak
     case waiting(String, Duration)
+    /// The child has not been found yet, for a person.
+    case searching(String)
     case push(ControlPush)
     /// The last event.
     case over(SessionEnd)
@@ -118,6 +120,12 @@ final class ChildSession {
       end(.lost("no peer connection could be made: \(error)"))
       return nil
     }
+  }
+
+  /// The meeting place has servers for us.
+  private func lend(_ servers: [ICEServer]) {
+    guard let peer else { return }
+    hub.ask(paths == .direct ? servers.compactMap(\.bindingOnly) : servers, for: peer)
   }
 
   /// At home no server is asked.
@@ -228,6 +236,10 @@ final class ChildSession {
       }
     case .waiting(let reason, let time):
       tell(.waiting(reason, time))
+    case .searching(let reason):
+      tell(.searching(reason))
+    case .servers(let servers):
+      lend(servers)
     case .detached:
       detached()
     case .over(let reason):

@@ -37,7 +37,18 @@ public struct PairedChild: Sendable {
       envelope: SignedEnvelope(
         id: identity.id, signer: identity, verifier: PairingPrimitives(), format: SignedMessageJSON()),
       child: PairedPeer(id: record.id, publicKeySPKI: record.publicKey, permissions: record.permissions),
-      random: SystemRandomNumberGenerator())
+      wallClock: MonotonicClock.wallClockReference, random: SystemRandomNumberGenerator())
+  }
+
+  /// Remembers that the child was met at a meeting place. Failing to do so is no reason to fail the session.
+  func noteMet() {
+    guard let known = (try? state.pairs())?.records.first(where: { $0.id == record.id }) else { return }
+    let now = UnixTime.now
+    guard known.lastSeenAt.map({ now.seconds - $0.seconds >= Self.noteInterval }) ?? true else { return }
+    try? state.changePairs { store in
+      store.touch(id: record.id, date: now, address: known.lastAddress)
+      try store.saveNotes()
+    }
   }
 
   /// Remembers where the child was reached. Failing to do so is no reason to fail the session.

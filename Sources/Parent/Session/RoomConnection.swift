@@ -1,17 +1,18 @@
 internal import Frames
-internal import Messages
 internal import NIOCore
 internal import Server
 internal import Signaling
 internal import Wire
 
-/// The signalling connection to a paired child: a WebSocket to its room, and the session over it. When an open session loses
-/// its WebSocket, another one is made. Confined to the event loop.
+/// The signalling connection to a paired child: a line to its room, and the session over it. When an open session loses its
+/// line, another one is made. Confined to the event loop.
 final class RoomConnection {
   enum Event {
     /// Once, before any other event.
     case connected(NetworkReach)
     case unreachable(String)
+    /// The child is at none of its meeting places; its own addresses are still being tried. For a person.
+    case notMet(String)
     /// The other end closed the socket; an open session goes on without it.
     case detached
     /// Any action but `send`, which is carried out here.
@@ -22,16 +23,16 @@ final class RoomConnection {
   private let loop: any EventLoop
   private let notify: (Event) -> Void
   private var session: PairedParentSession
-  private var connector: RoomConnector?
-  private var socket: WebSocketConnection?
-  /// The room knows us on `socket`.
+  private var connector: ChildConnector?
+  private var line: RoomLine?
+  /// The room knows us on `line`.
   private var isRegistered = false
   private lazy var timer = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in
     self?.perform { $0.handleTimeout(now: $1) }
   }
   private var retry = RetryDelay()
   private var retryTimer: Scheduled<Void>?
-  /// Where the socket is connected to, or was last.
+  /// Where the child was reached at an address of its own.
   private var address: ChildAddress?
   /// Where the child's media comes from since it has moved.
   private var moved: IPAddress?
@@ -46,18 +47,23 @@ final class RoomConnection {
   }
 
   /// A session is open and messages can be sent.
-  var isUsable: Bool { session.isOpen && socket != nil && isRegistered }
+  var isUsable: Bool { session.isOpen && line != nil && isRegistered }
 
   /// Connects. Once.
   func open() {
-    connector = RoomConnector(child, eventLoop: loop) { [weak self] outcome in self?.connected(outcome) }
+    connector = ChildConnector(
+      child, client: session.client, eventLoop: loop,
+      notAtPlaces: { [weak self] reason in self?.notify(.notMet(reason)) }
+    ) { [weak self] outcome in
+      self?.connected(outcome)
+    }
   }
 
   /// Changes the session, and carries out the actions that result.
   func perform(_ body: (inout PairedParentSession, Instant) -> [PairedParentAction]) {
     for action in body(&session, MonotonicClock.now) {
       if case .send(let request) = action {
-        socket?.send(RoomMessages.text(request))
+        line?.send(request)
       } else {
         if case .answered = action { noteReached() }
         if case .attached = action {
@@ -79,12 +85,12 @@ final class RoomConnection {
     release()?.close()
   }
 
-  /// A socket from an address that is gone never hears of it: it is made anew at once, and so is an attempt that had begun
+  /// A line from an address that is gone never hears of it: it is made anew at once, and so is an attempt that had begun
   /// before.
   func addressesChanged(_ own: Set<IPAddress>) {
     guard session.isOpen else { return }
-    if let local = socket?.localAddress?.ip {
-      guard !own.contains(local) else { return }
+    if let line {
+      if let local = line.local, own.contains(local) { return }
       lose()
     }
     reattach()
@@ -92,67 +98,64 @@ final class RoomConnection {
 
   /// - Parameter remote: where the child's media comes from now; nil if nothing comes.
   func pathChanged(to remote: IPAddress?) {
-    guard session.isOpen, let socket else { return }
+    guard session.isOpen, let line, line.address != nil else { return }
     moved = remote ?? moved
-    if remote != socket.remoteAddress?.ip { socket.verify(within: Self.signOfLife) }
+    if remote != line.remote { line.verify(within: Self.signOfLife) }
   }
 
   /// Remembers the address once the child has sent a signed answer; before that it could be anybody.
   private func noteReached() {
-    guard let address, let socket else { return }
-    let (child, remote) = (child, socket.remoteAddress?.ip)
+    guard let line else { return }
+    let child = child
     // Not on the event loop: the disk may be slow.
-    let reach = reach(of: socket)
+    guard let address = line.address else {
+      Task { child.noteMet() }
+      return
+    }
+    let (remote, reach) = (line.remote, line.reach)
     Task { child.noteReached(at: address, remote: remote, reach: reach) }
   }
 
-  private func connected(_ outcome: RoomConnector.Outcome) {
+  private func connected(_ outcome: ChildConnector.Outcome) {
     connector = nil
     switch outcome {
     case .unreachable(let reason):
       notify(.unreachable(reason))
-    case .connected(let socket, let address):
-      use(socket, address)
+    case .connected(let line):
+      use(line)
       isRegistered = true
-      notify(.connected(address.isLoopback ? .sameMachine : reach(of: socket)))
+      notify(.connected(line.reach))
     }
   }
 
-  private func reach(of socket: WebSocketConnection) -> NetworkReach {
-    NetworkReach(local: socket.localAddress?.ip, remote: socket.remoteAddress?.ip)
-  }
-
-  private func use(_ socket: WebSocketConnection, _ address: ChildAddress) {
-    self.socket = socket
-    self.address = address
-    socket.onText = { [weak self] text in
-      guard let reply = try? RoomMessages.reply(text) else { return }
+  private func use(_ line: RoomLine) {
+    self.line = line
+    address = line.address ?? address
+    line.onReply = { [weak self] reply in
       self?.perform { $0.receive(reply, now: $1) }
     }
-    socket.onClose = { [weak self] closure in
+    line.onClose = { [weak self] wasGivenUp in
       guard let self else { return }
       lose()
       guard session.isOpen else { return }
       // One that was given up here says nothing of the child's program.
-      if case .byUs = closure {} else { notify(.detached) }
+      if !wasGivenUp { notify(.detached) }
       scheduleReattaching()
     }
   }
 
   // MARK: Another connection
 
-  /// The socket is of no use any more; the session may go on.
+  /// The line is of no use any more; the session may go on.
   private func lose() {
-    release()?.drop()
+    release()?.close(atOnce: true)
     perform { session, _ in session.connectionLost() }
   }
 
-  private func release() -> WebSocketConnection? {
-    defer { socket = nil }
+  private func release() -> RoomLine? {
+    defer { line = nil }
     isRegistered = false
-    socket?.onClose = { _ in }
-    socket?.onText = { _ in }
-    return socket
+    return line
   }
 
   private func scheduleReattaching() {
@@ -163,21 +166,23 @@ final class RoomConnection {
   }
 
   private func reattach() {
-    guard session.isOpen, socket == nil else { return }
+    guard session.isOpen, line == nil else { return }
     retryTimer?.cancel()
     connector?.cancel()
     let here = moved.flatMap { ip in address.map { ChildAddress(host: .address(ip), port: $0.port) } }
-    connector = RoomConnector(child, first: here, eventLoop: loop) { [weak self] outcome in self?.reattached(outcome) }
+    connector = ChildConnector(child, client: session.client, first: here, eventLoop: loop) { [weak self] outcome in
+      self?.reattached(outcome)
+    }
   }
 
-  private func reattached(_ outcome: RoomConnector.Outcome) {
+  private func reattached(_ outcome: ChildConnector.Outcome) {
     connector = nil
     guard session.isOpen else { return }
     switch outcome {
     case .unreachable:
       scheduleReattaching()
-    case .connected(let socket, let address):
-      use(socket, address)
+    case .connected(let line):
+      use(line)
       perform { session, _ in session.reattach() }
     }
   }

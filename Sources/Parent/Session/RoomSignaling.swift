@@ -64,6 +64,7 @@ final class RoomSignaling: SessionSignaling {
       guard let offer = makeOffer?(reach) else { return }
       connection?.perform { $0.start(offer: offer, now: $1) }
     case .unreachable(let reason): end(.lost(reason))
+    case .notMet(let reason): notify(.searching(reason))
     case .detached: notify(.detached)
     case .action(let action): handle(action)
     }
@@ -81,7 +82,9 @@ final class RoomSignaling: SessionSignaling {
     case .failed(let error): end(SessionEnd(error))
     case .ended(let reason): end(SessionEnd(reason))
     // Forged messages change nothing. If no other message arrives, the time-out error mentions them.
-    case .refused, .restartFailed, .iceServers, .send: break
+    case .iceServers(let servers):
+      notify(.servers(servers.compactMap { ICEServer($0.urls, $0.username, $0.credential) }))
+    case .refused, .restartFailed, .send: break
     }
   }
 

@@ -12,6 +12,10 @@ enum SignalingEvent {
   case restarted(ufrag: String, pwd: String, candidates: [String])
   /// It will be retried after this time; the text says why.
   case waiting(String, Duration)
+  /// The child has not been found yet; for a person. It is still being looked for.
+  case searching(String)
+  /// Further servers that help to find a path.
+  case servers([ICEServer])
   /// The signalling connection of an open session was closed, as when the child's program ends. The session may go on.
   case detached
   /// A new signalling connection has taken its place; an ICE restart has to follow.

@@ -252,6 +252,8 @@ public final class Watcher: @unchecked Sendable {
       notice(WatchNotice(.trouble, "the link is weak: nothing gets through at the moment"))
     case .waiting(let reason, let time):
       notice(WatchNotice(.trouble, "\(reason); trying again in \(Self.seconds(time)) s"))
+    case .searching(let reason):
+      notice(WatchNotice(.trouble, "\(reason); still looking on this network"))
     case .push(let push):
       follow(push)
     case .over(let end):

@@ -1,6 +1,6 @@
 internal import DeviceNames
 public import TURN
-internal import Wire
+public import Wire
 
 extension ChildConfiguration {
   /// An entry of `ice-servers`.
@@ -43,6 +43,29 @@ extension ChildConfiguration {
   }
 }
 
+extension ChildConfiguration.ICEServerEntry {
+  /// The server with credentials for one user. Files are read each time, so that a secret can be replaced meanwhile.
+  ///
+  /// - Parameters:
+  ///   - user: stands in the server's log; no secret, and no person's name.
+  ///   - lifetime: of credentials that are made from a secret; not more than `self.lifetime`.
+  public func server(
+    for user: String, lifetime: Duration, clock: WallClockReference, now: Instant, hashes: any Hashes
+  ) throws(ConfiguredValueError) -> ICEServer {
+    switch access {
+    case .everybody:
+      return ICEServer(urls: urls)
+    case .password(let username, let credential):
+      return ICEServer(urls: urls, username: username, credential: try credential.read())
+    case .secret(let secret):
+      let credentials = TURNCredentials(
+        sharedSecret: Array(try secret.read().utf8), name: user, lifetime: min(lifetime, self.lifetime), clock: clock,
+        now: now, hashes: hashes)
+      return ICEServer(urls: urls, username: credentials.username, credential: credentials.password)
+    }
+  }
+}
+
 // MARK: - Reading
 
 extension ChildConfiguration {
@@ -60,7 +83,10 @@ extension ChildConfiguration {
     return result
   }
 
-  static func iceServer(_ node: YAMLNode, at index: Int, _ reader: ConfigurationReader) -> ICEServerEntry? {
+  static func iceServer(
+    _ node: YAMLNode, at index: Int, _ reader: ConfigurationReader,
+    usualLifetime: Duration = ICEServerEntry.usualLifetime
+  ) -> ICEServerEntry? {
     let keys = ["urls", "username", "credential", "secret", "lifetime"]
     guard let entry = reader.section(node, path: "ice-servers[\(index)]", keys: keys) else { return nil }
     guard let urls = iceURLs(entry) else { return nil }
@@ -76,15 +102,18 @@ extension ChildConfiguration {
     let username = entry.text("username", what: "1 to 512 bytes of printable text") { text in
       (1...512).contains(text.utf8.count) && text.unicodeScalars.allSatisfy(\.isPrintable)
     }
-    return ICEServerEntry(urls: urls, access: access(entry, username, reader), lifetime: lifetime(entry, reader))
+    return ICEServerEntry(
+      urls: urls, access: access(entry, username, reader), lifetime: lifetime(entry, reader, usualLifetime))
   }
 
-  private static func lifetime(_ entry: ConfigurationSection, _ reader: ConfigurationReader) -> Duration {
-    guard let node = entry.values["lifetime"], !node.isNull else { return ICEServerEntry.usualLifetime }
+  private static func lifetime(
+    _ entry: ConfigurationSection, _ reader: ConfigurationReader, _ usual: Duration
+  ) -> Duration {
+    guard let node = entry.values["lifetime"], !node.isNull else { return usual }
     let range: ClosedRange<Duration> = .seconds(10)...(.seconds(365 * 86_400))
     guard let time = node.scalar.flatMap({ ConfiguredTime.duration($0.string) }), range.contains(time) else {
       reader.report(node, entry.path("lifetime"), "must be a time from 10s to 365d, such as 30d; but is \(node.kind)")
-      return ICEServerEntry.usualLifetime
+      return usual
     }
     return time
   }

@@ -5,42 +5,13 @@ internal import Wire
 extension ChildConfiguration {
   /// Reads a configuration file; nil if there is none. Throws all errors found in it.
   public static func load(path: String) throws(ConfigurationErrors) -> ChildConfiguration? {
-    let bytes: [UInt8]?
-    do throws(FileError) {
-      bytes = try AtomicFile(path: path).read(maximum: YAMLComposer.maximumBytes + 1)
-    } catch {
-      throw ConfigurationErrors(errors: [ConfigurationError(file: path, message: "\(error)")])
-    }
-    guard let bytes else { return nil }
+    guard let bytes = try ConfigurationReader.content(of: path) else { return nil }
     return try parse(bytes, file: path)
   }
 
   /// Parses the text of a configuration file. `file` is only used in errors.
   public static func parse(_ bytes: [UInt8], file: String) throws(ConfigurationErrors) -> ChildConfiguration {
-    let reader = ConfigurationReader(file: file)
-    let root = compose(bytes, reader)
-    if let errors = reader.result { throw errors }
-    guard let root, !root.isNull else { return .defaults }
-    let configuration = read(root, reader)
-    if let errors = reader.result { throw errors }
-    return configuration
-  }
-
-  // MARK: - YAML
-
-  private static func compose(_ bytes: [UInt8], _ reader: ConfigurationReader) -> YAMLNode? {
-    do throws(YAMLError) {
-      return try YAMLComposer.compose(bytes)
-    } catch {
-      // An address is the only value here that begins with a bracket and is not a list.
-      let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
-      let isListen = error.mark.map {
-        lines.indices.contains($0.line - 1) && lines[$0.line - 1].starts(with: "listen:".utf8)
-      }
-      let hint = isListen == true ? "; an address with brackets must stand in quotes" : ""
-      reader.report(line: error.mark?.line, column: error.mark?.column, error.key, "\(error.message)\(hint)")
-      return nil
-    }
+    try ConfigurationReader.parse(bytes, file: file, read: read) ?? .defaults
   }
 
   // MARK: - Keys
@@ -111,7 +82,7 @@ extension ChildConfiguration {
     return result
   }
 
-  private static func tls(_ top: ConfigurationSection) -> TLSFiles? {
+  static func tls(_ top: ConfigurationSection) -> TLSFiles? {
     if top.values["tls"]?.isNull ?? true { return nil }
     guard let tls = top.section("tls", keys: ["certificate", "key"]) else { return nil }
     let certificate = tls.text("certificate", what: "a PEM file", isAllowed: \.isPlainPath)

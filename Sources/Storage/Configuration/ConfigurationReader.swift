@@ -9,6 +9,43 @@ final class ConfigurationReader {
     self.file = file
   }
 
+  /// The content of a configuration file; nil if there is none.
+  static func content(of path: String) throws(ConfigurationErrors) -> [UInt8]? {
+    do throws(FileError) {
+      return try AtomicFile(path: path).read(maximum: YAMLComposer.maximumBytes + 1)
+    } catch {
+      throw ConfigurationErrors(errors: [ConfigurationError(file: path, message: "\(error)")])
+    }
+  }
+
+  /// What `read` makes of a file; nil for an empty one. `file` is only used in errors; all that are found are thrown.
+  static func parse<Result>(
+    _ bytes: [UInt8], file: String, read: (YAMLNode, ConfigurationReader) -> Result
+  ) throws(ConfigurationErrors) -> Result? {
+    let reader = ConfigurationReader(file: file)
+    let root = reader.compose(bytes)
+    if let errors = reader.result { throw errors }
+    guard let root, !root.isNull else { return nil }
+    let result = read(root, reader)
+    if let errors = reader.result { throw errors }
+    return result
+  }
+
+  private func compose(_ bytes: [UInt8]) -> YAMLNode? {
+    do throws(YAMLError) {
+      return try YAMLComposer.compose(bytes)
+    } catch {
+      // An address is the only value here that begins with a bracket and is not a list.
+      let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
+      let isListen = error.mark.map {
+        lines.indices.contains($0.line - 1) && lines[$0.line - 1].starts(with: "listen:".utf8)
+      }
+      let hint = isListen == true ? "; an address with brackets must stand in quotes" : ""
+      report(line: error.mark?.line, column: error.mark?.column, error.key, "\(error.message)\(hint)")
+      return nil
+    }
+  }
+
   /// Records an error at a node.
   func report(_ node: YAMLNode?, _ key: String, _ message: String) {
     report(line: node?.mark.line, column: node?.mark.column, key, message)

@@ -136,6 +136,8 @@ public final class RendezvousHost: MeetingHost {
       retry.succeeded()
       onEvent(.present)
       if !servers.isEmpty { onEvent(.iceServers(servers)) }
+    case (.proved(let servers), .present):
+      onEvent(.iceServers(servers))
     case (.message(let delivery), .present):
       onEvent(.message(from: delivery.from, delivery.message))
     case (.error(let error), .registering):

@@ -2,6 +2,7 @@ internal import Messages
 public import NIOCore
 internal import Server
 public import Signaling
+public import Wire
 
 /// A parent at a `cradle-rendezvous`: one client of the child's room there.
 public final class RendezvousLink: MeetingLink {
@@ -67,6 +68,10 @@ public final class RendezvousLink: MeetingLink {
       socket.close()
     case .fresh, .closed: break
     }
+  }
+
+  public var localAddress: IPAddress? {
+    if case .open(let socket, _) = state { socket.localAddress?.ip } else { nil }
   }
 
   private func connected(_ result: Result<WebSocketConnection, WebSocketClientError>) {

@@ -70,6 +70,8 @@ final class CandidateGatherer {
 
   func serves(_ peer: PeerID) -> Bool { servers[peer] != nil }
 
+  func servers(of peer: PeerID) -> [ICEServer]? { servers[peer] }
+
   func gather(for peer: PeerID, from servers: [ICEServer]) {
     self.servers[peer] = servers
     begin(peer)

@@ -1,6 +1,6 @@
 internal import NIOCore
 internal import PeerConnection
-internal import TURN
+public import TURN
 public import Wire
 
 // Candidates that servers give.
@@ -19,6 +19,16 @@ extension PeerHub {
     if self.gatherer == nil { gatherer.renewedServers = { [weak self] in self?.renewedServers() ?? [] } }
     self.gatherer = gatherer
     gatherer.gather(for: id, from: servers)
+  }
+
+  /// Asks further servers for candidates of a peer that has been made already. Unknown peers are ignored.
+  public func ask(_ servers: [ICEServer], for id: PeerID) {
+    eventLoop.preconditionInEventLoop()
+    guard !servers.isEmpty else { return }
+    with(id) { connection, _ in
+      connection.resumeGathering()
+      gather(for: id, from: (gatherer?.servers(of: id) ?? []) + servers)
+    }
   }
 
   /// The addresses of this machine have changed: what servers have said no longer holds.

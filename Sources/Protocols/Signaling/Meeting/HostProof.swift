@@ -61,7 +61,8 @@ public struct RoomHosts: Sendable {
         throw .badSignature
       }
     } catch .wrongRecipient {
-      throw RoomError(.refused, "the proof is for a server of another name; this one is \(names.sorted().joined(separator: ", "))")
+      throw RoomError(
+        .refused, "the proof is for a server of another name; this one is \(names.sorted().joined(separator: ", "))")
     } catch {
       throw RoomError(.refused, "no proof that this is the room's child: \(error)")
     }

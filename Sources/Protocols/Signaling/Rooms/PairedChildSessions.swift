@@ -138,7 +138,9 @@ public struct PairedChildSessions: Sendable {
     _ sdp: String, _ id: PairedSessionID, _ parent: PairedPeer, _ message: SignedMessage, _ delivery: RoomDelivery,
     now: Instant
   ) throws(SignalingRefusal) -> [PairedChildAction] {
-    var session = sessions[id] ?? Session(
+    var session =
+      sessions[id]
+      ?? Session(
         state: .early(until: now), client: delivery.client, challenge: message.challenge)
     guard case .early = session.state else { throw .replayed }
     guard message.revision == 0 else { throw .unexpected }

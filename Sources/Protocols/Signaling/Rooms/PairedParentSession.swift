@@ -38,7 +38,9 @@ public struct PairedParentSession: Sendable {
   private let envelope: SignedEnvelope
   private let child: PairedPeer
   private let timing: PairedSessionTiming
-  private let client: String
+  /// A name for this session's client of the room alone: several programs of one parent do not replace each other, and
+  /// nobody else can guess it.
+  public let client: String
   private let session: String
   private let wallClock: WallClockReference?
   private var state: State = .fresh
@@ -58,8 +60,6 @@ public struct PairedParentSession: Sendable {
     self.child = child
     self.timing = timing
     session = RandomName.make(from: &random)
-    // A name for this connection alone: several programs of one parent do not replace each other in the room, and
-    // nobody else can guess it.
     client = RandomName.make(from: &random)
   }
 

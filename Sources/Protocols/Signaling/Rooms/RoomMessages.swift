@@ -17,7 +17,7 @@ public enum RoomReply: Hashable, Sendable {
   case registered(RoomRegistration)
   case message(RoomDelivery)
   case error(RoomError)
-  /// To a host elsewhere: its proof is accepted.
+  /// To a host elsewhere: its proof, or its newer presence, is accepted.
   case proved(iceServers: [RoomICEServer])
   /// The host's signed presence; nil when the host is not there. Only in rooms whose host is elsewhere.
   case presence(String?)

@@ -162,13 +162,15 @@ public struct RoomServer: Sendable {
 
   /// What only a host may do.
   private mutating func command(_ request: RoomRequest, _ id: RoomConnectionID, now: Instant) -> [RoomAction] {
-    guard case .registered(let member, _)? = connections[id], member.isHost, rooms[member.room]?.clients[member.room] == id
+    guard case .registered(let member, _)? = connections[id], member.isHost,
+      rooms[member.room]?.clients[member.room] == id
     else { return [.send(id, .error(RoomError(.notHost, "only the room's host may do this")))] }
     switch request {
     case .announce(let presence):
       guard presence.utf8.count <= Presence.maximumBytes else { return [.send(id, .error(Self.longPresence))] }
       rooms[member.room]?.presence = presence
-      return tell(member.room, .presence(presence))
+      // With credentials that count from now on.
+      return [.send(id, .proved(iceServers: iceServers(member.room, now)))] + tell(member.room, .presence(presence))
     case .vouch(let client):
       guard let vouched = vouch(for: client, in: member.room) else { return [] }
       return [.send(vouched, .vouched(iceServers: iceServers(client, now)))]

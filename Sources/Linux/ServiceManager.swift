@@ -3,7 +3,7 @@ internal import Glibc
 /// The service manager that started this process: systemd, or anything else that supports sd_notify(3). Each message is
 /// one datagram of `NAME=value` lines.
 public final class ServiceManager: Sendable {
-  enum Message: Hashable, Sendable {
+  public enum Message: Hashable, Sendable {
     /// The service is up.
     case ready
     /// The service is shutting down.
@@ -25,7 +25,7 @@ public final class ServiceManager: Sendable {
   }
 
   /// The longest interval between `alive` messages; nil without a watchdog.
-  let watchdogLimit: Duration?
+  public let watchdogLimit: Duration?
   private let address: sockaddr_un
   private let addressLength: socklen_t
   private let descriptor: Int32
@@ -50,7 +50,7 @@ public final class ServiceManager: Sendable {
   /// Sends all in one datagram, so that they take effect together. Never blocks. False if it could not be sent: nobody
   /// is listening, or the receive buffer is full.
   @discardableResult
-  func tell(_ messages: Message...) -> Bool {
+  public func tell(_ messages: Message...) -> Bool {
     let text = messages.map(\.line).joined(separator: "\n")
     return withUnsafePointer(to: address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in

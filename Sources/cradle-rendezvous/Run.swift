@@ -1,0 +1,49 @@
+import ArgumentParser
+import Commands
+import Linux
+import Logging
+import Rendezvous
+import Storage
+
+/// `cradle-rendezvous run`
+struct Run: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Runs the server in the foreground, until SIGTERM or Ctrl-C.")
+
+  @OptionGroup var directories: DirectoryOptions
+  @Option(help: "HTTPS address and port, in place of the configuration's; port 0 for any free one.")
+  var listen: String?
+  @Flag(help: "Log details, for debugging.")
+  var verbose = false
+
+  func run() async throws {
+    try ProcessProtection.apply()
+    var configuration = try directories.loadConfiguration()
+    if let listen {
+      guard let address = ListenAddress(listen) else {
+        throw Failure.badConfiguration("--listen \(listen) must be \(ListenAddress.allowed)")
+      }
+      configuration.listen = address
+    }
+    LoggingSystem.bootstrap { _ in ConsoleLog() }
+    var logger = Logger(label: "cradle-rendezvous")
+    logger.logLevel = verbose ? .debug : .info
+    let serviceManager = ServiceManager()
+    // Before the server starts, so that an early signal is not lost.
+    let signals = StopSignals()
+    let server: RendezvousServer
+    do {
+      server = try await RendezvousServer.start(
+        .init(
+          configuration: configuration, stateDirectory: directories.state, runtimeDirectory: directories.runtime),
+        logger: logger)
+    } catch {
+      serviceManager?.tellFailure("\(error)")
+      throw Failure.failed("\(error)")
+    }
+    serviceManager?.tell(.ready, .status("Serving at port \(server.port)"))
+    await signals.first()
+    serviceManager?.tell(.stopping)
+    await server.stop()
+  }
+}
