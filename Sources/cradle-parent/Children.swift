@@ -6,14 +6,18 @@ import Parent
 /// `cradle-parent children`
 struct Children: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists the paired children, and where each was last seen.")
+    abstract: "Lists the paired children, where each was last seen, and whether it is at its meeting places.")
 
   @OptionGroup var state: StateOptions
   @Flag(help: "Print one JSON object {children: [...]}.")
   var json = false
 
   func run() async throws {
-    let children = try await failing { try state.parent().pairs().records.map(ChildListing.init) }
+    let children = try await failing {
+      let list = PresenceList(state: try state.parent())
+      guard try list.needsLooking() else { return try await list.children() }
+      return try await withProgress("Looking at the meeting places") { try await list.children() }
+    }
     if json { return print(JSONLine.text(["children": children])) }
     if children.isEmpty { return print("No child is paired. Start with: cradle-parent discover") }
     print(Table.text([ChildListing.heading] + children.map(\.row)))

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from internet import CHILD_PORT, SERVER, Internet, Side
+from internet import CHILD_PORT, MEETING, SERVER, Internet, Side
 
 SECRET = "shared-with-the-test"
 
@@ -60,21 +60,75 @@ class Coturn:
         self.process.wait(5)
 
 
+class Rendezvous:
+    """On the public server, at port 443. It lends what coturn has."""
+
+    def __init__(self, program: str, world: Internet, folder: Path, servers: str):
+        self.program, self.world, self.folder = program, world, folder
+        self.configuration = folder / "rendezvous.yaml"
+        self.configuration.write_text(f"names: [{MEETING}]\nlisten: {MEETING}:443\nice-servers: {servers}\n")
+        self.log = folder / "rendezvous.log"
+        self.start()
+
+    def start(self) -> None:
+        runtime = ["--runtime-directory", str(self.folder / "meeting-run")]
+        self.process = subprocess.Popen(
+            ["ip", "netns", "exec", self.world.server, self.program, "run", "--config", str(self.configuration),
+             "--state-directory", str(self.folder / "meeting"), *runtime],
+            stdout=subprocess.DEVNULL, stderr=self.log.open("ab"))  # fmt: skip
+        deadline = time.monotonic() + 20
+        while True:
+            status = subprocess.run([self.program, "status", "--json", *runtime], capture_output=True, text=True)
+            if status.returncode == 0:
+                break
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise Failed(f"the rendezvous does not start: {self.log.read_text('utf-8', 'replace')[-500:]}")
+            time.sleep(0.1)
+        self.key = json.loads(status.stdout)["keySHA256"]
+
+    @property
+    def meetings(self) -> str:
+        """For the child's configuration."""
+        return f"[{{rendezvous: 'wss://{MEETING}', key-sha256: {self.key}}}]"
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait(5)
+
+
 class Child:
     """With a test picture and tone, on its side of the Internet."""
 
-    def __init__(self, program: str, side: Side, folder: Path, servers: str):
+    def __init__(self, program: str, side: Side, folder: Path, servers: str = "[]", meetings: str = "[]"):
         self.program, self.side, self.folder = program, side, folder
         configuration = folder / "child.yaml"
         configuration.write_text(
             f"name: Away\nlisten: 0.0.0.0:{CHILD_PORT}\ncameras: [{{id: cot, device: test, width: 320, height: 240}}]\n"
-            f"microphone: {{device: test}}\nspeaker: {{device: \"null\"}}\nlights: []\nice-servers: {servers}\n")
+            f"microphone: {{device: test}}\nspeaker: {{device: \"null\"}}\nlights: []\nice-servers: {servers}\naway: {{meetings: {meetings}}}\n")
         self.directories = ["--state-directory", str(folder / "state"), "--runtime-directory", str(folder / "run")]
         self.log = folder / "child.log"
+        self.configuration = configuration
+        self.start()
+
+    def start(self) -> None:
         self.process = subprocess.Popen(
-            [*side.prefix(), program, "run", "--config", str(configuration), *self.directories],
-            stdout=subprocess.DEVNULL, stderr=self.log.open("wb"))  # fmt: skip
+            [*self.side.prefix(), self.program, "run", "--config", str(self.configuration), *self.directories],
+            stdout=subprocess.DEVNULL, stderr=self.log.open("ab"))  # fmt: skip
         self.wait()
+
+    def wait_until_met(self) -> None:
+        """Until it is at its meeting place."""
+        deadline = time.monotonic() + 90
+        while True:
+            away = subprocess.run(
+                [*self.side.prefix(), self.program, "away", "--json", "--config", str(self.configuration), *self.directories],
+                capture_output=True, text=True)  # fmt: skip
+            states = [meeting["state"] for meeting in json.loads(away.stdout or "{}").get("meetings", [])]
+            if states and all(state == "present" for state in states):
+                return
+            if time.monotonic() > deadline:
+                raise Failed(f"the child is not at its meeting place: {away.stdout} {away.stderr}")
+            time.sleep(0.2)
 
     def wait(self) -> None:
         deadline = time.monotonic() + 20
@@ -93,17 +147,16 @@ class Parent:
         self.program, self.side = program, side
         self.state = ["--state-directory", str(folder / "parent")]
 
-    def pair_at_home(self, child: Child) -> None:
+    def pair_at_home(self, child: Child, address: str = f"127.0.0.1:{CHILD_PORT}") -> None:
         """In the child's network; there the child tells how it is reached from elsewhere."""
         window = subprocess.Popen(
             [child.program, "pair", "--json", *child.directories[2:]], stdout=subprocess.PIPE, text=True)
         assert window.stdout
         code = json.loads(window.stdout.readline())["code"]
         home = child.side.prefix()
-        address = f"127.0.0.1:{CHILD_PORT}"
         self.run(home, "pair", address, "--code", code)
         window.wait(10)
-        self.run(home, "status", "--child", address)
+        self.run(home, "status")
 
     def run(self, prefix: list[str], *arguments: str) -> None:
         done = subprocess.run([*prefix, self.program, *arguments, *self.state], capture_output=True, text=True, timeout=60)

@@ -19,6 +19,8 @@ from typing import Any, Self
 KINDS = ("none", "full-cone", "address-restricted", "port-restricted", "symmetric", "cgnat")
 
 SERVER = "192.0.2.2"
+#: The same machine's second address: rendezvous and relay both want port 443.
+MEETING = "192.0.2.3"
 CHILD_PORT = 8443
 
 
@@ -71,7 +73,7 @@ class Side:
         run("ip", "-n", self.host, "route", "add", "default", "via", gateway)
         for router, layer, _, inside in ends:
             run("ip", "netns", "exec", router, "sysctl", "-qw", "net.ipv4.ip_forward=1")
-            run("ip", "netns", "exec", router, "nft", "-f", "-", text=rules(layer, inside))
+            run("ip", "netns", "exec", router, "nft", "-f", "-", text=rules(layer, inside, self.internet.is_forwarded))
 
     def prefix(self) -> list[str]:
         return ["ip", "netns", "exec", self.host]
@@ -91,7 +93,9 @@ table ip office {{
 
 
 class Internet:
-    def __init__(self) -> None:
+    def __init__(self, is_forwarded: bool = True) -> None:
+        """is_forwarded: routers pass the child's TCP port on, as an owner has set it up."""
+        self.is_forwarded = is_forwarded
         self.tag = f"cradle-{os.getpid()}"
         self.namespaces: list[str] = []
         try:
@@ -99,6 +103,7 @@ class Internet:
             run("ip", "netns", "exec", self.core, "sysctl", "-qw", "net.ipv4.ip_forward=1")
             self.server = self.namespace("server")
             join(self.core, "server", "192.0.2.1/24", self.server, "eth0", f"{SERVER}/24")
+            run("ip", "-n", self.server, "addr", "add", f"{MEETING}/24", "dev", "eth0")
             run("ip", "-n", self.server, "route", "add", "default", "via", "192.0.2.1")
             self.child = Side(self, "child", "203.0.113.2", "203.0.113.1", "192.168.1")
             self.parent = Side(self, "parent", "198.51.100.2", "198.51.100.1", "192.168.2")
@@ -137,20 +142,21 @@ def join(first: str, first_device: str, first_address: str, second: str, second_
         run("ip", "-n", namespace, "link", "set", device, "up")
 
 
-def rules(kind: str, inside: str) -> str:
-    """nft's rules of a router. The child's HTTPS port is forwarded, as its owner has set it up."""
+def rules(kind: str, inside: str, is_forwarded: bool) -> str:
+    """nft's rules of a router."""
     mapping = "masquerade fully-random" if kind == "symmetric" else "masquerade"
     unasked = {
         "full-cone": f"iif wan udp dport 1024-65535 dnat to {inside}",
         "address-restricted": f"iif wan ip saddr @talked udp dport 1024-65535 dnat to {inside}",
     }.get(kind, "")
+    forwarded = f"iif wan tcp dport {CHILD_PORT} dnat to {inside}" if is_forwarded else ""
     note = "oif wan meta l4proto udp add @talked { ip daddr }" if kind == "address-restricted" else ""
     return f"""
 table ip router {{
   set talked {{ type ipv4_addr; flags dynamic, timeout; timeout 5m; }}
   chain prerouting {{
     type nat hook prerouting priority dstnat;
-    iif wan tcp dport {CHILD_PORT} dnat to {inside}
+    {forwarded}
     {unasked}
   }}
   chain postrouting {{

@@ -1,9 +1,10 @@
 """Every pair of ways to be connected: does the parent reach the child, and over which path?
 
-    matrix.py --child PROGRAM --parent PROGRAM [--json FILE] [ROW ...]
+    matrix.py --child PROGRAM --parent PROGRAM [--rendezvous PROGRAM] [--json FILE] [ROW ...]
 
 Needs root, nftables and coturn. A pair is as expected when picture and sound arrive, and the path is relayed only where no direct
-one can be found. The child's port 8443 is forwarded for signalling; its media is not. Prints a line for each row.
+one can be found. With --rendezvous no router forwards anything: both meet there, and it lends them the relay. Without, the child's
+port 8443 is forwarded for signalling; its media is not. Prints a line for each row.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import internet
-from ends import SECRET, Child, Coturn, Parent
+from ends import SECRET, Child, Coturn, Parent, Rendezvous
 from internet import CHILD_PORT, KINDS, SERVER, Internet
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Row:
 
     @property
     def name(self) -> str:
-        words = [self.child, self.parent, *(f"tcp-{port}" for port in self.only_tcp), *self.arguments[1:]]
+        ports = (port for port in self.only_tcp if port != CHILD_PORT)
+        words = [self.child, self.parent, *(f"tcp-{port}" for port in ports), *self.arguments[1:]]
         return "+".join(words)
 
 
@@ -45,7 +47,8 @@ def rows() -> list[Row]:
     matrix = [Row(ours, theirs, "udp" if internet.needs_relay(ours, theirs) else "direct") for ours, theirs in pairs]
     home = "port-restricted"
     return matrix + [
-        Row(home, home, "tcp", only_tcp=(CHILD_PORT, 3478)),
+        # 443: the rendezvous.
+        Row(home, home, "tcp", only_tcp=(CHILD_PORT, 443, 3478)),
         Row(home, home, "tls", only_tcp=(CHILD_PORT, 443)),
         Row(home, home, "udp", arguments=("--path", "relay")),
         Row("symmetric", "symmetric", "none", arguments=("--path", "direct"), says="a relay is needed"),
@@ -63,12 +66,16 @@ def path(seen: dict[str, Any]) -> str:
     return str(pair["local"].get("relayProtocol") or "udp")
 
 
-def try_row(row: Row, world: Internet, parent: Parent, authority: Path) -> dict[str, Any]:
+def try_row(row: Row, world: Internet, child: Child, parent: Parent, authority: Path) -> dict[str, Any]:
     world.child.connect(row.child)
     world.parent.connect(row.parent)
     if row.only_tcp:
         world.parent.let_through_only(row.only_tcp)
-    seen = parent.watch(f"{world.child.public}:{CHILD_PORT}", *row.arguments, authority=authority)
+    if world.is_forwarded:
+        seen = parent.watch(f"{world.child.public}:{CHILD_PORT}", *row.arguments, authority=authority)
+    else:
+        child.wait_until_met()
+        seen = parent.watch("Away", *row.arguments, authority=authority)
     came = path(seen)
     return {
         "row": row.name, "expected": row.expected, "path": came, "firstPictureMs": seen.get("timeToFirstFrameMs"),
@@ -80,6 +87,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--child", required=True)
     parser.add_argument("--parent", required=True)
+    parser.add_argument("--rendezvous")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(row.name for row in rows()))
     options = parser.parse_args()
@@ -87,17 +95,25 @@ def main() -> int:
     if unknown := set(options.rows) - {row.name for row in chosen}:
         parser.error(f"no row {', '.join(sorted(unknown))}")
     results = []
-    with tempfile.TemporaryDirectory(prefix="cradle-away-") as temporary, Internet() as world:
+    is_forwarded = options.rendezvous is None
+    with tempfile.TemporaryDirectory(prefix="cradle-away-") as temporary, Internet(is_forwarded) as world:
         folder = Path(temporary)
         world.child.connect("none")
         coturn = Coturn(world, folder)
         urls = [f"turn:{SERVER}:3478?transport=udp", f"turn:{SERVER}:3478?transport=tcp", f"turns:{SERVER}:443"]
-        child = Child(options.child, world.child, folder, f"[{{urls: {urls}, secret: {SECRET}}}]")
+        servers = f"[{{urls: {urls}, secret: {SECRET}}}]"
+        meeting = None if is_forwarded else Rendezvous(options.rendezvous, world, folder, servers)
+        child = (
+            Child(options.child, world.child, folder, meetings=meeting.meetings)
+            if meeting
+            else Child(options.child, world.child, folder, servers)
+        )
         try:
             parent = Parent(options.parent, world.parent, folder)
-            parent.pair_at_home(child)
+            # With its public address it is known to the parent; from elsewhere nothing answers there.
+            parent.pair_at_home(child, *([f"{world.child.public}:{CHILD_PORT}"] if meeting else []))
             for row in chosen:
-                result = try_row(row, world, parent, folder / "authority.pem")
+                result = try_row(row, world, child, parent, folder / "authority.pem")
                 results.append(result)
                 first = result["firstPictureMs"]
                 print(f"{'ok   ' if result['isAsExpected'] else 'WRONG'} {row.name}: {result['path']}"
@@ -107,6 +123,8 @@ def main() -> int:
         finally:
             child.close()
             coturn.close()
+            if meeting:
+                meeting.close()
         wrong = [result for result in results if not result["isAsExpected"]]
         if wrong:
             print(child.log.read_text("utf-8", "replace")[-3000:], file=sys.stderr)

@@ -6,6 +6,7 @@ internal import NIOCore
 internal import Pairing
 internal import Server
 internal import Storage
+internal import TURN
 internal import Wire
 
 /// Carries out what the commands ask over the daemon's socket. Confined to the event loop, hence `@unchecked Sendable`.
@@ -16,11 +17,13 @@ final class AdminCommands: @unchecked Sendable {
   private let report: StatusReporter
   private let notifiers: NotifierBoard
   private let recording: RecordingService
+  private let meetings: MeetingBoard
+  private let servers: ServerBook
   private let logger: Logger
 
   init(
     loop: any EventLoop, tokens: TokenBook, pairing: PairingService, report: StatusReporter, notifiers: NotifierBoard,
-    recording: RecordingService, logger: Logger
+    recording: RecordingService, meetings: MeetingBoard, servers: ServerBook, logger: Logger
   ) {
     self.loop = loop
     self.tokens = tokens
@@ -28,6 +31,8 @@ final class AdminCommands: @unchecked Sendable {
     self.report = report
     self.notifiers = notifiers
     self.recording = recording
+    self.meetings = meetings
+    self.servers = servers
     self.logger = logger
   }
 
@@ -84,6 +89,11 @@ final class AdminCommands: @unchecked Sendable {
         throw AdminError(error.message)
       }
       return "{}"
+    case .away:
+      return encodeJSON(
+        AwayReport(
+          relay: servers.away.relay.rawValue, meetings: meetings.meetings,
+          lentServers: meetings.lentServers.map(\.description)))
     case .notifyTest(let name):
       throw unknownNotifier(name)
     case .pairOpen, .pairWait, .recordings:

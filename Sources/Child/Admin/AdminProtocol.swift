@@ -30,6 +30,8 @@ public enum AdminProtocol {
     case recordings
     /// Begins or ends a recording by hand: `RecordingList`.
     case record(Bool)
+    /// `AwayReport`
+    case away
   }
 
   /// Has either `result` (JSON, as the command prints it) or `error`.

@@ -93,6 +93,11 @@ final class MeetingBoard: @unchecked Sendable {
     host(place)?.dismiss(client, reason: reason)
   }
 
+  /// Addresses of this machine have come or gone.
+  func addressesChanged(_ own: Set<IPAddress>) {
+    for entry in entries { entry.host.addressesChanged(own) }
+  }
+
   /// Leaves all places.
   func close() {
     renewal.cancel()

@@ -27,7 +27,7 @@ public struct Doctor: Sendable {
 
   /// Most labels of the findings, for column widths.
   public var labels: [String] {
-    ["state directory"] + configuration.cameras.map { "camera \($0.id)" }
+    ["state directory", "from elsewhere"] + configuration.cameras.map { "camera \($0.id)" }
       + configuration.lights.map { "light \($0.id)" }
       + configuration.cameras.filter { $0.infrared != .off }.map { "infrared \($0.id)" }
   }
@@ -61,6 +61,8 @@ public struct Doctor: Sendable {
     WirelessCheck.run(files).forEach(found)
     if let power = PowerCheck.run(files) { found(power) }
     if let temperature = TemperatureCheck.run(files) { found(temperature) }
+    let away = AwayCheck(configuration: configuration, child: daemon.report?.id, report: daemon.away)
+    await away.run(looking: looking, found: found)
     looking("the encoder")
     EncoderCheck.run(configuration, daemon: daemon).forEach(found)
   }

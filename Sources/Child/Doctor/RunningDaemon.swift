@@ -5,7 +5,7 @@ internal import Server
 
 /// The state of the daemon, as seen from another process.
 public enum RunningDaemon: Sendable {
-  case running(StatusReport, process: Int?)
+  case running(StatusReport, process: Int?, away: AwayReport? = nil)
   /// Nothing listens at its socket.
   case stopped(socket: String)
   /// This user may not connect to its socket.
@@ -19,13 +19,9 @@ public enum RunningDaemon: Sendable {
   public static func ask(runtimeDirectory: String, stateDirectory: String) -> RunningDaemon {
     let socket = runtimeDirectory + "/" + AdminProtocol.socketName
     do throws(CommandClientError) {
-      let line = try CommandClient.ask(path: socket, line: Array(encodeJSON(AdminProtocol.Request.status).utf8))
-      guard
-        let answer = try? JSON(line, maximumBytes: AdminProtocol.maximumBytes).decode(AdminProtocol.Response.self),
-        let result = answer.result,
-        let report = try? JSON(Array(result.utf8), maximumBytes: AdminProtocol.maximumBytes).decode(StatusReport.self)
-      else { return .silent(socket: socket) }
-      return .running(report, process: SystemFiles().number("\(stateDirectory)/lock"))
+      guard let report = try ask(.status, StatusReport.self, socket) else { return .silent(socket: socket) }
+      return .running(
+        report, process: SystemFiles().number("\(stateDirectory)/lock"), away: try? ask(.away, AwayReport.self, socket))
     } catch {
       switch error {
       case .notRunning: return .stopped(socket: socket)
@@ -35,23 +31,38 @@ public enum RunningDaemon: Sendable {
     }
   }
 
-  var report: StatusReport? {
-    if case .running(let report, _) = self { report } else { nil }
+  /// Nil for an answer that cannot be read.
+  private static func ask<Result: Decodable>(
+    _ request: AdminProtocol.Request, _: Result.Type, _ socket: String
+  ) throws(CommandClientError) -> Result? {
+    let line = try CommandClient.ask(path: socket, line: Array(encodeJSON(request).utf8))
+    guard let answer = try? JSON(line, maximumBytes: AdminProtocol.maximumBytes).decode(AdminProtocol.Response.self),
+      let result = answer.result
+    else { return nil }
+    return try? JSON(Array(result.utf8), maximumBytes: AdminProtocol.maximumBytes).decode(Result.self)
+  }
+
+  public var report: StatusReport? {
+    if case .running(let report, _, _) = self { report } else { nil }
   }
 
   var process: Int? {
-    if case .running(_, let process) = self { process } else { nil }
+    if case .running(_, let process, _) = self { process } else { nil }
+  }
+
+  public var away: AwayReport? {
+    if case .running(_, _, let away) = self { away } else { nil }
   }
 
   /// The finding about the daemon itself.
   func finding(version: String) -> Finding {
     let what = "daemon"
     switch self {
-    case .running(let report, _) where report.version != version:
+    case .running(let report, _, _) where report.version != version:
       return Finding(
         what, .warning, "it runs version \(report.version), and this program is \(version)",
         remedy: "sudo systemctl restart cradle-child")
-    case .running(let report, _):
+    case .running(let report, _, _):
       let viewers = report.viewers.count
       return Finding(
         what, .ok,

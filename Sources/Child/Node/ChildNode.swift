@@ -144,7 +144,7 @@ public final class ChildNode: Sendable {
       root: root, logger: logger)
     let admin = AdminCommands(
       loop: loop, tokens: tokens, pairing: pairing, report: report, notifiers: notifiers, recording: recording,
-      logger: logger)
+      meetings: meetings, servers: viewers.servers, logger: logger)
 
     let resolver = HostResolver()
     try await loop.submit {
@@ -152,6 +152,9 @@ public final class ChildNode: Sendable {
       viewers.hub.onEvent = { [weak viewers] peer, event in viewers?.handle(event, of: peer) }
       media.relay.receiver = viewers
       viewers.servers.lent = { meetings.lentServers }
+      viewers.hub.onAddressesChanged = { [weak viewers] in
+        if let own = viewers?.hub.ownAddresses { meetings.addressesChanged(own) }
+      }
       signal.open(in: rooms, id: profile.id)
       control.start()
       tokens.onEnded.append { [weak viewers] _ in viewers?.credentialsChanged() }

@@ -1,4 +1,5 @@
 public import Signaling
+public import Wire
 
 /// The child's end of a meeting place: a server on the Internet where parents find the child and leave signed messages for
 /// it. The place sees who meets whom and when; it cannot read pictures or sound, and a message that it makes up is refused.
@@ -20,6 +21,11 @@ public protocol MeetingHost: AnyObject {
   func vouch(for client: String)
   /// This client is none. `reason` is for a person.
   func dismiss(_ client: String, reason: String)
+  /// Addresses of this machine have come or gone, so the connection may be dead without a word: from an address that is
+  /// gone it is made anew at once, any other has to show that it lives.
+  ///
+  /// - Parameter own: the addresses that this machine has now.
+  func addressesChanged(_ own: Set<IPAddress>)
   /// Leaves the place, so that parents know at once. `done` is called on the event loop when the place has been told, or
   /// cannot be. No event follows.
   func close(then done: @escaping () -> Void)

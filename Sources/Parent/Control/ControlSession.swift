@@ -138,5 +138,6 @@ public final class ControlSession: @unchecked Sendable {
     }.get()
     await endpoint.shutDown(sayingGoodbye: true)
     await endpoint.stopLoop()
+    await child.away.writes.finish()
   }
 }

@@ -34,7 +34,7 @@ public struct ParentDoctor: Sendable {
   }
 
   /// The longest label that a finding will have, for the width of the column.
-  public static let labels = ["state directory"]
+  public static let labels = ["state directory", "from elsewhere"]
 
   /// Milliseconds. Clocks in a house differ by less, unless one is wrong.
   private static let clockLimit: Double = 2000
@@ -51,6 +51,7 @@ public struct ParentDoctor: Sendable {
     var result = Result()
     guard let paired = await find(child, saying, found) else { return result }
     result.child = paired.record
+    await AwayProbe(child: paired).run(saying, found: found)
     let permissions = paired.record.permissions
     found(Self.finding(permissions, expiresAt: paired.record.expiresAt))
     saying("Connecting to “\(paired.record.name)” …")

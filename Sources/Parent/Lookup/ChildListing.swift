@@ -16,6 +16,9 @@ public struct ChildListing: Encodable, Hashable, Sendable {
   public let host: String?
   public let addresses: [String]
   public let port: UInt16?
+  /// Whether it is at its meeting places now: `present`, `absent`, or `unreachable` where none of them answers. Left out
+  /// for a child without one.
+  public var presence: String?
 
   public init(_ record: PairRecord) {
     id = record.id
@@ -29,14 +32,15 @@ public struct ChildListing: Encodable, Hashable, Sendable {
     port = record.lastAddress?.port
   }
 
-  public static let heading = ["ID", "NAME", "MAY", "LAST SEEN", "WHERE", "EXPIRES"]
+  public static let heading = ["ID", "NAME", "MAY", "LAST SEEN", "WHERE", "PRESENT", "EXPIRES"]
 
   /// Cells of a row under `heading`.
   public var row: [String] {
     let address = addresses.first.map { $0.contains(":") ? "[\($0)]" : $0 } ?? host
     let place = address.flatMap { address in port.map { "\(address):\($0)" } }
     return [
-      id, name, permissions.joined(separator: ","), Self.time(lastSeenAt), place ?? "unknown", Self.time(expiresAt),
+      id, name, permissions.joined(separator: ","), Self.time(lastSeenAt), place ?? "unknown",
+      presence ?? "-", Self.time(expiresAt),
     ]
   }
 

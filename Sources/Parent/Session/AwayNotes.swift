@@ -8,6 +8,7 @@ internal import TURN
 final class AwayNotes: Sendable {
   private let child: String
   private let state: ParentState
+  let writes = PendingWrites()
   private let known: Mutex<Known>
 
   private struct Known {
@@ -62,10 +63,9 @@ final class AwayNotes: Sendable {
     if isNew { write { try $0.remember(address: "\(address)", of: child) } }
   }
 
-  /// On another thread: the disk may be slow.
   private func write(_ change: @escaping @Sendable (inout AwayStore) throws -> Void) {
     let state = state
-    Task { try? state.changeAway(change) }
+    writes.add { try? state.changeAway(change) }
   }
 }
 

@@ -107,13 +107,9 @@ final class RoomConnection {
   private func noteReached() {
     guard let line else { return }
     let child = child
-    // Not on the event loop: the disk may be slow.
-    guard let address = line.address else {
-      Task { child.noteMet() }
-      return
-    }
+    guard let address = line.address else { return child.away.writes.add { child.noteMet() } }
     let (remote, reach) = (line.remote, line.reach)
-    Task { child.noteReached(at: address, remote: remote, reach: reach) }
+    child.away.writes.add { child.noteReached(at: address, remote: remote, reach: reach) }
   }
 
   private func connected(_ outcome: ChildConnector.Outcome) {

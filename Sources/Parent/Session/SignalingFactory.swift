@@ -42,6 +42,11 @@ struct SignalingFactory {
     }
   }
 
+  /// Waits for what is being written of the child.
+  func finishWrites() async {
+    if case .room(let child, _) = source { await child.away.writes.finish() }
+  }
+
   func close() {
     if case .whep(_, let client) = source { client.close() }
   }

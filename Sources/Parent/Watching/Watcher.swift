@@ -202,6 +202,7 @@ public final class Watcher: @unchecked Sendable {
     }.flatMap { $0 }.get()
     await endpoint.shutDown(sayingGoodbye: leaving != .vanish)
     try? await loop.submit { self.signaling.close() }.get()
+    await signaling.finishWrites()
     video.stop()
     voice?.stop()
     audio.stop()

@@ -2,7 +2,7 @@ internal import Messages
 public import NIOCore
 internal import Server
 internal import Signaling
-internal import Wire
+public import Wire
 
 /// The child at a `cradle-rendezvous`: the host of the room with the child's id. INTERFACES.md, "Meeting places".
 public final class RendezvousHost: MeetingHost {
@@ -34,8 +34,17 @@ public final class RendezvousHost: MeetingHost {
   private var retry = MeetingRetry()
   private var patience: Scheduled<Void>?
 
+  /// Asks for a sign of life.
+  private var pulse: Scheduled<Void>?
+
   /// For `registered` and for `proved` together.
   private static let limit: TimeAmount = .seconds(10)
+  /// Two packets a minute are enough to keep a router's entry (RFC 5382 asks for two hours, some forget after five
+  /// minutes), and to find out that a router has forgotten it all. Whoever comes to meet the child makes the server look
+  /// after it.
+  private static let interval: TimeAmount = .seconds(120)
+  /// Mobile networks take up to two seconds.
+  private static let patienceForPulse: TimeAmount = .seconds(8)
 
   /// - Parameters:
   ///   - child: the child's id.
@@ -72,8 +81,24 @@ public final class RendezvousHost: MeetingHost {
     command(.dismiss(client: client, reason: reason))
   }
 
+  public func addressesChanged(_ own: Set<IPAddress>) {
+    switch state {
+    case .registering(let socket), .present(let socket):
+      if let local = socket.localAddress?.ip, !own.contains(local) { return again(at: .zero) }
+      socket.verify(within: .seconds(3))
+    case .connecting(let client):
+      client.cancel()
+      again(at: .zero)
+    case .waiting:
+      // What has failed without a network may work with one.
+      if !own.isEmpty { again(at: .seconds(1)) }
+    case .idle, .closed: break
+    }
+  }
+
   public func close(then done: @escaping () -> Void) {
     patience?.cancel()
+    pulse?.cancel()
     switch state {
     case .connecting(let client): client.cancel()
     case .waiting(let retry): retry.cancel()
@@ -134,6 +159,7 @@ public final class RendezvousHost: MeetingHost {
       patience?.cancel()
       state = .present(socket)
       retry.succeeded()
+      beat()
       onEvent(.present)
       if !servers.isEmpty { onEvent(.iceServers(servers)) }
     case (.proved(let servers), .present):
@@ -148,22 +174,38 @@ public final class RendezvousHost: MeetingHost {
     }
   }
 
+  private func beat() {
+    pulse?.cancel()
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    pulse = loop.scheduleTask(in: Self.interval) {
+      guard case .present(let socket) = bound.value.state else { return }
+      socket.verify(within: Self.patienceForPulse)
+      bound.value.beat()
+    }
+  }
+
   /// Tries again later.
   private func fail(_ reason: String) {
     if case .closed = state { return }
+    again(at: .nanoseconds(retry.next(jitter: .random(in: 0...1)).nanoseconds))
+    onEvent(.absent(reason: reason))
+  }
+
+  /// Gives up what there is and connects anew.
+  private func again(at delay: TimeAmount) {
     patience?.cancel()
+    pulse?.cancel()
+    if case .waiting(let retry) = state { retry.cancel() }
     if let socket = state.socket {
       socket.onText = { _ in }
       socket.onClose = { _ in }
       socket.drop()
     }
-    let delay = retry.next(jitter: .random(in: 0...1))
     let bound = NIOLoopBound(self, eventLoop: loop)
     state = .waiting(
-      loop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) {
+      loop.scheduleTask(in: delay) {
         bound.value.state = .idle
         bound.value.connect()
       })
-    onEvent(.absent(reason: reason))
   }
 }

@@ -3,11 +3,10 @@ internal import Server
 internal import Signaling
 
 extension RendezvousPlace {
-  /// A child stays connected for months: two packets a minute are enough to keep a router's entry (RFC 5382 asks for two
-  /// hours, some forget after five minutes). Whoever comes to meet it makes the server look after it.
+  /// The host asks for signs of life by itself.
   static var hostLimits: WebSocketLimits {
     var limits = WebSocketLimits()
-    limits.pingInterval = .seconds(120)
+    limits.pingInterval = .hours(24)
     return limits
   }
 

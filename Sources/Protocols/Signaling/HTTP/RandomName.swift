@@ -1,9 +1,9 @@
 internal import Wire
 
 /// Unguessable names: sessions, challenges, clients of rooms.
-enum RandomName {
+public enum RandomName {
   /// 128 bits in base64url, 22 characters.
-  static func make(from random: inout some RandomNumberGenerator) -> String {
+  public static func make(from random: inout some RandomNumberGenerator) -> String {
     Base64URL.encode((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) })
   }
 }

@@ -1,0 +1,52 @@
+internal import Frames
+internal import Health
+internal import Meeting
+internal import NIOCore
+internal import NIOPosix
+internal import Pairing
+internal import Server
+internal import Wire
+
+/// How this machine reaches a child from outside its house: the meeting places and servers that the child has told of.
+struct AwayProbe {
+  let child: PairedChild
+
+  func run(_ saying: (String) -> Void, found: (Finding) -> Void) async {
+    let (meetings, servers) = (child.away.meetings, child.away.servers)
+    guard !meetings.isEmpty || !servers.isEmpty else {
+      return found(
+        Finding(
+          "from elsewhere", .unknown,
+          "the child has named no meeting place and no server, so it is reached at home or by VPN"))
+    }
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let loop = group.next()
+    for place in meetings {
+      saying("Looking at \(place) …")
+      found(Self.finding(place, await MeetingProbe.run(place, child: child.record.id, on: loop)))
+    }
+    if !servers.isEmpty {
+      saying("Trying the STUN and TURN servers …")
+      let verdict = await NetworkProbe.run(servers, on: loop, now: { MonotonicClock.now })
+      for case .failed(let reason) in verdict.answers.map(\.outcome) {
+        found(Finding("server", .warning, reason, remedy: "sudo cradle-child away   # on the child"))
+      }
+      found(
+        Finding(
+          "from elsewhere", verdict.isUnreachable ? .warning : .ok, "this network: \(verdict.summary)",
+          remedy: verdict.isUnreachable ? "A VPN, or a TURN server that is reached over TLS: docs/AWAY.md." : nil))
+    }
+    try? await group.shutdownGracefully()
+  }
+
+  private static func finding(_ place: MeetingPlace, _ failure: MeetingFailure?) -> Finding {
+    let what = "meeting place"
+    return switch failure {
+    case nil: Finding(what, .ok, "\(place): the child is there")
+    case .absent?:
+      Finding(what, .problem, "\(place): the child is not there", remedy: "sudo cradle-child away   # on the child")
+    case .unreachable(let reason)?:
+      Finding(what, .warning, "\(place): \(reason)", remedy: "Is this network connected? Then look at that server.")
+    }
+  }
+}
