@@ -111,11 +111,15 @@ test-faults: setup-faults $(PAGES) ## breaks things on purpose, measures when so
 	swift build --product cradle-parent
 	@$(SUDO) $(PYTHON) Tests/Faults/run $(if $(QUICK),--quick) $(addprefix --row ,$(ROW)) --json $(BUILD)/faults.json
 
-test-away: setup-test ## tries every pair of home networks with a real TURN server, in network namespaces (3 min)
+AWAY_PROGRAMS := --child $(BUILD)/debug/cradle-child --parent $(BUILD)/debug/cradle-parent
+test-away: setup-test ## tries every pair of home networks with real servers, in network namespaces (8 min)
 	swift build --product cradle-child
 	swift build --product cradle-parent
-	@$(SUDO) $(PYTHON) Tests/Away/matrix.py --child $(BUILD)/debug/cradle-child --parent $(BUILD)/debug/cradle-parent
-	@$(SUDO) $(PYTHON) Tests/Away/renewal.py --child $(BUILD)/debug/cradle-child --parent $(BUILD)/debug/cradle-parent
+	swift build --product cradle-rendezvous
+	@$(SUDO) $(PYTHON) Tests/Away/matrix.py $(AWAY_PROGRAMS) --rendezvous $(BUILD)/debug/cradle-rendezvous
+	@$(SUDO) $(PYTHON) Tests/Away/matrix.py $(AWAY_PROGRAMS)
+	@$(SUDO) $(PYTHON) Tests/Away/meeting.py $(AWAY_PROGRAMS) --rendezvous $(BUILD)/debug/cradle-rendezvous
+	@$(SUDO) $(PYTHON) Tests/Away/renewal.py $(AWAY_PROGRAMS)
 
 test-hardware: setup-viewer deb ## runs child and package in a virtual machine with a camera and a sound card
 	VENV=$(VENV) Tests/Hardware/run $(BUILD)/release $(BUILD)/debian

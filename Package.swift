@@ -350,7 +350,7 @@ let checks: [Target] = [
     "Interop",
     needs: [
       "Wire", "TURN", "Control", "Identity", "SecureTransport", "Server", "Parent", "cradle-child", "cradle-parent",
-      "TestSupport", product("NIOCore", nio), product("NIOPosix", nio),
+      "cradle-rendezvous", "TestSupport", product("NIOCore", nio), product("NIOPosix", nio),
     ],
     exclude: ["peers", "demo.py", "package.sh", "release.sh"]),
   tests(

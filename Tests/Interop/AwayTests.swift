@@ -8,20 +8,37 @@ extension RealPeers {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
 
-    @Test func theParentFindsAPathAndARelayOnlyWhereItIsNeeded() throws {
+    @Test func theParentMeetsTheChildAndARelayIsUsedOnlyWhereItIsNeeded() throws {
       let rows = [
         "none+port-restricted", "full-cone+symmetric", "port-restricted+port-restricted", "cgnat+cgnat",
-        "port-restricted+symmetric", "symmetric+symmetric", "port-restricted+port-restricted+tcp-8443+tcp-443",
+        "port-restricted+symmetric", "symmetric+symmetric", "port-restricted+port-restricted+tcp-443",
         "port-restricted+port-restricted+relay", "symmetric+symmetric+direct",
       ]
+      let (output, log, status) = try run("matrix.py", ["--rendezvous", Self.rendezvous] + rows)
+      #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))
+      #expect(output.contains("\(rows.count) of \(rows.count) as expected"), Comment(rawValue: output))
+    }
+
+    @Test func theParentFindsAPathToAForwardedPort() throws {
+      let rows = ["port-restricted+port-restricted", "symmetric+symmetric"]
       let (output, log, status) = try run("matrix.py", rows)
       #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))
       #expect(output.contains("\(rows.count) of \(rows.count) as expected"), Comment(rawValue: output))
     }
 
+    @Test(arguments: ["place-killed", "parent-moves", "child-moves", "child-stopped", "child-without-power"])
+    func aMeetingPlaceEndsNoSessionAndSaysWhoIsThere(row: String) throws {
+      let (output, log, status) = try run("meeting.py", ["--rendezvous", Self.rendezvous, row])
+      #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))
+    }
+
     @Test func nothingIsLostWhenTheRelaysCredentialsEnd() throws {
       let (output, log, status) = try run("renewal.py", ["--seconds", "40", "--lifetime", "20"])
       #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))
+    }
+
+    private static var rendezvous: String {
+      ChildProcess.program.deletingLastPathComponent().appending(path: "cradle-rendezvous").path
     }
 
     private func run(_ script: String, _ arguments: [String]) throws -> (String, String, Int32) {

@@ -233,6 +233,16 @@ import Wire
     #expect(parent.receive(.vouched(iceServers: lent), now: lab.now) == [.iceServers(lent)])
   }
 
+  @Test func aChildThatIsFoundGoneWhileItShouldAnswerIsAbsent() throws {
+    var lab = SignalingLab()
+    let node = LabNode()
+    let statement = Self.child(&lab)
+    var parent = Self.parent(node, of: lab)
+    #expect(Self.message(try Self.offer(&parent, .elsewhere(presence: statement), in: lab)) != nil)
+    #expect(parent.receive(.presence(statement), now: lab.now).isEmpty)
+    #expect(parent.receive(.presence(nil), now: lab.now) == [.failed(.absent)])
+  }
+
   @Test func aPlaceCannotRepeatWhatWasLeftThere() throws {
     var lab = SignalingLab()
     let node = LabNode()

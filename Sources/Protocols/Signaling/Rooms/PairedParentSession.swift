@@ -189,6 +189,9 @@ public struct PairedParentSession: Sendable {
       return receive(delivery)
     case (.error(let error), .registering), (.error(let error), .offering), (.error(let error), .farewell):
       return fail(.room(error))
+    case (.presence(nil), .offering), (.presence(nil), .farewell):
+      // The meeting place has looked after the child, and it does not answer there.
+      return fail(.absent)
     case (.vouched(let servers), .offering), (.vouched(let servers), .open):
       return servers.isEmpty ? [] : [.iceServers(servers)]
     case (.registered, _), (.message, _), (.error, _), (.proved, _), (.presence, _), (.vouched, _):
