@@ -41,7 +41,7 @@ BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
 VIEWER_PYTHON := aiortc aiohttp axe-core-python cryptography numpy websockets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-viewer setup-test setup-faults setup-bench build demo test test-away test-faults test-hardware test-arm64 fuzz soak bench bench-network format lint install uninstall setup-deb setup-cross deb test-package test-release clean
+.PHONY: help setup setup-demo setup-viewer setup-test setup-faults setup-bench build demo test test-away test-faults test-hardware test-arm64 fuzz soak bench bench-away bench-network format lint install uninstall setup-deb setup-cross deb test-package test-release clean
 
 help: ## lists the targets
 	@echo "Cradle: a baby monitor that a family owns. Targets:"
@@ -162,6 +162,14 @@ bench: setup-bench ## measures against GStreamer and libvpx, prints ratios
 	swift build $(RELEASE) --product cradle-benchmarks
 	$(VENV)/bin/python Tests/Benchmarks/bench.py --child $(BUILD)/release/cradle-child \
 	  --parent $(BUILD)/release/cradle-parent --benchmarks $(BUILD)/release/cradle-benchmarks
+
+AWAY_FIGURES := port-restricted+port-restricted symmetric+symmetric port-restricted+port-restricted+tcp-443
+bench-away: setup-bench ## measures meeting away from home: first pictures with a round trip of 50 ms, what a rendezvous costs
+	@$(MAKE) --no-print-directory build
+	swift build $(RELEASE) --product cradle-rendezvous
+	@$(SUDO) $(PYTHON) Tests/Away/matrix.py --child $(BUILD)/release/cradle-child --parent $(BUILD)/release/cradle-parent \
+	  --rendezvous $(BUILD)/release/cradle-rendezvous --round-trip 50 --times 5 $(AWAY_FIGURES)
+	@ulimit -n $$(ulimit -Hn) && $(VENV)/bin/python Tests/Benchmarks/rendezvous_bench.py --rendezvous $(BUILD)/release/cradle-rendezvous
 
 bench-network: setup-bench ## measures picture and sound over bad networks (CASE=name SEEDS=n SECONDS=n PEERS=ours,webrtcbin; QUICK=1)
 	@$(MEASURING_TESTS)

@@ -208,7 +208,7 @@ let programs: [Target] = [
   .executableTarget(
     name: "cradle-rendezvous",
     dependencies: [
-      "Commands", "Linux", "Rendezvous", "Server", "Storage", "DeviceNames",
+      "Commands", "Linux", "Rendezvous", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log"),
     ], path: "Sources/cradle-rendezvous", swiftSettings: strict),
   .executableTarget(

@@ -30,8 +30,10 @@ public struct AwayStore: Sendable {
     var addresses: [String] = []
     /// Nil in files of earlier versions.
     var meetings: [MeetingDocument]?
+    /// Our own address when the child was last met at a meeting place; nil once it was reached at home.
+    var metFrom: String?
 
-    var isEmpty: Bool { iceServers.isEmpty && addresses.isEmpty && meetings?.isEmpty ?? true }
+    var isEmpty: Bool { iceServers.isEmpty && addresses.isEmpty && meetings?.isEmpty ?? true && metFrom == nil }
   }
 
   private struct Content: Codable {
@@ -71,6 +73,16 @@ public struct AwayStore: Sendable {
   public mutating func remember(address: String, of child: String) throws(StoreError) {
     var entry = entry(of: child)
     entry.addresses = Array(([address] + entry.addresses.filter { $0 != address }).prefix(Self.maximumAddresses))
+    try save(entry)
+  }
+
+  /// Our own address when the child was last met at a meeting place; nil if it was reached otherwise since.
+  public func metFrom(of child: String) -> String? { entry(of: child).metFrom }
+
+  /// Replaces that. Throws `StoreError.file`; nothing has changed then.
+  public mutating func remember(metFrom address: String?, of child: String) throws(StoreError) {
+    var entry = entry(of: child)
+    entry.metFrom = address
     try save(entry)
   }
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+from pathlib import Path
 from typing import Any, Self
 
 #: The ways in which a host may be connected, by mapping and filtering (RFC 4787 sections 4.1 and 5).
@@ -44,11 +46,13 @@ class Side:
         self.public, self.gateway, self.home = public, gateway, home
         self.host = internet.namespace(f"{name}-host")
         self.routers: list[str] = []
+        self.line: subprocess.Popen[str] | None = None
 
     def connect(self, kind: str) -> None:
         """Through routers of this kind; whatever was there before is gone."""
         wan = f"{self.name}-wan"
         core = self.internet.core
+        self.end_line()
         for router in self.routers:
             self.internet.remove(router)
         self.routers = []
@@ -62,18 +66,37 @@ class Side:
         for index, layer in enumerate(layers):
             router = self.internet.namespace(f"{self.name}-router{index}")
             self.routers.append(router)
-            join(outer, device, subnet, router, "wan", f"{address}/24")
+            self.join(outer, device, subnet, router, "wan", f"{address}/24")
             run("ip", "-n", router, "route", "add", "default", "via", gateway)
             is_last = index == len(layers) - 1
             inner = self.home if is_last else "100.64.0"
             ends.append((router, layer, f"{inner}.1", f"{inner}.{10 if is_last else 2}"))
             outer, device, subnet = router, "lan", f"{inner}.1/24"
             address, gateway = f"{inner}.{10 if is_last else 2}", f"{inner}.1"
-        join(outer, device, subnet, self.host, "eth0", f"{address}/24")
+        self.join(outer, device, subnet, self.host, "eth0", f"{address}/24")
         run("ip", "-n", self.host, "route", "add", "default", "via", gateway)
         for router, layer, _, inside in ends:
             run("ip", "netns", "exec", router, "sysctl", "-qw", "net.ipv4.ip_forward=1")
             run("ip", "netns", "exec", router, "nft", "-f", "-", text=rules(layer, inside, self.internet.is_forwarded))
+
+    def join(self, outer: str, device: str, subnet: str, inner: str, inner_device: str, address: str) -> None:
+        """The line to the core may be a long one."""
+        milliseconds = self.internet.delays.get(self.name, 0) if outer == self.internet.core else 0
+        if not milliseconds:
+            return join(outer, device, subnet, inner, inner_device, address)
+        program = Path(__file__).with_name("long_line.py")
+        self.line = subprocess.Popen(
+            [sys.executable, str(program), outer, device, inner, inner_device, str(milliseconds)], stdout=subprocess.PIPE, text=True)
+        assert self.line.stdout and self.line.stdout.readline().strip() == "ready"
+        for namespace, name, own in ((outer, device, subnet), (inner, inner_device, address)):
+            run("ip", "-n", namespace, "addr", "add", own, "dev", name)
+            run("ip", "-n", namespace, "link", "set", name, "up")
+
+    def end_line(self) -> None:
+        if self.line:
+            self.line.kill()
+            self.line.wait()
+            self.line = None
 
     def prefix(self) -> list[str]:
         return ["ip", "netns", "exec", self.host]
@@ -93,9 +116,11 @@ table ip office {{
 
 
 class Internet:
-    def __init__(self, is_forwarded: bool = True) -> None:
-        """is_forwarded: routers pass the child's TCP port on, as an owner has set it up."""
+    def __init__(self, is_forwarded: bool = True, delays: dict[str, float] | None = None) -> None:
+        """is_forwarded: routers pass the child's TCP port on, as an owner has set it up. delays: of the lines to the core, in
+        milliseconds each way, by the name of the side."""
         self.is_forwarded = is_forwarded
+        self.delays = delays or {}
         self.tag = f"cradle-{os.getpid()}"
         self.namespaces: list[str] = []
         try:
@@ -124,6 +149,9 @@ class Internet:
         self.namespaces.remove(namespace)
 
     def close(self) -> None:
+        for side in (getattr(self, "child", None), getattr(self, "parent", None)):
+            if side:
+                side.end_line()
         for namespace in list(self.namespaces):
             self.remove(namespace)
 

@@ -1,6 +1,6 @@
 """Every pair of ways to be connected: does the parent reach the child, and over which path?
 
-    matrix.py --child PROGRAM --parent PROGRAM [--rendezvous PROGRAM] [--json FILE] [ROW ...]
+    matrix.py --child PROGRAM --parent PROGRAM [--rendezvous PROGRAM] [--round-trip MS] [--times N] [--json FILE] [ROW ...]
 
 Needs root, nftables and coturn. A pair is as expected when picture and sound arrive, and the path is relayed only where no direct
 one can be found. With --rendezvous no router forwards anything: both meet there, and it lends them the relay. Without, the child's
@@ -88,6 +88,8 @@ def main() -> int:
     parser.add_argument("--child", required=True)
     parser.add_argument("--parent", required=True)
     parser.add_argument("--rendezvous")
+    parser.add_argument("--round-trip", type=float, default=0, metavar="MS", help="between the parent's router and everybody else")
+    parser.add_argument("--times", type=int, default=1, metavar="N", help="how often each row is tried")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(row.name for row in rows()))
     options = parser.parse_args()
@@ -96,7 +98,7 @@ def main() -> int:
         parser.error(f"no row {', '.join(sorted(unknown))}")
     results = []
     is_forwarded = options.rendezvous is None
-    with tempfile.TemporaryDirectory(prefix="cradle-away-") as temporary, Internet(is_forwarded) as world:
+    with tempfile.TemporaryDirectory(prefix="cradle-away-") as temporary, Internet(is_forwarded, {"parent": options.round_trip / 2}) as world:
         folder = Path(temporary)
         world.child.connect("none")
         coturn = Coturn(world, folder)
@@ -112,7 +114,7 @@ def main() -> int:
             parent = Parent(options.parent, world.parent, folder)
             # With its public address it is known to the parent; from elsewhere nothing answers there.
             parent.pair_at_home(child, *([f"{world.child.public}:{CHILD_PORT}"] if meeting else []))
-            for row in chosen:
+            for row in [row for row in chosen for _ in range(options.times)]:
                 result = try_row(row, world, child, parent, folder / "authority.pem")
                 results.append(result)
                 first = result["firstPictureMs"]

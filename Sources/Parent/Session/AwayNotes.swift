@@ -3,6 +3,7 @@ internal import Meeting
 internal import Storage
 internal import Synchronization
 internal import TURN
+internal import Wire
 
 /// How one child is reached from elsewhere, as it has told; kept on disk for the next run.
 final class AwayNotes: Sendable {
@@ -16,6 +17,7 @@ final class AwayNotes: Sendable {
     var meetings: [MeetingPlace]
     /// The latest first.
     var addresses: [ChildAddress]
+    var metFrom: IPAddress?
   }
 
   /// Reads what is known from before. What cannot be read is told again at home.
@@ -27,12 +29,15 @@ final class AwayNotes: Sendable {
       Known(
         servers: (store?.servers(of: child) ?? []).compactMap(ICEServer.init),
         meetings: (store?.meetings(of: child) ?? []).compactMap(MeetingPlace.init),
-        addresses: (store?.addresses(of: child) ?? []).compactMap(ChildAddress.init)))
+        addresses: (store?.addresses(of: child) ?? []).compactMap(ChildAddress.init),
+        metFrom: store?.metFrom(of: child).flatMap(IPAddress.init)))
   }
 
   var servers: [ICEServer] { known.withLock { $0.servers } }
   /// Where the child is met.
   var meetings: [MeetingPlace] { known.withLock { $0.meetings } }
+  /// Our own address when the child was last met at a meeting place: whoever still has it is probably still away.
+  var metFrom: IPAddress? { known.withLock { $0.metFrom } }
   /// Where the child was reached from elsewhere.
   var addresses: [ChildAddress] { known.withLock { $0.addresses } }
 
@@ -61,6 +66,16 @@ final class AwayNotes: Sendable {
     }
     let child = child
     if isNew { write { try $0.remember(address: "\(address)", of: child) } }
+  }
+
+  /// - Parameter own: our address when the child was met at a meeting place; nil: it was reached without one.
+  func note(metFrom own: IPAddress?) {
+    let isNew = known.withLock { known in
+      defer { known.metFrom = own }
+      return known.metFrom != own
+    }
+    let child = child
+    if isNew { write { try $0.remember(metFrom: own?.description, of: child) } }
   }
 
   private func write(_ change: @escaping @Sendable (inout AwayStore) throws -> Void) {

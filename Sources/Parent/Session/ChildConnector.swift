@@ -1,6 +1,7 @@
 internal import Meeting
 internal import NIOCore
 internal import Pairing
+internal import Server
 internal import Signaling
 internal import Wire
 
@@ -50,8 +51,11 @@ final class ChildConnector {
       hasBegunMeeting = true
       return
     }
+    // Where it had to be met last time, from this very address, there is no use in waiting for its home to answer.
+    let isProbablyAway =
+      child.away.metFrom.map { LocalAddresses.current(includingLoopback: false).contains($0) } ?? false
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    start = eventLoop.scheduleTask(in: Self.headStart) { bound.value.meet() }
+    start = eventLoop.scheduleTask(in: isProbablyAway ? .zero : Self.headStart) { bound.value.meet() }
   }
 
   /// Gives up. `completion` is not called any more.

@@ -107,6 +107,7 @@ final class RoomConnection {
   private func noteReached() {
     guard let line else { return }
     let child = child
+    child.away.note(metFrom: line.address == nil ? line.local : nil)
     guard let address = line.address else { return child.away.writes.add { child.noteMet() } }
     let (remote, reach) = (line.remote, line.reach)
     child.away.writes.add { child.noteReached(at: address, remote: remote, reach: reach) }

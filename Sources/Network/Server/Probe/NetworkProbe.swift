@@ -1,4 +1,3 @@
-internal import Frames
 public import NIOCore
 public import TURN
 public import Wire

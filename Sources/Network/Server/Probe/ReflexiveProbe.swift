@@ -1,4 +1,3 @@
-internal import Frames
 internal import NIOCore
 internal import NIOPosix
 internal import STUN
