@@ -99,12 +99,12 @@ class Rendezvous:
 class Child:
     """With a test picture and tone, on its side of the Internet."""
 
-    def __init__(self, program: str, side: Side, folder: Path, servers: str = "[]", meetings: str = "[]"):
+    def __init__(self, program: str, side: Side, folder: Path, servers: str = "[]", meetings: str = "[]", away: str = ""):
         self.program, self.side, self.folder = program, side, folder
         configuration = folder / "child.yaml"
         configuration.write_text(
             f"name: Away\nlisten: 0.0.0.0:{CHILD_PORT}\ncameras: [{{id: cot, device: test, width: 320, height: 240}}]\n"
-            f"microphone: {{device: test}}\nspeaker: {{device: \"null\"}}\nlights: []\nice-servers: {servers}\naway: {{meetings: {meetings}}}\n")
+            f"microphone: {{device: test}}\nspeaker: {{device: \"null\"}}\nlights: []\nice-servers: {servers}\naway: {{meetings: {meetings}{away}}}\n")
         self.directories = ["--state-directory", str(folder / "state"), "--runtime-directory", str(folder / "run")]
         self.log = folder / "child.log"
         self.configuration = configuration
@@ -115,6 +115,10 @@ class Child:
             [*self.side.prefix(), self.program, "run", "--config", str(self.configuration), *self.directories],
             stdout=subprocess.DEVNULL, stderr=self.log.open("ab"))  # fmt: skip
         self.wait()
+
+    def status(self) -> dict[str, Any]:
+        done = subprocess.run([self.program, "status", "--json", *self.directories[2:]], capture_output=True, text=True)
+        return json.loads(done.stdout or "{}")
 
     def wait_until_met(self) -> None:
         """Until it is at its meeting place."""

@@ -87,7 +87,7 @@ class World:
         self.coturn = Coturn(internet, folder)
         servers = f"[{{urls: ['turn:{SERVER}:3478?transport=udp'], secret: {SECRET}}}]"
         self.meeting = Rendezvous(options.rendezvous, internet, folder, servers)
-        self.child = Child(options.child, internet.child, folder, meetings=self.meeting.meetings)
+        self.child = Child(options.child, internet.child, folder, meetings=self.meeting.meetings, away=", relay-data: 1M")
         self.parent = Parent(options.parent, internet.parent, folder)
         self.parent.pair_at_home(self.child, f"{internet.child.public}:{CHILD_PORT}")
         internet.child.connect(HOME)
@@ -159,12 +159,37 @@ def vanished(world: World) -> dict[str, Any]:
     return {"toldAfterSeconds": told and round(told, 2), "ok": told is not None and told < 10, "said": watching.said}
 
 
+def used_up(world: World) -> dict[str, Any]:
+    """As much has passed through the relay as a night may cost: the picture stays away and says why, the sound goes on."""
+    world.internet.child.connect("symmetric")
+    world.internet.parent.connect("symmetric")
+    world.child.wait_until_met()
+    watching = Watching(world.parent, 90)
+    watching.wait_for_picture()
+    deadline = time.monotonic() + 80
+    told: dict[str, Any] = {}
+    while time.monotonic() < deadline and told.get("pictureReason") != "relay-data":
+        time.sleep(0.5)
+        told = next(iter(world.child.status().get("viewers", [])), {})
+    at = time.monotonic()
+    time.sleep(3)
+    silent = watching.silent_seconds(at)
+    watching.stop()
+    world.internet.child.connect(HOME)
+    world.internet.parent.connect(HOME)
+    return {
+        "picture": told.get("picture"), "reason": told.get("pictureReason"), "silentSeconds": silent,
+        "ok": told.get("picture") == "none" and told.get("pictureReason") == "relay-data" and silent == 0,
+    }  # fmt: skip
+
+
 ROWS: dict[str, Callable[[World], dict[str, Any]]] = {
     "place-killed": killed,
     "parent-moves": lambda world: moved(world, "parent"),
     "child-moves": lambda world: moved(world, "child"),
     "child-stopped": absent,
     "child-without-power": vanished,
+    "relay-data-used": used_up,
 }
 
 

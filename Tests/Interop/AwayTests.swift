@@ -26,7 +26,9 @@ extension RealPeers {
       #expect(output.contains("\(rows.count) of \(rows.count) as expected"), Comment(rawValue: output))
     }
 
-    @Test(arguments: ["place-killed", "parent-moves", "child-moves", "child-stopped", "child-without-power"])
+    @Test(arguments: [
+      "place-killed", "parent-moves", "child-moves", "child-stopped", "child-without-power", "relay-data-used",
+    ])
     func aMeetingPlaceEndsNoSessionAndSaysWhoIsThere(row: String) throws {
       let (output, log, status) = try run("meeting.py", ["--rendezvous", Self.rendezvous, row])
       #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))

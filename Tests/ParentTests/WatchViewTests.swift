@@ -60,6 +60,8 @@ import Wire
     var view = view(.state(.connected), beat(rendition, PictureDocument.weakConnection))
     #expect(view.parts.contains { $0.hasPrefix("weak connection") } == (rendition != .high))
     #expect((view.banner != nil) == (rendition == PictureRendition.none))
+    view.note(beat(.none, PictureDocument.relayData))
+    #expect(view.parts.contains { $0.contains("the relay's data for tonight is used up") } && view.banner != nil)
     view.note(beat(rendition, nil))
     #expect(!view.parts.contains { $0.hasPrefix("weak connection") })
     view.note(beat(.low, PictureDocument.weakConnection))

@@ -90,7 +90,7 @@ extension ControlService {
         state: pipeline?.camera.deviceState ?? .off, captured: video.captured, encoded: video.encoded,
         keyFrames: video.keyFrames, sent: sent(.video),
         targetKbps: pipeline?.targetKbps(for: viewer.route.assignment.rendition) ?? 0,
-        fault: pipeline?.camera.fault, picture: viewer.seesPicture ? viewer.route.assignment.document : nil),
+        fault: pipeline?.camera.fault, picture: viewers.picture(of: viewer)),
       audio: .init(
         state: viewers.audio.microphone.deviceState, captured: audio.captured, encoded: audio.encoded,
         sent: sent(.audio), levelDb: tenths(audio.levelDb),

@@ -153,7 +153,7 @@ final class StatusReporter: Sendable {
     let connection = viewers.hub.connection(viewer.peer)
     let statistics = connection?.statistics(now: MonotonicClock.now)
     let streams = statistics?.outboundRTP ?? []
-    let picture = viewer.seesPicture ? viewer.route.assignment.document : nil
+    let picture = viewers.picture(of: viewer)
     return StatusReport.Viewer(
       name: viewer.name, state: connection?.state.rawValue ?? "closed", permissions: viewer.permissions.names,
       seconds: tenths((MonotonicClock.now - viewer.since).inSeconds),

@@ -49,6 +49,8 @@ final class ViewerSession: @unchecked Sendable {
   var keyFrameRequest: (rendition: Rendition, at: Instant)?
   /// Estimated capacity of its path.
   var estimateKbps: Int?
+  /// Sent to it when that was counted last.
+  var countedBytes: UInt64 = 0
   /// Nothing came from it any more, so the session was given up.
   var isLinkLost = false
   /// Alarms that it tells of. A single bucket, for this viewer.

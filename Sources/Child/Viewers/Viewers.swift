@@ -32,13 +32,14 @@ final class Viewers: @unchecked Sendable {
   let settings: Settings
   /// Asked for candidates when a viewer comes from elsewhere.
   let servers: ServerBook
+  var relayMeter: RelayMeter
   let hub: PeerHub
   let registry = ViewerRegistry()
   let credentials: ViewerCredentials
   /// In the order of the configuration; may be empty.
   let cameras: [CameraTrack]
   let audio: AudioPipeline
-  private let logger: Logger
+  let logger: Logger
   let started = MonotonicClock.now
   private var expectedLoss = ExpectedLoss()
   var probeTurns = ProbeTurns<PeerID>()
@@ -61,6 +62,7 @@ final class Viewers: @unchecked Sendable {
   ) {
     self.settings = settings
     self.servers = servers
+    relayMeter = RelayMeter(limit: servers.away.relayBytes)
     self.hub = hub
     self.credentials = credentials
     self.cameras = cameras.map { pipeline in
@@ -84,6 +86,7 @@ final class Viewers: @unchecked Sendable {
       guard let self else { return }
       hub.setWallClock(MonotonicClock.wallClockReference)
       credentials.endExpired()
+      countRelayed()
       credentialsChanged()
       updateErrorCorrection()
       updateRates()
@@ -329,12 +332,6 @@ final class Viewers: @unchecked Sendable {
         requestPicture(for: session, from: track.pipeline, now: now)
       }
     }
-  }
-
-  /// Through a relay no more than its owner wants to pay for.
-  private func pictureEstimate(of session: ViewerSession) -> Int? {
-    guard hub.connection(session.peer)?.selectedPair?.isRelayed ?? false else { return session.estimateKbps }
-    return min(session.estimateKbps ?? settings.startKbps, servers.away.relayBitrateKbps)
   }
 
   /// A viewer misses something that cannot be sent again. If its path loses packets and others watch the same rendition,

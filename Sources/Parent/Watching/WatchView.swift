@@ -141,7 +141,8 @@ public struct WatchView: Sendable {
 
   /// Which picture a weak connection leaves; nil while it is the whole one.
   private var pictureText: String? {
-    guard linkState == .connected, let picture, picture.reason != nil else { return nil }
+    guard linkState == .connected, let picture, let reason = picture.reason else { return nil }
+    if reason == PictureDocument.relayData { return "the relay's data for tonight is used up: sound alone" }
     return PictureRendition(rawValue: picture.rendition).flatMap { rendition in
       switch rendition {
       case .high: nil

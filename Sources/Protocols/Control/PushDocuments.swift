@@ -117,6 +117,8 @@ public struct PictureDocument: Codable, Hashable, Sendable {
 
   /// The viewer's path carries no more.
   public static let weakConnection = "weak-connection"
+  /// As much as a night may cost has passed through the relay.
+  public static let relayData = "relay-data"
 }
 
 /// `heartbeat`, once per second. Counters never decrease while the child runs, so one that stands still means a frozen

@@ -30,6 +30,8 @@ extension ChildConfiguration {
     public var relay = Relay.allow
     /// The most that a relayed viewer's picture takes, in kbps: whoever runs the relay pays for it twice.
     public var relayBitrateKbps = 800
+    /// The most that relayed viewers together take in a night, in bytes; then their picture stays away. Nil: no limit.
+    public var relayBytes: Int?
     /// Servers where parents meet the child.
     public var meetings: [Meeting] = []
 
@@ -71,12 +73,15 @@ extension ChildConfiguration.ICEServerEntry {
 extension ChildConfiguration {
   static func away(_ top: ConfigurationSection) -> Away {
     var result = Away()
-    guard let away = top.section("away", keys: ["relay", "relay-bitrate-kbps", "meetings"]) else { return result }
+    guard let away = top.section("away", keys: ["relay", "relay-bitrate-kbps", "relay-data", "meetings"]) else {
+      return result
+    }
     let relays = Away.Relay.allCases.map(\.rawValue)
     let relay = away.text("relay", what: "one of " + relays.joined(separator: ", "), isAllowed: relays.contains)
     result.relay = relay.flatMap(Away.Relay.init) ?? result.relay
     result.relayBitrateKbps = away.integer(
       "relay-bitrate-kbps", default: result.relayBitrateKbps, in: 30...50000)
+    result.relayBytes = away.bytes("relay-data")
     result.meetings = (away.list("meetings", maximum: Meeting.maximum) ?? []).enumerated().compactMap { index, node in
       meeting(node, path: "\(away.path("meetings"))[\(index)]", away.reader)
     }
