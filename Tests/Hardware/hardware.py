@@ -16,7 +16,7 @@ from typing import Any, Callable
 import installed
 from household import Household
 from installed import Installed
-from machine import ADDRESS, PORT, Child, Machine, MachineError, play_tone, stop_tone
+from machine import ADDRESS, PORT, Child, Machine, MachineError, has_size, play_tone, stop_tone
 
 PEERS = Path(__file__).resolve().parent.parent / "Interop" / "peers"
 #: Without hardware virtualization the machine is slow, and slower still on a busy host. How fast the child is, the
@@ -112,7 +112,8 @@ def camera_and_tone_arrive(machine: Machine) -> None:
         play_tone(machine, 1000)
         seen = Viewer(machine, child).watch(8)
         seen.expect_picture()
-        expect((seen.width, seen.height) == (640, 480), f"{seen.width}x{seen.height}")
+        expect('mode="640x480 ' in child.log(), "the camera has another mode")
+        expect(has_size((seen.width, seen.height)), f"{seen.width}x{seen.height}")
         expect(seen.distinctPictures > 5, f"{seen.distinctPictures} different pictures")
         seen.expect_tone(1000)
         level = seen.audio["toneDbfs"]
@@ -126,7 +127,7 @@ def another_size_arrives(machine: Machine) -> None:
     with Child(machine, width=1280, height=720, framerate=30) as child:
         seen = Viewer(machine, child).watch(6)
         seen.expect_picture()
-        expect(seen.width * 9 == seen.height * 16, f"{seen.width}x{seen.height}")
+        expect(has_size((seen.width, seen.height), (1280, 720)), f"{seen.width}x{seen.height}")
         rates = [float(rate) for rate in re.findall(r"at ([\d.]+) frames/s", child.log())]
         expect(min(30, fastest) in rates, f"the log says {rates}, the camera makes {fastest:g}")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 from household import Household
-from machine import PORT, Machine, play_tone, stop_tone
+from machine import PORT, Machine, has_size, play_tone, stop_tone
 
 NAME = "Hardware test"
 LINE = 3
@@ -161,7 +161,8 @@ def pairs_by_the_code_that_the_machine_shows(child: Installed) -> None:
 
 def camera_and_tone_are_watched(child: Installed) -> None:
     child.run("hil-camera move 0")
-    play_tone(child.machine, 1000)
+    # Of 1000 Hz every 20 ms would be the same samples, and a microphone that repeats itself is a dead one.
+    play_tone(child.machine, 1010)
     try:
         # The loopback's perfect silence is a missing microphone, which is tried again after a while.
         child.wait_for("the tone in the child", lambda: child.sound_level() > -30)
@@ -170,7 +171,7 @@ def camera_and_tone_are_watched(child: Installed) -> None:
         stop_tone(child.machine)
     last, levels = rows[-1], [row["audioLevelDb"] for row in rows]
     print(f"  {last['width']}x{last['height']}, {last['framesPerSecond']} frames/s, sound {levels} dB", flush=True)
-    expect((last["width"], last["height"]) == (640, 480), f"{last['width']}x{last['height']}")
+    expect(has_size((last["width"], last["height"])), f"{last['width']}x{last['height']}")
     # The tone has a peak of -20 dB, and so, by AES17, a level of -20. A translated processor that is busy leaves gaps in it.
     expect(any(-24 < level < -19 for level in levels), f"no tone: {levels} dB")
 
@@ -311,7 +312,7 @@ def ribbon_camera_runs_in_the_sandbox(child: Installed) -> None:
         child.run("sed -i 's,device: auto,device: \"rpicam:0\",' /etc/cradle/child.yaml; systemctl restart cradle-child")
         child.wait_for("the camera", lambda: child.status()["cameras"][0]["state"] == "running")
         rows = child.watch()
-        expect(bool(rows) and (rows[-1]["width"], rows[-1]["height"]) == (640, 480), f"no picture: {rows[-1:]}")
+        expect(bool(rows) and has_size((rows[-1]["width"], rows[-1]["height"])), f"no picture: {rows[-1:]}")
         parent, program = (
             child.run(f"pgrep -o {pattern}").strip() for pattern in ["-x cradle-child", "-f /usr/bin/rpicam-vid"]
         )

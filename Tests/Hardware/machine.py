@@ -22,6 +22,12 @@ class MachineError(Exception):
     pass
 
 
+def has_size(seen: tuple[int, int], size: tuple[int, int] = (640, 480)) -> bool:
+    """The camera's size, or a smaller one of its shape: what a translated processor sends late looks like a bad path to the
+    child, and it goes over to the smaller picture."""
+    return seen[0] <= size[0] and seen[0] * size[1] == seen[1] * size[0]
+
+
 class Machine:
     """Boots on entry, ends on exit. Commands run in it one at a time, as root."""
 

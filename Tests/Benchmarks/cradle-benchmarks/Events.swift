@@ -92,9 +92,10 @@ struct Events: AsyncParsableCommand {
       let latest = try times { _ = try store.events(since: nil, limit: 50) }
       return (night: try reports(end - 16 * 3600), year: try reports(begin), latest: latest)
     }
+    let appendingSeconds: Double = appended / .seconds(1)
     try printJSON(
       Report(
-        appendedPerSecond: (Double(count) / (appended / Duration.seconds(1))).rounded(), batch: batch,
+        appendedPerSecond: (Double(count) / appendingSeconds).rounded(), batch: batch,
         alarmMilliseconds: single,
         nightMilliseconds: year.night, yearMilliseconds: year.year, eventsMilliseconds: year.latest, yearBytes: bytes,
         yearMinutes: minutes, yearEvents: events))
