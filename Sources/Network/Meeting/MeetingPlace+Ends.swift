@@ -1,6 +1,6 @@
 public import Control
 public import NIOCore
-internal import Wire
+internal import Signaling
 
 extension MeetingPlace {
   /// From what a child has told; nil for a place of a later version, or one that cannot be read.
@@ -10,6 +10,12 @@ extension MeetingPlace {
       let place = RendezvousPlace(url: url, keySHA256: document.keySHA256.flatMap(Self.bytes))
       guard place.serverName != nil else { return nil }
       self = .rendezvous(place)
+    case ("mqtt", let url?):
+      let place = MQTTPlace(
+        url: url, username: document.username, password: document.password,
+        topic: document.topic ?? MeetingTopics.usualPrefix)
+      guard place.isUsable else { return nil }
+      self = .mqtt(place)
     default:
       return nil
     }
@@ -19,7 +25,13 @@ extension MeetingPlace {
   public var document: MeetingDocument {
     switch self {
     case .rendezvous(let place):
-      MeetingDocument(kind: "rendezvous", url: place.url, keySHA256: place.keySHA256.map(Self.hexadecimal))
+      return MeetingDocument(kind: "rendezvous", url: place.url, keySHA256: place.keySHA256.map(Self.hexadecimal))
+    case .mqtt(let place):
+      var document = MeetingDocument(kind: "mqtt", url: place.url)
+      document.username = place.username
+      document.password = place.password
+      document.topic = place.topic
+      return document
     }
   }
 
@@ -33,6 +45,7 @@ extension MeetingPlace {
   ) -> any MeetingHost {
     switch self {
     case .rendezvous(let place): RendezvousHost(place, child: child, eventLoop: eventLoop, prove: prove)
+    case .mqtt(let place): MQTTHost(place, child: child, eventLoop: eventLoop)
     }
   }
 
@@ -44,6 +57,7 @@ extension MeetingPlace {
   public func link(child: String, client: String, eventLoop: any EventLoop) -> any MeetingLink {
     switch self {
     case .rendezvous(let place): RendezvousLink(place, child: child, client: client, eventLoop: eventLoop)
+    case .mqtt(let place): MQTTLink(place, child: child, client: client, eventLoop: eventLoop)
     }
   }
 
@@ -63,6 +77,7 @@ extension MeetingPlace: CustomStringConvertible {
   public var description: String {
     switch self {
     case .rendezvous(let place): place.url
+    case .mqtt(let place): place.url
     }
   }
 }

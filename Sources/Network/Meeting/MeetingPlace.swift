@@ -2,6 +2,8 @@
 public enum MeetingPlace: Hashable, Sendable {
   /// `cradle-rendezvous`: rooms over WebSocket.
   case rendezvous(RendezvousPlace)
+  /// Any MQTT broker.
+  case mqtt(MQTTPlace)
 }
 
 /// A room server that many children share.
