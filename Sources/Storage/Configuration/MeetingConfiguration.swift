@@ -1,3 +1,4 @@
+internal import DeviceNames
 internal import Signaling
 internal import Wire
 
@@ -10,11 +11,17 @@ extension ChildConfiguration {
     public enum Kind: Sendable, Hashable {
       /// `cradle-rendezvous`, with the SHA-256 of its key where no authority vouches for it.
       case rendezvous(url: String, keySHA256: [UInt8]?)
+      /// An MQTT broker, with what stands before its topics.
+      ///
+      /// - authorities: a PEM file with the authority that the child trusts; nil: those of the machine.
+      case mqtt(url: String, topic: String, authorities: String?)
     }
 
+    /// An account at the server.
     public struct Access: Sendable, Hashable {
       public var username: String
-      public var password: ConfiguredValue
+      /// Nil where the server asks for none.
+      public var password: ConfiguredValue?
     }
 
     public var kind: Kind
@@ -25,19 +32,80 @@ extension ChildConfiguration {
   }
 
   static func meeting(_ node: YAMLNode, path: String, _ reader: ConfigurationReader) -> Meeting? {
-    let kinds = ["rendezvous"]
-    let keys = kinds + ["key-sha256"]
-    guard let entry = reader.section(node, path: path, keys: keys) else { return nil }
-    guard let kind = kinds.first(where: { entry.values[$0] != nil }) else {
-      reader.report(node, path, "must have one of \(kinds.joined(separator: ", "))")
+    let kinds = [
+      "rendezvous": ["rendezvous", "key-sha256"],
+      "mqtt": ["mqtt", "username", "password", "parents", "topic", "ca"],
+    ]
+    let names = ["rendezvous", "mqtt"]
+    let given = node.mapping?.compactMap { $0.0.scalar?.string } ?? []
+    let kind = names.first(where: given.contains)
+    guard let entry = reader.section(node, path: path, keys: kind.flatMap { kinds[$0] } ?? names) else { return nil }
+    switch kind {
+    case "rendezvous": return rendezvous(entry)
+    case "mqtt": return mqtt(entry)
+    default:
+      reader.report(node, path, "must have one of \(names.joined(separator: ", "))")
       return nil
     }
-    let url = entry.text(kind, what: "a wss:// URL, such as wss://meet.example.org") { text in
+  }
+
+  private static func rendezvous(_ entry: ConfigurationSection) -> Meeting? {
+    let url = required("rendezvous", of: entry, what: "a wss:// URL, such as wss://meet.example.org") { text in
       text.hasPrefix("wss://") && (try? HTTPURL("https://" + text.dropFirst("wss://".count))) != nil
     }
     let digest = entry.text("key-sha256", what: "64 hexadecimal digits") { Self.sha256($0) != nil }
     guard let url else { return nil }
     return Meeting(kind: .rendezvous(url: url, keySHA256: digest.flatMap(Self.sha256)))
+  }
+
+  private static func mqtt(_ entry: ConfigurationSection) -> Meeting? {
+    let url = required("mqtt", of: entry, what: BrokerURL.allowed) { BrokerURL($0) != nil }
+    let topic = entry.text(
+      "topic", what: "1 to 128 bytes without spaces, + and #, such as \(MeetingTopics.usualPrefix)",
+      isAllowed: MeetingTopics.isPrefix)
+    let authorities = entry.text("ca", what: "a PEM file", isAllowed: \.isPlainPath)
+    let access = access(entry)
+    let parents = parents(entry)
+    guard let url else { return nil }
+    return Meeting(
+      kind: .mqtt(url: url, topic: topic ?? MeetingTopics.usualPrefix, authorities: authorities), access: access,
+      parents: parents)
+  }
+
+  private typealias Access = Meeting.Access
+
+  private static func parents(_ entry: ConfigurationSection) -> Access? {
+    guard let node = entry.values["parents"], !node.isNull,
+      let section = entry.section("parents", keys: ["username", "password"])
+    else { return nil }
+    if section.values.isEmpty { entry.reader.report(node, section.path("username"), "is missing") }
+    return access(section)
+  }
+
+  /// `username` and `password`; nil if neither is given, or a value is refused.
+  private static func access(_ entry: ConfigurationSection) -> Access? {
+    let username = entry.text("username", what: "1 to 512 bytes of printable text") { text in
+      (1...512).contains(text.utf8.count) && text.unicodeScalars.allSatisfy(\.isPrintable)
+    }
+    var password: ConfiguredValue?
+    if let node = entry.values["password"], !node.isNull {
+      password = value(node, entry.path("password"), entry.reader)
+      // MQTT 3.1.1 section 3.1.2.9: no password without a user name.
+      if entry.values["username"]?.isNull ?? true {
+        entry.reader.report(node, entry.path("username"), "is missing: a password needs one")
+      }
+    }
+    return username.map { Access(username: $0, password: password) }
+  }
+
+  /// Text that has to be there.
+  private static func required(
+    _ key: String, of entry: ConfigurationSection, what: String, isAllowed: (String) -> Bool
+  ) -> String? {
+    if let node = entry.values[key], node.isNull {
+      entry.reader.report(node, entry.path(key), "must be \(what), but is \(node.kind)")
+    }
+    return entry.text(key, what: what, isAllowed: isAllowed)
   }
 
   private static func sha256(_ text: String) -> [UInt8]? {
