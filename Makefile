@@ -17,7 +17,7 @@ RELEASE := -c release --static-swift-stdlib -Xlinker --no-export-dynamic -Xswift
 # What the program is built with.
 LIBRARIES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev libyaml-dev \
   libavahi-compat-libdnssd-dev libsndfile1-dev libspeexdsp-dev libqrencode-dev zlib1g-dev libsdl2-dev libdbus-1-dev libsqlite3-dev \
-  libmosquitto-dev
+  libmosquitto-dev libstrophe-dev
 BUILD_PACKAGES := $(LIBRARIES) pkg-config python3
 # What packages are made and checked with.
 DEB_PACKAGES := dpkg-dev lintian
@@ -34,7 +34,7 @@ FINDING_PACKAGES := avahi-daemon dbus
 # What relays are tried with. It must not run as a service: no test needs that, and it would relay for strangers.
 RELAY_PACKAGES := coturn
 # What meeting places are tried with. Nor must these run as services.
-MEETING_PACKAGES := mosquitto
+MEETING_PACKAGES := mosquitto prosody
 TEST_PACKAGES := $(VIEWER_PACKAGES) $(RELAY_PACKAGES) $(MEETING_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) $(DESKTOP_PACKAGES) systemd curl openssl ffmpeg chromium firefox-esr \
   iproute2 nftables procps avahi-utils python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 \
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice libnss3-tools

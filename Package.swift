@@ -101,6 +101,7 @@ let libraries: [Target] = [
   library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
   library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
   library("CMosquitto", pkgConfig: "libmosquitto", package: "libmosquitto-dev"),
+  library("CStrophe", pkgConfig: nil, package: "libstrophe-dev"),
   .systemLibrary(name: "CLinux", path: "Sources/CLibraries/CLinux"),
   // The files of Sources/Web/Pages.
   .target(
@@ -143,7 +144,7 @@ let shells: [Target] = [
   room(
     "Meeting", in: "Network/Meeting",
     needs: [
-      "Wire", "Signaling", "Control", "Linux", "Messages", "Server", "CMosquitto", product("NIOCore", nio),
+      "Wire", "Signaling", "Control", "Linux", "Messages", "Server", "CMosquitto", "CStrophe", product("NIOCore", nio),
     ]),
   room(
     "Storage", in: "Storage",

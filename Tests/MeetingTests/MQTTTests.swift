@@ -1,4 +1,3 @@
-import Foundation
 import Meeting
 import NIOCore
 import NIOPosix
@@ -259,7 +258,7 @@ extension RealPeers {
       try await nobody.close()
       let link = try await link(broker.place(.parents))
       #expect(try await link.open() == .absent)
-      try await Self.waitForThreads()
+      try await ConnectionThreads.areGone("mqtt")
     }
 
     @Test func aLinkIsClosedInEveryState() async throws {
@@ -277,20 +276,7 @@ extension RealPeers {
         #expect(link.closures.all.isEmpty && link.replies.all.isEmpty)
       }
       try await host.close()
-      try await Self.waitForThreads()
-    }
-
-    /// No thread stays behind.
-    private static func waitForThreads() async throws {
-      let tasks = "/proc/self/task"
-      for _ in 0..<4000 {
-        let names = try FileManager.default.contentsOfDirectory(atPath: tasks).map { task in
-          (try? String(contentsOfFile: "\(tasks)/\(task)/comm", encoding: .utf8)) ?? ""
-        }
-        if !names.contains("mqtt\n") { return }
-        try await Task.sleep(for: .milliseconds(10))
-      }
-      Issue.record("there still is a thread")
+      try await ConnectionThreads.areGone("mqtt")
     }
   }
 }

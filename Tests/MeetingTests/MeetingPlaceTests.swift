@@ -70,4 +70,34 @@ import Testing
     #expect(MeetingPlace(MeetingDocument(kind: "mqtt")) == nil)
     #expect(MeetingPlace(MeetingDocument(kind: "pigeon", url: "mqtt://broker")) == nil)
   }
+
+  @Test(arguments: ["a@b", "Cradle.1+x@xmpp.Example.org", "a@192.0.2.1"])
+  func anAccountIsRead(text: String) throws {
+    #expect(try #require(AccountAddress(text)).description == text.lowercased())
+  }
+
+  @Test(arguments: ["", "a", "@b", "a@", "a@b/c", "a@b@c", "a b@c", "a'@c", "ä@b", "a@b c", "a@[::1]"])
+  func anotherTextIsNoAccount(text: String) {
+    #expect(AccountAddress(text) == nil)
+  }
+
+  @Test func anXMPPPlaceIsTold() throws {
+    let (child, parents) = (
+      try #require(AccountAddress("child@b.test")), try #require(AccountAddress("parents@b.test"))
+    )
+    let place = MeetingPlace.xmpp(
+      XMPPPlace(
+        account: parents, password: "secret", child: child, parents: parents, host: "192.0.2.1", port: 5223,
+        authorities: "/etc/ca.pem"))
+    var document = place.document
+    #expect(document.kind == "xmpp" && document.child == "child@b.test" && document.username == "parents@b.test")
+    let told = XMPPPlace(account: parents, password: "secret", child: child, host: "192.0.2.1", port: 5223)
+    #expect(MeetingPlace(document) == .xmpp(told))
+    #expect("\(place)" == "xmpp:child@b.test")
+    document.port = 70_000
+    #expect(MeetingPlace(document) == nil)
+    document.port = nil
+    document.password = nil
+    #expect(MeetingPlace(document) == nil)
+  }
 }

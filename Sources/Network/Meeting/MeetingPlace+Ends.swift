@@ -16,6 +16,17 @@ extension MeetingPlace {
         topic: document.topic ?? MeetingTopics.usualPrefix)
       guard place.isUsable else { return nil }
       self = .mqtt(place)
+    case ("xmpp", _):
+      guard let account = document.username.flatMap({ AccountAddress($0) }), let password = document.password,
+        let child = document.child.flatMap({ AccountAddress($0) })
+      else { return nil }
+      var place = XMPPPlace(account: account, password: password, child: child, host: document.host)
+      if let port = document.port {
+        guard let number = UInt16(exactly: port) else { return nil }
+        place.port = number
+      }
+      guard place.isUsable else { return nil }
+      self = .xmpp(place)
     default:
       return nil
     }
@@ -32,6 +43,14 @@ extension MeetingPlace {
       document.password = place.password
       document.topic = place.topic
       return document
+    case .xmpp(let place):
+      var document = MeetingDocument(kind: "xmpp")
+      document.username = "\(place.account)"
+      document.password = place.password
+      document.child = "\(place.child)"
+      document.host = place.host
+      document.port = place.port.map(Int.init)
+      return document
     }
   }
 
@@ -46,6 +65,7 @@ extension MeetingPlace {
     switch self {
     case .rendezvous(let place): RendezvousHost(place, child: child, eventLoop: eventLoop, prove: prove)
     case .mqtt(let place): MQTTHost(place, child: child, eventLoop: eventLoop)
+    case .xmpp(let place): XMPPHost(place, child: child, eventLoop: eventLoop)
     }
   }
 
@@ -58,6 +78,7 @@ extension MeetingPlace {
     switch self {
     case .rendezvous(let place): RendezvousLink(place, child: child, client: client, eventLoop: eventLoop)
     case .mqtt(let place): MQTTLink(place, child: child, client: client, eventLoop: eventLoop)
+    case .xmpp(let place): XMPPLink(place, child: child, client: client, eventLoop: eventLoop)
     }
   }
 
@@ -78,6 +99,7 @@ extension MeetingPlace: CustomStringConvertible {
     switch self {
     case .rendezvous(let place): place.url
     case .mqtt(let place): place.url
+    case .xmpp(let place): "xmpp:\(place.child)"
     }
   }
 }

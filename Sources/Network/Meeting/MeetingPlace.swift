@@ -4,6 +4,8 @@ public enum MeetingPlace: Hashable, Sendable {
   case rendezvous(RendezvousPlace)
   /// Any MQTT broker.
   case mqtt(MQTTPlace)
+  /// Any XMPP server.
+  case xmpp(XMPPPlace)
 }
 
 /// A room server that many children share.

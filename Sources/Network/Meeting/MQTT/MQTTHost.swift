@@ -53,7 +53,7 @@ public final class MQTTHost: MeetingHost {
 
   public func announce(presence: String) {
     self.presence = presence
-    if case .present(let connection, _) = state { connection.publish(statement) }
+    if case .present(let connection, _) = state { connection.order(statement) }
   }
 
   public func send(to client: String, message: String) {
@@ -85,7 +85,7 @@ public final class MQTTHost: MeetingHost {
 
   private func tell(_ client: String, _ reply: RoomReply) {
     guard case .present(let connection, _) = state, MeetingTopics.isClient(client) else { return }
-    connection.publish(
+    connection.order(
       MQTTPublication(
         topic: topics.outbox(client), payload: Array(RoomMessages.text(reply).utf8), expirySeconds: Self.expiry))
   }
@@ -109,7 +109,7 @@ public final class MQTTHost: MeetingHost {
   private func handle(_ event: MQTTEvent) {
     switch (event, state) {
     case (.open, .connecting(let connection)):
-      connection.publish(statement)
+      connection.order(statement)
       let bound = NIOLoopBound(self, eventLoop: loop)
       let patience = loop.scheduleTask(in: Self.limit) { bound.value.fail(MQTTWords.silent) }
       state = .announcing(connection, patience: patience)

@@ -68,7 +68,7 @@ public final class MQTTLink: MeetingLink {
       loop.execute { bound.value.register() }
     case .send(child, let message):
       let text = RoomMessages.text(.message(RoomDelivery(from: client, message: message)))
-      connection.publish(
+      connection.order(
         MQTTPublication(topic: topics.inbox, payload: Array(text.utf8), expirySeconds: Self.expiry))
     case .send, .prove, .announce, .vouch, .dismiss:
       break

@@ -5,7 +5,7 @@ internal import Signaling
 /// The thread of one connection to a broker.
 struct MQTTService: Sendable {
   let settings: MQTTSettings
-  let mailbox: MQTTMailbox
+  let mailbox: MeetingMailbox<MQTTPublication, MQTTEvent>
   /// Tells the event loop that there are events.
   let announce: @Sendable () -> Void
 
@@ -131,7 +131,7 @@ extension MQTTService {
   private func serve(
     _ client: borrowing MosquittoClient, _ version: MQTTVersion, _ progress: inout Progress
   ) throws(MQTTProblem) {
-    var flow = MQTTInflow()
+    var flow = InflowLimit()
     while true {
       let (publications, ending) = mailbox.takeOrders()
       for publication in publications { try publish(publication, client, version, &progress) }
@@ -157,7 +157,7 @@ extension MQTTService {
       try turn(client, until: min(now + Self.rest, progress.end ?? now + Self.rest), version, &progress)
       for entry in client.record.take() { try handle(entry, client, version, &progress, &flow) }
       if client.descriptor < 0 { throw .closed }
-      try flow.check(client.descriptor)
+      if flow.isExceeded(client.descriptor) { throw .lost(InflowLimit.words) }
     }
   }
 
@@ -171,10 +171,10 @@ extension MQTTService {
     do throws(MQTTProblem) {
       try client.work(canRead: ready & Int16(POLLIN) != 0 || isOver, canWrite: ready & Int16(POLLOUT) != 0)
       // Within a TLS handshake the library does not see that the other side has gone.
-      if isOver, client.descriptor >= 0, MQTTInflow.waiting(client.descriptor) == 0 { throw .closed }
+      if isOver, client.descriptor >= 0, InflowLimit.waiting(client.descriptor) == 0 { throw .closed }
     } catch {
       // The reason that the broker gave comes first.
-      var flow = MQTTInflow()
+      var flow = InflowLimit()
       for entry in client.record.take() { try handle(entry, client, version, &progress, &flow) }
       throw error
     }
@@ -194,9 +194,9 @@ extension MQTTService {
 
   private func handle(
     _ entry: MosquittoRecord.Entry, _ client: borrowing MosquittoClient, _ version: MQTTVersion,
-    _ progress: inout Progress, _ flow: inout MQTTInflow
+    _ progress: inout Progress, _ flow: inout InflowLimit
   ) throws(MQTTProblem) {
-    flow.packet(client.descriptor)
+    flow.restart(client.descriptor)
     switch entry {
     case .connected(0):
       progress.isAnswered = true

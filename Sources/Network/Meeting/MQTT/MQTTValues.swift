@@ -1,4 +1,5 @@
 internal import CMosquitto
+internal import NIOCore
 internal import Signaling
 
 /// One connection to a broker. It asks for a clean session: what was meant for an earlier one is of no use.
@@ -58,7 +59,7 @@ struct MQTTPublication: Sendable {
   var expirySeconds: UInt32?
 }
 
-enum MQTTEvent: Sendable {
+enum MQTTEvent: MeetingConnectionEvent {
   /// The broker has accepted us and what we subscribed to.
   case open
   case message(MQTTMessage)
@@ -68,6 +69,25 @@ enum MQTTEvent: Sendable {
   case closed(String)
   /// The goodbye has been said, or cannot be. Nothing follows.
   case left
+
+  var isMessage: Bool { if case .message = self { true } else { false } }
+
+  var isLast: Bool {
+    switch self {
+    case .closed, .left: true
+    case .open, .message, .published: false
+    }
+  }
+}
+
+typealias MQTTConnection = MeetingConnection<MQTTPublication, MQTTEvent>
+
+extension MQTTConnection {
+  convenience init(_ settings: MQTTSettings, eventLoop: any EventLoop, receive: @escaping (MQTTEvent) -> Void) {
+    self.init(
+      name: "mqtt", eventLoop: eventLoop,
+      serve: { MQTTService(settings: settings, mailbox: $0, announce: $1).run() }, receive: receive)
+  }
 }
 
 enum MQTTProblem: Error, Sendable {

@@ -1,22 +1,25 @@
 internal import Glibc
 
-/// Ends a connection over which a packet comes that is longer than any of ours. libmosquitto keeps a packet of up to 256 MiB
-/// in memory until it is complete, and a broker may pass on what anybody with its password sends.
-struct MQTTInflow {
+/// Knows when something comes over a TCP connection that is longer than anything of ours. libmosquitto keeps a packet of up
+/// to 256 MiB in memory until it is complete, libstrophe a stanza of any length, and a server may pass on what anybody
+/// sends.
+struct InflowLimit {
   private var before: UInt64 = 0
 
-  /// Our longest packet, twice, and what TLS adds.
+  /// Our longest message, twice, and what TLS adds.
   private static let most: UInt64 = 256 * 1024
 
-  /// A packet is complete.
-  mutating func packet(_ descriptor: Int32) {
+  /// A message is complete.
+  mutating func restart(_ descriptor: Int32) {
     before = Self.taken(descriptor) ?? before
   }
 
-  func check(_ descriptor: Int32) throws(MQTTProblem) {
-    guard let taken = Self.taken(descriptor), taken &- before > Self.most, taken > before else { return }
-    throw .lost("it sends a message that is too long")
+  func isExceeded(_ descriptor: Int32) -> Bool {
+    Self.taken(descriptor).map { $0 > before && $0 - before > Self.most } ?? false
   }
+
+  /// For a person.
+  static let words = "it sends a message that is too long"
 
   /// Bytes that the kernel has, and that nobody has read yet.
   static func waiting(_ descriptor: Int32) -> Int {
