@@ -1,3 +1,4 @@
+import Signaling
 import Testing
 
 @testable import Storage
@@ -40,12 +41,33 @@ import Testing
         == Meeting(
           kind: .mqtt(url: "mqtt://broker.example.org:1884", topic: "home/cradle", authorities: "/etc/cradle/ca.pem"),
           access: Meeting.Access(username: "child", password: .file(path: "/etc/cradle/broker-password", prefix: "")),
-          parents: Meeting.Access(username: "parents", password: .text("word"))))
+          parents: Meeting.Access(username: "parents", password: .text("hush"))))
   }
 
   @Test func parentsMayHaveTheChildsAccount() throws {
     let meeting = try Self.parse("{mqtt: mqtts://broker.example.org, username: a, password: b, parents: null}")
     #expect(meeting?.access == Meeting.Access(username: "a", password: .text("b")) && meeting?.parents == nil)
+  }
+
+  @Test func anAccountAtAnXMPPServerIsRead() throws {
+    let meeting = try Self.parse(
+      """
+      xmpp: Cradle@xmpp.example.org
+            password: hush
+            host: 192.0.2.1
+            port: 5223
+            ca: /etc/cradle/ca.pem
+            parents: {username: parents@xmpp.example.org, password: {file: /etc/cradle/xmpp-password}}
+      """)
+    let account = try #require(AccountAddress("cradle@xmpp.example.org"))
+    #expect(
+      meeting
+        == Meeting(
+          kind: .xmpp(account: account, host: "192.0.2.1", port: 5223, authorities: "/etc/cradle/ca.pem"),
+          access: Meeting.Access(username: "cradle@xmpp.example.org", password: .text("hush")),
+          parents: Meeting.Access(
+            username: "parents@xmpp.example.org", password: .file(path: "/etc/cradle/xmpp-password", prefix: ""))))
+    #expect(try Self.parse("{xmpp: a@b.example, password: hush}")?.parents == nil)
   }
 
   @Test func aRendezvousIsRead() throws {
@@ -73,7 +95,16 @@ import Testing
     ("{rendezvous: wss://meet, topic: a}", "topic: unknown key; allowed here: rendezvous, key-sha256"),
     ("{rendezvous: mqtt://meet}", "rendezvous: must be a wss:// URL"),
     ("{rendezvous: }", "rendezvous: must be a wss://"),
-    ("mqtt", ": must be keys with values (rendezvous, mqtt)"),
+    ("{xmpp: a, password: hush}", "xmpp: must be an account such as"),
+    ("{xmpp: a@b/c, password: hush}", "xmpp: must be an account such as"),
+    ("{xmpp: a@b.example}", "password: is missing"),
+    ("{xmpp: a@b.example, password: hush, port: 5222}", "host: is missing: a port needs one"),
+    ("{xmpp: a@b.example, password: hush, host: 127.0.0.1, port: 0}", "port: must be a number from 1 to 65535"),
+    ("{xmpp: a@b.example, password: hush, host: a/b}", "host: must be a host name"),
+    ("{xmpp: a@b.example, password: hush, parents: {password: hush}}", "parents.username: is missing"),
+    ("{xmpp: a@b.example, password: hush, parents: {username: c@b.example}}", "parents.password: is missing"),
+    ("{xmpp: a@b.example, password: hush, username: a}", "username: unknown key; allowed here: xmpp, password"),
+    ("mqtt", ": must be keys with values (rendezvous, mqtt, xmpp)"),
   ])
   func badValuesNameTheirKey(entry: String, message: String) {
     let errors = Self.errors(entry)
@@ -85,8 +116,8 @@ import Testing
   @Test func anEntryHasAKind() {
     #expect(
       Self.errors("{username: a}") == [
-        "away.meetings[0].username: unknown key; allowed here: rendezvous, mqtt",
-        "away.meetings[0]: must have one of rendezvous, mqtt",
+        "away.meetings[0].username: unknown key; allowed here: rendezvous, mqtt, xmpp",
+        "away.meetings[0]: must have one of rendezvous, mqtt, xmpp",
       ])
   }
 }

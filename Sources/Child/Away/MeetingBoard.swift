@@ -178,6 +178,13 @@ extension MeetingPlace {
         MQTTPlace(
           url: url, username: access?.username, password: try access?.password?.read(), topic: topic,
           authorities: authorities))
+    case .xmpp(let child, let host, let port, let authorities):
+      let account = access.flatMap { AccountAddress($0.username) } ?? child
+      self = .xmpp(
+        XMPPPlace(
+          account: account, password: try access?.password?.read() ?? "", child: child,
+          parents: configured.parents.flatMap { AccountAddress($0.username) }, host: host, port: port,
+          authorities: authorities))
     }
   }
 }
@@ -187,6 +194,7 @@ extension ChildConfiguration.Meeting {
   fileprivate var url: String {
     switch kind {
     case .rendezvous(let url, _), .mqtt(let url, _, _): url
+    case .xmpp(let account, _, _, _): "xmpp:\(account)"
     }
   }
 
@@ -195,6 +203,7 @@ extension ChildConfiguration.Meeting {
     switch kind {
     case .rendezvous: "rendezvous"
     case .mqtt: "mqtt"
+    case .xmpp: "xmpp"
     }
   }
 }

@@ -1,5 +1,5 @@
 internal import DeviceNames
-internal import Signaling
+public import Signaling
 internal import Wire
 
 extension ChildConfiguration {
@@ -15,6 +15,10 @@ extension ChildConfiguration {
       ///
       /// - authorities: a PEM file with the authority that the child trusts; nil: those of the machine.
       case mqtt(url: String, topic: String, authorities: String?)
+      /// An XMPP server, with the child's account there.
+      ///
+      /// - host: where the server is; nil: where DNS says.
+      case xmpp(account: AccountAddress, host: String?, port: UInt16?, authorities: String?)
     }
 
     /// An account at the server.
@@ -35,14 +39,16 @@ extension ChildConfiguration {
     let kinds = [
       "rendezvous": ["rendezvous", "key-sha256"],
       "mqtt": ["mqtt", "username", "password", "parents", "topic", "ca"],
+      "xmpp": ["xmpp", "password", "parents", "host", "port", "ca"],
     ]
-    let names = ["rendezvous", "mqtt"]
+    let names = ["rendezvous", "mqtt", "xmpp"]
     let given = node.mapping?.compactMap { $0.0.scalar?.string } ?? []
     let kind = names.first(where: given.contains)
     guard let entry = reader.section(node, path: path, keys: kind.flatMap { kinds[$0] } ?? names) else { return nil }
     switch kind {
     case "rendezvous": return rendezvous(entry)
     case "mqtt": return mqtt(entry)
+    case "xmpp": return xmpp(entry)
     default:
       reader.report(node, path, "must have one of \(names.joined(separator: ", "))")
       return nil
@@ -70,6 +76,44 @@ extension ChildConfiguration {
     return Meeting(
       kind: .mqtt(url: url, topic: topic ?? MeetingTopics.usualPrefix, authorities: authorities), access: access,
       parents: parents)
+  }
+
+  private static func xmpp(_ entry: ConfigurationSection) -> Meeting? {
+    let account = required("xmpp", of: entry, what: AccountAddress.allowed) { AccountAddress($0) != nil }
+    let password = xmppPassword(entry)
+    let host = entry.text("host", what: "a host name or an address") { text in
+      (try? HTTPURL("https://" + (text.contains(":") ? "[\(text)]" : text))) != nil && !text.contains("/")
+    }
+    var port: UInt16?
+    if let node = entry.values["port"], !node.isNull {
+      port = UInt16(exactly: entry.integer("port", default: 5222, in: 1...65535))
+      if entry.values["host"]?.isNull ?? true {
+        entry.reader.report(node, entry.path("host"), "is missing: a port needs one")
+      }
+    }
+    let authorities = entry.text("ca", what: "a PEM file", isAllowed: \.isPlainPath)
+    var parents: Access?
+    if let node = entry.values["parents"], !node.isNull,
+      let section = entry.section("parents", keys: ["username", "password"])
+    {
+      let username = required("username", of: section, what: AccountAddress.allowed) { AccountAddress($0) != nil }
+      if section.values["username"] == nil {
+        entry.reader.report(node, section.path("username"), "is missing: \(AccountAddress.allowed)")
+      }
+      if let password = xmppPassword(section), let username { parents = Access(username: username, password: password) }
+    }
+    guard let account = account.flatMap({ AccountAddress($0) }), let password else { return nil }
+    return Meeting(
+      kind: .xmpp(account: account, host: host, port: port, authorities: authorities),
+      access: Access(username: "\(account)", password: password), parents: parents)
+  }
+
+  private static func xmppPassword(_ entry: ConfigurationSection) -> ConfiguredValue? {
+    guard let node = entry.values["password"], !node.isNull else {
+      entry.reader.report(entry.node, entry.path("password"), "is missing: text, or {file: PATH}")
+      return nil
+    }
+    return value(node, entry.path("password"), entry.reader)
   }
 
   private typealias Access = Meeting.Access
