@@ -16,7 +16,8 @@ RELEASE := -c release --static-swift-stdlib -Xlinker --no-export-dynamic -Xswift
 
 # What the program is built with.
 LIBRARIES := libssl-dev libsrtp2-dev libvpx-dev libopus-dev libyuv-dev libturbojpeg0-dev libasound2-dev libyaml-dev \
-  libavahi-compat-libdnssd-dev libsndfile1-dev libspeexdsp-dev libqrencode-dev zlib1g-dev libsdl2-dev libdbus-1-dev libsqlite3-dev
+  libavahi-compat-libdnssd-dev libsndfile1-dev libspeexdsp-dev libqrencode-dev zlib1g-dev libsdl2-dev libdbus-1-dev libsqlite3-dev \
+  libmosquitto-dev libstrophe-dev
 BUILD_PACKAGES := $(LIBRARIES) pkg-config python3
 # What packages are made and checked with.
 DEB_PACKAGES := dpkg-dev lintian
@@ -32,7 +33,9 @@ DESKTOP_PACKAGES := xvfb openbox xdotool tmux
 FINDING_PACKAGES := avahi-daemon dbus
 # What relays are tried with. It must not run as a service: no test needs that, and it would relay for strangers.
 RELAY_PACKAGES := coturn
-TEST_PACKAGES := $(VIEWER_PACKAGES) $(RELAY_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) $(DESKTOP_PACKAGES) systemd curl openssl ffmpeg chromium firefox-esr \
+# What meeting places are tried with. Nor must these run as services.
+MEETING_PACKAGES := mosquitto prosody
+TEST_PACKAGES := $(VIEWER_PACKAGES) $(RELAY_PACKAGES) $(MEETING_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) $(DESKTOP_PACKAGES) systemd curl openssl ffmpeg chromium firefox-esr \
   iproute2 nftables procps avahi-utils python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 \
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice libnss3-tools
 # What breaks things on purpose.
@@ -64,7 +67,8 @@ setup-viewer: setup
 	@$(MAKE) --no-print-directory $(STAMPS)/venv
 
 setup-test: setup-viewer
-	@dpkg-query -W coturn >/dev/null 2>&1 || [ ! -d /run/systemd/system ] || $(SUDO) systemctl --quiet mask coturn.service
+	@for p in $(RELAY_PACKAGES) $(MEETING_PACKAGES); do dpkg-query -W $$p >/dev/null 2>&1 || [ ! -d /run/systemd/system ] || \
+	  $(SUDO) systemctl --quiet mask $$p.service; done
 	$(call need,$(TEST_PACKAGES))
 
 setup-faults: setup

@@ -100,6 +100,8 @@ let libraries: [Target] = [
   library("CDBus", pkgConfig: "dbus-1", package: "libdbus-1-dev"),
   library("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
   library("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+  library("CMosquitto", pkgConfig: "libmosquitto", package: "libmosquitto-dev"),
+  library("CStrophe", pkgConfig: nil, package: "libstrophe-dev"),
   .systemLibrary(name: "CLinux", path: "Sources/CLibraries/CLinux"),
   // The files of Sources/Web/Pages.
   .target(
@@ -142,7 +144,7 @@ let shells: [Target] = [
   room(
     "Meeting", in: "Network/Meeting",
     needs: [
-      "Wire", "Signaling", "Control", "Messages", "Server", product("NIOCore", nio),
+      "Wire", "Signaling", "Control", "Linux", "Messages", "Server", "CMosquitto", "CStrophe", product("NIOCore", nio),
     ]),
   room(
     "Storage", in: "Storage",
@@ -307,6 +309,12 @@ let checks: [Target] = [
       "TestSupport", "AllocationCounter",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
       product("NIOTLS", nio), product("NIOEmbedded", nio),
+    ]),
+  tests(
+    "MeetingTests",
+    needs: [
+      "Wire", "Control", "Signaling", "SecureTransport", "Meeting", "TestSupport", product("NIOCore", nio),
+      product("NIOPosix", nio),
     ]),
   tests(
     "ChildTests",

@@ -69,26 +69,32 @@ public struct AwayCheck: Sendable {
   private static func finding(
     _ meeting: ChildConfiguration.Meeting, _ child: String?, _ report: AwayReport?, _ loop: any EventLoop
   ) async -> Finding {
-    let place = MeetingPlace(meeting)
     let what = "meeting place"
-    if let known = report?.meetings.first(where: { $0.place == "\(place)" }) {
+    let name = meeting.url
+    if let known = report?.meetings.first(where: { $0.place == name }) {
       switch known.state {
-      case "present": return Finding(what, .ok, "\(place): present")
-      case "connecting": return Finding(what, .unknown, "\(place): still connecting")
+      case "present": return Finding(what, .ok, "\(name): present")
+      case "connecting": return Finding(what, .unknown, "\(name): still connecting")
       default:
         return Finding(
-          what, .problem, "\(place): \(known.reason ?? "absent")",
+          what, .problem, "\(name): \(known.reason ?? "absent")",
           remedy: "Look at the server, and at `meetings` in child.yaml.")
       }
     }
+    let place: MeetingPlace
+    do throws(ConfiguredValueError) {
+      place = try MeetingPlace(meeting, access: meeting.parents ?? meeting.access)
+    } catch {
+      return Finding(what, .problem, "\(name): \(error)", remedy: "sudo cradle-child check")
+    }
     // As a parent would come: taking the child's place there would be no check.
     switch await MeetingProbe.run(place, child: child ?? "0000000000000000", on: loop) {
-    case nil: return Finding(what, .ok, "\(place): the child is there")
+    case nil: return Finding(what, .ok, "\(name): the child is there")
     case .absent?:
-      return Finding(what, .ok, "\(place): it answers; the child is not there while the daemon does not run")
+      return Finding(what, .ok, "\(name): it answers; the child is not there while the daemon does not run")
     case .unreachable(let reason)?:
       return Finding(
-        what, .problem, "\(place): \(reason)", remedy: "Look at the server, and at `meetings` in child.yaml.")
+        what, .problem, "\(name): \(reason)", remedy: "Look at the server, and at `meetings` in child.yaml.")
     }
   }
 

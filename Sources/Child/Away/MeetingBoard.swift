@@ -22,45 +22,59 @@ final class MeetingBoard: @unchecked Sendable {
   }
 
   private struct Entry {
-    let place: MeetingPlace
-    let host: any MeetingHost
-    /// What parents are told.
-    let document: MeetingDocument
+    let configured: ChildConfiguration.Meeting
+    /// Nil while the child's password cannot be read.
+    var host: (any MeetingHost)?
     var standing: Standing = .connecting
     /// What the place lends us.
     var servers: [ICEServer] = []
   }
 
+  private let child: String
   private let loop: any EventLoop
   private let logger: Logger
-  private var entries: [Entry] = []
+  private let prove: (_ server: String, _ challenge: String) -> String
+  private var entries: [Entry]
   private var presence: () -> (statement: String, renewal: Instant)? = { nil }
+  private var receive: (RoomDelivery) -> Void = { _ in }
+  /// Told already, not to repeat it with each parent.
+  private var problems: Set<String> = []
   private lazy var renewal = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in self?.announce() }
+  private lazy var anotherTry = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in self?.enter() }
+
+  /// When a password is tried to be read again.
+  private static let patience: Duration = .seconds(60)
 
   /// - Parameter prove: signs the proof for a server's name and challenge.
   init(
     _ configuration: ChildConfiguration, child: String, loop: any EventLoop, logger: Logger,
     prove: @escaping (_ server: String, _ challenge: String) -> String
   ) {
+    self.child = child
     self.loop = loop
     self.logger = logger
-    for meeting in configuration.away.meetings {
-      let place = MeetingPlace(meeting)
-      entries.append(
-        Entry(
-          place: place, host: place.host(child: child, eventLoop: loop, prove: prove), document: place.document))
-    }
+    self.prove = prove
+    entries = configuration.away.meetings.map { Entry(configured: $0) }
   }
 
-  /// What parents are told.
-  var documents: [MeetingDocument] { entries.map(\.document) }
+  /// What parents are told. Reads the files of their passwords; a place whose password cannot be read is left out.
+  var documents: [MeetingDocument] {
+    entries.compactMap { entry in
+      do throws(ConfiguredValueError) {
+        return try MeetingPlace(entry.configured, access: entry.configured.parents ?? entry.configured.access).document
+      } catch {
+        report(error, entry.configured, "parents are not told of a meeting place")
+        return nil
+      }
+    }
+  }
 
   /// STUN and TURN servers that the places lend, with credentials for us.
   var lentServers: [ICEServer] { entries.flatMap(\.servers) }
 
   /// The places and how it is there.
   var standings: [(place: String, kind: String, standing: Standing)] {
-    entries.map { ("\($0.place)", $0.document.kind, $0.standing) }
+    entries.map { ($0.configured.url, $0.configured.kindName, $0.standing) }
   }
 
   /// Goes to all places.
@@ -73,12 +87,8 @@ final class MeetingBoard: @unchecked Sendable {
   ) {
     loop.preconditionInEventLoop()
     self.presence = presence
-    guard !entries.isEmpty, let (statement, due) = presence() else { return }
-    for (number, entry) in entries.enumerated() {
-      entry.host.onEvent = { [weak self] event in self?.handle(event, of: number, receive) }
-      entry.host.open(presence: statement)
-    }
-    renewal.set(due)
+    self.receive = receive
+    enter()
   }
 
   func send(to client: String, at place: MeetingPlaceID, message: String) {
@@ -95,13 +105,14 @@ final class MeetingBoard: @unchecked Sendable {
 
   /// Addresses of this machine have come or gone.
   func addressesChanged(_ own: Set<IPAddress>) {
-    for entry in entries { entry.host.addressesChanged(own) }
+    for entry in entries { entry.host?.addressesChanged(own) }
   }
 
   /// Leaves all places.
   func close() {
     renewal.cancel()
-    for entry in entries { entry.host.close {} }
+    anotherTry.cancel()
+    for entry in entries { entry.host?.close {} }
     entries = []
   }
 
@@ -109,15 +120,40 @@ final class MeetingBoard: @unchecked Sendable {
     entries.indices.contains(place.number) ? entries[place.number].host : nil
   }
 
+  /// Goes to the places where we are not yet.
+  private func enter() {
+    guard !entries.isEmpty, let (statement, due) = presence() else { return }
+    renewal.set(due)
+    for (number, entry) in entries.enumerated() where entry.host == nil {
+      do throws(ConfiguredValueError) {
+        let place = try MeetingPlace(entry.configured, access: entry.configured.access)
+        let host = place.host(child: child, eventLoop: loop, prove: prove)
+        entries[number].host = host
+        entries[number].standing = .connecting
+        host.onEvent = { [weak self] event in self?.handle(event, of: number) }
+        host.open(presence: statement)
+      } catch {
+        entries[number].standing = .absent(reason: "\(error)")
+        report(error, entry.configured, "not at a meeting place")
+        anotherTry.set(MonotonicClock.now + Self.patience)
+      }
+    }
+  }
+
   private func announce() {
     guard let (statement, due) = presence() else { return }
-    for entry in entries { entry.host.announce(presence: statement) }
+    for entry in entries { entry.host?.announce(presence: statement) }
     renewal.set(due)
   }
 
-  private func handle(_ event: MeetingHostEvent, of number: Int, _ receive: (RoomDelivery) -> Void) {
+  private func report(_ error: ConfiguredValueError, _ configured: ChildConfiguration.Meeting, _ what: Logger.Message) {
+    guard problems.insert("\(what) \(configured.url) \(error)").inserted else { return }
+    logger.error(what, metadata: ["place": "\(configured.url)", "reason": "\(error)"])
+  }
+
+  private func handle(_ event: MeetingHostEvent, of number: Int) {
     guard entries.indices.contains(number) else { return }
-    let place = "\(entries[number].place)"
+    let place = entries[number].configured.url
     switch event {
     case .present:
       entries[number].standing = .present(since: MonotonicClock.now)
@@ -141,10 +177,44 @@ final class MeetingBoard: @unchecked Sendable {
 }
 
 extension MeetingPlace {
-  /// As the child uses it.
-  init(_ configured: ChildConfiguration.Meeting) {
+  /// - Parameter access: whose credentials it has. Reads the file with the password.
+  init(
+    _ configured: ChildConfiguration.Meeting, access: ChildConfiguration.Meeting.Access?
+  ) throws(ConfiguredValueError) {
     switch configured.kind {
-    case .rendezvous(let url, let key): self = .rendezvous(RendezvousPlace(url: url, keySHA256: key))
+    case .rendezvous(let url, let key):
+      self = .rendezvous(RendezvousPlace(url: url, keySHA256: key))
+    case .mqtt(let url, let topic, let authorities):
+      self = .mqtt(
+        MQTTPlace(
+          url: url, username: access?.username, password: try access?.password?.read(), topic: topic,
+          authorities: authorities))
+    case .xmpp(let child, let host, let port, let authorities):
+      let account = access.flatMap { AccountAddress($0.username) } ?? child
+      self = .xmpp(
+        XMPPPlace(
+          account: account, password: try access?.password?.read() ?? "", child: child,
+          parents: configured.parents.flatMap { AccountAddress($0.username) }, host: host, port: port,
+          authorities: authorities))
+    }
+  }
+}
+
+extension ChildConfiguration.Meeting {
+  /// For logs and people: without credentials.
+  var url: String {
+    switch kind {
+    case .rendezvous(let url, _), .mqtt(let url, _, _): url
+    case .xmpp(let account, _, _, _): "xmpp:\(account)"
+    }
+  }
+
+  /// As in `MeetingDocument`.
+  fileprivate var kindName: String {
+    switch kind {
+    case .rendezvous: "rendezvous"
+    case .mqtt: "mqtt"
+    case .xmpp: "xmpp"
     }
   }
 }

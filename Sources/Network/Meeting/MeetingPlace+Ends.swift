@@ -1,6 +1,6 @@
 public import Control
 public import NIOCore
-internal import Wire
+internal import Signaling
 
 extension MeetingPlace {
   /// From what a child has told; nil for a place of a later version, or one that cannot be read.
@@ -10,6 +10,23 @@ extension MeetingPlace {
       let place = RendezvousPlace(url: url, keySHA256: document.keySHA256.flatMap(Self.bytes))
       guard place.serverName != nil else { return nil }
       self = .rendezvous(place)
+    case ("mqtt", let url?):
+      let place = MQTTPlace(
+        url: url, username: document.username, password: document.password,
+        topic: document.topic ?? MeetingTopics.usualPrefix)
+      guard place.isUsable else { return nil }
+      self = .mqtt(place)
+    case ("xmpp", _):
+      guard let account = document.username.flatMap({ AccountAddress($0) }), let password = document.password,
+        let child = document.child.flatMap({ AccountAddress($0) })
+      else { return nil }
+      var place = XMPPPlace(account: account, password: password, child: child, host: document.host)
+      if let port = document.port {
+        guard let number = UInt16(exactly: port) else { return nil }
+        place.port = number
+      }
+      guard place.isUsable else { return nil }
+      self = .xmpp(place)
     default:
       return nil
     }
@@ -19,7 +36,21 @@ extension MeetingPlace {
   public var document: MeetingDocument {
     switch self {
     case .rendezvous(let place):
-      MeetingDocument(kind: "rendezvous", url: place.url, keySHA256: place.keySHA256.map(Self.hexadecimal))
+      return MeetingDocument(kind: "rendezvous", url: place.url, keySHA256: place.keySHA256.map(Self.hexadecimal))
+    case .mqtt(let place):
+      var document = MeetingDocument(kind: "mqtt", url: place.url)
+      document.username = place.username
+      document.password = place.password
+      document.topic = place.topic
+      return document
+    case .xmpp(let place):
+      var document = MeetingDocument(kind: "xmpp")
+      document.username = "\(place.account)"
+      document.password = place.password
+      document.child = "\(place.child)"
+      document.host = place.host
+      document.port = place.port.map(Int.init)
+      return document
     }
   }
 
@@ -33,6 +64,8 @@ extension MeetingPlace {
   ) -> any MeetingHost {
     switch self {
     case .rendezvous(let place): RendezvousHost(place, child: child, eventLoop: eventLoop, prove: prove)
+    case .mqtt(let place): MQTTHost(place, child: child, eventLoop: eventLoop)
+    case .xmpp(let place): XMPPHost(place, child: child, eventLoop: eventLoop)
     }
   }
 
@@ -44,6 +77,8 @@ extension MeetingPlace {
   public func link(child: String, client: String, eventLoop: any EventLoop) -> any MeetingLink {
     switch self {
     case .rendezvous(let place): RendezvousLink(place, child: child, client: client, eventLoop: eventLoop)
+    case .mqtt(let place): MQTTLink(place, child: child, client: client, eventLoop: eventLoop)
+    case .xmpp(let place): XMPPLink(place, child: child, client: client, eventLoop: eventLoop)
     }
   }
 
@@ -63,6 +98,8 @@ extension MeetingPlace: CustomStringConvertible {
   public var description: String {
     switch self {
     case .rendezvous(let place): place.url
+    case .mqtt(let place): place.url
+    case .xmpp(let place): "xmpp:\(place.child)"
     }
   }
 }

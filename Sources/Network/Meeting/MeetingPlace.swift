@@ -2,6 +2,10 @@
 public enum MeetingPlace: Hashable, Sendable {
   /// `cradle-rendezvous`: rooms over WebSocket.
   case rendezvous(RendezvousPlace)
+  /// Any MQTT broker.
+  case mqtt(MQTTPlace)
+  /// Any XMPP server.
+  case xmpp(XMPPPlace)
 }
 
 /// A room server that many children share.

@@ -1,0 +1,5 @@
+// libmosquitto: MQTT 5 and 3.1.1.
+#pragma once
+
+#include <mosquitto.h>
+#include <mqtt_protocol.h>

@@ -1,0 +1,92 @@
+internal import Glibc
+internal import Linux
+internal import Synchronization
+
+/// What a connection tells the event loop.
+protocol MeetingConnectionEvent: Sendable {
+  /// Others follow in any case: it may be lost when there are too many.
+  var isMessage: Bool { get }
+  /// Nothing follows.
+  var isLast: Bool { get }
+}
+
+/// Between the event loop and the thread of one connection. Bounded both ways: what is too much is lost, as messages at a
+/// meeting place may be.
+final class MeetingMailbox<Order: Sendable, Event: MeetingConnectionEvent>: Sendable {
+  enum Ending: Sendable {
+    case none
+    /// Does this, and says goodbye.
+    case leave(Order?)
+    /// Ends without a word.
+    case abandon
+  }
+
+  private struct State {
+    var orders: [Order] = []
+    var ending = Ending.none
+    var events: [Event] = []
+    /// The event loop knows that there are some.
+    var isAnnounced = false
+    /// Of the connection, where the thread may wait in a library that does not look for orders; or -1.
+    var descriptor: Int32 = -1
+  }
+
+  /// Wakes the thread.
+  let wake = EventDescriptor()
+  private let state = Mutex(State())
+
+  private static var most: Int { 256 }
+
+  // MARK: - The event loop
+
+  func order(_ order: Order) {
+    let isTaken = state.withLock { state in
+      guard state.orders.count < Self.most else { return false }
+      state.orders.append(order)
+      return true
+    }
+    if isTaken { wake.raise() }
+  }
+
+  func end(_ ending: Ending) {
+    state.withLock { state in
+      state.ending = ending
+      if case .abandon = ending, state.descriptor >= 0 { shutdown(state.descriptor, Int32(SHUT_RDWR)) }
+    }
+    wake.raise()
+  }
+
+  func takeEvents() -> [Event] {
+    state.withLock { state in
+      state.isAnnounced = false
+      defer { state.events = [] }
+      return state.events
+    }
+  }
+
+  // MARK: - The thread
+
+  /// Abandoning shuts this connection down, so that whatever waits for it ends; -1: no longer.
+  func watch(_ descriptor: Int32) {
+    state.withLock { $0.descriptor = descriptor }
+  }
+
+  func takeOrders() -> (orders: [Order], ending: Ending) {
+    wake.clear()
+    return state.withLock { state in
+      defer { state.orders = [] }
+      return (state.orders, state.ending)
+    }
+  }
+
+  /// - Returns: whether the event loop has to be told.
+  func post(_ event: Event) -> Bool {
+    state.withLock { state in
+      if case .abandon = state.ending { return false }
+      if event.isMessage, state.events.count >= Self.most { return false }
+      state.events.append(event)
+      defer { state.isAnnounced = true }
+      return !state.isAnnounced
+    }
+  }
+}

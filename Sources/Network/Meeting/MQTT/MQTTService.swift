@@ -1,0 +1,225 @@
+internal import Glibc
+internal import Linux
+internal import Signaling
+
+/// The thread of one connection to a broker.
+struct MQTTService: Sendable {
+  let settings: MQTTSettings
+  let mailbox: MeetingMailbox<MQTTPublication, MQTTEvent>
+  /// Tells the event loop that there are events.
+  let announce: @Sendable () -> Void
+
+  /// For TCP, TLS, CONNACK and SUBACK together.
+  private static let limit: Duration = .seconds(8)
+  /// Before the other address family is tried.
+  private static let familyLimit: Duration = .seconds(3)
+  /// For the acknowledgement of the last publication.
+  private static let farewellLimit: Duration = .seconds(2)
+  /// How often the library looks whether a ping is due.
+  private static let rest: Duration = .seconds(5)
+  /// Publications that the broker has not acknowledged.
+  private static let mostUnacknowledged = 256
+
+  private func post(_ event: MQTTEvent) {
+    if mailbox.post(event) { announce() }
+  }
+
+  func run() {
+    // Writing to a connection that the broker has closed is no reason to end.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    for version in MQTTVersion.allCases {
+      do throws(MQTTProblem) {
+        return try connect(version)
+      } catch {
+        switch error {
+        case .lost(let reason): return post(.closed(reason))
+        case .closed: return post(.closed(MQTTWords.closed))
+        case .abandoned: return post(.left)
+        case .unsupportedVersion: continue
+        }
+      }
+    }
+    post(.closed("it speaks neither MQTT 5 nor MQTT 3.1.1"))
+  }
+
+  private func connect(_ version: MQTTVersion) throws(MQTTProblem) {
+    let patience = ContinuousClock.now + Self.limit
+    var client = try MosquittoClient.make(settings, version: version)
+    try client.connect(to: settings.server, keepalive: settings.keepalive, from: nil)
+    let family = Self.family(client.descriptor)
+    do throws(MQTTProblem) {
+      try reach(client, until: min(patience, .now + Self.familyLimit))
+    } catch {
+      // Many networks have an IPv6 that leads nowhere, and many names two addresses of which one has no broker.
+      if case .abandoned = error { throw error }
+      let first = error
+      client = try MosquittoClient.make(settings, version: version)
+      do throws(MQTTProblem) {
+        try client.connect(
+          to: settings.server, keepalive: settings.keepalive, from: family == AF_INET6 ? "0.0.0.0" : "::")
+      } catch {
+        // There is none.
+        throw first
+      }
+      try reach(client, until: patience)
+    }
+    var progress = Progress(end: patience)
+    do throws(MQTTProblem) {
+      try serve(client, version, &progress)
+    } catch {
+      // MQTT 5 section 3.1.2.2: a broker that does not know the version says so. Older ones just close.
+      if case .closed = error, version == .five, !progress.isAnswered { throw .unsupportedVersion }
+      throw error
+    }
+  }
+
+  private static func family(_ descriptor: Int32) -> Int32 {
+    var address = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let result = withUnsafeMutableBytes(of: &address) { bytes in
+      getsockname(descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), &size)
+    }
+    return result == 0 ? Int32(address.ss_family) : AF_UNSPEC
+  }
+
+  /// Waits until TCP is connected. The library would wait for ever.
+  private func reach(_ client: borrowing MosquittoClient, until patience: ContinuousClock.Instant) throws(MQTTProblem) {
+    while true {
+      if case .none = mailbox.takeOrders().ending {} else { throw .abandoned }
+      let ready = wait(client.descriptor, for: Int16(POLLOUT), until: patience)
+      if ready != 0 { break }
+      if ContinuousClock.now >= patience { throw .lost(MQTTWords.silent) }
+    }
+    var error: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    getsockopt(client.descriptor, SOL_SOCKET, SO_ERROR, &error, &size)
+    if error != 0 { throw MQTTWords.system(error) }
+  }
+
+  /// Until the socket is ready, an order comes or the time is over.
+  private func wait(_ descriptor: Int32, for events: Int16, until end: ContinuousClock.Instant) -> Int16 {
+    var entries = [
+      pollfd(fd: descriptor, events: events, revents: 0),
+      pollfd(fd: mailbox.wake.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    let milliseconds = max(.zero, ContinuousClock.now.duration(to: end)) / .milliseconds(1)
+    poll(&entries, 2, Int32(milliseconds.rounded(.up)))
+    return entries[0].revents
+  }
+}
+
+extension MQTTService {
+  /// POLLRDHUP, which glibc declares for _GNU_SOURCE alone: the other side sends nothing any more.
+  private static let hangup: Int16 = 0x2000
+
+  /// What is known of a connection while it lasts.
+  private struct Progress {
+    /// The broker has accepted the connection.
+    var isAnswered = false
+    var isOpen = false
+    /// By their numbers.
+    var unacknowledged: [Int32: String] = [:]
+    /// The last publication, once it has been made.
+    var farewell: Int32?
+    var isLeaving = false
+    var end: ContinuousClock.Instant?
+  }
+
+  private func serve(
+    _ client: borrowing MosquittoClient, _ version: MQTTVersion, _ progress: inout Progress
+  ) throws(MQTTProblem) {
+    var flow = InflowLimit()
+    while true {
+      let (publications, ending) = mailbox.takeOrders()
+      for publication in publications { try publish(publication, client, version, &progress) }
+      switch ending {
+      case .none: break
+      case .abandon: throw .abandoned
+      case .leave(let farewell):
+        if !progress.isLeaving {
+          progress.isLeaving = true
+          progress.end = .now + Self.farewellLimit
+          if progress.isOpen, let farewell { progress.farewell = try client.publish(farewell, version: version) }
+        }
+        if progress.farewell == nil {
+          client.disconnect()
+          return post(.left)
+        }
+      }
+      let now = ContinuousClock.now
+      if let end = progress.end, now >= end {
+        if progress.isLeaving { client.disconnect() }
+        throw .lost(MQTTWords.silent)
+      }
+      try turn(client, until: min(now + Self.rest, progress.end ?? now + Self.rest), version, &progress)
+      for entry in client.record.take() { try handle(entry, client, version, &progress, &flow) }
+      if client.descriptor < 0 { throw .closed }
+      if flow.isExceeded(client.descriptor) { throw .lost(InflowLimit.words) }
+    }
+  }
+
+  private func turn(
+    _ client: borrowing MosquittoClient, until end: ContinuousClock.Instant, _ version: MQTTVersion,
+    _ progress: inout Progress
+  ) throws(MQTTProblem) {
+    let writing = client.wantsToWrite ? Int16(POLLOUT) : 0
+    let ready = wait(client.descriptor, for: Int16(POLLIN) | Self.hangup | writing, until: end)
+    let isOver = ready & (Self.hangup | Int16(POLLHUP | POLLERR)) != 0
+    do throws(MQTTProblem) {
+      try client.work(canRead: ready & Int16(POLLIN) != 0 || isOver, canWrite: ready & Int16(POLLOUT) != 0)
+      // Within a TLS handshake the library does not see that the other side has gone.
+      if isOver, client.descriptor >= 0, InflowLimit.waiting(client.descriptor) == 0 { throw .closed }
+    } catch {
+      // The reason that the broker gave comes first.
+      var flow = InflowLimit()
+      for entry in client.record.take() { try handle(entry, client, version, &progress, &flow) }
+      throw error
+    }
+  }
+
+  private func publish(
+    _ publication: MQTTPublication, _ client: borrowing MosquittoClient, _ version: MQTTVersion,
+    _ progress: inout Progress
+  ) throws(MQTTProblem) {
+    guard progress.isOpen, progress.unacknowledged.count < Self.mostUnacknowledged else { return }
+    if let number = try client.publish(publication, version: version) {
+      progress.unacknowledged[number] = publication.topic
+    } else {
+      post(.published(topic: publication.topic, refusal: "it is longer than the broker allows"))
+    }
+  }
+
+  private func handle(
+    _ entry: MosquittoRecord.Entry, _ client: borrowing MosquittoClient, _ version: MQTTVersion,
+    _ progress: inout Progress, _ flow: inout InflowLimit
+  ) throws(MQTTProblem) {
+    flow.restart(client.descriptor)
+    switch entry {
+    case .connected(0):
+      progress.isAnswered = true
+      try client.subscribe(settings.subscriptions)
+    case .connected(let code):
+      throw MQTTWords.isUnsupportedVersion(code) ? .unsupportedVersion : .lost(MQTTWords.refusal(code))
+    case .subscribed(let codes):
+      // MQTT 5 section 3.9.3, MQTT 3.1.1 section 3.9.3.
+      guard codes.allSatisfy({ (0..<128).contains($0) }) else {
+        throw .lost("this account may not read its topics")
+      }
+      progress.isOpen = true
+      if !progress.isLeaving { progress.end = nil }
+      post(.open)
+    case .message(let message):
+      post(.message(message))
+    case .acknowledged(let number, let reason):
+      if number == progress.farewell { progress.farewell = nil }
+      guard let topic = progress.unacknowledged.removeValue(forKey: number) else { return }
+      post(.published(topic: topic, refusal: reason < 128 ? nil : MQTTWords.reason(reason)))
+    case .disconnected(let reason):
+      // Smaller ones are the library's, which returns them as well.
+      if reason >= 128 { throw .lost(MQTTWords.reason(reason)) }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+internal import CMosquitto
+internal import NIOCore
+internal import Signaling
+
+/// One connection to a broker. It asks for a clean session: what was meant for an earlier one is of no use.
+struct MQTTSettings: Sendable {
+  var server: BrokerURL
+  /// A PEM file; nil: the machine's own.
+  var authorities: String?
+  var username: String?
+  var password: String?
+  /// The client identifier: another connection with the same one takes this one's place.
+  var client: String
+  /// In seconds. The broker gives a client up after one and a half (MQTT 5 section 3.1.2.10).
+  var keepalive: Int32
+  /// Topics, with quality of service 1.
+  var subscriptions: [String]
+  /// A topic whose retained message the broker deletes when the connection ends without a goodbye.
+  var will: String?
+
+  init(_ place: MQTTPlace, server: BrokerURL, client: String, keepalive: Int32, subscriptions: [String]) {
+    self.server = server
+    self.client = client
+    self.keepalive = keepalive
+    self.subscriptions = subscriptions
+    authorities = place.authorities
+    username = place.username
+    password = place.password
+  }
+}
+
+enum MQTTVersion: CaseIterable, Sendable {
+  case five
+  /// 3.1.1.
+  case three
+
+  /// As libmosquitto counts them.
+  var number: Int32 { self == .five ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311 }
+}
+
+struct MQTTMessage: Sendable {
+  var topic: String
+  var payload: [UInt8]
+
+  /// Longer ones are left out.
+  static let maximumBytes = 64 * 1024
+
+  /// Nil if it is not UTF-8, or is empty.
+  var text: String? { payload.isEmpty ? nil : String(validating: payload, as: UTF8.self) }
+}
+
+/// With quality of service 1.
+struct MQTTPublication: Sendable {
+  var topic: String
+  /// An empty retained one deletes what is retained.
+  var payload: [UInt8]
+  var isRetained = false
+  /// The broker forgets what it could not deliver within this time; nil: never. MQTT 5 only.
+  var expirySeconds: UInt32?
+}
+
+enum MQTTEvent: MeetingConnectionEvent {
+  /// The broker has accepted us and what we subscribed to.
+  case open
+  case message(MQTTMessage)
+  /// The broker has accepted a publication, or says why not.
+  case published(topic: String, refusal: String?)
+  /// Nothing follows. For a person.
+  case closed(String)
+  /// The goodbye has been said, or cannot be. Nothing follows.
+  case left
+
+  var isMessage: Bool { if case .message = self { true } else { false } }
+
+  var isLast: Bool {
+    switch self {
+    case .closed, .left: true
+    case .open, .message, .published: false
+    }
+  }
+}
+
+typealias MQTTConnection = MeetingConnection<MQTTPublication, MQTTEvent>
+
+extension MQTTConnection {
+  convenience init(_ settings: MQTTSettings, eventLoop: any EventLoop, receive: @escaping (MQTTEvent) -> Void) {
+    self.init(
+      name: "mqtt", eventLoop: eventLoop,
+      serve: { MQTTService(settings: settings, mailbox: $0, announce: $1).run() }, receive: receive)
+  }
+}
+
+enum MQTTProblem: Error, Sendable {
+  /// For a person.
+  case lost(String)
+  /// The other side has closed the connection without a word.
+  case closed
+  /// The broker does not know this version.
+  case unsupportedVersion
+  /// Nobody wants to know any more.
+  case abandoned
+}

@@ -1,0 +1,141 @@
+internal import Glibc
+internal import Linux
+internal import NIOCore
+internal import Signaling
+
+enum XMPPEvent: MeetingConnectionEvent {
+  /// We are logged in.
+  case open
+  case stanza(XMPPIncoming)
+  /// Nothing follows. For a person.
+  case closed(String)
+  /// The goodbye has been said, or cannot be. Nothing follows.
+  case left
+
+  var isMessage: Bool { if case .stanza = self { true } else { false } }
+
+  var isLast: Bool {
+    switch self {
+    case .closed, .left: true
+    case .open, .stanza: false
+    }
+  }
+}
+
+typealias XMPPConnection = MeetingConnection<XMPPStanza, XMPPEvent>
+
+extension XMPPConnection {
+  convenience init(
+    _ place: XMPPPlace, resource: String, eventLoop: any EventLoop, receive: @escaping (XMPPEvent) -> Void
+  ) {
+    self.init(
+      name: "xmpp", eventLoop: eventLoop,
+      serve: { XMPPService(place: place, resource: resource, mailbox: $0, announce: $1).run() }, receive: receive)
+  }
+}
+
+/// The thread of one connection to an XMPP server.
+struct XMPPService: Sendable {
+  let place: XMPPPlace
+  let resource: String
+  let mailbox: XMPPConnection.Mailbox
+  /// Tells the event loop that there are events.
+  let announce: @Sendable () -> Void
+
+  /// From connecting to being logged in.
+  private static let limit: Duration = .seconds(12)
+  /// For the end of the stream.
+  private static let farewellLimit: Duration = .seconds(2)
+  /// The library has timers of its own.
+  private static let rest: Duration = .seconds(5)
+
+  static let silent = "it does not answer"
+  private static let closed = "it has closed the connection"
+
+  private func post(_ event: XMPPEvent) {
+    if mailbox.post(event) { announce() }
+  }
+
+  func run() {
+    // Writing to a connection that the server has closed is no reason to end.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    let client = StropheClient.make(place, resource: resource)
+    guard client.connect(place), client.record.descriptor >= 0 else {
+      return post(.closed("no way to \(place.host ?? place.account.server)"))
+    }
+    mailbox.watch(client.record.descriptor)
+    defer { mailbox.watch(-1) }
+    post(serve(client))
+  }
+
+  /// - Returns: the last event.
+  private func serve(_ client: borrowing StropheClient) -> XMPPEvent {
+    var end: ContinuousClock.Instant? = .now + Self.limit
+    var isOpen = false
+    var isLeaving = false
+    var flow = InflowLimit()
+    while true {
+      let (stanzas, ending) = mailbox.takeOrders()
+      if isOpen { for stanza in stanzas { client.send(stanza) } }
+      switch ending {
+      case .none: break
+      case .abandon: return .left
+      case .leave(let farewell):
+        if !isLeaving {
+          isLeaving = true
+          end = .now + Self.farewellLimit
+          if isOpen, let farewell { client.send(farewell) }
+          client.disconnect()
+        }
+      }
+      let now = ContinuousClock.now
+      if let end, now >= end { return isLeaving ? .left : .closed(Self.silent) }
+      client.work()
+      for entry in client.record.take() {
+        switch entry {
+        case .connected:
+          isOpen = true
+          if !isLeaving { end = nil }
+          client.send(.available)
+          post(.open)
+        case .disconnected(let error, let words):
+          return isLeaving
+            ? .left : .closed(Self.reason(error, words, isOpen: isOpen, isPlain: place.mayBePlain, client))
+        case .stanza(let incoming):
+          flow.restart(client.record.descriptor)
+          if case .unknown = incoming.kind { client.send(.refusal(of: incoming)) } else { post(.stanza(incoming)) }
+        }
+      }
+      if flow.isExceeded(client.record.descriptor) { return .closed(InflowLimit.words) }
+      wait(client, until: min(.now + Self.rest, end ?? .now + Self.rest))
+    }
+  }
+
+  /// Until the socket is ready, an order comes or the time is over.
+  private func wait(_ client: borrowing StropheClient, until end: ContinuousClock.Instant) {
+    let events = client.isConnecting ? Int16(POLLOUT) : Int16(POLLIN) | (client.wantsToWrite ? Int16(POLLOUT) : 0)
+    var entries = [
+      pollfd(fd: client.record.descriptor, events: events, revents: 0),
+      pollfd(fd: mailbox.wake.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    let milliseconds = max(.zero, ContinuousClock.now.duration(to: end)) / .milliseconds(1)
+    poll(&entries, 2, Int32(milliseconds.rounded(.up)))
+  }
+
+  private static func reason(
+    _ error: Int32, _ words: String?, isOpen: Bool, isPlain: Bool, _ client: borrowing StropheClient
+  ) -> String {
+    if let words { return words }
+    if isOpen { return closed }
+    if client.record.passwordIsRefused { return "it does not accept the account's password" }
+    if !isPlain, let problem = client.record.certificateProblem {
+      return "TLS fails: its certificate is not trusted (\(problem))"
+    }
+    if let problem = client.record.lastError { return problem }
+    let error = client.record.connectError != 0 ? client.record.connectError : error
+    return error > 0 && error != ECONNRESET ? String(cString: strerror(error)) : closed
+  }
+}

@@ -1,0 +1,92 @@
+internal import Signaling
+
+/// What we send, as XML. INTERFACES.md, "Meeting places".
+struct XMPPStanza: Hashable, Sendable {
+  let xml: String
+
+  static let namespace = "urn:cradle:meeting:1"
+
+  private init(_ xml: String) {
+    self.xml = xml
+  }
+
+  /// Available, but not for messages to the account itself (RFC 6121 section 4.7.2.3).
+  static let available = XMPPStanza("<presence><priority>-1</priority></presence>")
+
+  /// To one client alone, which the server tells when we have gone (RFC 6121 section 4.6).
+  static func presence(_ statement: String, of child: String, to address: String) -> XMPPStanza {
+    XMPPStanza(
+      "<presence to='\(escaped(address))'><priority>-1</priority>\(element(statement, child))</presence>")
+  }
+
+  /// Asks a child for its presence.
+  static func question(_ id: String, to address: String) -> XMPPStanza {
+    XMPPStanza(
+      "<iq type='get' id='\(escaped(id))' to='\(escaped(address))'><child xmlns='\(namespace)'/></iq>")
+  }
+
+  static func answer(_ statement: String, of child: String, to question: XMPPIncoming) -> XMPPStanza {
+    XMPPStanza(
+      "<iq type='result' id='\(escaped(question.id))' to='\(escaped(question.from))'>"
+        + "\(element(statement, child))</iq>")
+  }
+
+  /// RFC 6120 section 8.4: whoever is asked what it does not know says so.
+  static func refusal(of question: XMPPIncoming) -> XMPPStanza {
+    XMPPStanza(
+      "<iq type='error' id='\(escaped(question.id))' to='\(escaped(question.from))'><error type='cancel'>"
+        + "<service-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
+  }
+
+  /// - Parameter kind: nil, or `refused`: the text is for a person.
+  static func message(_ text: String, kind: String? = nil, to address: String) -> XMPPStanza {
+    let type = kind.map { " type='\($0)'" } ?? ""
+    return XMPPStanza(
+      "<message type='chat' to='\(escaped(address))'><room xmlns='\(namespace)'\(type)>\(escaped(text))</room>"
+        + "<no-store xmlns='urn:xmpp:hints'/></message>")
+  }
+
+  private static func element(_ statement: String, _ child: String) -> String {
+    "<child xmlns='\(namespace)' id='\(escaped(child))'>\(escaped(statement))</child>"
+  }
+
+  /// Without the characters that XML does not have (XML 1.0 section 2.2).
+  static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "'": result += "&apos;"
+      case "\"": result += "&quot;"
+      case "\t", "\n", "\r": result += "&#\(scalar.value);"
+      case "\u{0}"..."\u{1f}", "\u{fffe}", "\u{ffff}": break
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}
+
+/// What we receive, as far as we want to know.
+struct XMPPIncoming: Sendable {
+  enum Kind: Sendable {
+    /// A message in a room.
+    case message(String)
+    case refusal(String)
+    /// A child's presence; nil: it has gone.
+    case presence(String?)
+    /// A question for a child's presence.
+    case question
+    /// The answer to our question; nil: an error.
+    case answer(String?)
+    /// A question that we do not know.
+    case unknown
+  }
+
+  var kind: Kind
+  /// A full JID.
+  var from: String
+  var id: String
+}
