@@ -146,11 +146,24 @@ extension RealPeers {
         try await Task.sleep(for: .milliseconds(5))
         #expect(outcome.all.count == before && link.closures.all.isEmpty && link.replies.all.isEmpty)
       }
-      // A server that says nothing at all.
       let nobody = try await host(server.place(.child, port: try LocalPort.free()))
       _ = try await nobody.absent()
       try await nobody.close()
       try await ConnectionThreads.areGone("xmpp")
+    }
+
+    /// The library waits for the rest of the handshake as long as it takes.
+    @Test func nobodyWaitsForAServerThatFallsSilentWithinTLS() async throws {
+      let server = try await StallingServer(on: loop)
+      let host = try await host(
+        .xmpp(
+          XMPPPlace(
+            account: XMPPServer.address(.child), password: "secret", child: XMPPServer.address(.child),
+            host: "127.0.0.1", port: server.port)))
+      try await server.stalled.next("the handshake") { $0 }
+      try await host.close()
+      try await ConnectionThreads.areGone("xmpp")
+      try await server.close()
     }
   }
 }
