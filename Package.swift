@@ -208,7 +208,7 @@ let programs: [Target] = [
   .executableTarget(
     name: "cradle-rendezvous",
     dependencies: [
-      "Commands", "Linux", "Rendezvous", "Server", "Storage", "DeviceNames",
+      "Commands", "Linux", "Rendezvous", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log"),
     ], path: "Sources/cradle-rendezvous", swiftSettings: strict),
   .executableTarget(
@@ -350,7 +350,7 @@ let checks: [Target] = [
     "Interop",
     needs: [
       "Wire", "TURN", "Control", "Identity", "SecureTransport", "Server", "Parent", "cradle-child", "cradle-parent",
-      "TestSupport", product("NIOCore", nio), product("NIOPosix", nio),
+      "cradle-rendezvous", "TestSupport", product("NIOCore", nio), product("NIOPosix", nio),
     ],
     exclude: ["peers", "demo.py", "package.sh", "release.sh"]),
   tests(
