@@ -93,6 +93,7 @@ $(PAGES): $(shell find Sources/Web/Pages -type f)
 build: setup $(PAGES) ## builds the release programs
 	swift build $(RELEASE) --product cradle-child
 	swift build $(RELEASE) --product cradle-parent
+	swift build $(RELEASE) --product cradle-rendezvous
 
 setup-demo: setup
 	$(call need,python3 $(FINDING_PACKAGES))
@@ -191,10 +192,10 @@ lint: ## says what `format` would change
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests Examples
 
 install: ## installs the programs, manual pages, completion, services and the configuration (PREFIX, DESTDIR)
-	@systemd/install --programs $(BUILD)/release --prefix $(PREFIX) --root "$(DESTDIR)" child parent
+	@systemd/install --programs $(BUILD)/release --prefix $(PREFIX) --root "$(DESTDIR)" child parent rendezvous
 
 uninstall: ## removes them; state and configuration stay unless PURGE=1
-	@systemd/install --remove $(if $(filter 1,$(PURGE)),--purge) --prefix $(PREFIX) --root "$(DESTDIR)" child parent
+	@systemd/install --remove $(if $(filter 1,$(PURGE)),--purge) --prefix $(PREFIX) --root "$(DESTDIR)" child parent rendezvous
 
 setup-deb: setup
 	$(call need,$(DEB_PACKAGES))
@@ -213,6 +214,7 @@ setup-cross:
 deb: setup-cross $(PAGES)
 	systemd/debian/cross/build $(TARGET) -- $(RELEASE) --product cradle-child
 	systemd/debian/cross/build $(TARGET) -- $(RELEASE) --product cradle-parent
+	systemd/debian/cross/build $(TARGET) -- $(RELEASE) --product cradle-rendezvous
 	@rm -rf $(PACKAGES)
 	@systemd/debian/build --programs $(CROSS)/$(SUITE)-$(ARCH)/build/release --output $(PACKAGES) --arch $(ARCH) \
 	  --sysroot $(abspath $(CROSS))/$(SUITE)-$(ARCH)/sysroot --checkouts $(CROSS)/$(SUITE)-$(ARCH)/build/checkouts

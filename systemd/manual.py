@@ -1,7 +1,7 @@
-"""Writes the manual pages: what the programs say of themselves, and config/child.yaml's comments.
+"""Writes the manual pages: what the programs say of themselves, and the comments of config/child.yaml and its like.
 
 usage: manual.py PROGRAM FOLDER               PROGRAM.1 and one page for each of its commands
-       manual.py --configuration FILE FOLDER  cradle-child.yaml.5
+       manual.py --configuration FILE FOLDER  cradle-child.yaml.5 of child.yaml
 """
 
 import json
@@ -18,6 +18,11 @@ FILES = {
     ],
     "cradle-parent": [
         ("~/.local/state/cradle", "Identity and paired children; below $XDG_STATE_HOME if that is set."),
+    ],
+    "cradle-rendezvous": [
+        ("/etc/cradle/rendezvous.yaml", "The configuration; see cradle-rendezvous.yaml(5)."),
+        ("/var/lib/cradle-rendezvous", "The server's own key, where it has no certificate: what children know it by."),
+        ("/run/cradle-rendezvous", "The socket of `status`; for root and the group cradle-rendezvous."),
     ],
 }
 STATUS = [("0", "Done."), ("1", "Failed; standard error says what to do next."), ("2", "Wrong usage or configuration.")]
@@ -120,17 +125,17 @@ def command_page(path, command, version):
         lines += [".SH OPTIONS"] + options(command)
     lines += [".SH EXIT STATUS"] + [line for code, text in STATUS for line in tagged(bold(code), text)]
     lines += [".SH FILES"] + [line for path_, text in FILES[program] for line in tagged(f"\\fI{escape(path_)}\\fR", text)]
-    others = ["cradle-child", "cradle-parent"] if len(path) == 1 else [program]
+    others = list(FILES) if len(path) == 1 else [program]
     see = [f"{bold(other)}(1)" for other in others if other != page]
-    if program == "cradle-child":
-        see.append(f"{bold('cradle-child.yaml')}(5)")
+    if any(file.startswith("/etc") for file, _ in FILES[program]):
+        see.append(f"{bold(program + '.yaml')}(5)")
     return lines + [".SH SEE ALSO", ", ".join(see)]
 
 
-def configuration_page(text, version):
+def configuration_page(program, text, version):
     """Blocks of comment, each followed by the keys that it explains, commented out: `#name: null`."""
-    page = "cradle-child.yaml"
-    lines = heading(page, 5, version) + name(page, "configuration of cradle-child") + [".SH DESCRIPTION"]
+    page = program + ".yaml"
+    lines = heading(page, 5, version) + name(page, f"configuration of {program}") + [".SH DESCRIPTION"]
     for block in re.split(r"\n\s*\n", text.strip()):
         rows = block.split("\n")
         key = next((index for index, row in enumerate(rows) if re.match(r"#[a-z]", row)), len(rows))
@@ -147,8 +152,10 @@ def configuration_page(text, version):
             lines += [escape(row)]
         lines += [".fi"] if literal else []
         if key < len(rows):
-            lines += [".PP", "Default:", ".PP", ".RS 4", ".nf"] + [escape(row[1:]) for row in rows[key:]] + [".fi", ".RE"]
-    return lines + [".SH FILES", "\\fI/etc/cradle/child.yaml\\fR", ".SH SEE ALSO", f"{bold('cradle-child')}(1)"]
+            shown = "For example:" if block.startswith("# Required") else "Default:"
+            lines += [".PP", shown, ".PP", ".RS 4", ".nf"] + [escape(row[1:]) for row in rows[key:]] + [".fi", ".RE"]
+    file = FILES[program][0][0]
+    return lines + [".SH FILES", f"\\fI{escape(file)}\\fR", ".SH SEE ALSO", f"{bold(program)}(1)"]
 
 
 def write(folder, file, lines):
@@ -158,8 +165,9 @@ def write(folder, file, lines):
 
 def main():
     if len(sys.argv) == 4 and sys.argv[1] == "--configuration":
+        program = "cradle-" + os.path.basename(sys.argv[2]).removesuffix(".yaml")
         with open(sys.argv[2], encoding="utf-8") as file:
-            return write(sys.argv[3], "cradle-child.yaml.5", configuration_page(file.read(), "Cradle"))
+            return write(sys.argv[3], program + ".yaml.5", configuration_page(program, file.read(), "Cradle"))
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     program, folder = sys.argv[1:]

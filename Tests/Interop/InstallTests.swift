@@ -27,7 +27,7 @@ extension RealPeers {
 
     @Test func everythingIsWhereASystemLooksAndGoesAgain() throws {
       defer { try? FileManager.default.removeItem(at: root) }
-      try install(["--prefix", "/usr/local", "child", "parent"])
+      try install(["--prefix", "/usr/local", "child", "parent", "rendezvous"])
       let installed = try files()
       let expected = [
         "/etc/cradle/child.yaml", "/usr/local/bin/cradle-child", "/usr/local/bin/cradle-parent",
@@ -40,6 +40,10 @@ extension RealPeers {
         "/usr/local/share/fish/vendor_completions.d/cradle-parent.fish",
         "/usr/local/share/man/man1/cradle-child.1", "/usr/local/share/man/man1/cradle-child-erase.1",
         "/usr/local/share/man/man1/cradle-parent-watch.1", "/usr/local/share/man/man5/cradle-child.yaml.5",
+        "/etc/cradle/rendezvous.yaml", "/usr/local/bin/cradle-rendezvous",
+        "/usr/local/lib/systemd/system/cradle-rendezvous.service", "/usr/local/lib/sysusers.d/cradle-rendezvous.conf",
+        "/usr/local/share/bash-completion/completions/cradle-rendezvous",
+        "/usr/local/share/man/man1/cradle-rendezvous-check.1", "/usr/local/share/man/man5/cradle-rendezvous.yaml.5",
       ]
       for path in expected { #expect(installed.contains(path), "\(path)") }
       // The services start what was installed.
@@ -51,37 +55,45 @@ extension RealPeers {
       #expect(try ChildProcess.run(root.path + "/usr/local/bin/cradle-child", ["--version"]).status == 0)
 
       // State and configuration stay, until they shall not.
-      let state = root.appending(path: "var/lib/cradle")
-      try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
-      try Data().write(to: state.appending(path: "identity.pem"))
-      try install(["--prefix", "/usr/local", "--remove", "child", "parent"])
+      let kept = ["/var/lib/cradle/identity.pem", "/var/lib/cradle-rendezvous/rendezvous.pem"]
+      for file in kept.map({ root.appending(path: String($0.dropFirst())) }) {
+        try FileManager.default.createDirectory(
+          at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data().write(to: file)
+      }
+      try install(["--prefix", "/usr/local", "--remove", "child", "parent", "rendezvous"])
+      #expect(try files() == Set(kept + ["/etc/cradle/child.yaml", "/etc/cradle/rendezvous.yaml"]))
+      // Each on its own: a machine may have both.
+      try install(["--prefix", "/usr/local", "--remove", "--purge", "rendezvous"])
       #expect(try files() == ["/etc/cradle/child.yaml", "/var/lib/cradle/identity.pem"])
       try install(["--prefix", "/usr/local", "--remove", "--purge", "child", "parent"])
       #expect(try files().isEmpty)
     }
 
-    @Test func aChangedConfigurationIsKept() throws {
+    @Test(arguments: [("child", "name: Nursery\n"), ("rendezvous", "names: [meet.example.org]\n")])
+    func aChangedConfigurationIsKept(part: String, own: String) throws {
       defer { try? FileManager.default.removeItem(at: root) }
-      try install(["--prefix", "/usr", "child"])
-      try "name: Nursery\n".write(to: root.appending(path: "etc/cradle/child.yaml"), atomically: true, encoding: .utf8)
-      try install(["--prefix", "/usr", "child"])
-      #expect(try text("etc/cradle/child.yaml") == "name: Nursery\n")
+      try install(["--prefix", "/usr", part])
+      try own.write(to: root.appending(path: "etc/cradle/\(part).yaml"), atomically: true, encoding: .utf8)
+      try install(["--prefix", "/usr", part])
+      #expect(try text("etc/cradle/\(part).yaml") == own)
       #expect(
-        try text("etc/cradle/child.yaml.new")
-          == String(contentsOf: Self.top.appending(path: "config/child.yaml"), encoding: .utf8))
+        try text("etc/cradle/\(part).yaml.new")
+          == String(contentsOf: Self.top.appending(path: "config/\(part).yaml"), encoding: .utf8))
     }
 
     @Test func forAnotherPrefixTheServicesGoWhereSystemdLooks() throws {
       defer { try? FileManager.default.removeItem(at: root) }
-      try install(["--prefix", "/opt/cradle", "child"])
-      #expect(
-        try text("etc/systemd/system/cradle-child.service").contains("ExecStart=/opt/cradle/bin/cradle-child run"))
-      #expect(try files().contains("/etc/sysusers.d/cradle-child.conf"))
+      try install(["--prefix", "/opt/cradle", "child", "rendezvous"])
+      for name in ["cradle-child", "cradle-rendezvous"] {
+        #expect(try text("etc/systemd/system/\(name).service").contains("ExecStart=/opt/cradle/bin/\(name) run"))
+        #expect(try files().contains("/etc/sysusers.d/\(name).conf"))
+      }
     }
 
     @Test func aPageForEveryCommand() throws {
       defer { try? FileManager.default.removeItem(at: root) }
-      try install(["--prefix", "/usr", "child", "parent"])
+      try install(["--prefix", "/usr", "child", "parent", "rendezvous"])
       struct Help: Decodable {
         struct Command: Decodable {
           var commandName: String
@@ -89,16 +101,22 @@ extension RealPeers {
         }
         var command: Command
       }
-      for program in ["cradle-child", "cradle-parent"] {
+      for (program, atLeast) in [("cradle-child", 6), ("cradle-parent", 6), ("cradle-rendezvous", 3)] {
         let (output, _, _) = try ChildProcess.run(root.path + "/usr/bin/\(program)", ["--experimental-dump-help"])
         let help = try JSONDecoder().decode(Help.self, from: Data(output.utf8))
         let names = (help.command.subcommands ?? []).map(\.commandName).filter { $0 != "help" }
-        #expect(names.count > 5)
+        #expect(names.count >= atLeast)
         for name in names {
           let page = try text("usr/share/man/man1/\(program)-\(name).1")
           #expect(page.contains(".SH NAME") && page.contains(".SH SYNOPSIS"), "\(name)")
         }
       }
+      // What has to be written is shown as an example, and every default as one.
+      let page = try text("usr/share/man/man5/cradle-rendezvous.yaml.5")
+      let keys = page.split(separator: "\n").filter { $0.hasPrefix(".SS ") }
+      #expect(keys.count == 6)
+      #expect(page.matches(of: /\nFor example:\n/).count == 1 && page.matches(of: /\nDefault:\n/).count == 5)
+      #expect(page.contains("\\fI/etc/cradle/rendezvous.yaml\\fR"))
     }
 
     /// In a folder of its own, where dpkg keeps its own book; the maintainer scripts are told so by DPKG_ROOT.
@@ -138,33 +156,60 @@ extension RealPeers {
         "\(root.path)/\(name)_\(version)_\(architecture).deb"
       }
 
-      try build("1.0", ["cradle-child", "cradle-parent"])
+      let all = ["cradle-child", "cradle-parent", "cradle-rendezvous"]
+      try build("1.0", all)
       // Programs for tests have the path to Swift's libraries in them; those of a release have the libraries.
       try shell(
         "lintian",
         ["--allow-root", "--fail-on", "error", "--suppress-tags", "custom-library-search-path"]
-          + ["cradle-child", "cradle-parent"].map { package($0, "1.0") })
-      try dpkg(["--install", package("cradle-child", "1.0"), package("cradle-parent", "1.0")])
+          + all.map { package($0, "1.0") })
+      try dpkg(["--install"] + all.map { package($0, "1.0") })
       #expect(try ChildProcess.run(house.path + "/usr/bin/cradle-child", ["--version"]).status == 0)
       #expect(try text("house/etc/passwd").contains("cradle:x:"))
-      let enabled = house.path + "/etc/systemd/system/multi-user.target.wants/cradle-child.service"
-      #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: enabled)) != nil)
+      func link(_ name: String) -> String {
+        house.path + "/etc/systemd/system/multi-user.target.wants/\(name).service"
+      }
+      func isEnabled(_ name: String) -> Bool {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: link(name))) != nil
+      }
+      #expect(isEnabled("cradle-child"))
+      // It lacks the server's names.
+      #expect(try text("house/etc/passwd").contains("cradle-rendezvous:x:"))
+      #expect(!isEnabled("cradle-rendezvous"))
+      let checked = try ChildProcess.run(
+        house.path + "/usr/bin/cradle-rendezvous", ["check", "--config", house.path + "/etc/cradle/rendezvous.yaml"])
+      #expect(checked.status == 2 && checked.error.contains("names: is missing"), Comment(rawValue: "\(checked)"))
 
       let state = house.appending(path: "var/lib/cradle")
       try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
       try Data("key".utf8).write(to: state.appending(path: "identity.pem"))
       try "name: Nursery\n".write(to: house.appending(path: "etc/cradle/child.yaml"), atomically: true, encoding: .utf8)
-      // Disabled by the administrator, it stays so.
-      try FileManager.default.removeItem(atPath: enabled)
-      try build("1.1", ["cradle-child"])
-      try dpkg(["--install", package("cradle-child", "1.1")])
+      let names = "names: [meet.example.org]\n"
+      try names.write(to: house.appending(path: "etc/cradle/rendezvous.yaml"), atomically: true, encoding: .utf8)
+      let serverState = house.appending(path: "var/lib/cradle-rendezvous")
+      try FileManager.default.createDirectory(at: serverState, withIntermediateDirectories: true)
+      try Data("key".utf8).write(to: serverState.appending(path: "rendezvous.pem"))
+      // Disabled by the administrator, it stays so; and enabled.
+      try FileManager.default.removeItem(atPath: link("cradle-child"))
+      try FileManager.default.createSymbolicLink(
+        atPath: link("cradle-rendezvous"), withDestinationPath: "/usr/lib/systemd/system/cradle-rendezvous.service")
+      let daemons = ["cradle-child", "cradle-rendezvous"]
+      try build("1.1", daemons)
+      try dpkg(["--install"] + daemons.map { package($0, "1.1") })
       #expect(try text("house/var/lib/cradle/identity.pem") == "key")
+      #expect(try text("house/var/lib/cradle-rendezvous/rendezvous.pem") == "key")
       #expect(try text("house/etc/cradle/child.yaml") == "name: Nursery\n")
-      #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: enabled)) == nil)
+      #expect(try text("house/etc/cradle/rendezvous.yaml") == names)
+      #expect(!isEnabled("cradle-child") && isEnabled("cradle-rendezvous"))
 
-      try dpkg(["--remove", "cradle-child"])
-      #expect(!exists("usr/bin/cradle-child"))
+      try dpkg(["--remove"] + daemons)
+      #expect(!exists("usr/bin/cradle-child") && !exists("usr/bin/cradle-rendezvous"))
       #expect(exists("var/lib/cradle/identity.pem") && exists("etc/cradle/child.yaml"))
+      #expect(exists("var/lib/cradle-rendezvous/rendezvous.pem") && exists("etc/cradle/rendezvous.yaml"))
+      // A machine may have both, and lose one.
+      try dpkg(["--purge", "cradle-rendezvous"])
+      #expect(!exists("var/lib/cradle-rendezvous") && !exists("etc/cradle/rendezvous.yaml"))
+      #expect(!isEnabled("cradle-rendezvous") && exists("etc/cradle/child.yaml"))
       try dpkg(["--purge", "cradle-child", "cradle-parent"])
       #expect(!exists("var/lib/cradle") && !exists("etc/cradle"))
     }

@@ -18,9 +18,9 @@ debootstrap --variant=minbase "$suite" "$root" "${MIRROR:-http://deb.debian.org/
 rm -f "$root"/etc/dpkg/dpkg.cfg.d/*
 cp /etc/resolv.conf "$root/etc/"
 mkdir -p "$root/packages/newer"
-cp "$packages"/cradle-{child,parent}_*.deb "$root/packages/"
+cp "$packages"/cradle-{child,parent,rendezvous}_*.deb "$root/packages/"
 "$top/systemd/debian/build" --programs "$top/.build/release" --output "$root/packages/newer" --quick \
-  --version "$("$top/.build/release/cradle-child" --version).1" cradle-child >/dev/null
+  --version "$("$top/.build/release/cradle-child" --version).1" cradle-child cradle-rendezvous >/dev/null
 
 cat >"$root/words" <<'WORDS'
 set -euo pipefail
@@ -35,7 +35,7 @@ inside_root() { unshare --mount --pid --fork --kill-child chroot "$root" bash "$
 cat >"$root/steps" <<'STEPS'
 . /words
 apt-get update -qq
-first=$(echo /packages/cradle-child_*.deb) second=$(echo /packages/newer/*.deb)
+first=$(echo /packages/cradle-child_*.deb) second=$(echo /packages/newer/cradle-child_*.deb)
 
 apt-get install -y --no-install-recommends "$first" /packages/cradle-parent_*.deb >/log 2>&1 || fail "installing"
 tail -1 /log | grep -q 'sudo cradle-child pair' || fail "the last line does not say how to pair"
@@ -84,6 +84,25 @@ run
 [ "$(ready)" = "$id" ] || fail "another identity after restoring the backup"
 kill $! && wait $!
 step "erased and restored from a backup"
+
+# The room server, on the same machine.
+apt-get install -y --no-install-recommends /packages/cradle-rendezvous_*.deb >/log 2>&1 || fail "installing cradle-rendezvous"
+tail -1 /log | grep -q 'systemctl enable --now cradle-rendezvous' || fail "the last line does not say how to start it"
+[ ! -e /etc/systemd/system/multi-user.target.wants/cradle-rendezvous.service ] || fail "it is enabled without names"
+cradle-rendezvous check >/log 2>&1 && status=0 || status=$?
+[ $status = 2 ] && grep -q 'names: is missing' /log || fail "check does not say that names are missing"
+systemd-analyze --man=no verify cradle-rendezvous.service || fail "systemd finds fault with the service"
+for page in man1/cradle-rendezvous.1 man1/cradle-rendezvous-run.1 man5/cradle-rendezvous.yaml.5; do
+  [ -e /usr/share/man/$page.gz ] || fail "no page $page"
+done
+echo 'names: [meet.example.org]' >/etc/cradle/rendezvous.yaml
+setpriv --reuid=cradle-rendezvous --regid=cradle-rendezvous --init-groups cradle-rendezvous check >/log 2>&1 || fail "check"
+apt-get install -y -o Dpkg::Options::=--force-confdef /packages/newer/cradle-rendezvous_*.deb >/log 2>&1 ||
+  fail "upgrading cradle-rendezvous"
+! grep -q 'enable --now' /log || fail "an upgrade need not say how to start"
+[ "$(cat /etc/cradle/rendezvous.yaml)" = 'names: [meet.example.org]' ] || fail "the configuration was not kept"
+[ ! -e /etc/systemd/system/multi-user.target.wants/cradle-rendezvous.service ] || fail "an upgrade enabled it"
+step "the room server is installed beside it, upgraded, and starts when it is told to"
 apt-get install -y --no-install-recommends systemd-sysv dbus >/log 2>&1 || fail "installing what boots"
 STEPS
 
@@ -103,17 +122,32 @@ for _ in $(seq 100); do sleep 0.2; systemctl is-active --quiet cradle-child && b
 systemctl is-active --quiet cradle-child || { echo "it did not come back after being killed" >&2; exit 1; }
 rss=$(awk '/VmRSS/ {print int($2 / 1024)}' "/proc/$(systemctl show -p MainPID --value cradle-child)/status")
 echo "  booted: stop/start in ms ${times[*]}; comes back after a kill; $rss MB with no viewer and no device"
+
+systemctl is-active --quiet cradle-rendezvous && { echo "cradle-rendezvous runs before it is enabled" >&2; exit 1; }
+systemctl enable --quiet --now cradle-rendezvous || { journalctl -u cradle-rendezvous >&2; exit 1; }
+key=$(cradle-rendezvous status | sed -n 's/^key-sha256 for children: //p')
+[ ${#key} = 64 ] || { cradle-rendezvous status >&2; exit 1; }
+(exec 3<>/dev/tcp/127.0.0.1/443) || { echo "nothing listens at port 443" >&2; exit 1; }
+kill -9 "$(systemctl show -p MainPID --value cradle-rendezvous)"
+for _ in $(seq 100); do sleep 0.2; cradle-rendezvous status >/dev/null 2>&1 && break; done
+[ "$(cradle-rendezvous status | sed -n 's/^key-sha256 for children: //p')" = "$key" ] || { echo "another key" >&2; exit 1; }
+echo 'name: [meet.example.org]' >/etc/cradle/rendezvous.yaml
+systemctl restart cradle-rendezvous 2>/dev/null && { echo "it starts with a wrong configuration" >&2; exit 1; }
+sleep 2
+[ "$(systemctl show -p NRestarts --value cradle-rendezvous)" -le 1 ] || { echo "it starts over and over" >&2; exit 1; }
+echo "  the room server has port 443, comes back after a kill with its key, and stays down when its configuration is wrong"
 STEPS
 
 cat >"$root/removal" <<'STEPS'
 . /words
-apt-get remove -y cradle-child >/log 2>&1 || fail "removing"
+apt-get remove -y cradle-child cradle-rendezvous >/log 2>&1 || fail "removing"
 [ -e /var/lib/cradle/identity.pem ] && [ -e /etc/cradle/child.yaml ] || fail "removing took state or configuration"
-apt-get purge -y cradle-child cradle-parent >/log 2>&1 || fail "purging"
+[ -e /var/lib/cradle-rendezvous/rendezvous.pem ] && [ -e /etc/cradle/rendezvous.yaml ] || fail "and the room server's"
+apt-get purge -y cradle-child cradle-parent cradle-rendezvous >/log 2>&1 || fail "purging"
 left=$(find / -xdev -name '*cradle*' -not -path '/packages/*' -not -path '/proc/*' -not -path '/var/cache/*' \
   -not -path '/var/log/*' -not -path '/run/*')
 [ -z "$left" ] || fail "purging left: $left"
-step "removed, then purged: nothing is left but the user"
+step "removed, then purged: nothing is left but the users"
 STEPS
 inside_root /steps
 

@@ -34,21 +34,39 @@ import Testing
     try settings(file).filter { $0.name == name }.map(\.value)
   }
 
-  @Test func exposureIsTwoOrBetter() throws {
-    let file = Self.folder.appending(path: "cradle-child.service").path
+  private static let daemons = ["cradle-child.service", "cradle-rendezvous.service"]
+
+  @Test(arguments: daemons)
+  func exposureIsTwoOrBetter(unit: String) throws {
+    let file = Self.folder.appending(path: unit).path
     let (output, _) = try run(["systemd-analyze", "security", "--offline=true", "--no-pager", file])
-    let match = try #require(output.firstMatch(of: /exposure level for cradle-child.service: ([0-9.]+)/), "\(output)")
+    let match = try #require(output.firstMatch(of: /exposure level for cradle-[a-z]+.service: ([0-9.]+)/), "\(output)")
     let exposure = try #require(Double(match.1))
     print(output.split(separator: "\n").filter { !$0.contains("✓") }.joined(separator: "\n"))
     #expect(exposure <= 2.0)
-    // What is said of the devices is said of these alone.
+  }
+
+  /// What is said of the devices is said of these alone.
+  @Test func devicesAreThoseOfAChildsRoom() throws {
     #expect(
       try values("DeviceAllow", of: "cradle-child.service")
         == ["char-video4linux rw", "char-media rw", "char-dma_heap rw", "char-alsa rw", "char-gpiochip rw"])
+    #expect(try values("DeviceAllow", of: "cradle-rendezvous.service").isEmpty)
+    #expect(try values("PrivateDevices", of: "cradle-rendezvous.service") == ["yes"])
+  }
+
+  /// Port 443 is below 1024.
+  @Test func theRoomServerMayUseItsPortAndNothingElse() throws {
+    let unit = "cradle-rendezvous.service"
+    for name in ["CapabilityBoundingSet", "AmbientCapabilities"] {
+      #expect(try values(name, of: unit) == ["CAP_NET_BIND_SERVICE"], "\(name)")
+    }
+    #expect(try values("PrivateUsers", of: unit).isEmpty)
+    #expect(try values("CapabilityBoundingSet", of: "cradle-child.service") == [""])
   }
 
   /// Unknown keys and wrong values are only warnings to systemd, which leaves them out.
-  @Test(arguments: ["cradle-child.service", "user/cradle-parent@.service"])
+  @Test(arguments: daemons + ["user/cradle-parent@.service"])
   func systemdUnderstandsEveryLine(file: String) throws {
     let copy = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
@@ -65,18 +83,19 @@ import Testing
 
   /// Avahi, sound and network are waited for by the program; a unit that requires them would not start without.
   @Test func nothingIsRequired() throws {
-    for file in ["cradle-child.service", "user/cradle-parent@.service"] {
+    for file in Self.daemons + ["user/cradle-parent@.service"] {
       for name in ["Requires", "Requisite", "BindsTo", "PartOf", "SupplementaryGroups"] {
         #expect(try values(name, of: file).isEmpty, "\(file): \(name)")
       }
     }
   }
 
-  @Test func aCrashComesBackAndAStopStays() throws {
-    let unit = "cradle-child.service"
+  @Test(arguments: daemons)
+  func aCrashComesBackAndAStopStays(unit: String) throws {
     #expect(try values("Type", of: unit) == ["notify"])
     #expect(try values("Restart", of: unit) == ["on-failure"])
-    #expect(try values("WatchdogSec", of: unit).count == 1)
+    // The room server pings nobody.
+    #expect(try values("WatchdogSec", of: unit).count == (unit == "cradle-child.service" ? 1 : 0))
     #expect(try values("StartLimitBurst", of: unit).count == 1)
     // Exit status 2 is the program's word for a wrong configuration.
     #expect(try values("RestartPreventExitStatus", of: unit) == ["2"])
@@ -84,26 +103,31 @@ import Testing
 
   /// What a viewer can make the program hold is bounded in the program. Should one bound be missing, this one keeps the
   /// board alive.
-  @Test func memoryIsLimitedAndTheUnitSaysWhy() throws {
-    #expect(try values("MemoryMax", of: "cradle-child.service") == ["384M"])
-    let text = try String(contentsOf: Self.folder.appending(path: "cradle-child.service"), encoding: .utf8)
+  @Test(arguments: [("cradle-child.service", "384M"), ("cradle-rendezvous.service", "512M")])
+  func memoryIsLimitedAndTheUnitSaysWhy(unit: String, limit: String) throws {
+    #expect(try values("MemoryMax", of: unit) == [limit])
+    let text = try String(contentsOf: Self.folder.appending(path: unit), encoding: .utf8)
     #expect(text.contains(/\n# [^\n]+\nMemoryMax=/))
   }
 
   /// The user of the unit, in the groups that own cameras, sound cards and lines; also where a group is missing.
-  @Test func sysusersMakesTheUserWithItsGroups() throws {
+  @Test(arguments: [("cradle-child", ["video", "audio", "gpio"]), ("cradle-rendezvous", [])])
+  func sysusersMakesTheUserWithItsGroups(name: String, members: [String]) throws {
     let root = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: root.appending(path: "etc"), withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: root) }
-    let file = Self.folder.appending(path: "cradle-child.sysusers").path
+    let file = Self.folder.appending(path: "\(name).sysusers").path
     let (output, status) = try run(["systemd-sysusers", "--root=\(root.path)", file])
     #expect(status == 0, "\(output)")
     let users = try String(contentsOf: root.appending(path: "etc/passwd"), encoding: .utf8)
     let groups = try String(contentsOf: root.appending(path: "etc/group"), encoding: .utf8)
-    let user = try #require(values("User", of: "cradle-child.service").first)
+    let user = try #require(values("User", of: "\(name).service").first)
+    let home = try #require(values("StateDirectory", of: "\(name).service").first)
     #expect(users.contains("\n\(user):") || users.hasPrefix("\(user):"))
-    #expect(users.contains("/var/lib/cradle:/usr/sbin/nologin"), "\(users)")
-    for group in ["video", "audio", "gpio"] {
+    #expect(try values("Group", of: "\(name).service") == [user])
+    #expect(groups.split(separator: "\n").contains { $0.hasPrefix("\(user):") }, "\(groups)")
+    #expect(users.contains("/var/lib/\(home):/usr/sbin/nologin"), "\(users)")
+    for group in members {
       #expect(
         groups.split(separator: "\n").contains { $0.hasPrefix("\(group):") && $0.hasSuffix(":\(user)") }, "\(groups)")
     }

@@ -18,28 +18,16 @@ import Testing
     }
   }
 
-  private static var shippedPath: String {
-    let folder = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
-    return "\(folder)/config/child.yaml"
-  }
+  private static let shipped = ShippedConfiguration("child.yaml")
 
   // MARK: - The shipped file
 
   @Test func shippedFileIsTheDefaults() throws {
-    #expect(try ChildConfiguration.load(path: Self.shippedPath) == .defaults)
+    #expect(try ChildConfiguration.load(path: Self.shipped.path) == .defaults)
   }
 
-  /// In the shipped file a default begins with "#" right before its key and ends with the paragraph.
   @Test func shippedFileShowsEveryKeyWithItsDefault() throws {
-    let bytes = try #require(try AtomicFile(path: Self.shippedPath).read())
-    var isDefault = false
-    var shown: [String] = []
-    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false) {
-      if line.isEmpty { isDefault = false }
-      if line.first == "#", line.dropFirst().first?.isLetter ?? false { isDefault = true }
-      if isDefault { shown.append(String(line.dropFirst())) }
-    }
-    let text = shown.joined(separator: "\n")
+    let text = try Self.shipped.shownKeys()
     #expect(try Self.parse(text) == .defaults)
     for key in [
       "name", "listen", "tls", "certificate", "key", "media-ports", "mark-media", "cameras", "id", "device", "width",

@@ -11,7 +11,7 @@ public struct RendezvousConfiguration: Sendable, Hashable {
   public var tls: ChildConfiguration.TLSFiles?
   /// Ids of the children that may use it; nil: any.
   public var children: Set<String>?
-  /// How many may be here at once. A child takes about 20 kB.
+  /// How many may be here at once. A child takes about 24 kB.
   public var maximumChildren = 1000
   /// Lent to children that are here, and to the parents that they vouch for.
   public var iceServers: [ChildConfiguration.ICEServerEntry] = []
@@ -51,19 +51,19 @@ public struct RendezvousConfiguration: Sendable, Hashable {
   }
 
   private static func names(_ top: ConfigurationSection) -> [String] {
-    guard let entries = top.list("names", maximum: 8), !entries.isEmpty else {
-      if top.values["names"]?.sequence?.isEmpty ?? true {
-        top.reader.report(top.values["names"] ?? top.node, "names", missingNames)
-      }
+    guard let node = top.values["names"], !node.isNull, node.sequence?.isEmpty != true else {
+      top.reader.report(top.values["names"] ?? top.node, "names", missingNames)
       return []
     }
-    return entries.compactMap { node in
-      guard let name = node.scalar?.string.lowercased(), (try? HTTPURL("https://\(name)/"))?.origin.authority == name
+    return (top.list("names", maximum: 8) ?? []).compactMap { node in
+      guard let name = node.scalar?.string.lowercased(), let origin = (try? HTTPURL("https://\(name)/"))?.origin,
+        origin.authority == name
       else {
         top.reader.report(node, "names", "must be host names without a port; but one is \(node.kind)")
         return nil
       }
-      return name
+      // As children sign it: an IPv6 address without its brackets.
+      return "\(origin.host)"
     }
   }
 
