@@ -56,6 +56,8 @@ class Trusting(Phone):
     """Has the child's root certificate installed, as the page tells people to; overlooks no error."""
 
     insecure = False
+    #: PEM files of others that it trusts.
+    authorities: tuple[str, ...] = ()
 
     def __init__(self, url: str):
         # The certificate is for the machine's name, which no resolver knows here.
@@ -76,7 +78,8 @@ class Trusting(Phone):
             folder.mkdir(parents=True)
             base = ["certutil", "-d", f"sql:{folder}"]
             subprocess.run([*base, "-N", "--empty-password"], check=True)
-            subprocess.run([*base, "-A", "-t", "C,,", "-n", "child", "-i", str(root)], check=True)
+            for number, file in enumerate([str(root), *self.authorities]):
+                subprocess.run([*base, "-A", "-t", "C,,", "-n", f"authority {number}", "-i", file], check=True)
         return super().start(command)
 
 
