@@ -29,15 +29,19 @@ from page_screens import Phone
 CHALLENGE = meeting_places.encoded(b"sixteen bytes...")
 #: The whole page is kept: the shell last.
 KEPT = "caches.keys().then(async (all) => (await Promise.all(all.map(async (name) => (await caches.open(name)).match('/')))).some(Boolean))"
-#: As if nothing direct got through. Counts the times that servers came later.
-RELAY_ONLY = """{
-  const Connection = RTCPeerConnection, only = { iceTransportPolicy: "relay" };
-  globalThis.lent = 0;
+#: Keeps which servers the page asks. Once it is told so, as if nothing direct got through.
+SERVERS = """{
+  const Connection = RTCPeerConnection;
+  const only = localStorage.getItem("test-relay") ? { iceTransportPolicy: "relay" } : {};
+  Object.assign(globalThis, { asked: [], lent: [] });
   globalThis.RTCPeerConnection = class extends Connection {
-    constructor(configuration) { super({ ...configuration, ...only }); }
+    constructor(configuration) {
+      super({ ...configuration, ...only });
+      asked.push(...configuration.iceServers);
+    }
     setConfiguration(configuration) {
-      lent += 1;
       super.setConfiguration({ ...configuration, ...only });
+      lent.push(...configuration.iceServers);
     }
   };
 }"""
@@ -187,17 +191,23 @@ class Away:
     def relayed(self, isLent: bool) -> None:
         relay = meeting_places.Relay()
         self.settle(*((relay.configuration, "") if isLent else ("", relay.configuration)))
-        phone = self.phone()
+        phone = self.phone(SERVERS)
         self.join(phone)
-        phone.remote.command("Page.addScriptToEvaluateOnNewDocument", source=RELAY_ONLY)
+        # With what it has learned.
+        phone.enter(phone.options.url)
+        self.wait_live(phone)
+        if servers := phone.evaluate("[...asked, ...lent]"):
+            raise browsers.BrowserError(f"at home it asks {servers}")
+        self.seen("nobody asked at home")
+        phone.evaluate("localStorage.setItem('test-relay', '1')")
         self.leave_home(phone)
         self.child.start()
         phone.enter(phone.options.url)
         self.wait_live(phone)
         phone.picture_changes()
         self.says(phone, "that it is relayed", "relayed")
-        if (phone.evaluate("lent") > 0) != isLent:
-            raise browsers.BrowserError(f"servers came later {phone.evaluate('lent')} times")
+        if bool(phone.evaluate("lent.length")) != isLent or bool(phone.evaluate("asked.length")) == isLent:
+            raise browsers.BrowserError(f"asked: {phone.evaluate('[asked, lent]')}")
         self.seen("relayed")
         common.end_process(relay.process, gently=False)
         phone.enter(phone.options.url)
