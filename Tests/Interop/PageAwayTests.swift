@@ -3,8 +3,21 @@ import Testing
 
 extension RealPeers {
   /// The phone page where the child's own address does not answer: from its cache, through a real meeting place, in Chromium.
-  /// What is done is in peers/page_away.py.
   @Suite struct PageAwayTests {
+    private static func see(_ scenario: String, in script: String) throws -> PageScreensTests.Seen {
+      let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+      let (output, log, _) = try ChildProcess.run(
+        root.appending(path: ".build/venv/bin/python").path,
+        [
+          root.appending(path: "Tests/Interop/peers/\(script).py").path, scenario, "--child",
+          ChildProcess.program.path, "--rendezvous",
+          ChildProcess.program.deletingLastPathComponent().appending(path: "cradle-rendezvous").path,
+        ])
+      let line = try #require(output.split(separator: "\n").last, Comment(rawValue: String(log.suffix(2000))))
+      return try JSONDecoder().decode(PageScreensTests.Seen.self, from: Data(line.utf8))
+    }
+
     @Test(arguments: [
       (
         "met",
@@ -24,19 +37,18 @@ extension RealPeers {
       ("lent", ["learned at home", "nobody asked at home", "relayed", "no way"]),
     ])
     func awayFromHome(_ scenario: String, _ steps: [String]) throws {
-      let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-      let (output, log, _) = try ChildProcess.run(
-        root.appending(path: ".build/venv/bin/python").path,
-        [
-          root.appending(path: "Tests/Interop/peers/page_away.py").path, scenario, "--child",
-          ChildProcess.program.path, "--rendezvous",
-          ChildProcess.program.deletingLastPathComponent().appending(path: "cradle-rendezvous").path,
-        ])
-      let line = try #require(output.split(separator: "\n").last, Comment(rawValue: String(log.suffix(2000))))
-      let seen = try JSONDecoder().decode(PageScreensTests.Seen.self, from: Data(line.utf8))
+      let seen = try Self.see(scenario, in: "page_away")
       #expect(seen.error == nil)
       #expect(seen.steps == steps)
+    }
+
+    @Test(
+      .enabled(if: getuid() == 0, "network namespaces need root"),
+      arguments: ["direct", "relayed_between", "forwarded"])
+    func throughTheRoutersOfTwoNetworks(_ scenario: String) throws {
+      let seen = try Self.see(scenario, in: "page_networks")
+      #expect(seen.error == nil)
+      #expect(seen.steps == ["at home", "elsewhere"])
     }
   }
 }

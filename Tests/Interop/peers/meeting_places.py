@@ -66,14 +66,15 @@ def free_port() -> int:
 
 
 class Rendezvous:
-    """`cradle-rendezvous run`, stopped and started on the same port."""
+    """`cradle-rendezvous run`."""
 
-    def __init__(self, program: str, authority: Authority, more: str = ""):
-        self.program = program
-        self.port = free_port()
+    def __init__(self, program: str, authority: Authority, more: str = "", host: str = "127.0.0.1", port: int = 0, prefix: tuple[str, ...] = ()):
+        self.program, self.prefix = program, prefix
+        self.port = port or free_port()
+        self.name = "localhost" if host == "127.0.0.1" else host
         self.folder = common.temporary_directory("rendezvous")
         pathlib.Path(self.folder, "rendezvous.yaml").write_text(
-            f"names: [localhost]\nlisten: 127.0.0.1:{self.port}\n"
+            f"names: ['{self.name}']\nlisten: {host}:{self.port}\n"
             f"tls: {{certificate: {authority.path('cert.pem')}, key: {authority.path('key.pem')}}}\n{more}"
         )
         self.start()
@@ -82,18 +83,14 @@ class Rendezvous:
         with open(f"{self.folder}/log", "ab") as log:
             self.process = common.start_process(
                 [
-                    self.program, "run", "--config", f"{self.folder}/rendezvous.yaml", "--state-directory", f"{self.folder}/state",
+                    *self.prefix, self.program, "run", "--config", f"{self.folder}/rendezvous.yaml", "--state-directory", f"{self.folder}/state",
                     "--runtime-directory", f"{self.folder}/run",
                 ], stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # fmt: skip
         deadline = time.monotonic() + 30
-        while not self.is_listening():
+        while "ready" not in self.log():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise OSError(f"cradle-rendezvous does not listen: {self.log()[-1000:]}")
             time.sleep(0.05)
-
-    def is_listening(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def stop(self) -> None:
         common.end_process(self.process)
@@ -103,7 +100,7 @@ class Rendezvous:
 
     @property
     def url(self) -> str:
-        return f"wss://localhost:{self.port}"
+        return f"wss://{self.name}:{self.port}"
 
 
 class Relay:

@@ -225,19 +225,16 @@ class Away:
         self.relayed(isLent=True)
 
 
-SCENARIOS = ("met", "forged", "configured", "lent")
-
-
-def main() -> int:
+def main(household: type[Away], scenarios: tuple[str, ...]) -> int:
     parser = argparse.ArgumentParser(description="The phone page away from home.")
-    parser.add_argument("scenario", choices=SCENARIOS)
+    parser.add_argument("scenario", choices=scenarios)
     parser.add_argument("--child", required=True, help="the program cradle-child")
     parser.add_argument("--rendezvous", required=True, help="the program cradle-rendezvous")
     options = parser.parse_args()
     steps: list[str] = []
     error = None
     try:
-        getattr(Away(options, steps), options.scenario)()
+        getattr(household(options, steps), options.scenario)()
     except Exception as problem:  # Whatever it is, the steps until then are told.
         error = f"{type(problem).__name__}: {problem}"
     print(json.dumps({"steps": steps, "error": error}), flush=True)
@@ -246,4 +243,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(Away, ("met", "forged", "configured", "lent")))

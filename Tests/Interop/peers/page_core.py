@@ -74,19 +74,21 @@ def expect(holds: Any, what: str) -> None:
 class Child:
     """A `cradle-child run` with a state of its own, that can be killed and started again on the same port."""
 
-    def __init__(self, program: str, configuration: str = CONFIGURATION, host: str = "127.0.0.1", **environment: str):
-        self.program, self.host = program, host
+    def __init__(
+        self, program: str, configuration: str = CONFIGURATION, host: str = "127.0.0.1", port: int = 0, prefix: tuple[str, ...] = (),
+        **environment: str,
+    ):
+        self.program, self.host, self.port, self.prefix = program, host, port, prefix
         self.environment = {**os.environ, **environment}
         self.folder = common.temporary_directory("page")
         self.directories = ["--state-directory", f"{self.folder}/state", "--runtime-directory", f"{self.folder}/run"]
         self.log = open(f"{self.folder}/log", "ab")
         pathlib.Path(f"{self.folder}/child.yaml").write_text(configuration)
-        self.port = 0
         self.start()
 
     def start(self) -> None:
         self.process = common.start_process(
-            [self.program, "run", "--config", f"{self.folder}/child.yaml", "--listen", f"{self.host}:{self.port}", *self.directories],
+            [*self.prefix, self.program, "run", "--config", f"{self.folder}/child.yaml", "--listen", f"{self.host}:{self.port}", *self.directories],
             env=self.environment, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
         )  # fmt: skip
         deadline = time.monotonic() + 30
