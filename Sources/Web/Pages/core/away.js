@@ -6,7 +6,7 @@ const isText = (value) => typeof value === "string" && value.length > 0 && value
 const list = (value, most) => (Array.isArray(value) ? value.slice(0, most).filter((one) => one !== null && typeof one === "object") : []);
 
 /**
- * STUN and TURN servers as RTCPeerConnection takes them; what it would refuse is left out (W3C WebRTC 1.0 section 4.4.1.4).
+ * STUN and TURN servers as RTCPeerConnection takes them; what it would refuse is left out (W3C WebRTC 1.0, "RTCIceServer").
  * @returns {RTCIceServer[]}
  */
 export function readServers(told) {

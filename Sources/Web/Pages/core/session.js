@@ -64,7 +64,8 @@ export class Session {
   /**
    * (SessionEnd) once. `reason`: the child's signed "left", "not-paired", "expired", "busy", "not-acceptable",
    * "going-away"; "unreachable", "absent" (neither at its address nor at a meeting place), "no-path" and "no-relay" (no way
-   * between two networks: no relay is known, or none helped), "forged" (what answered was not the paired child), "token" (refused), "link" (lost).
+   * between two networks: no relay is known, or none helped), "forged" (what answered was not the paired child), "token"
+   * (refused), "link" (lost).
    */
   onover = () => {};
 
