@@ -1,14 +1,27 @@
-// Keeps the shell only, so that the page opens and says what is wrong even when the child does not answer. Its files are
-// immutable, and the browser's own cache keeps them. The server puts the version into the folder's name: this file
-// changes with it, and the browser renews it.
-const cacheName = "cradle-/page/0/";
+// Keeps the whole page, so that it opens away from home, and says what is wrong, where the child does not answer: what it runs
+// comes from the child alone. The server puts the version into the folder's name: this file changes with it, and the browser
+// renews it.
+const folder = "/page/0/";
+const cacheName = `cradle-${folder}`;
 // What page and worker leave each other: core/push.js.
 const pushCache = "cradle-push";
+/** At home the shell takes a fraction of this; elsewhere there may be nobody at the child's address who even refuses, ms. */
+const patience = 500;
 
 addEventListener("install", (event) => {
   skipWaiting();
-  event.waitUntil(caches.open(cacheName).then((cache) => cache.add(new Request("/", { cache: "reload" }))));
+  event.waitUntil(keep());
 });
+
+/** The shell names every file but the tables of texts. */
+async function keep() {
+  const shell = await fetch(new Request("/", { cache: "reload" }));
+  if (!shell.ok) throw new Error(`status ${shell.status}`);
+  const named = (await shell.clone().text()).match(/\/page\/[0-9a-f]+\/[\w./-]+/g);
+  const cache = await caches.open(cacheName);
+  await cache.addAll(new Set([...named, ...["de", "en", "ru", "zh"].map((language) => `${folder}texts/${language}.js`)]));
+  await cache.put("/", shell);
+}
 
 addEventListener("activate", (event) => {
   const begin = async () => {
@@ -22,16 +35,21 @@ addEventListener("activate", (event) => {
 
 addEventListener("fetch", (event) => {
   const { request } = event;
-  if (request.mode !== "navigate" || new URL(request.url).pathname !== "/") return;
-  const shell = async () => {
-    try {
-      return await event.preloadResponse ?? await fetch(request, { signal: AbortSignal.timeout(5000) });
-    } catch (error) {
-      return await (await caches.open(cacheName)).match("/") ?? Promise.reject(error);
-    }
-  };
-  event.respondWith(shell());
+  const { origin, pathname } = new URL(request.url);
+  if (origin !== location.origin) return;
+  if (request.mode === "navigate" && pathname === "/") event.respondWith(shell(event));
+  else if (pathname.startsWith(folder)) event.respondWith(kept(request).then((file) => file ?? fetch(request)));
 });
+
+const kept = async (request) => (await caches.open(cacheName)).match(request, { ignoreSearch: true, ignoreVary: true });
+
+/** The child's, which may be newer, if it comes soon; else the one that is kept. */
+async function shell(event) {
+  const fresh = (async () => await event.preloadResponse ?? fetch(event.request))();
+  const late = new Promise((done) => setTimeout(done, patience));
+  const soon = await Promise.race([fresh, late]).catch(() => null);
+  return soon?.ok ? soon : await kept("/") ?? fresh;
+}
 
 // A pushed alarm. It stays until somebody has acknowledged it on the page, and sounds again for a minute: browsers give a
 // worker not much more.

@@ -25,7 +25,7 @@ globalThis.pageCore = (() => {
   })));
 
   async function load(folder) {
-    const names = ["buffer", "bytes", "spake2plus", "digest", "words", "pairing", "store", "watcher", "sound", "monitor", "alarm", "jws", "identity"];
+    const names = ["buffer", "bytes", "spake2plus", "digest", "words", "pairing", "store", "watcher", "sound", "monitor", "alarm", "jws", "identity", "away", "restart"];
     for (const name of names) modules[name] = await import(`${folder}core/${name}.js`);
     store = await modules.store.open();
     identity = await store.identity();
@@ -215,6 +215,52 @@ globalThis.pageCore = (() => {
     return {};
   }
 
+  /** What a child tells for the way from elsewhere, sensible or not; and the descriptions of an ICE restart. */
+  async function away() {
+    const { meetingObstacle, meetingSockets, readAway } = modules.away;
+    const nothing = JSON.stringify({ iceServers: [], meetings: [] });
+    for (const told of [undefined, null, 7, "all", [], {}, { iceServers: 7, meetings: {} }, { iceServers: [null, 7, {}, { urls: [] }], meetings: [null, {}, { kind: 1, url: 2 }] },
+      { iceServers: [{ urls: ["http://a", 7, "turn:a"] }, { urls: "turn:a", username: "u" }, { urls: "stun:a".padEnd(600, "a") }] }]) {
+      check(JSON.stringify(readAway(told)) === nothing, JSON.stringify(readAway(told)));
+    }
+    const turn = { urls: ["turn:192.0.2.7:3478?transport=udp", "turns:turn.example.org"], username: "u", credential: "c" };
+    const { iceServers } = readAway({ iceServers: [{ urls: "stun:192.0.2.7", more: 1 }, turn, ...Array(20).fill(turn)] });
+    check(iceServers.length === 8 && JSON.stringify(iceServers.slice(0, 2)) === JSON.stringify([{ urls: ["stun:192.0.2.7"] }, turn]), JSON.stringify(iceServers));
+    new RTCPeerConnection({ iceServers: iceServers.slice(0, 2) }).close();
+    const key = "ab".repeat(32);
+    const places = [["rendezvous", "wss://a.example", undefined, null, "wss://a.example/signal"], ["rendezvous", "wss://a.example:444/rooms", undefined, null, "wss://a.example:444/rooms"],
+      ["rendezvous", "wss://a.example", key, "pinned"], ["mqtt", "wss://a.example", undefined, "kind"], ["rendezvous", "ws://a.example", undefined, "kind"],
+      ["rendezvous", "https://a.example", undefined, "kind"], ["rendezvous", "wss://u:p@a.example", undefined, "kind"], ["rendezvous", "nonsense", undefined, "kind"]];
+    for (const [kind, url, keySHA256, obstacle, socket] of places) {
+      const known = readAway({ meetings: [{ kind, url, keySHA256, password: "p" }] });
+      check(known.meetings.length === 1 && !known.meetings[0].password && meetingObstacle(known.meetings[0]) === obstacle, `${kind} ${url}`);
+      check(meetingSockets({ away: known }).join() === (socket ?? ""), `${meetingSockets({ away: known })}`);
+    }
+    check(meetingSockets({}).length === 0, "a child that was paired before");
+
+    // Two connections of this browser: the answer that was made anew has to be accepted.
+    const { fragment, restarted } = modules.restart;
+    const [ours, theirs] = [new RTCPeerConnection(), new RTCPeerConnection()];
+    ours.addTransceiver("audio");
+    ours.createDataChannel("control");
+    await ours.setLocalDescription();
+    await theirs.setRemoteDescription(ours.localDescription);
+    await theirs.setLocalDescription();
+    const answer = theirs.localDescription.sdp;
+    await ours.setRemoteDescription({ type: "answer", sdp: `${answer}a=candidate:1 1 udp 1 192.0.2.7 9 typ host\r\na=end-of-candidates\r\n` });
+    const offer = await ours.createOffer({ iceRestart: true });
+    await ours.setLocalDescription(offer);
+    check(/^a=ice-ufrag:\S+\r\na=ice-pwd:\S+\r\nm=audio 9 UDP\/TLS\/RTP\/SAVPF 0\r\na=mid:0\r\n$/.test(fragment(offer.sdp)), fragment(offer.sdp));
+    const told = "a=ice-ufrag:other\r\na=ice-pwd:otherotherotherotherother\r\nm=audio 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\na=candidate:7 1 udp 7 192.0.2.8 9 typ host\r\n";
+    const renewed = restarted(ours.remoteDescription.sdp, told);
+    await ours.setRemoteDescription({ type: "answer", sdp: renewed });
+    check(!renewed.includes("candidate:1 1") && renewed.split("192.0.2.8").length === 2 && !renewed.includes("end-of"), renewed);
+    check(renewed.match(/a=ice-(ufrag|pwd):.*/g).every((line) => line.includes("other")), renewed);
+    ours.close();
+    theirs.close();
+    return {};
+  }
+
   async function vectors({ spake, link }) {
     const { fromHex, hex, utf8, toNumber, fromBase64url } = modules.bytes;
     const { Prover, secrets, passwordInput } = modules.spake2plus;
@@ -380,7 +426,7 @@ globalThis.pageCore = (() => {
   }
 
   const calls = {
-    load, pairByLink, pairByCode, watch, leave, seen, pictureChanges, soundArrives, orders, nonsense, keys, vectors, parsing, impostors, lost,
+    load, pairByLink, pairByCode, watch, leave, seen, pictureChanges, soundArrives, orders, nonsense, keys, away, vectors, parsing, impostors, lost,
     back, forged, audioOnly, refused, viewers, waiting,
     firstPicture: (index) => until("the first picture", () => watched[index].firstPictureMs),
     state: (index) => ({ events: watched[index].events, name: watched[index].watcher.child.name, soundAt: watched[index].watcher.soundAt, now: Date.now() }),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import signal
@@ -73,19 +74,22 @@ def expect(holds: Any, what: str) -> None:
 class Child:
     """A `cradle-child run` with a state of its own, that can be killed and started again on the same port."""
 
-    def __init__(self, program: str):
-        self.program = program
+    def __init__(
+        self, program: str, configuration: str = CONFIGURATION, host: str = "127.0.0.1", port: int = 0, prefix: tuple[str, ...] = (),
+        **environment: str,
+    ):
+        self.program, self.host, self.port, self.prefix = program, host, port, prefix
+        self.environment = {**os.environ, **environment}
         self.folder = common.temporary_directory("page")
         self.directories = ["--state-directory", f"{self.folder}/state", "--runtime-directory", f"{self.folder}/run"]
         self.log = open(f"{self.folder}/log", "ab")
-        pathlib.Path(f"{self.folder}/child.yaml").write_text(CONFIGURATION)
-        self.port = 0
+        pathlib.Path(f"{self.folder}/child.yaml").write_text(configuration)
         self.start()
 
     def start(self) -> None:
         self.process = common.start_process(
-            [self.program, "run", "--config", f"{self.folder}/child.yaml", "--listen", f"127.0.0.1:{self.port}", *self.directories],
-            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+            [*self.prefix, self.program, "run", "--config", f"{self.folder}/child.yaml", "--listen", f"{self.host}:{self.port}", *self.directories],
+            env=self.environment, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
         )  # fmt: skip
         deadline = time.monotonic() + 30
         while True:
@@ -340,6 +344,7 @@ class Checks:
     def all(self) -> None:
         self.run("vectors", lambda: self.page("vectors", VECTORS))
         self.run("keys", lambda: self.page("keys"))
+        self.run("from elsewhere", lambda: self.page("away"))
         self.run("links and codes as typed", lambda: self.page("parsing"))
         self.run("alarm table", self.alarm_table)
         self.run("impostors", lambda: self.page("impostors"))

@@ -56,27 +56,32 @@ class Trusting(Phone):
     """Has the child's root certificate installed, as the page tells people to; overlooks no error."""
 
     insecure = False
+    #: PEM files of others that it trusts.
+    authorities: tuple[str, ...] = ()
+    #: The child's.
+    address = "127.0.0.1"
 
     def __init__(self, url: str):
         # The certificate is for the machine's name, which no resolver knows here.
         super().__init__(trusted(url))
 
     def switches(self) -> list[str]:
-        return [switch for switch in super().switches() if "host-resolver" not in switch] + ["--host-resolver-rules=MAP *.local 127.0.0.1"]
+        return [switch for switch in super().switches() if "host-resolver" not in switch] + [f"--host-resolver-rules=MAP *.local {self.address}"]
 
     def start(self, command: list[str]) -> str:
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         root = pathlib.Path(self.profile, "root.crt")
         port = urllib.parse.urlsplit(self.options.url).port
-        with urllib.request.urlopen(f"https://127.0.0.1:{port}/certificate.crt", context=context, timeout=PATIENCE) as reply:
+        with urllib.request.urlopen(f"https://{self.address}:{port}/certificate.crt", context=context, timeout=PATIENCE) as reply:
             root.write_bytes(reply.read())
         for place in (".pki/nssdb", ".local/share/pki/nssdb"):
             folder = pathlib.Path(self.environment["HOME"], place)
             folder.mkdir(parents=True)
             base = ["certutil", "-d", f"sql:{folder}"]
             subprocess.run([*base, "-N", "--empty-password"], check=True)
-            subprocess.run([*base, "-A", "-t", "C,,", "-n", "child", "-i", str(root)], check=True)
+            for number, file in enumerate([str(root), *self.authorities]):
+                subprocess.run([*base, "-A", "-t", "C,,", "-n", f"authority {number}", "-i", file], check=True)
         return super().start(command)
 
 

@@ -1,34 +1,29 @@
 import { base64url, random } from "./bytes.js";
+import { Connector, SessionEnd } from "./connector.js";
 import { open, RefusedMessage, seal } from "./jws.js";
-import { Room, RoomError } from "./room.js";
 
 /** How long the child may take to answer an offer, ms. */
 const answerPatience = 8000;
 const mostCandidates = 64;
 
-/** Why there is no session, or none any more. `reason`: see `Session.onover`. */
-export class SessionEnd extends Error {
-  constructor(reason, text = "") {
-    super(text || reason);
-    this.reason = reason;
-    this.text = text;
-  }
-}
-
 const signedReasons = new Set(["left", "not-paired", "expired", "busy", "not-acceptable", "going-away"]);
 
 /**
- * Signalling with a paired child through its room, as PairedParentSession.swift. A message counts only if the paired key
- * has signed it, for this session and this registration: a lying server can keep the two apart, but cannot put another
- * DTLS fingerprint into the answer.
+ * Signalling with a paired child through its room, at its own address or at a meeting place, as PairedParentSession.swift. A
+ * message counts only if the paired key has signed it, for this session and this challenge: a lying server can keep the two
+ * apart, but cannot put another DTLS fingerprint into the answer.
  */
 export class PairedSignaling {
   #child;
   #identity;
-  #room = new Room();
+  #connector;
+  #room = null;
   #session = base64url(random(16));
   #challenge = null;
   #answer = null;
+  /** Counts ICE restarts. */
+  #revision = 0;
+  #restarted = null;
   #untold = [];
   #isTold = false;
   #refused = "";
@@ -36,35 +31,34 @@ export class PairedSignaling {
   #order = Promise.resolve();
   #timer;
   #isOver = false;
-  /** ({candidate, sdpMid}|null) for each candidate of the child; null: there are no more. */
+  /** ({candidate, sdpMid}|null, revision) for each candidate of the child; null: there are no more. */
   oncandidate = () => {};
+  /** (servers, as told) when a meeting place lends some. */
+  onservers = () => {};
   /** (SessionEnd) when the child ends the session. */
   onend = () => {};
 
   constructor(child, identity) {
     this.#child = child;
     this.#identity = identity;
+    this.#connector = new Connector(child);
   }
 
   /**
-   * @param {Promise<string>} offer SDP; it is made while the room is entered
+   * @param {(isMet: boolean) => Promise<string>} makeOffer SDP; `isMet`: for a child at a meeting place
    * @returns {Promise<string>} the child's SDP. Throws SessionEnd.
    */
-  async start(offer) {
+  async start(makeOffer) {
+    const { room, challenge, isMet } = await this.#connector.reach();
+    [this.#room, this.#challenge] = [room, challenge];
     this.#room.ondelivery = ({ msg }) => {
       // One after the other, as they came: verifying takes its time.
       this.#order = this.#order.then(() => this.#receive(msg)).catch(() => {});
     };
     this.#room.onerror = ({ message }) => (this.#refused ||= `the room says: ${message}`);
     this.#room.onclose = () => this.#answer?.reject(new SessionEnd("unreachable"));
-    offer.catch(() => {});
-    try {
-      const client = base64url(random(16));
-      this.#challenge = await this.#room.register(this.#child.origin, this.#child.id, client);
-    } catch (error) {
-      throw this.#end(error);
-    }
-    const sdp = await offer;
+    this.#room.onservers = (servers) => this.onservers(servers);
+    const sdp = await makeOffer(isMet);
     const answer = new Promise((resolve, reject) => (this.#answer = { resolve, reject }));
     this.#timer = setTimeout(() => this.#answer.reject(
       new SessionEnd(this.#refused ? "forged" : "unreachable", this.#refused || "no answer in time")), answerPatience);
@@ -81,6 +75,28 @@ export class PairedSignaling {
     }
   }
 
+  /** Those from before the offer belong to another connection. */
+  forgetCandidates() {
+    this.#untold = [];
+  }
+
+  /** What is told from now on belongs to an ICE restart. */
+  beginRestart() {
+    this.#revision += 1;
+  }
+
+  /**
+   * Asks for the restart that was begun last.
+   * @param {string} sdpfrag our credentials
+   * @returns {Promise<{sdpfrag: string, revision: number}>} the child's; never, if it is not answered
+   */
+  restart(sdpfrag) {
+    return new Promise((resolve) => {
+      this.#restarted = resolve;
+      this.#send({ type: "offer", sdpfrag });
+    });
+  }
+
   /** A candidate of this browser, as it is found; null: there are no more. */
   addCandidate(candidate) {
     const message = candidate
@@ -95,20 +111,15 @@ export class PairedSignaling {
     this.#isOver = true;
     clearTimeout(this.#timer);
     if (typeof this.#bye === "string" && this.#room.isOpen) this.#room.send(this.#child.id, this.#bye);
-    this.#room.close();
+    this.#connector.close();
+    this.#room?.close();
     this.#answer?.reject(new SessionEnd("left"));
-  }
-
-  #end(error) {
-    if (!(error instanceof RoomError)) return new SessionEnd("unreachable", String(error?.message ?? error));
-    // A child of this address that does not host this room is another child, or has a new key.
-    if (error.code === "no-such-room") return new SessionEnd("forged", "another child answers at this address");
-    return new SessionEnd(error.code === "full" ? "busy" : "unreachable", error.message);
   }
 
   #seal(content) {
     return seal({
       ...content, from: this.#identity.id, to: this.#child.id, session: this.#session, challenge: this.#challenge,
+      revision: this.#revision || undefined,
     }, this.#identity);
   }
 
@@ -131,14 +142,15 @@ export class PairedSignaling {
     switch (message.type) {
       case "answer":
         if (typeof message.sdp === "string") this.#answer?.resolve(message.sdp);
+        else if (typeof message.sdpfrag === "string" && message.revision === this.#revision) this.#restarted?.(message);
         break;
       case "candidate":
         if (typeof message.candidate === "string") {
-          this.oncandidate({ candidate: message.candidate, sdpMid: String(message.sdpMid ?? "0") });
+          this.oncandidate({ candidate: message.candidate, sdpMid: String(message.sdpMid ?? "0") }, message.revision ?? 0);
         }
         break;
       case "end-of-candidates":
-        this.oncandidate(null);
+        this.oncandidate(null, message.revision ?? 0);
         break;
       case "bye": {
         const end = new SessionEnd(signedReasons.has(message.reason) ? message.reason : "left");

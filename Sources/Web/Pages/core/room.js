@@ -9,7 +9,10 @@ export class RoomError extends Error {
   }
 }
 
-/** A client of a child's room, over WebSocket. What comes through it is signed; the room itself proves nothing. */
+/**
+ * A client of a child's room, over WebSocket: the child's own, or one at a meeting place. What comes through it is signed;
+ * the room itself proves nothing.
+ */
 export class Room {
   #socket;
   #registered;
@@ -21,20 +24,23 @@ export class Room {
   onclose = () => {};
   /** (RoomError) for each error that the room tells. */
   onerror = () => {};
+  /** (servers, as told) when the child has vouched for us at a meeting place that lends STUN and TURN servers. */
+  onservers = () => {};
 
   /**
    * Connects and registers in one go.
-   * @param {string} origin https://HOST:PORT
+   * @param {string} url wss://HOST:PORT/PATH
    * @param {string} room the child's id
    * @param {string} client a random name, for this connection alone
-   * @returns {Promise<string>} the challenge. Throws RoomError.
+   * @returns {Promise<{challenge: string, present: string?, absent: boolean?}>} the last two at meeting places, `present` the
+   * child's signed presence. Throws RoomError.
    */
-  register(origin, room, client) {
+  register(url, room, client) {
     return new Promise((resolve, reject) => {
       this.#registered = { resolve, reject };
       this.#timer = setTimeout(() => this.#end(new RoomError("timeout")), registrationPatience);
       try {
-        this.#socket = new WebSocket(`${origin.replace(/^http/, "ws")}/signal`);
+        this.#socket = new WebSocket(url);
       } catch (error) {
         return this.#end(new RoomError("unreachable", String(error?.message ?? error)));
       }
@@ -56,7 +62,7 @@ export class Room {
 
   /** Closes the connection; nothing is called after it. */
   close() {
-    this.ondelivery = this.onclose = this.onerror = () => {};
+    this.ondelivery = this.onclose = this.onerror = this.onservers = () => {};
     this.#end(new RoomError("closed"));
   }
 
@@ -76,13 +82,15 @@ export class Room {
       if (typeof challenge !== "string") return;
       clearTimeout(this.#timer);
       this.#isOpen = true;
-      this.#registered.resolve(challenge);
+      this.#registered.resolve(message.registered);
       if (Array.isArray(messages)) messages.forEach((waiting) => this.#deliver(waiting));
     } else if (message?.error) {
       const { code, message: words } = message.error;
       const error = new RoomError(String(code), String(words ?? "").slice(0, 200));
       if (!this.#isOpen) return this.#end(error);
       this.onerror(error);
+    } else if (message?.vouched) {
+      this.onservers(message.vouched.iceServers);
     } else {
       this.#deliver(message);
     }

@@ -1,8 +1,14 @@
-import { PairedSignaling, SessionEnd } from "./paired.js";
+import { readServers } from "./away.js";
+import { SessionEnd } from "./connector.js";
+import { PairedSignaling } from "./paired.js";
+import { fragment, restarted } from "./restart.js";
 import { WHEPSignaling } from "./whep.js";
 
-/** How long ICE and DTLS may take after the answer, ms. */
+/** How long ICE and DTLS may take after the answer, ms: at home, and where STUN and TURN servers are asked. */
 const connectionPatience = 8000;
+const farPatience = 20_000;
+/** Servers that came after the offer are asked where no path was found within this time, ms. */
+const restartDelay = 500;
 
 /** The label and subprotocol of the data channel. INTERFACES.md, "Data channel". */
 const channelLabel = "control";
@@ -21,23 +27,30 @@ function withLoopback(sdp, origin) {
 }
 
 /**
- * One media session with a child, from the offer to its end. No ICE servers: both are in the same network.
- * W3C WebRTC 1.0.
+ * One media session with a child, from the offer to its end. ICE servers are asked where the child is met elsewhere, or says
+ * so itself: at home none is. W3C WebRTC 1.0.
  */
 export class Session {
   #signaling;
   #child;
   #isOver = false;
   #timer;
+  #wantsTalk;
   #talks = null;
-  // The child's candidates that overtook its answer.
+  #microphone;
+  #servers = [];
+  // The child's answer; what overtook the description of its ICE session, and which of these we have.
+  #answer = null;
   #early = [];
-  #isAnswered = false;
+  #revision = -1;
+  #isRestartDue = false;
   /** @type {RTCPeerConnection} */
   connection;
   /** @type {RTCDataChannel} */
   channel;
   audioOnly;
+  /** The child was met at a meeting place. */
+  isMet = false;
   /** Times of performance.now(): `began`, `answered`, `connected`; 0: not yet. */
   times = { began: 0, answered: 0, connected: 0 };
   /** (MediaStreamTrack) when the child's answer brings a track. */
@@ -50,7 +63,9 @@ export class Session {
   onweak = () => {};
   /**
    * (SessionEnd) once. `reason`: the child's signed "left", "not-paired", "expired", "busy", "not-acceptable",
-   * "going-away"; "unreachable", "forged" (what answered was not the paired child), "token" (refused), "link" (lost).
+   * "going-away"; "unreachable", "absent" (neither at its address nor at a meeting place), "no-path" and "no-relay" (no way
+   * between two networks: no relay is known, or none helped), "forged" (what answered was not the paired child), "token"
+   * (refused), "link" (lost).
    */
   onover = () => {};
 
@@ -61,23 +76,36 @@ export class Session {
   constructor(child, { identity, audioOnly, wantsTalk, microphone }) {
     this.#child = child;
     this.audioOnly = audioOnly;
+    this.#wantsTalk = wantsTalk;
+    this.#microphone = microphone;
     this.#signaling = child.token ? new WHEPSignaling(child) : new PairedSignaling(child, identity);
-    const connection = (this.connection = new RTCPeerConnection({ iceServers: [], bundlePolicy: "max-bundle" }));
-    if (!audioOnly) connection.addTransceiver("video", { direction: "recvonly" });
-    const audio = connection.addTransceiver("audio", { direction: wantsTalk ? "sendrecv" : "recvonly" });
-    this.#talks = wantsTalk ? audio.sender : null;
-    if (wantsTalk && microphone) this.setMicrophone(microphone);
+    this.#signaling.oncandidate = (candidate, revision) => this.#addCandidate(candidate, revision);
+    this.#signaling.onservers = (servers) => this.#lend(readServers(servers));
+    this.#signaling.onend = (end) => this.#over(end);
+    this.#connect();
+  }
+
+  /** Makes the connection; nothing has been told of one before. */
+  #connect() {
+    this.connection?.close();
+    const connection = (this.connection = new RTCPeerConnection(this.#configuration));
+    if (!this.audioOnly) connection.addTransceiver("video", { direction: "recvonly" });
+    const audio = connection.addTransceiver("audio", { direction: this.#wantsTalk ? "sendrecv" : "recvonly" });
+    this.#talks = this.#wantsTalk ? audio.sender : null;
+    if (this.#microphone) this.setMicrophone(this.#microphone);
     this.channel = connection.createDataChannel(channelLabel, { protocol: channelProtocol });
     this.channel.binaryType = "arraybuffer";
     this.channel.onopen = () => this.onchannel();
     connection.ontrack = ({ track }) => this.ontrack(track);
     connection.onicecandidate = ({ candidate }) => {
       // An empty candidate ends one generation, null ends gathering.
-      if (candidate?.candidate !== "") this.#signaling.addCandidate(candidate);
+      if (connection === this.connection && candidate?.candidate !== "") this.#signaling.addCandidate(candidate);
     };
-    connection.onconnectionstatechange = () => this.#stateChanged();
-    this.#signaling.oncandidate = (candidate) => this.#addCandidate(candidate);
-    this.#signaling.onend = (end) => this.#over(end);
+    connection.onconnectionstatechange = () => connection === this.connection && this.#stateChanged();
+  }
+
+  get #configuration() {
+    return { iceServers: this.#servers, bundlePolicy: "max-bundle" };
   }
 
   /** Whether `setMicrophone` has an effect. */
@@ -87,36 +115,103 @@ export class Session {
 
   /** Sends this track's sound to the child; null: none. */
   setMicrophone(track) {
+    this.#microphone = track;
     this.#talks?.replaceTrack(track).catch(() => {});
   }
 
   /** Begins, once. */
   async start() {
     this.times.began = performance.now();
-    const connection = this.connection;
-    const offer = (async () => {
-      await connection.setLocalDescription();
-      return withLoopback(connection.localDescription.sdp, this.#child.origin);
-    })();
+    // At home it is ready before the room is.
+    const offer = this.#offer();
+    offer.catch(() => {});
     try {
-      const sdp = await this.#signaling.start(offer);
+      const sdp = await this.#signaling.start((isMet) => (isMet ? this.#farOffer(offer) : offer));
       if (this.#isOver) return;
       this.times.answered = performance.now();
-      await connection.setRemoteDescription({ type: "answer", sdp });
+      this.#answer = sdp;
+      await this.#accept(sdp, 0);
       if (this.#isOver) return;
-      this.#isAnswered = true;
-      for (const candidate of this.#early.splice(0)) this.#add(candidate);
-      this.#timer = setTimeout(() => {
-        if (!this.times.connected) this.#over(new SessionEnd("link", "no connection in time"));
-      }, connectionPatience);
+      // It waits for its own servers' candidates: by our address we are elsewhere.
+      if (!this.isMet && !/^a=end-of-candidates/m.test(sdp)) this.#lend(this.#child.away?.iceServers ?? []);
+      this.#wait();
+      if (this.#isRestartDue) setTimeout(() => this.#restart(), restartDelay);
     } catch (error) {
       this.#over(error instanceof SessionEnd ? error : new SessionEnd("link", String(error?.message ?? error)));
     }
   }
 
-  #addCandidate(candidate) {
-    if (this.#isAnswered) this.#add(candidate);
-    else if (this.#early.length < 64) this.#early.push(candidate);
+  async #offer() {
+    const { connection } = this;
+    await connection.setLocalDescription();
+    return withLoopback(connection.localDescription.sdp, this.#child.origin);
+  }
+
+  /** For a child that is met elsewhere: with a connection that asks its servers, if it has any. */
+  #farOffer(offer) {
+    this.isMet = true;
+    this.#servers = this.#child.away.iceServers;
+    if (this.#servers.length === 0) return offer;
+    this.#signaling.forgetCandidates();
+    this.#connect();
+    return this.#offer();
+  }
+
+  /** The child's description of an ICE session. */
+  async #accept(sdp, revision) {
+    await this.connection.setRemoteDescription({ type: "answer", sdp });
+    this.#revision = revision;
+    for (const [candidate, number] of this.#early.splice(0)) this.#addCandidate(candidate, number);
+  }
+
+  #wait() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      if (!this.times.connected) this.#over(this.#lost("no connection in time"));
+    }, this.#isFar ? farPatience : connectionPatience);
+  }
+
+  get #isFar() {
+    return this.isMet || this.#servers.length > 0;
+  }
+
+  #lost(text = "") {
+    if (this.times.connected || !this.#isFar) return new SessionEnd("link", text);
+    const hasRelay = this.#servers.some(({ urls }) => urls.some((url) => /^turns?:/.test(url)));
+    return new SessionEnd(hasRelay ? "no-relay" : "no-path", text);
+  }
+
+  /** More servers. They are asked with an ICE restart (JSEP, RFC 9429 section 4.1.18), unless a path is found without them. */
+  #lend(servers) {
+    const known = new Set(this.#servers.flatMap(({ urls }) => urls));
+    const more = servers.filter(({ urls }) => urls.some((url) => !known.has(url)));
+    if (this.#isOver || this.times.connected || this.#isRestartDue || more.length === 0) return;
+    this.#servers = [...this.#servers, ...more];
+    this.#isRestartDue = true;
+    // After the answer `start` goes on.
+    if (this.#timer) setTimeout(() => this.#restart(), restartDelay);
+  }
+
+  async #restart() {
+    const { connection } = this;
+    if (this.#isOver || this.times.connected) return;
+    try {
+      connection.setConfiguration(this.#configuration);
+      const offer = await connection.createOffer({ iceRestart: true });
+      this.#signaling.beginRestart();
+      await connection.setLocalDescription(offer);
+      const { sdpfrag, revision } = await this.#signaling.restart(fragment(connection.localDescription.sdp));
+      if (this.#isOver) return;
+      this.#wait();
+      await this.#accept(restarted(this.#answer, sdpfrag), revision);
+    } catch {
+      // The path is looked for without them.
+    }
+  }
+
+  #addCandidate(candidate, revision) {
+    if (revision === this.#revision) this.#add(candidate);
+    else if (revision > this.#revision && this.#early.length < 64) this.#early.push([candidate, revision]);
   }
 
   #add(candidate) {
@@ -135,7 +230,7 @@ export class Session {
         break;
       case "failed":
       case "closed":
-        this.#over(new SessionEnd("link"));
+        this.#over(this.#lost());
     }
   }
 

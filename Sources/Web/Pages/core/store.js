@@ -120,11 +120,12 @@ export class Store {
     await this.#changed(true);
   }
 
-  /** The child has told its name and this page's permissions. One that was forgotten meanwhile stays so. */
-  async noteHello({ id, name, permissions }) {
+  /** The child has told its name, this page's permissions and its ways from elsewhere. One that was forgotten meanwhile stays so. */
+  async noteHello({ id, name, permissions, away }) {
     const stored = await this.child(id);
-    if (!stored || (stored.name === name && stored.permissions?.join() === permissions.join())) return;
-    await this.saveChild({ ...stored, name, permissions });
+    const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+    if (!stored || isSame([stored.name, stored.permissions, stored.away], [name, permissions, away])) return;
+    await this.saveChild({ ...stored, name, permissions, away });
   }
 
   async removeChild(id) {

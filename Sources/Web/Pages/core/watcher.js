@@ -1,4 +1,5 @@
 import { Arrivals } from "./arrivals.js";
+import { readAway } from "./away.js";
 import { SoundBuffer } from "./buffer.js";
 import { Control } from "./control.js";
 import { Session } from "./session.js";
@@ -19,7 +20,7 @@ const tickInterval = 500;
 
 /** Refusals after which trying again is of no use. */
 const finalReasons = new Set(["not-paired", "expired", "token"]);
-const toldReasons = new Set([...finalReasons, "busy", "not-acceptable", "forged", "unreachable"]);
+const toldReasons = new Set([...finalReasons, "busy", "not-acceptable", "forged", "unreachable", "absent", "no-path", "no-relay"]);
 
 /**
  * Stays connected to one child for good. Reconnects make before they break: a new session is set up, and takes over when
@@ -120,6 +121,11 @@ export class Watcher extends EventTarget {
   /** @type {Statistics|null} */
   get statistics() {
     return this.#arrivals.statistics;
+  }
+
+  /** Whether the connection that is shown was made at a meeting place: the page is not at home. */
+  get isMet() {
+    return this.#current?.isMet ?? false;
   }
 
   /** Whether pictures are not even sent. */
@@ -304,6 +310,7 @@ export class Watcher extends EventTarget {
     this.plannedStop = null;
     this.child.permissions = [...this.control.permissions];
     if (typeof hello.name === "string" && hello.name) this.child.name = hello.name;
+    if (!this.child.token) this.child.away = readAway(hello.away);
     this.#options.store?.noteHello(this.child).catch(() => {});
     this.#tell("hello", hello);
     this.#changed();

@@ -1,4 +1,4 @@
-import { SessionEnd } from "./paired.js";
+import { SessionEnd } from "./connector.js";
 
 /** How long the child may take to answer an offer, ms. */
 const answerPatience = 8000;
@@ -14,6 +14,7 @@ export class WHEPSignaling {
   #resource = null;
   #abort = new AbortController();
   oncandidate = () => {};
+  onservers = () => {};
   onend = () => {};
 
   constructor(child) {
@@ -22,8 +23,8 @@ export class WHEPSignaling {
 
   #headers = () => ({ Authorization: `Bearer ${this.#child.token}` });
 
-  async start(offer) {
-    const body = await offer;
+  async start(makeOffer) {
+    const body = await makeOffer(false);
     const timer = setTimeout(() => this.#abort.abort(), answerPatience);
     const url = `${this.#child.origin}/whep`;
     let response, text;

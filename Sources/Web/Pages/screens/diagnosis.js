@@ -1,15 +1,20 @@
+import { meetingObstacle } from "../core/away.js";
 import { t } from "../texts/texts.js";
 import { h, setText } from "./dom.js";
 import { notice } from "./notices.js";
 
 const rounded = (value, unit) => (Number.isFinite(value) ? `${Math.round(value * 10) / 10} ${unit}` : "?");
 
+const obstacles = { pinned: "its key is pinned: browsers cannot", kind: "not for browsers" };
+
 /** Figures for whoever helps, in English names so that they can be compared; no secret is among them. */
 function figures({ watcher, control, child }, app) {
   const now = watcher.statistics ?? {};
   return {
     child: `${control.hello?.name ?? child.name} ${child.id}`, version: control.hello?.version ?? "?", origin: child.origin,
-    phase: watcher.phase + (watcher.refusal ? ` (${watcher.refusal.reason})` : ""),
+    "meeting places": (child.away?.meetings ?? []).map((meeting) => `${meeting.url} (${obstacles[meetingObstacle(meeting)] ?? "usable"})`).join(", ") || "none",
+    phase: watcher.phase + (watcher.refusal ? ` (${[watcher.refusal.reason, watcher.refusal.text].filter(Boolean).join(": ")})` : ""),
+    way: watcher.isMet ? "meeting place" : "own address",
     local: now.candidatePair?.local ?? "?", remote: now.candidatePair?.remote ?? "?", protocol: now.candidatePair?.protocol ?? "?",
     "round trip": rounded(now.roundTripMs, "ms"), delay: rounded(now.latencyMs, "ms"), "jitter buffer": rounded(now.jitterBufferMs, "ms"),
     loss: rounded(now.lossPercent, "%"), concealed: rounded(now.concealedPercent, "%"), freezes: String(now.freezeCount ?? "?"),

@@ -1,5 +1,6 @@
 import { canWait } from "../core/buffer.js";
 import { chooseLanguage, chosenLanguage, languages, t } from "../texts/texts.js";
+import { awaySettings } from "./away.js";
 import { certificateHelp } from "./certificate.js";
 import { diagnosis } from "./diagnosis.js";
 import { h, labelled, slider } from "./dom.js";
@@ -52,6 +53,7 @@ export function settingsScreen(app, watching) {
     watching && card(t("push"), pushSettings(app, watching)),
     card(t("loud.title"), loud.element, check("flash", t("loud.flash")), navigator.vibrate && check("vibrate", t("loud.vibrate"))),
     card(t("steady"), check("steadySound", t("steady.on"), t("steady.help"), canWait() ? null : t("steady.no"))),
+    watching && card(t("away"), ...awaySettings(watching, app)),
     watching && pairedPeople(watching, card),
     watching && card(t("diagnosis"), diagnosis(watching, app)),
     card(t("certificate"), ...certificateHelp(app)),

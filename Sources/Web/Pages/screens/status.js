@@ -15,7 +15,8 @@ export function statusLine(watching, open) {
   const texts = {};
   for (const [name, part] of Object.entries(parts)) part.append(icon(name), texts[name] = h("span"));
   const relayed = h("span", {}, t("status.relayed"));
-  const element = h("button", { class: "status", onclick: open }, state, delay, ...Object.values(parts), relayed, h("span", { class: "unseen" }, t("details")));
+  const met = h("span", { class: "met" }, t("away.met"));
+  const element = h("button", { class: "status", onclick: open }, state, delay, ...Object.values(parts), met, relayed, h("span", { class: "unseen" }, t("details")));
   let said = "";
 
   function update() {
@@ -36,6 +37,7 @@ export function statusLine(watching, open) {
     const others = (child.viewers ?? []).filter((viewer) => viewer.id !== watching.control.hello?.viewer);
     show("people", others.length ? String(others.length) : "", t("status.others", { n: others.length }));
     relayed.hidden = !statistics?.relayed;
+    met.hidden = !isLive || !watcher.isMet;
   }
 
   function show(name, text, spoken) {

@@ -1,5 +1,6 @@
 import { t } from "../texts/texts.js";
 import { alarmOverlay } from "./alarm.js";
+import { unreachedText } from "./away.js";
 import { ownPage } from "./certificate.js";
 import { cameraObstacle, switchCamera } from "./camera.js";
 import { openDetails } from "./details.js";
@@ -78,12 +79,13 @@ export function watchScreen(watching, app) {
     setText(name, watching.name);
     document.title = watching.name;
     for (const each of actions) each.update();
-    const { phase, refusal } = watching.watcher;
+    const { phase } = watching.watcher;
     const left = phase === "live" ? reducedPicture(watching) : "";
     reduced.hidden = !left;
     setText(reduced, left);
-    trouble.hidden = phase === "live" || !["busy", "unreachable"].includes(refusal?.reason);
-    if (!trouble.hidden) setText(troubleText, t(refusal.reason === "busy" ? "status.busy" : "pairing.unreachable"));
+    const unreached = unreachedText(watching);
+    trouble.hidden = !unreached;
+    setText(troubleText, unreached);
   };
   watching.addEventListener("update", update, { signal });
   listenToKeys({

@@ -22,6 +22,16 @@ export default {
   },
   steady: { _: "Gleichmäßiger Ton", on: "Ton länger warten lassen", help: "Er kommt 0,4 s später, dafür hört man kurze Aussetzer im WLAN weniger.", no: "Dieser Browser kann das nicht." },
   audioOnly: { _: "Nur Ton", help: "schont den Akku" },
+  away: {
+    _: "Unterwegs", met: "nicht zu Hause: über den Treffpunkt", help: "Ist diese Seite nicht zu Hause, findet sie das Kind hier:",
+    none: "Dieses Kind hat keinen Treffpunkt. Unterwegs braucht diese Seite ein VPN.", usable: "auch für diese Seite",
+    pinned: "Nicht für Browser: Er hat kein Zertifikat, dem sie vertrauen, nur einen Schlüssel, den cradle-parent kennt.", kind: "Nicht für Browser.",
+    untrusted: "Unterwegs öffnet sich diese Seite nur, wenn der Browser dem Zertifikat des Kindes vertraut: siehe unten.",
+    absent: "Das Kind antwortet nicht und ist nicht an seinem Treffpunkt. Ist es eingeschaltet? Gibt es dort Internet?",
+    unreachable: "Weder das Kind noch sein Treffpunkt ist erreichbar. Hat dieses Handy Internet?",
+    "no-path": "Das Kind ist an seinem Treffpunkt, aber zwischen den beiden Netzen gibt es keinen Weg für Bild und Ton: Dafür ist ein Relay (TURN-Server) nötig.",
+    "no-relay": "Das Kind ist an seinem Treffpunkt, aber es gibt keinen Weg für Bild und Ton, auch nicht über das Relay.",
+  },
   certificate: {
     _: "Warnung loswerden", get: "Zertifikat laden",
     help: "Mit dem Zertifikat des Kindes warnt der Browser nicht mehr, und die Seite lässt sich wie eine App installieren.",

@@ -21,6 +21,16 @@ export default {
   },
   steady: { _: "Steady sound", on: "Let sound wait longer", help: "It comes 0.4 s late, but short gaps in the Wi-Fi are heard less.", no: "This browser cannot do that." },
   audioOnly: { _: "Sound only", help: "saves battery" },
+  away: {
+    _: "Away from home", met: "not at home: through the meeting place", help: "When this page is not at home, it finds the child here:",
+    none: "This child has no meeting place. Away from home this page needs a VPN.", usable: "for this page, too",
+    pinned: "Not for browsers: it has no certificate that they trust, only a key that cradle-parent knows.", kind: "Not for browsers.",
+    untrusted: "Away from home this page only opens if the browser trusts the child’s certificate: “Remove the warning”, below.",
+    absent: "The child does not answer and is not at its meeting place. Is it switched on? Does its home have Internet?",
+    unreachable: "Neither the child nor its meeting place can be reached. Is this phone online?",
+    "no-path": "The child is at its meeting place, but there is no way for picture and sound between the two networks: a relay (TURN server) is needed.",
+    "no-relay": "The child is at its meeting place, but there is no way for picture and sound, not even through the relay.",
+  },
   certificate: {
     _: "Remove the warning", get: "Download certificate",
     help: "With the child’s certificate installed the browser stops warning, and the page can be installed like an app.",

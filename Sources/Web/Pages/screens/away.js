@@ -1,0 +1,34 @@
+import { meetingObstacle } from "../core/away.js";
+import { t } from "../texts/texts.js";
+import { h } from "./dom.js";
+
+/**
+ * Where this page finds the child when it is not at home, and what stands in the way.
+ * @param {Watching} watching @param {App} app
+ * @returns {HTMLElement[]}
+ */
+export function awaySettings({ child }, app) {
+  const meetings = child.away?.meetings ?? [];
+  const list = meetings.map((meeting) => {
+    const obstacle = meetingObstacle(meeting);
+    return h("li", { "data-meeting": obstacle ?? "usable" }, h("div", {}, meeting.url), h("small", {}, t(`away.${obstacle ?? "usable"}`)));
+  });
+  return [
+    h("p", { class: "dim" }, t(meetings.length ? "away.help" : "away.none")), list.length > 0 && h("ul", { class: "list" }, list),
+    app.isTrusted === false && h("p", { class: "problem" }, t("away.untrusted")),
+  ].filter(Boolean);
+}
+
+/**
+ * Why the child that is watched is not reached, as a sentence; empty if that is not the trouble.
+ * @param {Watching} watching
+ */
+export function unreachedText({ watcher, child }) {
+  const reason = watcher.phase === "live" ? undefined : watcher.refusal?.reason;
+  const isMeetable = (child.away?.meetings ?? []).some((meeting) => !meetingObstacle(meeting));
+  const keys = {
+    busy: "status.busy", unreachable: isMeetable ? "away.unreachable" : "pairing.unreachable", forged: "refused.forged", absent: "away.absent",
+    "no-path": "away.no-path", "no-relay": "away.no-relay",
+  };
+  return keys[reason] ? t(keys[reason]) : "";
+}
