@@ -109,5 +109,6 @@ const reductions = new Set(["middle", "low", "stills", "none"]);
 /** A sentence about the picture that a weak connection leaves; empty while it is the whole one. */
 function reducedPicture({ control, watcher }) {
   const { rendition, reason } = control.heartbeat?.video?.picture ?? {};
-  return reason && !watcher.audioOnly && reductions.has(rendition) ? t(`picture.${rendition}`) : "";
+  if (!reason || watcher.audioOnly || !reductions.has(rendition)) return "";
+  return t(`picture.${reason === "relay-data" ? "used" : rendition}`);
 }

@@ -153,7 +153,7 @@ export default {
   start: { failed: "Die Seite konnte nicht starten. Bitte neu laden; hilft das nicht, den Browser aktualisieren." },
   picture: {
     middle: "Schwache Verbindung: Das Bild ist kleiner.", low: "Schwache Verbindung: Das Bild ist klein und bewegt sich weniger.",
-    stills: "Schwache Verbindung: alle paar Sekunden ein Bild. Der Ton läuft weiter.",
+    stills: "Schwache Verbindung: alle paar Sekunden ein Bild. Der Ton läuft weiter.", used: "Die Datenmenge des Relais für heute Nacht ist verbraucht. Der Ton läuft weiter.",
     none: "Die Verbindung ist zu schwach für ein Bild. Der Ton läuft weiter.",
   },
   status: {

@@ -145,7 +145,7 @@ export default {
   start: { failed: "The page could not start. Reload it; if that does not help, update the browser." },
   picture: {
     middle: "Weak connection: the picture is smaller.", low: "Weak connection: the picture is small and moves less.",
-    stills: "Weak connection: one picture every few seconds. The sound goes on.", none: "The connection is too weak for a picture. The sound goes on.",
+    stills: "Weak connection: one picture every few seconds. The sound goes on.", used: "The relay's data for tonight is used up. The sound goes on.", none: "The connection is too weak for a picture. The sound goes on.",
   },
   status: {
     busy: "Too many are watching at once. The page keeps trying.",

@@ -96,7 +96,7 @@ export default {
   stage: { audio: "只听声音", expand: "放大画面", label: "{name} 的实时画面", move: "换个角落", none: "还没有画面…", old: "旧画面：{age}前", still: "旧画面：{when}" },
   start: { failed: "页面无法启动，请刷新；仍不行请更新浏览器。" },
   picture: {
-    middle: "连接较弱：画面已缩小。", low: "连接较弱：画面较小，动作较少。", stills: "连接较弱：每隔几秒一张画面，声音继续。", none: "连接太弱，无法传送画面，声音继续。",
+    middle: "连接较弱：画面已缩小。", low: "连接较弱：画面较小，动作较少。", stills: "连接较弱：每隔几秒一张画面，声音继续。", used: "今晚的中继流量已用完，声音继续。", none: "连接太弱，无法传送画面，声音继续。",
   },
   status: { busy: "同时观看的人太多，页面会继续尝试。", live: "实时", sound: "实时声音", frozen: "{age}没有画面", waiting: "等待画面", delay: "延迟 {time}", relayed: "经服务器中转", others: { other: "另有 {n} 人在看" } },
   talk: { _: "按住说话", now: "正在说话…", starting: "稍等…", latch: "免按", end: "结束", other: "{name} 正在说话", busy: "别人正在说话。" },
