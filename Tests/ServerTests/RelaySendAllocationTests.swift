@@ -34,7 +34,7 @@ import Wire
     }
     // One each, for the datagram itself.
     #expect(sending.large <= 1 && receiving.large <= 1, "\(sending) \(receiving)")
-    // Without optimization the standard library allocates for slices, too.
-    #expect(sending.all <= 2 && receiving.all <= 3, "\(sending) \(receiving)")
+    // Without optimization the standard library allocates for slices, too; Swift 6.2's once more.
+    #expect(sending.all <= 2 && receiving.all <= 4, "\(sending) \(receiving)")
   }
 }
