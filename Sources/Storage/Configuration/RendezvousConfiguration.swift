@@ -57,7 +57,7 @@ public struct RendezvousConfiguration: Sendable, Hashable {
     }
     return (top.list("names", maximum: 8) ?? []).compactMap { node in
       guard let name = node.scalar?.string.lowercased(), let origin = (try? HTTPURL("https://\(name)/"))?.origin,
-        origin.authority == name
+        origin.authority == name, origin.port == HTTPOrigin.Scheme.https.defaultPort
       else {
         top.reader.report(node, "names", "must be host names without a port; but one is \(node.kind)")
         return nil
