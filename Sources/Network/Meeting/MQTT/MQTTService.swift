@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Linux
 internal import Signaling
+internal import Wire
 
 /// The thread of one connection to a broker.
 struct MQTTService: Sendable {
@@ -106,7 +107,7 @@ struct MQTTService: Sendable {
       pollfd(fd: mailbox.wake.descriptor, events: Int16(POLLIN), revents: 0),
     ]
     let milliseconds = max(.zero, ContinuousClock.now.duration(to: end)) / .milliseconds(1)
-    poll(&entries, 2, Int32(milliseconds.rounded(.up)))
+    poll(&entries, 2, Int32(clamping: Int(saturating: milliseconds.rounded(.up))))
     return entries[0].revents
   }
 }

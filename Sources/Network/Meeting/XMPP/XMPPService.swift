@@ -2,6 +2,7 @@ internal import Glibc
 internal import Linux
 internal import NIOCore
 internal import Signaling
+internal import Wire
 
 enum XMPPEvent: MeetingConnectionEvent {
   /// We are logged in.
@@ -122,7 +123,7 @@ struct XMPPService: Sendable {
       pollfd(fd: mailbox.wake.descriptor, events: Int16(POLLIN), revents: 0),
     ]
     let milliseconds = max(.zero, ContinuousClock.now.duration(to: end)) / .milliseconds(1)
-    poll(&entries, 2, Int32(milliseconds.rounded(.up)))
+    poll(&entries, 2, Int32(clamping: Int(saturating: milliseconds.rounded(.up))))
   }
 
   private static func reason(
