@@ -84,7 +84,8 @@ public final class MQTTHost: MeetingHost {
     case .announcing(let connection, let patience):
       patience.cancel()
       return connection.leave(MQTTPublication(topic: topics.presence, payload: [], isRetained: true), then: done)
-    case .connecting(let connection): connection.abandon()
+    // Not abandoned: it may be about to say our name, and would push out whoever comes next with it.
+    case .connecting(let connection): return connection.leave(nil, then: done)
     case .waiting(let retry): retry.cancel()
     case .idle, .closed: break
     }
