@@ -58,8 +58,9 @@ private struct House {
 
   private mutating func passTurn() {
     let order = (1...calls.count).map { (turn + $0) % calls.count }
-    guard let next = order.first(where: { calls[$0].rig.sender.wantsProbe }) else { return }
-    turn = next
-    for index in calls.indices { calls[index].rig.sender.mayProbe = index == next }
+    if let next = order.first(where: { calls[$0].rig.sender.wantsProbe }) {
+      turn = next
+      for index in calls.indices { calls[index].rig.sender.mayProbe = index == next }
+    }
   }
 }

@@ -21,8 +21,8 @@ struct ConnectionTable {
     /// Enough for a household that reconnects after a power cut, all through one router.
     var handshakeBurst = 100
     var handshakeInterval: Duration = .milliseconds(50)
-    /// The phone page is some eighty files at its first load, and a house
-    /// may share one address behind its router: four phones that load it in the same moment, and their rooms.
+    /// The phone page is some eighty files at its first load, and a house may share one address behind its router: four
+    /// phones that load it in the same moment, and their rooms.
     var requestBurst = 400
     var requestInterval: Duration = .milliseconds(50)
     /// The limit for all strangers together, as a multiple of the limit per address.
