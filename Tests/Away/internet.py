@@ -9,6 +9,7 @@ server's 192.0.2.0/24. Each home has 192.168.1.0/24 or 192.168.2.0/24; a carrier
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,8 @@ SERVER = "192.0.2.2"
 #: The same machine's second address: rendezvous and relay both want port 443.
 MEETING = "192.0.2.3"
 CHILD_PORT = 8443
+#: What `ip netns exec` puts over /etc, by namespace.
+NAMES = Path("/etc/netns")
 
 
 def needs_relay(first: str, second: str) -> bool:
@@ -144,8 +147,17 @@ class Internet:
         run("ip", "netns", "exec", full, "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1")
         return full
 
+    def name(self, hosts: dict[str, str]) -> None:
+        """What both ends call some addresses: /etc/hosts of whatever `ip netns exec` starts there (ip-netns(8))."""
+        for side in (self.child, self.parent):
+            folder = NAMES / side.host
+            folder.mkdir(parents=True, exist_ok=True)
+            lines = (f"{address} {host}\n" for host, address in {"localhost": "127.0.0.1", **hosts}.items())
+            (folder / "hosts").write_text("".join(lines))
+
     def remove(self, namespace: str) -> None:
         subprocess.run(["ip", "netns", "delete", namespace], capture_output=True)
+        shutil.rmtree(NAMES / namespace, ignore_errors=True)
         self.namespaces.remove(namespace)
 
     def close(self) -> None:

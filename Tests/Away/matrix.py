@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import internet
-from ends import SECRET, Child, Coturn, Parent, Rendezvous
+from ends import Child, Parent
 from internet import CHILD_PORT, KINDS, SERVER, Internet
+from servers import SECRET, Coturn, Rendezvous
 
 @dataclass(frozen=True)
 class Row:
@@ -66,16 +67,16 @@ def path(seen: dict[str, Any]) -> str:
     return str(pair["local"].get("relayProtocol") or "udp")
 
 
-def try_row(row: Row, world: Internet, child: Child, parent: Parent, authority: Path) -> dict[str, Any]:
+def try_row(row: Row, world: Internet, child: Child, parent: Parent) -> dict[str, Any]:
     world.child.connect(row.child)
     world.parent.connect(row.parent)
     if row.only_tcp:
         world.parent.let_through_only(row.only_tcp)
     if world.is_forwarded:
-        seen = parent.watch(f"{world.child.public}:{CHILD_PORT}", *row.arguments, authority=authority)
+        seen = parent.watch(f"{world.child.public}:{CHILD_PORT}", *row.arguments)
     else:
         child.wait_until_met()
-        seen = parent.watch("Away", *row.arguments, authority=authority)
+        seen = parent.watch("Away", *row.arguments)
     came = path(seen)
     return {
         "row": row.name, "expected": row.expected, "path": came, "firstPictureMs": seen.get("timeToFirstFrameMs"),
@@ -106,7 +107,7 @@ def main() -> int:
         servers = f"[{{urls: {urls}, secret: {SECRET}}}]"
         meeting = None if is_forwarded else Rendezvous(options.rendezvous, world, folder, servers)
         child = (
-            Child(options.child, world.child, folder, meetings=meeting.meetings)
+            Child(options.child, world.child, folder, meetings=f"[{meeting.meeting}]")
             if meeting
             else Child(options.child, world.child, folder, servers)
         )
@@ -115,7 +116,7 @@ def main() -> int:
             # With its public address it is known to the parent; from elsewhere nothing answers there.
             parent.pair_at_home(child, *([f"{world.child.public}:{CHILD_PORT}"] if meeting else []))
             for row in [row for row in chosen for _ in range(options.times)]:
-                result = try_row(row, world, child, parent, folder / "authority.pem")
+                result = try_row(row, world, child, parent)
                 results.append(result)
                 first = result["firstPictureMs"]
                 print(f"{'ok   ' if result['isAsExpected'] else 'WRONG'} {row.name}: {result['path']}"
