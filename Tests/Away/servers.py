@@ -81,16 +81,16 @@ class Coturn(Server):
 
     def __init__(self, world: Internet, folder: Path, is_behind_proxy: bool = False):
         make_certificates(folder)
-        behind = {"\ntls-listening-port=443": "\ntls-listening-port=5349"}
         text = adapted("turnserver.conf", {
             "REPLACE-ME": SECRET, "/etc/coturn/fullchain.pem": str(folder / "server.pem"),
             "/etc/coturn/privkey.pem": str(folder / "server.key"), "\nsyslog\n": "\n",
-            **(behind if is_behind_proxy else {}),
+            **({f"#relay-ip={SERVER}": f"relay-ip={SERVER}"} if is_behind_proxy else {"\ntls-listening-port=5349": "\ntls-listening-port=443"}),
         })  # fmt: skip
         configuration, log = folder / "turnserver.conf", folder / "turnserver.log"
         log.write_bytes(b"")
-        loopback = "listening-ip=127.0.0.1\n" if is_behind_proxy else ""
-        configuration.write_text(f"{text}\n{loopback}listening-ip={SERVER}\nrelay-ip={SERVER}\npidfile={folder}/turnserver.pid\nlog-file=stdout\n")
+        # Else it would listen at 443 of both addresses.
+        place = "" if is_behind_proxy else f"listening-ip={SERVER}\nrelay-ip={SERVER}\n"
+        configuration.write_text(f"{text}\n{place}pidfile={folder}/turnserver.pid\nlog-file=stdout\n")
         super().__init__(world, log, ["turnserver", "-c", str(configuration)],
                          lambda: b"Total General servers" in log.read_bytes())  # fmt: skip
 
