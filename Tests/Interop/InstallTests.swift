@@ -43,6 +43,8 @@ extension RealPeers {
         "/etc/cradle/rendezvous.yaml", "/usr/local/bin/cradle-rendezvous",
         "/usr/local/lib/systemd/system/cradle-rendezvous.service", "/usr/local/lib/sysusers.d/cradle-rendezvous.conf",
         "/usr/local/share/bash-completion/completions/cradle-rendezvous",
+        "/usr/local/share/doc/cradle-rendezvous/examples/turnserver.conf",
+        "/usr/local/share/doc/cradle-rendezvous/examples/haproxy/haproxy.cfg",
         "/usr/local/share/man/man1/cradle-rendezvous-check.1", "/usr/local/share/man/man5/cradle-rendezvous.yaml.5",
       ]
       for path in expected { #expect(installed.contains(path), "\(path)") }
@@ -114,8 +116,8 @@ extension RealPeers {
       // What has to be written is shown as an example, and every default as one.
       let page = try text("usr/share/man/man5/cradle-rendezvous.yaml.5")
       let keys = page.split(separator: "\n").filter { $0.hasPrefix(".SS ") }
-      #expect(keys.count == 6)
-      #expect(page.matches(of: /\nFor example:\n/).count == 1 && page.matches(of: /\nDefault:\n/).count == 5)
+      #expect(keys.count == 7)
+      #expect(page.matches(of: /\nFor example:\n/).count == 1 && page.matches(of: /\nDefault:\n/).count == 6)
       #expect(page.contains("\\fI/etc/cradle/rendezvous.yaml\\fR"))
     }
 
