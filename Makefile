@@ -117,7 +117,7 @@ test-faults: setup-faults $(PAGES) ## breaks things on purpose, measures when so
 	@$(SUDO) $(PYTHON) Tests/Faults/run $(if $(QUICK),--quick) $(addprefix --row ,$(ROW)) --json $(BUILD)/faults.json
 
 AWAY_PROGRAMS := --child $(BUILD)/debug/cradle-child --parent $(BUILD)/debug/cradle-parent
-test-away: setup-test ## tries every pair of home networks with real servers, in network namespaces (8 min)
+test-away: setup-test ## tries every pair of home networks with real servers, in network namespaces (11 min)
 	swift build --product cradle-child
 	swift build --product cradle-parent
 	swift build --product cradle-rendezvous
