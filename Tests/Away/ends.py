@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from internet import CHILD_PORT, MEETING, SERVER, Internet, Side
+from internet import CHILD_PORT, MEETING, MEETING_NAME, SERVER, SERVER6, SERVER_NAME, Internet, Side
 
 SECRET = "shared-with-the-test"
 
@@ -26,7 +26,7 @@ def make_certificates(folder: Path) -> None:
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
     openssl("req", "-x509", *key, "-keyout", "authority.key", "-out", "authority.pem", "-subj", "/CN=Test authority")
     openssl("req", *key, "-keyout", "server.key", "-out", "server.csr", "-subj", f"/CN={SERVER}")
-    (folder / "san").write_text(f"subjectAltName=IP:{SERVER}\n")
+    (folder / "san").write_text(f"subjectAltName=IP:{SERVER},IP:{MEETING},DNS:{SERVER_NAME}\n")
     openssl("x509", "-req", "-in", "server.csr", "-CA", "authority.pem", "-CAkey", "authority.key", "-days", "2",
             "-extfile", "san", "-out", "server.pem")  # fmt: skip
 
@@ -34,17 +34,18 @@ def make_certificates(folder: Path) -> None:
 class Coturn:
     """On the public server, with the configuration that docs/AWAY.md recommends."""
 
-    def __init__(self, world: Internet, folder: Path):
+    def __init__(self, world: Internet, folder: Path, tls_port: int = 443):
         make_certificates(folder)
         sample = Path(__file__).resolve().parents[2] / "config" / "turnserver.conf"
         configuration = folder / "turnserver.conf"
         text = sample.read_text()
         for before, after in (("REPLACE-ME", SECRET), ("/etc/coturn/fullchain.pem", str(folder / "server.pem")),
-                              ("/etc/coturn/privkey.pem", str(folder / "server.key")), ("\nsyslog\n", "\n")):  # fmt: skip
+                              ("/etc/coturn/privkey.pem", str(folder / "server.key")), ("\nsyslog\n", "\n"),
+                              ("tls-listening-port=443", f"tls-listening-port={tls_port}")):  # fmt: skip
             if before not in text:
                 raise Failed(f"{sample} does not have {before.strip()}")
             text = text.replace(before, after)
-        configuration.write_text(f"{text}\nlistening-ip={SERVER}\nrelay-ip={SERVER}\npidfile={folder}/turnserver.pid\nlog-file=stdout\n")
+        configuration.write_text(f"{text}\nlistening-ip={SERVER}\nlistening-ip={SERVER6}\nrelay-ip={SERVER}\nrelay-ip={SERVER6}\npidfile={folder}/turnserver.pid\nlog-file=stdout\n")
         self.log = folder / "turnserver.log"
         self.process = subprocess.Popen(
             ["ip", "netns", "exec", world.server, "turnserver", "-c", str(configuration)],
@@ -63,11 +64,12 @@ class Coturn:
 class Rendezvous:
     """On the public server, at port 443. It lends what coturn has."""
 
-    def __init__(self, program: str, world: Internet, folder: Path, servers: str):
+    def __init__(self, program: str, world: Internet, folder: Path, servers: str, listen: str = f"{MEETING}:443"):
         self.program, self.world, self.folder = program, world, folder
         self.configuration = folder / "rendezvous.yaml"
-        self.configuration.write_text(f"names: [{MEETING}]\nlisten: {MEETING}:443\nice-servers: {servers}\n")
+        self.configuration.write_text(f"names: [{MEETING}, {MEETING_NAME}]\nlisten: '{listen}'\nice-servers: {servers}\n")
         self.log = folder / "rendezvous.log"
+        self.name = MEETING if listen.startswith(MEETING) else MEETING_NAME
         self.start()
 
     def start(self) -> None:
@@ -89,7 +91,7 @@ class Rendezvous:
     @property
     def meetings(self) -> str:
         """For the child's configuration."""
-        return f"[{{rendezvous: 'wss://{MEETING}', key-sha256: {self.key}}}]"
+        return f"[{{rendezvous: 'wss://{self.name}', key-sha256: {self.key}}}]"
 
     def close(self) -> None:
         self.process.kill()
@@ -103,7 +105,7 @@ class Child:
         self.program, self.side, self.folder = program, side, folder
         configuration = folder / "child.yaml"
         configuration.write_text(
-            f"name: Away\nlisten: 0.0.0.0:{CHILD_PORT}\ncameras: [{{id: cot, device: test, width: 320, height: 240}}]\n"
+            f"name: Away\nlisten: '[::]:{CHILD_PORT}'\ncameras: [{{id: cot, device: test, width: 320, height: 240}}]\n"
             f"microphone: {{device: test}}\nspeaker: {{device: \"null\"}}\nlights: []\nice-servers: {servers}\naway: {{meetings: {meetings}{away}}}\n")
         self.directories = ["--state-directory", str(folder / "state"), "--runtime-directory", str(folder / "run")]
         self.log = folder / "child.log"
