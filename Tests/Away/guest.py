@@ -12,7 +12,6 @@ import argparse
 import base64
 import hmac
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -20,8 +19,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ends import SECRET, Child, Coturn
+from ends import Child
 from internet import CHILD_PORT, SERVER, Internet
+from servers import SECRET, Coturn, trusting
 
 VIEWER = Path(__file__).resolve().parents[1] / "Interop" / "peers" / "viewer_aiortc.py"
 
@@ -43,7 +43,7 @@ def seen(world: Internet, child: Child, url: str, authority: Path) -> dict[str, 
     done = subprocess.run(
         [*world.parent.prefix(), sys.executable, str(VIEWER), "--url", f"https://{world.child.public}:{CHILD_PORT}/whep",
          "--token", token, "--servers", servers, "--duration", "4"],
-        capture_output=True, text=True, timeout=90, env={**os.environ, "SSL_CERT_FILE": str(authority)})  # fmt: skip
+        capture_output=True, text=True, timeout=90, env=trusting(authority))  # fmt: skip
     subprocess.run([child.program, "token", "remove", "guest", *child.directories], capture_output=True)
     try:
         return json.loads(done.stdout.splitlines()[-1])

@@ -28,9 +28,9 @@ IPV6_KINDS = ("ipv6-only", "dual-stack")
 SERVER, SERVER6 = "192.0.2.2", "2001:db8::2"
 #: The same machine's second address: rendezvous and relay both want port 443.
 MEETING, MEETING6 = "192.0.2.3", "2001:db8::3"
-#: Names for both families of both, known in every namespace.
-SERVER_NAME, MEETING_NAME = "turn.example.org", "meet.example.org"
 CHILD_PORT = 8443
+#: What `ip netns exec` puts over /etc, by namespace.
+NAMES = Path("/etc/netns")
 
 
 def needs_relay(first: str, second: str) -> bool:
@@ -182,16 +182,21 @@ class Internet:
         self.namespaces.append(full)
         run("ip", "-n", full, "link", "set", "lo", "up")
         allow_ipv6(full, False)
-        # `ip netns exec` lays what is here over /etc.
-        names = Path("/etc/netns", full)
-        names.mkdir(parents=True)
-        (names / "hosts").write_text(
-            f"127.0.0.1 localhost\n{SERVER} {SERVER_NAME}\n{SERVER6} {SERVER_NAME}\n{MEETING} {MEETING_NAME}\n{MEETING6} {MEETING_NAME}\n")
         return full
+
+    def name(self, hosts: dict[str, str | tuple[str, ...]]) -> None:
+        """What both ends call some addresses: /etc/hosts of whatever `ip netns exec` starts there (ip-netns(8))."""
+        for side in (self.child, self.parent):
+            folder = NAMES / side.host
+            folder.mkdir(parents=True, exist_ok=True)
+            lines = (
+                f"{address} {host}\n" for host, given in {"localhost": "127.0.0.1", **hosts}.items()
+                for address in ((given,) if isinstance(given, str) else given))  # fmt: skip
+            (folder / "hosts").write_text("".join(lines))
 
     def remove(self, namespace: str) -> None:
         subprocess.run(["ip", "netns", "delete", namespace], capture_output=True)
-        shutil.rmtree(Path("/etc/netns", namespace), ignore_errors=True)
+        shutil.rmtree(NAMES / namespace, ignore_errors=True)
         self.namespaces.remove(namespace)
 
     def close(self) -> None:

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import internet
-from ends import SECRET, Child, Coturn, Parent, Rendezvous
-from internet import CHILD_PORT, KINDS, MEETING, SERVER, SERVER_NAME, Internet
+from ends import Child, Parent
+from internet import CHILD_PORT, KINDS, MEETING, MEETING6, SERVER, SERVER6, Internet
+from servers import MEET, SECRET, TURN, Coturn, Rendezvous
 
 @dataclass(frozen=True)
 class Row:
@@ -79,16 +80,16 @@ def path(seen: dict[str, Any]) -> str:
     return str(pair["local"].get("relayProtocol") or "udp")
 
 
-def try_row(row: Row, world: Internet, child: Child, parent: Parent, authority: Path) -> dict[str, Any]:
+def try_row(row: Row, world: Internet, child: Child, parent: Parent) -> dict[str, Any]:
     world.child.connect(row.child)
     world.parent.connect(row.parent)
     if row.only_tcp:
         world.parent.let_through_only(row.only_tcp)
     if world.is_forwarded:
-        seen = parent.watch(f"{world.child.public}:{CHILD_PORT}", *row.arguments, authority=authority)
+        seen = parent.watch(f"{world.child.public}:{CHILD_PORT}", *row.arguments)
     else:
         child.wait_until_met()
-        seen = parent.watch("Away", *row.arguments, authority=authority)
+        seen = parent.watch("Away", *row.arguments)
     came = path(seen)
     return {
         "row": row.name, "expected": row.expected, "path": came, "firstPictureMs": seen.get("timeToFirstFrameMs"),
@@ -118,14 +119,15 @@ def main() -> int:
         folder = Path(temporary)
         world.child.connect("none")
         # An address of both families takes the port at all of them.
-        tls_port, listen = (5349, "[::]:443") if options.ipv6 else (443, f"{MEETING}:443")
-        server = SERVER_NAME if options.ipv6 else SERVER
-        coturn = Coturn(world, folder, tls_port)
+        tls_port, server = (5349, TURN) if options.ipv6 else (443, SERVER)
+        if options.ipv6:
+            world.name({TURN: (SERVER, SERVER6), MEET: (MEETING, MEETING6)})
+        coturn = Coturn(world, folder, tls_port=tls_port)
         urls = [f"turn:{server}:3478?transport=udp", f"turn:{server}:3478?transport=tcp", f"turns:{server}:{tls_port}"]
         servers = f"[{{urls: {urls}, secret: {SECRET}}}]"
-        meeting = None if is_forwarded else Rendezvous(options.rendezvous, world, folder, servers, listen)
+        meeting = None if is_forwarded else Rendezvous(options.rendezvous, world, folder, servers, is_everywhere=options.ipv6)
         child = (
-            Child(options.child, world.child, folder, meetings=meeting.meetings)
+            Child(options.child, world.child, folder, meetings=f"[{meeting.meeting}]")
             if meeting
             else Child(options.child, world.child, folder, servers)
         )
@@ -134,7 +136,7 @@ def main() -> int:
             # With its public address it is known to the parent; from elsewhere nothing answers there.
             parent.pair_at_home(child, *([f"{world.child.public}:{CHILD_PORT}"] if meeting else []))
             for row in [row for row in chosen for _ in range(options.times)]:
-                result = try_row(row, world, child, parent, folder / "authority.pem")
+                result = try_row(row, world, child, parent)
                 results.append(result)
                 first = result["firstPictureMs"]
                 print(f"{'ok   ' if result['isAsExpected'] else 'WRONG'} {row.name}: {result['path']}"

@@ -1,124 +1,189 @@
-"""What a meeting place may do to a session: nothing. Kills it, moves both ends to other networks, stops the child.
+"""What a meeting place may do to a session: nothing. Kills it, names another one, moves both ends to other networks, stops the child.
 
     meeting.py --child PROGRAM --parent PROGRAM --rendezvous PROGRAM [--json FILE] [ROW ...]
 
-Both ends are behind port-restricted routers that forward nothing. Needs root, nftables and coturn. Prints a line for each row.
+Both ends are behind port-restricted routers that forward nothing. They meet at a cradle-rendezvous, at an MQTT broker (mosquitto)
+or at an XMPP server (prosody), each alone where the row does not say otherwise. Needs root, nftables, coturn, mosquitto and
+prosody. Prints a line for each row.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ends import SECRET, Child, Coturn, Parent, Rendezvous
+from ends import Child, Parent
 from internet import CHILD_PORT, SERVER, Internet
+from servers import SECRET, Broker, Coturn, Place, Rendezvous, XMPPServer
+from watching import Watching
 
 HOME = "port-restricted"
-
-
-class Watching:
-    """`cradle-parent watch --stats`: one object a second, with the time at which it came."""
-
-    def __init__(self, parent: Parent, seconds: int):
-        self.began = time.monotonic()
-        self.process = subprocess.Popen(
-            parent.watching("Away", "--duration", str(seconds)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.lines: list[tuple[float, dict[str, Any]]] = []
-        self.said: list[tuple[float, str]] = []
-        self.threads = [threading.Thread(target=self.read), threading.Thread(target=self.listen)]
-        for thread in self.threads:
-            thread.start()
-
-    def read(self) -> None:
-        assert self.process.stdout
-        for line in self.process.stdout:
-            if line.startswith("{"):
-                self.lines.append((time.monotonic() - self.began, json.loads(line)))
-
-    def listen(self) -> None:
-        assert self.process.stderr
-        for line in self.process.stderr:
-            self.said.append((time.monotonic() - self.began, line.strip()))
-
-    def wait_for_picture(self) -> None:
-        deadline = time.monotonic() + 30
-        while not any(line.get("framesDecoded") for _, line in self.lines):
-            if time.monotonic() > deadline or self.process.poll() is not None:
-                raise AssertionError(f"no picture: {self.said}")
-            time.sleep(0.05)
-
-    def end(self) -> dict[str, Any]:
-        try:
-            self.process.wait(120)
-        finally:
-            self.process.kill()
-        for thread in self.threads:
-            thread.join()
-        return self.lines[-1][1] if self.lines else {}
-
-    def stop(self) -> None:
-        self.process.terminate()
-        self.end()
-
-    def silent_seconds(self, since: float) -> int:
-        """Seconds in which no sound came, from a moment on; the last line is of the whole session. Sound, because on a busy
-        machine the picture may have to wait."""
-        counted = [line for came, line in self.lines[:-1] if came > since - self.began + 0.5]
-        return sum(line["audioKbps"] < 5 for line in counted)
-
-    @property
-    def is_heard(self) -> bool:
-        """At the end."""
-        return len(self.lines) > 1 and self.lines[-2][1]["audioKbps"] > 5
+ABSENT = "the child is not there"
+KINDS = ("rendezvous", "mqtt", "xmpp")
 
 
 class World:
+    """A pair that knows each other from home, and the places where they meet from now on."""
+
     def __init__(self, options: argparse.Namespace, folder: Path, internet: Internet):
-        self.internet, self.folder = internet, folder
+        self.options, self.folder, self.internet = options, folder, internet
+        self.places: dict[str, Place] = {}
+        self.met: tuple[str, ...] = ()
         internet.child.connect("none")
         self.coturn = Coturn(internet, folder)
-        servers = f"[{{urls: ['turn:{SERVER}:3478?transport=udp'], secret: {SECRET}}}]"
-        self.meeting = Rendezvous(options.rendezvous, internet, folder, servers)
-        self.child = Child(options.child, internet.child, folder, meetings=self.meeting.meetings, away=", relay-data: 1M")
+        self.relay = f"[{{urls: ['turn:{SERVER}:3478?transport=udp'], secret: {SECRET}}}]"
+        self.child = Child(options.child, internet.child, folder)
         self.parent = Parent(options.parent, internet.parent, folder)
         self.parent.pair_at_home(self.child, f"{internet.child.public}:{CHILD_PORT}")
-        internet.child.connect(HOME)
-        internet.parent.connect(HOME)
+
+    def place(self, kind: str) -> Place:
+        """It is started when it is first asked for."""
+        if kind not in self.places:
+            internet, folder = self.internet, self.folder
+            self.places[kind] = (
+                Rendezvous(self.options.rendezvous, internet, folder, self.relay) if kind == "rendezvous"
+                else Broker(internet, folder) if kind == "mqtt" else XMPPServer(internet, folder))  # fmt: skip
+        return self.places[kind]
+
+    def meet_at(self, *kinds: str) -> Place:
+        """Both know of these places alone. A broker lends no relay, so there the child names it."""
+        first, *_ = places = [self.place(kind) for kind in kinds]
+        if kinds == self.met:
+            return first
+        self.child.close()
+        self.internet.child.connect("none")
+        meetings = f"[{', '.join(place.meeting for place in places)}]"
+        self.child.configure("[]" if kinds == ("rendezvous",) else self.relay, meetings, ", relay-data: 1M")
+        self.child.start()
+        self.parent.learn(self.child)
+        self.internet.child.connect(HOME)
+        self.internet.parent.connect(HOME)
         self.child.wait_until_met()
+        self.met = kinds
+        return first
+
+    @property
+    def logs(self) -> list[Path]:
+        return [self.child.log, *(place.log for place in self.places.values())]
 
     def close(self) -> None:
         self.child.close()
-        self.meeting.close()
+        for place in self.places.values():
+            place.close()
         self.coturn.close()
 
 
-def killed(world: World) -> dict[str, Any]:
+def killed(world: World, kind: str) -> dict[str, Any]:
     """The place is gone for some seconds: nothing happens to the session, and the child comes back by itself."""
-    watching = Watching(world.parent, 16)
+    place = world.meet_at(kind)
+    watching = Watching(world.parent, 14)
     watching.wait_for_picture()
     at = time.monotonic()
-    world.meeting.close()
+    place.close()
     time.sleep(5)
-    world.meeting.start()
+    place.start()
     last = watching.end()
     world.child.wait_until_met()
-    silent = watching.silent_seconds(at)
+    silent, presence = watching.silent_seconds(at), world.parent.presence
     return {
-        "silentSeconds": silent, "reconnects": last.get("reconnects"), "freezes": last.get("freezeCount"),
-        "ok": silent == 0 and watching.is_heard and last.get("reconnects") == 0,
+        "silentSeconds": silent, "reconnects": last.get("reconnects"), "freezes": last.get("freezeCount"), "presence": presence,
+        "ok": silent == 0 and watching.is_heard and last.get("reconnects") == 0 and presence == "present",
+    }  # fmt: skip
+
+
+def dead(world: World, kind: str) -> dict[str, Any]:
+    """The only place does not run when the parent wants in: it says which one, and gets in when it is back."""
+    place = world.meet_at(kind)
+    place.close()
+    presence = world.parent.presence
+    watching = Watching(world.parent, 20)
+    watching.end()
+    told, tried = watching.told_after(place.name), watching.told_after("at its meeting place", place.name)
+    place.start()
+    world.child.wait_until_met()
+    again = Watching(world.parent, 20)
+    again.wait_for_picture()
+    again.stop()
+    return {
+        "toldAfterSeconds": told, "endedAfterSeconds": tried, "presence": presence, "said": watching.said,
+        "ok": told is not None and told < 3 and tried is not None and presence == "unreachable",
+    }  # fmt: skip
+
+
+def another(kind: str) -> str:
+    return KINDS[(KINDS.index(kind) + 1) % len(KINDS)]
+
+
+def other(world: World, kind: str) -> dict[str, Any]:
+    """Of two places one does not run: they meet at the other."""
+    place = world.meet_at(kind, another(kind))
+    place.close()
+    watching = Watching(world.parent, 40)
+    watching.wait_for_picture(15)
+    picture = watching.lines[-1][0]
+    watching.stop()
+    place.start()
+    world.child.wait_until_met()
+    return {"pictureAfterSeconds": round(picture, 1), "ok": True, "said": watching.said}
+
+
+def offered(world: World, kind: str) -> dict[str, Any]:
+    """A place dies with an offer that the child has not answered yet: the answer comes through the other one.
+
+    The other one says nothing until then, so that the offer cannot have gone to it.
+    """
+    second = world.place(another(kind))
+    place = world.meet_at(kind, another(kind))
+    second.process.send_signal(signal.SIGSTOP)
+    world.child.process.send_signal(signal.SIGSTOP)
+    watching = Watching(world.parent, 40)
+    time.sleep(2)
+    second.process.send_signal(signal.SIGCONT)
+    place.close()
+    world.child.process.send_signal(signal.SIGCONT)
+    at = time.monotonic()
+    watching.wait_for_picture(30)
+    picture = time.monotonic() - at
+    watching.stop()
+    place.start()
+    world.child.wait_until_met()
+    # At an XMPP server the child itself has to answer before anything is offered.
+    told = watching.told_after(place.name)
+    return {
+        "pictureAfterSeconds": round(picture, 1), "toldAfterSeconds": told, "said": watching.said,
+        "ok": told is not None or kind == "xmpp",
+    }  # fmt: skip
+
+
+def stopped(world: World, kind: str) -> dict[str, Any]:
+    """The child's program is stopped: a parent far away is told so at once, although the child's address says nothing."""
+    world.meet_at(kind)
+    there = world.parent.presence
+    world.child.close()
+    gone = world.parent.presence
+    watching = Watching(world.parent, 6)
+    watching.end()
+    world.child.start()
+    world.child.wait_until_met()
+    told = watching.told_after(ABSENT)
+    return {
+        "toldAfterSeconds": told, "presence": [there, gone], "said": watching.said,
+        "ok": told is not None and told < 3 and [there, gone] == ["present", "absent"],
     }  # fmt: skip
 
 
 def moved(world: World, who: str) -> dict[str, Any]:
     """One end goes to another network, with another address: the same session goes on there."""
+    world.meet_at("rendezvous")
     watching = Watching(world.parent, 22)
     watching.wait_for_picture()
     time.sleep(2)
@@ -134,19 +199,9 @@ def moved(world: World, who: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def absent(world: World) -> dict[str, Any]:
-    """The child's program is stopped: a parent far away is told so at once, although the child's address says nothing."""
-    world.child.close()
-    watching = Watching(world.parent, 6)
-    watching.end()
-    world.child.start()
-    world.child.wait_until_met()
-    told = next((came for came, line in watching.said if "the child is not there" in line), None)
-    return {"toldAfterSeconds": told and round(told, 2), "ok": told is not None and told < 3, "said": watching.said}
-
-
 def vanished(world: World) -> dict[str, Any]:
     """The child loses its power: the place finds out when somebody comes to meet it."""
+    world.meet_at("rendezvous")
     side = world.internet.child
     # Of a killed program the kernel would close the connection; a board without power does not.
     subprocess.run(["ip", "-n", side.routers[0], "link", "set", "wan", "down"], check=True)
@@ -155,12 +210,13 @@ def vanished(world: World) -> dict[str, Any]:
     subprocess.run(["ip", "-n", side.routers[0], "link", "set", "wan", "up"], check=True)
     subprocess.run(["ip", "-n", side.routers[0], "route", "add", "default", "via", side.gateway], check=True)
     world.child.wait_until_met()
-    told = next((came for came, line in watching.said if "the child is not there" in line), None)
-    return {"toldAfterSeconds": told and round(told, 2), "ok": told is not None and told < 10, "said": watching.said}
+    told = watching.told_after(ABSENT)
+    return {"toldAfterSeconds": told, "ok": told is not None and told < 10, "said": watching.said}
 
 
 def used_up(world: World) -> dict[str, Any]:
     """As much has passed through the relay as a night may cost: the picture stays away and says why, the sound goes on."""
+    world.meet_at("rendezvous")
     world.internet.child.connect("symmetric")
     world.internet.parent.connect("symmetric")
     world.child.wait_until_met()
@@ -183,11 +239,14 @@ def used_up(world: World) -> dict[str, Any]:
     }  # fmt: skip
 
 
+#: For each kind of place.
+PLACES: dict[str, Callable[[World, str], dict[str, Any]]] = {
+    "killed": killed, "stopped": stopped, "dead": dead, "other": other, "offered": offered,
+}  # fmt: skip
 ROWS: dict[str, Callable[[World], dict[str, Any]]] = {
-    "place-killed": killed,
-    "parent-moves": lambda world: moved(world, "parent"),
-    "child-moves": lambda world: moved(world, "child"),
-    "child-stopped": absent,
+    **{f"{name}-{kind}": partial(row, kind=kind) for kind in KINDS for name, row in PLACES.items()},
+    "parent-moves": partial(moved, who="parent"),
+    "child-moves": partial(moved, who="child"),
     "child-without-power": vanished,
     "relay-data-used": used_up,
 }
@@ -218,7 +277,7 @@ def main() -> int:
             world.close()
         wrong = [name for name, result in results.items() if not result["ok"]]
         if wrong:
-            for log in (world.child.log, world.meeting.log):
+            for log in world.logs:
                 print(log.read_text("utf-8", "replace")[-3000:], file=sys.stderr)
     print(f"{len(results) - len(wrong)} of {len(results)} as expected")
     if options.json:

@@ -16,8 +16,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ends import SECRET, Child, Coturn, Parent
+from ends import Child, Parent
 from internet import CHILD_PORT, SERVER, Internet
+from servers import SECRET, Coturn
 
 
 def main() -> int:

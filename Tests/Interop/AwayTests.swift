@@ -42,10 +42,25 @@ extension RealPeers {
     }
 
     @Test(arguments: [
-      "place-killed", "parent-moves", "child-moves", "child-stopped", "child-without-power", "relay-data-used",
+      "killed-rendezvous", "parent-moves", "child-moves", "stopped-rendezvous", "child-without-power",
+      "relay-data-used",
     ])
     func aMeetingPlaceEndsNoSessionAndSaysWhoIsThere(row: String) throws {
       let (output, log, status) = try run("meeting.py", ["--rendezvous", Self.rendezvous, row])
+      #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))
+    }
+
+    /// mosquitto and prosody, with the configurations that we ship.
+    @Test func aBrokerOrAnAccountDoesAsWell() throws {
+      let rows = ["killed-mqtt", "stopped-mqtt", "offered-mqtt", "killed-xmpp"]
+      let (output, log, status) = try run("meeting.py", ["--rendezvous", Self.rendezvous] + rows)
+      #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))
+      #expect(output.contains("\(rows.count) of \(rows.count) as expected"), Comment(rawValue: output))
+    }
+
+    /// HAProxy, coturn and the meeting place behind one address, with the configurations that we ship.
+    @Test func meetingPlaceAndRelayShareOnePort443() throws {
+      let (output, log, status) = try run("one_port.py", ["--rendezvous", Self.rendezvous])
       #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))
     }
 

@@ -42,6 +42,19 @@ extension ConnectionTable {
     #expect(table.count == 8 && table.greet(parent, now: .zero))
   }
 
+  /// Behind a proxy all connections seem to come from it, until it says where they come from.
+  @Test func aCrowdBehindAProxyDisplacesItself() throws {
+    var table = Self.table()
+    let proxy: IPAddress = .v4(0x7f00_0001)
+    let parent = try table.take(proxy).id
+    table.move(parent, to: Self.family)
+    for _ in 0..<100 {
+      let (id, _) = try table.take(proxy)
+      table.move(id, to: Self.attacker)
+    }
+    #expect(table.count == 8 && table.greet(parent, now: .zero))
+  }
+
   @Test func theNewestOfTheSameAddressGetsIn() throws {
     var table = Self.table()
     let first = try table.take(Self.family).id

@@ -1,5 +1,6 @@
 import TURN
 import Testing
+import Wire
 
 @testable import Storage
 
@@ -33,7 +34,10 @@ import Testing
     let text = try Self.shipped.shownKeys()
     #expect(try Self.parse(text) == RendezvousConfiguration(names: ["meet.example.org"]))
     #expect(try Self.parse("names: [meet.example.org]") == RendezvousConfiguration(names: ["meet.example.org"]))
-    for key in ["names", "listen", "tls", "certificate", "key", "children", "maximum-children", "ice-servers"] {
+    let keys = [
+      "names", "listen", "proxies", "tls", "certificate", "key", "children", "maximum-children", "ice-servers",
+    ]
+    for key in keys {
       #expect(text.contains("\(key):"), "\(key)")
     }
   }
@@ -55,6 +59,7 @@ import Testing
       """
       names: [Meet.Example.org, 192.0.2.7, "[2001:db8::7]"]
       listen: 192.0.2.7:8443
+      proxies: ["127.0.0.1", "::1"]
       tls: {certificate: /etc/c.pem, key: /etc/k.pem}
       children: ["a1b2c3d4e5f60718", "0123456789012345"]
       maximum-children: 20
@@ -67,6 +72,7 @@ import Testing
       """)
     #expect(configuration.names == ["meet.example.org", "192.0.2.7", "2001:db8::7"])
     #expect(configuration.listen == ListenAddress(host: "192.0.2.7", port: 8443))
+    #expect(configuration.proxies == [.v4(0x7f00_0001), .v6(0, 1)])
     #expect(configuration.tls == .init(certificate: "/etc/c.pem", key: "/etc/k.pem"))
     #expect(configuration.children == ["a1b2c3d4e5f60718", "0123456789012345"])
     #expect(configuration.maximumChildren == 20)
@@ -123,13 +129,16 @@ import Testing
   }
 
   @Test(arguments: [
-    ("naems: [a]", "naems", "unknown key; allowed here: names, listen, tls"),
+    ("naems: [a]", "naems", "unknown key; allowed here: names, listen, proxies, tls"),
     ("meetings: []", "meetings", "unknown key"), ("tls: {cert: a.pem}", "tls.cert", "unknown key"),
     ("listen: 443", "listen", "must be [::]:8443"), ("listen: null", "listen", "must be [::]:8443"),
     ("tls: {certificate: /a.pem}", "tls.key", "must be given with certificate, or neither"),
     ("tls: {key: /a.pem}", "tls.certificate", "must be given with key, or neither"),
     ("tls: {key: /a.pem, certificate: null}", "tls.certificate", "must be given with key, or neither"),
     ("tls: true", "tls", "must be keys with values"),
+    ("proxies: 127.0.0.1", "proxies", "must be a list"),
+    ("proxies: [localhost]", "proxies", "must be addresses, such as \"127.0.0.1\"; but one is “localhost”"),
+    ("proxies: [\"127.0.0.0/8\"]", "proxies", "but one is “127.0.0.0/8”"),
     ("children: closed", "children", "must be open, or a list of ids; but is “closed”"),
     ("children: {a: b}", "children", "must be open, or a list of ids"),
     ("children: null", "children", "must be open, or a list of ids; but is empty"),

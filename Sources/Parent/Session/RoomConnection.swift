@@ -1,4 +1,5 @@
 internal import Frames
+internal import Meeting
 internal import NIOCore
 internal import Server
 internal import Signaling
@@ -13,6 +14,8 @@ final class RoomConnection {
     case unreachable(String)
     /// The child is at none of its meeting places; its own addresses are still being tried. For a person.
     case notMet(String)
+    /// The meeting place closed the line before the child had answered. The last event.
+    case placeLost(MeetingPlace)
     /// The other end closed the socket; an open session goes on without it.
     case detached
     /// Any action but `send`, which is carried out here.
@@ -131,8 +134,10 @@ final class RoomConnection {
     line.onReply = { [weak self] reply in
       self?.perform { $0.receive(reply, now: $1) }
     }
+    let place = line.place
     line.onClose = { [weak self] wasGivenUp in
       guard let self else { return }
+      if let place, !session.isOpen { return notify(.placeLost(place)) }
       lose()
       guard session.isOpen else { return }
       // One that was given up here says nothing of the child's program.

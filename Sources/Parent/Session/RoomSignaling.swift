@@ -65,6 +65,7 @@ final class RoomSignaling: SessionSignaling {
       connection?.perform { $0.start(offer: offer, now: $1) }
     case .unreachable(let reason): end(.lost(reason))
     case .notMet(let reason): notify(.searching(reason))
+    case .placeLost(let place): end(.placeLost("its meeting place \(place) was lost before the child had answered"))
     case .detached: notify(.detached)
     case .action(let action): handle(action)
     }

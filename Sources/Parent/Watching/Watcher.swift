@@ -52,6 +52,10 @@ public final class Watcher: @unchecked Sendable {
   private var hasConnected = false
   private var reconnects = 0
   private var retry = RetryDelay()
+  /// Before the first success.
+  private var placesLost = 0
+  /// A child has no more places.
+  private static let maximumPlacesLost = 4
   /// Why the last attempt failed.
   private var lastReason: String?
   private var retryTimer: Scheduled<Void>?
@@ -299,8 +303,14 @@ public final class Watcher: @unchecked Sendable {
     // Waits for the microphone's thread, which the loop must not.
     if let voice { Task { voice.stop() } }
     guard !isStopping else { return }
-    // Until the first success somebody is there to correct a mistake; after it, keep trying through the night.
-    guard hasConnected, let reason = end.passing else {
+    // Until the first success somebody is there to correct a mistake; after it, keep trying through the night. Where a
+    // meeting place is lost at the wrong moment, there is nothing to correct.
+    var isAnotherTry = hasConnected
+    if case .placeLost = end, !hasConnected {
+      placesLost += 1
+      isAnotherTry = placesLost <= Self.maximumPlacesLost
+    }
+    guard isAnotherTry, let reason = end.passing else {
       isStopping = true
       if hasConnected { alarm?.note(.phase(.refused(isFinal: true))) }
       state = .ended
@@ -309,9 +319,11 @@ public final class Watcher: @unchecked Sendable {
     }
     // Its goodbye on the data channel may have been lost.
     if case .stopped = end { alarm?.note(.goodbye) }
-    state = .reconnecting
+    if hasConnected {
+      state = .reconnecting
+      reconnects += 1
+    }
     tell(.lost(reason))
-    reconnects += 1
     let delay = retry.next(now: MonotonicClock.now, jitter: .random(in: 0...1))
     // Each reason once, so that a night without the child does not fill the screen.
     if reason != lastReason { notice(WatchNotice(.trouble, "\(reason); trying again in \(Self.seconds(delay)) s")) }

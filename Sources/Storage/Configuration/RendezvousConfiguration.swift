@@ -1,5 +1,6 @@
 internal import DeviceNames
 internal import Signaling
+public import Wire
 
 /// The content of config/rendezvous.yaml. INTERFACES.md, "cradle-rendezvous".
 public struct RendezvousConfiguration: Sendable, Hashable {
@@ -7,6 +8,8 @@ public struct RendezvousConfiguration: Sendable, Hashable {
   public var names: [String]
   /// Port 443 gets through where others do not.
   public var listen = ListenAddress(host: "::", port: 443)
+  /// Proxies in front of it, whose connections begin by saying where they come from (the PROXY protocol).
+  public var proxies: Set<IPAddress> = []
   /// PEM files; nil: self-signed over a key of the server's own, which children then know by its digest.
   public var tls: ChildConfiguration.TLSFiles?
   /// Ids of the children that may use it; nil: any.
@@ -32,13 +35,14 @@ public struct RendezvousConfiguration: Sendable, Hashable {
 
   private static let missingNames =
     "is missing: the host names under which children reach this server, such as [meet.example.org]"
-  private static let keys = ["names", "listen", "tls", "children", "maximum-children", "ice-servers"]
+  private static let keys = ["names", "listen", "proxies", "tls", "children", "maximum-children", "ice-servers"]
 
   private static func read(_ root: YAMLNode, _ reader: ConfigurationReader) -> RendezvousConfiguration {
     var result = RendezvousConfiguration(names: [])
     guard let top = reader.section(root, path: "", keys: keys) else { return result }
     result.names = names(top)
     result.listen = top.value("listen", default: result.listen)
+    result.proxies = proxies(top)
     result.tls = ChildConfiguration.tls(top)
     result.children = children(top)
     result.maximumChildren = top.integer("maximum-children", default: result.maximumChildren, in: 1...100_000)
@@ -65,6 +69,18 @@ public struct RendezvousConfiguration: Sendable, Hashable {
       // As children sign it: an IPv6 address without its brackets.
       return "\(origin.host)"
     }
+  }
+
+  private static func proxies(_ top: ConfigurationSection) -> Set<IPAddress> {
+    let nodes = top.list("proxies", maximum: 8) ?? []
+    return Set(
+      nodes.compactMap { node in
+        let address = node.scalar.flatMap { IPAddress($0.string) }
+        if address == nil {
+          top.reader.report(node, "proxies", "must be addresses, such as \"127.0.0.1\"; but one is \(node.kind)")
+        }
+        return address
+      })
   }
 
   private static func children(_ top: ConfigurationSection) -> Set<String>? {

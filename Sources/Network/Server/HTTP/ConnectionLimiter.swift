@@ -44,6 +44,10 @@ final class ConnectionLimiter: Sendable {
     return id
   }
 
+  fileprivate func move(_ id: ConnectionTable.ID, to address: IPAddress) {
+    state.withLock { $0.table.move(id, to: address) }
+  }
+
   fileprivate func leave(_ id: ConnectionTable.ID) {
     state.withLock { state in
       state.table.leave(id)
@@ -64,11 +68,13 @@ final class ConnectionLimiter: Sendable {
   }
 }
 
-/// A connection's place in the limiter. First in the pipeline, before TLS.
+/// A connection's place in the limiter. Before TLS in the pipeline.
 final class ConnectionLimiterHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
   private let limiter: ConnectionLimiter
+  /// Where the client is; nil when the socket no longer has an IP address.
+  private(set) var address: TransportAddress?
   private var id: ConnectionTable.ID?
   private var context: ChannelHandlerContext?
   private var hasSpoken = false
@@ -80,11 +86,18 @@ final class ConnectionLimiterHandler: ChannelInboundHandler {
   /// Takes a place. Throws when there is none.
   func enter(_ channel: any Channel) throws {
     let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
-    guard let id = limiter.enter(bound, from: channel.remoteAddress?.transportAddress?.ip) else {
+    address = channel.remoteAddress?.transportAddress
+    guard let id = limiter.enter(bound, from: address?.ip) else {
       throw TooManyConnections()
     }
     self.id = id
     channel.closeFuture.whenComplete { [limiter] _ in limiter.leave(id) }
+  }
+
+  /// A proxy has said where the client is.
+  func move(to address: TransportAddress) {
+    self.address = address
+    if let id { limiter.move(id, to: address.ip) }
   }
 
   /// Nil when the client's request may be answered, otherwise the time to wait.

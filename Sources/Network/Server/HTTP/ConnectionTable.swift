@@ -40,7 +40,7 @@ struct ConnectionTable {
   }
 
   private struct Place {
-    let address: IPAddress?
+    var address: IPAddress?
     var standing: Standing
   }
 
@@ -93,6 +93,15 @@ struct ConnectionTable {
     places[lastID] = Place(address: address, standing: .silent)
     strangers[address, default: 0] += 1
     return (lastID, evicted)
+  }
+
+  /// A proxy has said where the connection comes from, before its first bytes.
+  mutating func move(_ id: ID, to address: IPAddress) {
+    guard var place = places[id], place.standing == .silent else { return }
+    forgetStranger(at: place.address)
+    place.address = address
+    places[id] = place
+    strangers[address, default: 0] += 1
   }
 
   /// The connection's first bytes have arrived: a TLS handshake begins. False if there are too many.

@@ -3,6 +3,7 @@ public import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 public import SecureTransport
+public import Wire
 
 /// HTTPS on one TCP port: TLS, limits and timeouts. The responder decides what to answer.
 public final class HTTPServer: Sendable {
@@ -36,10 +37,11 @@ public final class HTTPServer: Sendable {
   /// - Parameters:
   ///   - tls: a server's.
   ///   - webSocket: accepts WebSockets on connections whose first request is the upgrade.
+  ///   - proxies: whose connections begin with a `ProxyHeader`, which says where the client is. Nobody else's may.
   /// - Throws: `IOError` when the address is in use or not ours.
   public static func start(
     host: String, port: Int, tls: TLSContext, limits: Limits = .init(), webSocket: WebSocketEndpoint? = nil,
-    on group: any EventLoopGroup, responder: @escaping HTTPResponder
+    proxies: Set<IPAddress> = [], on group: any EventLoopGroup, responder: @escaping HTTPResponder
   ) async throws -> HTTPServer {
     var table = ConnectionTable.Limits()
     table.places = ConnectionLimiter.places(atMost: limits.maximumConnections)
@@ -59,6 +61,9 @@ public final class HTTPServer: Sendable {
           try limiterHandler.enter(channel)
           let size = RequestSizeHandler(maximumBytes: limits.maximumHeadBytes + limits.maximumBodyBytes)
           let pipeline = channel.pipeline.syncOperations
+          if let ip = limiterHandler.address?.ip, proxies.contains(ip) {
+            try pipeline.addHandler(ProxyHeaderHandler(limiter: limiterHandler))
+          }
           try pipeline.addHandler(limiterHandler)
           try pipeline.addHandler(TLSHandler(TLSConnection(server: tls)))
           try pipeline.addHandler(size)

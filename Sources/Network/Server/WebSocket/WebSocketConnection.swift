@@ -65,10 +65,10 @@ public final class WebSocketConnection: @unchecked Sendable {
   /// Completes the pipeline of an upgraded channel.
   init(channel: any Channel, role: WebSocketHandler.Role, limits: WebSocketLimits) throws {
     eventLoop = channel.eventLoop
-    remoteAddress = channel.remoteAddress?.transportAddress
     localAddress = channel.localAddress?.transportAddress
     handler = WebSocketHandler(role: role, limits: limits)
     limiter = try? channel.pipeline.syncOperations.handler(type: ConnectionLimiterHandler.self)
+    remoteAddress = limiter?.address ?? channel.remoteAddress?.transportAddress
     handler.connection = self
     // The low mark does not matter: a connection that becomes unwritable is closed.
     let unsent = ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: limits.maximumUnsentBytes)

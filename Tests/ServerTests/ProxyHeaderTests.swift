@@ -1,0 +1,158 @@
+import NIOCore
+import NIOPosix
+import SecureTransport
+import Testing
+import Wire
+
+@testable import Server
+
+/// The first bytes of a connection from a proxy. Examples of version 2 are HAProxy's.
+@Suite struct ProxyHeaderTests {
+  private static func binary(_ head: [UInt8], _ rest: [UInt8] = []) -> [UInt8] {
+    [13, 10, 13, 10, 0, 13, 10, 81, 85, 73, 84, 10] + head + rest
+  }
+
+  private static func line(_ text: String, end: String = "\r\n") -> [UInt8] { Array((text + end).utf8) }
+
+  private static let addresses: [UInt8] = [192, 0, 2, 7, 192, 0, 2, 1, 0xc3, 0x50, 1, 0xbb]
+  private static let four = binary([0x21, 0x11, 0, 12], addresses)
+  private static let six = binary(
+    [0x21, 0x21, 0, 36],
+    [
+      0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
+      0xc3,
+      0x50, 1, 0xbb,
+    ])
+
+  private static func address(_ text: String, _ port: UInt16 = 50_000) throws -> TransportAddress {
+    TransportAddress(ip: try #require(IPAddress(text)), port: port)
+  }
+
+  @Test(arguments: [
+    (four, "192.0.2.7"), (six, "2001:db8::7"), (line("PROXY TCP4 192.0.2.7 192.0.2.1 50000 443"), "192.0.2.7"),
+    (line("PROXY TCP6 2001:db8::7 2001:db8::1 50000 443"), "2001:db8::7"),
+  ])
+  func theClientsAddressIsRead(bytes: [UInt8], address: String) throws {
+    let expected = try Self.address(address)
+    let header = try #require(try ProxyHeader(bytes + [22, 3, 1]))
+    #expect(header.source == expected)
+    #expect(header.length == bytes.count)
+    for count in bytes.indices { #expect(try ProxyHeader(Array(bytes[..<count])) == nil, "\(count)") }
+  }
+
+  /// Version 2 may go on with anything, whose length it says.
+  @Test func whatFollowsTheAddressesIsSkipped() throws {
+    let bytes = Self.binary([0x21, 0x11, 0, 17], Self.addresses + [4, 0, 2, 1, 1])
+    let expected = try Self.address("192.0.2.7")
+    let header = try #require(try ProxyHeader(bytes))
+    #expect(header.source == expected && header.length == bytes.count)
+  }
+
+  @Test(arguments: [
+    binary([0x20, 0x11, 0, 12], addresses), binary([0x20, 0, 0, 0]), binary([0x21, 0x31, 0, 1, 7]),
+    line("PROXY UNKNOWN"), line("PROXY UNKNOWN ffff::1 ffff::2 1 2"),
+  ])
+  func aProxyThatSpeaksForItselfNamesNobody(bytes: [UInt8]) throws {
+    let header = try #require(try ProxyHeader(bytes))
+    #expect(header.source == nil && header.length == bytes.count)
+  }
+
+  @Test(arguments: [
+    [22, 3, 1, 2, 0], line("GET / HTTP/1.1"), binary([0x11, 0x11, 0, 12]), binary([0x22, 0x11, 0, 12]),
+    binary([0x21, 0x11, 0, 11], addresses), binary([0x21, 0x11, 0xff, 0xff]),
+    line("PROXY TCP4 192.0.2.7 192.0.2.1 50000 443", end: "\n"), line("PROXY TCP4 192.0.2.7 192.0.2.1 50000"),
+    line("PROXY TCP4 meet.example.org 192.0.2.1 50000 443"), line("PROXY "),
+    line("PROXY TCP4 192.0.2.7 192.0.2.1 65536 443"), line("PROXY UDP4 192.0.2.7 192.0.2.1 1 443"),
+    line("PROXY UNKNOWN " + String(repeating: "x", count: 100)),
+  ])
+  func anythingElseIsRefused(bytes: [UInt8]) {
+    #expect(throws: WireError.self) { try ProxyHeader(bytes) }
+  }
+
+  // MARK: - At a server
+
+  /// What a client got that sends some bytes before its TLS; nil: the connection was closed.
+  private static func answer(to preface: [UInt8], proxies: Set<IPAddress>) async throws -> String? {
+    let key = PrivateKey.generate()
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let server = try await HTTPServer.start(
+      host: "127.0.0.1", port: 0, tls: TLSContext(key: key, certificate: Certificate(key: key)), proxies: proxies,
+      on: loop
+    ) { request in
+      let from = request.remoteAddress.map { "\($0.ip)" } ?? "nowhere"
+      let text = "from \(from)\(request.isFromLoopback ? ", loopback" : "")."
+      return loop.makeSucceededFuture(HTTPResponse(contentType: "text/plain", text: text))
+    }
+    let client = try TLSContext(trust: .judged { _ in true })
+    let answered = loop.makePromise(of: String.self)
+    let channel = try await ClientBootstrap(group: loop).channelInitializer { channel in
+      channel.eventLoop.makeCompletedFuture {
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(Preface(preface))
+        try pipeline.addHandler(TLSHandler(TLSConnection(client: client, of: .name("localhost"))))
+        try pipeline.addHandler(Collector(answered))
+      }
+    }.connect(host: "127.0.0.1", port: server.port).get()
+    channel.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"), promise: nil)
+    let text = try await answered.futureResult.get()
+    await server.stop()
+    return text.split(separator: "\r\n\r\n").dropFirst().first.map(String.init)
+  }
+
+  private static let proxy: IPAddress = .v4(0x7f00_0001)
+
+  @Test func aProxysWordIsTakenForWhereTheClientIs() async throws {
+    let header = Self.four
+    #expect(try await Self.answer(to: header, proxies: [Self.proxy]) == "from 192.0.2.7.")
+    #expect(
+      try await Self.answer(to: Array("PROXY UNKNOWN\r\n".utf8), proxies: [Self.proxy]) == "from 127.0.0.1, loopback.")
+  }
+
+  @Test func aProxyThatSaysNothingIsNotServed() async throws {
+    #expect(try await Self.answer(to: [], proxies: [Self.proxy]) == nil)
+  }
+
+  @Test func nobodyElseIsAskedOrBelieved() async throws {
+    #expect(try await Self.answer(to: [], proxies: [.v4(0xc000_0207)]) == "from 127.0.0.1, loopback.")
+    #expect(try await Self.answer(to: Self.four, proxies: [.v4(0xc000_0207)]) == nil)
+  }
+}
+
+/// Sends some bytes as the first.
+private final class Preface: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
+  func channelActive(context: ChannelHandlerContext) {
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
+    context.fireChannelActive()
+  }
+}
+
+/// Everything that comes until the end.
+private final class Collector: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let promise: EventLoopPromise<String>
+  private var text = ""
+
+  init(_ promise: EventLoopPromise<String>) {
+    self.promise = promise
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    text += String(buffer: unwrapInboundIn(data))
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {}
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    promise.succeed(text)
+  }
+}
