@@ -122,7 +122,9 @@ test-away: setup-test ## tries every pair of home networks with real servers, in
 	swift build --product cradle-parent
 	swift build --product cradle-rendezvous
 	@$(SUDO) $(PYTHON) Tests/Away/matrix.py $(AWAY_PROGRAMS) --rendezvous $(BUILD)/debug/cradle-rendezvous
+	@$(SUDO) $(PYTHON) Tests/Away/matrix.py $(AWAY_PROGRAMS) --rendezvous $(BUILD)/debug/cradle-rendezvous --ipv6
 	@$(SUDO) $(PYTHON) Tests/Away/matrix.py $(AWAY_PROGRAMS)
+	@$(SUDO) $(VENV)/bin/python Tests/Away/guest.py --child $(BUILD)/debug/cradle-child
 	@$(SUDO) $(PYTHON) Tests/Away/meeting.py $(AWAY_PROGRAMS) --rendezvous $(BUILD)/debug/cradle-rendezvous
 	@$(SUDO) $(PYTHON) Tests/Away/one_port.py $(AWAY_PROGRAMS) --rendezvous $(BUILD)/debug/cradle-rendezvous
 	@$(SUDO) $(PYTHON) Tests/Away/renewal.py $(AWAY_PROGRAMS)
@@ -130,10 +132,10 @@ test-away: setup-test ## tries every pair of home networks with real servers, in
 test-hardware: setup-viewer deb ## runs child and package in a virtual machine with a camera and a sound card
 	VENV=$(VENV) Tests/Hardware/run $(BUILD)/release $(BUILD)/debian
 
-# The tests' build needs no optimization; the emulator runs them.
+# Tests that the emulator runs are optimized: they take it a few minutes then, and hours else.
 test-arm64: setup-viewer build ## runs programs, unit tests and packages for arm64 under emulation, in Debian 13
 	@$(MAKE) --no-print-directory deb ARCH=arm64
-	systemd/debian/cross/build --cache $(BUILD)/cross -- --build-tests
+	systemd/debian/cross/build --cache $(BUILD)/cross -- --build-tests -Xswiftc -O
 	VENV=$(VENV) Tests/Arm64/run --cache $(BUILD)/cross --packages $(BUILD)/debian-trixie-arm64 --native $(BUILD)/release
 
 # AddressSanitizer comes with SwiftPM; libFuzzer without its main does not.

@@ -28,7 +28,7 @@ class Child:
     def configure(self, servers: str = "[]", meetings: str = "[]", away: str = "") -> None:
         """For the next start."""
         self.configuration.write_text(
-            f"name: Away\nlisten: 0.0.0.0:{CHILD_PORT}\ncameras: [{{id: cot, device: test, width: 320, height: 240}}]\n"
+            f"name: Away\nlisten: '[::]:{CHILD_PORT}'\ncameras: [{{id: cot, device: test, width: 320, height: 240}}]\n"
             f"microphone: {{device: test}}\nspeaker: {{device: \"null\"}}\nlights: []\nice-servers: {servers}\naway: {{meetings: {meetings}{away}}}\n")
 
     def start(self) -> None:

@@ -2,8 +2,9 @@
 
 Routers drop what nobody asked for, as those of families do; they never refuse it. Nothing leaves the machine. Needs root.
 
-Addresses, of the ranges for documentation (RFC 5737): the child's side 203.0.113.0/24, the parent's 198.51.100.0/24, the
+Addresses, of the ranges for documentation (RFC 5737, RFC 3849): the child's side 203.0.113.0/24, the parent's 198.51.100.0/24, the
 server's 192.0.2.0/24. Each home has 192.168.1.0/24 or 192.168.2.0/24; a carrier's NAT has 100.64.0.0/24 inside (RFC 6598).
+With IPv6: 2001:db8:1::/48 and 2001:db8:2::/48, without translation, and 2001:db8::/64 for the server.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from typing import Any, Self
 #: The ways in which a host may be connected, by mapping and filtering (RFC 4787 sections 4.1 and 5).
 #: none: no NAT. full-cone: endpoint-independent filtering. address-restricted: address-dependent filtering. port-restricted:
 #: address and port-dependent filtering, endpoint-independent mapping. symmetric: also the mapping depends on address and port.
-#: cgnat: a carrier's port-restricted NAT behind the home's port-restricted one.
-KINDS = ("none", "full-cone", "address-restricted", "port-restricted", "symmetric", "cgnat")
+#: cgnat: a carrier's port-restricted NAT behind the home's port-restricted one, as any NAT behind another. cgnat-open: a carrier's that
+#: filters nothing (RFC 6888 section 3, REQ-7), behind a home's of the same kind.
+KINDS = ("none", "full-cone", "address-restricted", "port-restricted", "symmetric", "cgnat", "cgnat-open")
+#: ipv6-only: no IPv4 at all. dual-stack: port-restricted IPv4, and IPv6. The router lets nothing in by IPv6 that nobody asked for (RFC 6092).
+IPV6_KINDS = ("ipv6-only", "dual-stack")
 
-SERVER = "192.0.2.2"
+SERVER, SERVER6 = "192.0.2.2", "2001:db8::2"
 #: The same machine's second address: rendezvous and relay both want port 443.
-MEETING = "192.0.2.3"
+MEETING, MEETING6 = "192.0.2.3", "2001:db8::3"
 CHILD_PORT = 8443
 #: What `ip netns exec` puts over /etc, by namespace.
 NAMES = Path("/etc/netns")
@@ -48,6 +52,9 @@ class Side:
         self.internet, self.name = internet, name
         self.public, self.gateway, self.home = public, gateway, home
         self.host = internet.namespace(f"{name}-host")
+        #: IPv6 networks: the cable to the core, and the home.
+        number = 1 if name == "child" else 2
+        self.wan6, self.home6 = f"2001:db8:{number}:1::", f"2001:db8:{number}:2::"
         self.routers: list[str] = []
         self.line: subprocess.Popen[str] | None = None
 
@@ -63,7 +70,10 @@ class Side:
         subprocess.run(["ip", "-n", self.host, "link", "delete", "eth0"], capture_output=True)
         # From the outside to the inside: where the next is plugged in, its address there, and its gateway's.
         ends: list[tuple[str, str, str, str]] = []
-        layers = {"none": [], "cgnat": ["port-restricted", "port-restricted"]}.get(kind, [kind])
+        layers = {
+            "none": [], "cgnat": ["port-restricted", "port-restricted"], "cgnat-open": ["full-cone", "full-cone"],
+            "ipv6-only": ["port-restricted"], "dual-stack": ["port-restricted"],
+        }.get(kind, [kind])  # fmt: skip
         outer, device, subnet = core, wan, f"{self.gateway}/24"
         address, gateway = self.public, self.gateway
         for index, layer in enumerate(layers):
@@ -81,6 +91,26 @@ class Side:
         for router, layer, _, inside in ends:
             run("ip", "netns", "exec", router, "sysctl", "-qw", "net.ipv4.ip_forward=1")
             run("ip", "netns", "exec", router, "nft", "-f", "-", text=rules(layer, inside, self.internet.is_forwarded))
+        if kind in IPV6_KINDS:
+            self.connect_ipv6(kind)
+        else:
+            allow_ipv6(self.host, False)
+
+    def connect_ipv6(self, kind: str) -> None:
+        """Beside IPv4, or instead of it."""
+        core, router = self.internet.core, self.routers[0]
+        for namespace in (router, self.host):
+            allow_ipv6(namespace)
+        run("ip", "netns", "exec", router, "sysctl", "-qw", "net.ipv6.conf.all.forwarding=1")
+        for namespace, device, address in ((core, f"{self.name}-wan", f"{self.wan6}1"), (router, "wan", f"{self.wan6}2"),
+                                           (router, "lan", f"{self.home6}1"), (self.host, "eth0", f"{self.home6}10")):  # fmt: skip
+            run("ip", "-n", namespace, "addr", "add", f"{address}/64", "dev", device, "nodad")
+        run("ip", "-n", core, "route", "add", f"{self.home6}/64", "via", f"{self.wan6}2")
+        run("ip", "-n", router, "route", "add", "default", "via", f"{self.wan6}1")
+        run("ip", "-n", self.host, "route", "add", "default", "via", f"{self.home6}1")
+        run("ip", "netns", "exec", router, "nft", "-f", "-", text=IPV6_RULES)
+        if kind == "ipv6-only":
+            run("ip", "-n", self.host, "-4", "addr", "flush", "dev", "eth0")
 
     def join(self, outer: str, device: str, subnet: str, inner: str, inner_device: str, address: str) -> None:
         """The line to the core may be a long one."""
@@ -133,6 +163,13 @@ class Internet:
             join(self.core, "server", "192.0.2.1/24", self.server, "eth0", f"{SERVER}/24")
             run("ip", "-n", self.server, "addr", "add", f"{MEETING}/24", "dev", "eth0")
             run("ip", "-n", self.server, "route", "add", "default", "via", "192.0.2.1")
+            for namespace, addresses in ((self.core, ["2001:db8::1"]), (self.server, [SERVER6, MEETING6])):
+                allow_ipv6(namespace)
+                for address in addresses:
+                    device = "server" if namespace == self.core else "eth0"
+                    run("ip", "-n", namespace, "addr", "add", f"{address}/64", "dev", device, "nodad")
+            run("ip", "netns", "exec", self.core, "sysctl", "-qw", "net.ipv6.conf.all.forwarding=1")
+            run("ip", "-n", self.server, "route", "add", "default", "via", "2001:db8::1")
             self.child = Side(self, "child", "203.0.113.2", "203.0.113.1", "192.168.1")
             self.parent = Side(self, "parent", "198.51.100.2", "198.51.100.1", "192.168.2")
         except BaseException:
@@ -144,15 +181,17 @@ class Internet:
         run("ip", "netns", "add", full)
         self.namespaces.append(full)
         run("ip", "-n", full, "link", "set", "lo", "up")
-        run("ip", "netns", "exec", full, "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1")
+        allow_ipv6(full, False)
         return full
 
-    def name(self, hosts: dict[str, str]) -> None:
+    def name(self, hosts: dict[str, str | tuple[str, ...]]) -> None:
         """What both ends call some addresses: /etc/hosts of whatever `ip netns exec` starts there (ip-netns(8))."""
         for side in (self.child, self.parent):
             folder = NAMES / side.host
             folder.mkdir(parents=True, exist_ok=True)
-            lines = (f"{address} {host}\n" for host, address in {"localhost": "127.0.0.1", **hosts}.items())
+            lines = (
+                f"{address} {host}\n" for host, given in {"localhost": "127.0.0.1", **hosts}.items()
+                for address in ((given,) if isinstance(given, str) else given))  # fmt: skip
             (folder / "hosts").write_text("".join(lines))
 
     def remove(self, namespace: str) -> None:
@@ -180,6 +219,10 @@ def join(first: str, first_device: str, first_address: str, second: str, second_
     for namespace, device, address in ((first, first_device, first_address), (second, second_device, second_address)):
         run("ip", "-n", namespace, "addr", "add", address, "dev", device)
         run("ip", "-n", namespace, "link", "set", device, "up")
+
+
+def allow_ipv6(namespace: str, is_allowed: bool = True) -> None:
+    run("ip", "netns", "exec", namespace, "sysctl", "-qw", f"net.ipv6.conf.all.disable_ipv6={0 if is_allowed else 1}")
 
 
 def rules(kind: str, inside: str, is_forwarded: bool) -> str:
@@ -216,4 +259,16 @@ table ip router {{
     ct state established accept
   }}
 }}
+"""
+
+
+#: A home router's for IPv6.
+IPV6_RULES = """
+table ip6 router {
+  chain forward {
+    type filter hook forward priority filter; policy drop;
+    ct state established,related accept
+    iif lan accept
+  }
+}
 """

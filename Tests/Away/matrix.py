@@ -1,10 +1,11 @@
 """Every pair of ways to be connected: does the parent reach the child, and over which path?
 
-    matrix.py --child PROGRAM --parent PROGRAM [--rendezvous PROGRAM] [--round-trip MS] [--times N] [--json FILE] [ROW ...]
+    matrix.py --child PROGRAM --parent PROGRAM [--rendezvous PROGRAM [--ipv6]] [--round-trip MS] [--times N] [--json FILE] [ROW ...]
 
 Needs root, nftables and coturn. A pair is as expected when picture and sound arrive, and the path is relayed only where no direct
 one can be found. With --rendezvous no router forwards anything: both meet there, and it lends them the relay. Without, the child's
-port 8443 is forwarded for signalling; its media is not. Prints a line for each row.
+port 8443 is forwarded for signalling; its media is not. With --ipv6 the servers have both families, and some ends IPv6 alone.
+Prints a line for each row.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from typing import Any
 
 import internet
 from ends import Child, Parent
-from internet import CHILD_PORT, KINDS, SERVER, Internet
-from servers import SECRET, Coturn, Rendezvous
+from internet import CHILD_PORT, KINDS, MEETING, MEETING6, SERVER, SERVER6, Internet
+from servers import MEET, SECRET, TURN, Coturn, Rendezvous
 
 @dataclass(frozen=True)
 class Row:
@@ -53,6 +54,18 @@ def rows() -> list[Row]:
         Row(home, home, "tls", only_tcp=(CHILD_PORT, 443)),
         Row(home, home, "udp", arguments=("--path", "relay")),
         Row("symmetric", "symmetric", "none", arguments=("--path", "direct"), says="a relay is needed"),
+    ]
+
+
+def ipv6_rows() -> list[Row]:
+    return [
+        Row("ipv6-only", "dual-stack", "direct"),
+        Row("dual-stack", "ipv6-only", "direct"),
+        Row("ipv6-only", "ipv6-only", "direct"),
+        Row("ipv6-only", "none", "udp"),
+        Row("ipv6-only", "symmetric", "udp"),
+        Row("port-restricted", "ipv6-only", "udp"),
+        Row("ipv6-only", "ipv6-only", "udp", arguments=("--path", "relay")),
     ]
 
 
@@ -89,12 +102,15 @@ def main() -> int:
     parser.add_argument("--child", required=True)
     parser.add_argument("--parent", required=True)
     parser.add_argument("--rendezvous")
+    parser.add_argument("--ipv6", action="store_true", help="the rows with IPv6 instead")
     parser.add_argument("--round-trip", type=float, default=0, metavar="MS", help="between the parent's router and everybody else")
     parser.add_argument("--times", type=int, default=1, metavar="N", help="how often each row is tried")
     parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(row.name for row in rows()))
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(row.name for row in rows() + ipv6_rows()))
     options = parser.parse_args()
-    chosen = [row for row in rows() if not options.rows or row.name in options.rows]
+    if options.ipv6 and not options.rendezvous:
+        parser.error("--ipv6 needs --rendezvous")
+    chosen = [row for row in (ipv6_rows() if options.ipv6 else rows()) if not options.rows or row.name in options.rows]
     if unknown := set(options.rows) - {row.name for row in chosen}:
         parser.error(f"no row {', '.join(sorted(unknown))}")
     results = []
@@ -102,10 +118,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="cradle-away-") as temporary, Internet(is_forwarded, {"parent": options.round_trip / 2}) as world:
         folder = Path(temporary)
         world.child.connect("none")
-        coturn = Coturn(world, folder)
-        urls = [f"turn:{SERVER}:3478?transport=udp", f"turn:{SERVER}:3478?transport=tcp", f"turns:{SERVER}:443"]
+        # An address of both families takes the port at all of them.
+        tls_port, server = (5349, TURN) if options.ipv6 else (443, SERVER)
+        if options.ipv6:
+            world.name({TURN: (SERVER, SERVER6), MEET: (MEETING, MEETING6)})
+        coturn = Coturn(world, folder, tls_port=tls_port)
+        urls = [f"turn:{server}:3478?transport=udp", f"turn:{server}:3478?transport=tcp", f"turns:{server}:{tls_port}"]
         servers = f"[{{urls: {urls}, secret: {SECRET}}}]"
-        meeting = None if is_forwarded else Rendezvous(options.rendezvous, world, folder, servers)
+        meeting = None if is_forwarded else Rendezvous(options.rendezvous, world, folder, servers, is_everywhere=options.ipv6)
         child = (
             Child(options.child, world.child, folder, meetings=f"[{meeting.meeting}]")
             if meeting

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from internet import MEETING, SERVER, Internet
+from internet import MEETING, SERVER, SERVER6, Internet
 
 SECRET = "shared-with-the-test"
 SAMPLES = Path(__file__).resolve().parents[2] / "config"
@@ -79,17 +79,17 @@ class Server:
 class Coturn(Server):
     """With the configuration that docs/AWAY.md recommends."""
 
-    def __init__(self, world: Internet, folder: Path, is_behind_proxy: bool = False):
+    def __init__(self, world: Internet, folder: Path, is_behind_proxy: bool = False, tls_port: int = 443):
         make_certificates(folder)
         text = adapted("turnserver.conf", {
             "REPLACE-ME": SECRET, "/etc/coturn/fullchain.pem": str(folder / "server.pem"),
             "/etc/coturn/privkey.pem": str(folder / "server.key"), "\nsyslog\n": "\n",
-            **({f"#relay-ip={SERVER}": f"relay-ip={SERVER}"} if is_behind_proxy else {"\ntls-listening-port=5349": "\ntls-listening-port=443"}),
+            **({f"#relay-ip={SERVER}": f"relay-ip={SERVER}"} if is_behind_proxy else {"\ntls-listening-port=5349": f"\ntls-listening-port={tls_port}"}),
         })  # fmt: skip
         configuration, log = folder / "turnserver.conf", folder / "turnserver.log"
         log.write_bytes(b"")
         # Else it would listen at 443 of both addresses.
-        place = "" if is_behind_proxy else f"listening-ip={SERVER}\nrelay-ip={SERVER}\n"
+        place = "" if is_behind_proxy else "".join(f"listening-ip={ip}\nrelay-ip={ip}\n" for ip in (SERVER, SERVER6))
         configuration.write_text(f"{text}\n{place}pidfile={folder}/turnserver.pid\nlog-file=stdout\n")
         super().__init__(world, log, ["turnserver", "-c", str(configuration)],
                          lambda: b"Total General servers" in log.read_bytes())  # fmt: skip
@@ -109,15 +109,20 @@ class Rendezvous(Server):
     #: How the parent names it.
     name = MEETING
 
-    def __init__(self, program: str, world: Internet, folder: Path, servers: str, is_behind_proxy: bool = False):
+    def __init__(
+        self, program: str, world: Internet, folder: Path, servers: str, is_behind_proxy: bool = False, is_everywhere: bool = False
+    ):
+        """is_everywhere: at every address, also IPv6, by its name."""
         configuration, state = folder / "rendezvous.yaml", folder / "meeting"
         key = folder / "server.key"
         key.chmod(0o640)
         place = (
             f"names: [{MEET}]\nlisten: '127.0.0.1:8444'\nproxies: ['127.0.0.1']\n"
             f"tls: {{certificate: {folder / 'server.pem'}, key: {key}}}\n"
-            if is_behind_proxy else f"names: [{MEETING}]\nlisten: {MEETING}:443\n")  # fmt: skip
+            if is_behind_proxy else f"names: [{MEET}]\nlisten: '[::]:443'\n"
+            if is_everywhere else f"names: [{MEETING}]\nlisten: {MEETING}:443\n")  # fmt: skip
         configuration.write_text(f"{place}ice-servers: {servers}\n")
+        self.host = MEET if is_everywhere else MEETING
         self.status = [program, "status", "--json", "--runtime-directory", str(folder / "meeting-run")]
         command = [program, "run", "--config", str(configuration), "--state-directory", str(state), *self.status[3:]]
         super().__init__(world, folder / "rendezvous.log", command, self.answers)
@@ -127,7 +132,7 @@ class Rendezvous(Server):
         if done.returncode == 0:
             key = json.loads(done.stdout).get("keySHA256")
             #: For the child's configuration.
-            self.meeting = f"{{rendezvous: 'wss://{MEETING}', key-sha256: {key}}}" if key else f"{{rendezvous: 'wss://{MEET}'}}"
+            self.meeting = f"{{rendezvous: 'wss://{self.host}', key-sha256: {key}}}" if key else f"{{rendezvous: 'wss://{MEET}'}}"
         return done.returncode == 0
 
 

@@ -85,4 +85,36 @@ import Wire
     #expect(parent.agent.selectedPair?.isRelayed == false)
     #expect(child.agent.selectedPair?.isRelayed == false)
   }
+
+  /// The child wants nothing relayed; direct packets do not get through.
+  private static func refusingNetwork() -> (SimulatedNetwork, parent: SimulatedPeer, child: SimulatedPeer) {
+    var configuration = ICEConfiguration()
+    configuration.acceptsRelayedCandidates = false
+    let parent = SimulatedPeer(.controlling, addresses: ["10.0.0.1", relay], seed: 1)
+    let child = SimulatedPeer(.controlled, addresses: ["203.0.113.2"], seed: 2, configuration: configuration)
+    let network = SimulatedNetwork(parent, child)
+    network.addHosts(of: child)
+    parent.agent.addLocalCandidate(
+      .relayed(address(relay), related: nil, localPreference: 1), now: network.now)
+    network.exchangeCredentials()
+    network.give(child.agent.localCandidates, to: parent)
+    return (network, parent, child)
+  }
+
+  @Test func aRelayOfThePeersIsRefusedWhereNoneIsAccepted() {
+    let (network, parent, child) = Self.refusingNetwork()
+    network.give(parent.agent.localCandidates, to: child)
+    network.run(for: .seconds(5))
+    #expect(child.agent.selectedPair == nil)
+    #expect(!child.statesSeen.contains(.connected))
+  }
+
+  @Test func aRelayThatWasHeardBeforeItWasToldIsLeftWhereNoneIsAccepted() {
+    let (network, parent, child) = Self.refusingNetwork()
+    network.run(for: .seconds(1))
+    #expect(child.agent.selectedPair?.remoteAddress == Self.address(Self.relay))
+    network.give(parent.agent.localCandidates, to: child)
+    network.run(for: .seconds(5))
+    #expect(child.agent.selectedPair == nil)
+  }
 }

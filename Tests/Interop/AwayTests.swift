@@ -19,6 +19,21 @@ extension RealPeers {
       #expect(output.contains("\(rows.count) of \(rows.count) as expected"), Comment(rawValue: output))
     }
 
+    @Test func anEndWithIPv6AloneIsReachedAndReaches() throws {
+      let rows = ["ipv6-only+dual-stack", "dual-stack+ipv6-only", "ipv6-only+none", "ipv6-only+symmetric"]
+      let (output, log, status) = try run("matrix.py", ["--rendezvous", Self.rendezvous, "--ipv6"] + rows)
+      #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))
+      #expect(output.contains("\(rows.count) of \(rows.count) as expected"), Comment(rawValue: output))
+    }
+
+    /// WHEP, with aiortc.
+    @Test func aGuestWithATokenFindsAPath() throws {
+      let python = Self.root.appending(path: ".build/venv/bin/python").path
+      let (output, log, status) = try ChildProcess.run(
+        python, [Self.root.appending(path: "Tests/Away/guest.py").path, "--child", ChildProcess.program.path])
+      #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))
+    }
+
     @Test func theParentFindsAPathToAForwardedPort() throws {
       let rows = ["port-restricted+port-restricted", "symmetric+symmetric"]
       let (output, log, status) = try run("matrix.py", rows)

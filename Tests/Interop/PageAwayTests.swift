@@ -44,7 +44,7 @@ extension RealPeers {
 
     @Test(
       .enabled(if: getuid() == 0, "network namespaces need root"),
-      arguments: ["direct", "relayed_between", "forwarded"])
+      arguments: ["direct", "relayed_between", "tcp_443", "forwarded"])
     func throughTheRoutersOfTwoNetworks(_ scenario: String) throws {
       let seen = try Self.see(scenario, in: "page_networks")
       #expect(seen.error == nil)

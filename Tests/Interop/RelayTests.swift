@@ -147,6 +147,25 @@ extension RealPeers {
       #expect(try await user.received(count: 1).map(\.payload) == [[2]])
     }
 
+    /// The addresses of config/turnserver.conf, also as IPv4 within IPv6, which coturn 4.6 looks at as any other address.
+    @Test func theSampleDeniesPrivatePeers() throws {
+      let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+      let denied = try String(contentsOf: root.appending(path: "config/turnserver.conf"), encoding: .utf8)
+        .split(separator: "\n").filter { $0.hasPrefix("denied-peer-ip=") }.map { "--\($0)" }
+      let process = try TURNServerProcess(["--lt-cred-mech", "--user=alice:secret"] + denied)
+      let private4 = ["10.1.2.3", "100.64.0.1", "127.0.0.2", "169.254.1.1", "172.16.0.1", "192.168.1.1"]
+      let private6 = ["::1", "::ffff:10.1.2.3", "::ffff:127.0.0.1", "64:ff9b::a01:203", "fd00::1", "fe80::1"]
+      let elsewhere = ["192.0.2.1", "2001:db8::1"]
+      let (output, log, _) = try ChildProcess.run(
+        "python3",
+        [root.appending(path: "Tests/Interop/peers/turn_permissions.py").path, "\(process.port)", "alice", "secret"]
+          + private4 + private6 + elsewhere)
+      let codes = try JSONDecoder().decode([String: Int].self, from: Data(output.utf8))
+      for address in private4 + private6 { #expect(codes[address] == 403, "\(address) \(log)") }
+      for address in elsewhere { #expect(codes[address] == 0, "\(address)") }
+    }
+
     @Test func aServerMaySendItsUsersElsewhere() async throws {
       let real = try TURNServerProcess(["--lt-cred-mech", "--user=alice:secret"])
       let process = try TURNServerProcess(

@@ -22,6 +22,7 @@ final class Routes: @unchecked Sendable {
   private let root: NodeCertificate?
   private let logger: Logger
   private var whep: WHEPEndpoint
+  private let unsent: UnsentAnswers
   private var wrongTokens = WrongTokenLimiter()
 
   init(
@@ -35,24 +36,35 @@ final class Routes: @unchecked Sendable {
     self.pairing = pairing
     self.report = report
     self.logger = logger
+    unsent = UnsentAnswers(on: loop)
     whep = WHEPEndpoint(
       configuration: WHEPConfiguration(
         maximumSessions: ViewerAdmission.places),
       random: SystemRandomNumberGenerator())
     viewers.registry.observe { [weak self] event in
+      self?.unsent.observe(event)
       if case .ended(let session) = event { self?.ended(session) }
     }
   }
 
   func respond(to request: HTTPRequest) -> EventLoopFuture<HTTPResponse> {
     loop.preconditionInEventLoop()
+    if whep.serves(path: request.path) {
+      let isForSomeoneKnown = if case .some(.some) = token(of: request) { true } else { false }
+      let promise = loop.makePromise(of: HTTPResponse.self)
+      answerWHEP(request) { response in
+        var response = HTTPResponse(response)
+        response.isForSomeoneKnown = isForSomeoneKnown
+        promise.succeed(response)
+      }
+      return promise.futureResult
+    }
     var response = answer(request)
     if case .some(.some) = token(of: request) { response.isForSomeoneKnown = true }
     return loop.makeSucceededFuture(response)
   }
 
   private func answer(_ request: HTTPRequest) -> HTTPResponse {
-    if whep.serves(path: request.path) { return answerWHEP(request) }
     if let page = PageRoutes.response(to: request, root: root) { return page }
     let isRead = request.method == .GET || request.method == .HEAD
     switch request.path {
@@ -98,7 +110,8 @@ final class Routes: @unchecked Sendable {
 
   // MARK: WHEP
 
-  private func answerWHEP(_ request: HTTPRequest) -> HTTPResponse {
+  /// Calls `respond` once: at once, or when a new session's candidates are there.
+  private func answerWHEP(_ request: HTTPRequest, respond: @escaping (WHEPResponse) -> Void) {
     let record = token(of: request)
     let authorization = authorization(of: request, record)
     var headers = HTTPFields()
@@ -108,13 +121,21 @@ final class Routes: @unchecked Sendable {
       body: request.body, client: client(of: request))
     switch whep.handle(whepRequest, authorization: authorization, now: MonotonicClock.now) {
     case .respond(let response):
-      return HTTPResponse(response)
+      respond(response)
     case .createSession(let creation):
-      let result = create(creation, token: record.flatMap { $0 }, isFromLoopback: request.isFromLoopback)
-      whep.iceServers = viewers.servers.servers(for: record.flatMap { $0 }?.id ?? "viewer").map { server in
-        WHEPICEServer(urls: server.urls.map(\.description), username: server.username, credential: server.credential)
+      let token = record.flatMap { $0 }
+      let reach = NetworkReach(local: request.localAddress?.ip, remote: request.remoteAddress?.ip)
+      let complete = { [weak self] (result: Result<SessionDescription, Problem>) in
+        guard let self else { return }
+        whep.iceServers = viewers.servers.servers(for: token?.id ?? "viewer").map { server in
+          WHEPICEServer(urls: server.urls.map(\.description), username: server.username, credential: server.credential)
+        }
+        respond(whep.completeCreate(creation.session, result))
       }
-      return HTTPResponse(whep.completeCreate(creation.session, result))
+      switch create(creation, token: token, isFromLoopback: request.isFromLoopback, reach: reach) {
+      case .success(let answer) where !answer.isComplete: unsent.hold(answer, of: creation.session, send: complete)
+      case let result: complete(result)
+      }
     case .addCandidates(let session, let fragment, let response):
       if let open = viewers.registry.session(whep: session) {
         viewers.hub.with(open.peer) { connection, now in
@@ -122,17 +143,17 @@ final class Routes: @unchecked Sendable {
           if fragment.isComplete { connection.addRemoteCandidate("", now: now) }
         }
       }
-      return HTTPResponse(response)
+      respond(response)
     case .restart(let session, let ufrag, let pwd, let fragment):
-      return HTTPResponse(whep.completeRestart(session, restart(session, ufrag: ufrag, pwd: pwd, fragment)))
+      respond(whep.completeRestart(session, restart(session, ufrag: ufrag, pwd: pwd, fragment)))
     case .endSession(let session, let response):
       if let open = viewers.registry.session(whep: session) { viewers.end(open, because: .left) }
-      return HTTPResponse(response)
+      respond(response)
     }
   }
 
   private func create(
-    _ creation: WHEPCreation, token: TokenRecord?, isFromLoopback: Bool
+    _ creation: WHEPCreation, token: TokenRecord?, isFromLoopback: Bool, reach: NetworkReach
   ) -> Result<SessionDescription, Problem> {
     var camera: Int?
     if let id = creation.cameraID {
@@ -147,7 +168,8 @@ final class Routes: @unchecked Sendable {
       return .success(
         try viewers.admit(
           creation.offer, origin: .whep(creation.session, token: token.id), name: token.name,
-          permissions: creation.permissions, camera: camera, includingLoopback: isFromLoopback))
+          permissions: creation.permissions, camera: camera, includingLoopback: isFromLoopback,
+          reach: reach))
     } catch {
       switch error {
       case .admission(.tooManySessions(let maximum)):
@@ -181,4 +203,9 @@ final class Routes: @unchecked Sendable {
   private func ended(_ session: ViewerSession) {
     if case .whep(let id, _) = session.origin { whep.sessionEnded(id) }
   }
+}
+
+extension SessionDescription {
+  /// No candidates of ours follow.
+  fileprivate var isComplete: Bool { media.contains(where: \.endOfCandidates) }
 }

@@ -109,6 +109,7 @@ final class ChildSession {
     search = PathSearch(reach: reach, paths: paths, hasServers: !servers.isEmpty)
     var configuration = configuration
     if paths == .relay, reach == .elsewhere { configuration.iceTransportPolicy = .relay }
+    if paths == .direct { configuration.ice.acceptsRelayedCandidates = false }
     do {
       let (peer, offer) = try hub.offer(
         configuration: configuration, wantsDataChannel: true, includingLoopback: reach == .sameMachine,

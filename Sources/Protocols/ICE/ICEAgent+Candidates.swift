@@ -86,6 +86,7 @@ extension ICEAgent {
       return
     }
     guard Self.isReachable(address) else { return }
+    if candidate.type == .relayed, !configuration.acceptsRelayedCandidates { return refuse(address, now: now) }
     if let index = remoteCandidates.firstIndex(where: { $0.transportAddress == address }) {
       // RFC 8838 section 11: a signalled candidate replaces the peer-reflexive one with the same address.
       guard remoteCandidates[index].type == .peerReflexive else { return }
@@ -102,6 +103,17 @@ extension ICEAgent {
     remoteCandidates.append(candidate)
     lastProgressAt = now
     for local in localCandidates { formPair(local: local, remote: candidate) }
+  }
+
+  /// The peer's relay, which is not wanted: checks may have come from it already.
+  private mutating func refuse(_ address: TransportAddress, now: Instant) {
+    guard refusedAddresses.count < configuration.maximumRemoteCandidates,
+      refusedAddresses.insert(address).inserted
+    else { return }
+    remoteCandidates.removeAll { $0.transportAddress == address }
+    earlyChecks.removeAll { $0.remote == address }
+    removePairs { $0.remoteAddress == address }
+    advance(now: now)
   }
 
   /// Learns a candidate from a check. RFC 8445 section 7.3.1.3.

@@ -171,7 +171,9 @@ extension ICEAgent {
     from remote: TransportAddress, to local: TransportAddress, priority: UInt32, usesCandidate: Bool,
     nomination: UInt32?, now: Instant
   ) {
-    guard let candidate = receivingCandidate(local, remote: remote), let base = candidate.base else { return }
+    guard let candidate = receivingCandidate(local, remote: remote), let base = candidate.base,
+      !refusedAddresses.contains(remote)
+    else { return }
     let known = remoteCandidates.first { $0.transportAddress == remote }
     guard let remoteCandidate = known ?? addPeerReflexiveCandidate(remote, priority: priority, now: now),
       let index = pairIndex(base: base, remote: remote)

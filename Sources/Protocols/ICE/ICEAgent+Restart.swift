@@ -35,6 +35,7 @@ extension ICEAgent {
     removePairs { $0.id != kept }
     generation += 1
     remoteCandidates = []
+    refusedAddresses = []
     unresolvedCandidates = []
     remoteCandidatesEnded = false
     earlyChecks = []

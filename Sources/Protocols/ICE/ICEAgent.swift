@@ -34,6 +34,8 @@ public struct ICEAgent: Sendable {
 
   /// Of the current generation, with known addresses.
   var remoteCandidates: [ICECandidate] = []
+  /// Of the peer's relays, where none is accepted.
+  var refusedAddresses: Set<TransportAddress> = []
   /// Candidates whose name is being resolved.
   var unresolvedCandidates: [ICECandidate] = []
   /// Candidates received before their description.

@@ -57,6 +57,9 @@ def argument_parser(viewer: str) -> argparse.ArgumentParser:
         "--media", choices=["any", "ipv4", "ipv6"], default="any", help="use only the answer's candidates of this family"
     )
     parser.add_argument(
+        "--servers", metavar="JSON", type=json.loads, default=[], help="aiortc: STUN and TURN servers, as RTCConfiguration's iceServers"
+    )
+    parser.add_argument(
         "--path", metavar="PORT@0:KBPS,SECONDS:KBPS", help="browsers: reach the child's UDP port by a path of these rates"
     )
     return parser

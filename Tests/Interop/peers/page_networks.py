@@ -54,11 +54,15 @@ class Networks(page_away.Away):
         """Two networks that take another port for each peer."""
         self.between("symmetric", "symmetric", HIDDEN, is_relayed=True)
 
+    def tcp_443(self) -> None:
+        """The phone's network lets TCP to port 443 out, and nothing else."""
+        self.between("port-restricted", "port-restricted", HIDDEN, is_relayed=True, only_tcp=(443,))
+
     def forwarded(self) -> None:
         """Through a forwarded port, without a meeting place: by its answer the child is elsewhere."""
         self.between("port-restricted", "port-restricted", FORWARDED, is_relayed=False)
 
-    def between(self, child: str, phone: str, port: int, is_relayed: bool) -> None:
+    def between(self, child: str, phone: str, port: int, is_relayed: bool, only_tcp: tuple[int, ...] = ()) -> None:
         with internet.Internet() as world:
             world.child.connect(child)
             world.parent.connect(phone)
@@ -70,18 +74,18 @@ class Networks(page_away.Away):
             folder = pathlib.Path(common.temporary_directory("coturn"))
             relay = ends.Coturn(world, folder)
             try:
-                self.watch(world, Certificates(folder), port, is_relayed)
+                self.watch(world, Certificates(folder), port, is_relayed, only_tcp)
             finally:
                 relay.close()
                 common.end_processes()
 
-    def watch(self, world: internet.Internet, authority: Certificates, port: int, is_relayed: bool) -> None:
+    def watch(self, world: internet.Internet, authority: Certificates, port: int, is_relayed: bool, only_tcp: tuple[int, ...]) -> None:
         self.authority = authority
         server = internet.SERVER
         self.place = meeting_places.Rendezvous(
-            self.options.rendezvous, authority, host=server, port=8443, prefix=("ip", "netns", "exec", world.server))
+            self.options.rendezvous, authority, host=internet.MEETING, port=443, prefix=("ip", "netns", "exec", world.server))
         meetings = f"[{{rendezvous: '{self.place.url}'}}]" if port == HIDDEN else "[]"
-        servers = f"[{{urls: ['stun:{server}']}}, {{urls: ['turn:{server}'], secret: {ends.SECRET}}}]"
+        servers = f"[{{urls: ['stun:{server}']}}, {{urls: ['turn:{server}', 'turns:{server}:443'], secret: {ends.SECRET}}}]"
         self.child = page_core.Child(
             self.options.child, f"{page_core.CONFIGURATION}away: {{meetings: {meetings}}}\nice-servers: {servers}\n", "0.0.0.0", port,
             tuple(world.child.prefix()), SSL_CERT_FILE=authority.path("authority.pem"))
@@ -102,6 +106,8 @@ class Networks(page_away.Away):
         self.seen("at home")
         internet.run("ip", "-n", world.parent.host, "link", "delete", "wlan")
         internet.run("ip", "-n", world.child.host, "addr", "del", f"{world.child.public}/32", "dev", "lo")
+        if only_tcp:
+            world.parent.let_through_only(only_tcp)
         phone.enter(phone.options.url)
         self.wait_live(phone)
         phone.picture_changes()
@@ -130,4 +136,4 @@ def enter(namespace: str) -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(page_away.main(Networks, ("direct", "relayed_between", "forwarded")))
+    raise SystemExit(page_away.main(Networks, ("direct", "relayed_between", "tcp_443", "forwarded")))

@@ -17,7 +17,7 @@ from typing import Any
 
 import aioice.ice
 import av
-from aiortc import MediaStreamTrack, RTCConfiguration, RTCPeerConnection, RTCSessionDescription
+from aiortc import MediaStreamTrack, RTCConfiguration, RTCIceServer, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 
 import common
@@ -55,8 +55,8 @@ class Viewer:
         self.pictures = PictureMeter()
         self.sound = ToneMeter()
         self.last_picture: av.VideoFrame | None = None
-        self.connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
         self.whep = common.WhepSession(options.url, options.token, options.insecure)
+        self.connection = RTCPeerConnection(RTCConfiguration([RTCIceServer(**server) for server in options.servers]))
         self.posted_at = 0.0
         self.media_flows = asyncio.Event()
         self.tasks: list[asyncio.Task[None]] = []

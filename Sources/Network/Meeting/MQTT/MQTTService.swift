@@ -38,6 +38,7 @@ struct MQTTService: Sendable {
         switch error {
         case .lost(let reason): return post(.closed(reason))
         case .closed: return post(.closed(MQTTWords.closed))
+        case .malformed: return post(.closed(MQTTWords.malformed))
         case .abandoned: return post(.left)
         case .unsupportedVersion: continue
         }
@@ -71,9 +72,13 @@ struct MQTTService: Sendable {
     do throws(MQTTProblem) {
       try serve(client, version, &progress)
     } catch {
-      // MQTT 5 section 3.1.2.2: a broker that does not know the version says so. Older ones just close.
-      if case .closed = error, version == .five, !progress.isAnswered { throw .unsupportedVersion }
-      throw error
+      guard version == .five, !progress.isAnswered else { throw error }
+      switch error {
+      // MQTT 5 section 3.1.2.2: a broker that does not know the version says so; one of MQTT 3.1.1 says it in a packet that is
+      // none of MQTT 5, which libmosquitto 2.0.21 does not tell from any other. Older ones just close.
+      case .closed, .malformed: throw .unsupportedVersion
+      case .lost, .unsupportedVersion, .abandoned: throw error
+      }
     }
   }
 

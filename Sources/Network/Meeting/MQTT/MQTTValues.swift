@@ -95,6 +95,8 @@ enum MQTTProblem: Error, Sendable {
   case lost(String)
   /// The other side has closed the connection without a word.
   case closed
+  /// What came is no packet of the version that we speak.
+  case malformed
   /// The broker does not know this version.
   case unsupportedVersion
   /// Nobody wants to know any more.

@@ -5,6 +5,7 @@ internal import Glibc
 enum MQTTWords {
   static let silent = "it does not answer"
   static let closed = "it has closed the connection"
+  static let malformed = "what it sends is not MQTT"
 
   /// - Parameters:
   ///   - result: of a call.
@@ -14,6 +15,7 @@ enum MQTTWords {
     case MOSQ_ERR_ERRNO.code where error == EPROTO, MOSQ_ERR_TLS.code: .lost(secure(log))
     case MOSQ_ERR_ERRNO.code: system(error)
     case MOSQ_ERR_CONN_LOST.code: .closed
+    case MOSQ_ERR_MALFORMED_PACKET.code, MOSQ_ERR_PROTOCOL.code: .malformed
     case MOSQ_ERR_KEEPALIVE.code: .lost("it no longer answers")
     case MOSQ_ERR_NOMEM.code: .lost("no memory for a connection")
     default: .lost(String(cString: mosquitto_strerror(result)))

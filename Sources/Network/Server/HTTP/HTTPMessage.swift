@@ -14,6 +14,8 @@ public struct HTTPRequest: Sendable {
   public var body: [UInt8]
   /// Nil when the socket no longer has an IP address.
   public var remoteAddress: TransportAddress?
+  /// Ours, of the connection.
+  public var localAddress: TransportAddress?
 
   /// Whether the client runs on this machine.
   public var isFromLoopback: Bool { remoteAddress?.ip.isLoopback ?? false }

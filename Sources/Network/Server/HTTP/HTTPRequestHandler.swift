@@ -108,7 +108,8 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     let uri = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let request = HTTPRequest(
       method: head.method, path: String(uri.first ?? "/"), query: uri.count > 1 ? String(uri[1]) : nil,
-      headers: head.headers, body: body, remoteAddress: limiter.address)
+      headers: head.headers, body: body, remoteAddress: limiter.address,
+      localAddress: context.localAddress?.transportAddress)
     if let refusal = webSocket?.refusal(of: request) {
       return write(refusal, to: head, closing: !head.isKeepAlive, context: context)
     }

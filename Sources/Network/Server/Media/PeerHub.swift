@@ -218,7 +218,14 @@ public final class PeerHub: @unchecked Sendable {
     peers[id] = peer
     byFragment[peer.fragment] = id
     drain(peer)
-    if !servers.isEmpty { gather(for: id, from: servers) }
+    if !servers.isEmpty {
+      // Servers of other peers have their answers already; the caller has to know the peer before it is told of them.
+      eventLoop.execute { [weak self] in
+        guard let self, self.peers[id] != nil else { return }
+        self.gather(for: id, from: servers)
+        self.finishTurn()
+      }
+    }
     finishTurn()
     return (id, description)
   }
