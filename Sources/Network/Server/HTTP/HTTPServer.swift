@@ -21,6 +21,8 @@ public final class HTTPServer: Sendable {
     public var strangers = 5
     /// How many addresses of clients that have proven themselves are remembered; they are not counted with strangers.
     public var knownAddresses = 64
+    /// What the kernel keeps of a connection for a client that reads slowly; nil: as much as the kernel likes, which is megabytes.
+    public var sendBufferBytes: Int?
     /// Idle time of a connection between requests.
     public var idleTimeout: TimeAmount = .seconds(60)
 
@@ -66,6 +68,9 @@ public final class HTTPServer: Sendable {
       .childChannelOption(.recvAllocator, value: receiving)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          if let bytes = limits.sendBufferBytes {
+            try channel.syncOptions?.setOption(.socketOption(.so_sndbuf), value: SocketOptionValue(bytes))
+          }
           let limiterHandler = ConnectionLimiterHandler(limiter: limiter)
           try limiterHandler.enter(channel)
           let size = RequestSizeHandler(maximumBytes: limits.maximumHeadBytes + limits.maximumBodyBytes)
