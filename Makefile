@@ -172,12 +172,13 @@ bench: setup-bench ## measures against GStreamer and libvpx, prints ratios
 	  --parent $(BUILD)/release/cradle-parent --benchmarks $(BUILD)/release/cradle-benchmarks
 
 AWAY_FIGURES := port-restricted+port-restricted symmetric+symmetric port-restricted+port-restricted+tcp-443
-bench-away: setup-bench ## measures meeting away from home: first pictures with a round trip of 50 ms, what a rendezvous costs
+bench-away: setup-bench ## measures meeting away from home: first pictures with a round trip of 50 ms, what a rendezvous and waiting cost
 	@$(MAKE) --no-print-directory build
 	swift build $(RELEASE) --product cradle-rendezvous
 	@$(SUDO) $(PYTHON) Tests/Away/matrix.py --child $(BUILD)/release/cradle-child --parent $(BUILD)/release/cradle-parent \
 	  --rendezvous $(BUILD)/release/cradle-rendezvous --round-trip 50 --times 5 $(AWAY_FIGURES)
 	@ulimit -n $$(ulimit -Hn) && $(VENV)/bin/python Tests/Benchmarks/rendezvous_bench.py --rendezvous $(BUILD)/release/cradle-rendezvous
+	@$(SUDO) $(PYTHON) Tests/Benchmarks/idle_meeting.py --child $(BUILD)/release/cradle-child --rendezvous $(BUILD)/release/cradle-rendezvous
 
 bench-network: setup-bench ## measures picture and sound over bad networks (CASE=name SEEDS=n SECONDS=n PEERS=ours,webrtcbin; QUICK=1)
 	@$(MEASURING_TESTS)

@@ -346,7 +346,8 @@ let checks: [Target] = [
     dependencies: [
       "Wire", "JSON", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
       "Control", "Notifications", "WebPush", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs",
-      "Picture", "Devices", "SecureTransport", "Identity", "Storage", "Simulation", "TestSupport", "TURN",
+      "Picture", "Devices", "SecureTransport", "Identity", "Storage", "Simulation", "TestSupport", "TURN", "Meeting",
+      "CStrophe",
     ], path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Findings", "Runs", "cradle-fuzz", "fuzz.py"],
     swiftSettings: strict),
   .executableTarget(

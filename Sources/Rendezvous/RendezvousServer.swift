@@ -75,6 +75,8 @@ public final class RendezvousServer: Sendable {
     var limits = RoomLimits()
     limits.maximumRooms = configuration.maximumChildren
     limits.maximumConnections = configuration.maximumChildren + Self.moreConnections
+    // At 500 handshakes a second each of them has a second to be vouched for.
+    limits.maximumClientsPerRoom = 512
     let hosts = RoomHosts(
       names: Set(configuration.names), children: configuration.children, verifier: PairingPrimitives(),
       hashes: CryptoHashes(), format: SignedMessageJSON())
@@ -85,16 +87,25 @@ public final class RendezvousServer: Sendable {
 
     var connections = HTTPServer.Limits()
     connections.maximumConnections = limits.maximumConnections
+    // The machine has nothing else to do: 500 handshakes a second, and children come back from where they have been whatever
+    // strangers do.
+    connections.strangers = 25
+    connections.knownAddresses = limits.maximumConnections
+    // Messages are short. Without it a stranger who has a child of his own, and clients of it that do not read, would fill
+    // megabytes of the kernel's memory with each.
+    connections.sendBufferBytes = 64 * 1024
     // Children ask for a sign of life twice as often; this finds those that have gone without a word.
     var sockets = WebSocketLimits()
     sockets.pingInterval = .seconds(240)
+    // Two of the longest messages: whoever reads more slowly has no use for them.
+    sockets.maximumUnsentBytes = 160 * 1024
     do {
       http = try await HTTPServer.start(
         host: configuration.listen.host, port: Int(configuration.listen.port), tls: tls, limits: connections,
         webSocket: WebSocketEndpoint(
           path: "/signal", limits: sockets, maximumConnections: limits.maximumConnections
         ) { socket in rooms.rooms.accept(socket) }, proxies: configuration.proxies, on: loop,
-        responder: { request in loop.makeSucceededFuture(Self.respond(to: request, rooms.rooms.occupancy)) })
+        responder: { request in loop.makeSucceededFuture(Self.respond(to: request, rooms.rooms)) })
     } catch {
       throw RendezvousError("\(configuration.listen) (listen) cannot be used: \(error)")
     }
@@ -133,14 +144,14 @@ public final class RendezvousServer: Sendable {
     try? await group.shutdownGracefully()
   }
 
-  private static func respond(
-    to request: HTTPRequest, _ occupancy: (hosts: Int, connections: Int)
-  ) -> HTTPResponse {
+  private static func respond(to request: HTTPRequest, _ rooms: WebSocketRooms) -> HTTPResponse {
     switch (request.method, request.path) {
     case (.GET, "/healthz"), (.HEAD, "/healthz"):
-      HTTPResponse(contentType: "text/plain; charset=utf-8", text: "ok\n")
+      return HTTPResponse(contentType: "text/plain; charset=utf-8", text: "ok\n")
     case (.GET, "/metrics") where request.isFromLoopback:
-      HTTPResponse(
+      // Counts all rooms: not for every request of a stranger.
+      let occupancy = rooms.occupancy
+      return HTTPResponse(
         contentType: "text/plain; version=0.0.4; charset=utf-8",
         text: """
           # HELP cradle_rendezvous_children Children that can be met here.
@@ -149,10 +160,13 @@ public final class RendezvousServer: Sendable {
           # HELP cradle_rendezvous_connections Connections of children, parents and strangers.
           # TYPE cradle_rendezvous_connections gauge
           cradle_rendezvous_connections \(occupancy.connections)
+          # HELP cradle_rendezvous_rooms Rooms of children, and of those who wait for one that is not here.
+          # TYPE cradle_rendezvous_rooms gauge
+          cradle_rendezvous_rooms \(occupancy.rooms)
 
           """)
     default:
-      HTTPResponse(Problem(404, "there is nothing at this path; Cradle's children and parents meet at /signal"))
+      return HTTPResponse(Problem(404, "there is nothing at this path; Cradle's children and parents meet at /signal"))
     }
   }
 }

@@ -50,16 +50,37 @@ struct Pair: AsyncParsableCommand {
     let outcome = try await failing { try await pair(PairingCall(state: state.parent(), name: name ?? Self.hostName)) }
     let (record, grant) = (outcome.record, outcome.grant)
     if json {
-      return print(
+      print(
         JSONLine.text(
           Report(
             paired: .init(id: record.id, name: record.name), words: "\(outcome.words)", allow: grant.permissions.names,
             expiresAt: grant.expiresAt?.seconds)))
+    } else {
+      tell(record, outcome.words, grant)
     }
+    // Whoever reads this through a pipe need not wait for the rest.
+    fflush(nil)
+    await askForMeetingPlaces(of: record)
+  }
+
+  private func tell(_ record: PairRecord, _ words: CheckWords, _ grant: PairingGrant) {
     print("Paired with \(record.name) (\(record.id)).")
-    print("Both screens show the same words: \(outcome.words)")
+    print("Both screens show the same words: \(words)")
     print("This parent may: \(grant.permissions.names.joined(separator: ", ")).")
     if let end = grant.expiresAt { print("Until \(LocalTime.text(unixSeconds: Double(end.seconds))).") }
+  }
+
+  /// So that this parent can get in from elsewhere without having been connected at home. The pair is stored already: failing
+  /// here is no failure of pairing.
+  private func askForMeetingPlaces(of record: PairRecord) async {
+    do {
+      let child = try await state.finder().paired(record.id)
+      try await withProgress("Asking how the child is reached from elsewhere") { try await AwayCall.ask(child) }
+    } catch {
+      printError(
+        "How “\(record.name)” is reached from elsewhere is not known yet (\(error)). Connect once at home with "
+          + "`cradle-parent watch`.")
+    }
   }
 
   private func pair(_ call: PairingCall) async throws -> PairingCall.Outcome {

@@ -153,8 +153,12 @@ def main() -> None:
     parser.add_argument("--children", type=int, default=10000)
     parser.add_argument("--meetings", type=int, default=1000)
     options = parser.parse_args()
-    wanted = 2 * options.children + 1000
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, max(wanted, resource.getrlimit(resource.RLIMIT_NOFILE)[1])))
+    # For each of both programs: the server takes over ours.
+    wanted = options.children + 1200
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        parser.error(f"{wanted} file descriptors are needed, {hard} is the hard limit (ulimit -Hn)")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     with tempfile.TemporaryDirectory(prefix="cradle-bench-") as folder:
         bench = Bench(options.rendezvous, Path(folder))
         try:

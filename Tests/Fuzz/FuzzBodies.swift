@@ -7,5 +7,6 @@ public enum FuzzBodies {
     ConfigurationFuzz.self, Y4MFuzz.self, WAVFuzz.self, JPEGFuzz.self, VP8Fuzz.self,
     OpusFuzz.self, WebMFuzz.self, PairingFuzz.self, RoomFuzz.self, SignedMessageFuzz.self, ControlRequestsFuzz.self,
     ControlRepliesFuzz.self, ControlMachinesFuzz.self, ServiceTextFuzz.self, JSONFuzz.self, PushSubscriptionFuzz.self,
+    HostProofFuzz.self, MeetingRepliesFuzz.self, MeetingPlacesFuzz.self, XMPPFuzz.self,
   ]
 }

@@ -15,14 +15,6 @@ enum SignedMessageFuzz: FuzzBody {
   private static let format = SignedMessageJSON()
   private static let offer = Fixture.text("offer-aiortc.sdp")
 
-  /// Every signature is as good as another.
-  private struct BlindSignatures: MessageVerifier, IdentitySigner {
-    let publicKeySPKI: [UInt8] = []
-
-    func isSignature(_ signature: [UInt8], over message: [UInt8], by publicKey: [UInt8]) -> Bool { true }
-    func sign(_ message: [UInt8]) -> [UInt8] { Array(repeating: 1, count: IdentityKey.signatureByteCount) }
-  }
-
   private static func envelope(_ id: String) -> SignedEnvelope {
     SignedEnvelope(id: id, signer: BlindSignatures(), verifier: BlindSignatures(), format: format)
   }

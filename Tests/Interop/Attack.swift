@@ -14,6 +14,64 @@ struct AttackReport: Decodable {
   var received: Int?
 }
 
+/// A run of Tests/Interop/peers/attacker.py, or of what belongs to it.
+final class Attacker {
+  private let process = Process()
+  private let output = Pipe()
+
+  /// - Parameters:
+  ///   - seconds: how long, unless it is ended before.
+  ///   - sources: how many addresses, from `source` on.
+  ///   - count: of connections, requests or datagrams a second.
+  init(
+    _ attack: String, script: String = "attacker.py", port: Int, seconds: Double = 600, source: String = "127.0.0.2",
+    sources: Int = 1, count: Int? = nil, arguments: [String] = []
+  ) throws {
+    let peers = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "peers")
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments =
+      [
+        "python3", peers.appending(path: script).path, attack, "--port", "\(port)", "--seconds", "\(seconds)",
+        "--source",
+        source, "--sources", "\(sources)",
+      ] + (count.map { ["--count", "\($0)"] } ?? []) + arguments
+    process.standardOutput = output
+    try process.run()
+  }
+
+  deinit {
+    if process.isRunning { process.terminate() }
+    process.waitUntilExit()
+  }
+
+  var isRunning: Bool { process.isRunning }
+
+  /// What came of it, once it is over.
+  func report() throws -> AttackReport {
+    try JSONDecoder().decode(AttackReport.self, from: output.fileHandleForReading.readDataToEndOfFile())
+  }
+
+  /// Ends it.
+  func stop() throws -> AttackReport {
+    process.terminate()
+    return try report()
+  }
+}
+
+/// What a process takes of the machine. proc(5).
+struct ProcessUse {
+  let process: Int32
+
+  /// Resident memory, 10^6 bytes.
+  var memory: Double {
+    let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+    return status.firstMatch(of: /VmRSS:\s+(\d+) kB/).flatMap { Double($0.1) }.map { $0 * 1024 / 1e6 } ?? 0
+  }
+
+  /// Open file descriptors.
+  var descriptors: Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count) ?? 0 }
+}
+
 /// A house in which a paired parent and a token's holder watch while somebody leans on the child's ports.
 final class AttackedHouse {
   let house: Household
@@ -58,33 +116,24 @@ final class AttackedHouse {
   func endure(_ attack: String, seconds: Double = 4, source: String = "127.0.0.2", count: Int? = nil) throws -> Outcome
   {
     let before = (paired.figures.count, guest.figures.count)
-    let quiet = resident()
-    let process = Process()
-    let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "peers/attacker.py")
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments =
-      [
-        "python3", script.path, attack, "--port", "\(house.child.port)", "--media-port", "\(mediaPort)", "--room", id,
-        "--seconds", "\(seconds)", "--source", source,
-      ] + (count.map { ["--count", "\($0)"] } ?? [])
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
+    let use = ProcessUse(process: house.child.processIdentifier)
+    let quiet = use.memory
+    let attacker = try Attacker(
+      attack, port: house.child.port, seconds: seconds, source: source, count: count,
+      arguments: ["--media-port", "\(mediaPort)", "--room", id])
     var (most, descriptors) = (quiet, 0)
     let middle = Date().addingTimeInterval(seconds / 2)
     while Date() < middle {
-      (most, descriptors) = (max(most, resident()), max(descriptors, openDescriptors()))
+      (most, descriptors) = (max(most, use.memory), max(descriptors, use.descriptors))
       usleep(50_000)
     }
     let order = try house.parent("light", "toggle")
-    while process.isRunning {
-      (most, descriptors) = (max(most, resident()), max(descriptors, openDescriptors()))
+    while attacker.isRunning {
+      (most, descriptors) = (max(most, use.memory), max(descriptors, use.descriptors))
       usleep(50_000)
     }
-    let report = try JSONDecoder().decode(
-      AttackReport.self, from: output.fileHandleForReading.readDataToEndOfFile())
     return Outcome(
-      report: report, order: order, memoryGrowth: most - quiet, maximumDescriptors: descriptors,
+      report: try attacker.report(), order: order, memoryGrowth: most - quiet, maximumDescriptors: descriptors,
       complaints: complaints("paired parent", paired, since: before.0) + complaints("guest", guest, since: before.1))
   }
 
@@ -100,15 +149,5 @@ final class AttackedHouse {
     let standing = during.split { $0.framesPerSecond > 0 }.map(\.count).max() ?? 0
     if standing > 15 { found.append("\(name): the picture stood still for \(standing) s") }
     return found
-  }
-
-  /// 10^6 bytes. proc(5).
-  private func resident() -> Double {
-    let status = (try? String(contentsOfFile: "/proc/\(house.child.processIdentifier)/status", encoding: .utf8)) ?? ""
-    return status.firstMatch(of: /VmRSS:\s+(\d+) kB/).flatMap { Double($0.1) }.map { $0 * 1024 / 1e6 } ?? 0
-  }
-
-  private func openDescriptors() -> Int {
-    (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(house.child.processIdentifier)/fd").count) ?? 0
   }
 }

@@ -59,6 +59,13 @@ final class Household {
 
   var address: String { "127.0.0.1:\(child.port)" }
 
+  /// The child's id; empty if it does not run.
+  var childID: String {
+    struct Status: Decodable { var id: String }
+    let output = (try? child.command(["status", "--json"]).output) ?? ""
+    return (try? JSONDecoder().decode(Status.self, from: Data(output.utf8)))?.id ?? ""
+  }
+
   func pairs() throws -> [Row] {
     try JSONDecoder().decode(Pairs.self, from: Data(child.command(["pairs", "--json"]).output.utf8)).pairs
   }

@@ -37,6 +37,70 @@ extension RealPeers {
       #expect(house.child.isRunning)
     }
 
+    /// Nothing was watched, and no order given: what the parent knows of the meeting place it was told while it paired.
+    @Test func whoHasJustPairedKnowsWhereTheChildIsMet() throws {
+      struct Listing: Decodable {
+        struct Row: Decodable { var presence: String? }
+        var children: [Row]
+      }
+      let place = try RendezvousProcess(RendezvousFolder(), configuration: "names: ['127.0.0.1']\n")
+      let meeting = "{rendezvous: \"wss://127.0.0.1:\(place.port)\", key-sha256: \"\(try place.keySHA256())\"}"
+      let house = try Household(configuration: Household.configuration + "\naway: {meetings: [\(meeting)]}\n")
+      let opened = try house.open()
+      let paired = try house.parent("pair", house.address, "--code", opened.code)
+      try #require(paired.status == 0 && paired.error.isEmpty, Comment(rawValue: "\(paired)"))
+      var presence: String?
+      // The child may still be on its way there.
+      for _ in 0..<100 where presence != "present" {
+        let said = try house.parent("children", "--json").output
+        presence = try JSONDecoder().decode(Listing.self, from: Data(said.utf8)).children.first?.presence
+        try #require(presence != nil, Comment(rawValue: said))
+        usleep(100_000)
+      }
+      #expect(presence == "present", Comment(rawValue: house.child.logText + place.log))
+    }
+
+    /// What passes on one connection, for pairing, passes on no second one: pairing succeeds, and what is missing is said.
+    @Test func pairingSucceedsWhereNoSessionFollows() throws {
+      let house = try Household()
+      let opened = try house.open()
+      let script = """
+        import socket, sys, threading
+        listener = socket.create_server(("127.0.0.1", 0))
+        print(listener.getsockname()[1], flush=True)
+        ours, _ = listener.accept()
+        listener.close()
+        theirs = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+        def carry(source, target):
+            while data := source.recv(65536):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+        threading.Thread(target=carry, args=(theirs, ours)).start()
+        carry(ours, theirs)
+        """
+      let passage = Process()
+      passage.executableURL = URL(filePath: "/usr/bin/env")
+      passage.arguments = ["python3", "-c", script, "\(house.child.port)"]
+      let output = Pipe()
+      passage.standardOutput = output
+      try passage.run()
+      defer { passage.terminate() }
+      var line = Data()
+      while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data("\n".utf8) { line += byte }
+      // Without a bus nobody is found by name.
+      let paired = try ChildProcess.run(
+        "env",
+        [
+          "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent", ParentProcess.program.path, "pair",
+          "127.0.0.1:\(String(decoding: line, as: UTF8.self))", "--code", opened.code, "--state-directory",
+          house.state.path,
+        ])
+      #expect(paired.status == 0, Comment(rawValue: "\(paired)"))
+      #expect(paired.output.contains("Paired with Nursery"), Comment(rawValue: paired.output))
+      #expect(paired.error.contains("Connect once at home with `cradle-parent watch`"), Comment(rawValue: paired.error))
+      #expect(try house.pairs().count == 1)
+    }
+
     @Test func aWrongCodePairsNobody() throws {
       let house = try Household()
       let opened = try house.open()

@@ -5,12 +5,12 @@ import Testing
 /// openssl are the clients. Who meets whom in its rooms is tested elsewhere.
 extension RealPeers {
   @Suite struct RendezvousProgramTests {
-    private let folder = Folder()
+    private let folder = RendezvousFolder()
 
     // MARK: - check
 
     @Test func aGoodConfigurationIsFine() throws {
-      let file = try folder.write("rendezvous.yaml", Folder.configuration)
+      let file = try folder.write("rendezvous.yaml", RendezvousFolder.configuration)
       let (output, error, status) = try folder.command(["check", "--config", file])
       #expect(status == 0, Comment(rawValue: output + error))
       #expect(output.contains("ok    \(file): meet.example.org, [::]:443\n"), Comment(rawValue: output))
@@ -20,7 +20,7 @@ extension RealPeers {
     @Test func whatAConfigurationNeedsIsLookedAt() throws {
       let certificate = try folder.certificate()
       func check(_ more: String) throws -> (output: String, error: String, status: Int32) {
-        let file = try folder.write("rendezvous.yaml", Folder.configuration + more + "\n")
+        let file = try folder.write("rendezvous.yaml", RendezvousFolder.configuration + more + "\n")
         return try folder.command(["check", "--config", file])
       }
       let tls = "tls: {certificate: \(certificate).crt, key: \(certificate).key}"
@@ -69,7 +69,7 @@ extension RealPeers {
       let idle = try folder.command(["status"] + folder.directories)
       #expect(idle.status == 1 && idle.error.contains("the server does not run"), Comment(rawValue: idle.error))
 
-      let first = try RoomServerProcess(folder)
+      let first = try RendezvousProcess(folder)
       let json = try folder.command(["status", "--json"] + folder.directories).output
       let status = try JSONDecoder().decode(Status.self, from: Data(json.utf8))
       #expect(status.names == ["meet.example.org"] && status.children == 0 && status.connections == 0)
@@ -91,7 +91,7 @@ extension RealPeers {
       #expect(!FileManager.default.fileExists(atPath: folder.path("run/rendezvous.sock")))
       let attributes = try FileManager.default.attributesOfItem(atPath: folder.path("state/rendezvous.pem"))
       #expect((attributes[.posixPermissions] as? Int) == 0o600)
-      let second = try RoomServerProcess(folder)
+      let second = try RendezvousProcess(folder)
       #expect(try second.keySHA256() == digest)
       #expect(second.log.contains("key-sha256=\(digest)"), Comment(rawValue: second.log))
     }
@@ -99,7 +99,7 @@ extension RealPeers {
     @Test func anAuthoritysCertificateIsShownAsItIs() throws {
       let certificate = try folder.certificate()
       let tls = "tls: {certificate: \(certificate).crt, key: \(certificate).key}\n"
-      let server = try RoomServerProcess(folder, configuration: Folder.configuration + tls)
+      let server = try RendezvousProcess(folder, configuration: RendezvousFolder.configuration + tls)
       let trusted = try ChildProcess.run(
         "curl",
         [
@@ -124,12 +124,12 @@ extension RealPeers {
         var told: [[String: String]]
         var log: String
       }
-      let file = try folder.write("rendezvous.yaml", Folder.configuration)
+      let file = try folder.write("rendezvous.yaml", RendezvousFolder.configuration)
       let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "peers/service_manager.py")
       let (output, error, status) = try ChildProcess.run(
         "python3",
         [
-          script.path, "--", Folder.program.path, "run", "--config", file, "--listen", "127.0.0.1:{port}",
+          script.path, "--", RendezvousFolder.program.path, "run", "--config", file, "--listen", "127.0.0.1:{port}",
           "--state-directory", "{folder}/state", "--runtime-directory", "{folder}/run",
         ])
       try #require(status == 0, Comment(rawValue: error))
@@ -155,122 +155,13 @@ extension RealPeers {
     }
 
     @Test func aPortInUseIsNamed() throws {
-      let server = try RoomServerProcess(folder)
-      let other = Folder()
+      let server = try RendezvousProcess(folder)
+      let other = RendezvousFolder()
       let (_, error, status) = try other.run(listen: "127.0.0.1:\(server.port)")
       #expect(status == 1)
       #expect(error.contains("127.0.0.1:\(server.port) (listen) cannot be used: "), Comment(rawValue: error))
       #expect(error.contains("in use"), Comment(rawValue: error))
       #expect(try server.request("/healthz").hasPrefix("200 "))
     }
-  }
-}
-
-/// Files of one server: its configuration, `state` and `run`.
-private final class Folder {
-  private let url = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
-  static let configuration = "names: [meet.example.org]\n"
-  static let program = ChildProcess.program.deletingLastPathComponent().appending(path: "cradle-rendezvous")
-
-  deinit {
-    try? FileManager.default.removeItem(at: url)
-  }
-
-  func path(_ name: String) -> String { url.appending(path: name).path }
-
-  /// The file's path.
-  func write(_ name: String, _ text: String) throws -> String {
-    let file = url.appending(path: name)
-    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data(text.utf8).write(to: file)
-    return file.path
-  }
-
-  var directories: [String] { ["--state-directory", path("state"), "--runtime-directory", path("run")] }
-
-  /// `check` needs none.
-  func directories(for command: String) -> [String] { command == "check" ? [] : directories }
-
-  func command(_ arguments: [String]) throws -> (output: String, error: String, status: Int32) {
-    try ChildProcess.run(Self.program.path, arguments)
-  }
-
-  /// For starts that fail.
-  func run(listen: String = "127.0.0.1:0") throws -> (output: String, error: String, status: Int32) {
-    let file = try write("rendezvous.yaml", Self.configuration)
-    return try command(["run", "--config", file, "--listen", listen] + directories)
-  }
-
-  /// For meet.example.org, as an authority would make it: the path without `.crt` and `.key`.
-  func certificate() throws -> String {
-    let name = try write("certificate", "")
-    let made = try ChildProcess.run(
-      "openssl",
-      [
-        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj",
-        "/CN=meet.example.org", "-addext", "subjectAltName=DNS:meet.example.org", "-keyout", name + ".key", "-out",
-        name + ".crt",
-      ])
-    try #require(made.status == 0, Comment(rawValue: made.error))
-    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: name + ".key")
-    return name
-  }
-}
-
-/// A real `cradle-rendezvous run` on a free port of 127.0.0.1.
-private final class RoomServerProcess {
-  let port: Int
-  private let process = Process()
-  private let logFile: String
-
-  init(_ folder: Folder, configuration: String = Folder.configuration) throws {
-    let file = try folder.write("rendezvous.yaml", configuration)
-    logFile = try folder.write("log", "")
-    process.executableURL = Folder.program
-    process.arguments = ["run", "--config", file, "--listen", "127.0.0.1:0"] + folder.directories
-    process.standardError = FileHandle(forWritingAtPath: logFile)
-    try process.run()
-    let deadline = Date().addingTimeInterval(30)
-    var found: Int?
-    while found == nil, process.isRunning, Date() < deadline {
-      usleep(20_000)
-      found = (try? String(contentsOfFile: logFile, encoding: .utf8))?.firstMatch(of: /ready .*port=([0-9]+)/)
-        .flatMap { Int($0.output.1) }
-    }
-    port = try #require(found, Comment(rawValue: (try? String(contentsOfFile: logFile, encoding: .utf8)) ?? ""))
-  }
-
-  deinit {
-    if process.isRunning { process.terminate() }
-    process.waitUntilExit()
-  }
-
-  var log: String { (try? String(contentsOfFile: logFile, encoding: .utf8)) ?? "" }
-
-  /// SIGTERM; the exit status.
-  func stop() throws -> Int32 {
-    process.terminate()
-    process.waitUntilExit()
-    try #require(process.terminationReason == .exit)
-    return process.terminationStatus
-  }
-
-  /// `200 text/plain: ok`: status, type and body.
-  func request(_ path: String, _ arguments: [String] = []) throws -> String {
-    let (output, error, _) = try ChildProcess.run(
-      "curl",
-      ["-sk", "--max-time", "10", "--path-as-is", "-w", "\n%{http_code} %{content_type}"] + arguments
-        + ["https://127.0.0.1:\(port)\(path)"])
-    let end = try #require(output.lastIndex(of: "\n"), Comment(rawValue: error))
-    return output[output.index(after: end)...] + ": " + output[..<end]
-  }
-
-  /// SHA-256 over the key that it shows to clients.
-  func keySHA256() throws -> String {
-    let script = """
-      openssl s_client -connect 127.0.0.1:\(port) -servername meet.example.org </dev/null 2>/dev/null | \
-      openssl x509 -noout -pubkey | openssl pkey -pubin -outform DER | sha256sum
-      """
-    return String(try ChildProcess.run("bash", ["-c", script]).output.prefix(64))
   }
 }

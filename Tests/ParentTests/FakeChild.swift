@@ -31,12 +31,18 @@ final class FakeChild: @unchecked Sendable {
   private var channels: [PeerID: UInt16] = [:]
   private var light = LightDocument(id: "nightlight", state: .off, brightness: 80, dimmable: true)
   private var server: HTTPServer?
+  /// How it says that it is reached from elsewhere; an earlier version says nothing of it.
+  private let away: AwayDocument?
+  /// Whether it says anything at all when a session opens.
+  private let isGreeting: Bool
   /// A still of more than one message.
   static let picture: [UInt8] = (0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
 
   /// - Parameter certificateIdentity: whose certificate HTTPS shows; the child's own unless it has one from elsewhere.
-  static func start(certificateIdentity: NodeIdentity? = nil) async throws -> FakeChild {
-    let child = try FakeChild(loop: MultiThreadedEventLoopGroup.singleton.next())
+  static func start(
+    certificateIdentity: NodeIdentity? = nil, away: AwayDocument? = nil, isGreeting: Bool = true
+  ) async throws -> FakeChild {
+    let child = try FakeChild(loop: MultiThreadedEventLoopGroup.singleton.next(), away: away, isGreeting: isGreeting)
     let shown = certificateIdentity ?? child.identity
     let certificate = try Certificate(key: shown.key, addresses: [.v4(0x7f00_0001)])
     try await child.hub.bind(ports: 0...0)
@@ -50,8 +56,10 @@ final class FakeChild: @unchecked Sendable {
     return child
   }
 
-  private init(loop: any EventLoop) throws {
+  private init(loop: any EventLoop, away: AwayDocument?, isGreeting: Bool) throws {
     self.loop = loop
+    self.away = away
+    self.isGreeting = isGreeting
     let identity = identity
     let transports = try OpenSSLTransports(key: identity.key, certificate: Certificate(key: identity.key))
     hub = PeerHub(eventLoop: loop, limit: 8, now: { MonotonicClock.now }) { configuration in
@@ -181,8 +189,8 @@ final class FakeChild: @unchecked Sendable {
       channels[peer] = id
       let hello = HelloDocument(
         name: "Nursery", id: identity.id, version: "test", capabilities: [], permissions: [], viewer: "1",
-        state: StateDocument(lights: [light]))
-      say(.push(.hello(hello)), to: peer)
+        state: StateDocument(lights: [light]), away: away)
+      if isGreeting { say(.push(.hello(hello)), to: peer) }
     case .dataChannelMessage(let id, .text(let text)) where id == channels[peer]:
       if let request = try? ControlRequest(json: text), let id = request.id {
         carryOut(request.command, id: id, peer: peer)

@@ -14,8 +14,11 @@ import Wire
     let child: FakeChild
     let parent: TemporaryState
 
-    static func paired(certificateIdentity: NodeIdentity? = nil) async throws -> Household {
-      let child = try await FakeChild.start(certificateIdentity: certificateIdentity)
+    static func paired(
+      certificateIdentity: NodeIdentity? = nil, away: AwayDocument? = nil, isGreeting: Bool = true
+    ) async throws -> Household {
+      let child = try await FakeChild.start(
+        certificateIdentity: certificateIdentity, away: away, isGreeting: isGreeting)
       let parent = try TemporaryState()
       let call = PairingCall(state: parent.state, name: "Kitchen")
       _ = try await call.pair(child.openPairing().code, at: [#require(ChildAddress("127.0.0.1:\(child.port)"))])
@@ -70,6 +73,37 @@ import Wire
     _ = try await PairingCall(state: parent.state, name: "Kitchen").pair(child.openPairing().code, at: addresses)
     #expect(try parent.state.pairs().records.first?.lastAddress?.port == child.port)
     await child.stop()
+  }
+
+  // MARK: - What is asked after pairing
+
+  @Test func howTheChildIsReachedFromElsewhereIsKept() async throws {
+    let place = MeetingDocument(kind: "rendezvous", url: "wss://meet.example.org")
+    let server = AwayDocument.Server(urls: ["turn:turn.example.org"], username: "u", credential: "c")
+    let home = try await Household.paired(away: AwayDocument(iceServers: [server], meetings: [place]))
+    let before = try home.parent.state.away()
+    #expect(before.meetings(of: home.child.identity.id).isEmpty)
+    try await AwayCall.ask(home.find())
+    let after = try home.parent.state.away()
+    #expect(after.meetings(of: home.child.identity.id) == [place])
+    #expect(after.servers(of: home.child.identity.id).map(\.urls) == [server.urls])
+    await home.child.stop()
+  }
+
+  @Test func aChildOfAnEarlierVersionHasNothingToTell() async throws {
+    let home = try await Household.paired()
+    try await AwayCall.ask(home.find())
+    #expect(try home.parent.state.away().meetings(of: home.child.identity.id).isEmpty)
+    await home.child.stop()
+  }
+
+  @Test func aChildThatSaysNothingIsLeftAndStaysPaired() async throws {
+    let home = try await Household.paired(isGreeting: false)
+    await #expect(throws: ParentError.self) {
+      try await AwayCall.ask(home.find(), within: .milliseconds(100))
+    }
+    #expect(try home.parent.state.pairs().records.count == 1)
+    await home.child.stop()
   }
 
   @Test(arguments: [false, true])

@@ -70,7 +70,7 @@ import Wire
       return #expect(Bool(false), "the offer reaches the child")
     }
     #expect(delivery.from == "anna" && delivery.message == "hello")
-    #expect(server.occupancy == (1, 2))
+    #expect(server.occupancy == (1, 2, 1))
   }
 
   @Test func parentsHearAtOnceThatTheChildComesAndGoes() throws {
@@ -172,12 +172,30 @@ import Wire
     var server = Self.server { $0.maximumRooms = 1 }
     let (one, two) = (LabNode(), LabNode())
     _ = try Self.host(&server, 1, one)
-    guard case .close(_, let error)? = Self.join(&server, 2, two.id, room: two.id).first else {
+    guard case .close(_, let error)? = try Self.host(&server, 2, two).first else {
       return #expect(Bool(false), "there is room for one")
     }
     #expect(error.code == .full)
     server.disconnect(Self.id(1))
     #expect(try Self.host(&server, 3, two) == [.send(Self.id(3), .proved(iceServers: Self.servers))])
+  }
+
+  @Test func roomsOfStrangersKeepNoChildOut() throws {
+    var server = Self.server {
+      $0.maximumRooms = 1
+      $0.maximumRoomsWithoutHost = 2
+    }
+    for number in 1...3 as ClosedRange<UInt64> {
+      let joined = Self.join(&server, number, "x", room: "000000000000000\(number)")
+      guard number == 3 else { continue }
+      guard case .close(_, let error)? = joined.first else { return #expect(Bool(false), "there are two") }
+      #expect(error.code == .full)
+    }
+    let child = LabNode()
+    #expect(try Self.host(&server, 4, child) == [.send(Self.id(4), .proved(iceServers: Self.servers))])
+    #expect(server.occupancy == (1, 3, 3))
+    for number in 1...4 as ClosedRange<UInt64> { server.disconnect(Self.id(number)) }
+    #expect(server.occupancy == (0, 0, 0))
   }
 
   // MARK: - Child and parent

@@ -200,10 +200,34 @@ import Wire
     })
     #expect(Self.registration(Self.join(&server, 1, "a")) != nil)
     #expect(Self.registration(Self.join(&server, 2, "b")) != nil)
-    // The host has a place too.
-    #expect(Self.error(Self.join(&server, 3, "c")) == .full)
-    #expect(Self.registration(Self.join(&server, 3, "b")) != nil)
-    _ = server.connect(Self.id(4), now: .zero)
-    #expect(Self.error(server.connect(Self.id(6), now: .zero)) == .full)
+    // The host has a place too. The oldest that nobody has vouched for gives way to the newest.
+    server.vouch(for: "a", in: Self.room)
+    let third = Self.join(&server, 3, "c")
+    guard case .close(Self.id(2), let error)? = third.first else { return #expect(Bool(false), "\(third)") }
+    #expect(error.code == .full && Self.registration(third) != nil)
+    server.vouch(for: "c", in: Self.room)
+    // Those that the host knows do not.
+    guard case .close(Self.id(4), let other)? = Self.join(&server, 4, "d").first else {
+      return #expect(Bool(false), "the room is full")
+    }
+    #expect(other.code == .full)
+    _ = server.connect(Self.id(5), now: .zero)
+    guard case .close(Self.id(5), let last)? = server.connect(Self.id(6), now: .zero).first else {
+      return #expect(Bool(false), "there are three places")
+    }
+    #expect(last.code == .full)
+  }
+
+  /// One that writes and one that does not read would fill the server's memory.
+  @Test func strangersHaveNothingToSayToEachOther() {
+    var server = Self.start()
+    _ = Self.join(&server, 1, "a")
+    _ = Self.join(&server, 2, "b")
+    let message = RoomRequest.send(to: "b", message: "x")
+    #expect(Self.error(server.receive(message, from: Self.id(1), now: .zero)) == .tooManyWaiting)
+    #expect(
+      server.receive(.send(to: Self.room, message: "x"), from: Self.id(1), now: .zero).contains {
+        if case .send(_, .message) = $0 { true } else { false }
+      })
   }
 }

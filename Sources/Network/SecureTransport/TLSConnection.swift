@@ -211,6 +211,8 @@ public final class TLSConnection {
   private func sendCloseNotify() {
     OpenSSLQueue.clear()
     _ = SSL_shutdown(ssl.pointer)
+    // Alerts leave a buffer for a whole record behind, unlike data: for thousands of connections at once, when a server stops.
+    SSL_free_buffers(ssl.pointer)
     OpenSSLQueue.clear()
   }
 

@@ -14,7 +14,7 @@ public struct RendezvousConfiguration: Sendable, Hashable {
   public var tls: ChildConfiguration.TLSFiles?
   /// Ids of the children that may use it; nil: any.
   public var children: Set<String>?
-  /// How many may be here at once. A child takes about 24 kB.
+  /// How many may be here at once. A child takes about 20 kB.
   public var maximumChildren = 1000
   /// Lent to children that are here, and to the parents that they vouch for.
   public var iceServers: [ChildConfiguration.ICEServerEntry] = []

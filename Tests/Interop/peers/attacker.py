@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Leans on a child's door in one way for some seconds, and says what came of it: one JSON object on standard output.
+"""Leans on a child's door in one way for some seconds or until SIGTERM, and says what came of it: one JSON object on standard
+output. rendezvous_attacker.py does it to a rendezvous.
 
 Needs nothing but Python. What is counted: `attempted`, what came back by its code (`answers`: HTTP statuses, WebSocket close
 codes, "closed" for a connection that just ended, "refused" for one that was not made), and what the attack is about.
@@ -10,10 +11,12 @@ from __future__ import annotations
 import argparse
 import base64
 import collections
+import ipaddress
 import json
 import os
 import resource
 import select
+import signal
 import socket
 import ssl
 import struct
@@ -28,12 +31,20 @@ Result = dict[str, Any]
 class Target:
     def __init__(self, options: argparse.Namespace):
         self.host, self.port, self.media_port = options.host, options.port, options.media_port
-        self.source, self.seconds, self.count, self.room = options.source, options.seconds, options.count, options.room
+        self.first_source, self.sources = options.source, options.sources
+        self.seconds, self.count, self.room, self.parent = options.seconds, options.count, options.room, options.parent
+        self.connections = 0
         self.answers: collections.Counter[str] = collections.Counter()
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self.context.check_hostname = False
         self.context.verify_mode = ssl.CERT_NONE
         self.deadline = time.monotonic() + self.seconds
+
+    @property
+    def source(self) -> str:
+        """The address of the next connection: one after the other of `sources`, from the first on."""
+        self.connections += 1
+        return str(ipaddress.ip_address(self.first_source) + self.connections % self.sources)
 
     @property
     def goes_on(self) -> bool:
@@ -42,7 +53,9 @@ class Target:
     def tcp(self) -> socket.socket | None:
         """A connection, or nothing when none can be had."""
         try:
-            return socket.create_connection((self.host, self.port), 5, (self.source, 0))
+            connection = socket.create_connection((self.host, self.port), 5, (self.source, 0))
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return connection
         except OSError:
             self.answers["refused"] += 1
             return None
@@ -498,23 +511,32 @@ def raise_descriptor_limit(wanted: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def main() -> None:
+def main(attacks: dict[str, Callable[[Target], Result]] = ATTACKS, counts: dict[str, int] = COUNTS) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("attack", choices=ATTACKS)
+    parser.add_argument("attack", choices=attacks)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--media-port", type=int, default=0)
     parser.add_argument("--source", default="127.0.0.2", help="the attacker's own address")
+    parser.add_argument("--sources", type=int, default=1, help="how many addresses, from the first on")
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--count", type=int, default=None)
     parser.add_argument("--room", default="0" * 16, help="the child's id")
+    parser.add_argument("--parent", default="0" * 16, help="the paired parent's id")
     options = parser.parse_args()
     if options.count is None:
-        options.count = COUNTS.get(options.attack, 0 if options.attack == "udp" else 1_000_000)
-    raise_descriptor_limit(max(1024, (options.count if options.attack == "idle" else 0) + 256))
+        options.count = counts.get(options.attack, 0 if options.attack == "udp" else 1_000_000)
+    raise_descriptor_limit(max(1024, (options.count if options.attack in ("idle", "half") else 0) + 256))
     target = Target(options)
+
+    def end(*_: Any) -> None:
+        target.deadline = 0
+
+    signal.signal(signal.SIGTERM, end)
+    # Whoever starts us may have blocked it for a thread of its own.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     began = time.monotonic()
-    result = ATTACKS[options.attack](target)
+    result = attacks[options.attack](target)
     print(json.dumps(
         {"attack": options.attack, **result, "answers": dict(target.answers), "seconds": round(time.monotonic() - began, 1)}))
 

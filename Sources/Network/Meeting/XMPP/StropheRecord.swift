@@ -2,7 +2,7 @@ internal import CStrophe
 internal import Glibc
 
 /// What libstrophe has called back with since somebody last looked.
-final class StropheRecord {
+package final class StropheRecord {
   enum Entry {
     case connected
     /// errno or the TLS library's, and what the server said.
@@ -132,7 +132,8 @@ final class StropheRecord {
 
   // MARK: - Stanzas
 
-  private static func read(_ stanza: OpaquePointer) -> XMPPIncoming? {
+  /// Nil for what is not for us.
+  package static func read(_ stanza: OpaquePointer) -> XMPPIncoming? {
     guard let name = text(xmpp_stanza_get_name(stanza)), let from = text(xmpp_stanza_get_from(stanza)) else {
       return nil
     }

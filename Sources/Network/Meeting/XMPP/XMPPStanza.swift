@@ -1,8 +1,6 @@
-internal import Signaling
-
 /// What we send, as XML. INTERFACES.md, "Meeting places".
-struct XMPPStanza: Hashable, Sendable {
-  let xml: String
+package struct XMPPStanza: Hashable, Sendable {
+  package let xml: String
 
   static let namespace = "urn:cradle:meeting:1"
 
@@ -14,32 +12,32 @@ struct XMPPStanza: Hashable, Sendable {
   static let available = XMPPStanza("<presence><priority>-1</priority></presence>")
 
   /// To one client alone, which the server tells when we have gone (RFC 6121 section 4.6).
-  static func presence(_ statement: String, of child: String, to address: String) -> XMPPStanza {
+  package static func presence(_ statement: String, of child: String, to address: String) -> XMPPStanza {
     XMPPStanza(
       "<presence to='\(escaped(address))'><priority>-1</priority>\(element(statement, child))</presence>")
   }
 
   /// Asks a child for its presence.
-  static func question(_ id: String, to address: String) -> XMPPStanza {
+  package static func question(_ id: String, to address: String) -> XMPPStanza {
     XMPPStanza(
       "<iq type='get' id='\(escaped(id))' to='\(escaped(address))'><child xmlns='\(namespace)'/></iq>")
   }
 
-  static func answer(_ statement: String, of child: String, to question: XMPPIncoming) -> XMPPStanza {
+  package static func answer(_ statement: String, of child: String, to question: XMPPIncoming) -> XMPPStanza {
     XMPPStanza(
       "<iq type='result' id='\(escaped(question.id))' to='\(escaped(question.from))'>"
         + "\(element(statement, child))</iq>")
   }
 
   /// RFC 6120 section 8.4: whoever is asked what it does not know says so.
-  static func refusal(of question: XMPPIncoming) -> XMPPStanza {
+  package static func refusal(of question: XMPPIncoming) -> XMPPStanza {
     XMPPStanza(
       "<iq type='error' id='\(escaped(question.id))' to='\(escaped(question.from))'><error type='cancel'>"
         + "<service-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
   }
 
   /// - Parameter kind: nil, or `refused`: the text is for a person.
-  static func message(_ text: String, kind: String? = nil, to address: String) -> XMPPStanza {
+  package static func message(_ text: String, kind: String? = nil, to address: String) -> XMPPStanza {
     let type = kind.map { " type='\($0)'" } ?? ""
     return XMPPStanza(
       "<message type='chat' to='\(escaped(address))'><room xmlns='\(namespace)'\(type)>\(escaped(text))</room>"
@@ -70,8 +68,8 @@ struct XMPPStanza: Hashable, Sendable {
 }
 
 /// What we receive, as far as we want to know.
-struct XMPPIncoming: Sendable {
-  enum Kind: Sendable {
+package struct XMPPIncoming: Sendable {
+  package enum Kind: Sendable {
     /// A message in a room.
     case message(String)
     case refusal(String)
@@ -85,8 +83,8 @@ struct XMPPIncoming: Sendable {
     case unknown
   }
 
-  var kind: Kind
+  package var kind: Kind
   /// A full JID.
-  var from: String
-  var id: String
+  package var from: String
+  package var id: String
 }

@@ -131,8 +131,8 @@ final class ConnectionLimiterHandler: ChannelInboundHandler {
 }
 
 /// Bounds the bytes of a request before it is parsed. The HTTP decoder limits header fields, but buffers request lines
-/// of any length. Placed between TLS and the decoder.
-final class RequestSizeHandler: ChannelInboundHandler {
+/// of any length. Placed between TLS and the decoder; removed from a WebSocket, which has its own limits.
+final class RequestSizeHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 
@@ -141,7 +141,7 @@ final class RequestSizeHandler: ChannelInboundHandler {
   private let maximumBytes: Int
   private var bytes = 0
   private var isOver = false
-  /// A WebSocket has its own limits.
+  /// A WebSocket has its own limits. From then on until the handler is removed, everything passes.
   var isOff = false
 
   init(maximumBytes: Int) {

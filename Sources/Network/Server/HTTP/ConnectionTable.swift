@@ -68,8 +68,9 @@ struct ConnectionTable {
   private var strangers: [IPAddress?: Int] = [:]
   private var handshakes: Allowance
   private var requests: Allowance
-  /// Most recent last.
-  private var known: [IPAddress] = []
+  /// Addresses of proven clients, with a number that grows with each proof.
+  private var known: [IPAddress: UInt64] = [:]
+  private var proofs: UInt64 = 0
   private var lastID: ID = 0
 
   init(limits: Limits = Limits()) {
@@ -126,9 +127,13 @@ struct ConnectionTable {
     place.standing = .proven
     places[id] = place
     guard let address = place.address else { return }
-    known.removeAll { $0 == address }
-    if known.count >= limits.knownAddresses { known.removeFirst() }
-    known.append(address)
+    proofs += 1
+    if known[address] == nil, known.count >= limits.knownAddresses,
+      let oldest = known.min(by: { $0.value < $1.value })
+    {
+      known[oldest.key] = nil
+    }
+    known[address] = proofs
   }
 
   /// The connection is gone. Unknown ids are ignored.
@@ -138,7 +143,7 @@ struct ConnectionTable {
   }
 
   private func isKnown(_ address: IPAddress?) -> Bool {
-    address.map(known.contains) ?? false
+    address.map { known[$0] != nil } ?? false
   }
 
   private mutating func forgetStranger(at address: IPAddress?) {

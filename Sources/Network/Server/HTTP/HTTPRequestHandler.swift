@@ -55,6 +55,12 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     // The connection has become a WebSocket, which has its own timeouts and limits.
     timer?.cancel()
     size.isOff = true
+    // Later: it may be passing on what it has read, just now.
+    let bound = NIOLoopBound((context.pipeline, size), eventLoop: context.eventLoop)
+    context.eventLoop.execute {
+      let (pipeline, size) = bound.value
+      pipeline.syncOperations.removeHandler(size, promise: nil)
+    }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -17,6 +17,13 @@ public final class HTTPServer: Sendable {
     public var maximumBodyBytes = 64 * 1024
     /// From a request's first byte to its last; also for the TLS handshake.
     public var requestTimeout: TimeAmount = .seconds(10)
+    /// How many times the allowance of one address all strangers together have, for TLS handshakes and requests: what the
+    /// machine has to spare. A handshake takes a millisecond of a small one.
+    public var strangers = 5
+    /// How many addresses of clients that have proven themselves are remembered; they are not counted with strangers.
+    public var knownAddresses = 64
+    /// What the kernel keeps of a connection for a client that reads slowly; nil: as much as the kernel likes, which is megabytes.
+    public var sendBufferBytes: Int?
     /// Idle time of a connection between requests.
     public var idleTimeout: TimeAmount = .seconds(60)
 
@@ -45,18 +52,27 @@ public final class HTTPServer: Sendable {
   ) async throws -> HTTPServer {
     var table = ConnectionTable.Limits()
     table.places = ConnectionLimiter.places(atMost: limits.maximumConnections)
+    table.strangers = limits.strangers
+    table.knownAddresses = limits.knownAddresses
     let limiter = ConnectionLimiter(limits: table)
     var heads = NIOHTTPDecoderLimitConfiguration()
     heads.maxHeaderFieldSize = limits.maximumHeadBytes
     heads.maxHeaderListSize = limits.maximumHeadBytes
     let decoding = heads
+    // A channel keeps its buffer as long as it lasts, and thousands of idle WebSockets may be there; what is larger comes in
+    // several pieces.
+    let receiving = FixedSizeRecvByteBufferAllocator(capacity: 256)
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .serverChannelOption(.backlog, value: 512)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.maxMessagesPerRead, value: 4)
+      .childChannelOption(.recvAllocator, value: receiving)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          if let bytes = limits.sendBufferBytes {
+            try channel.syncOptions?.setOption(.socketOption(.so_sndbuf), value: SocketOptionValue(bytes))
+          }
           let limiterHandler = ConnectionLimiterHandler(limiter: limiter)
           try limiterHandler.enter(channel)
           let size = RequestSizeHandler(maximumBytes: limits.maximumHeadBytes + limits.maximumBodyBytes)

@@ -29,7 +29,7 @@ final class TLSHandler: ChannelDuplexHandler {
   private let connection: TLSConnection
   private var state: State = .opening
   /// Not encrypted yet; those before the mark have been flushed.
-  private var writes = MarkedCircularBuffer<(data: ByteBuffer, promise: EventLoopPromise<Void>?)>(initialCapacity: 4)
+  private var writes = MarkedCircularBuffer<(data: ByteBuffer, promise: EventLoopPromise<Void>?)>(initialCapacity: 1)
   /// Whether events are being passed on: a handler that writes or closes meanwhile must not be called again from there.
   private var isPassingOn = false
 

@@ -12,7 +12,8 @@ public struct WebSocketLimits: Sendable {
   /// Burst of frames of any kind, and the interval for one more. An offer with its candidates is about twenty.
   public var frameBurst = 512
   public var frameInterval: Duration = .milliseconds(5)
-  /// Routers drop idle connections after a minute at the earliest.
+  /// A ping is sent when the other side has said nothing by itself for so long. Routers drop idle connections after a minute at
+  /// the earliest.
   public var pingInterval: TimeAmount = .seconds(20)
   /// Consecutive pings after which nothing was received.
   public var maximumUnansweredPings = 2

@@ -28,14 +28,18 @@ final class WebSocketHandler: ChannelInboundHandler {
   /// The fragments received so far of a message.
   private var fragments: (bytes: ByteBuffer, count: Int)?
   private var unansweredPings = 0
+  /// Whether anything but answers to our pings has come since the last one was due: then none is needed.
+  private var isTalking = false
   private var framesReceived: UInt64 = 0
-  private var frames: RateLimiter<Bool>
-  private var timer: Scheduled<Void>?
+  private var frames: TokenBucket
+  /// A callback, not a task: it takes a fraction of the memory.
+  private var nextPing: NIOScheduledCallback?
+  private var patience: Scheduled<Void>?
 
   init(role: Role, limits: WebSocketLimits) {
     self.role = role
     self.limits = limits
-    frames = RateLimiter(burst: limits.frameBurst, interval: limits.frameInterval, maximumKeys: 1)
+    frames = TokenBucket(burst: limits.frameBurst, interval: limits.frameInterval)
   }
 
   // MARK: - Calls
@@ -115,11 +119,12 @@ final class WebSocketHandler: ChannelInboundHandler {
       return close(.protocolError, reason: "")
     }
     // Includes pings: each needs a pong, and a peer that reads none must not make us buffer them without limit.
-    guard frames.admit(true, now: ConnectionLimiter.now) == .admitted, context.channel.isWritable else {
+    guard frames.admit(now: ConnectionLimiter.now) == .admitted, context.channel.isWritable else {
       return close(.policyViolation, reason: "too many frames in a short time")
     }
     unansweredPings = 0
     framesReceived &+= 1
+    if frame.opcode != .pong { isTalking = true }
     switch frame.opcode {
     case .text: receiveText(frame)
     case .continuation: receiveContinuation(frame)
@@ -176,26 +181,21 @@ final class WebSocketHandler: ChannelInboundHandler {
   private func beginClosing(_ closure: WebSocketClosure, context: ChannelHandlerContext) {
     state = .closing(closure)
     fragments = nil
-    timer?.cancel()
+    nextPing?.cancel()
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    timer = context.eventLoop.assumeIsolated().scheduleTask(in: limits.closeTimeout) {
+    patience = context.eventLoop.assumeIsolated().scheduleTask(in: limits.closeTimeout) {
       bound.value.close(promise: nil)
     }
   }
 
   private func schedulePing(context: ChannelHandlerContext) {
-    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-    timer = context.eventLoop.assumeIsolated().scheduleTask(in: limits.pingInterval) {
-      let (handler, context) = bound.value
-      guard handler.unansweredPings < handler.limits.maximumUnansweredPings else { return context.close(promise: nil) }
-      handler.unansweredPings += 1
-      handler.write(.ping, ByteBuffer(), context: context)
-      handler.schedulePing(context: context)
-    }
+    // Fails once the loop has ended, and the channel with it.
+    nextPing = try? context.eventLoop.assumeIsolated().scheduleCallback(in: limits.pingInterval, handler: self)
   }
 
   private func finish() {
-    timer?.cancel()
+    nextPing?.cancel()
+    patience?.cancel()
     context = nil
     let closure: WebSocketClosure
     switch state {
@@ -207,5 +207,20 @@ final class WebSocketHandler: ChannelInboundHandler {
     let ended = connection
     connection = nil
     ended?.onClose(closure)
+  }
+}
+
+extension WebSocketHandler: NIOScheduledCallbackHandler {
+  /// A ping is due.
+  func handleScheduledCallback(eventLoop: some EventLoop) {
+    guard case .open = state, let context else { return }
+    if isTalking {
+      isTalking = false
+    } else {
+      guard unansweredPings < limits.maximumUnansweredPings else { return context.close(promise: nil) }
+      unansweredPings += 1
+      write(.ping, ByteBuffer(), context: context)
+    }
+    schedulePing(context: context)
   }
 }

@@ -34,8 +34,8 @@ public final class WebSocketRooms: @unchecked Sendable {
     self.rooms = rooms
   }
 
-  /// How many children are there, and how many connections.
-  public var occupancy: (hosts: Int, connections: Int) {
+  /// How many children are there, how many connections and rooms.
+  public var occupancy: (hosts: Int, connections: Int, rooms: Int) {
     eventLoop.preconditionInEventLoop()
     return rooms.occupancy
   }

@@ -1,8 +1,8 @@
 public import Wire
 
-/// Token buckets by key, to limit how fast attempts may come. A bucket is stored as the time at which it will be full
-/// again (the generic cell rate algorithm), so it needs no timer. At `maximumKeys` the key nearest to full is forgotten.
-public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
+/// A token bucket, to limit how fast attempts may come: stored as the time at which it will be full again (the generic cell
+/// rate algorithm), so it needs no timer.
+public struct TokenBucket: Sendable {
   public enum Verdict: Hashable, Sendable {
     case admitted
     /// The bucket is empty; the next token comes after this time.
@@ -13,23 +13,50 @@ public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
   public let burst: Int
   /// The time for one token.
   public let interval: Duration
+  /// Nil while it is full.
+  fileprivate var fullAgain: Instant?
+
+  public init(burst: Int, interval: Duration) {
+    precondition(burst > 0 && interval > .zero, "a limit lets something through")
+    self.burst = burst
+    self.interval = interval
+  }
+
+  /// Takes a token, if there is one.
+  public mutating func admit(now: Instant) -> Verdict {
+    let next = max(fullAgain ?? now, now) + interval
+    let wait = next - now - interval * burst
+    guard wait <= .zero else { return .refused(retryAfter: wait) }
+    fullAgain = next
+    return .admitted
+  }
+}
+
+/// Token buckets by key. At `maximumKeys` the key nearest to full is forgotten.
+public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
+  public typealias Verdict = TokenBucket.Verdict
+
+  private let full: TokenBucket
   public let maximumKeys: Int
   private var fullAgain: [Key: Instant] = [:]
 
+  /// - Parameters:
+  ///   - burst: attempts of one key that may come at once.
+  ///   - interval: the time for one more.
   public init(burst: Int, interval: Duration, maximumKeys: Int = 1024) {
-    precondition(burst > 0 && interval > .zero && maximumKeys > 0, "a limit lets something through")
-    self.burst = burst
-    self.interval = interval
+    precondition(maximumKeys > 0, "a limit lets something through")
+    full = TokenBucket(burst: burst, interval: interval)
     self.maximumKeys = maximumKeys
   }
 
   /// Takes a token for `key`, if there is one.
   public mutating func admit(_ key: Key, now: Instant) -> Verdict {
-    let next = max(fullAgain[key] ?? now, now) + interval
-    let wait = next - now - interval * burst
-    guard wait <= .zero else { return .refused(retryAfter: wait) }
+    var bucket = full
+    bucket.fullAgain = fullAgain[key]
+    let verdict = bucket.admit(now: now)
+    guard case .admitted = verdict else { return verdict }
     if fullAgain[key] == nil { makeRoom(now: now) }
-    fullAgain[key] = next
+    fullAgain[key] = bucket.fullAgain
     return .admitted
   }
 

@@ -7,19 +7,35 @@ struct Room: Sendable {
     var until: Instant
   }
 
-  var clients: [String: RoomConnectionID] = [:]
+  private let name: String
+  /// Apart from the clients: most rooms of a server that many children share have a host alone.
+  var host: RoomConnectionID?
+  private var clients: [String: RoomConnectionID] = [:]
   /// The signed presence of a host elsewhere, while it is there.
   var presence: String?
   private var waiting: [String: [Waiting]] = [:]
   /// Kept when nobody is in it.
   let isPermanent: Bool
 
-  init(clients: [String: RoomConnectionID] = [:], isPermanent: Bool = false) {
-    self.clients = clients
+  init(name: String, host: RoomConnectionID? = nil, isPermanent: Bool = false) {
+    self.name = name
+    self.host = host
     self.isPermanent = isPermanent
   }
 
-  var isEmpty: Bool { !isPermanent && clients.isEmpty && waiting.isEmpty }
+  /// The connection of a client; the host has the room's name.
+  subscript(client: String) -> RoomConnectionID? {
+    get { client == name ? host : clients[client] }
+    set { if client == name { host = newValue } else { clients[client] = newValue } }
+  }
+
+  /// Without the host.
+  var others: some Collection<RoomConnectionID> { clients.values }
+  /// With the host.
+  var count: Int { clients.count + (host == nil ? 0 : 1) }
+
+  var isWaiting: Bool { !waiting.isEmpty }
+  var isEmpty: Bool { !isPermanent && count == 0 && waiting.isEmpty }
 
   /// When the first message expires.
   var deadline: Instant? { waiting.values.compactMap { $0.first?.until }.min() }

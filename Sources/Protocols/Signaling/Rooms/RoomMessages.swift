@@ -139,7 +139,10 @@ public struct RoomError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Limits for one client, for one room and for all together.
 public struct RoomLimits: Sendable {
+  /// Whose host is at another end of a connection.
   public var maximumRooms = 1024
+  /// Others: of parents whose child is not here, and of strangers.
+  public var maximumRoomsWithoutHost = 4096
   public var maximumConnections = 64
   /// Connections from one address that nobody has vouched for. A household behind one router has fewer; one more closes
   /// the oldest.

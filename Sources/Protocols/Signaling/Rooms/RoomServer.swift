@@ -52,11 +52,17 @@ public struct RoomServer: Sendable {
   private var random: any RandomNumberGenerator & Sendable
   private var rate: RateLimiter<RoomConnectionID>
   private var connections: [RoomConnectionID: Connection] = [:]
-  /// Connections that nobody has vouched for, with their addresses.
+  /// Connections that nobody has vouched for, with their addresses. No others have a deadline.
   private var unvouched: [RoomConnectionID: IPAddress?] = [:]
+  /// The same by address, the oldest first: at most `maximumUnvouchedPerAddress` each.
+  private var strangers: [IPAddress?: [RoomConnectionID]] = [:]
   /// Connections of hosts in this process.
   private var permanent: Set<RoomConnectionID> = []
   private var rooms: [String: Room] = [:]
+  /// Rooms whose host is here, at another end of a connection.
+  private var hosted = 0
+  /// Rooms with messages for clients that are not here.
+  private var waitingRooms: Set<String> = []
   private var waitingBytes = 0
   /// When to call `handleTimeout`; not later than the first time-out.
   public private(set) var nextDeadline: Instant?
@@ -82,7 +88,7 @@ public struct RoomServer: Sendable {
     let member = Member(room: room, client: room, challenge: makeChallenge())
     connections[host] = .registered(member, until: nil)
     permanent.insert(host)
-    rooms[room] = Room(clients: [room: host], isPermanent: true)
+    rooms[room] = Room(name: room, host: host, isPermanent: true)
   }
 
   /// A client has connected. When there are too many, the oldest connection without a vouch is closed, of the address that
@@ -92,13 +98,13 @@ public struct RoomServer: Sendable {
   /// - Parameter address: nil when unknown; all such connections count as one address.
   public mutating func connect(_ id: RoomConnectionID, from address: IPAddress? = nil, now: Instant) -> [RoomAction] {
     var actions: [RoomAction] = []
-    let others = Dictionary(grouping: unvouched.keys) { unvouched[$0] ?? nil }
-    if let ours = others[address], ours.count >= limits.maximumUnvouchedPerAddress {
-      actions = giveWay(ours)
+    if let ours = strangers[address], ours.count >= limits.maximumUnvouchedPerAddress {
+      actions = giveWay(ours.first)
     } else if connections.count - permanent.count >= limits.maximumConnections {
       // Hash order must not decide between addresses with the same count.
-      let most = others.values.map(\.count).max() ?? 0
-      actions = giveWay(others.values.filter { $0.count == most }.joined())
+      let most = strangers.values.map(\.count).max() ?? 0
+      actions = giveWay(
+        strangers.values.lazy.filter { $0.count == most }.compactMap(\.first).min { $0.number < $1.number })
       guard !actions.isEmpty else {
         return [.close(id, RoomError(.full, "the server's limit of connections is reached"))]
       }
@@ -106,13 +112,21 @@ public struct RoomServer: Sendable {
     let deadline = now + limits.registrationTime
     connections[id] = .fresh(until: deadline)
     unvouched[id] = .some(address)
+    // Numbers grow, so the last is the newest.
+    strangers[address, default: []].append(id)
     wake(at: deadline)
     return actions
   }
 
-  /// Numbers grow, so the smallest is the oldest.
-  private mutating func giveWay(_ ids: some Sequence<RoomConnectionID>) -> [RoomAction] {
-    guard let oldest = ids.min(by: { $0.number < $1.number }) else { return [] }
+  /// The connection is no stranger's any more, or is gone.
+  private mutating func forgetStranger(_ id: RoomConnectionID) {
+    guard let address = unvouched.removeValue(forKey: id) else { return }
+    strangers[address]?.removeAll { $0 == id }
+    if strangers[address]?.isEmpty ?? false { strangers[address] = nil }
+  }
+
+  private mutating func giveWay(_ oldest: RoomConnectionID?) -> [RoomAction] {
+    guard let oldest else { return [] }
     return close(oldest, RoomError(.full, "nobody has vouched for this client, and others need its place"))
   }
 
@@ -120,15 +134,16 @@ public struct RoomServer: Sendable {
   @discardableResult
   public mutating func disconnect(_ id: RoomConnectionID) -> [RoomAction] {
     guard !permanent.contains(id), let connection = connections.removeValue(forKey: id) else { return [] }
-    unvouched[id] = nil
+    forgetStranger(id)
     rate.forgive(id)
     // A host that was not accepted has no place in its room.
-    guard case .registered(let member, _) = connection, rooms[member.room]?.clients[member.client] == id else {
+    guard case .registered(let member, _) = connection, rooms[member.room]?[member.client] == id else {
       return []
     }
-    rooms[member.room]?.clients[member.client] = nil
+    rooms[member.room]?[member.client] = nil
     var actions: [RoomAction] = []
     if member.isHost {
+      hosted -= 1
       rooms[member.room]?.presence = nil
       actions = tell(member.room, .presence(nil))
     }
@@ -163,7 +178,7 @@ public struct RoomServer: Sendable {
   /// What only a host may do.
   private mutating func command(_ request: RoomRequest, _ id: RoomConnectionID, now: Instant) -> [RoomAction] {
     guard case .registered(let member, _)? = connections[id], member.isHost,
-      rooms[member.room]?.clients[member.room] == id
+      rooms[member.room]?.host == id
     else { return [.send(id, .error(RoomError(.notHost, "only the room's host may do this")))] }
     switch request {
     case .announce(let presence):
@@ -188,30 +203,30 @@ public struct RoomServer: Sendable {
   /// - Returns: its connection; nil when it is not here or was vouched for before.
   @discardableResult
   public mutating func vouch(for client: String, in room: String) -> RoomConnectionID? {
-    guard let id = rooms[room]?.clients[client], case .registered(let member, .some)? = connections[id] else {
+    guard let id = rooms[room]?[client], case .registered(let member, .some)? = connections[id] else {
       return nil
     }
     connections[id] = .registered(member, until: nil)
-    unvouched[id] = nil
+    forgetStranger(id)
     return id
   }
 
   /// The host that the room has at another end of a connection; nil without one.
   public func remoteHost(of room: String) -> RoomConnectionID? {
-    rooms[room].flatMap { $0.isPermanent ? nil : $0.clients[room] }
+    rooms[room].flatMap { $0.isPermanent ? nil : $0.host }
   }
 
-  /// How many rooms have their host, and how many connections there are.
-  public var occupancy: (hosts: Int, connections: Int) {
-    (rooms.count { $0.value.clients[$0.key] != nil }, connections.count)
+  /// How many rooms have their host, how many connections and rooms there are.
+  public var occupancy: (hosts: Int, connections: Int, rooms: Int) {
+    (hosted + permanent.count, connections.count, rooms.count)
   }
 
   /// A client that is registered in this room; nil once it is gone.
-  public func connection(of client: String, in room: String) -> RoomConnectionID? { rooms[room]?.clients[client] }
+  public func connection(of client: String, in room: String) -> RoomConnectionID? { rooms[room]?[client] }
 
   /// The host rejects this client.
   public mutating func dismiss(_ client: String, from room: String, reason: String) -> [RoomAction] {
-    guard let id = rooms[room]?.clients[client], !permanent.contains(id) else { return [] }
+    guard let id = rooms[room]?[client], !permanent.contains(id) else { return [] }
     return close(id, RoomError(.refused, reason))
   }
 
@@ -219,19 +234,21 @@ public struct RoomServer: Sendable {
   public mutating func handleTimeout(now: Instant) -> [RoomAction] {
     guard let due = nextDeadline, due <= now else { return [] }
     var actions: [RoomAction] = []
-    for (id, connection) in connections {
-      guard let deadline = connection.deadline, deadline <= now else { continue }
+    for id in unvouched.keys {
+      guard let connection = connections[id], let deadline = connection.deadline, deadline <= now else { continue }
       if case .fresh = connection {
         actions += close(id, RoomError(.timeout, "no registration in time"))
       } else {
         actions += close(id, RoomError(.timeout, "no valid offer in time"))
       }
     }
-    for name in rooms.keys {
+    for name in waitingRooms {
       waitingBytes -= rooms[name]?.expire(now: now) ?? 0
+      if rooms[name]?.isWaiting != true { waitingRooms.remove(name) }
       removeIfEmpty(name)
     }
-    nextDeadline = (connections.values.compactMap(\.deadline) + rooms.values.compactMap(\.deadline)).min()
+    let left = unvouched.keys.compactMap { connections[$0]?.deadline }
+    nextDeadline = (left + waitingRooms.compactMap { rooms[$0]?.deadline }).min()
     return actions
   }
 
@@ -243,32 +260,36 @@ public struct RoomServer: Sendable {
     guard Self.isName(name), Self.isName(client) else {
       return [.send(id, .error(RoomError(.badName, "names are 1 to 64 letters, digits, hyphens and underscores")))]
     }
-    var room: Room
-    if let known = rooms[name] {
-      room = known
-    } else {
-      guard hosts?.mayHost(name) ?? false else {
-        return [.send(id, .error(RoomError(.noSuchRoom, "there is no room of this name here")))]
-      }
-      guard rooms.count < limits.maximumRooms else { return close(id, RoomError(.full, "too many rooms")) }
-      room = Room()
+    guard rooms[name] != nil || hosts?.mayHost(name) ?? false else {
+      return [.send(id, .error(RoomError(.noSuchRoom, "there is no room of this name here")))]
     }
     // Whoever names itself as the room does has no place in it before it has proven to be the host.
-    if client == name, !room.isPermanent { return registerHost(id, room: name, now: now) }
+    if client == name, rooms[name]?.isPermanent != true { return registerHost(id, room: name, now: now) }
+    // Rooms without a host are not counted against those with one, or strangers could keep a child out.
+    guard rooms[name] != nil || rooms.count - hosted < limits.maximumRoomsWithoutHost else {
+      return close(id, RoomError(.full, "too many rooms"))
+    }
+    var room = rooms[name] ?? Room(name: name)
     var actions: [RoomAction] = []
-    if let older = room.clients[client], older != id {
+    if let older = room[client], older != id {
       guard !permanent.contains(older) else {
         return [.send(id, .error(RoomError(.nameTaken, "this is the host's name")))]
       }
       // The older connection is probably dead: its client has changed networks.
       actions = close(older, RoomError(.replaced, "the client has registered again"))
       // With its last client the room may have gone.
-      room = rooms[name] ?? Room()
+      room = rooms[name] ?? Room(name: name)
     }
-    guard room.clients[client] == id || room.clients.count < limits.maximumClientsPerRoom else {
-      return actions + close(id, RoomError(.full, "the room is full"))
+    if room[client] != id, room.count >= limits.maximumClientsPerRoom {
+      // As with connections: the newest, which may be a parent's, is the last to go.
+      let strangers = room.others.filter { unvouched[$0] != nil }
+      guard let oldest = strangers.min(by: { $0.number < $1.number }) else {
+        return actions + close(id, RoomError(.full, "the room is full"))
+      }
+      actions += giveWay(oldest)
+      room = rooms[name] ?? Room(name: name)
     }
-    room.clients[client] = id
+    room[client] = id
     let waiting = room.takeWaiting(for: client, now: now)
     rooms[name] = room
     waitingBytes -= waiting.bytes
@@ -279,7 +300,7 @@ public struct RoomServer: Sendable {
       if case .registered(_, let until)? = connections[id] { until } else { limits.vouchingTime.map { now + $0 } }
     connections[id] = .registered(Member(room: name, client: client, challenge: challenge), until: deadline)
     // Where no host vouches, registering is enough.
-    if let deadline { wake(at: deadline) } else { unvouched[id] = nil }
+    if let deadline { wake(at: deadline) } else { forgetStranger(id) }
     var registration = RoomRegistration(
       room: name, client: client, isInitiator: client != name, challenge: challenge,
       host: room.isPermanent ? .here : room.presence.map { .elsewhere(presence: $0) } ?? .absent)
@@ -295,7 +316,7 @@ public struct RoomServer: Sendable {
 
   /// A host from elsewhere; it has until the end of its registration to prove what it is.
   private mutating func registerHost(_ id: RoomConnectionID, room: String, now: Instant) -> [RoomAction] {
-    guard rooms[room]?.clients[room] != id else {
+    guard rooms[room]?.host != id else {
       return [.send(id, .error(RoomError(.alreadyRegistered, "this is the room's host already")))]
     }
     let member = Member(room: room, client: room, challenge: makeChallenge())
@@ -311,7 +332,7 @@ public struct RoomServer: Sendable {
   private mutating func prove(
     _ proof: String, _ presence: String, _ member: Member, _ id: RoomConnectionID, now: Instant
   ) -> [RoomAction] {
-    guard let hosts, member.isHost, !permanent.contains(id), rooms[member.room]?.clients[member.room] != id else {
+    guard let hosts, member.isHost, !permanent.contains(id), rooms[member.room]?.host != id else {
       return [.send(id, .error(RoomError(.notHost, "only the room's host may do this")))]
     }
     do throws(RoomError) {
@@ -321,16 +342,15 @@ public struct RoomServer: Sendable {
       return close(id, error)
     }
     var actions: [RoomAction] = []
-    if let older = rooms[member.room]?.clients[member.room] {
+    if let older = rooms[member.room]?.host {
       // It is probably dead: its child has changed networks.
       actions = close(older, RoomError(.replaced, "the child has registered again"))
     }
-    guard rooms[member.room] != nil || rooms.count < limits.maximumRooms else {
-      return actions + close(id, RoomError(.full, "too many rooms"))
-    }
+    guard hosted < limits.maximumRooms else { return actions + close(id, RoomError(.full, "too many rooms")) }
+    hosted += 1
     connections[id] = .registered(member, until: nil)
-    unvouched[id] = nil
-    rooms[member.room, default: Room()].clients[member.room] = id
+    forgetStranger(id)
+    rooms[member.room, default: Room(name: member.room)].host = id
     rooms[member.room]?.presence = presence
     actions.append(.send(id, .proved(iceServers: iceServers(member.room, now))))
     actions += tell(member.room, .presence(presence))
@@ -341,7 +361,7 @@ public struct RoomServer: Sendable {
 
   /// To every client of the room but its host.
   private func tell(_ name: String, _ reply: RoomReply) -> [RoomAction] {
-    let clients = rooms[name]?.clients.filter { $0.key != name }.values.sorted { $0.number < $1.number } ?? []
+    let clients = rooms[name]?.others.sorted { $0.number < $1.number } ?? []
     return clients.map { .send($0, reply) }
   }
 
@@ -359,17 +379,19 @@ public struct RoomServer: Sendable {
     guard bytes <= limits.maximumMessageBytes else {
       return [.send(id, .error(RoomError(.messageTooLarge, "over \(limits.maximumMessageBytes) bytes")))]
     }
-    let delivery = RoomDelivery(from: member.client, message: message, challenge: member.challenge)
-    if let recipient = rooms[member.room]?.clients[client] { return [.send(recipient, .message(delivery))] }
-    // A stranger's messages are for the host alone, which finds out who it is; none are kept for others.
+    // A stranger's messages are for the host alone, which finds out who it is. Two strangers of whom one writes and the other
+    // does not read would fill memory here.
     guard unvouched[id] == nil || client == member.room else {
       return [.send(id, .error(RoomError(.tooManyWaiting, "the other side is not here")))]
     }
+    let delivery = RoomDelivery(from: member.client, message: message, challenge: member.challenge)
+    if let recipient = rooms[member.room]?[client] { return [.send(recipient, .message(delivery))] }
     let (limits, deadline) = (limits, now + limits.waitingTime)
     guard waitingBytes + bytes <= limits.maximumWaitingBytes,
       rooms[member.room]?.wait(delivery, for: client, until: deadline, limits: limits) == true
     else { return [.send(id, .error(RoomError(.tooManyWaiting, "the other side is not here")))] }
     waitingBytes += bytes
+    waitingRooms.insert(member.room)
     wake(at: deadline)
     return []
   }

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Leans on the door of a rendezvous in one way for some seconds or until SIGTERM, and says what came of it, as attacker.py does to
+a child, whose attacks it knows as well.
+
+Needs nothing but Python, and openssl for `unread`.
+"""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+import json
+import os
+import select
+import socket
+import ssl
+import struct
+import subprocess
+import tempfile
+import time
+from typing import Any, Callable
+
+import attacker
+from attacker import Result, Target, base64url, close_code, frame, read_rest, register, upgrade
+
+
+def half(target: Target) -> Result:
+    """TLS handshakes that stop after the client's first message, and are held."""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    try:
+        target.context.wrap_bio(incoming, outgoing, server_hostname="x").do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    hello = outgoing.read()
+    held: collections.deque[socket.socket] = collections.deque()
+    attempted = 0
+    while target.goes_on:
+        attempted += 1
+        connection = target.tcp()
+        if connection is not None:
+            try:
+                connection.sendall(hello)
+                held.append(connection)
+            except OSError:
+                target.answers["closed"] += 1
+        if len(held) > target.count:
+            held.popleft().close()
+    for connection in held:
+        connection.close()
+    return {"attempted": attempted}
+
+
+def read_text(connection: ssl.SSLSocket) -> str:
+    """The next text message of a server, in one frame."""
+    def exactly(count: int) -> bytes:
+        data = b""
+        while len(data) < count:
+            piece = connection.recv(count - len(data))
+            if not piece:
+                raise OSError("closed")
+            data += piece
+        return data
+
+    while True:
+        first, second = exactly(2)
+        length = second & 127
+        if length == 126:
+            (length,) = struct.unpack("!H", exactly(2))
+        elif length == 127:
+            (length,) = struct.unpack("!Q", exactly(8))
+        payload = exactly(length)
+        if first & 15 == 1:
+            return payload.decode()
+
+
+def command(**members: Any) -> bytes:
+    return frame(1, json.dumps(members).encode())
+
+
+def hold(target: Target, begin: Callable[[int], bytes]) -> Result:
+    """WebSockets that say something once, and are held until they are closed; then others come. Goes on until one has been closed."""
+    held: list[ssl.SSLSocket] = []
+    attempted = 0
+    patience = time.monotonic() + 60
+    while target.goes_on or not target.answers and time.monotonic() < patience:
+        connection = upgrade(target) if target.goes_on and len(held) < target.count else None
+        if connection is not None:
+            attempted += 1
+            try:
+                connection.sendall(begin(attempted))
+                held.append(connection)
+            except OSError:
+                target.answers["closed"] += 1
+                connection.close()
+        wait = 0 if target.goes_on and len(held) < target.count else 0.1
+        readable, _, _ = select.select(held, [], [], wait) if held else ([], [], [])
+        for one in readable:
+            one.settimeout(0.5)
+            try:
+                data = one.recv(65536)
+            except OSError:
+                data = b""
+            if not data or b"\x88" in data:
+                # A frame's head and its payload come one after the other.
+                data += read_rest(one, 0.5) if close_code(data) == "closed" else b""
+                target.answers[close_code(data)] += 1
+                held.remove(one)
+                one.close()
+    for one in held:
+        one.close()
+    return {"attempted": attempted}
+
+
+def mute(target: Target) -> Result:
+    """WebSockets that say nothing."""
+    return hold(target, lambda _: b"")
+
+
+def claims(target: Target) -> Result:
+    """Hosts that never prove it: of the room itself, and of others."""
+    def begin(number: int) -> bytes:
+        name = target.room if number % 2 else os.urandom(8).hex()
+        return command(cmd="register", roomid=name, clientid=name)
+    return hold(target, begin)
+
+
+def rooms(target: Target) -> Result:
+    """Rooms without a host by the thousand, with a message for it in each; the clients go at once, the messages wait."""
+    attempted = 0
+    while target.goes_on:
+        connection = upgrade(target)
+        if connection is None:
+            continue
+        attempted += 1
+        name = os.urandom(8).hex()
+        try:
+            connection.sendall(
+                command(cmd="register", roomid=name, clientid="x") + command(cmd="send", to=name, msg="m" * 1000))  # fmt: skip
+            if "registered" in read_text(connection):
+                target.answers["registered"] += 1
+        except OSError:
+            target.answers["closed"] += 1
+        connection.close()
+    return {"attempted": attempted}
+
+
+def offers(target: Target) -> Result:
+    """Offers to the child, as if from its paired parent: the parent's id, a signature that is none."""
+    header = base64url(json.dumps({"alg": "ES256", "kid": target.parent}).encode())
+    attempted = 0
+    while target.goes_on:
+        connection = upgrade(target)
+        if connection is None:
+            continue
+        try:
+            connection.settimeout(5)
+            connection.sendall(register(target, f"x{attempted}"))
+            for _ in range(20):
+                attempted += 1
+                payload = {
+                    "type": "offer", "from": target.parent, "to": target.room, "session": base64url(os.urandom(16)),
+                    "challenge": base64url(os.urandom(16)), "revision": 0, "sdp": "v=0\r\n" + "a=x\r\n" * 500,
+                }  # fmt: skip
+                text = f"{header}.{base64url(json.dumps(payload).encode())}.{base64url(os.urandom(64))}"
+                connection.sendall(command(cmd="send", to=target.room, msg=text))
+            target.answers[close_code(read_rest(connection, 2))] += 1
+        except OSError:
+            target.answers["closed"] += 1
+        connection.close()
+    return {"attempted": attempted}
+
+
+class Identity:
+    """A key that nobody knows, made with openssl: any child's is as good at a rendezvous that is open to all."""
+
+    def __init__(self, folder: str):
+        self.file = f"{folder}/key.pem"
+        self.openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", self.file)
+        self.public = self.openssl("ec", "-in", self.file, "-pubout", "-outform", "DER")
+        self.id = hashlib.sha256(self.public).hexdigest()[:16]
+
+    @staticmethod
+    def openssl(*arguments: str, data: bytes = b"") -> bytes:
+        return subprocess.run(["openssl", *arguments], input=data, capture_output=True, check=True).stdout
+
+    def signed(self, payload: dict[str, Any]) -> str:
+        """A compact JWS (RFC 7515), ES256."""
+        text = ".".join(base64url(json.dumps(part).encode()) for part in ({"alg": "ES256", "kid": self.id}, payload))
+        der = self.openssl("dgst", "-sha256", "-sign", self.file, data=text.encode())
+        # A SEQUENCE of two INTEGERs, each shorter than 128 bytes.
+        length = der[3]
+        r, s = der[4 : 4 + length], der[6 + length :]
+        return f"{text}.{base64url(b''.join(number.lstrip(bytes(1)).rjust(32, bytes(1)) for number in (r, s)))}"
+
+
+def unread(target: Target) -> Result:
+    """A child of the attacker's own, with clients that it vouches for and that read nothing of what it sends them."""
+    attempted = 0
+    with tempfile.TemporaryDirectory() as folder:
+        identity = Identity(folder)
+        while target.goes_on:
+            host, clients = upgrade(target), []
+            if host is None:
+                continue
+            try:
+                host.settimeout(10)
+                host.sendall(command(cmd="register", roomid=identity.id, clientid=identity.id))
+                challenge = json.loads(read_text(host))["registered"]["challenge"]
+                proof = identity.signed({
+                    "type": "host", "from": identity.id, "server": target.host, "challenge": challenge,
+                    "key": base64url(identity.public)})  # fmt: skip
+                host.sendall(command(cmd="prove", proof=proof, presence="p"))
+                assert "proved" in read_text(host)
+                for number in range(target.count):
+                    client = upgrade(target)
+                    if client is None:
+                        continue
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                    client.sendall(command(cmd="register", roomid=identity.id, clientid=f"x{number}"))
+                    assert "registered" in read_text(client)
+                    host.sendall(command(cmd="vouch", client=f"x{number}"))
+                    clients.append(client)
+                message, sent = "m" * 60_000, 0
+                while target.goes_on:
+                    for number in range(len(clients)):
+                        host.sendall(command(cmd="send", to=f"x{number}", msg=message))
+                        attempted, sent = attempted + 1, sent + 1
+                        # What the server takes of one connection: a burst, then so many a second.
+                        time.sleep(0.021 if sent > 100 else 0)
+            except (OSError, AssertionError):
+                target.answers["closed"] += 1
+            for one in [host, *clients]:
+                one.close()
+    return {"attempted": attempted}
+
+
+ATTACKS: dict[str, Callable[[Target], Result]] = attacker.ATTACKS | {
+    "half": half, "mute": mute, "claims": claims, "rooms": rooms, "offers": offers, "unread": unread,
+}  # fmt: skip
+COUNTS = attacker.COUNTS | {"half": 500, "mute": 200, "claims": 200, "unread": 40}
+
+if __name__ == "__main__":
+    attacker.main(ATTACKS, COUNTS)
