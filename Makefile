@@ -117,7 +117,7 @@ test-faults: setup-faults $(PAGES) ## breaks things on purpose, measures when so
 	@$(SUDO) $(PYTHON) Tests/Faults/run $(if $(QUICK),--quick) $(addprefix --row ,$(ROW)) --json $(BUILD)/faults.json
 
 AWAY_PROGRAMS := --child $(BUILD)/debug/cradle-child --parent $(BUILD)/debug/cradle-parent
-test-away: setup-test ## tries every pair of home networks with real servers, in network namespaces (11 min)
+test-away: setup-test ## tries every pair of home networks with real servers, in network namespaces (20 min)
 	swift build --product cradle-child
 	swift build --product cradle-parent
 	swift build --product cradle-rendezvous
@@ -126,6 +126,7 @@ test-away: setup-test ## tries every pair of home networks with real servers, in
 	@$(SUDO) $(PYTHON) Tests/Away/matrix.py $(AWAY_PROGRAMS)
 	@$(SUDO) $(VENV)/bin/python Tests/Away/guest.py --child $(BUILD)/debug/cradle-child
 	@$(SUDO) $(PYTHON) Tests/Away/meeting.py $(AWAY_PROGRAMS) --rendezvous $(BUILD)/debug/cradle-rendezvous
+	@$(SUDO) $(PYTHON) Tests/Away/moves.py $(AWAY_PROGRAMS) --rendezvous $(BUILD)/debug/cradle-rendezvous
 	@$(SUDO) $(PYTHON) Tests/Away/one_port.py $(AWAY_PROGRAMS) --rendezvous $(BUILD)/debug/cradle-rendezvous
 	@$(SUDO) $(PYTHON) Tests/Away/renewal.py $(AWAY_PROGRAMS)
 

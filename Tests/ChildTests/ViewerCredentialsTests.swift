@@ -13,7 +13,7 @@ import Wire
   private func session(_ origin: ViewerSession.Origin, _ permissions: Permissions) -> ViewerSession {
     ViewerSession(
       peer: PeerID(number: 1), origin: origin, name: "x", permissions: permissions, camera: 0, hasPictureTrack: true,
-      hasSoundTrack: true, since: .zero)
+      hasSoundTrack: true, since: .zero, reach: .localNetwork)
   }
 
   /// The whole way with real stores and dates that the test sets.

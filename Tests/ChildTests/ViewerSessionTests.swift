@@ -12,7 +12,7 @@ import Wire
     ViewerSession(
       peer: PeerID(number: number), origin: .paired(PairedSessionID(parent: parent, session: "\(number)")),
       name: "Phone", permissions: [.view, .listen], camera: 0, hasPictureTrack: true, hasSoundTrack: false,
-      since: at(Double(since)))
+      since: at(Double(since)), reach: .localNetwork)
   }
 
   private func at(_ seconds: Double) -> Instant { Instant.zero + .milliseconds(Int(seconds * 1000)) }

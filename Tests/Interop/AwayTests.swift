@@ -58,6 +58,11 @@ extension RealPeers {
       #expect(output.contains("\(rows.count) of \(rows.count) as expected"), Comment(rawValue: output))
     }
 
+    @Test func aSessionGoesOnWhenTheChildsRouterBeginsAnewWithAnotherAddress() throws {
+      let (output, log, status) = try run("moves.py", ["--rendezvous", Self.rendezvous, "child-public-address"])
+      #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))
+    }
+
     /// HAProxy, coturn and the meeting place behind one address, with the configurations that we ship.
     @Test func meetingPlaceAndRelayShareOnePort443() throws {
       let (output, log, status) = try run("one_port.py", ["--rendezvous", Self.rendezvous])

@@ -86,6 +86,18 @@ import Wire
     #expect(parent.session.connectionLost().isEmpty && parent.session.isOpen)
   }
 
+  /// The child's router has begun anew: the meeting place has lost the child, and what was sent to it meanwhile.
+  @Test func aRestartIsMadeAgainWhenTheChildIsBackAtTheMeetingPlace() {
+    var (lab, node) = Self.pairedLab()
+    var parent = LabParent(node, 1, in: &lab)
+    parent.watch(in: &lab)
+    #expect(parent.session.receive(.presence("renewed"), now: lab.now).isEmpty)
+    parent.toRoom = { _ in [] }
+    parent.perform(parent.session.restartICE(SignalingLab.fragment, now: lab.now), in: &lab)
+    #expect(parent.session.receive(.presence(nil), now: lab.now).isEmpty)
+    #expect(parent.session.receive(.presence("back"), now: lab.now) == [.attached])
+  }
+
   /// The parent's network has changed: its old connection is dead, and nobody has told the room.
   @Test func anOpenSessionGoesOnOverAnotherConnection() throws {
     var (lab, node) = Self.pairedLab()

@@ -108,6 +108,11 @@ final class MeetingBoard: @unchecked Sendable {
     for entry in entries { entry.host?.addressesChanged(own) }
   }
 
+  /// Whether the places still reach us has become doubtful.
+  func verify() {
+    for entry in entries { entry.host?.verify() }
+  }
+
   /// Leaves all places.
   func close() {
     renewal.cancel()

@@ -39,6 +39,9 @@ final class SignalService: @unchecked Sendable {
       case .ended(let session): self?.ended(session)
       case .connection(let session, .localCandidate(let candidate)): self?.found(candidate, for: session)
       case .connection(let session, .localCandidatesComplete): self?.found(nil, for: session)
+      // Perhaps our router has begun anew, and the meeting places no longer reach us either.
+      case .connection(let session, .stateChanged(.disconnected)) where session.reach == .elsewhere:
+        self?.meetings.verify()
       default: break
       }
     }

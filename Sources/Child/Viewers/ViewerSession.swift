@@ -37,6 +37,8 @@ final class ViewerSession: @unchecked Sendable {
   private let hasPictureTrack: Bool
   private let hasSoundTrack: Bool
   let since: Instant
+  /// From where the offer came.
+  let reach: NetworkReach
   /// The connection has been up at least once.
   var isConnected = false
   /// When the connection came up for the first time.
@@ -74,7 +76,7 @@ final class ViewerSession: @unchecked Sendable {
 
   init(
     peer: PeerID, origin: Origin, name: String, permissions: Permissions, camera: Int, hasPictureTrack: Bool,
-    hasSoundTrack: Bool, since: Instant
+    hasSoundTrack: Bool, since: Instant, reach: NetworkReach
   ) {
     self.peer = peer
     self.origin = origin
@@ -84,6 +86,7 @@ final class ViewerSession: @unchecked Sendable {
     self.hasPictureTrack = hasPictureTrack
     self.hasSoundTrack = hasSoundTrack
     self.since = since
+    self.reach = reach
   }
 
   /// This session's id for parents: `viewer` in `hello`, `id` in `state`.

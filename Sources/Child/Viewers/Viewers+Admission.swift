@@ -52,7 +52,7 @@ extension Viewers {
       ViewerSession(
         peer: peer, origin: origin, name: name, permissions: permissions, camera: camera,
         hasPictureTrack: sent.contains { $0.kind == .video }, hasSoundTrack: sent.contains { $0.kind == .audio },
-        since: MonotonicClock.now))
+        since: MonotonicClock.now, reach: reach))
     return answer
   }
 

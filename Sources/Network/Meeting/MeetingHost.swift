@@ -26,6 +26,8 @@ public protocol MeetingHost: AnyObject {
   ///
   /// - Parameter own: the addresses that this machine has now.
   func addressesChanged(_ own: Set<IPAddress>)
+  /// The network seems to have changed beyond this machine: the connection has to show that it lives.
+  func verify()
   /// Leaves the place, so that parents know at once. `done` is called on the event loop when the place has been told, or
   /// cannot be. No event follows.
   func close(then done: @escaping () -> Void)

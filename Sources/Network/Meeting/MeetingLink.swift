@@ -1,3 +1,4 @@
+public import NIOCore
 public import Signaling
 public import Wire
 
@@ -17,6 +18,8 @@ public protocol MeetingLink: AnyObject {
   /// Only once it is open; ignored when the connection is lost. `register` is answered by `registered` with the child's
   /// presence as `host`.
   func send(_ request: RoomRequest)
+  /// The network has changed, so the connection may be dead without a word: it is lost if nothing comes within `limit`.
+  func verify(within limit: TimeAmount)
   /// Nothing is called any more.
   func close()
   /// Our own address of the connection; nil where that is not known.

@@ -35,12 +35,16 @@ final class RoomConnection {
   }
   private var retry = RetryDelay()
   private var retryTimer: Scheduled<Void>?
+  private var verification: Scheduled<Void>?
   /// Where the child was reached at an address of its own.
   private var address: ChildAddress?
   /// Where the child's media comes from since it has moved.
   private var moved: IPAddress?
   /// On a home's network an answer takes a fraction of this, even over bad Wi-Fi.
   private static let signOfLife: TimeAmount = .milliseconds(700)
+  private static let settling: TimeAmount = .milliseconds(300)
+  /// Mobile networks take their time after a change.
+  private static let signOfLifeAfterChange: TimeAmount = .milliseconds(1000)
 
   init(_ child: PairedChild, eventLoop: any EventLoop, notify: @escaping (Event) -> Void) {
     self.child = child
@@ -84,19 +88,29 @@ final class RoomConnection {
     connector?.cancel()
     connector = nil
     retryTimer?.cancel()
+    verification?.cancel()
     timer.cancel()
     release()?.close()
   }
 
   /// A line from an address that is gone never hears of it: it is made anew at once, and so is an attempt that had begun
-  /// before.
+  /// before. Any other has to show that it lives: a VPN may let nothing pass beside it.
   func addressesChanged(_ own: Set<IPAddress>) {
     guard session.isOpen else { return }
     if let line {
-      if let local = line.local, own.contains(local) { return }
+      if let local = line.local, own.contains(local) { return verifyAfterChange() }
       lose()
     }
     reattach()
+  }
+
+  /// Routes and filters follow a new address a moment later.
+  private func verifyAfterChange() {
+    verification?.cancel()
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    verification = loop.scheduleTask(in: Self.settling) {
+      bound.value.line?.verifyConnection(within: Self.signOfLifeAfterChange)
+    }
   }
 
   /// - Parameter remote: where the child's media comes from now; nil if nothing comes.

@@ -78,6 +78,14 @@ final class RoomLine {
     if case .direct(let socket, _) = way { socket.verify(within: limit) }
   }
 
+  /// Gives the line up if nothing comes from the other end of its connection within `limit`, be it the child or a place.
+  func verifyConnection(within limit: TimeAmount) {
+    switch way {
+    case .direct(let socket, _): socket.verify(within: limit)
+    case .meeting(let link, _): link.verify(within: limit)
+    }
+  }
+
   /// Nothing is called any more.
   ///
   /// - Parameter atOnce: its path is gone.

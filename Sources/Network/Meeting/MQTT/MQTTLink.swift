@@ -78,6 +78,9 @@ public final class MQTTLink: MeetingLink {
   /// Not known of a connection that a thread of its own serves.
   public var localAddress: IPAddress? { nil }
 
+  /// The libraries send no sign of life when asked; theirs come by themselves.
+  public func verify(within limit: TimeAmount) {}
+
   public func close() {
     patience?.cancel()
     completion = nil

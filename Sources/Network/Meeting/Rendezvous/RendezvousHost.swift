@@ -43,6 +43,7 @@ public final class RendezvousHost: MeetingHost {
   /// minutes), and to find out that a router has forgotten it all. Whoever comes to meet the child makes the server look
   /// after it.
   private static let interval: TimeAmount = .seconds(120)
+  private static let patienceAfterChange: TimeAmount = .seconds(3)
   /// Mobile networks take up to two seconds.
   private static let patienceForPulse: TimeAmount = .seconds(8)
 
@@ -85,7 +86,7 @@ public final class RendezvousHost: MeetingHost {
     switch state {
     case .registering(let socket), .present(let socket):
       if let local = socket.localAddress?.ip, !own.contains(local) { return again(at: .zero) }
-      socket.verify(within: .seconds(3))
+      socket.verify(within: Self.patienceAfterChange)
     case .connecting(let client):
       client.cancel()
       again(at: .zero)
@@ -93,6 +94,14 @@ public final class RendezvousHost: MeetingHost {
       // What has failed without a network may work with one.
       if !own.isEmpty { again(at: .seconds(1)) }
     case .idle, .closed: break
+    }
+  }
+
+  public func verify() {
+    switch state {
+    case .registering(let socket), .present(let socket): socket.verify(within: Self.patienceAfterChange)
+    case .waiting: again(at: .zero)
+    case .idle, .connecting, .closed: break
     }
   }
 

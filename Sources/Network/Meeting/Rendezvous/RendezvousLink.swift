@@ -57,6 +57,10 @@ public final class RendezvousLink: MeetingLink {
     }
   }
 
+  public func verify(within limit: TimeAmount) {
+    if case .open(let socket, _) = state { socket.verify(within: limit) }
+  }
+
   public func close() {
     defer { state = .closed }
     completion = nil

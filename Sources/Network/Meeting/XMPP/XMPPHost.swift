@@ -69,6 +69,11 @@ public final class XMPPHost: MeetingHost {
     }
   }
 
+  /// What is sent over a connection that is dead ends it soon: the presence that is there already does.
+  public func verify() {
+    announce(presence: presence)
+  }
+
   public func close(then done: @escaping () -> Void) {
     patience?.cancel()
     defer { state = .closed }

@@ -192,6 +192,9 @@ public struct PairedParentSession: Sendable {
     case (.presence(nil), .offering), (.presence(nil), .farewell):
       // The meeting place has looked after the child, and it does not answer there.
       return fail(.absent)
+    case (.presence(.some), .open(_, restartUntil: .some)):
+      // The child was lost to the meeting place as well, and with it our restart.
+      return [.attached]
     case (.vouched(let servers), .offering), (.vouched(let servers), .open):
       return servers.isEmpty ? [] : [.iceServers(servers)]
     case (.registered, _), (.message, _), (.error, _), (.proved, _), (.presence, _), (.vouched, _):
