@@ -34,7 +34,7 @@ FINDING_PACKAGES := avahi-daemon dbus
 # What relays are tried with. It must not run as a service: no test needs that, and it would relay for strangers.
 RELAY_PACKAGES := coturn
 # What meeting places are tried with. Nor must these run as services.
-MEETING_PACKAGES := mosquitto prosody haproxy
+MEETING_PACKAGES := mosquitto mosquitto-clients prosody haproxy
 TEST_PACKAGES := $(VIEWER_PACKAGES) $(RELAY_PACKAGES) $(MEETING_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) $(DESKTOP_PACKAGES) systemd curl openssl ffmpeg chromium firefox-esr \
   iproute2 nftables procps avahi-utils python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 \
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice libnss3-tools
@@ -127,6 +127,8 @@ test-away: setup-test ## tries every pair of home networks with real servers, in
 	@$(SUDO) $(VENV)/bin/python Tests/Away/guest.py --child $(BUILD)/debug/cradle-child
 	@$(SUDO) $(PYTHON) Tests/Away/meeting.py $(AWAY_PROGRAMS) --rendezvous $(BUILD)/debug/cradle-rendezvous
 	@$(SUDO) $(PYTHON) Tests/Away/moves.py $(AWAY_PROGRAMS) --rendezvous $(BUILD)/debug/cradle-rendezvous
+	@$(SUDO) $(PYTHON) Tests/Away/home.py $(AWAY_PROGRAMS) --rendezvous $(BUILD)/debug/cradle-rendezvous
+	@$(SUDO) $(PYTHON) Tests/Away/broker_dump.py $(AWAY_PROGRAMS)
 	@$(SUDO) $(PYTHON) Tests/Away/one_port.py $(AWAY_PROGRAMS) --rendezvous $(BUILD)/debug/cradle-rendezvous
 	@$(SUDO) $(PYTHON) Tests/Away/renewal.py $(AWAY_PROGRAMS)
 
@@ -178,6 +180,7 @@ bench-away: setup-bench ## measures meeting away from home: first pictures with 
 	swift build $(RELEASE) --product cradle-rendezvous
 	@$(SUDO) $(PYTHON) Tests/Away/matrix.py --child $(BUILD)/release/cradle-child --parent $(BUILD)/release/cradle-parent \
 	  --rendezvous $(BUILD)/release/cradle-rendezvous --round-trip 50 --times 5 $(AWAY_FIGURES)
+	@$(SUDO) $(PYTHON) Tests/Away/relay_cost.py --child $(BUILD)/release/cradle-child --parent $(BUILD)/release/cradle-parent
 	@ulimit -n $$(ulimit -Hn) && $(VENV)/bin/python Tests/Benchmarks/rendezvous_bench.py --rendezvous $(BUILD)/release/cradle-rendezvous
 	@$(SUDO) $(PYTHON) Tests/Benchmarks/idle_meeting.py --child $(BUILD)/release/cradle-child --rendezvous $(BUILD)/release/cradle-rendezvous
 

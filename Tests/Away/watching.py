@@ -14,10 +14,10 @@ from ends import Parent
 class Watching:
     """`cradle-parent watch --stats`: one object a second, with the time at which it came."""
 
-    def __init__(self, parent: Parent, seconds: int):
+    def __init__(self, parent: Parent, seconds: int, address: str = "Away", *arguments: str):
         self.began = time.monotonic()
         self.process = subprocess.Popen(
-            parent.watching("Away", "--duration", str(seconds)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            parent.watching(address, "--duration", str(seconds), *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env=parent.environment)  # fmt: skip
         self.lines: list[tuple[float, dict[str, Any]]] = []
         self.said: list[tuple[float, str]] = []

@@ -63,6 +63,16 @@ extension RealPeers {
       #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))
     }
 
+    @Test func atHomeNoServerIsAsked() throws {
+      let (output, log, status) = try run("home.py", ["--rendezvous", Self.rendezvous])
+      #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))
+    }
+
+    @Test func whatPassedABrokerIsOfNoUseToAnybody() throws {
+      let (output, log, status) = try run("broker_dump.py", [])
+      #expect(status == 0, Comment(rawValue: output + log.suffix(3000)))
+    }
+
     /// HAProxy, coturn and the meeting place behind one address, with the configurations that we ship.
     @Test func meetingPlaceAndRelayShareOnePort443() throws {
       let (output, log, status) = try run("one_port.py", ["--rendezvous", Self.rendezvous])
