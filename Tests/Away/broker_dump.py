@@ -77,7 +77,7 @@ def problems(world: Internet, folder: Path, options: argparse.Namespace) -> list
             seen = parent.watch("Away")
             time.sleep(1)
             spy.terminate()
-            spy.wait(5)
+            spy.wait(30)
         lines = [line.split(" ", 1) for line in (folder / "dump").read_text().splitlines()]
         recorded = [(topic, bytes.fromhex(payload)) for topic, payload in lines]
         asked = [(topic, payload) for topic, payload in recorded if topic.endswith("/in")]
