@@ -72,11 +72,12 @@ def problems(world: Internet, folder: Path, options: argparse.Namespace) -> list
             end.connect("symmetric")
         with (folder / "dump").open("wb") as dump:
             spy = subprocess.Popen(
-                [*prefix, "mosquitto_sub", *messages(world, folder), "-u", SPY[0], "-P", SPY[1], "-t", "#", "-F", "%t %x"], stdout=dump)
+                [*prefix, "stdbuf", "-oL", "mosquitto_sub", *messages(world, folder), "-u", SPY[0], "-P", SPY[1], "-t", "#", "-F", "%t %x"], stdout=dump)
             child.wait_until_met()
             seen = parent.watch("Away")
             time.sleep(1)
-            spy.terminate()
+            # Killed: it may have inherited that SIGTERM is blocked.
+            spy.kill()
             spy.wait(30)
         lines = [line.split(" ", 1) for line in (folder / "dump").read_text().splitlines()]
         recorded = [(topic, bytes.fromhex(payload)) for topic, payload in lines]

@@ -117,4 +117,31 @@ import Wire
     network.run(for: .seconds(5))
     #expect(child.agent.selectedPair == nil)
   }
+
+  /// Media comes over the relay until the child has processed the nomination of the direct path.
+  @Test func aRelayThatIsUsedAMomentLongerIsNotReturnedTo() throws {
+    let (network, parent, child) = Self.network()
+    let (host, relay) = (Self.address("10.0.0.1"), Self.address(Self.relay))
+    network.passes = { from, to in from != host && to != host }
+    func receiveMedia(at local: TransportAddress, until isOver: () -> Bool) {
+      for _ in 0..<200 where !isOver() {
+        parent.agent.noteReceived(from: child.addresses[0], to: local, now: network.now)
+        network.drain(parent)
+        network.run(for: .milliseconds(20))
+      }
+    }
+    network.run(for: .seconds(1))
+    let begun = network.now
+    receiveMedia(at: relay) { network.now - begun > .seconds(1) }
+    #expect(parent.agent.selectedPair?.isRelayed == true)
+    network.passes = { _, _ in true }
+    receiveMedia(at: relay) { parent.agent.selectedPair?.isRelayed == false }
+    #expect(parent.agent.selectedPair?.isRelayed == false)
+    let selected = network.now
+    receiveMedia(at: relay) { network.now - selected > .milliseconds(400) }
+    #expect(parent.agent.selectedPair?.isRelayed == false)
+    let followed = network.now
+    receiveMedia(at: host) { network.now - followed > .seconds(1) }
+    #expect(parent.agent.selectedPair?.isRelayed == false && child.agent.selectedPair?.isRelayed == false)
+  }
 }

@@ -78,12 +78,14 @@ extension ICEAgent {
   }
 
   /// Whether the peer sends media on another pair, and no longer on this one: the one that it uses has gone at its end.
+  /// A pair that it has not used yet is given longer: a busy peer may not have followed our nomination.
   /// The controlled side follows to nominated pairs only, lest both sides follow each other in turns.
   func hasLeft(_ index: Int, now: Instant) -> Bool {
     let pair = pairs[index]
     guard pair.lastData != nil || pair.selectedAt != nil else { return false }
     let used = max(pair.lastData ?? .zero, pair.selectedAt ?? .zero)
-    let limit = used + configuration.leftAfter + (pair.currentRoundTripTime ?? .zero) * 2
+    let patience = pair.lastData == nil ? configuration.movedAfter : configuration.leftAfter
+    let limit = used + patience + (pair.currentRoundTripTime ?? .zero) * 2
     return pairs.contains { other in
       guard let data = other.lastData, data > limit, now - data < configuration.weakAfter else { return false }
       return other.id != pair.id && other.generation == generation && other.isUsable(at: now)
