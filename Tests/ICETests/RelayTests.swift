@@ -144,4 +144,26 @@ import Wire
     receiveMedia(at: host) { network.now - followed > .seconds(1) }
     #expect(parent.agent.selectedPair?.isRelayed == false && child.agent.selectedPair?.isRelayed == false)
   }
+
+  /// The child's media comes directly at first, before our own check has got through; we nominate the relay, and it follows.
+  @Test func aDirectPathFromWhichWeCalledThePeerAwayIsTakenWhenItWorks() throws {
+    let (network, parent, child) = Self.network()
+    let (host, relay) = (Self.address("10.0.0.1"), Self.address(Self.relay))
+    network.passes = { from, to in from != host && to != host }
+    for _ in 0..<100 where parent.agent.selectedPair?.nominated != true {
+      network.run(for: .milliseconds(10))
+      parent.agent.noteReceived(from: child.addresses[0], to: host, now: network.now)
+      network.drain(parent)
+    }
+    #expect(parent.agent.selectedPair?.isRelayed == true)
+    for step in 0..<50 {
+      if step == 10 { network.passes = { _, _ in true } }
+      network.run(for: .milliseconds(20))
+      let at = child.agent.selectedPair?.isRelayed == true ? relay : host
+      parent.agent.noteReceived(from: child.addresses[0], to: at, now: network.now)
+      network.drain(parent)
+    }
+    network.run(for: .seconds(1))
+    #expect(parent.agent.selectedPair?.isRelayed == false && child.agent.selectedPair?.isRelayed == false)
+  }
 }

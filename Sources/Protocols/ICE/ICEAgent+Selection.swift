@@ -78,14 +78,17 @@ extension ICEAgent {
   }
 
   /// Whether the peer sends media on another pair, and no longer on this one: the one that it uses has gone at its end.
-  /// A pair that it has not used yet is given longer: a busy peer may not have followed our nomination.
+  /// A pair that it has not used since we chose it is given longer: a busy peer may not have followed our nomination. Nor has
+  /// it left a pair from which our own nomination of another has called it away.
   /// The controlled side follows to nominated pairs only, lest both sides follow each other in turns.
   func hasLeft(_ index: Int, now: Instant) -> Bool {
     let pair = pairs[index]
     guard pair.lastData != nil || pair.selectedAt != nil else { return false }
-    let used = max(pair.lastData ?? .zero, pair.selectedAt ?? .zero)
-    let patience = pair.lastData == nil ? configuration.movedAfter : configuration.leftAfter
-    let limit = used + patience + (pair.currentRoundTripTime ?? .zero) * 2
+    let chosen = max(pair.selectedAt ?? .zero, role == .controlling && pair.nominated ? lastNominationAt : .zero)
+    let used = pair.lastData ?? .zero
+    let patience = used >= chosen ? configuration.leftAfter : configuration.movedAfter
+    let limit = max(used, chosen) + patience + (pair.currentRoundTripTime ?? .zero) * 2
+    if role == .controlling, !pair.nominated, lastNominationAt < limit { return false }
     return pairs.contains { other in
       guard let data = other.lastData, data > limit, now - data < configuration.weakAfter else { return false }
       return other.id != pair.id && other.generation == generation && other.isUsable(at: now)
@@ -122,6 +125,7 @@ extension ICEAgent {
       guard !canImprove || directness(target) == 2 || now >= since + configuration.nominationPatience else { return }
     }
     nominatingID = pairs[target].id
+    lastNominationAt = now
     nominations &+= 1
     pairs[target].nomination = nominations
     sendCheck(target, .nomination, now: now)

@@ -54,6 +54,8 @@ public struct ICEAgent: Sendable {
   var nextCheckAt: Instant = .zero
   /// The pair whose nomination is pending.
   var nominatingID: Int?
+  /// When we nominated a pair last.
+  var lastNominationAt: Instant = .zero
   /// Since when there has been a valid pair but no nominated one.
   var firstValidAt: Instant?
   /// How often we have nominated a pair.
