@@ -252,22 +252,23 @@ ROWS: dict[str, Callable[[World], dict[str, Any]]] = {
 }
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+def run_rows(description: str, rows: dict[str, Callable[[World], dict[str, Any]]]) -> int:
+    """A command's whole work: those of the rows that its arguments name, or all. The exit status."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--child", required=True)
     parser.add_argument("--parent", required=True)
     parser.add_argument("--rendezvous", required=True)
     parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(rows))
     options = parser.parse_args()
-    if unknown := set(options.rows) - set(ROWS):
+    if unknown := set(options.rows) - set(rows):
         parser.error(f"no row {', '.join(sorted(unknown))}")
     results: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory(prefix="cradle-away-") as temporary, Internet(is_forwarded=False) as internet:
         world = World(options, Path(temporary), internet)
         try:
-            for name in options.rows or ROWS:
-                result = ROWS[name](world)
+            for name in options.rows or rows:
+                result = rows[name](world)
                 results[name] = result
                 said = result.pop("said", None)
                 print(f"{'ok   ' if result['ok'] else 'WRONG'} {name}: {json.dumps(result)}", flush=True)
@@ -286,4 +287,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_rows(__doc__.split("\n", 1)[0], ROWS))

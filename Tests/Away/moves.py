@@ -8,18 +8,14 @@ same session, and with nobody's help. Needs root, nftables and coturn. Prints a 
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from internet import Internet, Side, join, rules, run
-from meeting import HOME, World
+from internet import Side, join, rules, run
+from meeting import HOME, World, run_rows
 from watching import Watching
 
 #: Seconds until there is sound again.
@@ -142,35 +138,5 @@ ROWS: dict[str, Callable[[World], dict[str, Any]]] = {
 }
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--child", required=True)
-    parser.add_argument("--parent", required=True)
-    parser.add_argument("--rendezvous", required=True)
-    parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
-    options = parser.parse_args()
-    if unknown := set(options.rows) - set(ROWS):
-        parser.error(f"no row {', '.join(sorted(unknown))}")
-    results: dict[str, dict[str, Any]] = {}
-    with tempfile.TemporaryDirectory(prefix="cradle-away-") as temporary, Internet(is_forwarded=False) as internet:
-        world = World(options, Path(temporary), internet)
-        try:
-            for name in options.rows or ROWS:
-                seen = results[name] = ROWS[name](world)
-                figures = {key: value for key, value in seen.items() if key not in ("ok", "said")}
-                print(f"{'ok   ' if seen['ok'] else 'WRONG'} {name}: {figures}", flush=True)
-                if not seen["ok"]:
-                    print(f"  the parent said: {seen['said']}", flush=True)
-        finally:
-            world.close()
-        if not all(seen["ok"] for seen in results.values()):
-            for log in world.logs:
-                print(log.read_text("utf-8", "replace")[-3000:], file=sys.stderr)
-    if options.json:
-        Path(options.json).write_text(json.dumps(results, indent=1))
-    return 0 if all(seen["ok"] for seen in results.values()) else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_rows(__doc__.split("\n", 1)[0], ROWS))
