@@ -130,8 +130,11 @@ class Pushes(Edges):
             raise browsers.BrowserError(f"not as it should be: {message}")
         return message
 
+    def child_status(self) -> dict[str, Any]:
+        return dict(json.loads(self.child.output("status", "--json")))
+
     def status(self) -> list[dict[str, Any]]:
-        return list(json.loads(self.child.output("status", "--json")).get("pushes") or [])
+        return list(self.child_status().get("pushes") or [])
 
     def states(self) -> None:
         """Why the switch is not to be had, each with its reason."""
@@ -293,6 +296,8 @@ class Pushes(Edges):
             return not self.status() and not json.loads((self.state / "push.json").read_text())["subscriptions"]
 
         self.camera.touch()
+        # The child tries it again after some seconds; until then the alarm rings over the settings.
+        self.wait_for("the camera", lambda: self.child_status()["cameras"][0]["state"] == "running")
         self.wait_live(phone)
         phone.wait("no alarm", "!document.querySelector('dialog.alarm[open]')")
         self.open_settings(phone)
