@@ -216,9 +216,21 @@ extension RealPeers {
       try await link.send(.send(to: Self.child, message: "offer"))
       #expect(try await host.message() == RoomDelivery(from: "anna-1", message: "offer"))
       #expect(host.events.all.isEmpty)
+      try await host.close()
+      try await proxy.close()
+    }
 
+    @Test func aMessageThatIsTooLongEndsTheConnection() async throws {
+      let broker = try Broker(isLimited: false)
+      let proxy = try await BrokerProxy(to: broker.port, .refusingFive, on: loop)
+      let host = try await host(broker.place(.child, port: proxy.port))
+      try await host.present()
+      let link = try await link(broker.place(.parents))
+      #expect(try await link.open() == nil)
+      let stranger = try Stranger(
+        port: broker.port, client: "stranger", username: "parents", password: Broker.password(.parents))
       // Long enough to fill the memory of a small board, if there were more of them.
-      stranger.publish(inbox, [UInt8](repeating: 0x20, count: 24 << 20))
+      stranger.publish("cradle/\(Self.child)/in", [UInt8](repeating: 0x20, count: 24 << 20))
       #expect(try await host.absent() == "it sends a message that is too long")
       try await host.present()
       #expect(try await link.reply() == .presence(nil))
