@@ -88,8 +88,12 @@ def try_row(row: Row, world: Internet, child: Child, parent: Parent) -> dict[str
     if world.is_forwarded:
         seen = parent.watch(f"{world.child.public}:{CHILD_PORT}", *row.arguments)
     else:
-        child.wait_until_met()
-        seen = parent.watch("Away", *row.arguments)
+        # A child that has moved finds out after seconds only that the connection by which it is there has not survived it.
+        for _ in range(3):
+            child.wait_until_met()
+            seen = parent.watch("Away", *row.arguments)
+            if "the child is not there" not in seen["said"]:
+                break
     came = path(seen)
     return {
         "row": row.name, "expected": row.expected, "path": came, "firstPictureMs": seen.get("timeToFirstFrameMs"),
