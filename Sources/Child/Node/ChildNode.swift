@@ -166,8 +166,7 @@ public final class ChildNode: Sendable {
     let listeners = try await NodeListeners.open(
       configuration, runtimeDirectory: options.runtimeDirectory,
       tls: profile.tls(configuration, root: root, date: clock.now),
-      hub: viewers.hub, rooms: rooms, routes: routes, admin: admin)
-    report.setPort(listeners.http.port)
+      hub: viewers.hub, rooms: rooms, routes: routes, admin: admin, report: report)
 
     let advertising = DNSServiceDiscovery().advertise(
       Advertisement(

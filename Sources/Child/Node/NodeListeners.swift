@@ -14,7 +14,7 @@ struct NodeListeners: Sendable {
   /// - Throws: `NodeError` that names the listener.
   static func open(
     _ configuration: ChildConfiguration, runtimeDirectory: String, tls: TLSContext, hub: PeerHub,
-    rooms: WebSocketRooms, routes: Routes, admin: AdminCommands
+    rooms: WebSocketRooms, routes: Routes, admin: AdminCommands, report: StatusReporter
   ) async throws -> NodeListeners {
     let ports = configuration.mediaPorts ?? 0...0
     do {
@@ -33,6 +33,8 @@ struct NodeListeners: Sendable {
       await hub.shutDown()
       throw NodeError.cannotBind(what: "\(configuration.listen) (listen)", reason: "\(error)")
     }
+    // `status` tells it as soon as the command socket answers.
+    report.setPort(http.port)
     do {
       try NodeFiles.makeRuntimeDirectory(runtimeDirectory)
       let commands = try await CommandSocket.start(
