@@ -94,6 +94,7 @@ def try_row(row: Row, world: Internet, child: Child, parent: Parent) -> dict[str
             seen = parent.watch("Away", *row.arguments)
             if "the child is not there" not in seen["said"]:
                 break
+            print(f"again {row.name}: the child was not there yet", flush=True)
     came = path(seen)
     return {
         "row": row.name, "expected": row.expected, "path": came, "firstPictureMs": seen.get("timeToFirstFrameMs"),
