@@ -55,7 +55,7 @@ define need
 @missing=$$(for p in $(1); do dpkg-query -W -f='$${Status}\n' $$p 2>/dev/null | grep -q '^install ok installed' || echo $$p; done); \
 if [ -n "$$missing" ]; then echo "Installing:" $$missing; \
   $(SUDO) apt-get update -qq && \
-  $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; fi
+  $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -o DPkg::Lock::Timeout=300 -y -qq --no-install-recommends $$missing >/dev/null; fi
 @command -v swift >/dev/null || { echo "Swift is missing: install it from https://www.swift.org/install/linux/"; exit 1; }
 endef
 
