@@ -184,14 +184,14 @@ bench-away: setup-bench ## measures meeting away from home: first pictures with 
 	@ulimit -n $$(ulimit -Hn) && $(VENV)/bin/python Tests/Benchmarks/rendezvous_bench.py --rendezvous $(BUILD)/release/cradle-rendezvous
 	@$(SUDO) $(PYTHON) Tests/Benchmarks/idle_meeting.py --child $(BUILD)/release/cradle-child --rendezvous $(BUILD)/release/cradle-rendezvous
 
-bench-network: setup-bench ## measures picture and sound over bad networks (CASE=name SEEDS=n SECONDS=n PEERS=ours,webrtcbin; QUICK=1)
+bench-network: setup-bench ## measures picture and sound over bad networks (CASE=name SEEDS=n SECONDS=n PEERS=ours,webrtcbin AT_ONCE=n; QUICK=1)
 	@$(MEASURING_TESTS)
 	@$(MAKE) --no-print-directory build
 	swift build $(RELEASE) --product cradle-benchmarks
 	$(SUDO) $(VENV)/bin/python Tests/Benchmarks/network_bench.py --child $(BUILD)/release/cradle-child \
 	  --parent $(BUILD)/release/cradle-parent --benchmarks $(BUILD)/release/cradle-benchmarks --json $(BUILD)/network.json \
 	  $(if $(QUICK),--quick) $(addprefix --case ,$(CASE)) $(addprefix --seeds ,$(SEEDS)) \
-	  $(addprefix --seconds ,$(SECONDS)) $(addprefix --peers ,$(PEERS))
+	  $(addprefix --seconds ,$(SECONDS)) $(addprefix --peers ,$(PEERS)) $(addprefix --at-once ,$(AT_ONCE))
 
 format: ## formats the sources
 	swift format --in-place --recursive --parallel Package.swift Sources Tests Examples

@@ -8,6 +8,7 @@ rate; then it becomes bad, with the same seed for everybody, and what the viewer
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import json
 import os
 import queue
@@ -65,6 +66,7 @@ class Bench:
         took = (time.monotonic() - began) * (os.cpu_count() or 1) / 100
         return {
             "case": case.name, "peer": peer, "seed": seed, "seconds": self.options.seconds, "time": time.time(),
+            "atOnce": self.options.at_once,
             # Of all processors, by everybody; and what other machines on the host took away.
             "load": load, "busyPercent": round((cores.busy_seconds() - busy) / took, 1),
             "stolenPercent": round((cores.stolen_seconds() - stolen) / took, 2), **found,
@@ -222,6 +224,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, help="of each run, beside the settling (120; quick: 24)")
     parser.add_argument("--seeds", type=int, help="how many; the worst one counts (3; quick: 1)")
     parser.add_argument("--first-seed", type=int, default=1)
+    parser.add_argument("--at-once", type=int, default=1, help="how many peers at a time, each with a network of its own (1)")
     parser.add_argument("--quick", action="store_true", help="short runs, one seed: to see that all of it works")
     parser.add_argument("--json", metavar="FILE", help="write everything that was measured, with each second")
     parser.add_argument("--write", metavar="FILE", help="renew these rows of the table in this Markdown file")
@@ -232,22 +235,27 @@ def main() -> int:
     peers = options.peers.split(",")
     for unknown in (set(names) - {case.name for case in cases}) | (set(peers) - set(network_table.PEERS)):
         parser.error(f"there is no {unknown}")
+    if options.at_once < 1:
+        parser.error("--at-once: 1 or more")
     if os.geteuid() != 0:
         parser.error("two hosts in network namespaces need root")
     chosen = [case for case in cases if case.name in names or not names]
     long = sum(1 for case in chosen if isinstance(case, Case))
-    minutes = long * options.seeds * sum(options.seconds + SETTLE_SECONDS[peer] + 8 for peer in peers) / 60
+    groups = [peers[start : start + options.at_once] for start in range(0, len(peers), options.at_once)]
+    minutes = long * options.seeds * sum(options.seconds + max(SETTLE_SECONDS[peer] for peer in group) + 8 for group in groups) / 60
     common.log(f"This takes about {minutes:.0f} minutes, and counts for something on a quiet machine only.")
     bench = Bench(options)
     results: list[dict[str, Any]] = []
     for case in chosen:
         common.log(f"{case.name}: {case.title}")
         for seed in range(options.first_seed, options.first_seed + options.seeds):
-            # Everybody has the network to himself for a while, with the same seed.
+            # Everybody has a network to himself, with the same seed.
             # Some cases have a child alone.
             alone = {Move: "parent", Crowd: "ours"}.get(type(case))
-            for peer in [peer for peer in peers if alone in (None, peer)]:
-                results.append(attempt(bench, case, peer, seed))
+            for group in groups:
+                chosen_peers = [peer for peer in group if alone in (None, peer)]
+                with concurrent.futures.ThreadPoolExecutor(max_workers=options.at_once) as workers:
+                    results += workers.map(lambda peer: attempt(bench, case, peer, seed), chosen_peers)
                 # A run that is cut short keeps what it has.
                 if options.json:
                     Path(options.json).write_text(json.dumps([plain(result) for result in results]) + "\n")

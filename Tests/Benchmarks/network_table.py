@@ -136,9 +136,11 @@ def row(case: Case | Move | Crowd, results: Sequence[dict[str, Any]]) -> str:
         busy = [result["busyPercent"] for result in measured]
         seeds = {result["seed"] for result in measured}
         loads = [result["load"] for result in measured]
+        together = measured[0].get("atOnce", 1)
+        at_once = f", {together} senders at a time" if together > 1 and isinstance(case, Case) else ""
         many = f"{len(seeds)} trials" if isinstance(case, Move) else f"{measured[0]['seconds']:.0f} s, {len(seeds)} seeds"
         how = (
-            f"{many.removesuffix('s') if len(seeds) == 1 else many}, load {min(loads):.1f} to "
+            f"{many.removesuffix('s') if len(seeds) == 1 else many}{at_once}, load {min(loads):.1f} to "
             f"{max(loads):.1f}, busy {min(busy):.0f} to {max(busy):.0f} %"
             f"{' (**disturbed**)' if max(busy) >= BUSY_PERCENT else ''}, {time.strftime('%Y-%m-%d %H:%M', time.gmtime(measured[-1]['time']))}"
         )

@@ -156,9 +156,10 @@ import Wire
   // MARK: A lossy path
 
   /// A call of some seconds over a path with this loss.
-  private static func call(loss: Double, for duration: Duration = .seconds(12)) -> Call {
+  private static func call(loss: Double, cameraKbps: Double = 4000, for duration: Duration = .seconds(12)) -> Call {
     var call = Call(rig: Rig(), link: Bottleneck(bitsPerSecond: 5_000_000))
     call.link.loss = loss
+    call.cameraKbps = cameraKbps
     call.run(for: duration)
     return call
   }
@@ -177,10 +178,29 @@ import Wire
     #expect((0.16..<0.4).contains(double), "\(double)")
   }
 
-  @Test(arguments: [(0.02, PlayoutDelay.live), (0.10, PlayoutDelay.patient)])
-  func viewersAreAskedToWaitWhereMuchIsLost(loss: Double, delay: PlayoutDelay) {
+  @Test func aboveFifteenPercentEachRetransmissionIsSentThreeTimes() {
+    let isRepeat: (RTPPacket) -> Bool = { $0.header.ssrc == rtxSSRC && !$0.payload.isEmpty }
+    let triple = Self.share(Self.call(loss: 0.2, cameraKbps: 1500), isRepeat)
+    // Twice would be 0.5 at most.
+    #expect((0.5..<0.9).contains(triple), "\(triple)")
+    // With no rate to spare copies are left out, and what was lost is still sent again.
+    let tight = Self.share(Self.call(loss: 0.2), isRepeat)
+    #expect((0.2..<0.5).contains(tight), "\(tight)")
+  }
+
+  /// In units of 10 ms. The path takes 40 ms both ways.
+  @Test(arguments: [(0.001, 0...0), (0.02, 9...11), (0.10, 15...15)])
+  func viewersAreAskedToWaitForWhatIsLost(loss: Double, minimum: ClosedRange<UInt16>) throws {
     let call = Self.call(loss: loss)
-    #expect(call.rig.video.last?.extensions(extensionIDs).playoutDelay == delay)
+    let asked = try #require(call.rig.video.last?.extensions(extensionIDs).playoutDelay)
+    #expect(minimum.contains(asked.minimum) && asked.maximum == 40, "\(asked)")
+  }
+
+  @Test func theDelayGrowsInTwoStepsAndEachIsKept() {
+    let call = Self.call(loss: 0.10)
+    let asked = call.rig.video.compactMap { $0.extensions(extensionIDs).playoutDelay?.minimum }
+    let steps = asked.indices.dropFirst().filter { asked[$0] != asked[$0 - 1] }.map { asked[$0] }
+    #expect(steps.count == 2 && steps.first.map { (1..<15).contains($0) } == true && steps.last == 15, "\(steps)")
   }
 
   @Test func tenSecondsAfterTheLossTheDelayIsShortAgain() {

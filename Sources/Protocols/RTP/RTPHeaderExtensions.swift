@@ -53,6 +53,13 @@ public struct PlayoutDelay: Hashable, Sendable {
 
   /// Wait for packets that were lost: 150 ms suffice for a retransmission of a retransmission on a home network.
   public static let patient = PlayoutDelay(minimum: 15, maximum: 40)
+
+  /// Wait for one retransmission, but no longer than `patient`. The next picture shows that the last packet of one is
+  /// missing, a thirtieth of a second later; the rest of the 60 ms is for sending and decoding.
+  public static func awaitingRetransmission(roundTrip: Duration) -> PlayoutDelay {
+    let milliseconds = 60 + max(0, roundTrip.nanoseconds / 1_000_000)
+    return PlayoutDelay(minimum: UInt16(min((milliseconds + 9) / 10, Int64(patient.minimum))), maximum: patient.maximum)
+  }
 }
 
 /// The header extensions of one packet as values; nil for those absent.

@@ -62,7 +62,7 @@ extension RTPSender {
         estimator.handleReport(fractionLost: fraction, expected: Double(expected), now: now)
         if !streams[index].configuration.supportsTransportCC {
           let total = Int(clamping: expected)
-          recentLoss.add(lost: (total * Int(block.fractionLost) + 128) / 256, total: total, now: now)
+          noteLoss(lost: (total * Int(block.fractionLost) + 128) / 256, total: total, now: now)
         }
       }
       if streams[index].lastExtendedSequenceNumber.map({ highest.isAfter(serial: $0) }) ?? true {

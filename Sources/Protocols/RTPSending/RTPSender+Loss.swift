@@ -5,10 +5,12 @@ import Wire
 // often as they are, and libwebrtc repeats it only every 100 ms while it does not know the round-trip time
 // (nack_requester.cc).
 extension RTPSender {
-  /// Above this loss, each retransmission is sent twice.
+  /// Above this loss, each retransmission is sent twice; above the other, three times: where a retransmission of a
+  /// retransmission is needed, it often comes too late.
   private static let doubledAbove = 0.08
-  /// Between the two: longer than most bursts of loss.
-  private static let secondCopyDelay = Duration.milliseconds(10)
+  private static let tripledAbove = 0.15
+  /// Between two copies: longer than most bursts of loss.
+  private static let copyInterval = Duration.milliseconds(10)
   /// From sending a packet to knowing that it is lost, on top of the round-trip time.
   private static let longestRepair = Duration.milliseconds(300)
   /// What was sent for so long and is mentioned by no feedback counts as lost.
@@ -18,8 +20,19 @@ extension RTPSender {
   private static let copiesAboveKbps = 300
   private static let twoCopiesAbove = 0.05
 
-  /// Whether viewers are asked to wait for retransmissions.
-  var isPatient: Bool { recentLoss.needsPatience }
+  /// Counts what was lost, and decides how long the viewer should wait for retransmissions.
+  mutating func noteLoss(lost: Int, total: Int, now: Instant) {
+    let before = recentLoss.patience
+    recentLoss.add(lost: lost, total: total, now: now)
+    guard recentLoss.patience != before else { return }
+    // Fixed here: each change is a jerk in the picture.
+    playoutDelayForLoss =
+      switch recentLoss.patience {
+      case .none: nil
+      case .some: .awaitingRetransmission(roundTrip: leastRoundTripTime ?? Self.unmeasuredRoundTripTime)
+      case .long: .patient
+      }
+  }
 
   /// How many earlier packets each audio packet repeats, where the peer accepts RED.
   var soundCopies: Int {
@@ -29,7 +42,7 @@ extension RTPSender {
 
   mutating func handle(_ result: TransportFeedbackResult, lookups: inout Int, now: Instant) {
     let total = result.acknowledged.count + result.lost - result.recovered
-    recentLoss.add(lost: result.lost - result.recovered, total: total, now: now)
+    noteLoss(lost: result.lost - result.recovered, total: total, now: now)
     reordering.add(lost: result.lost, recovered: result.recovered)
     for stream in streams.indices where result.acknowledgedStreams & (1 << UInt64(stream)) != 0 {
       noteMediaArrived(stream: stream, now: now)
@@ -78,26 +91,44 @@ extension RTPSender {
     guard retransmissionBudget.take(bytes + Self.headerEstimate, targetKbps: targetKbps, now: now) else { return false }
     streams[stream].cache.markQueued(number)
     retransmissionQueue.append((stream, number))
-    // What a full queue loses is not saved by sending more.
-    let doubles = recentLoss.fraction > Self.doubledAbove && !estimator.isCongested(at: now)
-    if doubles, streams[stream].configuration.rtx != nil {
-      secondCopies.append((now + Self.secondCopyDelay, MediaReference(stream: stream, sequenceNumber: number)))
+    if furtherCopies(now: now) > 0, streams[stream].configuration.rtx != nil {
+      copies.append(
+        FurtherCopy(
+          due: now + Self.copyInterval, media: MediaReference(stream: stream, sequenceNumber: number),
+          left: furtherCopies(now: now)))
     }
     return true
   }
 
-  /// A second copy takes only budget that is there; it gets no third.
-  mutating func queueSecondCopies(now: Instant) {
-    while let (due, media) = secondCopies.first, due <= now {
-      _ = secondCopies.popFirst()
+  private func furtherCopies(now: Instant) -> Int {
+    // What a full queue loses is not saved by sending more.
+    guard recentLoss.fraction > Self.doubledAbove, !estimator.isCongested(at: now) else { return 0 }
+    return recentLoss.fraction > Self.tripledAbove ? 2 : 1
+  }
+
+  /// Further copies leave half of the budget for packets that have not been sent again at all.
+  mutating func queueFurtherCopies(now: Instant) {
+    while let copy = copies.first, copy.due <= now {
+      _ = copies.popFirst()
+      let media = copy.media
       guard
         let bytes = streams[media.stream].cache.retransmittableByteCount(
           media.sequenceNumber, now: now, maximumAge: configuration.retransmissionCacheAge, notSentSince: now,
           maximumCount: configuration.maximumRetransmissionsPerPacket),
-        retransmissionBudget.take(bytes + Self.headerEstimate, targetKbps: targetKbps, now: now)
+        retransmissionBudget.take(bytes + Self.headerEstimate, targetKbps: targetKbps, keepingHalf: true, now: now)
       else { continue }
       streams[media.stream].cache.markQueued(media.sequenceNumber)
       retransmissionQueue.append((media.stream, media.sequenceNumber))
+      guard copy.left > 1 else { continue }
+      copies.append(FurtherCopy(due: now + Self.copyInterval, media: media, left: copy.left - 1))
     }
   }
+}
+
+/// A retransmission that is sent once more, without knowing whether it is needed.
+struct FurtherCopy: Sendable {
+  var due: Instant
+  var media: MediaReference
+  /// Including this one.
+  var left: Int
 }

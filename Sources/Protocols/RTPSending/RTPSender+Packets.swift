@@ -16,7 +16,7 @@ extension RTPSender {
     var extensions = RTPHeaderExtensions()
     extensions.mid = configuration.mid
     if configuration.kind == .video, let delay = configuration.playoutDelay {
-      extensions.playoutDelay = isPatient ? .patient : delay
+      extensions.playoutDelay = playoutDelayForLoss ?? delay
     }
     extensions.absoluteCaptureTime = captureTime(of: packet, now: now)
     let transportSequenceNumber = stamp(&extensions, ids: configuration.extensionIDs, now: now)

@@ -20,9 +20,11 @@ public struct RTPSender: Sendable {
   var queuedVideoBytes = 0
   var retransmissionQueue = FIFO<(stream: Int, sequenceNumber: UInt16)>()
   var retransmissionBudget = RetransmissionBudget()
-  /// Retransmissions that are sent a second time, in the order of `due`.
-  var secondCopies = FIFO<(due: Instant, media: MediaReference)>()
+  /// In the order of `due`.
+  var copies = FIFO<FurtherCopy>()
   var recentLoss = RecentLoss()
+  /// What viewers are asked for instead of their stream's playout delay while packets are lost.
+  var playoutDelayForLoss: PlayoutDelay?
   var referenceTimes = ReferenceTimes()
   var reordering = FeedbackReordering()
   var nextStalenessCheck = Instant(nanoseconds: .min)
@@ -106,7 +108,7 @@ public struct RTPSender: Sendable {
     videoQueue.removeAll()
     queuedVideoBytes = 0
     retransmissionQueue.removeAll()
-    secondCopies.removeAll()
+    copies.removeAll()
   }
 
   /// Queues one frame (video) or packet (audio), already split into RTP payloads.
@@ -218,7 +220,7 @@ public struct RTPSender: Sendable {
   public mutating func handleTimeout(now: Instant) {
     guard !isStopped else { return }
     queueDueReports(now: now)
-    queueSecondCopies(now: now)
+    queueFurtherCopies(now: now)
     estimator.handleTimeout(now: now)
     announceTarget()
     requestDueKeyFrames(now: now)
@@ -232,7 +234,7 @@ public struct RTPSender: Sendable {
       next.bringForward(to: streams[index].nextReport)
       next.bringForward(to: streams[index].keyFrameRequestDue)
     }
-    next.bringForward(to: secondCopies.first?.due)
+    next.bringForward(to: copies.first?.due)
     if paddingStream != nil { next.bringForward(to: estimator.nextPaddingAt) }
     if !audioQueue.isEmpty { next.bringForward(to: Instant(nanoseconds: .min)) }
     if !videoQueue.isEmpty || !retransmissionQueue.isEmpty {

@@ -88,8 +88,8 @@ struct RetransmissionBudget: Sendable {
   private var bytes: Double?
   private var updatedAt = Instant.zero
 
-  /// Takes `count` bytes from the budget; false if it does not suffice.
-  mutating func take(_ count: Int, targetKbps: Int, now: Instant) -> Bool {
+  /// Takes `count` bytes from the budget; false if it does not suffice, or less than half of its capacity would be left.
+  mutating func take(_ count: Int, targetKbps: Int, keepingHalf: Bool = false, now: Instant) -> Bool {
     let bytesPerSecond = Double(targetKbps) * 125 / 2
     let capacity = max(48_000, Double(targetKbps) * 125 / 2)
     var available = bytes ?? capacity
@@ -97,7 +97,7 @@ struct RetransmissionBudget: Sendable {
     available = min(available, capacity)
     updatedAt = now
     defer { bytes = available }
-    guard available >= Double(count) else { return false }
+    guard available - Double(count) >= (keepingHalf ? capacity / 2 : 0) else { return false }
     available -= Double(count)
     return true
   }

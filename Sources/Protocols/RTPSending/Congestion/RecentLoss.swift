@@ -10,25 +10,40 @@ struct RecentLoss: Sendable {
     var fraction: Double { total > 0 ? Double(lost) / Double(total) : 0 }
   }
 
-  /// The last seconds that are over, oldest first.
+  /// Of the last ten seconds, oldest first.
   private var slots: [Slot] = []
   private var current = Slot()
   private var startedAt: Instant?
-  /// Whether the path is lossy enough for the viewer to wait for retransmissions; it ends after `calmBeforeLive`.
-  private(set) var needsPatience = false
-  private var lossyAt = Instant(nanoseconds: .min)
+  /// How long the viewer should wait for retransmissions. It grows step by step, so that the picture never stands for long,
+  /// and ends after `calmBeforeLess`.
+  private(set) var patience = Patience.none
+  /// When the loss was last too high for less patience.
+  private var someNeededAt = Instant(nanoseconds: .min)
+  private var longNeededAt = Instant(nanoseconds: .min)
 
-  private static let slot = Duration.seconds(1)
-  private static let slotCount = 10
+  enum Patience: Comparable, Sendable {
+    case none
+    /// For a retransmission.
+    case some
+    /// For a retransmission of a retransmission.
+    case long
+  }
+
+  private static let slot = Duration.milliseconds(500)
+  private static let slotCount = 20
   /// For what is done at once.
   private static let recentSlots = 4
+  /// For what is done about little loss.
+  private static let someSlots = 8
   /// What is older says nothing, where no feedback has come since.
   private static let memory = Duration.seconds(12)
   /// With fewer packets than this, a fraction is noise.
   private static let packetsToJudge = 20
-  private static let patientAbove = 0.05
-  private static let calmBelow = 0.02
-  private static let calmBeforeLive = Duration.seconds(10)
+  private static let longAbove = 0.05
+  private static let longUntil = 0.02
+  private static let someAbove = 0.01
+  private static let someUntil = 0.005
+  private static let calmBeforeLess = Duration.seconds(10)
 
   /// `lost` is negative where packets that had been counted as lost have arrived after all.
   mutating func add(lost: Int, total: Int, now: Instant) {
@@ -48,7 +63,7 @@ struct RecentLoss: Sendable {
     judge(now: now)
   }
 
-  /// Of the last one to four seconds, 0...1. Asked for each packet, so without iterators.
+  /// Of the last half to two and a half seconds, 0...1. Asked for each packet, so without iterators.
   var fraction: Double { fraction(from: slots.count - Self.recentSlots, and: current) }
 
   /// Of the last ten seconds, 0...1.
@@ -72,13 +87,24 @@ struct RecentLoss: Sendable {
 
   /// A single gap, however long, is no reason to wait: nothing that was sent meanwhile comes in time.
   private mutating func judge(now: Instant) {
-    if fraction > Self.calmBelow { lossyAt = now }
-    let lossySlots = slots.suffix(Self.recentSlots).count { $0.fraction > Self.patientAbove }
-    if fraction > Self.patientAbove, lossySlots >= Self.recentSlots - 1 {
-      needsPatience = true
-    } else if needsPatience, now - lossyAt >= Self.calmBeforeLive {
-      needsPatience = false
+    if fraction > Self.someUntil { someNeededAt = now }
+    if fraction > Self.longUntil { longNeededAt = now }
+    let isVeryLossy = isLossy(above: Self.longAbove, slots: Self.recentSlots)
+    if isVeryLossy, patience > .none {
+      patience = .long
+    } else if patience == .none, isVeryLossy || isLossy(above: Self.someAbove, slots: Self.someSlots) {
+      patience = .some
+    } else if patience > .none, now - someNeededAt >= Self.calmBeforeLess {
+      patience = .none
+    } else if patience == .long, now - longNeededAt >= Self.calmBeforeLess {
+      patience = .some
     }
+  }
+
+  /// In most of the last slots, not in one or two alone.
+  private func isLossy(above limit: Double, slots count: Int) -> Bool {
+    fraction(from: slots.count - count, and: Slot()) > limit
+      && slots.suffix(count).count { $0.fraction > limit / 2 } > count / 2
   }
 }
 
