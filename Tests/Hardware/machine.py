@@ -172,6 +172,8 @@ class Child:
         )
 
     def log(self) -> str:
+        # The guest's kernel may keep for half a minute what was written to the shared folder.
+        self.machine.run("sync child.log")
         return (self.machine.share / "child.log").read_text(errors="replace")
 
     def wait_for_log(self, pattern: str, since: int = 0, seconds: float = 60) -> None:
