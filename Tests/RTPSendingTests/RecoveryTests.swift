@@ -188,6 +188,16 @@ import Wire
     #expect((0.2..<0.5).contains(tight), "\(tight)")
   }
 
+  @Test func copiesBeginWithinASecond() {
+    var call = Self.call(loss: 0, cameraKbps: 1500)
+    call.link.loss = 0.2
+    call.run(for: .milliseconds(1500))
+    let again = call.rig.packets.filter { $0.packet.header.ssrc == rtxSSRC && !$0.packet.payload.isEmpty }
+    let late = again.filter { call.now - $0.at < .milliseconds(400) }
+    let originals = Set(late.map { $0.packet.payload.prefix(2) })
+    #expect(Double(late.count) > 1.8 * Double(originals.count), "\(late.count) of \(originals.count)")
+  }
+
   /// In units of 10 ms. The path takes 40 ms both ways.
   @Test(arguments: [(0.001, 0...0), (0.02, 9...11), (0.10, 15...15)])
   func viewersAreAskedToWaitForWhatIsLost(loss: Double, minimum: ClosedRange<UInt16>) throws {

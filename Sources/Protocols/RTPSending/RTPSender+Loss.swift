@@ -37,7 +37,7 @@ extension RTPSender {
   /// How many earlier packets each audio packet repeats, where the peer accepts RED.
   var soundCopies: Int {
     guard estimator.target >= Double(Self.copiesAboveKbps) * 1000 else { return 0 }
-    return recentLoss.fraction > Self.twoCopiesAbove ? 2 : 1
+    return recentLoss.isLossy(above: Self.twoCopiesAbove) ? 2 : 1
   }
 
   mutating func handle(_ result: TransportFeedbackResult, lookups: inout Int, now: Instant) {
@@ -102,8 +102,8 @@ extension RTPSender {
 
   private func furtherCopies(now: Instant) -> Int {
     // What a full queue loses is not saved by sending more.
-    guard recentLoss.fraction > Self.doubledAbove, !estimator.isCongested(at: now) else { return 0 }
-    return recentLoss.fraction > Self.tripledAbove ? 2 : 1
+    guard recentLoss.isLossy(above: Self.doubledAbove), !estimator.isCongested(at: now) else { return 0 }
+    return recentLoss.isLossy(above: Self.tripledAbove) ? 2 : 1
   }
 
   /// Further copies leave half of the budget for packets that have not been sent again at all.

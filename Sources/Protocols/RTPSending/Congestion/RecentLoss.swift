@@ -66,6 +66,14 @@ struct RecentLoss: Sendable {
   /// Of the last half to two and a half seconds, 0...1. Asked for each packet, so without iterators.
   var fraction: Double { fraction(from: slots.count - Self.recentSlots, and: current) }
 
+  /// Whether more than this share has been lost lately, or is since a moment ago. Asked for each packet.
+  func isLossy(above limit: Double) -> Bool {
+    if fraction > limit { return true }
+    // Steadily: what was lost at once is no sign that more will be.
+    guard let last = slots.last, current.total >= Self.packetsToJudge else { return false }
+    return min(last.fraction, current.fraction) > limit / 2 && fraction(from: slots.count - 1, and: current) > limit
+  }
+
   /// Of the last ten seconds, 0...1.
   func longFraction(now: Instant) -> Double {
     let isFresh = startedAt.map { now - $0 < Self.memory } ?? false
@@ -89,10 +97,10 @@ struct RecentLoss: Sendable {
   private mutating func judge(now: Instant) {
     if fraction > Self.someUntil { someNeededAt = now }
     if fraction > Self.longUntil { longNeededAt = now }
-    let isVeryLossy = isLossy(above: Self.longAbove, slots: Self.recentSlots)
+    let isVeryLossy = isMostlyLossy(above: Self.longAbove, slots: Self.recentSlots)
     if isVeryLossy, patience > .none {
       patience = .long
-    } else if patience == .none, isVeryLossy || isLossy(above: Self.someAbove, slots: Self.someSlots) {
+    } else if patience == .none, isVeryLossy || isMostlyLossy(above: Self.someAbove, slots: Self.someSlots) {
       patience = .some
     } else if patience > .none, now - someNeededAt >= Self.calmBeforeLess {
       patience = .none
@@ -102,7 +110,7 @@ struct RecentLoss: Sendable {
   }
 
   /// In most of the last slots, not in one or two alone.
-  private func isLossy(above limit: Double, slots count: Int) -> Bool {
+  private func isMostlyLossy(above limit: Double, slots count: Int) -> Bool {
     fraction(from: slots.count - count, and: Slot()) > limit
       && slots.suffix(count).count { $0.fraction > limit / 2 } > count / 2
   }
