@@ -52,13 +52,28 @@ extension RTPSender {
     for packet in result.lostPackets {
       guard lookups > 0 else { return }
       lookups -= 1
-      guard let media = packet.media else { continue }
-      guard streams.indices.contains(media.stream), streams[media.stream].configuration.rtx != nil else { continue }
+      guard let media = repairable(packet) else { continue }
       guard !startsAnew(stream: media.stream, after: packet, now: now) else { continue }
       guard retransmit(media.sequenceNumber, stream: media.stream, notSentSince: packet.sentAt, now: now) else {
         return
       }
     }
+    guard furtherCopies(now: now) > 0 else { return }
+    // Where much is lost, the feedback and the NACKs of many a packet are lost as well, one after the other: nobody waits
+    // until one comes through.
+    for packet in result.unreportedPackets {
+      guard lookups > 0 else { return }
+      lookups -= 1
+      guard let media = repairable(packet) else { continue }
+      _ = queue(media, notSentSince: packet.sentAt, isGuess: true, now: now)
+    }
+  }
+
+  private func repairable(_ packet: LostPacket) -> MediaReference? {
+    guard let media = packet.media, streams.indices.contains(media.stream),
+      streams[media.stream].configuration.rtx != nil
+    else { return nil }
+    return media
   }
 
   /// What was lost so long ago that no viewer waits for it is made good by a key frame, and nothing that was sent before
@@ -83,21 +98,33 @@ extension RTPSender {
   /// Queues a packet for retransmission unless it was sent after `notSentSince`, is too old or was sent too often. False
   /// when there is no budget left.
   mutating func retransmit(_ number: UInt16, stream: Int, notSentSince: Instant, now: Instant) -> Bool {
-    guard
-      let bytes = streams[stream].cache.retransmittableByteCount(
-        number, now: now, maximumAge: configuration.retransmissionCacheAge, notSentSince: notSentSince,
-        maximumCount: configuration.maximumRetransmissionsPerPacket)
-    else { return true }
-    guard retransmissionBudget.take(bytes + Self.headerEstimate, targetKbps: targetKbps, now: now) else { return false }
-    streams[stream].cache.markQueued(number)
-    retransmissionQueue.append((stream, number))
-    if furtherCopies(now: now) > 0, streams[stream].configuration.rtx != nil {
-      copies.append(
-        FurtherCopy(
-          due: now + Self.copyInterval, media: MediaReference(stream: stream, sequenceNumber: number),
-          left: furtherCopies(now: now)))
+    let media = MediaReference(stream: stream, sequenceNumber: number)
+    switch queue(media, notSentSince: notSentSince, isGuess: false, now: now) {
+    case .noBudget: return false
+    case .notNeeded: return true
+    case .queued: break
+    }
+    let further = furtherCopies(now: now)
+    if further > 0, streams[stream].configuration.rtx != nil {
+      copies.append(FurtherCopy(due: now + Self.copyInterval, media: media, left: further))
     }
     return true
+  }
+
+  private enum Queued { case queued, notNeeded, noBudget }
+
+  /// - Parameter isGuess: nobody may need it; it leaves half of the budget for packets that are known to be missing.
+  private mutating func queue(_ media: MediaReference, notSentSince: Instant, isGuess: Bool, now: Instant) -> Queued {
+    guard
+      let bytes = streams[media.stream].cache.retransmittableByteCount(
+        media.sequenceNumber, now: now, maximumAge: configuration.retransmissionCacheAge, notSentSince: notSentSince,
+        maximumCount: configuration.maximumRetransmissionsPerPacket)
+    else { return .notNeeded }
+    guard retransmissionBudget.take(bytes + Self.headerEstimate, targetKbps: targetKbps, keepingHalf: isGuess, now: now)
+    else { return .noBudget }
+    streams[media.stream].cache.markQueued(media.sequenceNumber)
+    retransmissionQueue.append((media.stream, media.sequenceNumber))
+    return .queued
   }
 
   private func furtherCopies(now: Instant) -> Int {
@@ -106,21 +133,11 @@ extension RTPSender {
     return recentLoss.isLossy(above: Self.tripledAbove) ? 2 : 1
   }
 
-  /// Further copies leave half of the budget for packets that have not been sent again at all.
   mutating func queueFurtherCopies(now: Instant) {
     while let copy = copies.first, copy.due <= now {
       _ = copies.popFirst()
-      let media = copy.media
-      guard
-        let bytes = streams[media.stream].cache.retransmittableByteCount(
-          media.sequenceNumber, now: now, maximumAge: configuration.retransmissionCacheAge, notSentSince: now,
-          maximumCount: configuration.maximumRetransmissionsPerPacket),
-        retransmissionBudget.take(bytes + Self.headerEstimate, targetKbps: targetKbps, keepingHalf: true, now: now)
-      else { continue }
-      streams[media.stream].cache.markQueued(media.sequenceNumber)
-      retransmissionQueue.append((media.stream, media.sequenceNumber))
-      guard copy.left > 1 else { continue }
-      copies.append(FurtherCopy(due: now + Self.copyInterval, media: media, left: copy.left - 1))
+      guard queue(copy.media, notSentSince: now, isGuess: true, now: now) == .queued, copy.left > 1 else { continue }
+      copies.append(FurtherCopy(due: now + Self.copyInterval, media: copy.media, left: copy.left - 1))
     }
   }
 }

@@ -35,8 +35,13 @@ struct TransportFeedbackResult: Sendable {
   var lost: Int { lostPackets.count }
   /// Acknowledged packets that had been counted as lost: they were only late, and were reported by a later feedback.
   var recovered = 0
-  /// From the first to the last of the packets that no feedback mentions, because it was lost itself.
-  var unreported = Duration.zero
+  /// Packets that no feedback mentions, because it was lost itself: some have arrived.
+  var unreportedPackets: [LostPacket] = []
+  /// From the first to the last of them.
+  var unreported: Duration {
+    guard let first = unreportedPackets.first, let last = unreportedPackets.last else { return .zero }
+    return max(.zero, last.sentAt - first.sentAt)
+  }
 }
 
 /// Sent packets by transport-wide sequence number, until feedback reports them.
@@ -93,7 +98,7 @@ struct TransportHistory: Sendable {
     var arrival = unwrap(referenceTime: feedback.referenceTime) &* RTCPTransportFeedback.referenceNanoseconds
     var result = TransportFeedbackResult()
     guard !entries.isEmpty else { return result }
-    result.unreported = unreported(before: feedback.baseSequenceNumber)
+    result.unreportedPackets = unreported(before: feedback.baseSequenceNumber)
     var sequenceNumber = feedback.baseSequenceNumber
     for status in feedback.statuses {
       let index = Int(sequenceNumber) & (Self.capacity - 1)
@@ -120,11 +125,13 @@ struct TransportHistory: Sendable {
     return result
   }
 
-  private func unreported(before base: UInt16) -> Duration {
-    guard let expected, base.isAfter(serial: expected), base &- expected < UInt16(Self.capacity) else { return .zero }
-    let (first, last) = (entry(expected), entry(base &- 1))
-    guard let first, let last, first.state == .inFlight, last.state == .inFlight else { return .zero }
-    return max(.zero, last.sentAt - first.sentAt)
+  /// In the order of sending; the work is bounded by `capacity`, and done once for each gap.
+  private func unreported(before base: UInt16) -> [LostPacket] {
+    guard let expected, base.isAfter(serial: expected), base &- expected < UInt16(Self.capacity) else { return [] }
+    return (0..<base &- expected).compactMap { offset in
+      guard let entry = entry(expected &+ offset), entry.state == .inFlight else { return nil }
+      return entry.lost
+    }
   }
 
   private func entry(_ sequenceNumber: UInt16) -> Entry? {
