@@ -66,12 +66,16 @@ struct RecentLoss: Sendable {
   /// Of the last half to two and a half seconds, 0...1. Asked for each packet, so without iterators.
   var fraction: Double { fraction(from: slots.count - Self.recentSlots, and: current) }
 
-  /// Whether more than this share has been lost lately, or is since a moment ago. Asked for each packet.
+  /// Whether more than this share has been lost lately, or is since a moment ago. Asked for each packet, so without
+  /// generic functions, which allocate where nothing is optimized.
   func isLossy(above limit: Double) -> Bool {
     if fraction > limit { return true }
     // Steadily: what was lost at once is no sign that more will be.
-    guard let last = slots.last, current.total >= Self.packetsToJudge else { return false }
-    return min(last.fraction, current.fraction) > limit / 2 && fraction(from: slots.count - 1, and: current) > limit
+    let last = slots.count - 1
+    guard last >= 0, current.total >= Self.packetsToJudge, current.fraction > limit / 2,
+      slots[last].fraction > limit / 2
+    else { return false }
+    return fraction(from: last, and: current) > limit
   }
 
   /// Of the last ten seconds, 0...1.
