@@ -64,9 +64,14 @@ extension RTPSender {
     for packet in result.unreportedPackets {
       guard lookups > 0 else { return }
       lookups -= 1
-      guard let media = repairable(packet) else { continue }
+      guard let media = repairable(packet), !isMadeGood(packet, stream: media.stream) else { continue }
       _ = queue(media, notSentSince: packet.sentAt, isGuess: true, now: now)
     }
+  }
+
+  /// A key frame was requested for it.
+  private func isMadeGood(_ packet: LostPacket, stream: Int) -> Bool {
+    streams[stream].gapNoticedAt.map { packet.sentAt <= $0 } ?? false
   }
 
   private func repairable(_ packet: LostPacket) -> MediaReference? {
@@ -79,7 +84,7 @@ extension RTPSender {
   /// What was lost so long ago that no viewer waits for it is made good by a key frame, and nothing that was sent before
   /// that is missed. The viewer need not ask for it: its request may be lost, too.
   private mutating func startsAnew(stream: Int, after packet: LostPacket, now: Instant) -> Bool {
-    if let gap = streams[stream].gapNoticedAt, packet.sentAt <= gap { return true }
+    if isMadeGood(packet, stream: stream) { return true }
     let patience = Self.longestRepair + (streams[stream].cautiousRoundTripTime ?? Self.unmeasuredRoundTripTime)
     guard now - packet.sentAt > patience else { return false }
     streams[stream].gapNoticedAt = now
