@@ -305,7 +305,7 @@ let checks: [Target] = [
     needs: [
       "Wire", "STUN", "TURN", "SDP", "PeerConnection", "Pairing", "Signaling", "Messages", "SecureTransport",
       "Identity",
-      "Server",
+      "Server", "Web",
       "TestSupport", "AllocationCounter",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOWebSocket", nio),
       product("NIOTLS", nio), product("NIOEmbedded", nio),

@@ -1,4 +1,5 @@
 import Testing
+import Web
 import Wire
 
 @testable import Server
@@ -134,5 +135,15 @@ extension ConnectionTable {
     #expect(table.ask(again, now: .zero) != nil)
     table.prove(again)
     for _ in 0..<100 { #expect(table.ask(again, now: .zero) == nil) }
+  }
+
+  /// Through one router: before any of them has paired, each file twice (the page and its service worker).
+  @Test func eightPhonesMayOpenThePageForTheFirstTimeInTheSameMoment() throws {
+    var table = ConnectionTable()
+    let files = WebPages.names.count
+    for _ in 0..<8 {
+      let phone = try table.take(Self.family).id
+      for _ in 0..<2 * files { #expect(table.ask(phone, now: .zero) == nil) }
+    }
   }
 }
