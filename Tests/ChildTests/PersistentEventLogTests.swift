@@ -33,8 +33,6 @@ import Testing
       }
     }.wait()
     try loop.submit { log.value.close() }.wait()
-    // The thread closes the store after the log has let go of it.
-    usleep(50_000)
     return value
   }
 

@@ -89,9 +89,10 @@ import Wire
   }
 
   /// A radio loses packets on a path that is anything but full: sending less would not help.
-  @Test(arguments: [0.1, 0.2]) func lossWithoutAQueueLowersNothing(loss: Double) throws {
+  @Test(arguments: [0.1, 0.2], [1.0, 3])
+  func lossWithoutAQueueLowersNothing(loss: Double, meanBurst: Double) throws {
     var call = Call(rig: Rig(), link: Bottleneck(bitsPerSecond: 50_000_000))
-    call.link.loss = loss
+    call.link.bursts = GilbertLoss(rate: loss, meanBurst: meanBurst)
     call.feedbackLoss = loss
     call.link.jitterMilliseconds = 8
     call.cameraKbps = 1400

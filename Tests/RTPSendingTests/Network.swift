@@ -11,20 +11,23 @@ struct Bottleneck {
   var delay = Duration.milliseconds(5)
   /// Random loss, 0...1.
   var loss = 0.0
+  /// Loss in runs, besides `loss`.
+  var bursts: GilbertLoss?
   /// Extra delay that reorders nothing.
   var jitterMilliseconds = 0.0
   /// Nothing gets through before this: a machine that does not schedule, a radio that sleeps.
   var stalledUntil = Instant.zero
   var isDown = false
   private var free = Instant.zero
-  private var lastArrival = Instant.zero
+  /// Nothing overtakes what went before it.
+  var lastArrival = Instant.zero
 
   init(bitsPerSecond: Double) {
     self.bitsPerSecond = bitsPerSecond
   }
 
   mutating func transmit(bytes: Int, at now: Instant, random: inout SeededGenerator) -> Instant? {
-    if isDown || Double.random(in: 0..<1, using: &random) < loss { return nil }
+    if isDown || Double.random(in: 0..<1, using: &random) < loss || bursts?.loses(&random) == true { return nil }
     let start = max(max(free, now), stalledUntil)
     guard (start - now).inMilliseconds <= queueMilliseconds else { return nil }
     free = start + .nanoseconds(Int64(Double(bytes + 50) * 8e9 / bitsPerSecond))
@@ -44,11 +47,14 @@ struct Call {
   var now = Instant.zero
   /// What the camera gives at most.
   var cameraKbps = 4000.0
+  /// Nothing is taken by camera or microphone.
+  var isPaused = false
   /// Sound and pictures get smaller with the target, in steps: 360 rows, 180 rows, stills, sound alone.
   var isLadder = false
   /// Of feedback on its way back, 0...1.
   var feedbackLoss = 0.0
   private(set) var latencies: [(at: Instant, milliseconds: Double)] = []
+  private(set) var arrivedBytes = 0
   private var random = SeededGenerator(seed: 99)
   private var handled = 0
   private var arrivals: [(at: Instant, number: UInt16)] = []
@@ -74,13 +80,24 @@ struct Call {
     }
   }
 
+  /// Something that is none of the sender's RTP goes the same way.
+  mutating func carryOther(bytes: Int) {
+    _ = link.transmit(bytes: bytes, at: now, random: &random)
+  }
+
   private mutating func tick() {
     if let deadline = rig.sender.nextDeadline, deadline <= now { rig.sender.handleTimeout(now: now) }
     while let first = pending.first, first.at <= now {
       pending.removeFirst()
       rig.sender.handle(rtcp: first.packets, now: now)
     }
-    if isLadder { sendByLadder() } else { sendByTarget() }
+    if isPaused {
+      // Nothing to send.
+    } else if isLadder {
+      sendByLadder()
+    } else {
+      sendByTarget()
+    }
     rig.drain(at: now)
     for (_, packet, bytes) in rig.packets[handled...] {
       guard let number = packet.extensions(extensionIDs).transportSequenceNumber else { continue }
@@ -88,6 +105,7 @@ struct Call {
       guard let arrival = link.transmit(bytes: bytes.count, at: now, random: &random) else { continue }
       arrivals.append((arrival, number))
       latencies.append((now, (arrival - now).inMilliseconds))
+      arrivedBytes += bytes.count + 50
     }
     handled = rig.packets.count
     if step % 50 == 25 { makeFeedback() }

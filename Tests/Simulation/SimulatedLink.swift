@@ -1,3 +1,4 @@
+public import TestSupport
 internal import Wire
 
 extension SimulatedPair {
@@ -17,6 +18,8 @@ extension SimulatedPair {
     /// What may wait at the bottleneck; more is dropped.
     public var queueBytes = 64_000
     public var isCut = false
+    /// Loss in runs, besides `loss`.
+    public var bursts: GilbertLoss?
 
     public init(
       delay: Duration = .milliseconds(5), jitter: Duration = .zero, loss: Double = 0, duplication: Double = 0,
@@ -39,7 +42,9 @@ extension SimulatedPair {
     mutating func arrivals(
       of byteCount: Int, now: Instant, random: inout some RandomNumberGenerator
     ) -> [Instant] {
-      guard !link.isCut, !happens(link.loss, &random), let leaves = pass(byteCount, now: now) else { return [] }
+      guard !link.isCut, !happens(link.loss, &random), link.bursts?.loses(&random) != true,
+        let leaves = pass(byteCount, now: now)
+      else { return [] }
       let copies = happens(link.duplication, &random) ? 2 : 1
       return (0..<copies).map { _ in
         var arrives = leaves + link.delay

@@ -14,6 +14,8 @@ final class EventWriter {
   }
 
   private let jobs = Mailbox<Job>(capacity: 256)
+  /// Stays empty; closed when the store is.
+  private let end = Mailbox<Never>(capacity: 1)
   private let thread: WorkerThread
   private let loop: any EventLoop
   /// Jobs that have not come back; below the mailbox's capacity, which would drop the oldest.
@@ -22,9 +24,18 @@ final class EventWriter {
 
   init(_ store: EventStore, loop: any EventLoop) {
     self.loop = loop
-    thread = WorkerThread(name: "events") { [jobs] in
-      while case .work(let work)? = jobs.take() { work(store) }
+    // The thread alone holds the store, so that its end closes it.
+    let handedOver = Mailbox<EventStore>(capacity: 1)
+    handedOver.put(store)
+    thread = WorkerThread(name: "events") { [jobs, end] in
+      Self.serve(jobs, handedOver)
+      end.close()
     }
+  }
+
+  private static func serve(_ jobs: Mailbox<Job>, _ handedOver: Mailbox<EventStore>) {
+    guard let store = handedOver.take() else { return }
+    while case .work(let work)? = jobs.take() { work(store) }
   }
 
   /// More are waiting than should be; do not ask for what can be refused.
@@ -58,8 +69,9 @@ final class EventWriter {
     return answer.take(until: MonotonicClock.now + limit)
   }
 
-  /// Ends the thread after what it has been asked for; the store is closed then.
-  func close() {
+  /// Ends the thread after what it has been asked for, and waits until the store is closed, at most so long.
+  func close(within limit: Duration) {
     jobs.put(.end)
+    _ = end.take(until: MonotonicClock.now + limit)
   }
 }

@@ -197,9 +197,9 @@ final class PersistentEventLog {
     }
   }
 
-  /// Writes what is left and closes the store.
+  /// Writes what is left and closes the store. Blocks, but not for long when the disk hangs.
   func close() {
     saveNow()
-    writer?.close()
+    writer?.close(within: Self.patience)
   }
 }
