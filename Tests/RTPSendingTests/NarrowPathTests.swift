@@ -59,18 +59,21 @@ import Wire
   /// The first picture after a while of sound alone is large; it takes its time and leaves some of the path to reports and
   /// messages, so that the sound does not wait behind a full queue.
   @Test func aLargeStillDoesNotFillThePath() {
-    var call = Self.settled(queueMilliseconds: 500)
-    call.link.bitsPerSecond = 60_000
-    call.run(for: .seconds(20))
-    let before = call.latencies.count
-    for _ in 0..<5 {
-      call.rig.sendVideo(packets: 9, size: 1000, at: call.now, isKeyFrame: true)
-      call.run(for: .seconds(10)) { call in
-        // Reports and messages, 4 kbit/s.
-        if call.now.nanoseconds % 200_000_000 == 0 { call.carryOther(bytes: 50) }
+    let delays = (1...10).map { moment in
+      var call = Self.settled(queueMilliseconds: 500)
+      call.link.bitsPerSecond = 60_000
+      call.run(for: .seconds(20) + .milliseconds(moment * 370))
+      let before = call.latencies.count
+      for _ in 0..<3 {
+        call.rig.sendVideo(packets: 9, size: 1000, at: call.now, isKeyFrame: true)
+        call.run(for: .seconds(10)) { call in
+          // Reports and messages, 4 kbit/s.
+          if call.now.nanoseconds % 200_000_000 == 0 { call.carryOther(bytes: 50) }
+        }
       }
+      let delays = call.latencies[before...].map(\.milliseconds).sorted()
+      return delays[delays.count * 95 / 100]
     }
-    let delays = call.latencies[before...].map(\.milliseconds).sorted()
-    #expect(delays[delays.count * 95 / 100] < 220)
+    #expect(delays.reduce(0, +) / 10 < 215, "\(delays)")
   }
 }

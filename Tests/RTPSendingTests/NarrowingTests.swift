@@ -48,6 +48,20 @@ import Wire
     #expect(call.targetKbps > 2000, "\(call.targetKbps)")
   }
 
+  /// Where packets come a little early or late, a burst that probes the path is easily misread.
+  @Test(arguments: [0.0, 5, 10], 1...6 as ClosedRange<UInt64>)
+  func jitterDoesNotHideThatThePathIsWideAgain(jitterMilliseconds: Double, seed: UInt64) {
+    var call = Self.settled(queueMilliseconds: 500)
+    call.link.jitterMilliseconds = jitterMilliseconds
+    call.link.bitsPerSecond = 500_000
+    // What the next smaller picture takes at most.
+    call.cameraKbps = 800
+    call.run(for: .seconds(30) + .milliseconds(Int(seed) * 370))
+    call.link.bitsPerSecond = 3_000_000
+    call.run(for: .seconds(4))
+    #expect(call.targetKbps > 1700, "\(call.targetKbps)")
+  }
+
   /// However long nothing got through: the estimate does not fall so far that the viewer loses its picture.
   @Test(arguments: [3, 10, 60])
   func anInterruptedPathIsUsedAsBefore(seconds: Int) {

@@ -41,20 +41,20 @@ struct Probing: Sendable {
   private var isFirst = true
   /// Nil: not before there is feedback.
   private var nextAt: Instant?
-  private var interval = shortestInterval
   /// What the path carried before the last drop, and when that was.
   private var before: (bitsPerSecond: Double, at: Instant)?
 
-  private static let duration = 0.015
+  /// Seconds. The longer one tells better where packets come a little early or late; on a narrow path it would stand before
+  /// the sound.
+  private static let duration = 0.03
+  private static let narrowDuration = 0.02
   private static let fewestPackets = 5
   /// Of a packet of padding, with all that the path carries of it.
   private static let headerBytes = 80
   private static let firstAfter = Duration.milliseconds(300)
-  private static let shortestInterval = Duration.seconds(2)
-  private static let longestInterval = Duration.seconds(8)
-  /// The same while the path carries less than a quarter of what is useful: the burst is small, and it is worth knowing
-  /// soon that the path is wide again.
-  private static let longestNarrowInterval = Duration.seconds(2)
+  /// A burst is small, and it is worth knowing soon that the path is wide again.
+  private static let interval = Duration.seconds(2)
+  /// A path is narrow that carries less than this share of what is useful.
   private static let narrowShare = 0.25
   private static let timeout = Duration.seconds(1)
   /// A probe that brought less than this share of its rate has found the path's limit.
@@ -75,7 +75,7 @@ struct Probing: Sendable {
   /// The estimate falls from this rate: the path may carry it again soon.
   mutating func noteDrop(from bitsPerSecond: Double, now: Instant) {
     // None is under way, and none is due: feedback has not begun.
-    if burst != nil || nextAt != nil { nextAt = now + Self.shortestInterval }
+    if burst != nil || nextAt != nil { nextAt = now + Self.interval }
     burst = nil
     if let before, now - before.at < Self.dropMemory, before.bitsPerSecond > bitsPerSecond {
       self.before = (before.bitsPerSecond, now)
@@ -91,7 +91,6 @@ struct Probing: Sendable {
   ///   - isCalm: there is no queue, and no recent congestion.
   mutating func startIfDue(target: Double, ceiling: Double, isCalm: Bool, now: Instant) {
     let isNarrow = target < ceiling * Self.narrowShare
-    if isNarrow, let due = nextAt { nextAt = min(due, now + Self.longestNarrowInterval) }
     if let current = burst {
       guard now - current.startedAt > Self.timeout else { return }
       fail(now: now)
@@ -99,7 +98,7 @@ struct Probing: Sendable {
     isWaiting = false
     guard let due = nextAt, due <= now else { return }
     guard isCalm, target < ceiling * 0.95 else {
-      nextAt = now + Self.shortestInterval / 4
+      nextAt = now + Self.interval / 4
       return
     }
     guard mayStart else {
@@ -109,15 +108,11 @@ struct Probing: Sendable {
     var rate = target * (isFirst ? Self.firstGrowth : Self.growth)
     isFirst = false
     if let before, now - before.at < Self.dropMemory { rate = max(rate, before.bitsPerSecond * Self.returnShare) }
-    start(
-      rate: min(rate, target * (isNarrow ? Self.firstGrowth : Self.greatestGrowth), ceiling), ceiling: ceiling, now: now
-    )
-  }
-
-  private mutating func start(rate: Double, ceiling: Double, now: Instant) {
+    rate = min(rate, target * (isNarrow ? Self.firstGrowth : Self.greatestGrowth), ceiling)
+    let duration = isNarrow ? Self.narrowDuration : Self.duration
     burst = Burst(
       id: nextID, bitsPerSecond: rate, startedAt: now, ceiling: ceiling,
-      bytesToSend: Int(saturating: rate * Self.duration / 8))
+      bytesToSend: Int(saturating: rate * duration / 8))
     nextID = nextID == .max ? 1 : nextID + 1
     nextAt = nil
     sentCount += 1
@@ -125,8 +120,7 @@ struct Probing: Sendable {
 
   private mutating func fail(now: Instant) {
     burst = nil
-    nextAt = now + interval
-    interval = min(interval * 2, Self.longestInterval)
+    nextAt = now + Self.interval
   }
 
   /// When the next packet of padding leaves; nil: there is none to send.
@@ -178,12 +172,10 @@ struct Probing: Sendable {
     if rate >= current.bitsPerSecond * Self.successShare {
       succeededCount += 1
       // On with the next burst as soon as the estimate has followed; where that would be the same again, it tells no more.
-      interval = Self.shortestInterval
       let isWorthwhile = min(rate * Self.growth, current.ceiling) > current.bitsPerSecond * Self.noticeableGrowth
-      nextAt = isWorthwhile ? now : now + interval
+      nextAt = isWorthwhile ? now : now + Self.interval
     } else {
-      nextAt = now + interval
-      interval = min(interval * 2, Self.longestInterval)
+      nextAt = now + Self.interval
     }
     return rate
   }
