@@ -58,7 +58,7 @@ import Wire
     call.cameraKbps = 800
     call.run(for: .seconds(30) + .milliseconds(Int(seed) * 370))
     call.link.bitsPerSecond = 3_000_000
-    call.run(for: .seconds(4))
+    call.run(for: .seconds(5))
     #expect(call.targetKbps > 1700, "\(call.targetKbps)")
   }
 

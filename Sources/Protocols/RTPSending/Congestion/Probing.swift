@@ -8,7 +8,8 @@ struct Probing: Sendable {
     var id: UInt8
     var bitsPerSecond: Double
     var startedAt: Instant
-    /// More than this was not needed then, bits per second.
+    /// What the path was thought to carry then, bits per second; and more than which was not needed.
+    fileprivate var target: Double
     fileprivate var ceiling: Double
     fileprivate var bytesToSend: Int
     fileprivate var bytesSent = 0
@@ -39,23 +40,28 @@ struct Probing: Sendable {
   private(set) var isWaiting = false
   private var nextID: UInt8 = 1
   private var isFirst = true
+  /// The last burst brought less than was sent, and more than the path was thought to carry: jitter may have hidden the rest.
+  private var isDoubtful = false
   /// Nil: not before there is feedback.
   private var nextAt: Instant?
+  private var interval = shortestInterval
   /// What the path carried before the last drop, and when that was.
   private var before: (bitsPerSecond: Double, at: Instant)?
 
-  /// Seconds. The longer one tells better where packets come a little early or late; on a narrow path it would stand before
-  /// the sound.
-  private static let duration = 0.03
-  private static let narrowDuration = 0.02
+  /// Seconds. The longer one tells better where packets come a little early or late; on a path that is full it would be a
+  /// queue that lowers the estimate.
+  private static let duration = 0.015
+  private static let carefulDuration = 0.03
   private static let fewestPackets = 5
   /// Of a packet of padding, with all that the path carries of it.
   private static let headerBytes = 80
   private static let firstAfter = Duration.milliseconds(300)
-  /// A burst is small, and it is worth knowing soon that the path is wide again.
-  private static let interval = Duration.seconds(2)
-  /// A path is narrow that carries less than this share of what is useful.
-  private static let narrowShare = 0.25
+  private static let shortestInterval = Duration.seconds(2)
+  private static let longestInterval = Duration.seconds(8)
+  /// The same while the path carries less than half of what is useful: the burst is small, and it is worth knowing
+  /// soon that the path is wide again.
+  private static let longestNarrowInterval = Duration.seconds(2)
+  private static let narrowShare = 0.5
   private static let timeout = Duration.seconds(1)
   /// A probe that brought less than this share of its rate has found the path's limit.
   private static let successShare = 0.7
@@ -75,7 +81,7 @@ struct Probing: Sendable {
   /// The estimate falls from this rate: the path may carry it again soon.
   mutating func noteDrop(from bitsPerSecond: Double, now: Instant) {
     // None is under way, and none is due: feedback has not begun.
-    if burst != nil || nextAt != nil { nextAt = now + Self.interval }
+    if burst != nil || nextAt != nil { nextAt = now + Self.shortestInterval }
     burst = nil
     if let before, now - before.at < Self.dropMemory, before.bitsPerSecond > bitsPerSecond {
       self.before = (before.bitsPerSecond, now)
@@ -91,6 +97,7 @@ struct Probing: Sendable {
   ///   - isCalm: there is no queue, and no recent congestion.
   mutating func startIfDue(target: Double, ceiling: Double, isCalm: Bool, now: Instant) {
     let isNarrow = target < ceiling * Self.narrowShare
+    if isNarrow, let due = nextAt { nextAt = min(due, now + Self.longestNarrowInterval) }
     if let current = burst {
       guard now - current.startedAt > Self.timeout else { return }
       fail(now: now)
@@ -98,7 +105,7 @@ struct Probing: Sendable {
     isWaiting = false
     guard let due = nextAt, due <= now else { return }
     guard isCalm, target < ceiling * 0.95 else {
-      nextAt = now + Self.interval / 4
+      nextAt = now + Self.shortestInterval / 4
       return
     }
     guard mayStart else {
@@ -109,9 +116,10 @@ struct Probing: Sendable {
     isFirst = false
     if let before, now - before.at < Self.dropMemory { rate = max(rate, before.bitsPerSecond * Self.returnShare) }
     rate = min(rate, target * (isNarrow ? Self.firstGrowth : Self.greatestGrowth), ceiling)
-    let duration = isNarrow ? Self.narrowDuration : Self.duration
+    let duration = isDoubtful ? Self.carefulDuration : Self.duration
+    isDoubtful = false
     burst = Burst(
-      id: nextID, bitsPerSecond: rate, startedAt: now, ceiling: ceiling,
+      id: nextID, bitsPerSecond: rate, startedAt: now, target: target, ceiling: ceiling,
       bytesToSend: Int(saturating: rate * duration / 8))
     nextID = nextID == .max ? 1 : nextID + 1
     nextAt = nil
@@ -120,7 +128,8 @@ struct Probing: Sendable {
 
   private mutating func fail(now: Instant) {
     burst = nil
-    nextAt = now + Self.interval
+    nextAt = now + interval
+    interval = min(interval * 2, Self.longestInterval)
   }
 
   /// When the next packet of padding leaves; nil: there is none to send.
@@ -172,10 +181,15 @@ struct Probing: Sendable {
     if rate >= current.bitsPerSecond * Self.successShare {
       succeededCount += 1
       // On with the next burst as soon as the estimate has followed; where that would be the same again, it tells no more.
+      interval = Self.shortestInterval
       let isWorthwhile = min(rate * Self.growth, current.ceiling) > current.bitsPerSecond * Self.noticeableGrowth
-      nextAt = isWorthwhile ? now : now + Self.interval
+      nextAt = isWorthwhile ? now : now + interval
+    } else if rate > current.target * Self.noticeableGrowth {
+      isDoubtful = true
+      nextAt = now + Self.shortestInterval / 4
     } else {
-      nextAt = now + Self.interval
+      nextAt = now + interval
+      interval = min(interval * 2, Self.longestInterval)
     }
     return rate
   }
