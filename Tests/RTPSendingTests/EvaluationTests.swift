@@ -18,6 +18,22 @@ import Wire
       delays: delays ?? [Duration](repeating: .milliseconds(50), count: viewers))
   }
 
+  /// The path is used, the flows have like shares, and the queue is short.
+  ///
+  /// - Parameters:
+  ///   - kbps: what the path carries.
+  ///   - delay: of the longest way without the queue, milliseconds.
+  ///   - factor: between the greatest share and the least.
+  private static func expectFair(
+    _ seen: House.Seen, of kbps: Double, delay: Double, within factor: Double = 2,
+    at location: SourceLocation = #_sourceLocation
+  ) {
+    let comment = Comment("\(seen) of \(kbps) kbit/s")
+    #expect((0.7...1.05).contains(seen.rates.reduce(0, +) / kbps), comment, sourceLocation: location)
+    #expect(seen.rates.max()! / seen.rates.min()! < factor, comment, sourceLocation: location)
+    #expect(seen.delay95 < delay + patience, comment, sourceLocation: location)
+  }
+
   /// Section 5.1: the path of one flow has 1, 2.5, 0.6 and again 1 Mbit/s.
   @Test func oneFlowFollowsItsPath() {
     var house = Self.house(viewers: 1, megabits: 1)
@@ -28,8 +44,7 @@ import Wire
       let seen = house.watch(for: seconds - Self.settling)
       // Of the widest, no more than camera and microphone give.
       let best = min(megabits * 1000, 1690)
-      #expect((0.7...1.05).contains(seen.rates.reduce(0, +) / best), "\(megabits) Mbit/s: \(seen)")
-      #expect(seen.delay95 < 50 + 30 + Self.patience, "\(megabits) Mbit/s: \(seen)")
+      Self.expectFair(seen, of: best, delay: 50 + 30)
     }
   }
 
@@ -40,9 +55,7 @@ import Wire
       house.link.bitsPerSecond = megabits * 1e6
       house.run(for: .seconds(Self.settling))
       let seen = house.watch(for: 25 - Self.settling)
-      #expect((0.7...1.05).contains(seen.rates.reduce(0, +) / (megabits * 1000)), "\(megabits) Mbit/s: \(seen)")
-      #expect(seen.rates.max()! / seen.rates.min()! < 2, "\(megabits) Mbit/s: \(seen)")
-      #expect(seen.delay95 < 50 + Self.patience, "\(megabits) Mbit/s: \(seen)")
+      Self.expectFair(seen, of: megabits * 1000, delay: 50)
     }
   }
 
@@ -54,9 +67,7 @@ import Wire
       house.run(for: .seconds(20))
     }
     let seen = house.watch(for: 60)
-    #expect((0.7...1.05).contains(seen.rates.reduce(0, +) / 3500), "\(seen)")
-    #expect(seen.rates.max()! / seen.rates.min()! < 2, "\(seen)")
-    #expect(seen.delay95 < 50 + Self.patience, "\(seen)")
+    Self.expectFair(seen, of: 3500, delay: 50)
   }
 
   /// Section 5.5: five flows on 4 Mbit/s with round trips from 20 to 300 ms.
@@ -65,9 +76,7 @@ import Wire
       viewers: 5, megabits: 4, delays: [10, 25, 50, 100, 150].map { .milliseconds($0) })
     house.run(for: .seconds(30))
     let seen = house.watch(for: 60)
-    #expect((0.7...1.05).contains(seen.rates.reduce(0, +) / 4000), "\(seen)")
-    #expect(seen.rates.max()! / seen.rates.min()! < 2.5, "\(seen)")
-    #expect(seen.delay95 < 150 + Self.patience, "\(seen)")
+    Self.expectFair(seen, of: 4000, delay: 150, within: 2.5)
   }
 
   /// Section 5.8: one of three flows on 3.5 Mbit/s pauses for 20 s; the others take what it leaves, and give it back.
@@ -81,8 +90,6 @@ import Wire
     house.calls[0].isPaused = false
     house.run(for: .seconds(Self.settling))
     let seen = house.watch(for: 40)
-    #expect((0.7...1.05).contains(seen.rates.reduce(0, +) / 3500), "\(seen)")
-    #expect(seen.rates.max()! / seen.rates.min()! < 2, "\(seen)")
-    #expect(seen.delay95 < 50 + Self.patience, "\(seen)")
+    Self.expectFair(seen, of: 3500, delay: 50)
   }
 }

@@ -8,8 +8,9 @@ struct Probing: Sendable {
     var id: UInt8
     var bitsPerSecond: Double
     var startedAt: Instant
-    /// What the path was thought to carry then, bits per second; and more than which was not needed.
+    /// What the path was thought to carry then, bits per second.
     fileprivate var target: Double
+    /// More than this was not needed then, bits per second.
     fileprivate var ceiling: Double
     fileprivate var bytesToSend: Int
     fileprivate var bytesSent = 0
@@ -58,9 +59,8 @@ struct Probing: Sendable {
   private static let firstAfter = Duration.milliseconds(300)
   private static let shortestInterval = Duration.seconds(2)
   private static let longestInterval = Duration.seconds(8)
-  /// The same while the path carries less than half of what is useful: the burst is small, and it is worth knowing
-  /// soon that the path is wide again.
-  private static let longestNarrowInterval = Duration.seconds(2)
+  /// While the path carries less than this share of what is useful, the interval stays the shortest: the burst is small, and
+  /// it is worth knowing soon that the path is wide again.
   private static let narrowShare = 0.5
   private static let timeout = Duration.seconds(1)
   /// A probe that brought less than this share of its rate has found the path's limit.
@@ -97,7 +97,7 @@ struct Probing: Sendable {
   ///   - isCalm: there is no queue, and no recent congestion.
   mutating func startIfDue(target: Double, ceiling: Double, isCalm: Bool, now: Instant) {
     let isNarrow = target < ceiling * Self.narrowShare
-    if isNarrow, let due = nextAt { nextAt = min(due, now + Self.longestNarrowInterval) }
+    if isNarrow, let due = nextAt { nextAt = min(due, now + Self.shortestInterval) }
     if let current = burst {
       guard now - current.startedAt > Self.timeout else { return }
       fail(now: now)
