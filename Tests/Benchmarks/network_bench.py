@@ -60,7 +60,8 @@ class Bench:
             case Move():
                 found = network_moves.measure(case, self.options.child, self.options.parent)
             case Crowd():
-                found = network_crowd.measure(case, self.options.child, OUR_KBPS, seed, self.options.seconds / 2, self._parent_at)
+                found = network_crowd.measure(
+                    case, (self.options.child, self.options.parent), OUR_KBPS, seed, self.options.seconds / 2, self._parent_at)
             case _:
                 found = self._watch(case, peer, seed)
         took = (time.monotonic() - began) * (os.cpu_count() or 1) / 100

@@ -1,25 +1,31 @@
 """Many viewers of one child on a good network, and two on bad ones who come later: does anybody notice them?
 
 The many are light (watchers.py): what they receive is counted, not decoded. The two are cradle-parent, each beyond a cable of
-his own. First the many alone for a while, then all; what the many have then is held against what they had.
+his own. First the many alone for a while, then all; what the many have then is held against what they had. Where nobody comes later,
+one of the many is alone at first: that is what each of the others costs the child.
 """
 
 from __future__ import annotations
 
+import tempfile
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Callable
 
 import network_figures
+import paired_parent
 from network_cable import NetworkCable
 from network_models import Network
-from servers import Child, Watchers, common
+from servers import Child, Problem, Watchers, common
 
-#: Before each of the two times that are compared: the many have no quick way to say how much more would pass.
+#: Before each of the two times that are compared.
 SETTLE_SECONDS = 20
-#: A child takes four viewers of one token.
-VIEWERS_A_TOKEN = 4
+#: For all to have the large picture: the many have no quick way to say how much more would pass (REMB).
+PATIENCE_SECONDS = 300
+#: A child takes four viewers of one token or one parent, and 24 with tokens: the other places are for paired parents.
+VIEWERS_EACH = 4
+MOST_TOKENS = 6
 WEAK = {
     "400 kbit/s": Network(rates=((0, 400),), queue_ms=500),
     "20 % lost": Network(loss_percent=20),
@@ -40,7 +46,10 @@ CROWDS = [
         "crowd-15", 15, True, "15 viewers on the LAN, 1 at 400 kbit/s, 1 at 20 % loss",
         "the 15: ≥ 29.5 frames a second, no key frame more, rate −5 % at most",
     ),
-    Crowd("crowd-32", 32, False, "32 viewers on the LAN", "each ≥ 29.5 frames a second, as received"),
+    Crowd(
+        "crowd-32", 32, False, "32 viewers on the LAN",
+        "each ≥ 29.5 frames a second, as received; each costs ≤ 2 % of the encoding",
+    ),
 ]  # fmt: skip
 
 
@@ -53,14 +62,17 @@ class Moment:
     key_frames: int
     targets: Any
     child_seconds: float
+    #: Of its encoders alone.
+    encoder_seconds: float
 
 
 def moment(watchers: Watchers, child: Child) -> Moment:
     report, camera = watchers.tell("report"), child.camera()
     pictures = [one.get("video", {}) for one in report["received"]]
+    threads = child.thread_seconds()
     return Moment(
         report["time"], [one.get("frames", 0) for one in pictures], [one.get("packets", 0) for one in pictures], int(camera["encoded"]),
-        int(camera["keyFrames"]), camera.get("targetKbps"), sum(child.thread_seconds().values()),
+        int(camera["keyFrames"]), camera.get("targetKbps"), sum(threads.values()), threads.get("encode", 0),
     )  # fmt: skip
 
 
@@ -69,38 +81,72 @@ def between(before: Moment, after: Moment) -> dict[str, Any]:
     frames = [(last - first) / seconds for first, last in zip(before.frames, after.frames)]
     packets = [(last - first) / seconds for first, last in zip(before.packets, after.packets)]
     return {
-        "began": before.time, "ended": after.time, "leastFramesPerSecond": round(min(frames), 2), "meanFramesPerSecond": round(sum(frames) / len(frames), 2),
+        "viewers": len(frames), "began": before.time, "ended": after.time, "leastFramesPerSecond": round(min(frames), 2), "meanFramesPerSecond": round(sum(frames) / len(frames), 2),
         "packetsPerSecond": round(sum(packets) / len(packets), 1), "encodedPerSecond": round((after.encoded - before.encoded) / seconds, 2),
         "keyFrames": after.key_frames - before.key_frames, "targetKbps": after.targets,
-        "childCores": round((after.child_seconds - before.child_seconds) / seconds, 3),
+        "childCores": round((after.child_seconds - before.child_seconds) / seconds, 4),
+        "encoderCores": round((after.encoder_seconds - before.encoder_seconds) / seconds, 4),
     }  # fmt: skip
 
 
 def measure(
-    crowd: Crowd, child_program: str, kbps: tuple[int, int], seed: int, seconds: float, weak_viewer: Callable[..., Any]
+    crowd: Crowd, programs: tuple[str, str], kbps: tuple[int, int], seed: int, seconds: float, weak_viewer: Callable[..., Any]
 ) -> dict[str, Any]:
-    """`weak_viewer`: makes a viewer of (cable, url, child, seconds) that is a context."""
+    """`programs`: cradle-child, cradle-parent. `weak_viewer`: makes a viewer of (cable, url, child, seconds) that is a context."""
     found: dict[str, Any] = {"crowd": crowd.count, "weak": {}}
     with NetworkCable(Network(delay_ms=2), seed) as lan:
         with ExitStack() as stack:
-            child = stack.enter_context(Child(child_program, lan, kbps=kbps))
-            tokens = [child.token] + [child.another_token(f"crowd {number}") for number in range((crowd.count - 1) // VIEWERS_A_TOKEN)]
-            watchers = stack.enter_context(Watchers(child, lan.prefix(1), tokens))
-            watchers.grow_to(crowd.count)
+            child = stack.enter_context(Child(programs[0], lan, kbps=kbps))
+            families = -(-crowd.count // VIEWERS_EACH)
+            tokens = [child.another_token(f"crowd {number}") for number in range(min(families, MOST_TOKENS))]
+            paired = [_paired(child, programs[1], lan, stack) for _ in range(families - len(tokens))]
+            watchers = stack.enter_context(Watchers(child, lan.prefix(1), tokens, paired))
             began = lan.start()
-            time.sleep(SETTLE_SECONDS)
-            first = moment(watchers, child)
-            time.sleep(seconds)
-            found["alone"] = between(first, moment(watchers, child))
+            if not crowd.has_weak:
+                found["one"] = _observe(watchers, child, 1, seconds)
+            found["alone"] = _observe(watchers, child, crowd.count, seconds)
             if crowd.has_weak:
                 found["together"], found["weak"] = _together(child, lan, watchers, seed, seconds, weak_viewer, stack)
     # What passed is told when the cable is taken away.
-    for part in [found[name] for name in ("alone", "together") if name in found]:
+    for part in [found[name] for name in ("one", "alone", "together") if name in found]:
         within = [row[2] for row in lan.carried[0]["seconds"] if part["began"] <= began + row[0] and began + row[0] + 1 <= part["ended"]]
-        part["kbpsEach"] = round(sum(within) * 8 / 1000 / len(within) / crowd.count, 1)
-    least = found["alone"]["leastFramesPerSecond"]
-    found["short"] = compared(found["alone"], found["together"]) if crowd.has_weak else [f"{least} frames/s"] if least < 29.5 else []
+        part["kbpsEach"] = round(sum(within) * 8 / 1000 / len(within) / part["viewers"], 1)
+    if crowd.has_weak:
+        found["short"] = compared(found["alone"], found["together"])
+    else:
+        found["addedPercent"], found["short"] = costs(found["one"], found["alone"])
     return found
+
+
+def _observe(watchers: Watchers, child: Child, count: int, seconds: float) -> dict[str, Any]:
+    """What so many have, once all of them have had the large picture for a while."""
+    watchers.grow_to(count)
+    began = settled = time.monotonic()
+    while time.monotonic() < settled + SETTLE_SECONDS:
+        if not all(viewer.get("picture") == "high" for viewer in child.ask("status")["viewers"]):
+            settled = time.monotonic()
+        if settled > began + PATIENCE_SECONDS:
+            raise Problem(f"not all {count} viewers have the large picture after {PATIENCE_SECONDS} s")
+        time.sleep(1)
+    common.log(f"    {count} have the large picture from {settled - began:.0f} s on")
+    first = moment(watchers, child)
+    time.sleep(seconds)
+    return between(first, moment(watchers, child))
+
+
+def costs(one: dict[str, Any], many: dict[str, Any]) -> tuple[float, list[str]]:
+    """What each further viewer costs the child, in % of encoding for one; what is short of the goal."""
+    added = 100 * (many["childCores"] - one["childCores"]) / (many["viewers"] - one["viewers"]) / one["encoderCores"]
+    short = [f"{many['leastFramesPerSecond']} frames/s"] if many["leastFramesPerSecond"] < 29.5 else []
+    short += [f"{added:.1f} % of the encoding each"] if added > 2 else []
+    return round(added, 2), short
+
+
+def _paired(child: Child, program: str, lan: NetworkCable, stack: ExitStack) -> str:
+    """The state directory of a parent that has paired."""
+    parent = paired_parent.PairedParent(program, stack.enter_context(tempfile.TemporaryDirectory(prefix="cradle-crowd-")), lan.prefix(1))
+    parent.pair(child)
+    return parent.state
 
 
 def compared(alone: dict[str, Any], together: dict[str, Any]) -> list[str]:

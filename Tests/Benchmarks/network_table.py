@@ -55,7 +55,10 @@ def crowded(result: dict[str, Any]) -> str:
         )
 
     if "together" not in result:
-        return words(result["alone"])
+        return (
+            f"one alone {words(result['one'])} ({result['one']['encoderCores']:.2f} for encoding); all {words(result['alone'])}; "
+            f"each costs {result['addedPercent']:.1f} % of the encoding"
+        )
     return f"alone {words(result['alone'])}; with the two {words(result['together'])}"
 
 

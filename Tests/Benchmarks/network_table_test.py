@@ -70,6 +70,16 @@ class Goals(unittest.TestCase):
         )
 
 
+    def test_what_each_further_viewer_costs(self) -> None:
+        one = {"viewers": 1, "childCores": 0.2, "encoderCores": 0.1}
+        many = {"viewers": 32, "childCores": 0.231, "leastFramesPerSecond": 29.9}
+        self.assertEqual(network_crowd.costs(one, many), (1.0, []))
+        self.assertEqual(
+            network_crowd.costs(one, many | {"childCores": 0.293, "leastFramesPerSecond": 29.1}),
+            (3.0, ["29.1 frames/s", "3.0 % of the encoding each"]),
+        )
+
+
 class Rows(unittest.TestCase):
     def test_the_worst_seed_counts_and_who_is_better_is_named(self) -> None:
         results = [

@@ -20,7 +20,7 @@ def orders(bench: Bench) -> list[Figure]:
 
 def _commands(bench: Bench) -> list[Figure]:
     with Child(bench.child_program) as child, tempfile.TemporaryDirectory(prefix="cradle-bench-") as folder:
-        parent = PairedParent(bench, folder)
+        parent = PairedParent(bench.parent_program, folder)
         runs = 3 if bench.is_quick else 15
         pairing = [parent.pair(child) for _ in range(runs)]
         switching = [parent.run("light", "on") for _ in range(runs + 1)][1:]

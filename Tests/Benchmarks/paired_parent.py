@@ -6,19 +6,20 @@ import json
 import subprocess
 import time
 from pathlib import Path
+from typing import Sequence
 
-from measures import Bench
 from servers import Child, Problem
 
 
 class PairedParent:
     """The parent's commands with a state of their own."""
 
-    def __init__(self, bench: Bench, folder: str):
-        self.bench, self.state = bench, str(Path(folder) / "parent")
+    def __init__(self, program: str, folder: str, prefix: Sequence[str] = ()):
+        """`prefix`: before each command, for one who lives in another network namespace."""
+        self.program, self.prefix, self.state = program, prefix, str(Path(folder) / "parent")
 
     def command(self, *arguments: str) -> list[str]:
-        return [self.bench.parent_program, *arguments, "--state-directory", self.state]
+        return [*self.prefix, self.program, *arguments, "--state-directory", self.state]
 
     def run(self, *arguments: str) -> float:
         """Milliseconds from the start of the process to its end."""
@@ -31,10 +32,10 @@ class PairedParent:
 
     def pair(self, child: Child) -> float:
         window = subprocess.Popen(
-            [self.bench.child_program, "pair", "--json", *child.directories], stdout=subprocess.PIPE, text=True)
+            [child.program, "pair", "--json", *child.directories], stdout=subprocess.PIPE, text=True)
         assert window.stdout
         code = json.loads(window.stdout.readline())["code"]
-        took = self.run("pair", f"127.0.0.1:{child.port}", "--code", code)
+        took = self.run("pair", f"{child.host}:{child.port}", "--code", code)
         # The child prints who paired when it has stored it.
         window.wait(10)
         return took

@@ -11,42 +11,22 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import base64
-import hashlib
 import json
 import resource
 import ssl
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 import websockets
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Interop" / "peers"))
+from identity import Identity, base64url  # noqa: E402
 
 NAME = "127.0.0.1"
 OFFER = "o" * 4000
-
-
-def encoded(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-class Key:
-    def __init__(self) -> None:
-        self.key = ec.generate_private_key(ec.SECP256R1())
-        self.public = self.key.public_key().public_bytes(
-            serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
-        self.id = hashlib.sha256(self.public).hexdigest()[:16]
-
-    def signed(self, payload: dict[str, object]) -> str:
-        """A compact JWS (RFC 7515), ES256."""
-        parts = [json.dumps(part).encode() for part in ({"alg": "ES256", "kid": self.id}, payload)]
-        text = ".".join(encoded(part) for part in parts)
-        r, s = decode_dss_signature(self.key.sign(text.encode(), ec.ECDSA(hashes.SHA256())))
-        return f"{text}.{encoded(r.to_bytes(32, 'big') + s.to_bytes(32, 'big'))}"
 
 
 class Bench:
@@ -65,7 +45,7 @@ class Bench:
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self.tls.check_hostname, self.tls.verify_mode = False, ssl.CERT_NONE
         #: The children that are there.
-        self.homes: list[tuple[Key, websockets.ClientConnection]] = []
+        self.homes: list[tuple[Identity, websockets.ClientConnection]] = []
 
     def kilobytes(self) -> int:
         """Resident, without what is shared with files."""
@@ -87,18 +67,18 @@ class Bench:
                 # The server takes a hundred handshakes a second from strangers; a child would come back, too.
                 await asyncio.sleep(0.2)
 
-    async def child(self, key: Key, number: int) -> None:
+    async def child(self, key: Identity, number: int) -> None:
         socket = await self.connect(number)
         await socket.send(json.dumps({"cmd": "register", "roomid": key.id, "clientid": key.id}))
         challenge = json.loads(await socket.recv())["registered"]["challenge"]
         proof = key.signed({"type": "host", "from": key.id, "server": NAME, "challenge": challenge,
-                            "key": encoded(key.public)})  # fmt: skip
+                            "key": base64url(key.public)})  # fmt: skip
         presence = key.signed({"type": "presence", "from": key.id, "challenge": "A" * 21 + "A", "expires": 4102444800})
         await socket.send(json.dumps({"cmd": "prove", "proof": proof, "presence": presence}))
         assert "proved" in json.loads(await socket.recv())
         self.homes.append((key, socket))
 
-    async def meet(self, key: Key, host: websockets.ClientConnection, number: int) -> None:
+    async def meet(self, key: Identity, host: websockets.ClientConnection, number: int) -> None:
         socket = await self.connect(number)
         await socket.send(json.dumps({"cmd": "register", "roomid": key.id, "clientid": f"parent-{number}"}))
         assert json.loads(await socket.recv())["registered"]["present"]
@@ -111,7 +91,7 @@ class Bench:
         await socket.close()
 
     async def run(self, children: int, meetings: int) -> dict[str, object]:
-        keys = [Key() for _ in range(children)]
+        keys = [Identity() for _ in range(children)]
         before = self.kilobytes()
         began = time.monotonic()
         gate = asyncio.Semaphore(12)

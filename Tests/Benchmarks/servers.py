@@ -301,9 +301,10 @@ def watch(viewer: str, server: Server, seconds: float, *arguments: str, prefix: 
 class Watchers:
     """Light viewers of one server (watchers.py); `with` ends them."""
 
-    def __init__(self, server: Server, prefix: Sequence[str] = (), tokens: Sequence[str] = ()):
+    def __init__(self, server: Server, prefix: Sequence[str] = (), tokens: Sequence[str] = (), paired: Sequence[str] = ()):
+        """`paired`: state directories of paired parents. All that there is is used in turns."""
         command = [*prefix, sys.executable, str(HERE / "watchers.py"), "--url", server.url]
-        command += ["--token", ",".join(tokens or [server.token])]
+        command += ["--token", ",".join(tokens or [server.token]), "--paired", ",".join(paired)]
         self.server = server
         with cores.watching():
             self.program = common.start_process(

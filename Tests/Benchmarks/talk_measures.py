@@ -30,7 +30,7 @@ def mouth_to_ear(bench: Bench) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="cradle-bench-") as folder:
         ear = Path(folder) / "ear.wav"
         with Child(bench.child_program, speaker=f"file:{ear}") as child:
-            parent = PairedParent(bench, folder)
+            parent = PairedParent(bench.parent_program, folder)
             parent.pair(child)
             command = parent.command("talk", "--microphone", "test", "--duration", str(seconds))
             talk = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

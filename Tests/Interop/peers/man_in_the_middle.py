@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import base64
 import collections
 import datetime
-import hashlib
 import json
 import os
 import re
@@ -28,35 +26,15 @@ from typing import Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, utils
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-
-def encode(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+from identity import Identity, base64url, from_base64url
 
 
-def decode(text: str) -> bytes:
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-
-
-class Identity:
+class Stranger(Identity):
     """A key as a parent has one, paired with nobody."""
-
-    def __init__(self) -> None:
-        self.key = ec.generate_private_key(ec.SECP256R1())
-        spki = self.key.public_key().public_bytes(
-            serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)  # fmt: skip
-        self.id = hashlib.sha256(spki).digest()[:8].hex()
-
-    def seal(self, payload: dict[str, Any], kid: str) -> str:
-        """A compact JWS, ES256. RFC 7515 section 3.1, RFC 7518 section 3.4."""
-        header = json.dumps({"alg": "ES256", "kid": kid}, separators=(",", ":")).encode()
-        text = encode(header) + "." + encode(json.dumps(payload).encode())
-        r, s = utils.decode_dss_signature(self.key.sign(text.encode(), ec.ECDSA(hashes.SHA256())))
-        return text + "." + encode(r.to_bytes(32, "big") + s.to_bytes(32, "big"))
 
     def certificate(self) -> ssl.SSLContext:
         name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Nursery")])
@@ -85,7 +63,7 @@ def with_other_fingerprint(sdp: str) -> str:
 class Middle:
     def __init__(self, url: str):
         self.url = url
-        self.identity = Identity()
+        self.identity = Stranger()
         self.mode = "relay"
         self.seen: collections.Counter[str] = collections.Counter()
         self.readable = 0
@@ -104,7 +82,7 @@ class Middle:
         message = json.loads(text)
         if not isinstance(message.get("msg"), str):
             return None
-        payload = dict(json.loads(decode(message["msg"].split(".")[1])))
+        payload = dict(json.loads(from_base64url(message["msg"].split(".")[1])))
         self.seen[payload["type"]] += 1
         self.readable += "sdp" in payload
         return payload
@@ -125,10 +103,10 @@ class Middle:
         message = json.loads(text)
         payload["sdp"] = with_other_fingerprint(payload["sdp"])
         if self.mode == "resign":
-            message["msg"] = self.identity.seal(payload, self.identity.id)
+            message["msg"] = self.identity.signed(payload)
         else:
             header, _, signature = message["msg"].split(".")
-            message["msg"] = ".".join([header, encode(json.dumps(payload).encode()), signature])
+            message["msg"] = ".".join([header, base64url(json.dumps(payload).encode()), signature])
         return json.dumps(message)
 
     async def handle(self, parent: ServerConnection) -> None:
@@ -161,7 +139,7 @@ class Middle:
     async def say(self, make: Any) -> dict[str, str]:
         """Registers anew, says what `make` gives for the challenge; the error that comes of it."""
         async with connect(self.url, ssl=self.trusting) as socket:
-            await socket.send(json.dumps({"cmd": "register", "roomid": self.room, "clientid": encode(os.urandom(16))}))
+            await socket.send(json.dumps({"cmd": "register", "roomid": self.room, "clientid": base64url(os.urandom(16))}))
             registered = json.loads(await socket.recv())["registered"]
             await socket.send(json.dumps({"cmd": "send", "to": self.room, "msg": make(registered["challenge"])}))
             return await self.refusal(socket)
@@ -175,7 +153,7 @@ class Middle:
                 if "error" in message:
                     return dict(message["error"])
                 if "msg" in message:
-                    types.append(json.loads(decode(message["msg"].split(".")[1]))["type"])
+                    types.append(json.loads(from_base64url(message["msg"].split(".")[1]))["type"])
         except (ConnectionClosed, TimeoutError):
             return {"code": "none", "message": f"after {types}"}
 
@@ -197,11 +175,11 @@ class Middle:
 
     async def stranger(self) -> dict[str, Any]:
         assert self.offer
-        theirs = json.loads(decode(self.offer["msg"].split(".")[1]))
+        theirs = json.loads(from_base64url(self.offer["msg"].split(".")[1]))
 
         def offer(sender: str, kid: str) -> Any:
-            return lambda challenge: self.identity.seal(
-                theirs | {"from": sender, "session": encode(os.urandom(16)), "challenge": challenge}, kid)
+            return lambda challenge: self.identity.signed(
+                theirs | {"from": sender, "session": base64url(os.urandom(16)), "challenge": challenge}, kid=kid)
 
         parent = theirs["from"]
         return {

@@ -6,7 +6,6 @@ Needs cryptography and websockets (PyPI).
 
 from __future__ import annotations
 
-import base64
 import datetime
 import ipaddress
 import json
@@ -21,11 +20,11 @@ from typing import Any
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from websockets.sync.server import serve
 
 import common
+from identity import base64url
 
 
 class Authority:
@@ -125,17 +124,6 @@ class Relay:
         return f"ice-servers: [{{urls: ['turn:127.0.0.1:{self.port}'], secret: '{self.SECRET}'}}]\n"
 
 
-def encoded(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
-
-
-def signed(key: Any, header: dict[str, Any], payload: dict[str, Any]) -> str:
-    """A compact JWS, ES256."""
-    text = ".".join(encoded(json.dumps(part).encode()) for part in (header, payload))
-    r, s = decode_dss_signature(key.sign(text.encode(), ec.ECDSA(hashes.SHA256())))
-    return f"{text}.{encoded(r.to_bytes(32, 'big') + s.to_bytes(32, 'big'))}"
-
-
 class FakePlace:
     """A room server in whose rooms everybody is present, as `presence` says. Keeps what it was sent."""
 
@@ -154,7 +142,7 @@ class FakePlace:
             if message["cmd"] != "register":
                 continue
             registered = {name: message[name] for name in ("roomid", "clientid")}
-            registered |= {"initiator": True, "challenge": encoded(b"the place's own!"), "messages": [], "present": self.presence}
+            registered |= {"initiator": True, "challenge": base64url(b"the place's own!"), "messages": [], "present": self.presence}
             connection.send(json.dumps({"registered": registered}))
 
     def stop(self) -> None:

@@ -7,7 +7,6 @@ Scenarios and output as those of page_screens.py. Needs certutil (Debian: libnss
 from __future__ import annotations
 
 import argparse
-import base64
 import json
 import pathlib
 import signal
@@ -15,18 +14,16 @@ import socket
 import time
 from typing import Any
 
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
 import browsers
 import common
 import meeting_places
 import page_core
+from identity import Identity, base64url, from_base64url
 from page_edges import WATCH_ERRORS
 from page_push import Trusting
 from page_screens import Phone
 
-CHALLENGE = meeting_places.encoded(b"sixteen bytes...")
+CHALLENGE = base64url(b"sixteen bytes...")
 #: The whole page is kept: the shell last.
 KEPT = "caches.keys().then(async (all) => (await Promise.all(all.map(async (name) => (await caches.open(name)).match('/')))).some(Boolean))"
 #: Keeps which servers the page asks. Once it is told so, as if nothing direct got through.
@@ -149,21 +146,18 @@ class Away:
         self.settle()
         phone = self.phone()
         self.join(phone)
-        state = pathlib.Path(self.child.folder, "state")
-        key = load_pem_private_key((state / "identity.pem").read_bytes(), None)
-        child = json.loads(self.child.command("status", "--json").stdout)["id"]
+        child = Identity(pathlib.Path(self.child.folder, "state", "identity.pem"))
         self.leave_home(phone)
         self.place.stop()
         fake = meeting_places.FakePlace(self.place.port, self.authority)
         hour = int(time.time()) + 3600
-        header = {"alg": "ES256", "kid": child}
-        presence = {"type": "presence", "from": child, "challenge": CHALLENGE, "expires": hour}
+        presence = {"type": "presence", "from": child.id, "challenge": CHALLENGE, "expires": hour}
         lies = {
-            "signed by another key": meeting_places.signed(ec.generate_private_key(ec.SECP256R1()), header, presence),
-            "of another child": meeting_places.signed(key, header, presence | {"from": "0123456789abcdef"}),
-            "another's header": meeting_places.signed(key, header | {"kid": "0123456789abcdef"}, presence),
-            "too old": meeting_places.signed(key, header, presence | {"expires": hour - 3600 - 660}),
-            "no presence": meeting_places.signed(key, header, presence | {"type": "host"}),
+            "signed by another key": Identity().signed(presence, kid=child.id),
+            "of another child": child.signed(presence | {"from": "0123456789abcdef"}),
+            "another's header": child.signed(presence, kid="0123456789abcdef"),
+            "too old": child.signed(presence | {"expires": hour - 3600 - 660}),
+            "no presence": child.signed(presence | {"type": "host"}),
         }
         for name, lie in lies.items():
             fake.presence = lie
@@ -173,15 +167,15 @@ class Away:
                 raise browsers.BrowserError(f"it was sent something: {name}")
             self.seen(name)
         # The same place with a true one: now the offer comes, with the child's challenge and not the place's.
-        fake.presence = meeting_places.signed(key, header, presence)
+        fake.presence = child.signed(presence)
         deadline = time.monotonic() + 60
         while not (sent := [message for message in fake.received if message["cmd"] == "send"]):
             if time.monotonic() > deadline:
                 raise browsers.BrowserError("no offer for a true presence")
             time.sleep(0.1)
         part = sent[0]["msg"].split(".")[1]
-        offer = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-        if offer["challenge"] != CHALLENGE or offer["to"] != child:
+        offer = json.loads(from_base64url(part))
+        if offer["challenge"] != CHALLENGE or offer["to"] != child.id:
             raise browsers.BrowserError(f"the offer: {offer}")
         self.seen("true")
         fake.stop()
