@@ -227,14 +227,14 @@ let checks: [Target] = [
     name: "cradle-benchmarks",
     dependencies: [
       "Wire", "Frames", "Codecs", "Picture", "Control", "Monitoring", "HearingProof", "NightReport", "Storage",
-      "Parent", "TestSupport", product("ArgumentParser", "swift-argument-parser"),
+      "Parent", "TestSupport", "SCTP", "SDP", "PeerConnection", "RTPReceiving", "SecureTransport", "Server",
+      product("ArgumentParser", "swift-argument-parser"), product("NIOCore", "swift-nio"),
+      product("NIOPosix", "swift-nio"),
     ], path: "Tests/Benchmarks/cradle-benchmarks", swiftSettings: strict),
   .executableTarget(
     name: "cradle-soak",
     dependencies: [
-      "Wire", "SDP", "PeerConnection", "RTPReceiving", "SecureTransport", "Frames", "Parent", "Server", "Signaling",
-      product("ArgumentParser", "swift-argument-parser"), product("NIOCore", "swift-nio"),
-      product("NIOPosix", "swift-nio"), product("NIOHTTP1", "swift-nio"),
+      "Parent", "Server", "Signaling", product("ArgumentParser", "swift-argument-parser"),
     ], path: "Tests/Soak/cradle-soak", swiftSettings: strict),
   .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
   .target(

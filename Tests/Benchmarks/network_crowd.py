@@ -1,12 +1,13 @@
 """Many viewers of one child on a good network, and two on bad ones who come later: does anybody notice them?
 
-The many are light (watchers.py): what they receive is counted, not decoded. The two are cradle-parent, each beyond a cable of
-his own. First the many alone for a while, then all; what the many have then is held against what they had. Where nobody comes later,
+The many are light (crowd_viewers.py): what they receive is counted, not decoded. The two are cradle-parent, each beyond a cable
+of his own. First the many alone for a while, then all; what the many have then is held against what they had. Where nobody comes later,
 one of the many is alone at first: that is what each of the others costs the child.
 """
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time
 from contextlib import ExitStack
@@ -17,12 +18,12 @@ import network_figures
 import paired_parent
 from network_cable import NetworkCable
 from network_models import Network
-from servers import Child, Problem, Watchers, common
+from servers import HERE, Child, Problem, Watchers, common
 
 #: Before each of the two times that are compared.
 SETTLE_SECONDS = 20
-#: For all to have the large picture: the many have no quick way to say how much more would pass (REMB).
-PATIENCE_SECONDS = 300
+#: For all to have the large picture.
+PATIENCE_SECONDS = 120
 #: A child takes four viewers of one token or one parent, and 24 with tokens: the other places are for paired parents.
 VIEWERS_EACH = 4
 MOST_TOKENS = 6
@@ -66,13 +67,12 @@ class Moment:
     encoder_seconds: float
 
 
-def moment(watchers: Watchers, child: Child) -> Moment:
-    report, camera = watchers.tell("report"), child.camera()
-    pictures = [one.get("video", {}) for one in report["received"]]
-    threads = child.thread_seconds()
+def moment(viewers: Watchers, child: Child) -> Moment:
+    report, camera, threads = viewers.tell("report"), child.camera(), child.thread_seconds()
+    pictures = [one["video"] for one in report["received"]]
     return Moment(
-        report["time"], [one.get("frames", 0) for one in pictures], [one.get("packets", 0) for one in pictures], int(camera["encoded"]),
-        int(camera["keyFrames"]), camera.get("targetKbps"), sum(threads.values()), threads.get("encode", 0),
+        report["time"], [one["frames"] for one in pictures], [one["packets"] for one in pictures], int(camera["encoded"]), int(camera["keyFrames"]),
+        camera.get("targetKbps"), sum(threads.values()), threads.get("encode", 0),
     )  # fmt: skip
 
 
@@ -90,23 +90,20 @@ def between(before: Moment, after: Moment) -> dict[str, Any]:
 
 
 def measure(
-    crowd: Crowd, programs: tuple[str, str], kbps: tuple[int, int], seed: int, seconds: float, weak_viewer: Callable[..., Any]
+    crowd: Crowd, programs: tuple[str, str, str], kbps: tuple[int, int], seed: int, seconds: float, weak_viewer: Callable[..., Any]
 ) -> dict[str, Any]:
-    """`programs`: cradle-child, cradle-parent. `weak_viewer`: makes a viewer of (cable, url, child, seconds) that is a context."""
+    """`programs`: cradle-child, cradle-parent, cradle-benchmarks. `weak_viewer`: makes a viewer of (cable, url, child, seconds) that is a context."""
     found: dict[str, Any] = {"crowd": crowd.count, "weak": {}}
     with NetworkCable(Network(delay_ms=2), seed) as lan:
         with ExitStack() as stack:
             child = stack.enter_context(Child(programs[0], lan, kbps=kbps))
-            families = -(-crowd.count // VIEWERS_EACH)
-            tokens = [child.another_token(f"crowd {number}") for number in range(min(families, MOST_TOKENS))]
-            paired = [_paired(child, programs[1], lan, stack) for _ in range(families - len(tokens))]
-            watchers = stack.enter_context(Watchers(child, lan.prefix(1), tokens, paired))
+            viewers = stack.enter_context(_many(crowd.count, child, lan, programs, stack))
             began = lan.start()
             if not crowd.has_weak:
-                found["one"] = _observe(watchers, child, 1, seconds)
-            found["alone"] = _observe(watchers, child, crowd.count, seconds)
+                found["one"] = _observe(viewers, child, 1, seconds)
+            found["alone"] = _observe(viewers, child, crowd.count, seconds)
             if crowd.has_weak:
-                found["together"], found["weak"] = _together(child, lan, watchers, seed, seconds, weak_viewer, stack)
+                found["together"], found["weak"] = _together(child, lan, viewers, seed, seconds, weak_viewer, stack)
     # What passed is told when the cable is taken away.
     for part in [found[name] for name in ("one", "alone", "together") if name in found]:
         within = [row[2] for row in lan.carried[0]["seconds"] if part["began"] <= began + row[0] and began + row[0] + 1 <= part["ended"]]
@@ -118,9 +115,23 @@ def measure(
     return found
 
 
-def _observe(watchers: Watchers, child: Child, count: int, seconds: float) -> dict[str, Any]:
+def _many(count: int, child: Child, lan: NetworkCable, programs: tuple[str, str, str], stack: ExitStack) -> Watchers:
+    families = -(-count // VIEWERS_EACH)
+    tokens = [child.another_token(f"crowd {number}") for number in range(min(families, MOST_TOKENS))]
+    paired = []
+    for _ in range(families - len(tokens)):
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cradle-crowd-"))
+        parent = paired_parent.PairedParent(programs[1], folder, lan.prefix(1))
+        parent.pair(child)
+        paired.append(parent.state)
+    command = [*lan.prefix(1), sys.executable, str(HERE / "crowd_viewers.py"), "--url", f"https://{child.host}:{child.port}"]
+    command += ["--benchmarks", programs[2], "--token", ",".join(tokens), "--paired", ",".join(paired)]
+    return Watchers(child, command)
+
+
+def _observe(many: Watchers, child: Child, count: int, seconds: float) -> dict[str, Any]:
     """What so many have, once all of them have had the large picture for a while."""
-    watchers.grow_to(count)
+    many.grow_to(count)
     began = settled = time.monotonic()
     while time.monotonic() < settled + SETTLE_SECONDS:
         if not all(viewer.get("picture") == "high" for viewer in child.ask("status")["viewers"]):
@@ -129,9 +140,9 @@ def _observe(watchers: Watchers, child: Child, count: int, seconds: float) -> di
             raise Problem(f"not all {count} viewers have the large picture after {PATIENCE_SECONDS} s")
         time.sleep(1)
     common.log(f"    {count} have the large picture from {settled - began:.0f} s on")
-    first = moment(watchers, child)
+    first = moment(many, child)
     time.sleep(seconds)
-    return between(first, moment(watchers, child))
+    return between(first, moment(many, child))
 
 
 def costs(one: dict[str, Any], many: dict[str, Any]) -> tuple[float, list[str]]:
@@ -140,13 +151,6 @@ def costs(one: dict[str, Any], many: dict[str, Any]) -> tuple[float, list[str]]:
     short = [f"{many['leastFramesPerSecond']} frames/s"] if many["leastFramesPerSecond"] < 29.5 else []
     short += [f"{added:.1f} % of the encoding each"] if added > 2 else []
     return round(added, 2), short
-
-
-def _paired(child: Child, program: str, lan: NetworkCable, stack: ExitStack) -> str:
-    """The state directory of a parent that has paired."""
-    parent = paired_parent.PairedParent(program, stack.enter_context(tempfile.TemporaryDirectory(prefix="cradle-crowd-")), lan.prefix(1))
-    parent.pair(child)
-    return parent.state
 
 
 def compared(alone: dict[str, Any], together: dict[str, Any]) -> list[str]:
@@ -162,7 +166,7 @@ def compared(alone: dict[str, Any], together: dict[str, Any]) -> list[str]:
 
 
 def _together(
-    child: Child, lan: NetworkCable, watchers: Watchers, seed: int, seconds: float, weak_viewer: Callable[..., Any],
+    child: Child, lan: NetworkCable, many: Watchers, seed: int, seconds: float, weak_viewer: Callable[..., Any],
     stack: ExitStack,
 ) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
     viewers = {}
@@ -174,9 +178,9 @@ def _together(
         viewer.wait_for_picture()
         cable.start()
     time.sleep(SETTLE_SECONDS)
-    first, since = moment(watchers, child), time.time()
+    first, since = moment(many, child), time.time()
     time.sleep(seconds)
-    together = between(first, moment(watchers, child))
+    together = between(first, moment(many, child))
     weak = {}
     for name, (_, viewer) in viewers.items():
         record, _ = viewer.finish(since, seconds - 2)

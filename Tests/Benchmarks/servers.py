@@ -299,16 +299,14 @@ def watch(viewer: str, server: Server, seconds: float, *arguments: str, prefix: 
 
 
 class Watchers:
-    """Light viewers of one server (watchers.py); `with` ends them."""
+    """Light viewers of one server; `with` ends them."""
 
-    def __init__(self, server: Server, prefix: Sequence[str] = (), tokens: Sequence[str] = (), paired: Sequence[str] = ()):
-        """`paired`: state directories of paired parents. All that there is is used in turns."""
-        command = [*prefix, sys.executable, str(HERE / "watchers.py"), "--url", server.url]
-        command += ["--token", ",".join(tokens or [server.token]), "--paired", ",".join(paired)]
+    def __init__(self, server: Server, command: Sequence[str] = ()):
+        """`command`: instead of watchers.py; it speaks the same language."""
         self.server = server
         with cores.watching():
             self.program = common.start_process(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+                command or [sys.executable, str(HERE / "watchers.py"), "--url", server.url, "--token", server.token], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
             )
 
     def tell(self, command: str) -> dict[str, Any]:

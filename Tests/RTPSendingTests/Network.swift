@@ -51,6 +51,9 @@ struct Call {
   var isPaused = false
   /// Sound and pictures get smaller with the target, in steps: 360 rows, 180 rows, stills, sound alone.
   var isLadder = false
+  /// Whose pictures are sent; another one begins with a key frame.
+  var encoder = 0
+  private var lastEncoder: Int?
   /// Of feedback on its way back, 0...1.
   var feedbackLoss = 0.0
   private(set) var latencies: [(at: Instant, milliseconds: Double)] = []
@@ -134,7 +137,9 @@ struct Call {
 
   private mutating func sendPicture(bytes: Int) {
     let count = (bytes + 1099) / 1100
-    rig.sendVideo(packets: count, size: bytes / count, at: now, isKeyFrame: step == 0)
+    rig.sendVideo(
+      packets: count, size: bytes / count, at: now, isKeyFrame: encoder != lastEncoder, source: encoder)
+    lastEncoder = encoder
   }
 
   private mutating func makeFeedback() {

@@ -52,10 +52,11 @@ struct Rig {
   var retransmissions: [RTPPacket] { packets.map(\.packet).filter { $0.header.ssrc == rtxSSRC } }
 
   mutating func sendVideo(
-    packets count: Int = 5, size: Int = 1000, at now: Instant, layer: Int = 0, isKeyFrame: Bool = false
+    packets count: Int = 5, size: Int = 1000, at now: Instant, layer: Int = 0, isKeyFrame: Bool = false,
+    source: Int = 0
   ) {
     let payloads = (0..<count).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: size) }
-    sendVideo(payloads: payloads, at: now, layer: layer, isKeyFrame: isKeyFrame)
+    sendVideo(payloads: payloads, at: now, layer: layer, isKeyFrame: isKeyFrame, source: source)
   }
 
   mutating func sendVideo(

@@ -40,6 +40,21 @@ extension RTPSender {
     requestKeyFrame(stream: stream, now: now)
   }
 
+  /// A smaller picture begins with a key frame, on a path that has become narrow: whatever is left of the larger one would
+  /// go before it, and come too late.
+  mutating func giveUpEarlierPictures(of stream: Int) {
+    var dropped = 0
+    videoQueue.removeAll { packet in
+      guard packet.stream == stream else { return false }
+      if packet.isLastOfFrame { dropped += 1 }
+      queuedVideoBytes -= packet.payload.count
+      return true
+    }
+    streams[stream].statistics.framesDropped += UInt64(dropped)
+    // Nor is it sent again.
+    streams[stream].cache.removeAll()
+  }
+
   /// Requests a key frame from the owner, at most once per `keyFrameRequestInterval`. An earlier request is deferred.
   mutating func requestKeyFrame(stream: Int, now: Instant) {
     guard !streams[stream].breaker.isOpen else { return }

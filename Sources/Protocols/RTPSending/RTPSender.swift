@@ -135,7 +135,8 @@ public struct RTPSender: Sendable {
     if isVideo {
       guard
         admits(
-          stream: index, payloads: payloads, temporalLayer: temporalLayer, isKeyFrame: isKeyFrame, source: source)
+          stream: index, payloads: payloads, temporalLayer: temporalLayer, isKeyFrame: isKeyFrame, source: source,
+          now: now)
       else { return }
     }
     for (position, payload) in payloads.enumerated() {
@@ -159,15 +160,17 @@ public struct RTPSender: Sendable {
   private static let maximumQueuedAudioPackets = 100
 
   private mutating func admits(
-    stream: Int, payloads: [[UInt8]], temporalLayer: Int, isKeyFrame: Bool, source: Int
+    stream: Int, payloads: [[UInt8]], temporalLayer: Int, isKeyFrame: Bool, source: Int, now: Instant
   ) -> Bool {
-    if streams[stream].awaitsKeyFrame || !streams[stream].counters.isCurrent(source) {
+    let isChange = !streams[stream].counters.isCurrent(source)
+    if streams[stream].awaitsKeyFrame || isChange {
       guard isKeyFrame else {
         streams[stream].statistics.framesDropped += 1
         return false
       }
       streams[stream].awaitsKeyFrame = false
       streams[stream].keyFrameRequestDue = nil
+      if isChange, estimator.isCongested(at: now) { giveUpEarlierPictures(of: stream) }
     }
     guard streams[stream].layers.admits(layer: temporalLayer, isKeyFrame: isKeyFrame, firstPayload: payloads.first)
     else {

@@ -49,6 +49,11 @@ struct RetransmissionCache: Sendable {
     oldest = number
   }
 
+  mutating func removeAll() {
+    for index in slots.indices { slots[index] = nil }
+    oldest = nil
+  }
+
   /// Payload bytes of the packet, if it may be retransmitted now; nil otherwise.
   ///
   /// - Parameter notSentSince: a packet that was sent again after this may still be in flight.

@@ -4,17 +4,11 @@ import Server
 import Signaling
 import Synchronization
 
+/// Watches a child again and again, and leaves in every way: `make soak` looks at what is left behind.
 @main
 struct CradleSoak: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "cradle-soak", abstract: "Viewers for a child that is under load.",
-    subcommands: [ComeAndGo.self, Crowd.self], defaultSubcommand: ComeAndGo.self)
-}
-
-/// Watches a child again and again, and leaves in every way: `make soak` looks at what is left behind.
-struct ComeAndGo: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "come-and-go", abstract: "Connects, watches half a second, leaves; many times. For `make soak`.")
+    commandName: "cradle-soak", abstract: "Connects, watches half a second, leaves; many times. For `make soak`.")
 
   @Option(help: "The WHEP endpoint.")
   var whep: String
