@@ -46,8 +46,10 @@ private struct House {
     }
   }
 
-  mutating func avoid(_ rendition: Rendition, _ index: Int) -> Bool {
-    allocator.avoid(rendition, for: viewers[index].id, size: size, now: now)
+  mutating func repair(
+    _ rendition: Rendition, _ index: Int, isShared: Bool = true
+  ) -> RenditionAllocator.Repair {
+    allocator.repair(rendition, for: viewers[index].id, isShared: isShared, size: size, now: now)
   }
 
   func assignment(_ index: Int) -> PictureAssignment? { allocation.assignments[viewers[index].id] }
@@ -187,8 +189,8 @@ private struct House {
   @Test func whoLosesAPictureForGoodGoesOnWithASmallerOneForAWhile() {
     var house = House(3000, 3000)
     #expect(house.steps == [.high, .high])
-    let hasMoved = house.avoid(.high, 1)
-    #expect(hasMoved)
+    let repair = house.repair(.high, 1)
+    #expect(repair == .smallerRendition)
     house.look()
     #expect(house.steps == [.high, .middle] && house.kbps(.high) == 2500)
     house.run(seconds: 29)
@@ -196,8 +198,8 @@ private struct House {
     house.run(seconds: 7)
     #expect(house.steps == [.high, .high])
     // Again soon after it came back: the next try waits longer.
-    let hasMovedAgain = house.avoid(.high, 1)
-    #expect(hasMovedAgain)
+    let repairAgain = house.repair(.high, 1)
+    #expect(repairAgain == .smallerRendition)
     house.run(seconds: 39)
     #expect(house.steps == [.high, .middle])
     house.run(seconds: 2)
@@ -206,11 +208,39 @@ private struct House {
 
   @Test func belowTheSmallestRenditionThereIsNothingToGoTo() {
     var house = House(100, 100)
-    let hasMoved = house.avoid(.low, 0)
-    #expect(!hasMoved)
+    let repair = house.repair(.low, 0)
+    #expect(repair == .keyFrame)
     house.size = (320, 240)
-    let hasMovedAgain = house.avoid(.high, 0)
-    #expect(!hasMovedAgain)
+    let repairOfAll = house.repair(.high, 0)
+    #expect(repairOfAll == .keyFrame)
+  }
+
+  /// Key frames are what such a path loses most easily.
+  @Test func aViewerByItselfThatNeedsKeyFramesAgainAndAgainDoesWithoutTheUpperLayerAndThenGoesDown() throws {
+    var house = House(3000)
+    // Now and then is not again and again.
+    for _ in 0..<6 {
+      let repair = house.repair(.high, 0, isShared: false)
+      #expect(repair == .keyFrame)
+      house.run(seconds: 5.1)
+      #expect(try #require(house.assignment(0)).takesAllLayers)
+    }
+    house.run(seconds: 10)
+    for number in 1...3 {
+      let repair = house.repair(.high, 0, isShared: false)
+      house.run(seconds: 1)
+      #expect(repair == .keyFrame)
+      #expect(try #require(house.assignment(0)).takesAllLayers == (number < 3))
+    }
+    #expect(house.step(0) == .high)
+    for number in 1...3 {
+      let repair = house.repair(.high, 0, isShared: false)
+      house.run(seconds: 1)
+      #expect(repair == (number < 3 ? .keyFrame : .smallerRendition))
+    }
+    #expect(house.step(0) == .middle)
+    house.run(seconds: 40)
+    #expect(try #require(house.assignment(0)).takesAllLayers && house.step(0) == .high)
   }
 
   @Test func aTryThatFailedDelaysOnlyTheNextOneOfItsKind() {

@@ -73,7 +73,7 @@ import Wire
     call.run(for: .seconds(5))
     var least = Int.max
     for _ in 0..<40 {
-      call.link.stalledUntil = call.now + .milliseconds(Int.random(in: 150...900, using: &random))
+      call.link.stalledUntil = call.now + .milliseconds(Int.random(in: 100...900, using: &random))
       call.run(for: .milliseconds(Int.random(in: 1800...2200, using: &random))) { least = min(least, $0.targetKbps) }
     }
     #expect(least >= 1200)

@@ -33,6 +33,14 @@ struct RenditionAllocator {
     var targets: PerRendition<RenditionTarget?>
   }
 
+  /// What becomes of a viewer that has lost a picture for good.
+  enum Repair {
+    /// A key frame of its rendition mends it.
+    case keyFrame
+    /// It goes on with a smaller rendition, which begins with a key frame.
+    case smallerRendition
+  }
+
   private struct Known {
     var step: PictureStep
     /// Since when there has been enough for each step above.
@@ -42,6 +50,10 @@ struct RenditionAllocator {
     var patience: [PictureStep: Duration] = [:]
     /// Steps that lost too much, and until when they are avoided.
     var avoided: [PictureStep: Instant] = [:]
+    /// When key frames had to mend its picture, lately.
+    var repairs: [Instant] = []
+    /// So many of them that until then it gets the base layer alone.
+    var baseLayerUntil: Instant?
     /// Since when there has been a little less than its step needs.
     var scarceSince: Instant?
   }
@@ -82,6 +94,9 @@ struct RenditionAllocator {
   static let scarcePatience = Duration.seconds(1)
   /// How long a rendition is avoided that could not be repaired for one viewer.
   static let avoidance = Duration.seconds(30)
+  /// So many key frames within that time, for one viewer alone, are too many.
+  static let maximumRepairs = 3
+  static let repairMemory = Duration.seconds(10)
   /// An estimate that has not fallen in that time is one that is still rising.
   static let unmeasuredTime = Duration.seconds(10)
 
@@ -130,7 +145,8 @@ struct RenditionAllocator {
       guard !group.viewers.isEmpty else { continue }
       allocation.targets[rendition] = RenditionTarget(kbps: group.kbps)
       for viewer in group.viewers {
-        let takesAll = !viewer.isMeasured || viewer.budget * 10 >= group.kbps * 9
+        let takesAll =
+          (!viewer.isMeasured || viewer.budget * 10 >= group.kbps * 9) && !hasBaseLayerOnly(viewer.id, now: now)
         allocation.assignments[viewer.id] = PictureAssignment(
           step: PictureStep(rendition), rendition: rendition, takesAllLayers: takesAll, isReduced: rendition != .high)
         move(viewer, to: PictureStep(rendition), now: now)
@@ -209,15 +225,31 @@ struct RenditionAllocator {
     return min(max(rate, range.lowerBound), range.upperBound)
   }
 
-  /// A viewer has lost a picture for good. Where others watch the same rendition, it goes on with a smaller one: a key
-  /// frame of that costs them nothing.
-  ///
-  /// - Returns: false if there is nothing smaller to go to.
-  mutating func avoid(_ rendition: Rendition, for id: PeerID, size: (width: Int, height: Int), now: Instant) -> Bool {
+  /// A viewer whose path loses packets has lost a picture of `rendition` for good. Where others watch the same one, it goes
+  /// on with a smaller one: a key frame of that costs them nothing. A viewer by itself gets a key frame. When it needs them
+  /// again and again, it does without the upper layer, which is as much less to lose, and then goes down as well.
+  mutating func repair(
+    _ rendition: Rendition, for id: PeerID, isShared: Bool, size: (width: Int, height: Int), now: Instant
+  ) -> Repair {
+    guard var state = known[id] else { return .keyFrame }
+    defer { known[id] = state }
     let hasSmaller = Rendition.allCases.contains { $0 < rendition && $0.size(ofCamera: size.width, size.height) != nil }
-    guard hasSmaller, known[id] != nil else { return false }
-    known[id]?.avoided[PictureStep(rendition)] = now + Self.avoidance
-    return true
+    if !isShared {
+      state.repairs = state.repairs.filter { now - $0 < Self.repairMemory } + [now]
+      guard state.repairs.count >= Self.maximumRepairs else { return .keyFrame }
+      state.repairs = []
+      guard hasBaseLayerOnly(id, now: now) else {
+        state.baseLayerUntil = now + Self.avoidance
+        return .keyFrame
+      }
+    }
+    guard hasSmaller else { return .keyFrame }
+    state.avoided[PictureStep(rendition)] = now + Self.avoidance
+    return .smallerRendition
+  }
+
+  private func hasBaseLayerOnly(_ id: PeerID, now: Instant) -> Bool {
+    known[id]?.baseLayerUntil.map { now < $0 } ?? false
   }
 
   private func isAvoided(_ step: PictureStep, by id: PeerID, now: Instant) -> Bool {

@@ -334,22 +334,19 @@ final class Viewers: @unchecked Sendable {
     }
   }
 
-  /// A viewer misses something that cannot be sent again. If its path loses packets and others watch the same rendition,
-  /// it changes to a smaller one; otherwise a key frame mends it.
+  /// A viewer misses something that cannot be sent again.
   private func repair(_ rendition: Rendition, for session: ViewerSession) {
     let now = MonotonicClock.now
+    let track = cameras[session.camera]
     let isLossy = (hub.connection(session.peer)?.fractionLost(now: now) ?? 0) > 0
+    guard isLossy else { return track.pipeline.requestKeyFrame(of: rendition) }
     let isShared = watchers(of: session.camera).contains {
       $0 !== session && $0.isConnected && $0.route.assignment.step == PictureStep(rendition)
     }
-    let track = cameras[session.camera]
-    if isLossy, isShared,
-      track.allocator.avoid(rendition, for: session.peer, size: track.pipeline.pictureSize, now: now)
-    {
-      updateRates()
-    } else {
-      track.pipeline.requestKeyFrame(of: rendition)
-    }
+    let size = track.pipeline.pictureSize
+    let repair = track.allocator.repair(rendition, for: session.peer, isShared: isShared, size: size, now: now)
+    updateRates()
+    if repair == .keyFrame { track.pipeline.requestKeyFrame(of: rendition) }
   }
 
   private func updateSound(now: Instant) {

@@ -24,11 +24,11 @@ struct ArrivalStall: Sendable {
   /// A path so narrow that each packet takes that long: its gaps are no stalls until then, on the receiver's clock.
   private var distrustsUntil = Int64.min
 
-  private static let gap: Int64 = 150_000_000
+  private static let gap: Int64 = 100_000_000
   /// More than this is an outage, or a clock that jumped.
   private static let longestGap: Int64 = 3_000_000_000
   /// Of the gap, what was not a gap between the packets already.
-  private static let excess: Int64 = 100_000_000
+  private static let excess: Int64 = 75_000_000
   /// What was held up together arrives together.
   private static let burstGap: Int64 = 50_000_000
   private static let distrust: Int64 = 2_000_000_000
