@@ -215,6 +215,16 @@ private struct House {
     #expect(repairOfAll == .keyFrame)
   }
 
+  @Test func anEstimateThatFallsALittleDoesNotChangeTheFrameRate() throws {
+    var house = House(310)
+    #expect(try house.step(0) == .middle && #require(house.assignment(0)).takesAllLayers == false)
+    for (estimate, takesAll) in [(400, true), (310, true), (280, true), (270, false), (310, false), (400, true)] {
+      house.viewers[0].estimateKbps = estimate
+      house.look()
+      #expect(try #require(house.assignment(0)).takesAllLayers == takesAll, "\(estimate)")
+    }
+  }
+
   /// Key frames are what such a path loses most easily.
   @Test func aViewerByItselfThatNeedsKeyFramesAgainAndAgainDoesWithoutTheUpperLayerAndThenGoesDown() throws {
     var house = House(3000)

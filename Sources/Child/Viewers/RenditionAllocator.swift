@@ -43,6 +43,8 @@ struct RenditionAllocator {
 
   private struct Known {
     var step: PictureStep
+    /// It gets both temporal layers of its step.
+    var hasAllLayers = false
     /// Since when there has been enough for each step above.
     var readySince: [PictureStep: Instant] = [:]
     var raisedAt: Instant?
@@ -145,11 +147,11 @@ struct RenditionAllocator {
       guard !group.viewers.isEmpty else { continue }
       allocation.targets[rendition] = RenditionTarget(kbps: group.kbps)
       for viewer in group.viewers {
-        let takesAll =
-          (!viewer.isMeasured || viewer.budget * 10 >= group.kbps * 9) && !hasBaseLayerOnly(viewer.id, now: now)
+        let takesAll = takesAllLayers(viewer, of: rendition, kbps: group.kbps, now: now)
         allocation.assignments[viewer.id] = PictureAssignment(
           step: PictureStep(rendition), rendition: rendition, takesAllLayers: takesAll, isReduced: rendition != .high)
         move(viewer, to: PictureStep(rendition), now: now)
+        known[viewer.id]?.hasAllLayers = takesAll
       }
     }
     let smallest = renditions.last ?? .high
@@ -169,6 +171,16 @@ struct RenditionAllocator {
         kbps: min(max(settings.startKbps, settings.range.lowerBound), settings.range.upperBound))
     }
     return allocation
+  }
+
+  /// Whether a viewer has room for all of a rendition. Once it has, the reserve counts as well: estimates that rise and fall
+  /// a little would change the frame rate each time.
+  private func takesAllLayers(_ viewer: Candidate, of rendition: Rendition, kbps: Int, now: Instant) -> Bool {
+    guard !hasBaseLayerOnly(viewer.id, now: now) else { return false }
+    guard viewer.isMeasured else { return true }
+    let isGoingOn = viewer.step == PictureStep(rendition) && known[viewer.id]?.hasAllLayers == true
+    let room = isGoingOn ? viewer.estimateKbps - viewer.soundKbps : viewer.budget
+    return room * 10 >= kbps * 9
   }
 
   private mutating func candidate(_ viewer: Viewer, now: Instant) -> Candidate {
