@@ -218,7 +218,7 @@ private struct House {
   @Test func anEstimateThatFallsALittleDoesNotChangeTheFrameRate() throws {
     var house = House(310)
     #expect(try house.step(0) == .middle && #require(house.assignment(0)).takesAllLayers == false)
-    for (estimate, takesAll) in [(400, true), (310, true), (280, true), (270, false), (310, false), (400, true)] {
+    for (estimate, takesAll) in [(400, true), (305, true), (295, false), (310, false), (400, true), (310, true)] {
       house.viewers[0].estimateKbps = estimate
       house.look()
       #expect(try #require(house.assignment(0)).takesAllLayers == takesAll, "\(estimate)")

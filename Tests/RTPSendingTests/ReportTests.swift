@@ -38,6 +38,18 @@ import Wire
     #expect(Set(gaps.map { Int($0 * 100) }).count > 20)
   }
 
+  /// By which a viewer knows how old a picture is that it shows.
+  @Test func whenTheLastPictureWasCapturedIsTold() throws {
+    var rig = Rig()
+    #expect(rig.sender.statistics()[1].latest == nil)
+    rig.sendVideo(at: .milliseconds(40))
+    rig.sendVideo(at: .milliseconds(73))
+    rig.drain(at: .milliseconds(73))
+    let latest = try #require(rig.sender.statistics()[1].latest)
+    #expect(latest.rtpTimestamp == rig.video.last?.header.timestamp)
+    #expect(latest.captureTimestamp == 1_700_000_000_073)
+  }
+
   @Test func timestampsOfReportsFollowTheClockOfTheMedia() throws {
     var rig = Rig()
     rig.sendVideo(packets: 1, at: .milliseconds(40))

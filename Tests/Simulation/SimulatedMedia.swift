@@ -137,6 +137,8 @@ public struct TestViewer {
     public var isKeyFrame: Bool
     public var at: Instant
     public var captureTime: Instant?
+    /// On the parent's clock, as it estimates it.
+    public var localCaptureTime: Instant?
   }
 
   public private(set) var pictures: [Seen] = []
@@ -150,7 +152,7 @@ public struct TestViewer {
   public private(set) var discontinuities = 0
   public private(set) var brokenSounds = 0
 
-  mutating func take(_ frame: ReceivedVideoFrame, now: Instant) {
+  mutating func take(_ frame: ReceivedVideoFrame, capturedAt: Instant?, now: Instant) {
     guard let picture = TestPicture(bytes: frame.payload), picture.isKeyFrame == frame.isKeyFrame else {
       brokenPictures += 1
       return
@@ -160,7 +162,9 @@ public struct TestViewer {
     let isNewer = pictures.last.map { picture.number > $0.number } ?? true
     if !isNewer || !follows && !picture.isKeyFrame { brokenPictures += 1 }
     pictures.append(
-      Seen(number: picture.number, isKeyFrame: picture.isKeyFrame, at: now, captureTime: frame.captureTime))
+      Seen(
+        number: picture.number, isKeyFrame: picture.isKeyFrame, at: now, captureTime: frame.captureTime,
+        localCaptureTime: capturedAt))
   }
 
   mutating func take(_ audio: ReceivedAudio) {

@@ -231,7 +231,7 @@ public final class SimulatedPair {
   private func take(parentEvent event: PeerConnectionEvent) {
     switch event {
     case .videoFrame(let frame):
-      viewer.take(frame, now: now)
+      viewer.take(frame, capturedAt: parent.localCaptureTime(of: frame), now: now)
       show(frame)
     case .audio(let audio):
       viewer.take(audio)

@@ -84,13 +84,15 @@ extension ControlService {
     let connection = viewers.hub.connection(viewer.peer)?.statistics(now: MonotonicClock.now)
     let streams = connection?.outboundRTP ?? []
     let sent = { (kind: RTPMediaKind) in streams.first { $0.kind == kind }?.packetsSent ?? 0 }
+    let latest = streams.first { $0.kind == .video }?.latest
     return HeartbeatDocument(
       time: Self.unixTime, uptimeSeconds: (MonotonicClock.now - viewers.started).inSeconds.rounded(.down),
       video: .init(
         state: pipeline?.camera.deviceState ?? .off, captured: video.captured, encoded: video.encoded,
         keyFrames: video.keyFrames, sent: sent(.video),
         targetKbps: pipeline?.targetKbps(for: viewer.route.assignment.rendition) ?? 0,
-        fault: pipeline?.camera.fault, picture: viewers.picture(of: viewer)),
+        fault: pipeline?.camera.fault, picture: viewers.picture(of: viewer), rtpTimestamp: latest?.rtpTimestamp,
+        captureTimestamp: latest.map { tenths($0.captureTimestamp) }),
       audio: .init(
         state: viewers.audio.microphone.deviceState, captured: audio.captured, encoded: audio.encoded,
         sent: sent(.audio), levelDb: tenths(audio.levelDb),

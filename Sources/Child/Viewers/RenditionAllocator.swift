@@ -174,13 +174,13 @@ struct RenditionAllocator {
   }
 
   /// Whether a viewer has room for all of a rendition. Once it has, the reserve counts as well: estimates that rise and fall
-  /// a little would change the frame rate each time.
+  /// a little would change the frame rate each time. On the narrowest paths the reserve is needed.
   private func takesAllLayers(_ viewer: Candidate, of rendition: Rendition, kbps: Int, now: Instant) -> Bool {
     guard !hasBaseLayerOnly(viewer.id, now: now) else { return false }
     guard viewer.isMeasured else { return true }
-    let isGoingOn = viewer.step == PictureStep(rendition) && known[viewer.id]?.hasAllLayers == true
-    let room = isGoingOn ? viewer.estimateKbps - viewer.soundKbps : viewer.budget
-    return room * 10 >= kbps * 9
+    if viewer.budget * 10 >= kbps * 9 { return true }
+    guard rendition != .low, viewer.step == PictureStep(rendition) else { return false }
+    return known[viewer.id]?.hasAllLayers == true && viewer.estimateKbps - viewer.soundKbps >= kbps
   }
 
   private mutating func candidate(_ viewer: Viewer, now: Instant) -> Candidate {

@@ -22,6 +22,9 @@ public final class VideoPlayer: Sendable {
     /// Glass-to-glass latency of pictures with a timecode: since they were last taken, and since the start.
     public var recentLatency = LatencyHistogram()
     public var latency = LatencyHistogram()
+    /// From capture to here, of pictures whose time of capture is known on this machine's clock, likewise.
+    public var recentAge = LatencyHistogram()
+    public var age = LatencyHistogram()
     /// Of pictures whose sound is heard, likewise.
     public var recentLipSync = LipSyncFigures()
     public var lipSync = LipSyncFigures()
@@ -39,6 +42,8 @@ public final class VideoPlayer: Sendable {
 
   private struct Work: Sendable {
     var frame: ReceivedVideoFrame
+    /// On our clock; nil: not known.
+    var capturedAt: Instant?
     /// Not shown before this; nil: at once.
     var due: Instant?
     /// When its sound is heard; nil: nobody hears it.
@@ -76,12 +81,15 @@ public final class VideoPlayer: Sendable {
   /// Call in decoding order, from any thread.
   ///
   /// - Parameters:
+  ///   - capturedAt: when, on this machine's clock; nil: that is not known.
   ///   - hold: how long to delay the picture for its sound, at most `maximumHold`.
   ///   - soundLag: how much later than now its sound is heard; nil: nobody hears it.
-  public func play(_ frame: ReceivedVideoFrame, hold: Duration = .zero, soundLag: Duration? = nil) {
+  public func play(
+    _ frame: ReceivedVideoFrame, capturedAt: Instant? = nil, hold: Duration = .zero, soundLag: Duration? = nil
+  ) {
     let now = MonotonicClock.now
     let due = hold > .zero ? now + min(hold, Self.maximumHold) : nil
-    if !mailbox.put(Work(frame: frame, due: due, heardAt: soundLag.map { now + $0 })) {
+    if !mailbox.put(Work(frame: frame, capturedAt: capturedAt, due: due, heardAt: soundLag.map { now + $0 })) {
       isBroken.store(true, ordering: .relaxed)
     }
   }
@@ -99,6 +107,7 @@ public final class VideoPlayer: Sendable {
       counters.freezeDuration = shared.freezes.total
       if takingRecent {
         shared.counters.recentLatency.reset()
+        shared.counters.recentAge.reset()
         shared.counters.recentLipSync.reset()
       }
       return counters
@@ -120,7 +129,7 @@ public final class VideoPlayer: Sendable {
       do {
         if decoder == nil { decoder = try VP8Decoder() }
         let copy = try decoder?.decode(frame.payload) { picture in
-          note(picture, received: frame.lastArrival, heardAt: work.heardAt)
+          note(picture, of: work)
           return show == nil ? nil : picture.copy(captureTime: frame.lastArrival)
         }
         awaitsKeyFrame = false
@@ -134,7 +143,7 @@ public final class VideoPlayer: Sendable {
     }
   }
 
-  private func note(_ picture: borrowing DecodedPicture, received: Instant, heardAt: Instant?) {
+  private func note(_ picture: borrowing DecodedPicture, of work: Work) {
     let now = MonotonicClock.now
     let (width, height) = (picture.width, picture.height)
     let timecode = Timecode32.read(luma: picture.y, stride: picture.strideY, width: width, height: height)
@@ -143,12 +152,17 @@ public final class VideoPlayer: Sendable {
       shared.counters.framesDecoded += 1
       shared.counters.width = width
       shared.counters.height = height
-      shared.counters.processing += now - received
+      shared.counters.processing += now - work.frame.lastArrival
       if shared.counters.firstPicture == nil { shared.counters.firstPicture = now }
       shared.freezes.picture(at: now)
-      if let heardAt {
+      if let heardAt = work.heardAt {
         shared.counters.recentLipSync.add(now - heardAt)
         shared.counters.lipSync.add(now - heardAt)
+      }
+      if let capturedAt = work.capturedAt {
+        let age = Int(saturating: (now - capturedAt).inMilliseconds)
+        shared.counters.recentAge.add(milliseconds: age)
+        shared.counters.age.add(milliseconds: age)
       }
       if let latency {
         shared.counters.recentLatency.add(milliseconds: latency)

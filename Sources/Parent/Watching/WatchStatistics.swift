@@ -80,7 +80,8 @@ public struct WatchStatistics: Encodable, Sendable {
   public var roundTripMs: Double?
   /// Glass to glass, when the picture carries a timecode.
   public var latencyMs: Latency?
-  /// Without a timecode: half a round trip and the time that decoding takes.
+  /// From capture to decoding, the median, as far as sender reports (RFC 3550 section 6.4.1) and round trips tell; before
+  /// they do, half a round trip and the time that decoding takes.
   public var latencyEstimateMs: Double?
   /// How much later pictures are decoded than their sound is heard: the median, negative where they are earlier, and what
   /// 95 of 100 do not exceed either way. Nil while no sound is heard.

@@ -372,12 +372,13 @@ public final class Watcher: @unchecked Sendable {
   private func play(_ frame: ReceivedVideoFrame, of peer: PeerID) {
     guard let connection = hub.connection(peer) else { return video.play(frame) }
     let now = MonotonicClock.now
+    let capturedAt = connection.localCaptureTime(of: frame)
     let delay = audio.outputDelay
     connection.setSoundOutputDelay(delay)
     guard let delay, let lag = connection.soundLag(of: frame, soundOutputDelay: delay, now: now) else {
-      return video.play(frame, hold: connection.playoutHold(for: frame, now: now))
+      return video.play(frame, capturedAt: capturedAt, hold: connection.playoutHold(for: frame, now: now))
     }
-    video.play(frame, hold: LipSync.hold(soundLag: lag), soundLag: lag)
+    video.play(frame, capturedAt: capturedAt, hold: LipSync.hold(soundLag: lag), soundLag: lag)
   }
 
   /// Whether sound waits for 0.4 s, so that gaps of that length are not heard. From any thread.
@@ -475,7 +476,9 @@ public final class Watcher: @unchecked Sendable {
     let reported = streams.lazy.compactMap(\.roundTrips.roundTripTime).first
     let roundTrip = (reported ?? connection?.currentRoundTripTime).map { $0 * 1000 }
     result.roundTripMs = roundTrip.map(Self.tenths)
-    if result.latencyMs == nil, picture.framesDecoded > 0, let roundTrip {
+    if let age = (isWhole ? picture.age : picture.recentAge).percentile(0.5) {
+      result.latencyEstimateMs = Double(age)
+    } else if picture.framesDecoded > 0, let roundTrip {
       result.latencyEstimateMs = Self.tenths(
         roundTrip / 2 + picture.processing.inMilliseconds / Double(picture.framesDecoded))
     }

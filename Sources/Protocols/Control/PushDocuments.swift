@@ -136,12 +136,19 @@ public struct HeartbeatDocument: Codable, Hashable, Sendable {
     public var fault: String?
     /// Nil from a child of an earlier version.
     public var picture: PictureDocument?
+    /// Of the picture that was sent to this viewer last: its RTP timestamp, and when it was captured, ms since 1970 on the
+    /// child's clock. The names are those of W3C's RTCRtpContributingSource. Nil before the first.
+    public var rtpTimestamp: UInt32?
+    public var captureTimestamp: Double?
 
     public init(
       state: DeviceState, captured: UInt64, encoded: UInt64, keyFrames: UInt64, sent: UInt64, targetKbps: Int,
-      fault: DeviceFault? = nil, picture: PictureDocument? = nil
+      fault: DeviceFault? = nil, picture: PictureDocument? = nil, rtpTimestamp: UInt32? = nil,
+      captureTimestamp: Double? = nil
     ) {
       self.picture = picture
+      self.rtpTimestamp = rtpTimestamp
+      self.captureTimestamp = captureTimestamp
       self.fault = fault?.rawValue
       self.state = state
       self.captured = captured

@@ -10,6 +10,9 @@ extension PeerConnection {
     receiver.soundLag(of: frame, soundOutputDelay: soundOutputDelay, now: now)
   }
 
+  /// When a received frame was captured, on our clock; see `RTPReceiver.localCaptureTime`. Ask when the frame is emitted.
+  public func localCaptureTime(of frame: ReceivedVideoFrame) -> Instant? { receiver.localCaptureTime(of: frame) }
+
   /// How long to hold a received frame where no sound is heard with it; see `RTPReceiver.playoutHold`.
   public func playoutHold(for frame: ReceivedVideoFrame, now: Instant) -> Duration {
     receiver.playoutHold(for: frame, now: now)

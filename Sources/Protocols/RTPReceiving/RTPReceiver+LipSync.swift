@@ -1,7 +1,7 @@
 import RTP
 public import Wire
 
-// When pictures are shown and sound is heard: together.
+// When pictures were captured, and when they are shown and sound is heard: together.
 extension RTPReceiver {
   /// How much later than now the sound is heard that was captured with a video frame; negative if it was heard before.
   /// Nil while no sound is handed out, and until sender reports of both streams under one CNAME have arrived (RFC 3550
@@ -15,6 +15,15 @@ extension RTPReceiver {
         .compactMap({ $0.soundClock.captureTime(at: now) }).first
     else { return nil }
     return captured - (sound - soundOutputDelay)
+  }
+
+  /// When a video frame was captured, on our clock, as far as sender reports and round trips tell: the way there is taken to
+  /// be as long as the way back. Nil until they do. Call it when the frame is handed out.
+  public func localCaptureTime(of frame: ReceivedVideoFrame) -> Instant? {
+    guard let captured = frame.captureTime,
+      let stream = streams.first(where: { $0.video != nil && $0.configuration.mid == frame.mid })
+    else { return nil }
+    return stream.primary?.clock.localTime(of: captured)
   }
 
   /// How long to hold a video frame back where no sound is heard with it, or none yet: as its sender asks with the

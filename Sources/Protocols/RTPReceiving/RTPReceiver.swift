@@ -20,6 +20,8 @@ public struct RTPReceiver: Sendable {
   var steadyDelay: Duration
   var soundOutputDelay: Duration?
   private(set) var roundTrip = RoundTripEstimate()
+  /// Without what retransmissions show: one may have been on its way before it was asked for.
+  private var lastRoundTrip: Duration?
   var referenceClock: ReferenceClock
   /// As the sender's answers to our reference times show it.
   private(set) var reportedRoundTrips = RoundTripCounters()
@@ -59,6 +61,11 @@ public struct RTPReceiver: Sendable {
   /// Takes a round-trip time measured by ICE or RTCP; call it once per measurement. NACKs are repeated at the pace of
   /// the smoothed value, which includes what retransmissions show; 100 ms until the first measurement.
   public mutating func noteRoundTripTime(_ time: Duration) {
+    lastRoundTrip = time
+    addRoundTripTime(time)
+  }
+
+  private mutating func addRoundTripTime(_ time: Duration) {
     roundTrip.add(min(max(time, .milliseconds(1)), .seconds(2)))
     adoptRoundTripTime()
   }
@@ -101,7 +108,7 @@ public struct RTPReceiver: Sendable {
       case .rtx: streams[index].receiveRetransmission(packet, byteCount: bytes.count, now: now)
       }
     if let received { handOut(received, of: index) }
-    if let measured = streams[index].nacks.takeMeasuredRoundTrip() { noteRoundTripTime(measured) }
+    if let measured = streams[index].nacks.takeMeasuredRoundTrip() { addRoundTripTime(measured) }
     if nextReport == nil { scheduleFirstReport(now: now) }
     requestWhatIsMissing(stream: index, now: now)
     // Packets due soon then need no timer of their own.
@@ -127,7 +134,7 @@ public struct RTPReceiver: Sendable {
     for packet in packets {
       switch packet {
       case .senderReport(let report):
-        for index in streams.indices { streams[index].handle(report, now: now) }
+        for index in streams.indices { streams[index].handle(report, roundTrip: lastRoundTrip, now: now) }
       case .sourceDescription(let description):
         for chunk in description.chunks {
           for index in streams.indices { streams[index].handle(chunk) }

@@ -122,9 +122,9 @@ struct ReceiveStream: Sendable {
     return true
   }
 
-  mutating func handle(_ report: RTCPSenderReport, now: Instant) {
-    if primary?.ssrc == report.ssrc { primary?.clock.handle(report, now: now) }
-    if rtx?.ssrc == report.ssrc { rtx?.clock.handle(report, now: now) }
+  mutating func handle(_ report: RTCPSenderReport, roundTrip: Duration?, now: Instant) {
+    if primary?.ssrc == report.ssrc { primary?.clock.handle(report, roundTrip: roundTrip, now: now) }
+    if rtx?.ssrc == report.ssrc { rtx?.clock.handle(report, roundTrip: roundTrip, now: now) }
   }
 
   mutating func handle(_ chunk: RTCPSourceDescription.Chunk) {

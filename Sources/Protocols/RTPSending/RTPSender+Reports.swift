@@ -66,6 +66,10 @@ extension RTPSender {
     streams.map { stream in
       var statistics = stream.statistics
       statistics.availableOutgoingBitrate = availableOutgoingBitrate
+      statistics.latest = stream.clockPair.map { pair in
+        let capture = Double(wallClock.unixNanoseconds(at: pair.captureTime)) / 1e6
+        return RTPStreamStatistics.Latest(rtpTimestamp: pair.timestamp, captureTimestamp: capture)
+      }
       return statistics
     }
   }

@@ -1,6 +1,13 @@
 /// Counters of one sent stream, named as in W3C webrtc-stats: RTCOutboundRtpStreamStats, and
 /// RTCRemoteInboundRtpStreamStats for the peer's reports.
 public struct RTPStreamStatistics: Hashable, Sendable {
+  /// A frame or a sound packet, as W3C's RTCRtpContributingSource has it.
+  public struct Latest: Hashable, Sendable {
+    public var rtpTimestamp: UInt32
+    /// ms since 1970, on our wall clock.
+    public var captureTimestamp: Double
+  }
+
   public var ssrc: UInt32
   public var rtxSsrc: UInt32?
   public var kind: RTPMediaKind
@@ -42,6 +49,9 @@ public struct RTPStreamStatistics: Hashable, Sendable {
   public var packetsReceivedByPeer: UInt64 = 0
   /// Seconds; nil before the first report.
   public var jitter: Double?
+
+  /// What was queued last; nil before the first.
+  public var latest: Latest?
 
   /// RTCIceCandidatePairStats: bits per second, the same for all streams of a peer.
   public var availableOutgoingBitrate: Double = 0

@@ -25,7 +25,7 @@ globalThis.pageCore = (() => {
   })));
 
   async function load(folder) {
-    const names = ["buffer", "bytes", "spake2plus", "digest", "words", "pairing", "store", "watcher", "sound", "monitor", "alarm", "jws", "identity", "away", "restart"];
+    const names = ["buffer", "bytes", "spake2plus", "digest", "words", "pairing", "store", "watcher", "sound", "monitor", "alarm", "jws", "identity", "away", "restart", "statistics"];
     for (const name of names) modules[name] = await import(`${folder}core/${name}.js`);
     store = await modules.store.open();
     identity = await store.identity();
@@ -420,6 +420,52 @@ globalThis.pageCore = (() => {
     return { canWait: true };
   }
 
+  /** How old the picture is: of made-up reports, and of this browser's own. */
+  async function delay(index) {
+    const { Age } = modules.statistics;
+    const age = new Age();
+    // The child's clock is 5000 ms behind. A report takes 30 ms, later ones 10 and 200; the round trip is 20 ms at least.
+    const [child, here] = [1_800_000_000_000, 1_800_000_005_000];
+    const told = { rtpTimestamp: 2 ** 32 - 90_000, captureTimestamp: child };
+    // The picture that was captured so many ms later.
+    const note = (shownAt, captured, timestamp, remoteTimestamp, trip, said = told) =>
+      age.note({ timestamp, remoteTimestamp }, { timestamp: shownAt, rtpTimestamp: (told.rtpTimestamp + captured * 90) % 2 ** 32 }, said, trip);
+    check(note(here, 0, undefined, undefined, null) === null && note(here, 0, undefined, undefined, 20) === null, "nothing known");
+    check(note(here + 1000, 900, here + 30, child, 60) === 100, "a report of 30 ms, a round trip of 60");
+    check(note(here + 2000, 1900, here + 1010, child + 1000, 20) === 100, "the fastest report, the least round trip, timestamps that wrap");
+    check(note(here + 3000, 2500, here + 2200, child + 2000, 400) === 500, "a queue");
+    for (const said of [{}, { rtpTimestamp: "1", captureTimestamp: "x" }, { rtpTimestamp: 1, captureTimestamp: -1e300 }]) {
+      check(note(here + 3000, 2500, here + 2200, child + 2000, 400, said) === null, `nonsense: ${JSON.stringify(said)}`);
+    }
+    const later = { ...told, captureTimestamp: child + 60_000 };
+    check(note(here + 4000, 2500, here + 3010, child + 3000 + 60_000, 20, later) === 1500, "a child whose clock was set");
+
+    const { watcher } = watched[index];
+    await until("the delay of the picture", () => watcher.statistics?.latencyMs > 0);
+    const { connection, report } = await picturesReport(index);
+    const source = connection.getReceivers().find(({ track }) => track.kind === "video").getSynchronizationSources()[0];
+    const measured = new Age().note(report, source, watcher.control.heartbeat.video, 0);
+    check(measured !== null && measured < 500, `${measured} ms on one machine: ${JSON.stringify([report, source, watcher.control.heartbeat.video])}`);
+    return { latencyMs: watcher.statistics.latencyMs, measured };
+  }
+
+  /** The sender report of the picture, as the page reads it, once there is one. */
+  async function picturesReport(index) {
+    const own = RTCPeerConnection.prototype.getStats;
+    let [connection, report] = [];
+    RTCPeerConnection.prototype.getStats = async function (...rest) {
+      const all = await own.apply(this, rest);
+      [connection, report] = [this, [...all.values()].find(({ type, kind }) => type === "remote-outbound-rtp" && kind === "video")];
+      return all;
+    };
+    try {
+      await until("a sender report", () => isLive(index) && report?.remoteTimestamp > 0);
+      return { connection, report };
+    } finally {
+      RTCPeerConnection.prototype.getStats = own;
+    }
+  }
+
   async function viewers(index, count) {
     await until(`${count} viewers`, () => watched[index].watcher.control.state?.viewers?.length === count);
     return {};
@@ -427,7 +473,7 @@ globalThis.pageCore = (() => {
 
   const calls = {
     load, pairByLink, pairByCode, watch, leave, seen, pictureChanges, soundArrives, orders, nonsense, keys, away, vectors, parsing, impostors, lost,
-    back, forged, audioOnly, refused, viewers, waiting,
+    back, forged, audioOnly, refused, viewers, waiting, delay,
     firstPicture: (index) => until("the first picture", () => watched[index].firstPictureMs),
     state: (index) => ({ events: watched[index].events, name: watched[index].watcher.child.name, soundAt: watched[index].watcher.soundAt, now: Date.now() }),
     soundSince: (index, time) => until("sound", () => watched[index].watcher.soundAt > time && isLive(index) && Date.now()),

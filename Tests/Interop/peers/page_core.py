@@ -228,6 +228,9 @@ class Checks:
         self.page("seen", self.viewer)
         expect(self.page("state", self.viewer)["name"] == "Nursery", "the child's name")
 
+    def age(self) -> None:
+        self.figures |= self.page("delay", self.viewer)
+
     def two_watch_at_once(self) -> None:
         other = self.page("watch")
         self.page("seen", other)
@@ -357,6 +360,7 @@ class Checks:
         self.run("sound arrives", lambda: self.page("soundArrives", self.viewer))
         self.run("orders", lambda: self.page("orders", self.viewer))
         self.run("waiting for late sound", lambda: self.page("waiting", self.viewer))
+        self.run("how old the picture is", self.age)
         self.run("nonsense on the control channel", lambda: self.page("nonsense", self.viewer))
         self.run("two at once", self.two_watch_at_once)
         self.run("audio only", lambda: self.page("audioOnly", self.viewer))

@@ -43,13 +43,13 @@ export class Arrivals {
     return came;
   }
 
-  /** New statistics once a second; null in between. */
-  async measure() {
+  /** New statistics once a second; null in between. `told`: `video` of the child's heartbeat. */
+  async measure(told) {
     const meter = this.#meter;
     const now = performance.now();
     if (!meter || now - this.#measuredAt < 950) return null;
     this.#measuredAt = now;
-    const statistics = await meter.read();
+    const statistics = await meter.read(told);
     if (!statistics || meter !== this.#meter) return null;
     const bytes = this.statistics?.audioBytes ?? Infinity;
     this.statistics = statistics;

@@ -13,11 +13,51 @@ function selectedPair(entries, byId) {
   return pairs.find((pair) => pair.selected) ?? pairs.find((pair) => pair.nominated && pair.state === "succeeded");
 }
 
+/** Sender reports that are kept. */
+const reports = 16;
+/** No report is so much later than another, ms: somebody has set the child's clock. */
+const clockStep = 3000;
+/** Of a picture, in its RTP timestamps. RFC 7741. */
+const unitsPerMs = 90;
+/** More is nonsense, ms. */
+const oldest = 60_000;
+
+/**
+ * How old the picture is that is shown. A browser that only receives does not tell: what `captureTimestamp` and
+ * `estimatedPlayoutTimestamp` would be takes a round trip that it does not know. So the child tells when the picture with some
+ * RTP timestamp was captured, on its clock; each sender report says what time it was there when it left (RFC 3550, 6.4.1), and
+ * the fastest one took about half of the least round trip.
+ */
+export class Age {
+  #samples = [];
+
+  /**
+   * @param {object} report `remote-outbound-rtp` of the picture
+   * @param {object} shown the picture's RTCRtpSynchronizationSource: rtpTimestamp, and timestamp, when it came out
+   * @param {object} told `video` of the child's heartbeat: rtpTimestamp, captureTimestamp (ms since 1970, its clock)
+   * @param {number|null} roundTripMs
+   * @returns {number|null} ms; null while that is not known
+   */
+  note({ timestamp, remoteTimestamp }, shown, told, roundTripMs) {
+    if (timestamp > 0 && remoteTimestamp > 0 && roundTripMs !== null) {
+      const [difference, last] = [timestamp - remoteTimestamp, this.#samples.at(-1)];
+      if (last && Math.abs(difference - last.difference) > clockStep) this.#samples = [];
+      if (last?.timestamp !== timestamp) this.#samples = [...this.#samples, { timestamp, difference, roundTripMs }].slice(-reports);
+    }
+    if (this.#samples.length === 0) return null;
+    const least = (name) => Math.min(...this.#samples.map((sample) => sample[name]));
+    // Timestamps wrap.
+    const capturedAt = told.captureTimestamp + ((shown.rtpTimestamp - told.rtpTimestamp) | 0) / unitsPerMs;
+    const age = shown.timestamp - (capturedAt + least("difference") - least("roundTripMs") / 2);
+    return Number.isFinite(age) && Math.abs(age) < oldest ? Math.max(0, age) : null;
+  }
+}
+
 /**
  * What a connection does, from one call of `getStats` to the next. W3C "Identifiers for WebRTC's Statistics API".
  *
- * Statistics = {time (ms since 1970), latencyMs (estimate, from the child's network to the eye: half a round trip, waiting
- * for late packets, decoding), roundTripMs, videoKbps, audioKbps, framesPerSecond, width, height, packetsLost,
+ * Statistics = {time (ms since 1970), latencyMs (estimate, from the camera to the eye, see `Age`; else from the child's network:
+ * half a round trip, waiting for late packets, decoding), roundTripMs, videoKbps, audioKbps, framesPerSecond, width, height, packetsLost,
  * packetsReceived, lossPercent and concealedPercent (of the last 10 s), freezeCount, jitterBufferMs, framesDecoded,
  * audioSamplesReceived (without those that were made up), audioSamplesConcealed, audioBytes, videoBytes, relayed,
  * candidatePair: {local, remote, protocol}|null, codec}. Unknown figures are null.
@@ -25,6 +65,7 @@ function selectedPair(entries, byId) {
 export class Meter {
   #connection;
   #last = null;
+  #age = new Age();
   /** Of the last seconds, the oldest first. */
   #window = [];
 
@@ -33,8 +74,11 @@ export class Meter {
     this.#connection = connection;
   }
 
-  /** @returns {Promise<Statistics|null>} null if the browser gives none */
-  async read() {
+  /**
+   * @param {object} [told] `video` of the child's heartbeat
+   * @returns {Promise<Statistics|null>} null if the browser gives none
+   */
+  async read(told = {}) {
     let report;
     try {
       report = await this.#connection.getStats();
@@ -55,7 +99,7 @@ export class Meter {
       emitted: (video.jitterBufferDelay === undefined ? audio : video).jitterBufferEmittedCount ?? 0,
     };
     const result = this.#compare(sample);
-    this.#describe(result, entries, report, video, audio);
+    this.#describe(result, entries, report, video, audio, told);
     return result;
   }
 
@@ -84,13 +128,17 @@ export class Meter {
     };
   }
 
-  #describe(result, entries, report, video, audio) {
+  #describe(result, entries, report, video, audio, told) {
     const pair = selectedPair(entries, report);
     const [local, remote] = [report.get(pair?.localCandidateId), report.get(pair?.remoteCandidateId)];
     const address = (candidate) =>
       candidate ? `${candidate.candidateType} ${candidate.address ?? "?"}:${candidate.port ?? "?"}` : "?";
     result.roundTripMs = pair?.currentRoundTripTime === undefined ? null : round(pair.currentRoundTripTime * 1000);
-    result.latencyMs = result.processingMs === null ? null : round((result.roundTripMs ?? 0) / 2 + result.processingMs);
+    const sent = entries.find((entry) => entry.type === "remote-outbound-rtp" && entry.kind === "video") ?? {};
+    const receiver = this.#connection.getReceivers().find(({ track }) => track.kind === "video");
+    const age = this.#age.note(sent, receiver?.getSynchronizationSources?.()[0] ?? {}, told, result.roundTripMs);
+    const estimate = result.processingMs === null ? null : (result.roundTripMs ?? 0) / 2 + result.processingMs;
+    result.latencyMs = round(age ?? estimate ?? NaN);
     result.width = video.frameWidth ?? null;
     result.height = video.frameHeight ?? null;
     result.freezeCount = video.freezeCount ?? null;

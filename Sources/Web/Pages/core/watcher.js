@@ -341,7 +341,7 @@ export class Watcher extends EventTarget {
     this.#tickedAt = now;
     if (this.#arrivals.poll(this.control.heardAt)) this.#came();
     if (slept) return this.#woke();
-    this.#arrivals.measure().then((statistics) => statistics && this.#measured(statistics));
+    this.#arrivals.measure(this.control.heartbeat?.video).then((statistics) => statistics && this.#measured(statistics));
     if (this.phase === "live" && Date.now() - this.dataAt > silence && !this.#next) {
       this.#enter("reconnecting");
       this.#changed();
