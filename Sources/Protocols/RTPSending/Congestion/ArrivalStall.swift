@@ -25,16 +25,22 @@ struct ArrivalStall: Sendable {
   private var distrustsUntil = Int64.min
 
   private static let gap: Int64 = 100_000_000
+  /// On a narrow path, where a picture's packet takes more than 100 ms by itself.
+  private static let narrowGap: Int64 = 150_000_000
   /// More than this is an outage, or a clock that jumped.
   private static let longestGap: Int64 = 3_000_000_000
   /// Of the gap, what was not a gap between the packets already.
   private static let excess: Int64 = 75_000_000
+  private static let narrowExcess: Int64 = 100_000_000
   /// What was held up together arrives together.
   private static let burstGap: Int64 = 50_000_000
   private static let distrust: Int64 = 2_000_000_000
 
   /// Packets must be added in the order in which the feedback lists them.
-  mutating func add(_ packet: AcknowledgedPacket) -> Verdict {
+  ///
+  /// - Parameter isNarrow: the path is known to carry little.
+  mutating func add(_ packet: AcknowledgedPacket, isNarrow: Bool) -> Verdict {
+    let (gap, excess) = isNarrow ? (Self.narrowGap, Self.narrowExcess) : (Self.gap, Self.excess)
     let sent = packet.sentAt.nanoseconds
     guard let last else {
       self.last = Last(sentAt: sent, arrivedAt: packet.arrivedAt)
@@ -56,7 +62,7 @@ struct ArrivalStall: Sendable {
       distrustsUntil = packet.arrivedAt &+ Self.distrust
       return .telling
     }
-    guard (Self.gap...Self.longestGap).contains(sinceLast), sinceLast - (sent - last.sentAt) > Self.excess,
+    guard (gap...Self.longestGap).contains(sinceLast), sinceLast - (sent - last.sentAt) > excess,
       packet.arrivedAt >= distrustsUntil
     else { return .telling }
     heldUpBefore = last.sentAt &+ sinceLast

@@ -46,6 +46,8 @@ struct BandwidthEstimator: Sendable {
   private static let lossyQueueMilliseconds = 30.0
   /// A packet of sound with its headers.
   private static let smallPacketBits = 2000.0
+  /// A full packet takes 50 ms there.
+  private static let narrowBitsPerSecond = 200_000.0
   private static let longestSlackMilliseconds = 60.0
 
   init(configuration: RTPSenderConfiguration) {
@@ -128,8 +130,9 @@ struct BandwidthEstimator: Sendable {
     if silenceFloor != nil { endSilence(now: now) }
     var sawOveruse = false
     trend.slackMilliseconds = slackMilliseconds
+    let isNarrow = estimate < Self.narrowBitsPerSecond
     for packet in result.acknowledged {
-      switch stall.add(packet) {
+      switch stall.add(packet, isNarrow: isNarrow) {
       case .heldUp: continue
       case .over: beginAnew()
       case .telling: break
