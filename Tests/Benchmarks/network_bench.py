@@ -60,8 +60,8 @@ class Bench:
             case Move():
                 found = network_moves.measure(case, self.options.child, self.options.parent)
             case Crowd():
-                found = network_crowd.measure(
-                    case, (self.options.child, self.options.parent, self.options.benchmarks), OUR_KBPS, seed, self.options.seconds / 2, self._parent_at)
+                programs = (self.options.child, self.options.parent, self.options.benchmarks)
+                found = network_crowd.measure(case, programs, OUR_KBPS, seed, self.options.seconds / 2, self._parent_at)
             case _:
                 found = self._watch(case, peer, seed)
         took = (time.monotonic() - began) * (os.cpu_count() or 1) / 100

@@ -81,7 +81,8 @@ def between(before: Moment, after: Moment) -> dict[str, Any]:
     frames = [(last - first) / seconds for first, last in zip(before.frames, after.frames)]
     packets = [(last - first) / seconds for first, last in zip(before.packets, after.packets)]
     return {
-        "viewers": len(frames), "began": before.time, "ended": after.time, "leastFramesPerSecond": round(min(frames), 2), "meanFramesPerSecond": round(sum(frames) / len(frames), 2),
+        "viewers": len(frames), "began": before.time, "ended": after.time,
+        "leastFramesPerSecond": round(min(frames), 2), "meanFramesPerSecond": round(sum(frames) / len(frames), 2),
         "packetsPerSecond": round(sum(packets) / len(packets), 1), "encodedPerSecond": round((after.encoded - before.encoded) / seconds, 2),
         "keyFrames": after.key_frames - before.key_frames, "targetKbps": after.targets,
         "childCores": round((after.child_seconds - before.child_seconds) / seconds, 4),

@@ -135,6 +135,7 @@ enum RTPReceivingFuzz: FuzzBody {
         for case .pictureLossIndication in packets { requests += 1 }
       case .video(let frame):
         precondition(!frame.payload.isEmpty, "a frame has bytes")
+        _ = receiver.localCaptureTime(of: frame)
         _ = receiver.soundLag(of: frame, soundOutputDelay: .milliseconds(40), now: now)
         let hold = receiver.playoutHold(for: frame, now: now)
         precondition((Duration.zero...Duration.milliseconds(500)).contains(hold), "a hold is bounded")

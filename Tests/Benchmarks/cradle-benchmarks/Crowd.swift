@@ -21,7 +21,7 @@ struct Crowd: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Viewers that decode nothing; commands and answers to their offers come on standard input.")
 
-  private struct Answer: Codable {
+  private struct Answer: Decodable {
     var answer: String
   }
 
@@ -82,7 +82,6 @@ private struct LightViewer {
     struct Picture: Encodable, Sendable {
       var frames: UInt64
       var packets: UInt64
-      var lost: Int64
     }
     var video: Picture
   }
@@ -145,9 +144,7 @@ private struct LightViewer {
         throw Problem(description: "a viewer is not connected")
       }
       let video = connection.statistics(now: MonotonicClock.now).inboundRTP.first { $0.kind == .video }
-      return Received(
-        video: .init(
-          frames: video?.framesReceived ?? 0, packets: video?.packetsReceived ?? 0, lost: video?.packetsLost ?? 0))
+      return Received(video: .init(frames: video?.framesReceived ?? 0, packets: video?.packetsReceived ?? 0))
     }.get()
   }
 
