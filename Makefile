@@ -90,7 +90,15 @@ PAGES := Sources/CLibraries/CWebPages/web_pages.c
 $(PAGES): $(shell find Sources/Web/Pages -type f)
 	@touch $@
 
-build: setup $(PAGES) ## builds the release programs
+# Nor that what a module knows of another one's stored properties is out of date: a program built after an update could end at
+# once. So after any change all is compiled.
+COMPILED := $(STAMPS)/compiled
+SOURCES := $(shell find Sources -name '*.swift')
+$(COMPILED): $(SOURCES)
+	@touch $(SOURCES)
+	@mkdir -p $(STAMPS) && touch $@
+
+build: setup $(PAGES) $(COMPILED) ## builds the release programs
 	swift build $(RELEASE) --product cradle-child
 	swift build $(RELEASE) --product cradle-parent
 	swift build $(RELEASE) --product cradle-rendezvous

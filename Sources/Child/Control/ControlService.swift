@@ -339,20 +339,35 @@ final class ControlService: @unchecked Sendable {
 
   /// Sends every viewer the part it may see.
   private func push(_ push: ControlPush) {
-    for viewer in viewers.registry.all { send(.push(push), to: viewer) }
+    // Most viewers may see the same, which is written once for all of them.
+    var written: (push: ControlPush, text: String)?
+    for viewer in viewers.registry.all where viewer.controlChannel != nil {
+      guard let visible = visible(push, to: viewer) else { continue }
+      let text = if let written, written.push == visible { written.text } else { text(of: .push(visible)) }
+      written = (visible, text)
+      send(text, to: viewer)
+    }
   }
 
   func send(_ content: ControlMessage.Content, to viewer: ViewerSession) {
-    guard let channel = viewer.controlChannel else { return }
-    var content = content
-    if case .push(let push) = content {
-      // As on a lost link; a planned stop is told all the same.
-      if viewer.withheld == .link, !push.isGoodbye { return }
-      guard let visible = push.visible(to: viewer.permissions) else { return }
-      content = .push(visible)
-    }
+    guard viewer.controlChannel != nil else { return }
+    guard case .push(let push) = content else { return send(text(of: content), to: viewer) }
+    if let visible = visible(push, to: viewer) { send(text(of: .push(visible)), to: viewer) }
+  }
+
+  /// What this viewer is told of a push; nil: nothing.
+  private func visible(_ push: ControlPush, to viewer: ViewerSession) -> ControlPush? {
+    // As on a lost link; a planned stop is told all the same.
+    viewer.withheld == .link && !push.isGoodbye ? nil : push.visible(to: viewer.permissions)
+  }
+
+  private func text(of content: ControlMessage.Content) -> String {
     messageNumber += 1
-    let text = ControlMessage(id: "c\(messageNumber)", content: content).json
+    return ControlMessage(id: "c\(messageNumber)", content: content).json
+  }
+
+  private func send(_ text: String, to viewer: ViewerSession) {
+    guard let channel = viewer.controlChannel else { return }
     viewers.hub.with(viewer.peer) { connection, now in
       // The buffer is full when a viewer has stopped reading; then messages are dropped until its consent expires.
       try? connection.send(.text(text), on: channel, now: now)

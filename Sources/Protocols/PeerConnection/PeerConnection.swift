@@ -52,7 +52,11 @@ public final class PeerConnection {
 
   public internal(set) var state: PeerConnectionState = .new
   public internal(set) var dtlsState: DTLSTransportState = .new
-  var signaling: SignalingProgress = .fresh
+  var signaling: SignalingProgress = .fresh {
+    didSet { sentSSRCs = SentSSRCs(of: negotiated, configuration) }
+  }
+  /// Asked for with each frame and packet of sound.
+  private var sentSSRCs = SentSSRCs()
   var outputs = FIFO<PeerConnectionOutput>()
   var localCandidates: [TransportAddress] = []
   /// How many there have been, for their preferences.
@@ -221,8 +225,11 @@ public final class PeerConnection {
 
   /// The SSRC of our track of `kind`, if the peer receives it.
   func ssrc(of kind: MediaKind) -> UInt32? {
-    guard let media = negotiated?.media.first(where: { $0.kind == kind && $0.direction.sends }) else { return nil }
-    return configuration.media[media.local].ssrc
+    switch kind {
+    case .audio: sentSSRCs.audio
+    case .video: sentSSRCs.video
+    case .application, .other: nil
+    }
   }
 
   // MARK: Receiving
@@ -284,6 +291,22 @@ public final class PeerConnection {
     dtls?.close()
     drainDTLS(now: now)
     finish(.closed, now: now)
+  }
+}
+
+/// The SSRCs of the tracks that a session sends.
+private struct SentSSRCs {
+  var audio: UInt32?
+  var video: UInt32?
+
+  init() {}
+
+  init(of session: NegotiatedSession?, _ configuration: PeerConnectionConfiguration) {
+    func ssrc(of kind: MediaKind) -> UInt32? {
+      session?.media.first { $0.kind == kind && $0.direction.sends }.map { configuration.media[$0.local].ssrc }
+    }
+    audio = ssrc(of: .audio)
+    video = ssrc(of: .video)
   }
 }
 

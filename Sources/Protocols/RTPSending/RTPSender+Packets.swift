@@ -7,7 +7,7 @@ extension RTPSender {
     let index = packet.stream
     let configuration = streams[index].configuration
     let (payload, payloadType) = streams[index].redundancy.wrap(
-      packet, as: configuration, copies: soundCopies)
+      packet, as: configuration, copies: configuration.redPayloadType == nil ? 0 : soundCopies)
     let header = RTPHeader(
       marker: packet.marker, payloadType: payloadType,
       sequenceNumber: streams[index].nextSequenceNumber, timestamp: packet.timestamp, ssrc: configuration.ssrc)

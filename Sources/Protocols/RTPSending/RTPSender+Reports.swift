@@ -3,9 +3,9 @@ import Wire
 
 // Reports to the peer about our streams, and to the owner about the peer.
 extension RTPSender {
-  mutating func queueDueReports(now: Instant) {
+  mutating func queueReports(dueBy limit: Instant, now: Instant) {
     for index in streams.indices {
-      guard let due = streams[index].nextReport, now >= due else { continue }
+      guard let due = streams[index].nextReport, due <= limit else { continue }
       queueReport(stream: index, now: now)
     }
   }

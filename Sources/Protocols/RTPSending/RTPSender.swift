@@ -154,10 +154,14 @@ public struct RTPSender: Sendable {
     }
     // Audio is sent on the next poll; this only bounds the queue when nobody polls.
     while audioQueue.count > Self.maximumQueuedAudioPackets { _ = audioQueue.popFirst() }
+    // With media that is sent anyway, so that reports need no timer of their own.
+    queueReports(dueBy: now + Self.soonEnough, now: now)
     giveUpStaleVideo(now: now)
   }
 
   private static let maximumQueuedAudioPackets = 100
+  /// Sound comes every 20 ms.
+  private static let soonEnough = Duration.milliseconds(25)
 
   private mutating func admits(
     stream: Int, payloads: [[UInt8]], temporalLayer: Int, isKeyFrame: Bool, source: Int, now: Instant
@@ -226,7 +230,7 @@ public struct RTPSender: Sendable {
   /// Handles timers that are due at `now`; does nothing if none is.
   public mutating func handleTimeout(now: Instant) {
     guard !isStopped else { return }
-    queueDueReports(now: now)
+    queueReports(dueBy: now, now: now)
     queueFurtherCopies(now: now)
     estimator.handleTimeout(now: now)
     announceTarget()
@@ -242,7 +246,7 @@ public struct RTPSender: Sendable {
       next.bringForward(to: streams[index].keyFrameRequestDue)
     }
     next.bringForward(to: copies.first?.due)
-    if paddingStream != nil { next.bringForward(to: estimator.nextPaddingAt) }
+    if let padding = estimator.nextPaddingAt, paddingStream != nil { next.bringForward(to: padding) }
     if !audioQueue.isEmpty { next.bringForward(to: Instant(nanoseconds: .min)) }
     if !videoQueue.isEmpty || !retransmissionQueue.isEmpty {
       next.bringForward(to: pacer.nextRelease(bitsPerSecond: pacingBitsPerSecond))

@@ -40,8 +40,9 @@ struct RetransmissionCache: Sendable {
     var number = oldest ?? newest
     for _ in 0..<Self.forgottenAtOnce where number != newest {
       let index = Int(number) & mask
-      if let kept = slots[index], kept.header.sequenceNumber == number {
-        guard packet.sentAt - kept.sentAt > maximumAge else { break }
+      // Field by field: a copy of the packet would count all its references.
+      if slots[index]?.header.sequenceNumber == number, let sentAt = slots[index]?.sentAt {
+        guard packet.sentAt - sentAt > maximumAge else { break }
         slots[index] = nil
       }
       number &+= 1
