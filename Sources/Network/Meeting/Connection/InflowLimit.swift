@@ -37,6 +37,8 @@ struct InflowLimit {
       return nil
     }
     let received = info.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
-    return received &- UInt64(waiting(descriptor))
+    let waiting = UInt64(waiting(descriptor))
+    // What comes between the two questions is in the second answer alone.
+    return received > waiting ? received - waiting : 0
   }
 }
