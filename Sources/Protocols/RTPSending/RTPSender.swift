@@ -31,7 +31,7 @@ public struct RTPSender: Sendable {
   var pacer: Pacer
   /// As of the last `poll` with packets waiting for the pacer; nil while the path is healthy.
   var pacingBitsPerSecond: Double?
-  /// When the estimate was last below `narrowBitsPerSecond`.
+  /// When the estimate was last below `BandwidthEstimator.narrowBitsPerSecond`.
   private var narrowAt: Instant?
   var estimator: BandwidthEstimator
   var isPathAlive = true
@@ -211,7 +211,7 @@ public struct RTPSender: Sendable {
   /// the first key frame of a larger picture would.
   private mutating func pacingRate(now: Instant) -> Double? {
     let target = estimator.target
-    if target < Self.narrowBitsPerSecond {
+    if target < BandwidthEstimator.narrowBitsPerSecond {
       narrowAt = now
       return target < Self.tightBitsPerSecond ? target * Self.tightPacingFactor : target
     }
@@ -219,7 +219,6 @@ public struct RTPSender: Sendable {
     return estimator.needsPacing(at: now) ? target * configuration.congestedPacingFactor : nil
   }
 
-  private static let narrowBitsPerSecond = 200_000.0
   /// Here there is room for stills alone. They may take their time, and leave some of the path to reports, messages and the
   /// headers below IP, which nobody counts: a path that is full for seconds delays the sound by all of its queue.
   private static let tightBitsPerSecond = 80_000.0

@@ -46,8 +46,8 @@ struct BandwidthEstimator: Sendable {
   private static let lossyQueueMilliseconds = 30.0
   /// A packet of sound with its headers.
   private static let smallPacketBits = 2000.0
-  /// A full packet takes 50 ms there.
-  private static let narrowBitsPerSecond = 200_000.0
+  /// Below it a path is narrow: a full packet takes 50 ms or more.
+  static let narrowBitsPerSecond = 200_000.0
   private static let longestSlackMilliseconds = 60.0
 
   init(configuration: RTPSenderConfiguration) {
