@@ -166,6 +166,32 @@ private struct House {
     #expect(house.step(0) == .high && house.kbps(.high) == 2500 && house.changes(0) == 1)
   }
 
+  @Test(arguments: [(1, 3.9, 0.3), (5, 19.9, 0.3), (15, 59.9, 0.3), (31, 59.9, 0.3)])
+  func theMoreOthersWatchAPictureTheLongerAViewerWaitsToJoinThem(others: Int, waits: Double, then: Double) {
+    var house = House(6000)
+    for _ in 0..<others { house.add(6000, since: .zero) }
+    house.look()
+    house.viewers[0].estimateKbps = 400
+    house.run(seconds: 1)
+    house.viewers[0].estimateKbps = 6000
+    house.run(seconds: waits)
+    #expect(house.step(0) == .middle)
+    house.run(seconds: then)
+    #expect(house.step(0) == .high)
+  }
+
+  @Test func itSaysWhenARiseIsDueSoThatNobodyWaitsForTheNextEstimate() throws {
+    var house = House(50)
+    #expect(house.allocator.nextRise == nil)
+    house.viewers[0].estimateKbps = 2000
+    house.look()
+    #expect(house.allocator.nextRise == house.now + .seconds(1))
+    house.now = try #require(house.allocator.nextRise)
+    house.look()
+    #expect(house.step(0) == .high)
+    #expect(house.allocator.nextRise == nil)
+  }
+
   @Test func aQueueThatDrainsDoesNotCostTheSmallestPicture() {
     var house = House(100)
     #expect(house.step(0) == .low)

@@ -87,6 +87,9 @@ struct RenditionAllocator {
   static let smallestSurplusPercent = 175
   /// Where there is twice as much as that, there is no need to look for long.
   static let amplePatience = Duration.seconds(1)
+  /// How long at least for each viewer that watches the rendition already, up to `maximumPatience`: each gets the key frame
+  /// with which another joins.
+  static let patiencePerOther = Duration.seconds(4)
   /// By how much slower viewers may lower a rendition's rate, in percent of it.
   static let toleratedPercent = 5
   /// With several viewers a rate rises by that much of itself a second: the estimates of all rise with what they are sent.
@@ -106,6 +109,9 @@ struct RenditionAllocator {
   private var known: [PeerID: Known] = [:]
   private var rates: PerRendition<Int?> = PerRendition { _ in nil }
   private var updatedAt: Instant?
+  /// When a viewer's surplus will have lasted long enough for a rise; nil when nobody waits for that. Estimates that rest
+  /// bring no call of `allocate`.
+  private(set) var nextRise: Instant?
 
   init(settings: Settings) {
     self.settings = settings
@@ -136,6 +142,7 @@ struct RenditionAllocator {
   ) -> Allocation {
     let elapsed = updatedAt.map { min(5, max(0, (now - $0).inSeconds)) } ?? 0
     updatedAt = now
+    nextRise = nil
     let ids = Set(viewers.map(\.id))
     known = known.filter { ids.contains($0.key) }
     var waiting = viewers.map { candidate($0, now: now) }
@@ -215,8 +222,10 @@ struct RenditionAllocator {
     here.removeAll { !fits($0, best) }
 
     let needed = base(here.isEmpty ? range.lowerBound : best)
+    let others = here.count
     for viewer in waiting where viewer.step < step {
-      if isRaised(viewer, to: step, needed: needed + viewer.soundKbps, now: now) { here.append(viewer) }
+      let needed = needed + viewer.soundKbps
+      if isRaised(viewer, to: step, needed: needed, others: others, now: now) { here.append(viewer) }
     }
     let ids = Set(here.map(\.id))
     waiting.removeAll { ids.contains($0.id) }
@@ -281,8 +290,10 @@ struct RenditionAllocator {
     return viewer.estimateKbps * 2 >= needed + viewer.soundKbps && now - since < Self.scarcePatience
   }
 
-  /// Whether there has been enough for a step for long enough.
-  private mutating func isRaised(_ viewer: Candidate, to step: PictureStep, needed: Int, now: Instant) -> Bool {
+  /// Whether there has been enough for a step, which others have, for long enough.
+  private mutating func isRaised(
+    _ viewer: Candidate, to step: PictureStep, needed: Int, others: Int = 0, now: Instant
+  ) -> Bool {
     guard var state = known[viewer.id] else { return false }
     defer { known[viewer.id] = state }
     let surplus = viewer.estimateKbps * 100 / max(1, needed)
@@ -294,7 +305,11 @@ struct RenditionAllocator {
     let since = state.readySince[step] ?? now
     state.readySince[step] = since
     let usual = surplus >= 2 * wanted ? Self.amplePatience : Self.patience
-    return now - since >= state.patience[step] ?? usual
+    let forOthers = min(Self.patiencePerOther * others, Self.maximumPatience)
+    let due = since + max(state.patience[step] ?? usual, forOthers)
+    guard now < due else { return true }
+    nextRise = min(nextRise ?? due, due)
+    return false
   }
 
   private mutating func hasRoomForStills(_ viewer: Candidate, now: Instant) -> Bool {

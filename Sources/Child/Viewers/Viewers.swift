@@ -46,6 +46,10 @@ final class Viewers: @unchecked Sendable {
   /// While there are several viewers.
   private var probeTimer: RepeatedTask?
   private var seconds: RepeatedTask?
+  /// A viewer gets a larger picture then, unless its estimate has fallen.
+  private lazy var rise = DeadlineTimer(on: hub.eventLoop, now: { MonotonicClock.now }) { [weak self] in
+    self?.updateRates()
+  }
   private var releases: RepeatedTask?
   private static let releaseInterval: TimeAmount = .seconds(30)
   /// The camera that is streamed to viewers that did not choose one.
@@ -103,6 +107,7 @@ final class Viewers: @unchecked Sendable {
     seconds?.cancel()
     releases?.cancel()
     probeTimer?.cancel()
+    rise.cancel()
   }
 
   // MARK: Sessions
@@ -332,6 +337,7 @@ final class Viewers: @unchecked Sendable {
         requestPicture(for: session, from: track.pipeline, now: now)
       }
     }
+    rise.set(cameras.compactMap(\.allocator.nextRise).min())
   }
 
   /// A viewer misses something that cannot be sent again.

@@ -58,7 +58,7 @@ extension RTPSender {
         return
       }
     }
-    guard furtherCopies(now: now) > 0 else { return }
+    guard furtherCopies(isRepeated: false, now: now) > 0 else { return }
     // Where much is lost, the feedback and the NACKs of many a packet are lost as well, one after the other: nobody waits
     // until one comes through.
     for packet in result.unreportedPackets {
@@ -109,7 +109,9 @@ extension RTPSender {
     case .notNeeded: return true
     case .queued: break
     }
-    let further = furtherCopies(now: now)
+    // It was queued now, and is not counted yet.
+    let isRepeated = streams[stream].cache.retransmissions(of: number) > 0
+    let further = furtherCopies(isRepeated: isRepeated, now: now)
     if further > 0, streams[stream].configuration.rtx != nil {
       copies.append(FurtherCopy(due: now + Self.copyInterval, media: media, left: further))
     }
@@ -132,10 +134,13 @@ extension RTPSender {
     return .queued
   }
 
-  private func furtherCopies(now: Instant) -> Int {
+  /// - Parameter isRepeated: an earlier retransmission was lost as well. Few are, and a picture has waited for it: it has a
+  ///   copy however little is lost.
+  private func furtherCopies(isRepeated: Bool, now: Instant) -> Int {
     // What a full queue loses is not saved by sending more.
-    guard recentLoss.isLossy(above: Self.doubledAbove), !estimator.isCongested(at: now) else { return 0 }
-    return recentLoss.isLossy(above: Self.tripledAbove) ? 2 : 1
+    guard !estimator.isCongested(at: now) else { return 0 }
+    if recentLoss.isLossy(above: Self.tripledAbove) { return 2 }
+    return isRepeated || recentLoss.isLossy(above: Self.doubledAbove) ? 1 : 0
   }
 
   mutating func queueFurtherCopies(now: Instant) {

@@ -69,6 +69,14 @@ struct RetransmissionCache: Sendable {
     return packet.payload.count
   }
 
+  /// How often the packet was sent again; 0 when it is not cached.
+  func retransmissions(of sequenceNumber: UInt16) -> Int {
+    guard !slots.isEmpty, let packet = slots[Int(sequenceNumber) & mask],
+      packet.header.sequenceNumber == sequenceNumber
+    else { return 0 }
+    return packet.retransmissions
+  }
+
   /// Marks the packet as waiting in the retransmission queue, so that it is not queued twice.
   mutating func markQueued(_ sequenceNumber: UInt16) {
     guard !slots.isEmpty else { return }
