@@ -84,9 +84,53 @@ private struct House {
     let stills = House(70)
     #expect(stills.step(0) == .stills && stills.assignment(0)?.rendition == .low)
     #expect(stills.allocation.targets[.low]?.isStillsOnly == true && stills.kbps(.high) == nil)
-    let sound = House(30)
+    let sound = House(25)
     #expect(sound.step(0) == .soundAlone && sound.assignment(0)?.rendition == nil)
     #expect(Rendition.allCases.allSatisfy { sound.kbps($0) == nil }, "no encoder runs")
+  }
+
+  /// A still lowers the estimate until its queue is gone.
+  @Test func stillsGoOnAfterAMomentWithTooLittleForThem() {
+    var house = House(70)
+    for _ in 0..<4 {
+      house.viewers[0].estimateKbps = 35
+      house.run(seconds: 4)
+      #expect(house.step(0) == .stills && house.assignment(0)?.rendition == nil, "none is sent")
+      #expect(house.allocation.targets[.low]?.isStillsOnly == true, "the encoder is kept")
+      house.viewers[0].estimateKbps = 70
+      house.run(seconds: 1)
+      #expect(house.step(0) == .stills && house.assignment(0)?.rendition == .low)
+    }
+    house.viewers[0].estimateKbps = 35
+    house.run(seconds: 5.2)
+    #expect(house.step(0) == .soundAlone && house.kbps(.low) == nil)
+    // Much too little is none for a moment either.
+    var other = House(70)
+    other.viewers[0].estimateKbps = 25
+    other.look()
+    #expect(other.step(0) == .soundAlone)
+  }
+
+  @Test func noStillPutsMovingPicturesOff() {
+    var house = House(90)
+    house.viewers[0].estimateKbps = 60
+    house.run(seconds: 4)
+    #expect(house.step(0) == .stills && house.assignment(0)?.rendition == .low)
+    house.viewers[0].estimateKbps = 140
+    house.run(seconds: 4.9)
+    #expect(house.step(0) == .stills && house.assignment(0)?.rendition == nil)
+    house.run(seconds: 0.3)
+    #expect(house.step(0) == .low)
+  }
+
+  @Test func afterAFallTheFirstStillComesAsSoonAsThereIsRoom() {
+    var house = House(3000)
+    house.viewers[0].estimateKbps = 35
+    house.run(seconds: 1.5)
+    #expect(house.step(0) == .stills && house.assignment(0)?.rendition == nil && house.kbps(.low) == nil)
+    house.viewers[0].estimateKbps = 60
+    house.look()
+    #expect(house.assignment(0)?.rendition == .low && house.allocation.targets[.low]?.isStillsOnly == true)
   }
 
   @Test func whoHearsNoSoundHasItsRateForThePicture() {
@@ -158,7 +202,7 @@ private struct House {
   }
 
   @Test func fromTheBottomItComesBackToTheTopInOneStepAndSoonerWhereThereIsPlenty() {
-    var house = House(30)
+    var house = House(25)
     house.viewers[0].estimateKbps = 3000
     house.run(seconds: 0.9)
     #expect(house.step(0) == .soundAlone)
@@ -197,19 +241,19 @@ private struct House {
     #expect(house.step(0) == .low)
     for _ in 0..<10 {
       house.viewers[0].estimateKbps = 50
-      house.run(seconds: 0.8)
+      house.run(seconds: 2.8)
       house.viewers[0].estimateKbps = 100
       house.run(seconds: 1)
     }
     #expect(house.step(0) == .low && house.changes(0) == 0)
     house.viewers[0].estimateKbps = 50
-    house.run(seconds: 1.2)
-    #expect(house.step(0) == .soundAlone)
+    house.run(seconds: 3.2)
+    #expect(house.step(0) == .stills)
     // Much too little is none for a moment either.
     var other = House(100)
     other.viewers[0].estimateKbps = 30
     other.look()
-    #expect(other.step(0) == .soundAlone)
+    #expect(other.step(0) == .stills)
   }
 
   @Test func whoLosesAPictureForGoodGoesOnWithASmallerOneForAWhile() {

@@ -76,4 +76,26 @@ import Wire
     }
     #expect(delays.reduce(0, +) / 10 < 215, "\(delays)")
   }
+
+  /// What waits behind a key frame is not late for long: another key frame would only begin it all anew.
+  @Test(arguments: [100_000.0, 120_000], [500, 1000])
+  func aKeyFrameDoesNotBringAnother(bitsPerSecond: Double, payload: Int) {
+    var call = Self.settled(queueMilliseconds: 500)
+    call.link.bitsPerSecond = bitsPerSecond
+    call.run(for: .seconds(12))
+    call.isPaused = true
+    let before = call.rig.keyFrameRequests.count
+    let dropped = call.rig.sender.statistics().map(\.framesDropped)
+    // The smallest rendition: 10 pictures a second, sound in between.
+    for number in 0..<100 {
+      let bytes = number == 0 ? 4000 : 450
+      let count = (bytes + payload - 1) / payload
+      call.rig.sendVideo(packets: count, size: bytes / count, at: call.now, isKeyFrame: number == 0, source: 9)
+      call.run(for: .milliseconds(100)) { call in
+        if call.now.nanoseconds % 60_000_000 == 0 { call.rig.sendAudio(size: 120, at: call.now) }
+      }
+    }
+    #expect(call.rig.keyFrameRequests.count == before)
+    #expect(call.rig.sender.statistics().map(\.framesDropped) == dropped)
+  }
 }

@@ -180,15 +180,16 @@ import Wire
     #expect(rig.video.count == 16 + 10)
   }
 
-  @Test func aKeyFrameOnItsWayIsNeverGivenUp() {
+  @Test(arguments: [(500, true), (1800, true), (2000, false)])
+  func aKeyFrameOnItsWayIsNeverGivenUpAndWhatIsBehindItWaits(milliseconds: Int, isPatient: Bool) {
     var rig = Rig()
     rig.sendVideo(packets: 30, at: .zero, isKeyFrame: true)
     rig.drain(at: .zero)
     rig.sendVideo(packets: 5, at: .milliseconds(33))
-    rig.drain(at: .milliseconds(500))
-    rig.run(until: .milliseconds(520))
-    #expect(rig.video.count == 30)
-    #expect(rig.keyFrameRequests == [.milliseconds(500)])
+    rig.drain(at: .milliseconds(milliseconds))
+    rig.run(until: .milliseconds(milliseconds + 20))
+    #expect(rig.video.count == (isPatient ? 35 : 30))
+    #expect(rig.keyFrameRequests == (isPatient ? [] : [.milliseconds(milliseconds)]))
   }
 
   @Test func feedbackAndFramesForUnknownStreamsAreIgnored() {

@@ -9,6 +9,10 @@ final class CameraTrack {
   var allocator: RenditionAllocator
   private var packetizers: PerRendition<VP8Packetizer>
 
+  /// The smallest rendition is for paths of 100 kbit/s and less, where a full packet takes 100 ms or more. The sound behind
+  /// it would come so late, and the estimate would take it for a queue.
+  private static let narrowPayloadSize = 500
+
   init(pipeline: VideoPipeline, allocator: RenditionAllocator) {
     self.pipeline = pipeline
     self.allocator = allocator
@@ -22,6 +26,7 @@ final class CameraTrack {
   func packetize(_ frame: EncodedVideoFrame) -> [[UInt8]] {
     packetizers[frame.rendition].packetize(
       frame.data, isKeyFrame: frame.isKeyFrame, temporalLayer: frame.temporalLayer, isLayerSync: frame.isLayerSync,
-      maximumPayloadSize: RTPSenderConfiguration.recommendedPayloadSize)
+      maximumPayloadSize: frame.rendition == .low
+        ? Self.narrowPayloadSize : RTPSenderConfiguration.recommendedPayloadSize)
   }
 }

@@ -58,6 +58,15 @@ struct RenditionAllocator {
     var baseLayerUntil: Instant?
     /// Since when there has been a little less than its step needs.
     var scarceSince: Instant?
+    /// There has been room for a still since it came to that step.
+    var hasStills = false
+
+    /// There is too little: whether only for a moment so far, and not much too little.
+    mutating func isScarceBriefly(_ estimateKbps: Int, needed: Int, patience: Duration, now: Instant) -> Bool {
+      let since = scarceSince ?? now
+      scarceSince = since
+      return estimateKbps * 2 >= needed && now - since < patience
+    }
   }
 
   /// A viewer with what its path leaves for pictures.
@@ -95,8 +104,10 @@ struct RenditionAllocator {
   /// With several viewers a rate rises by that much of itself a second: the estimates of all rise with what they are sent.
   static let growthPerSecond = 0.15
   /// How long a viewer keeps the smallest rendition with less than it needs, but more than half of that: while a queue
-  /// drains, the estimate is low for a moment.
-  static let scarcePatience = Duration.seconds(1)
+  /// drains, as after its key frame, the estimate is low for a moment.
+  static let scarcePatience = Duration.seconds(3)
+  /// The same for stills, which come only every few seconds.
+  static let stillsPatience = Duration.seconds(5)
   /// How long a rendition is avoided that could not be repaired for one viewer.
   static let avoidance = Duration.seconds(30)
   /// So many key frames within that time, for one viewer alone, are too many.
@@ -163,12 +174,14 @@ struct RenditionAllocator {
     }
     let smallest = renditions.last ?? .high
     for viewer in waiting {
-      let hasStills = hasRoomForStills(viewer, now: now)
-      move(viewer, to: hasStills ? .stills : .soundAlone, now: now)
+      let room = roomForStills(viewer, now: now)
+      let step: PictureStep = room == .never ? .soundAlone : .stills
+      move(viewer, to: step, now: now)
       allocation.assignments[viewer.id] = PictureAssignment(
-        step: hasStills ? .stills : .soundAlone, rendition: hasStills ? smallest : nil, takesAllLayers: false,
-        isReduced: true)
-      if hasStills, allocation.targets[smallest] == nil {
+        step: step, rendition: room == .now ? smallest : nil, takesAllLayers: false, isReduced: true)
+      if room == .now { known[viewer.id]?.hasStills = true }
+      // The encoder is kept for the next one.
+      if known[viewer.id]?.hasStills == true, allocation.targets[smallest] == nil {
         allocation.targets[smallest] = RenditionTarget(
           kbps: range(of: smallest, size: size).lowerBound, isStillsOnly: true)
       }
@@ -279,15 +292,14 @@ struct RenditionAllocator {
 
   /// Whether there is too little only for a moment so far, and not much too little.
   private mutating func isSpared(_ viewer: Candidate, needed: Int, now: Instant) -> Bool {
-    guard var state = known[viewer.id] else { return false }
+    guard viewer.step == .low, var state = known[viewer.id] else { return false }
     defer { known[viewer.id] = state }
-    guard viewer.step == .low, viewer.isMeasured, viewer.budget < needed else {
+    guard viewer.isMeasured, viewer.budget < needed else {
       state.scarceSince = nil
       return false
     }
-    let since = state.scarceSince ?? now
-    state.scarceSince = since
-    return viewer.estimateKbps * 2 >= needed + viewer.soundKbps && now - since < Self.scarcePatience
+    return state.isScarceBriefly(
+      viewer.estimateKbps, needed: needed + viewer.soundKbps, patience: Self.scarcePatience, now: now)
   }
 
   /// Whether there has been enough for a step, which others have, for long enough.
@@ -312,10 +324,29 @@ struct RenditionAllocator {
     return false
   }
 
-  private mutating func hasRoomForStills(_ viewer: Candidate, now: Instant) -> Bool {
+  private func isRaisedSoon(_ state: Known, now: Instant) -> Bool {
+    guard let since = state.readySince[.low] else { return false }
+    return now - since >= (state.patience[.low] ?? .zero) - Self.patience
+  }
+
+  private enum Room { case now, soon, never }
+
+  /// Each still, large as it is for such a path, lowers the estimate for a moment. The next one waits until that is over, and
+  /// for moving pictures that are near: it would put them off.
+  private mutating func roomForStills(_ viewer: Candidate, now: Instant) -> Room {
     let needed = viewer.soundKbps + Self.stillsKbps
-    guard viewer.step == .soundAlone else { return viewer.estimateKbps >= needed }
-    return isRaised(viewer, to: .stills, needed: needed, now: now)
+    if viewer.step == .soundAlone {
+      return isRaised(viewer, to: .stills, needed: needed, now: now) ? .now : .never
+    }
+    guard var state = known[viewer.id] else { return .never }
+    defer { known[viewer.id] = state }
+    guard viewer.estimateKbps < needed else {
+      state.scarceSince = nil
+      return state.hasStills && isRaisedSoon(state, now: now) ? .soon : .now
+    }
+    let isBrief = state.isScarceBriefly(
+      viewer.estimateKbps, needed: needed, patience: Self.stillsPatience, now: now)
+    return isBrief ? .soon : .never
   }
 
   private mutating func move(_ viewer: Candidate, to step: PictureStep, now: Instant) {
@@ -336,6 +367,9 @@ struct RenditionAllocator {
     }
     state.readySince = [:]
     state.scarceSince = nil
+    state.hasStills = false
+    state.repairs = []
+    state.baseLayerUntil = nil
     state.step = step
   }
 }

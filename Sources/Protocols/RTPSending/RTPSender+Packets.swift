@@ -35,7 +35,7 @@ extension RTPSender {
     streams[index].statistics.totalPacketSendDelay += max(0, (now - packet.enqueuedAt).inSeconds)
     if packet.isLastOfFrame {
       streams[index].statistics.framesSent += 1
-      if packet.isKeyFrame { noteKeyFrameSent(stream: index, now: now) }
+      if packet.isKeyFrame { noteKeyFrameSent(stream: index, enqueuedAt: packet.enqueuedAt, now: now) }
     }
     noteSent(
       MediaReference(stream: index, sequenceNumber: header.sequenceNumber), byteCount: bytes.count,

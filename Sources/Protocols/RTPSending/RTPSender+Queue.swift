@@ -4,11 +4,18 @@ import Wire
 extension RTPSender {
   /// Minimum time between scans of the whole queue.
   private static let stalenessInterval = Duration.milliseconds(50)
+  /// A key frame that takes longer is not waited for.
+  private static let longestKeyFrame = Duration.milliseconds(1500)
 
   mutating func giveUpStaleVideo(now: Instant) {
-    guard let head = videoQueue.first, now >= nextStalenessCheck else { return }
-    guard now - head.enqueuedAt > configuration.maximumQueueTime || queuedVideoBytes > configuration.maximumQueuedBytes
-    else { return }
+    guard let head = videoQueue.first else {
+      keyFrameTook = .zero
+      return
+    }
+    guard now >= nextStalenessCheck else { return }
+    // On a narrow path, what waits behind a key frame waits as long as that took. Another one would begin it all anew.
+    let patience = configuration.maximumQueueTime + (head.isKeyFrame ? Self.longestKeyFrame : keyFrameTook)
+    guard now - head.enqueuedAt > patience || queuedVideoBytes > configuration.maximumQueuedBytes else { return }
     nextStalenessCheck = now + Self.stalenessInterval
     for stream in streams.indices where streams[stream].configuration.kind == .video {
       giveUpVideo(of: stream, now: now)
@@ -78,7 +85,8 @@ extension RTPSender {
   }
 
   /// The last packet of a key frame is sent.
-  mutating func noteKeyFrameSent(stream: Int, now: Instant) {
+  mutating func noteKeyFrameSent(stream: Int, enqueuedAt: Instant, now: Instant) {
+    keyFrameTook = min(now - enqueuedAt, Self.longestKeyFrame)
     streams[stream].statistics.keyFramesSent += 1
     streams[stream].keyFrameSentAt = now
     // Losses before it no longer matter.

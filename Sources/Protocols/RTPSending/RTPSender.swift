@@ -28,6 +28,8 @@ public struct RTPSender: Sendable {
   var referenceTimes = ReferenceTimes()
   var reordering = FeedbackReordering()
   var nextStalenessCheck = Instant(nanoseconds: .min)
+  /// How long the last key frame was in the queue; zero once what waited behind it has gone.
+  var keyFrameTook = Duration.zero
   var pacer: Pacer
   /// As of the last `poll` with packets waiting for the pacer; nil while the path is healthy.
   var pacingBitsPerSecond: Double?

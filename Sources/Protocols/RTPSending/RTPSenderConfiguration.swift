@@ -26,7 +26,8 @@ public struct RTPSenderConfiguration: Hashable, Sendable {
   /// On a congested path, packets are paced at this multiple of the estimate, so that a key frame does not take a
   /// second.
   public var congestedPacingFactor = 2.5
-  /// Video queued for longer is dropped in favor of a new key frame.
+  /// Video queued for longer is dropped in favor of a new key frame. Behind a key frame it may wait as much longer as that
+  /// takes, up to 1.5 s.
   public var maximumQueueTime = Duration.milliseconds(400)
   /// Maximum bytes of queued video, regardless of age.
   public var maximumQueuedBytes = 2_000_000

@@ -57,8 +57,10 @@ struct DelayBasedRate: Sendable {
     } else {
       next *= 1 + (Self.increaseFactor - 1) * elapsed
     }
-    // Section 5.5: no growth far beyond the acknowledged rate. A still picture neither raises nor lowers the estimate.
-    let borneOut = max(bitsPerSecond, 1.5 * acknowledged + 10_000)
+    // Section 5.5: no growth far beyond the acknowledged rate. A still picture neither raises nor lowers the estimate. On a
+    // narrow path, probes cost little and say more: half as much again could be a picture that it does not carry.
+    let isNarrow = bitsPerSecond < BandwidthEstimator.narrowBitsPerSecond
+    let borneOut = max(bitsPerSecond, isNarrow ? 1.2 * acknowledged + 5_000 : 1.5 * acknowledged + 10_000)
     bitsPerSecond = min(next, borneOut, maximum)
   }
 
