@@ -6,14 +6,14 @@ import Wire
 
 /// A path that has hardly room for the sound, and is wide again later.
 @Suite struct NarrowPathTests {
-  private static func settled(queueMilliseconds: Double) -> Call {
+  private static func settled(queueMilliseconds: Double, rtx: Bool = true) -> Call {
     var configuration = RTPSenderConfiguration()
     configuration.minimumBitrateKbps = 30
     configuration.usefulBitrateKbps = 2100
     var link = Bottleneck(bitsPerSecond: 3_000_000)
     link.queueMilliseconds = queueMilliseconds
     link.delay = .milliseconds(10)
-    var call = Call(rig: Rig(configuration: configuration), link: link)
+    var call = Call(rig: Rig(configuration: configuration, rtx: rtx), link: link)
     call.isLadder = true
     call.cameraKbps = 1500
     call.run(for: .seconds(12))
@@ -44,6 +44,19 @@ import Wire
       targets.append(call.targetKbps)
     }
     #expect(call.targetKbps > 1700, "\(targets)")
+  }
+
+  /// A peer without RTX gets no probes.
+  @Test(arguments: [60_000.0, 100_000]) func withoutProbesItIsLeftAsWell(bitsPerSecond: Double) {
+    var call = Self.settled(queueMilliseconds: 500, rtx: false)
+    call.link.bitsPerSecond = bitsPerSecond
+    call.run(for: .seconds(20))
+    call.link.bitsPerSecond = 3_000_000
+    call.isLadder = false
+    call.answersRequests = true
+    call.encoder = 1
+    call.run(for: .seconds(40))
+    #expect(call.targetKbps > 1000)
   }
 
   /// What arrived while the queue stood is what the path carries: there is no need to find it out anew in small steps.

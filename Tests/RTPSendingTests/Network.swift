@@ -54,6 +54,9 @@ struct Call {
   /// Whose pictures are sent; another one begins with a key frame.
   var encoder = 0
   private var lastEncoder: Int?
+  /// The camera gives a key frame when it is asked for one.
+  var answersRequests = false
+  private var answeredRequests = 0
   /// Of feedback on its way back, 0...1.
   var feedbackLoss = 0.0
   private(set) var latencies: [(at: Instant, milliseconds: Double)] = []
@@ -137,8 +140,10 @@ struct Call {
 
   private mutating func sendPicture(bytes: Int) {
     let count = (bytes + 1099) / 1100
-    rig.sendVideo(
-      packets: count, size: bytes / count, at: now, isKeyFrame: encoder != lastEncoder, source: encoder)
+    let isAsked = answersRequests && rig.keyFrameRequests.count > answeredRequests
+    let isKeyFrame = encoder != lastEncoder || isAsked
+    answeredRequests = rig.keyFrameRequests.count
+    rig.sendVideo(packets: count, size: bytes / count, at: now, isKeyFrame: isKeyFrame, source: encoder)
     lastEncoder = encoder
   }
 

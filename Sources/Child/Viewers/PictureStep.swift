@@ -35,7 +35,7 @@ enum PictureStep: Int, CaseIterable, Comparable {
 /// What the allocator gives one viewer.
 struct PictureAssignment: Equatable {
   var step: PictureStep
-  /// The encoder; nil for sound alone.
+  /// The encoder; nil for sound alone, and while a still has to wait.
   var rendition: Rendition?
   /// Both temporal layers, not the base layer only.
   var takesAllLayers: Bool

@@ -143,7 +143,7 @@ struct BandwidthEstimator: Sendable {
     }
     delayBased.update(
       usage: sawOveruse ? .overuse : trend.usage, acknowledged: arriving.bitsPerSecond, roundTripTime: roundTripTime,
-      maximum: maximum, now: now)
+      maximum: maximum, isProbed: probing.succeededCount > 0, now: now)
     if sawOveruse { congestedUntil = now + Self.congestionMemory }
     drainQueue(now: now)
     let hasQueue = sawOveruse || !isEmpty

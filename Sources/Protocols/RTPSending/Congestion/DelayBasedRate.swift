@@ -21,8 +21,11 @@ struct DelayBasedRate: Sendable {
     self.bitsPerSecond = bitsPerSecond
   }
 
+  /// - Parameters:
+  ///   - acknowledged: bits per second that arrive; nil while that is not known.
+  ///   - isProbed: probes have worked before.
   mutating func update(
-    usage: BandwidthUsage, acknowledged: Double?, roundTripTime: Duration, maximum: Double, now: Instant
+    usage: BandwidthUsage, acknowledged: Double?, roundTripTime: Duration, maximum: Double, isProbed: Bool, now: Instant
   ) {
     let elapsed = min(max(0, (now - (updatedAt ?? now)).inSeconds), 1)
     updatedAt = now
@@ -40,12 +43,14 @@ struct DelayBasedRate: Sendable {
         state = .increase
         return
       }
-      increase(acknowledged: acknowledged, elapsed: elapsed, roundTripTime: roundTripTime, maximum: maximum)
+      increase(
+        acknowledged: acknowledged, elapsed: elapsed, roundTripTime: roundTripTime, maximum: maximum, isProbed: isProbed
+      )
     }
   }
 
   private mutating func increase(
-    acknowledged: Double?, elapsed: Double, roundTripTime: Duration, maximum: Double
+    acknowledged: Double?, elapsed: Double, roundTripTime: Duration, maximum: Double, isProbed: Bool
   ) {
     guard let acknowledged else { return }
     if let capacity, acknowledged > capacity.upper { self.capacity = nil }
@@ -59,8 +64,8 @@ struct DelayBasedRate: Sendable {
     }
     // Section 5.5: no growth far beyond the acknowledged rate. A still picture neither raises nor lowers the estimate. On a
     // narrow path, probes cost little and say more: half as much again could be a picture that it does not carry.
-    let isNarrow = bitsPerSecond < BandwidthEstimator.narrowBitsPerSecond
-    let borneOut = max(bitsPerSecond, isNarrow ? 1.2 * acknowledged + 5_000 : 1.5 * acknowledged + 10_000)
+    let isCareful = isProbed && bitsPerSecond < BandwidthEstimator.narrowBitsPerSecond
+    let borneOut = max(bitsPerSecond, isCareful ? 1.2 * acknowledged + 5_000 : 1.5 * acknowledged + 10_000)
     bitsPerSecond = min(next, borneOut, maximum)
   }
 
