@@ -323,6 +323,18 @@ private struct House {
     #expect(try #require(house.assignment(0)).takesAllLayers && house.step(0) == .high)
   }
 
+  /// What was lost on a path that was narrow says nothing about the picture that it carries now.
+  @Test func anotherRenditionBeginsWithAllLayers() {
+    var house = House(400)
+    #expect(house.step(0) == .middle)
+    for _ in 0..<3 { _ = house.repair(.middle, 0, isShared: false) }
+    house.look()
+    #expect(house.assignment(0)?.takesAllLayers == false)
+    house.viewers[0].estimateKbps = 6000
+    house.run(seconds: 1.2)
+    #expect(house.step(0) == .high && house.assignment(0)?.takesAllLayers == true)
+  }
+
   @Test func aTryThatFailedDelaysOnlyTheNextOneOfItsKind() {
     var house = House(60)
     for _ in 0..<4 {

@@ -7,9 +7,10 @@ internal import Wire
 /// estimates and times are passed in.
 ///
 /// A viewer gets the highest rendition whose base layer fits into 0.85 of its estimate beside the sound. It goes down at
-/// once, and up when 1.3 times what is needed was there for five seconds, longer after a try that failed. A rendition's
-/// rate is that of its best viewer, or up to a twentieth less where a slower one is near: a viewer that is much slower
-/// gets the base layer or the next rendition, and never makes the picture of others worse.
+/// once, and up when 1.3 times what is needed was there for five seconds, longer after a try that failed and where others
+/// would get the key frame. A rendition's rate is that of its best viewer, or up to a twentieth less where a slower one
+/// is near: a viewer that is much slower gets the base layer or the next rendition, and never makes the picture of
+/// others worse.
 struct RenditionAllocator {
   struct Settings {
     /// `bitrate-kbps`: of the high rendition.
@@ -302,7 +303,9 @@ struct RenditionAllocator {
       viewer.estimateKbps, needed: needed + viewer.soundKbps, patience: Self.scarcePatience, now: now)
   }
 
-  /// Whether there has been enough for a step, which others have, for long enough.
+  /// Whether there has been enough for a step for long enough.
+  ///
+  /// - Parameter others: how many viewers have it already.
   private mutating func isRaised(
     _ viewer: Candidate, to step: PictureStep, needed: Int, others: Int = 0, now: Instant
   ) -> Bool {
@@ -324,6 +327,7 @@ struct RenditionAllocator {
     return false
   }
 
+  /// Whether moving pictures are a few seconds away, if the estimate stays as it is.
   private func isRaisedSoon(_ state: Known, now: Instant) -> Bool {
     guard let since = state.readySince[.low] else { return false }
     return now - since >= (state.patience[.low] ?? .zero) - Self.patience
