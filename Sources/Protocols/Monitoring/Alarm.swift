@@ -102,8 +102,9 @@ public struct Alarm: Sendable {
     public var opening: Duration = .seconds(10)
     /// The same picture for this long is a frozen one, where pictures come with a digest.
     public var same: Duration = .seconds(10)
-    /// Between two stills, of a child that says that it sends no more.
-    public var stillInterval: Duration = .seconds(5)
+    /// Between two stills at most, of a child that says that it sends no more: one is due every five seconds, and later where
+    /// the path leaves too little for it.
+    public var stillInterval: Duration = .seconds(10)
     /// The test ends by itself.
     public var test: Duration = .seconds(30)
     /// False: only a notice.

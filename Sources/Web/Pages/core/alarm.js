@@ -8,8 +8,11 @@ export const defaultLimits = Object.freeze({
   opening: 10,
   /** The same picture for this long is a frozen one, where pictures come with a digest. */
   same: 10,
-  /** Between two stills, of a child that says that it sends no more. */
-  stillInterval: 5,
+  /**
+   * Between two stills at most, of a child that says that it sends no more: one is due every five seconds, and later where
+   * the path leaves too little for it.
+   */
+  stillInterval: 10,
   /** False: the kind is only a notice. */
   picture: true,
   microphone: true,
