@@ -34,9 +34,10 @@ from network_moves import MOVES, Move
 from servers import KBPS, PEERS, Child, ChromiumSender, Problem, Server, Webrtcbin, common
 
 HERE = Path(__file__).resolve().parent
-#: From the first picture until the network becomes bad: everybody's rate has grown to what it may be. libwebrtc begins with
-#: a small picture, and takes its time until it is a large one.
-SETTLE_SECONDS = {"ours": 8, "webrtcbin": 8, "libwebrtc": 30, "parent": 8}
+#: From the first picture until the network becomes bad: everybody's rate has grown to what it may be, and the browsers of
+#: those that are measured at the same time have started, which takes both processors for some seconds. libwebrtc begins
+#: with a small picture, and takes its time until it is a large one.
+SETTLE_SECONDS = {"ours": 15, "webrtcbin": 15, "libwebrtc": 30, "parent": 15}
 #: The lowest and the highest rate of our picture; the others have the highest alone.
 OUR_KBPS = (150, KBPS)
 ENCODER_SPEED = -8
