@@ -84,6 +84,7 @@ private struct House {
     let stills = House(70)
     #expect(stills.step(0) == .stills && stills.assignment(0)?.rendition == .low)
     #expect(stills.allocation.targets[.low]?.isStillsOnly == true && stills.kbps(.high) == nil)
+    #expect(stills.kbps(.low) == RenditionAllocator.stillsKbps)
     let sound = House(25)
     #expect(sound.step(0) == .soundAlone && sound.assignment(0)?.rendition == nil)
     #expect(Rendition.allCases.allSatisfy { sound.kbps($0) == nil }, "no encoder runs")

@@ -152,6 +152,20 @@ import Wire
     }
   }
 
+  /// Stills for a path that carries hardly more than the sound.
+  @Test func keyFramesEveryFiveSecondsAreAsSmallAsTheRateSays() throws {
+    let encoder = try VP8Encoder(
+      configuration: .init(width: 320, height: 180, framesPerSecond: 10, bitrateKbps: 8, speed: -5, temporalLayers: 2))
+    let decoder = try VP8Decoder()
+    for number in stride(from: 0, to: 1500, by: 150) {
+      let frame = try #require(CodecTesting.frames(Self.picture, number..<number + 1).first)
+      let still = try #require(try encoder.encode(frame, forceKeyFrame: true))
+      #expect(still.data.count < 4000)
+      // 28 dB.
+      #expect(CodecTesting.meanSquaredError(frame, try decoder.decode(still.data)) < 100)
+    }
+  }
+
   @Test func captureTimesThatJumpOrStandStillDoNotHarm() throws {
     let encoder = try encoder()
     let decoder = try VP8Decoder()

@@ -58,7 +58,7 @@ struct PictureRoute {
   private var lastCaptureTime: Instant?
   private var stillAt: Instant?
 
-  /// Time between stills: a still of 2 kB is then 3 kbit/s.
+  /// Time between stills: a still of 3 kB is then 5 kbit/s.
   static let stillInterval: Duration = .seconds(5)
 
   /// The viewer waits for a key frame of this rendition; nil while it needs none.

@@ -84,7 +84,7 @@ struct RenditionAllocator {
 
   /// Of the estimate, what is used: the rest is for retransmissions, feedback and estimates that are too high.
   static let usablePercent = 85
-  /// A still of 2 kB every five seconds, and some room.
+  /// For stills, also what their encoder is told: one of 1 to 3 kB every five seconds, and as much again in reserve.
   static let stillsKbps = 8
   /// How long there has to be enough for more, at first and after tries that failed.
   static let patience = Duration.seconds(5)
@@ -142,12 +142,6 @@ struct RenditionAllocator {
     }
   }
 
-  /// What the encoder of stills is told. A still is six frames of that at ten a second: 2 kB, which take a second where stills
-  /// are all that there is room for; of the rate of moving pictures it would be twice as much.
-  private func stillTargetKbps(_ rendition: Rendition, size: (width: Int, height: Int)) -> Int {
-    max(1, range(of: rendition, size: size).lowerBound * 3 / 5)
-  }
-
   /// Base layer in percent of the rate.
   private func basePercent(of rendition: Rendition) -> Int { rendition == .high ? 75 : 60 }
 
@@ -189,7 +183,7 @@ struct RenditionAllocator {
       if room == .now { known[viewer.id]?.hasStills = true }
       // The encoder is kept for the next one.
       if known[viewer.id]?.hasStills == true, allocation.targets[smallest] == nil {
-        allocation.targets[smallest] = RenditionTarget(kbps: stillTargetKbps(smallest, size: size), isStillsOnly: true)
+        allocation.targets[smallest] = RenditionTarget(kbps: Self.stillsKbps, isStillsOnly: true)
       }
     }
     if viewers.isEmpty || isRecorded, allocation.targets[.high].map(\.isStillsOnly) ?? true {
