@@ -124,6 +124,21 @@ private struct House {
     #expect(house.step(0) == .low)
   }
 
+  /// It would ring as a frozen picture.
+  @Test func aStillIsNotHeldBackForARiseThatIsFarAway() {
+    var house = House(90)
+    for _ in 0..<10 { house.add(110, since: .zero) }
+    house.viewers[0].estimateKbps = 60
+    house.run(seconds: 4)
+    #expect(house.step(0) == .stills && house.step(1) == .low)
+    house.viewers[0].estimateKbps = 140
+    var withRoom = 0
+    house.run(seconds: 30) { house in
+      if house.assignment(0)?.rendition != nil { withRoom += 1 }
+    }
+    #expect(house.step(0) == .stills && withRoom > 250)
+  }
+
   @Test func afterAFallTheFirstStillComesAsSoonAsThereIsRoom() {
     var house = House(3000)
     house.viewers[0].estimateKbps = 35

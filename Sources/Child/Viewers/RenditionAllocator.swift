@@ -59,8 +59,10 @@ struct RenditionAllocator {
     var baseLayerUntil: Instant?
     /// Since when there has been a little less than its step needs.
     var scarceSince: Instant?
-    /// There has been room for a still since it came to that step.
-    var hasStills = false
+    /// When there was last room for a still; nil when there has been none since it came to that step.
+    var roomForStillAt: Instant?
+    /// When a surplus will have lasted long enough for a rise, as of the last look; nil when none is waited for.
+    var nextRise: Instant?
 
     /// There is too little: whether only for a moment so far, and not much too little.
     mutating func isScarceBriefly(_ estimateKbps: Int, needed: Int, patience: Duration, now: Instant) -> Bool {
@@ -121,9 +123,9 @@ struct RenditionAllocator {
   private var known: [PeerID: Known] = [:]
   private var rates: PerRendition<Int?> = PerRendition { _ in nil }
   private var updatedAt: Instant?
-  /// When a viewer's surplus will have lasted long enough for a rise; nil when nobody waits for that. Estimates that rest
-  /// bring no call of `allocate`.
-  private(set) var nextRise: Instant?
+  /// When `allocate` has to be called for a rise, at the latest: estimates that rest bring no call. Nil when nobody waits for
+  /// one.
+  var nextRise: Instant? { known.values.compactMap(\.nextRise).min() }
 
   init(settings: Settings) {
     self.settings = settings
@@ -154,7 +156,6 @@ struct RenditionAllocator {
   ) -> Allocation {
     let elapsed = updatedAt.map { min(5, max(0, (now - $0).inSeconds)) } ?? 0
     updatedAt = now
-    nextRise = nil
     let ids = Set(viewers.map(\.id))
     known = known.filter { ids.contains($0.key) }
     var waiting = viewers.map { candidate($0, now: now) }
@@ -180,9 +181,9 @@ struct RenditionAllocator {
       move(viewer, to: step, now: now)
       allocation.assignments[viewer.id] = PictureAssignment(
         step: step, rendition: room == .now ? smallest : nil, takesAllLayers: false, isReduced: true)
-      if room == .now { known[viewer.id]?.hasStills = true }
+      if room == .now { known[viewer.id]?.roomForStillAt = now }
       // The encoder is kept for the next one.
-      if known[viewer.id]?.hasStills == true, allocation.targets[smallest] == nil {
+      if known[viewer.id]?.roomForStillAt != nil, allocation.targets[smallest] == nil {
         allocation.targets[smallest] = RenditionTarget(kbps: Self.stillsKbps, isStillsOnly: true)
       }
     }
@@ -205,6 +206,7 @@ struct RenditionAllocator {
 
   private mutating func candidate(_ viewer: Viewer, now: Instant) -> Candidate {
     if known[viewer.id] == nil { known[viewer.id] = Known(step: .high) }
+    known[viewer.id]?.nextRise = nil
     let estimate = viewer.estimateKbps ?? settings.startKbps
     let sound = viewer.soundKbps
     let isRising = estimate >= settings.startKbps && now - viewer.since < Self.unmeasuredTime
@@ -322,20 +324,14 @@ struct RenditionAllocator {
     let forOthers = min(Self.patiencePerOther * others, Self.maximumPatience)
     let due = since + max(state.patience[step] ?? usual, forOthers)
     guard now < due else { return true }
-    nextRise = min(nextRise ?? due, due)
+    state.nextRise = min(state.nextRise ?? due, due)
     return false
-  }
-
-  /// Whether moving pictures are a few seconds away, if the estimate stays as it is.
-  private func isRaisedSoon(_ state: Known, now: Instant) -> Bool {
-    guard let since = state.readySince[.low] else { return false }
-    return now - since >= (state.patience[.low] ?? .zero) - Self.patience
   }
 
   private enum Room { case now, soon, never }
 
   /// Each still, large as it is for such a path, lowers the estimate for a moment. The next one waits until that is over, and
-  /// for moving pictures that are near: it would put them off.
+  /// for moving pictures that are near: it would put them off. Never for long: who is told of stills waits for one.
   private mutating func roomForStills(_ viewer: Candidate, now: Instant) -> Room {
     let needed = viewer.soundKbps + Self.stillsKbps
     if viewer.step == .soundAlone {
@@ -345,7 +341,8 @@ struct RenditionAllocator {
     defer { known[viewer.id] = state }
     guard viewer.estimateKbps < needed else {
       state.scarceSince = nil
-      return state.hasStills && isRaisedSoon(state, now: now) ? .soon : .now
+      guard let last = state.roomForStillAt, let rise = state.nextRise else { return .now }
+      return rise - last <= Self.stillsPatience ? .soon : .now
     }
     let isBrief = state.isScarceBriefly(
       viewer.estimateKbps, needed: needed, patience: Self.stillsPatience, now: now)
@@ -370,7 +367,8 @@ struct RenditionAllocator {
     }
     state.readySince = [:]
     state.scarceSince = nil
-    state.hasStills = false
+    state.roomForStillAt = nil
+    state.nextRise = nil
     state.repairs = []
     state.baseLayerUntil = nil
     state.step = step
