@@ -77,6 +77,8 @@ class Seen:
     #: As the browser itself counted.
     browser_freezes: int | None = None
     browser_frozen_seconds: float | None = None
+    #: With the silence that stands for what is missing; what `cradle-parent` counts.
+    concealed_with_silence_percent: float | None = None
     fall: Fall | None = None
     series: list[Second] = field(default_factory=list)
 
@@ -89,7 +91,8 @@ class Seen:
 
         line = (
             f"{self.pictures_percent:.1f} % of the pictures, {self.freezes} freezes ({self.frozen_seconds:.1f} s, longest "
-            f"{self.longest_freeze_ms:.0f} ms), {text(self.concealed_percent, '%.2f')} % of the sound made up, delay "
+            f"{self.longest_freeze_ms:.0f} ms), {text(self.concealed_percent, '%.2f')} % of the sound made up "
+            f"({text(self.concealed_with_silence_percent, '%.2f')} with silence), delay "
             f"{text(self.delay_p50_ms, '%.0f')}/{text(self.delay_p95_ms, '%.0f')} ms, {text(self.video_kbps, '%.0f')} kbit/s, "
             f"rate kept {text(self.rate_kept_percent, '%.0f')} %, {' '.join(self.sizes)}"
         )
@@ -176,13 +179,16 @@ class Record:
     sizes: list[tuple[float, str]] = field(default_factory=list)
     jitter_buffer: Counter | None = None
     emitted: Counter | None = None
+    #: `concealed`, and the silence in place of what is missing.
+    concealed_with_silence: Counter | None = None
 
     def kbps(self, bytes: Counter, begin: float, end: float) -> float | None:
         return round(bytes.between(begin, end) * 8 / 1000 / (end - begin), 1) if bytes else None
 
-    def concealed_percent(self, begin: float, end: float) -> float | None:
+    def concealed_percent(self, begin: float, end: float, with_silence: bool = False) -> float | None:
         played = self.samples.between(begin, end) if self.samples else 0
-        return round(max(0.0, self.concealed.between(begin, end)) / played * 100, 3) if played > 0 else None
+        concealed = self.concealed_with_silence or self.concealed if with_silence else self.concealed
+        return round(max(0.0, concealed.between(begin, end)) / played * 100, 3) if played > 0 else None
 
     def delays(self, begin: float, end: float) -> list[float]:
         return [delay for time, delay, _ in self.pictures if begin <= time < end and delay is not None]
@@ -228,6 +234,7 @@ def of_browser(result: dict[str, Any], started: float, seconds: float) -> Record
         counter("audio", "concealedSamples", "silentConcealedSamples"), counter("audio", "totalSamplesReceived"), pictures,
         freezes([time for time, _, _ in pictures if time <= seconds], seconds),
         jitter_buffer=counter("video", "jitterBufferDelay"), emitted=counter("video", "jitterBufferEmittedCount"),
+        concealed_with_silence=counter("audio", "concealedSamples"),
     )  # fmt: skip
 
 
@@ -279,6 +286,7 @@ def seen(record: Record, seconds: float, fall: tuple[float, float] | None = None
         video_kbps=record.kbps(record.video_bytes, 0, seconds),
         rate_kept_percent=round(last / before * 100, 1) if last is not None and before else None,
         sizes=record.sizes_between(0, seconds),
+        concealed_with_silence_percent=record.concealed_percent(0, seconds, with_silence=True),
         fall=_fall(record, series, frozen, *fall, seconds) if fall else None,
         series=series,
     )

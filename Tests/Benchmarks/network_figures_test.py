@@ -22,7 +22,10 @@ def browser(shown: list[float], delay: Callable[[float], float], kbps: Callable[
         samples.append({
             "time": (STARTED + time) * 1000,
             "video": {"framesDecoded": sum(1 for at in shown if at <= time), "bytesReceived": bytes},
-            "audio": {"totalSamplesReceived": (time + 4) * 48_000, "concealedSamples": concealed + 480, "silentConcealedSamples": 480},
+            "audio": {
+                "totalSamplesReceived": (time + 4) * 48_000, "concealedSamples": concealed * 1.2 + 480,
+                "silentConcealedSamples": concealed * 0.2 + 480,
+            },
         })  # fmt: skip
         bytes += kbps(time) * 1000 / 8 / 2
         concealed += made_up * 24_000 if time >= 0 else 0
@@ -58,6 +61,7 @@ class Figures(unittest.TestCase):
     def test_sound_that_is_made_up_counts_from_the_bad_network_on(self) -> None:
         found = seen(of_browser(browser(times(-4, 20), lambda _: 40, lambda _: 1500, made_up=0.05), STARTED, 20), 20)
         self.assertAlmostEqual(found.concealed_percent, 5, delta=0.01)
+        self.assertAlmostEqual(found.concealed_with_silence_percent, 6, delta=0.01)
 
     def test_a_fall_tells_when_the_delay_was_short_again_and_when_all_was_back(self) -> None:
         # Falls at 10; late until 13, nothing from 17 to 19.5; back at 40, where it takes 4 s.
@@ -94,6 +98,7 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(found.pictures_percent, (29 * 30 + 15) / 9, delta=0.01)
         self.assertEqual((found.freezes, found.longest_freeze_ms), (1, 500))
         self.assertAlmostEqual(found.concealed_percent, 2, delta=0.01)
+        self.assertEqual(found.concealed_with_silence_percent, found.concealed_percent)
         self.assertAlmostEqual(found.video_kbps, 1000, delta=1)
         self.assertIsNone(found.delay_p50_ms)
 

@@ -77,7 +77,7 @@ extension ControlService {
       uptimeSeconds: report.uptimeSeconds, alarms: report.alarms, state: state.document)
   }
 
-  func heartbeat(for viewer: ViewerSession) -> HeartbeatDocument {
+  func heartbeat(for viewer: ViewerSession, tellsPath: Bool) -> HeartbeatDocument {
     let pipeline = viewers.pipeline(of: viewer)
     let video = pipeline?.counters ?? .init()
     let audio = viewers.audio.counters
@@ -97,6 +97,6 @@ extension ControlService {
         state: viewers.audio.microphone.deviceState, captured: audio.captured, encoded: audio.encoded,
         sent: sent(.audio), levelDb: tenths(audio.levelDb),
         fault: viewers.audio.microphone.fault),
-      path: connection.map { PathDocument($0.path) })
+      path: tellsPath ? connection.map { PathDocument($0.path) } : nil)
   }
 }

@@ -43,6 +43,7 @@ final class ControlService: @unchecked Sendable {
   private var messageNumber: UInt64 = 0
   private var transferNumber: UInt32 = 0
   private var pump: RepeatedTask?
+  private var narrowPath = NarrowPathPushes()
 
   var loop: any EventLoop { viewers.hub.eventLoop }
 
@@ -320,8 +321,11 @@ final class ControlService: @unchecked Sendable {
     tellChanges()
     for finding in watch.beat() { note(finding) }
     events.saveWhenDue()
+    let narrow = narrowPath.beat()
+    if let level = narrow.level { push(.level(level)) { $0.isOnNarrowPath } }
     for viewer in viewers.registry.all where viewer.controlChannel != nil {
-      send(.push(.heartbeat(heartbeat(for: viewer))), to: viewer)
+      let tellsPath = !viewer.isOnNarrowPath || narrow.tellsPath
+      send(.push(.heartbeat(heartbeat(for: viewer, tellsPath: tellsPath))), to: viewer)
     }
   }
 
@@ -334,14 +338,16 @@ final class ControlService: @unchecked Sendable {
 
   private func tellLevel() {
     guard viewers.registry.all.contains(where: { $0.controlChannel != nil }) else { return }
-    push(.level(LevelDocument(levelDb: tenths(viewers.audio.counters.levelDb), time: Self.unixTime)))
+    let level = LevelDocument(levelDb: tenths(viewers.audio.counters.levelDb), time: Self.unixTime)
+    narrowPath.add(level)
+    push(.level(level)) { !$0.isOnNarrowPath }
   }
 
-  /// Sends every viewer the part it may see.
-  private func push(_ push: ControlPush) {
+  /// Sends each of these viewers the part it may see.
+  private func push(_ push: ControlPush, to isAddressed: (ViewerSession) -> Bool = { _ in true }) {
     // Most viewers may see the same, which is written once for all of them.
     var written: (push: ControlPush, text: String)?
-    for viewer in viewers.registry.all where viewer.controlChannel != nil {
+    for viewer in viewers.registry.all where viewer.controlChannel != nil && isAddressed(viewer) {
       guard let visible = visible(push, to: viewer) else { continue }
       let text = if let written, written.push == visible { written.text } else { text(of: .push(visible)) }
       written = (visible, text)

@@ -99,6 +99,8 @@ final class ViewerSession: @unchecked Sendable {
 
   var seesPicture: Bool { hasPictureTrack && permissions.contains(.view) }
   var hearsSound: Bool { hasSoundTrack && permissions.contains(.listen) }
+  /// Its path carries so little that what is told beside sound and picture is at their cost.
+  var isOnNarrowPath: Bool { soundRoute.target == .narrow }
   /// It receives picture or sound, or did until it left.
   var isWatching: Bool { isConnected && (seesPicture || hearsSound) }
 

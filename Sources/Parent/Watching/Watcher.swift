@@ -277,7 +277,8 @@ public final class Watcher: @unchecked Sendable {
       notice(WatchNotice(.information, reason.isEmpty ? "the child says goodbye" : "goodbye: \(reason)"))
       alarm?.note(.goodbye)
     case .heartbeat(let beat):
-      path = beat.path
+      // Not in each heartbeat on a narrow path.
+      path = beat.path ?? path
       alarm?.note(
         .heartbeat(
           video: beat.video.map {

@@ -188,7 +188,7 @@ public struct HeartbeatDocument: Codable, Hashable, Sendable {
   public var video: Video?
   /// Left out without the permission `listen`.
   public var audio: Audio?
-  /// The path to this viewer. Nil from a child of an earlier version.
+  /// The path to this viewer. Nil in four of five heartbeats where it is narrow, and from a child of an earlier version.
   public var path: PathDocument?
 
   public init(time: Double, uptimeSeconds: Double, video: Video?, audio: Audio?, path: PathDocument? = nil) {
@@ -200,7 +200,7 @@ public struct HeartbeatDocument: Codable, Hashable, Sendable {
   }
 }
 
-/// `level`, five times a second, for viewers with the permission `listen`.
+/// `level`, five times a second, for viewers with the permission `listen`; on a narrow path the loudest of each second.
 public struct LevelDocument: Codable, Hashable, Sendable {
   /// RMS level, dB relative to full scale.
   public var levelDb: Double

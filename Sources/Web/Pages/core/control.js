@@ -33,8 +33,8 @@ const texts = (value) => new Set(Array.isArray(value) ? value.filter((one) => ty
  * The control channel: orders and their replies, and what the child says unasked. One object for all connections to a
  * child, one after the other. INTERFACES.md, "Data channel".
  *
- * Events, with the message's parameters as `detail`: "hello", "state" (only what changed), "level" (5 a second),
- * "heartbeat" (each second), "event", "goodbye", and "close". Nothing that a peer sends is thrown.
+ * Events, with the message's parameters as `detail`: "hello", "state" (only what changed), "level" (5 a second;
+ * one on a narrow path), "heartbeat" (each second), "event", "goodbye", and "close". Nothing that a peer sends is thrown.
  */
 export class Control extends EventTarget {
   #channel = null;
