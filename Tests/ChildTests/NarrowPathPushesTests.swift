@@ -4,12 +4,16 @@ import Testing
 @testable import Child
 
 @Suite struct NarrowPathPushesTests {
-  private func level(_ levelDb: Double, at time: Double) -> LevelDocument { LevelDocument(levelDb: levelDb, time: time) }
+  private func level(_ levelDb: Double, at time: Double) -> LevelDocument {
+    LevelDocument(levelDb: levelDb, time: time)
+  }
 
   @Test func theLoudestOfEachSecondIsTold() {
     var pushes = NarrowPathPushes()
     #expect(pushes.beat().level == nil)
-    for (index, levelDb) in [-50, -12.5, -40, -41, -60].enumerated() { pushes.add(level(levelDb, at: Double(index) / 5)) }
+    for (index, levelDb) in [-50, -12.5, -40, -41, -60].enumerated() {
+      pushes.add(level(levelDb, at: Double(index) / 5))
+    }
     #expect(pushes.beat().level == level(-12.5, at: 0.2))
     pushes.add(level(-55, at: 1))
     #expect(pushes.beat().level == level(-55, at: 1))
@@ -25,6 +29,9 @@ import Testing
 
   @Test func everyFifthHeartbeatHasThePath() {
     var pushes = NarrowPathPushes()
-    #expect((0..<10).map { _ in pushes.beat().tellsPath } == [true, false, false, false, false, true, false, false, false, false])
+    #expect(
+      (0..<10).map { _ in pushes.beat().tellsPath } == [
+        true, false, false, false, false, true, false, false, false, false,
+      ])
   }
 }

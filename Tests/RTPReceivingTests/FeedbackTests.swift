@@ -56,8 +56,9 @@ import Wire
     let read = Self.read(rig.feedback)
     #expect(sent.allSatisfy { abs(((read[$0.key] ?? nil) ?? .min / 2) - $0.value.nanoseconds) <= 250_000 })
     #expect(read.values.count { $0 == nil } >= 26)
-    // 100 ms from the first packet that was not told of, with the next packet or half as long after it.
-    #expect((13...21).contains(rig.feedback.count))
+    // Of fewer than ten packets in 100 ms: 50 ms from the first one that was not told of, with the next packet or half as
+    // long after it.
+    #expect((25...40).contains(rig.feedback.count))
     #expect(rig.feedback.enumerated().allSatisfy { Int($0.element.feedbackCount) == $0.offset })
   }
 
@@ -68,6 +69,29 @@ import Wire
     #expect(builder.takeDue(now: .milliseconds(49)).isEmpty)
     #expect(builder.takeDue(now: .milliseconds(50)).count == 1)
     #expect(builder.takeDue(now: .milliseconds(500)).isEmpty && builder.nextDeadline == nil)
+  }
+
+  /// On a narrow path a queue grows within a few packets.
+  @Test func ofFewPacketsIsToldTwiceAsOften() {
+    var builder = Self.builder()
+    var (number, sent): (UInt16, [Int]) = (0, [])
+    func run(from begin: Int, for milliseconds: Int, packetEvery interval: Int) {
+      for time in begin..<begin + milliseconds {
+        if time % interval == 0 {
+          builder.noteArrival(number, mediaSSRC: 1, now: .milliseconds(time))
+          number += 1
+        }
+        if !builder.takeDue(now: .milliseconds(time)).isEmpty { sent.append(time) }
+      }
+    }
+    run(from: 0, for: 1000, packetEvery: 2)
+    #expect((18...20).contains(sent.count))
+    sent = []
+    run(from: 1000, for: 1000, packetEvery: 10)
+    #expect((30...40).contains(sent.count))
+    sent = []
+    run(from: 2000, for: 1000, packetEvery: 2)
+    #expect((18...21).contains(sent.count))
   }
 
   @Test func aPacketThatComesAfterItWasReportedLostIsReportedAgain() {

@@ -111,4 +111,75 @@ import Wire
     #expect(call.rig.keyFrameRequests.count == before)
     #expect(call.rig.sender.statistics().map(\.framesDropped) == dropped)
   }
+
+  /// While no picture is sent, probes find out that the path is wide. They cost nothing at the rate of the narrow one.
+  @Test func theFirstPictureAfterSoundAloneLeavesAtOnce() {
+    var call = Self.settled(queueMilliseconds: 500)
+    call.link.bitsPerSecond = 60_000
+    call.run(for: .seconds(20))
+    call.isPaused = true
+    call.link.bitsPerSecond = 3_000_000
+    call.run(for: .seconds(4)) { call in
+      if call.now.nanoseconds % 20_000_000 == 0 { call.rig.sendAudio(size: 100, at: call.now) }
+    }
+    #expect(call.targetKbps > 1000)
+    let before = call.rig.video.count
+    call.rig.sendVideo(packets: 20, size: 1000, at: call.now, isKeyFrame: true, source: 9)
+    call.run(for: .milliseconds(200))
+    #expect(call.rig.video.count == before + 20)
+  }
+
+  /// Each probe is a queue for a moment; it says nothing about the pictures beside it.
+  @Test(arguments: [50, 120]) func probesDoNotLowerTheEstimate(feedbackInterval: Int) {
+    var call = Self.settled(queueMilliseconds: 500)
+    call.feedbackInterval = feedbackInterval
+    call.link.bitsPerSecond = 100_000
+    call.run(for: .seconds(15))
+    var targets: [Int] = []
+    for _ in 0..<60 {
+      call.run(for: .seconds(1))
+      targets.append(call.targetKbps)
+    }
+    #expect(targets.reduce(0, +) / 60 >= 75, "\(targets)")
+    #expect(targets.min()! >= 55, "\(targets)")
+  }
+
+  /// An encoder begins with more than its rate. Where the path is wide again, that is soon gone, and a key frame instead of
+  /// it would take as long.
+  @Test func whatALargerPictureBeginsWithIsNotDropped() {
+    var call = Self.settled(queueMilliseconds: 500)
+    call.link.bitsPerSecond = 100_000
+    call.run(for: .seconds(20))
+    call.link.bitsPerSecond = 3_000_000
+    call.run(for: .seconds(6))
+    #expect(call.targetKbps > 2000)
+    call.isPaused = true
+    let before = call.rig.keyFrameRequests.count
+    let dropped = call.rig.sender.statistics().map(\.framesDropped)
+    for number in 0..<30 {
+      let packets = number == 0 ? 40 : number < 16 ? 12 : 5
+      call.rig.sendVideo(packets: packets, size: 1000, at: call.now, isKeyFrame: number == 0, source: 9)
+      call.run(for: .milliseconds(33))
+    }
+    #expect(call.rig.keyFrameRequests.count == before)
+    #expect(call.rig.sender.statistics().map(\.framesDropped) == dropped)
+  }
+
+  /// A key frame takes longer than a few pictures that are late.
+  @Test func picturesThatTakeLessThanAKeyFrameAreNotDropped() {
+    var call = Self.settled(queueMilliseconds: 500)
+    call.link.bitsPerSecond = 100_000
+    call.run(for: .seconds(20))
+    call.isPaused = true
+    call.rig.sendVideo(packets: 8, size: 500, at: call.now, isKeyFrame: true, source: 9)
+    call.run(for: .seconds(3))
+    let (requests, sent) = (call.rig.keyFrameRequests.count, call.rig.video.count)
+    for _ in 0..<6 {
+      call.rig.sendVideo(packets: 2, size: 500, at: call.now, source: 9)
+      call.run(for: .milliseconds(30))
+    }
+    call.run(for: .seconds(2))
+    #expect(call.rig.keyFrameRequests.count == requests)
+    #expect(call.rig.video.count == sent + 12)
+  }
 }

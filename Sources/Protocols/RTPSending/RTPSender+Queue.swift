@@ -6,15 +6,19 @@ extension RTPSender {
   private static let stalenessInterval = Duration.milliseconds(50)
   /// A key frame that takes longer is not waited for.
   private static let longestKeyFrame = Duration.milliseconds(1500)
+  /// Where the path carries all that is ever sent, what waits is what an encoder begins with, and is soon gone.
+  private static let burstPatience = Duration.milliseconds(400)
 
   mutating func giveUpStaleVideo(now: Instant) {
     guard let head = videoQueue.first else {
-      keyFrameTook = .zero
+      if estimator.target >= BandwidthEstimator.narrowBitsPerSecond { keyFrameTook = .zero }
       return
     }
     guard now >= nextStalenessCheck else { return }
-    // On a narrow path, what waits behind a key frame waits as long as that took. Another one would begin it all anew.
-    let patience = configuration.maximumQueueTime + (head.isKeyFrame ? Self.longestKeyFrame : keyFrameTook)
+    // What waits behind a key frame waits as long as that took: another one would begin it all anew. On a narrow path that
+    // holds for all that follows it.
+    var patience = configuration.maximumQueueTime + (head.isKeyFrame ? Self.longestKeyFrame : keyFrameTook)
+    if estimator.carriesAllThatIsUseful { patience += Self.burstPatience }
     guard now - head.enqueuedAt > patience || queuedVideoBytes > configuration.maximumQueuedBytes else { return }
     nextStalenessCheck = now + Self.stalenessInterval
     for stream in streams.indices where streams[stream].configuration.kind == .video {

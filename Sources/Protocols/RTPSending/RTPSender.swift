@@ -28,10 +28,10 @@ public struct RTPSender: Sendable {
   var referenceTimes = ReferenceTimes()
   var reordering = FeedbackReordering()
   var nextStalenessCheck = Instant(nanoseconds: .min)
-  /// How long the last key frame was in the queue; zero once what waited behind it has gone.
+  /// How long the last key frame was in the queue; zero once what waited behind it has gone, unless the path is narrow.
   var keyFrameTook = Duration.zero
   var pacer: Pacer
-  /// As of the last `poll` with packets waiting for the pacer; nil while the path is healthy.
+  /// As of the last packet, or the last `poll` with packets waiting for the pacer; nil while the path is healthy.
   var pacingBitsPerSecond: Double?
   /// When the estimate was last below `BandwidthEstimator.narrowBitsPerSecond`.
   private var narrowAt: Instant?
@@ -211,7 +211,7 @@ public struct RTPSender: Sendable {
 
   /// On a narrow path a burst of pictures would stand before the sound for half a second; on one that was narrow lately,
   /// the first key frame of a larger picture would.
-  private mutating func pacingRate(now: Instant) -> Double? {
+  mutating func pacingRate(now: Instant) -> Double? {
     let target = estimator.target
     if target < BandwidthEstimator.narrowBitsPerSecond {
       narrowAt = now

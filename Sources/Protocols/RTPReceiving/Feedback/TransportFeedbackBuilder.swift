@@ -7,7 +7,11 @@ struct TransportFeedbackBuilder: Sendable {
   private let senderSSRC: UInt32
   private let interval: Duration
   /// Half the interval, precomputed because it is needed for every packet.
-  private let patience: Duration
+  private let half: Duration
+  /// Few packets come: on a narrow path a queue grows within one of them, and twice as many reports of so few cost little.
+  private var isSparse = false
+  /// Packets in the feedback that is due.
+  private var unreported = 0
   /// Arrival times in nanoseconds by transport-wide sequence number; `missing` for packets that have not arrived.
   private var arrivals = [Int64](repeating: missing, count: Int(capacity))
   private var highest: Int64?
@@ -19,20 +23,23 @@ struct TransportFeedbackBuilder: Sendable {
   /// From this time on, feedback is sent when a packet arrives; nil while there is nothing to report.
   private var due: Instant?
   /// When it is sent without one: late enough that it rarely needs its own wake-up.
-  var nextDeadline: Instant? { due.map { $0 + patience } }
+  var nextDeadline: Instant? { due.map { $0 + (isSparse ? half / 2 : half) } }
 
   private static let missing = Int64.min
   /// 4 s at 500 packets a second; a power of two.
   private static let capacity: Int64 = 2048
   /// At most 2 bytes of status and 2 of delta each, which fits one datagram.
   private static let maximumStatuses = 400
+  /// Fewer packets in an interval than this, and in half of one.
+  private static let few = 10
+  private static let fewWhileSparse = 8
   /// After this many old packets in a row, the sender has restarted its numbering.
   private static let restartThreshold = 8
 
   init(senderSSRC: UInt32, interval: Duration) {
     self.senderSSRC = senderSSRC
     self.interval = max(interval, .milliseconds(1))
-    patience = self.interval / 2
+    half = self.interval / 2
   }
 
   mutating func noteArrival(_ number: UInt16, mediaSSRC: UInt32, now: Instant) {
@@ -57,13 +64,20 @@ struct TransportFeedbackBuilder: Sendable {
       next = min(next, sequence)
     }
     arrivals[index(sequence)] = now.nanoseconds
-    due = due ?? now + interval
+    expectFeedback(now: now)
+  }
+
+  private mutating func expectFeedback(now: Instant) {
+    unreported += 1
+    due = due ?? now + (isSparse ? half : interval)
   }
 
   /// The feedback that is due at `now`; several packets if it does not fit one.
   mutating func takeDue(now: Instant) -> [RTCPTransportFeedback] {
     guard let due, due <= now, let highest else { return [] }
     self.due = nil
+    isSparse = unreported < (isSparse ? Self.fewWhileSparse : Self.few)
+    unreported = 0
     var result: [RTCPTransportFeedback] = []
     while next <= highest {
       guard let feedback = build(through: highest) else { break }
@@ -79,7 +93,7 @@ struct TransportFeedbackBuilder: Sendable {
     next = sequence
     tooOld = 0
     arrivals[index(sequence)] = now.nanoseconds
-    due = due ?? now + interval
+    expectFeedback(now: now)
   }
 
   /// Builds one packet with as many statuses from `next` on as fit, and advances `next`. Nil if nothing has arrived

@@ -74,6 +74,9 @@ struct BandwidthEstimator: Sendable {
     min(max(min(estimate, drain.bitsPerSecond ?? .infinity, congestionLimit ?? .infinity), minimum), maximum)
   }
 
+  /// Nothing is gained by sending more.
+  var carriesAllThatIsUseful: Bool { target >= useful * Probing.sufficientShare }
+
   /// How long packets wait on the path; nil without transport-wide feedback.
   var standingQueue: Duration? {
     usesTransportFeedback ? .nanoseconds(Int64(saturating: trend.standingQueueMilliseconds * 1e6)) : nil
@@ -137,7 +140,8 @@ struct BandwidthEstimator: Sendable {
       case .over: beginAnew()
       case .telling: break
       }
-      trend.add(packet)
+      // On a narrow path, the burst that asks whether it has become wide is a queue, for a moment.
+      if !isNarrow || probing.shadow?.contains(packet.sentAt) != true { trend.add(packet) }
       arriving.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
       sawOveruse = sawOveruse || trend.usage == .overuse
     }

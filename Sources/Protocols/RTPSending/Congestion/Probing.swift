@@ -32,6 +32,8 @@ struct Probing: Sendable {
   }
 
   private(set) var burst: Burst?
+  /// When the last burst left, and until when it stands on a path that carries no more than it was thought to.
+  private(set) var shadow: ClosedRange<Instant>?
   /// Bursts that were begun, and those that the path carried at about their rate.
   private(set) var sentCount: UInt64 = 0
   private(set) var succeededCount: UInt64 = 0
@@ -62,6 +64,8 @@ struct Probing: Sendable {
   /// While the path carries less than this share of what is useful, the interval stays the shortest: the burst is small, and
   /// it is worth knowing soon that the path is wide again.
   private static let narrowShare = 0.5
+  /// Of what is useful: from here on no probe is needed.
+  static let sufficientShare = 0.95
   private static let timeout = Duration.seconds(1)
   /// A probe that brought less than this share of its rate has found the path's limit.
   private static let successShare = 0.7
@@ -74,6 +78,9 @@ struct Probing: Sendable {
   private static let greatestGrowth = 6.0
   private static let returnShare = 0.85
   private static let dropMemory = Duration.seconds(20)
+  private static let shadowFactor = 4.0
+  /// Seconds.
+  private static let longestShadow = 0.3
 
   /// Feedback has begun.
   mutating func begin(now: Instant) { nextAt = now + Self.firstAfter }
@@ -104,7 +111,7 @@ struct Probing: Sendable {
     }
     isWaiting = false
     guard let due = nextAt, due <= now else { return }
-    guard isCalm, target < ceiling * 0.95 else {
+    guard isCalm, target < ceiling * Self.sufficientShare else {
       nextAt = now + Self.shortestInterval / 4
       return
     }
@@ -154,6 +161,9 @@ struct Probing: Sendable {
     current.lastSent = now
     current.lastSentBytes = bytes
     burst = current
+    // What is sent beside it leaves little of the path to it.
+    let standing = Double(current.bytesSent) * 8 / max(1, current.target) * Self.shadowFactor
+    shadow = current.startedAt...now + .nanoseconds(Int64(saturating: min(standing, Self.longestShadow) * 1e9))
     return current.id
   }
 
