@@ -59,8 +59,6 @@ struct Call {
   private var answeredRequests = 0
   /// Of feedback on its way back, 0...1.
   var feedbackLoss = 0.0
-  /// Milliseconds.
-  var feedbackInterval = 50
   private(set) var latencies: [(at: Instant, milliseconds: Double)] = []
   private(set) var arrivedBytes = 0
   private var random = SeededGenerator(seed: 99)
@@ -116,7 +114,7 @@ struct Call {
       arrivedBytes += bytes.count + 50
     }
     handled = rig.packets.count
-    if step % feedbackInterval == feedbackInterval / 2 { makeFeedback() }
+    if step % 50 == 25 { makeFeedback() }
   }
 
   private mutating func sendByTarget() {

@@ -148,7 +148,7 @@ extension RTPSender {
     streams[media.stream].statistics.headerBytesSent += UInt64(byteCount - payloadByteCount)
     // What a peer with REMB alone reports does not count the headers below RTP.
     let cost = byteCount + (transportSequenceNumber == nil ? 0 : Self.packetOverhead)
-    // Sound and probes cost what they cost at today's rate, also where no picture has been sent since it was another.
+    // Sound counts at today's rate, also where no picture has waited since it was another.
     pacingBitsPerSecond = pacingRate(now: now)
     pacer.noteSent(bytes: cost, bitsPerSecond: pacingBitsPerSecond, now: now)
     if let transportSequenceNumber {

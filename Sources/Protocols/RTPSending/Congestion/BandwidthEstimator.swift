@@ -48,6 +48,8 @@ struct BandwidthEstimator: Sendable {
   private static let smallPacketBits = 2000.0
   /// Below it a path is narrow: a full packet takes 50 ms or more.
   static let narrowBitsPerSecond = 200_000.0
+  /// What is useful is a quarter more than what is sent.
+  private static let ampleShare = 0.75
   private static let longestSlackMilliseconds = 60.0
 
   init(configuration: RTPSenderConfiguration) {
@@ -74,8 +76,8 @@ struct BandwidthEstimator: Sendable {
     min(max(min(estimate, drain.bitsPerSecond ?? .infinity, congestionLimit ?? .infinity), minimum), maximum)
   }
 
-  /// Nothing is gained by sending more.
-  var carriesAllThatIsUseful: Bool { target >= useful * Probing.sufficientShare }
+  /// About what the largest picture and the sound need.
+  var isAmple: Bool { target >= useful * Self.ampleShare }
 
   /// How long packets wait on the path; nil without transport-wide feedback.
   var standingQueue: Duration? {

@@ -64,8 +64,6 @@ struct Probing: Sendable {
   /// While the path carries less than this share of what is useful, the interval stays the shortest: the burst is small, and
   /// it is worth knowing soon that the path is wide again.
   private static let narrowShare = 0.5
-  /// Of what is useful: from here on no probe is needed.
-  static let sufficientShare = 0.95
   private static let timeout = Duration.seconds(1)
   /// A probe that brought less than this share of its rate has found the path's limit.
   private static let successShare = 0.7
@@ -111,7 +109,7 @@ struct Probing: Sendable {
     }
     isWaiting = false
     guard let due = nextAt, due <= now else { return }
-    guard isCalm, target < ceiling * Self.sufficientShare else {
+    guard isCalm, target < ceiling * 0.95 else {
       nextAt = now + Self.shortestInterval / 4
       return
     }
