@@ -82,7 +82,12 @@ def cell(case: Case | Move | Crowd, results: Sequence[dict[str, Any]]) -> str:
     pictures = worst([one.pictures_percent for one in seen], min)
     count, longest = max(one.freezes for one in seen), max(one.longest_freeze_ms for one in seen)
     freezes = f"{count} freezes, longest {longest:.0f} ms" if count else "no freeze"
-    concealed = text(worst([one.concealed_percent for one in seen], max), "%.2f %% made up")
+    made_up, with_silence = (
+        worst([getattr(one, name) for one in seen], max) for name in ("concealed_percent", "concealed_with_silence_percent")
+    )
+    concealed = text(made_up, "%.2f %% made up")
+    if made_up is not None and with_silence is not None and with_silence >= made_up + 0.005:
+        concealed += f" ({with_silence:.2f} % with silence)"
     delay = "/".join(text(worst([getattr(one, f"delay_{share}_ms") for one in seen], max), "%.0f") for share in ("p50", "p95"))
     parts = [text(pictures, "%.1f %%"), freezes, concealed, f"{delay} ms"]
     sizes = list(dict.fromkeys(size for one in seen for size in one.sizes))
@@ -117,18 +122,23 @@ TOLERANCES: tuple[tuple[str, str, int, float], ...] = (
 )
 
 
-def behind(results: Sequence[dict[str, Any]]) -> str:
-    """In what our picture in Chromium is worse than somebody else's over the same network, the worst of the seeds each."""
+#: Of our viewer against Chromium, both with Cradle as the sender: it counts silence in place of what is missing as made up.
+PARENT_TOLERANCES = (*TOLERANCES[:2], ("sound", "concealed_with_silence_percent", -1, 0.1))
+
+
+def behind(results: Sequence[dict[str, Any]], peer: str, others: dict[str, str], tolerances: tuple[tuple[str, str, int, float], ...]) -> str:
+    """In what a peer's picture or sound is worse than that of `others` (with their names) over the same network, the worst of
+    the seeds each."""
 
     def figure(peer: str, name: str, sign: int) -> float | None:
         return worst([getattr(one["seen"], name) for one in results if one["peer"] == peer and "seen" in one], min if sign > 0 else max)
 
     found = []
-    for peer in ("webrtcbin", "libwebrtc"):
-        for label, name, sign, tolerance in TOLERANCES:
-            ours, theirs = figure("ours", name, sign), figure(peer, name, sign)
+    for other, called in others.items():
+        for label, name, sign, tolerance in tolerances:
+            ours, theirs = figure(peer, name, sign), figure(other, name, sign)
             if ours is not None and theirs is not None and sign * (theirs - ours) > tolerance:
-                found.append(f"{label} ({peer})")
+                found.append(f"{label} ({called})")
     return "**behind**: " + ", ".join(found) if found else ""
 
 
@@ -148,8 +158,10 @@ def row(case: Case | Move | Crowd, results: Sequence[dict[str, Any]]) -> str:
             f"{' (**disturbed**)' if max(busy) >= BUSY_PERCENT else ''}, {time.strftime('%Y-%m-%d %H:%M', time.gmtime(measured[-1]['time']))}"
         )
     cells = [cell(case, [result for result in results if result["peer"] == peer]) for peer in PEERS]
-    if worse := behind(results):
-        cells[0] += "; " + worse
+    if worse := behind(results, "ours", {"webrtcbin": "webrtcbin", "libwebrtc": "libwebrtc"}, TOLERANCES):
+        cells[list(PEERS).index("ours")] += "; " + worse
+    if worse := behind(results, "parent", {"ours": "Chromium"}, PARENT_TOLERANCES):
+        cells[list(PEERS).index("parent")] += "; " + worse
     return "| " + " | ".join([case.name, case.title, case.goal, *cells, how]) + " |"
 
 

@@ -95,6 +95,15 @@ class Rows(unittest.TestCase):
         self.assertIn("9.00 % made up", row[4])
         self.assertEqual(row[5:7], ["–", "–"])
 
+    def test_our_viewer_is_compared_with_chromium_silence_included(self) -> None:
+        chromium = replace(GOOD, concealed_percent=0.4, concealed_with_silence_percent=0.6)
+        ours = replace(GOOD, pictures_percent=99, concealed_percent=0.65, concealed_with_silence_percent=0.65)
+        row = network_table.row(case("loss-10"), [result("loss-10", "ours", chromium), result("loss-10", "parent", ours)]).split(" | ")
+        self.assertIn("0.40 % made up (0.60 % with silence)", row[3])
+        self.assertIn("0.65 % made up;", row[6])
+        self.assertIn("**behind**: pictures (Chromium)", row[6])
+        self.assertNotIn("sound (", row[6])
+
     def test_what_was_written_down_makes_the_same_row(self) -> None:
         known = result("rate-500", "ours", replace(GOOD, fall=LOW))
         document = json.loads(json.dumps(known | {"seen": known["seen"].document()}))
