@@ -6,7 +6,7 @@ extension RTPSender {
   private static let stalenessInterval = Duration.milliseconds(50)
   /// A key frame that takes longer is not waited for.
   private static let longestKeyFrame = Duration.milliseconds(1500)
-  /// Where the path carries all that is ever sent, what waits is what an encoder begins with, and is soon gone.
+  /// Where the path carries all that is ever sent, what waits is a burst, and is soon gone.
   private static let burstPatience = Duration.milliseconds(400)
 
   mutating func giveUpStaleVideo(now: Instant) {
