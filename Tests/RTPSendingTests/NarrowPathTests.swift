@@ -132,8 +132,7 @@ import Wire
     #expect(congested < 60)
   }
 
-  /// An encoder begins with more than its rate. Where the path is wide again, that is soon gone, and a key frame instead of
-  /// it would take as long.
+  /// Where the path is wide again, a burst of pictures is soon gone, and a key frame instead of it would take as long.
   @Test func whatALargerPictureBeginsWithIsNotDropped() {
     var call = Self.settled(queueMilliseconds: 500)
     call.link.bitsPerSecond = 100_000

@@ -188,7 +188,8 @@ public struct HeartbeatDocument: Codable, Hashable, Sendable {
   public var video: Video?
   /// Left out without the permission `listen`.
   public var audio: Audio?
-  /// The path to this viewer. Nil in four of five heartbeats where it is narrow, and from a child of an earlier version.
+  /// The path to this viewer. Nil in four of five heartbeats where it carries less than 100 kbit/s, and from a child of an
+  /// earlier version.
   public var path: PathDocument?
 
   public init(time: Double, uptimeSeconds: Double, video: Video?, audio: Audio?, path: PathDocument? = nil) {

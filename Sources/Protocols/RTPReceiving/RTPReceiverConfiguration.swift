@@ -9,8 +9,8 @@ public struct RTPReceiverConfiguration: Hashable, Sendable {
   /// Mean interval of receiver reports, randomized between 0.5 and 1.5 times (RFC 3550 section 6.2). The sender
   /// measures its round-trip time with them.
   public var reportInterval = Duration.seconds(1)
-  /// Time from the first unreported packet to the feedback that reports it. A shorter one detects a queue sooner, and
-  /// costs a few kbit/s.
+  /// Time from the first unreported packet to the feedback that reports it; half of it where few packets come. A shorter
+  /// one detects a queue sooner, and costs a few kbit/s.
   public var transportFeedbackInterval = Duration.milliseconds(100)
 
   /// Maximum missing packets per stream. A larger gap is an outage, which a key frame ends sooner.

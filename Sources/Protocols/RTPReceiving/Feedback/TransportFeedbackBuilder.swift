@@ -5,11 +5,14 @@ import Wire
 /// draft-holmer-rmcat-transport-wide-cc-extensions-01 sections 2 and 3.
 struct TransportFeedbackBuilder: Sendable {
   private let senderSSRC: UInt32
-  private let interval: Duration
-  /// Half the interval, precomputed because it is needed for every packet.
-  private let half: Duration
+  /// From the first unreported packet to the feedback, and how much longer it waits for one to arrive: half of that,
+  /// precomputed because it is needed for every packet.
+  private typealias Pace = (interval: Duration, patience: Duration)
+  private let usual: Pace
+  private let sparse: Pace
   /// Few packets come: on a narrow path a queue grows within one of them, and twice as many reports of so few cost little.
   private var isSparse = false
+  private var pace: Pace { isSparse ? sparse : usual }
   /// Packets in the feedback that is due.
   private var unreported = 0
   /// Arrival times in nanoseconds by transport-wide sequence number; `missing` for packets that have not arrived.
@@ -23,7 +26,7 @@ struct TransportFeedbackBuilder: Sendable {
   /// From this time on, feedback is sent when a packet arrives; nil while there is nothing to report.
   private var due: Instant?
   /// When it is sent without one: late enough that it rarely needs its own wake-up.
-  var nextDeadline: Instant? { due.map { $0 + (isSparse ? half / 2 : half) } }
+  var nextDeadline: Instant? { due.map { $0 + pace.patience } }
 
   private static let missing = Int64.min
   /// 4 s at 500 packets a second; a power of two.
@@ -38,8 +41,9 @@ struct TransportFeedbackBuilder: Sendable {
 
   init(senderSSRC: UInt32, interval: Duration) {
     self.senderSSRC = senderSSRC
-    self.interval = max(interval, .milliseconds(1))
-    half = self.interval / 2
+    let interval = max(interval, .milliseconds(1))
+    usual = (interval, interval / 2)
+    sparse = (interval / 2, interval / 4)
   }
 
   mutating func noteArrival(_ number: UInt16, mediaSSRC: UInt32, now: Instant) {
@@ -69,7 +73,7 @@ struct TransportFeedbackBuilder: Sendable {
 
   private mutating func expectFeedback(now: Instant) {
     unreported += 1
-    due = due ?? now + (isSparse ? half : interval)
+    due = due ?? now + pace.interval
   }
 
   /// The feedback that is due at `now`; several packets if it does not fit one.
