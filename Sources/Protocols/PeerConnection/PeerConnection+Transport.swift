@@ -190,12 +190,11 @@ extension PeerConnection {
       return
     }
     sender.handle(rtcp: packets, now: now)
-    passRoundTripOn()
     receiver.handle(rtcp: packets, now: now)
   }
 
   /// Passes each measurement to the receiver once: the total grows with each.
-  private func passRoundTripOn() {
+  func passRoundTripOn() {
     guard let (time, total) = Self.roundTrips(&ice), total != passedRoundTrips else { return }
     passedRoundTrips = total
     receiver.noteRoundTripTime(time)
@@ -221,16 +220,16 @@ extension PeerConnection {
   }
 
   func transmitOnSelectedPair(_ datagram: [UInt8]) {
-    guard let pair = selectedPair else {
+    guard let (local, remote) = selectedAddresses else {
       if waitingDatagrams.count < configuration.maximumWaitingDatagrams { waitingDatagrams.append(datagram) }
       return
     }
-    transmit(datagram, from: pair.localAddress, to: pair.remoteAddress)
+    transmit(datagram, from: local, to: remote)
   }
 
   /// Media is not queued: it is of no use later.
   private func transmitMedia(_ packet: [UInt8]) {
-    guard selectedPair != nil else { return }
+    guard selectedAddresses != nil else { return }
     transmitOnSelectedPair(packet)
   }
 

@@ -110,7 +110,11 @@ public final class PeerConnection {
   public var localUsernameFragment: String? { ice?.localCredentials.usernameFragment }
 
   /// The pair that carries data, once there is one.
-  public internal(set) var selectedPair: ICECandidatePair?
+  public internal(set) var selectedPair: ICECandidatePair? {
+    didSet { selectedAddresses = selectedPair.map { ($0.localAddress, $0.remoteAddress) } }
+  }
+  /// Of the selected pair. Asked for with each packet, for which a pair is much to copy.
+  private(set) var selectedAddresses: (local: TransportAddress, remote: TransportAddress)?
 
   /// Whether the peer has proven that it is at this address by answering our connectivity check.
   public func hasValidPair(with remote: TransportAddress) -> Bool {
@@ -126,6 +130,7 @@ public final class PeerConnection {
     switch first {
     case 0...3:
       ice?.handle(datagram: datagram, from: remote, to: local, now: now)
+      passRoundTripOn()
     case 20...63:
       // Before the keys exist anyone can send DTLS, so accept only addresses that ICE has heard from.
       if dtlsState == .connecting, ice?.hasHeard(from: remote) != true {

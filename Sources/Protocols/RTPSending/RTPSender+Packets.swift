@@ -28,8 +28,8 @@ extension RTPSender {
     if configuration.supportsNACK {
       streams[index].cache.insert(
         SentPacket(
-          header: header, extensions: extensions, payload: payload, counterOffset: packet.counterOffset,
-          sentAt: now), maximumAge: self.configuration.retransmissionCacheAge)
+          header: header, extensions: extensions, payload: payload, counterOffset: packet.counterOffset),
+        sentAt: now, maximumAge: self.configuration.retransmissionCacheAge)
     }
 
     streams[index].statistics.totalPacketSendDelay += max(0, (now - packet.enqueuedAt).inSeconds)

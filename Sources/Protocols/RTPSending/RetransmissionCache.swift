@@ -9,7 +9,6 @@ struct SentPacket: Sendable {
   var extensions: RTPHeaderExtensions
   var payload: [UInt8]
   var counterOffset: VP8CounterOffset
-  var sentAt: Instant
   var lastRetransmittedAt: Instant?
   var retransmissions = 0
   var isQueued = false
@@ -17,33 +16,39 @@ struct SentPacket: Sendable {
 
 /// The latest packets of one stream, with constant-time lookup by sequence number. RFC 4588 section 6.
 struct RetransmissionCache: Sendable {
-  private var slots: [SentPacket?]
+  private var slots: [Slot]
   private let mask: Int
   /// Packets before this one have been removed or overwritten.
   private var oldest: UInt16?
   /// Maximum packets removed per insertion: more than are added, but little work at once.
   private static let forgottenAtOnce = 4
 
+  /// What is asked for each packet stands beside the packet: an optional is copied to look into it.
+  struct Slot: Sendable {
+    var sequenceNumber: UInt16 = 0
+    var sentAt = Instant.zero
+    var packet: SentPacket?
+  }
+
   /// `capacity` is rounded up to a power of two; 0 keeps nothing.
   init(capacity: Int) {
     let limited = min(max(capacity, 0), 16384)
     let size = limited == 0 ? 0 : limited == 1 ? 1 : 1 << (Int.bitWidth - (limited - 1).leadingZeroBitCount)
-    slots = Array(repeating: nil, count: size)
+    slots = Array(repeating: Slot(), count: size)
     mask = size - 1
   }
 
   /// Stores the packet, and removes packets older than `maximumAge`.
-  mutating func insert(_ packet: SentPacket, maximumAge: Duration) {
+  mutating func insert(_ packet: SentPacket, sentAt: Instant, maximumAge: Duration) {
     guard !slots.isEmpty else { return }
     let newest = packet.header.sequenceNumber
-    slots[Int(newest) & mask] = packet
+    slots[Int(newest) & mask] = Slot(sequenceNumber: newest, sentAt: sentAt, packet: packet)
     var number = oldest ?? newest
     for _ in 0..<Self.forgottenAtOnce where number != newest {
       let index = Int(number) & mask
-      // Field by field: a copy of the packet would count all its references.
-      if slots[index]?.header.sequenceNumber == number, let sentAt = slots[index]?.sentAt {
-        guard packet.sentAt - sentAt > maximumAge else { break }
-        slots[index] = nil
+      if slots[index].sequenceNumber == number {
+        guard sentAt - slots[index].sentAt > maximumAge else { break }
+        slots[index].packet = nil
       }
       number &+= 1
     }
@@ -51,7 +56,7 @@ struct RetransmissionCache: Sendable {
   }
 
   mutating func removeAll() {
-    for index in slots.indices { slots[index] = nil }
+    for index in slots.indices { slots[index].packet = nil }
     oldest = nil
   }
 
@@ -62,8 +67,9 @@ struct RetransmissionCache: Sendable {
     _ sequenceNumber: UInt16, now: Instant, maximumAge: Duration, notSentSince: Instant, maximumCount: Int
   ) -> Int? {
     guard !slots.isEmpty else { return nil }
-    guard let packet = slots[Int(sequenceNumber) & mask], packet.header.sequenceNumber == sequenceNumber,
-      !packet.isQueued, packet.retransmissions < maximumCount, now - packet.sentAt <= maximumAge
+    let slot = slots[Int(sequenceNumber) & mask]
+    guard slot.sequenceNumber == sequenceNumber, let packet = slot.packet, !packet.isQueued,
+      packet.retransmissions < maximumCount, now - slot.sentAt <= maximumAge
     else { return nil }
     if let last = packet.lastRetransmittedAt, last > notSentSince { return nil }
     return packet.payload.count
@@ -71,7 +77,7 @@ struct RetransmissionCache: Sendable {
 
   /// How often the packet was sent again; 0 when it is not cached.
   func retransmissions(of sequenceNumber: UInt16) -> Int {
-    guard !slots.isEmpty, let packet = slots[Int(sequenceNumber) & mask],
+    guard !slots.isEmpty, let packet = slots[Int(sequenceNumber) & mask].packet,
       packet.header.sequenceNumber == sequenceNumber
     else { return 0 }
     return packet.retransmissions
@@ -80,18 +86,20 @@ struct RetransmissionCache: Sendable {
   /// Marks the packet as waiting in the retransmission queue, so that it is not queued twice.
   mutating func markQueued(_ sequenceNumber: UInt16) {
     guard !slots.isEmpty else { return }
-    slots[Int(sequenceNumber) & mask]?.isQueued = true
+    slots[Int(sequenceNumber) & mask].packet?.isQueued = true
   }
 
   /// The packet, if it is still cached and recent enough; it is marked as retransmitted.
   mutating func takeForRetransmission(_ sequenceNumber: UInt16, now: Instant, maximumAge: Duration) -> SentPacket? {
     guard !slots.isEmpty else { return nil }
     let index = Int(sequenceNumber) & mask
-    guard let packet = slots[index], packet.header.sequenceNumber == sequenceNumber, packet.isQueued else { return nil }
-    slots[index]?.isQueued = false
-    guard now - packet.sentAt <= maximumAge else { return nil }
-    slots[index]?.retransmissions += 1
-    slots[index]?.lastRetransmittedAt = now
+    guard let packet = slots[index].packet, packet.header.sequenceNumber == sequenceNumber, packet.isQueued else {
+      return nil
+    }
+    slots[index].packet?.isQueued = false
+    guard now - slots[index].sentAt <= maximumAge else { return nil }
+    slots[index].packet?.retransmissions += 1
+    slots[index].packet?.lastRetransmittedAt = now
     return packet
   }
 }

@@ -14,6 +14,8 @@ struct RecentLoss: Sendable {
   private var slots: [Slot] = []
   private var current = Slot()
   private var startedAt: Instant?
+  /// Of the last half to two and a half seconds, 0...1. Asked for each packet, so stored.
+  private(set) var fraction = 0.0
   /// How long the viewer should wait for retransmissions. It grows step by step, so that the picture never stands for long,
   /// and ends after `calmBeforeLess`.
   private(set) var patience = Patience.none
@@ -47,6 +49,7 @@ struct RecentLoss: Sendable {
 
   /// `lost` is negative where packets that had been counted as lost have arrived after all.
   mutating func add(lost: Int, total: Int, now: Instant) {
+    defer { fraction = fraction(from: slots.count - Self.recentSlots, and: current) }
     guard let startedAt else {
       self.startedAt = now
       current = Slot(lost: lost, total: total)
@@ -62,9 +65,6 @@ struct RecentLoss: Sendable {
     self.startedAt = now
     judge(now: now)
   }
-
-  /// Of the last half to two and a half seconds, 0...1. Asked for each packet, so without iterators.
-  var fraction: Double { fraction(from: slots.count - Self.recentSlots, and: current) }
 
   /// Whether more than this share has been lost lately, or is since a moment ago. Asked for each packet, so without
   /// generic functions, which allocate where nothing is optimized.
@@ -99,6 +99,7 @@ struct RecentLoss: Sendable {
 
   /// A single gap, however long, is no reason to wait: nothing that was sent meanwhile comes in time.
   private mutating func judge(now: Instant) {
+    let fraction = fraction(from: slots.count - Self.recentSlots, and: current)
     if fraction > Self.someUntil { someNeededAt = now }
     if fraction > Self.longUntil { longNeededAt = now }
     let isVeryLossy = isMostlyLossy(above: Self.longAbove, slots: Self.recentSlots)
