@@ -169,4 +169,30 @@ import Wire
     #expect(call.rig.keyFrameRequests.count == requests)
     #expect(call.rig.video.count == sent + 12)
   }
+
+  /// A message stands in the same queue; pictures right behind it would only wait there, and the estimate would fall.
+  @Test(arguments: [0, 400, 1200]) func picturesWaitForMessages(bytes: Int) {
+    var call = Self.settled(queueMilliseconds: 500)
+    call.link.bitsPerSecond = 100_000
+    call.run(for: .seconds(20))
+    call.isPaused = true
+    call.run(for: .seconds(1))
+    let (now, before) = (call.now, call.rig.video.count)
+    if bytes > 0 { call.rig.sender.noteSentBeside(byteCount: bytes, now: now) }
+    call.rig.sendVideo(packets: 1, size: 500, at: now, isKeyFrame: true, source: 9)
+    call.rig.drain(at: now)
+    call.rig.run(until: now + .milliseconds(500))
+    #expect(call.rig.video.count == before + 1)
+    let waited = ((call.rig.packets.last { $0.packet.header.ssrc == videoSSRC }?.at ?? now) - now).inMilliseconds
+    // Of what is sent in a row, five milliseconds may go ahead.
+    let expected = max(0, Double(bytes + 28) * 8 / Double(call.targetKbps) - 5)
+    #expect(bytes == 0 ? waited == 0 : abs(waited - expected) < 3, "\(waited), \(expected)")
+  }
+
+  @Test func onAHealthyPathNothingWaitsForMessages() {
+    var rig = Rig()
+    for _ in 0..<20 { rig.sender.noteSentBeside(byteCount: 1200, now: .zero) }
+    rig.sendVideo(packets: 16, at: .zero, isKeyFrame: true)
+    #expect(rig.drain(at: .zero) == 16)
+  }
 }

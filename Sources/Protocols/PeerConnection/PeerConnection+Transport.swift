@@ -63,6 +63,7 @@ extension PeerConnection {
       switch output {
       case .transmit(let datagram):
         transmitOnSelectedPair(datagram)
+        if dtlsState == .connected { sender.noteSentBeside(byteCount: datagram.count, now: now) }
       case .connected(let keys, let digest):
         handshakeCompleted(keys: keys, digest: digest, now: now)
       case .applicationData(let packet):

@@ -1,5 +1,5 @@
 import RTP
-import Wire
+public import Wire
 
 // Builds packets at the moment they are sent.
 extension RTPSender {
@@ -110,9 +110,23 @@ extension RTPSender {
     return bytes
   }
 
+  /// Records a datagram that goes to the viewer beside the media, such as a message: what it takes of a narrow path, pictures
+  /// wait for. Otherwise it would stand before them, and the delay would be taken for congestion. `byteCount` is without the
+  /// headers of UDP and IP.
+  public mutating func noteSentBeside(byteCount: Int, now: Instant) {
+    guard !isStopped else { return }
+    pacingBitsPerSecond = pacingRate(now: now)
+    // On a healthy path a message must not take a picture's place in the window.
+    guard let pacingBitsPerSecond else { return }
+    pacer.noteSent(bytes: byteCount + Self.ipAndUDPHeaders, bitsPerSecond: pacingBitsPerSecond, now: now)
+  }
+
+  /// The headers of IPv4 and UDP.
+  private static let ipAndUDPHeaders = 28
+
   /// What the path carries beside an RTP packet: the headers of IPv4 and UDP, and SRTP's tag (RFC 3711 section 4.2). Where
   /// sound alone is left, that is a third.
-  static let packetOverhead = 38
+  static let packetOverhead = ipAndUDPHeaders + 10
 
   /// Sets the extensions that are only known at send time.
   private mutating func stamp(_ extensions: inout RTPHeaderExtensions, ids: RTPExtensionIDs, now: Instant) -> UInt16? {
