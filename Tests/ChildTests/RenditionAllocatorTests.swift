@@ -81,7 +81,8 @@ private struct House {
   }
 
   @Test func belowTheLowestRenditionThereAreStillsAndThenSoundAlone() throws {
-    let stills = House(70)
+    var stills = House(70)
+    stills.run(seconds: 3.2)
     #expect(stills.step(0) == .stills && stills.assignment(0)?.rendition == .low)
     #expect(stills.allocation.targets[.low]?.isStillsOnly == true && stills.kbps(.high) == nil)
     #expect(stills.kbps(.low) == RenditionAllocator.stillsKbps)
@@ -90,9 +91,39 @@ private struct House {
     #expect(Rendition.allCases.allSatisfy { sound.kbps($0) == nil }, "no encoder runs")
   }
 
+  /// While the queue of a path that has become narrow drains, the estimate is lower than what the path carries.
+  @Test func whoFallsFarKeepsMovingPicturesForAMoment() {
+    var house = House(2000)
+    house.viewers[0].estimateKbps = 48
+    house.look()
+    #expect(house.step(0) == .low && house.kbps(.low) == 40)
+    house.run(seconds: 2)
+    house.viewers[0].estimateKbps = 110
+    house.run(seconds: 10)
+    #expect(house.step(0) == .low)
+    // Much too little is none for a moment.
+    house = House(2000)
+    house.viewers[0].estimateKbps = 35
+    house.look()
+    #expect(house.step(0) == .stills && house.assignment(0)?.rendition == nil)
+  }
+
+  /// Messages leave pictures a little less; what they do not decide is which pictures there are.
+  @Test func messagesTakeTheirShareOfTheRate() {
+    var house = House(150)
+    #expect(house.kbps(.low) == 77)
+    house.viewers[0].messagesKbps = 6
+    house.look()
+    #expect(house.step(0) == .low && house.kbps(.low) == 71)
+    house.viewers[0].estimateKbps = 104
+    house.look()
+    #expect(house.step(0) == .low && house.kbps(.low) == 40)
+  }
+
   /// A still lowers the estimate until its queue is gone.
   @Test func stillsGoOnAfterAMomentWithTooLittleForThem() {
     var house = House(70)
+    house.run(seconds: 3.2)
     for _ in 0..<4 {
       house.viewers[0].estimateKbps = 35
       house.run(seconds: 4)

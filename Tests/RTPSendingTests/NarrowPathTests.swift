@@ -113,16 +113,17 @@ import Wire
   }
 
   /// Each probe is a queue for a moment; it says nothing about the pictures beside it.
-  @Test func probesAreNotTakenForCongestion() {
+  @Test(arguments: [(100_000.0, 350), (120_000, 430)])
+  func probesAreNotTakenForCongestion(bitsPerSecond: Double, payload: Int) {
     var call = Self.settled(queueMilliseconds: 500)
-    call.link.bitsPerSecond = 100_000
+    call.link.bitsPerSecond = bitsPerSecond
     call.run(for: .seconds(15))
     call.isPaused = true
-    // Ten pictures a second, sound in between, and a message each second: 85 of 100 kbit/s.
+    // Ten pictures a second, sound in between, and a message each second: three quarters of what it carries.
     var congested = 0
     for step in 0..<600 {
       if step % 10 == 0 { call.carryOther(bytes: 500) }
-      call.rig.sendVideo(packets: step % 2 == 0 ? 2 : 1, size: 430, at: call.now, isKeyFrame: step == 0, source: 9)
+      call.rig.sendVideo(packets: step % 2 == 0 ? 2 : 1, size: payload, at: call.now, isKeyFrame: step == 0, source: 9)
       call.run(for: .milliseconds(100)) { call in
         if call.now.nanoseconds % 60_000_000 == 0 { call.rig.sendAudio(size: 120, at: call.now) }
       }

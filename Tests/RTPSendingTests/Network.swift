@@ -86,8 +86,9 @@ struct Call {
     }
   }
 
-  /// Something that is none of the sender's RTP goes the same way.
+  /// A message, which is none of the sender's RTP, goes the same way.
   mutating func carryOther(bytes: Int) {
+    rig.sender.noteSentBeside(byteCount: bytes, now: now)
     _ = link.transmit(bytes: bytes, at: now, random: &random)
   }
 

@@ -14,6 +14,8 @@ struct NarrowPathPushes {
   private var loudest: LevelDocument?
   private var beats = 0
 
+  /// A heartbeat of 430 bytes, a level, and the headers of both, each second.
+  static let kbps = 6
   /// In heartbeats.
   private static let pathInterval = 5
 

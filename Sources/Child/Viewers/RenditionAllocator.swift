@@ -25,6 +25,8 @@ struct RenditionAllocator {
     var estimateKbps: Int?
     /// What its sound takes of the path.
     var soundKbps: Int
+    /// What messages to it take of a narrow path.
+    var messagesKbps = 0
     /// When its connection came up.
     var since: Instant
   }
@@ -77,6 +79,8 @@ struct RenditionAllocator {
     var id: PeerID
     /// Beside the sound, and with a reserve.
     var budget: Int
+    /// Of that, what pictures get: messages take a little.
+    var pictureKbps: Int
     var soundKbps: Int
     var estimateKbps: Int
     /// Its estimate says how much the path carries, not only how much has been tried so far.
@@ -210,8 +214,10 @@ struct RenditionAllocator {
     let estimate = viewer.estimateKbps ?? settings.startKbps
     let sound = viewer.soundKbps
     let isRising = estimate >= settings.startKbps && now - viewer.since < Self.unmeasuredTime
+    let budget = estimate * Self.usablePercent / 100 - sound
     return Candidate(
-      id: viewer.id, budget: estimate * Self.usablePercent / 100 - sound, soundKbps: sound, estimateKbps: estimate,
+      id: viewer.id, budget: budget, pictureKbps: budget - viewer.messagesKbps, soundKbps: sound,
+      estimateKbps: estimate,
       isMeasured: viewer.estimateKbps != nil && !isRising, step: known[viewer.id]?.step ?? .high)
   }
 
@@ -245,7 +251,7 @@ struct RenditionAllocator {
     let ids = Set(here.map(\.id))
     waiting.removeAll { ids.contains($0.id) }
     let rate = bestRate(of: here, range: range, before: rates[rendition], elapsed: elapsed)
-    let slowest = here.filter(\.isMeasured).map(\.budget).min() ?? rate
+    let slowest = here.filter(\.isMeasured).map(\.pictureKbps).min() ?? rate
     let followed = max(slowest, rate * (100 - Self.toleratedPercent) / 100)
     return (here, min(max(min(rate, followed), range.lowerBound), range.upperBound))
   }
@@ -253,7 +259,7 @@ struct RenditionAllocator {
   /// What the best of a rendition's viewers can have.
   private func bestRate(of viewers: [Candidate], range: ClosedRange<Int>, before: Int?, elapsed: Double) -> Int {
     let measured = viewers.filter(\.isMeasured)
-    guard let best = (measured.isEmpty ? viewers : measured).map(\.budget).max() else { return range.lowerBound }
+    guard let best = (measured.isEmpty ? viewers : measured).map(\.pictureKbps).max() else { return range.lowerBound }
     var rate = best
     if viewers.count > 1, let before {
       rate = min(rate, before + max(1, Int(saturating: Double(before) * Self.growthPerSecond * elapsed)))
@@ -294,7 +300,7 @@ struct RenditionAllocator {
 
   /// Whether there is too little only for a moment so far, and not much too little.
   private mutating func isSpared(_ viewer: Candidate, needed: Int, now: Instant) -> Bool {
-    guard viewer.step == .low, var state = known[viewer.id] else { return false }
+    guard viewer.step >= .low, var state = known[viewer.id] else { return false }
     defer { known[viewer.id] = state }
     guard viewer.isMeasured, viewer.budget < needed else {
       state.scarceSince = nil

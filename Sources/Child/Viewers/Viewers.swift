@@ -322,6 +322,7 @@ final class Viewers: @unchecked Sendable {
             id: session.peer, estimateKbps: pictureEstimate(of: session),
             soundKbps: session.hearsSound
               ? session.soundRoute.kbps(ofEstimate: session.estimateKbps ?? settings.startKbps) : 0,
+            messagesKbps: session.isOnNarrowPath && session.controlChannel != nil ? NarrowPathPushes.kbps : 0,
             since: session.connectedAt ?? now)
         }, size: track.pipeline.pictureSize, isRecorded: isRecording && index == 0, now: now)
       if allocation.targets != track.pipeline.targets { track.pipeline.setTargets(allocation.targets) }

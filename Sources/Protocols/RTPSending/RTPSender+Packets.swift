@@ -118,7 +118,8 @@ extension RTPSender {
     pacingBitsPerSecond = pacingRate(now: now)
     // On a healthy path a message must not take a picture's place in the window.
     guard let pacingBitsPerSecond else { return }
-    pacer.noteSent(bytes: byteCount + Self.ipAndUDPHeaders, bitsPerSecond: pacingBitsPerSecond, now: now)
+    pacer.noteSent(
+      bytes: byteCount + Self.ipAndUDPHeaders, bitsPerSecond: pacingBitsPerSecond, isPaced: false, now: now)
   }
 
   /// The headers of IPv4 and UDP.
@@ -164,7 +165,8 @@ extension RTPSender {
     let cost = byteCount + (transportSequenceNumber == nil ? 0 : Self.packetOverhead)
     // Sound counts at today's rate, also where no picture has waited since it was another.
     pacingBitsPerSecond = pacingRate(now: now)
-    pacer.noteSent(bytes: cost, bitsPerSecond: pacingBitsPerSecond, now: now)
+    let isPaced = streams[media.stream].configuration.kind == .video
+    pacer.noteSent(bytes: cost, bitsPerSecond: pacingBitsPerSecond, isPaced: isPaced, now: now)
     if let transportSequenceNumber {
       estimator.noteSent(transportSequenceNumber, media: media, bytes: cost, now: now)
     } else {

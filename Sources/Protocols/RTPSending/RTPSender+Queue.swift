@@ -78,6 +78,10 @@ extension RTPSender {
       streams[stream].keyFrameRequestDue = last + configuration.keyFrameRequestInterval
       return
     }
+    // On a narrow path one may take longer than that, and another one behind it would mend nothing.
+    if !streams[stream].awaitsKeyFrame, videoQueue.elements.contains(where: { $0.stream == stream && $0.isKeyFrame }) {
+      return
+    }
     streams[stream].keyFrameRequestedAt = now
     outputs.append(.keyFrameRequested(ssrc: streams[stream].configuration.ssrc))
   }
@@ -85,7 +89,14 @@ extension RTPSender {
   /// Whether a request arriving now was sent before the last key frame could arrive.
   private func isAnswered(stream: Int, now: Instant) -> Bool {
     guard let sent = streams[stream].keyFrameSentAt else { return false }
-    return now - sent < streams[stream].cautiousRoundTripTime ?? Self.unmeasuredRoundTripTime
+    let roundTrip = streams[stream].cautiousRoundTripTime ?? Self.unmeasuredRoundTripTime
+    return now - sent < roundTrip + (estimator.standingQueue ?? .zero) + lastPacketTime
+  }
+
+  /// How long the last packet of a frame takes on a narrow path, where nothing else was measured with one as large.
+  private var lastPacketTime: Duration {
+    let bits = BandwidthEstimator.fullPacketBits
+    return .nanoseconds(Int64(saturating: bits * 1e9 / max(estimator.target, bits)))
   }
 
   /// The last packet of a key frame is sent.

@@ -221,9 +221,9 @@ public struct RTPSender: Sendable {
     return estimator.needsPacing(at: now) ? target * configuration.congestedPacingFactor : nil
   }
 
-  /// Here there is room for stills alone. They may take their time, and leave some of the path to reports, messages and the
-  /// headers below IP, which nobody counts: a path that is full for seconds delays the sound by all of its queue.
-  private static let tightBitsPerSecond = 80_000.0
+  /// Here there is room for stills alone. They may take their time, and leave some of the path to reports and the headers below
+  /// IP, which nobody counts: a path that is full for seconds delays the sound by all of its queue.
+  private static let tightBitsPerSecond = 65_000.0
   private static let tightPacingFactor = 0.85
   private static let narrowMemory = Duration.seconds(20)
   private static let widenedPacingFactor = 1.2

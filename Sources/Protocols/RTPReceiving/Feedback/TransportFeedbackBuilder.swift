@@ -10,7 +10,7 @@ struct TransportFeedbackBuilder: Sendable {
   private typealias Pace = (interval: Duration, patience: Duration)
   private let usual: Pace
   private let sparse: Pace
-  /// Few packets come: on a narrow path a queue grows within one of them, and twice as many reports of so few cost little.
+  /// Few packets come: on a narrow path a queue grows within one of them, and more reports of so few cost little.
   private var isSparse = false
   private var pace: Pace { isSparse ? sparse : usual }
   /// Packets in the feedback that is due.
@@ -33,9 +33,9 @@ struct TransportFeedbackBuilder: Sendable {
   private static let capacity: Int64 = 2048
   /// At most 2 bytes of status and 2 of delta each, which fits one datagram.
   private static let maximumStatuses = 400
-  /// Fewer packets in an interval than this, and in half of one.
+  /// Fewer packets in an interval than this, and in a third of one.
   private static let few = 10
-  private static let fewWhileSparse = 8
+  private static let fewWhileSparse = 6
   /// After this many old packets in a row, the sender has restarted its numbering.
   private static let restartThreshold = 8
 
@@ -43,7 +43,7 @@ struct TransportFeedbackBuilder: Sendable {
     self.senderSSRC = senderSSRC
     let interval = max(interval, .milliseconds(1))
     usual = (interval, interval / 2)
-    sparse = (interval / 2, interval / 4)
+    sparse = (interval / 3, interval / 6)
   }
 
   mutating func noteArrival(_ number: UInt16, mediaSSRC: UInt32, now: Instant) {

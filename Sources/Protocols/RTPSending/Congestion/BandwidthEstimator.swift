@@ -46,6 +46,8 @@ struct BandwidthEstimator: Sendable {
   private static let lossyQueueMilliseconds = 30.0
   /// A packet of sound with its headers.
   private static let smallPacketBits = 2000.0
+  /// A packet of 1200 bytes.
+  static let fullPacketBits = 9600.0
   /// Below it a path is narrow: a full packet takes 50 ms or more.
   static let narrowBitsPerSecond = 200_000.0
   /// What is useful is a quarter more than what is sent.
@@ -191,7 +193,7 @@ struct BandwidthEstimator: Sendable {
     case .drained(let path?):
       trend.beginAnew()
       delayBased.settle(below: min(path, maximum), share: Self.drainedShare)
-      lossBased.raise(to: min(path * Self.drainedShare, maximum))
+      lossBased.settle(at: min(path * Self.drainedShare, maximum), now: now)
     case .drained(nil): break
     case .notOurs: trend.takeQueueForPath()
     }

@@ -16,6 +16,8 @@ struct DelayBasedRate: Sendable {
   /// Per second, while the link capacity is unknown. The draft has 1.08 and leaves the rest to probes, which a peer without
   /// RTX does not get.
   private static let increaseFactor = 1.25
+  /// Pictures a second, where the draft asks for the size of a packet.
+  private static let pictureRate = 30.0
 
   init(bitsPerSecond: Double) {
     self.bitsPerSecond = bitsPerSecond
@@ -56,9 +58,10 @@ struct DelayBasedRate: Sendable {
     if let capacity, acknowledged > capacity.upper { self.capacity = nil }
     var next = bitsPerSecond
     if capacity != nil {
-      // Near the capacity: about one packet per response time.
+      // Near the capacity: about one packet per response time. On a narrow path packets are small.
       let responseTime = roundTripTime.inSeconds + 0.1
-      next += max(8_000 * elapsed, 9_600 * elapsed / max(responseTime, 0.1))
+      let packetBits = min(BandwidthEstimator.fullPacketBits, bitsPerSecond / Self.pictureRate)
+      next += max(4_000, packetBits / max(responseTime, 0.1)) * elapsed
     } else {
       next *= 1 + (Self.increaseFactor - 1) * elapsed
     }

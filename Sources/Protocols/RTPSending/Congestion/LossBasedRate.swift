@@ -69,6 +69,16 @@ struct LossBasedRate: Sendable {
     bitsPerSecond = max(bitsPerSecond, rate)
   }
 
+  /// A queue has drained, and has shown what the path carries. What was lost meanwhile was its overflow: that is explained.
+  mutating func settle(at rate: Double, now: Instant) {
+    raise(to: rate)
+    lost = 0
+    total = 0
+    sawQueue = false
+    smoothedFractionLost = 0
+    judgedAt = now
+  }
+
   private mutating func lower(by share: Double, target: Double) {
     bitsPerSecond = max(minimum, min(bitsPerSecond, target) * (1 - share))
   }
