@@ -108,6 +108,17 @@ private struct House {
     #expect(house.step(0) == .stills && house.assignment(0)?.rendition == nil)
   }
 
+  @Test func whoComesBackToAWidePathNeedNotWaitOnEachStep() {
+    var house = House(90)
+    house.viewers[0].estimateKbps = 330
+    house.run(seconds: 0.3)
+    house.viewers[0].estimateKbps = 2000
+    house.run(seconds: 0.8)
+    #expect(house.step(0) == .middle)
+    house.run(seconds: 0.5)
+    #expect(house.step(0) == .high)
+  }
+
   /// Messages leave pictures a little less; what they do not decide is which pictures there are.
   @Test func messagesTakeTheirShareOfTheRate() {
     var house = House(150)

@@ -365,16 +365,18 @@ struct RenditionAllocator {
     guard step != state.step else { return }
     if step > state.step {
       state.raisedAt = now
+      // What there has been enough for, still is there: who comes back to the best need not wait on each step.
+      state.readySince = state.readySince.filter { $0.key > step }
     } else {
       if let raisedAt = state.raisedAt, now - raisedAt < Self.trial {
         state.patience[state.step] = min((state.patience[state.step] ?? Self.patience) * 2, Self.maximumPatience)
       }
       state.raisedAt = nil
+      state.readySince = [:]
+      state.nextRise = nil
     }
-    state.readySince = [:]
     state.scarceSince = nil
     state.roomForStillAt = nil
-    state.nextRise = nil
     state.repairs = []
     state.baseLayerUntil = nil
     state.step = step
