@@ -82,7 +82,7 @@ private struct House {
 
   @Test func belowTheLowestRenditionThereAreStillsAndThenSoundAlone() throws {
     var stills = House(70)
-    stills.run(seconds: 3.2)
+    stills.run(seconds: 1.8)
     #expect(stills.step(0) == .stills && stills.assignment(0)?.rendition == .low)
     #expect(stills.allocation.targets[.low]?.isStillsOnly == true && stills.kbps(.high) == nil)
     #expect(stills.kbps(.low) == RenditionAllocator.stillsKbps)
@@ -97,10 +97,16 @@ private struct House {
     house.viewers[0].estimateKbps = 48
     house.look()
     #expect(house.step(0) == .low && house.kbps(.low) == 40)
-    house.run(seconds: 2)
+    var other = house
+    house.run(seconds: 1.4)
     house.viewers[0].estimateKbps = 110
     house.run(seconds: 10)
     #expect(house.step(0) == .low)
+    house.viewers[0].estimateKbps = 80
+    house.run(seconds: 2.5)
+    #expect(house.step(0) == .low, "later it is patient for longer")
+    other.run(seconds: 1.7)
+    #expect(other.step(0) == .stills)
     // Much too little is none for a moment.
     house = House(2000)
     house.viewers[0].estimateKbps = 35
@@ -134,7 +140,7 @@ private struct House {
   /// A still lowers the estimate until its queue is gone.
   @Test func stillsGoOnAfterAMomentWithTooLittleForThem() {
     var house = House(70)
-    house.run(seconds: 3.2)
+    house.run(seconds: 1.8)
     for _ in 0..<4 {
       house.viewers[0].estimateKbps = 35
       house.run(seconds: 4)

@@ -61,6 +61,8 @@ struct RenditionAllocator {
     var baseLayerUntil: Instant?
     /// Since when there has been a little less than its step needs.
     var scarceSince: Instant?
+    /// It came to the smallest rendition because of a fall, and has not had enough for it yet.
+    var isFalling = false
     /// When there was last room for a still; nil when there has been none since it came to that step.
     var roomForStillAt: Instant?
     /// When a surplus will have lasted long enough for a rise, as of the last look; nil when none is waited for.
@@ -113,6 +115,9 @@ struct RenditionAllocator {
   /// How long a viewer keeps the smallest rendition with less than it needs, but more than half of that: while a queue
   /// drains, as after its key frame, the estimate is low for a moment.
   static let scarcePatience = Duration.seconds(3)
+  /// The same for who comes to it because of a fall, as long as the first queue takes to drain: where the path then turns out
+  /// to carry stills alone, what was sent meanwhile stands before them.
+  static let fallPatience = Duration.milliseconds(1500)
   /// The same for stills, which come only every few seconds.
   static let stillsPatience = Duration.seconds(5)
   /// How long a rendition is avoided that could not be repaired for one viewer.
@@ -304,10 +309,13 @@ struct RenditionAllocator {
     defer { known[viewer.id] = state }
     guard viewer.isMeasured, viewer.budget < needed else {
       state.scarceSince = nil
+      state.isFalling = false
       return false
     }
+    if viewer.step > .low { state.isFalling = true }
     return state.isScarceBriefly(
-      viewer.estimateKbps, needed: needed + viewer.soundKbps, patience: Self.scarcePatience, now: now)
+      viewer.estimateKbps, needed: needed + viewer.soundKbps,
+      patience: state.isFalling ? Self.fallPatience : Self.scarcePatience, now: now)
   }
 
   /// Whether there has been enough for a step for long enough.
@@ -379,6 +387,7 @@ struct RenditionAllocator {
     state.roomForStillAt = nil
     state.repairs = []
     state.baseLayerUntil = nil
+    if step != .low { state.isFalling = false }
     state.step = step
   }
 }
