@@ -97,7 +97,7 @@ class Bench:
 
     def _chromium(self, cable: NetworkCable, sender: Server, seconds: float) -> "Viewer":
         command = [sys.executable, str(HERE / "network_viewer.py"), "--url", sender.url, "--duration", str(seconds + 2)]
-        if not self.options.messages:
+        if not (self.options.messages and isinstance(sender, Child)):
             command.append("--no-data-channel")
         return ChromiumViewer([*cable.prefix(1), *command] + (["--token", sender.token] if sender.token else []))
 
@@ -229,7 +229,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, help="how many; the worst one counts (3; quick: 1)")
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--at-once", type=int, default=1, help="how many peers at a time, each with a network of its own (1)")
-    parser.add_argument("--messages", action="store_true", help="Chromium opens Cradle's control channel, as Cradle's own page does")
+    parser.add_argument("--messages", action="store_true", help="Chromium opens the control channel of Cradle's child, as Cradle's own page does")
     parser.add_argument("--quick", action="store_true", help="short runs, one seed: to see that all of it works")
     parser.add_argument("--json", metavar="FILE", help="write everything that was measured, with each second")
     parser.add_argument("--write", metavar="FILE", help="renew these rows of the table in this Markdown file")
