@@ -63,9 +63,6 @@ public struct Alarm: Sendable {
       self.captured = captured
       self.fault = fault
     }
-
-    /// Pictures come seldom or not at all, and the person knows.
-    var isSparse: Bool { picture == .stills || picture == PictureRendition.none }
   }
 
   public enum Phase: Hashable, Sendable {
@@ -105,6 +102,9 @@ public struct Alarm: Sendable {
     /// Between two stills at most, of a child that says that it sends no more: one is due every five seconds, and later where
     /// the path leaves too little for it.
     public var stillInterval: Duration = .seconds(10)
+    /// The smallest moving picture, which a path that became narrow is left with, may be late by this: the queue before it
+    /// drains first, and a lost key frame is sent again behind it.
+    public var lowDelay: Duration = .milliseconds(2500)
     /// The test ends by itself.
     public var test: Duration = .seconds(30)
     /// False: only a notice.
@@ -167,6 +167,8 @@ public struct Alarm: Sendable {
   private var stoppedAt: Instant?
   private var began: Instant?
   private var last = Arrivals()
+  /// Until when the child had said that no picture, or no other one, was due.
+  private var excused: (picture: Instant?, change: Instant?)
   /// When data came again after the last interruption.
   private var resumedAt: Instant?
   private var digest: UInt64?
@@ -198,9 +200,9 @@ public struct Alarm: Sendable {
       last.sound = now
     case .heartbeat(let video, let audio):
       arrived(now)
-      // A picture that comes more often than before is waited for from now on.
-      if let before = self.video?.track, before.isSparse, before.picture != video?.picture {
-        (last.picture, last.change) = (now, now)
+      if self.video?.track.picture != video?.picture {
+        excuse(&excused.picture, last.picture, now)
+        excuse(&excused.change, last.change, now)
       }
       Self.beat(&self.video, video, now)
       Self.beat(&self.audio, audio, now)
@@ -284,6 +286,7 @@ public struct Alarm: Sendable {
     func later(_ instant: Instant?) -> Instant? { instant.map { min(now, $0 + time) } }
     last = Arrivals(
       any: later(last.any), picture: later(last.picture), sound: later(last.sound), change: later(last.change))
+    excused = (later(excused.picture), later(excused.change))
     func shift(_ track: inout TrackState?) {
       guard let before = track else { return }
       track?.progress = min(now, before.progress + time)
@@ -385,28 +388,47 @@ public struct Alarm: Sendable {
     case .off, nil: break
     }
     if isAudioOnly { return }
-    // The person is told of what a weak connection leaves; it does not ring as well.
-    func awaited(_ since: Instant?) -> Instant? {
-      guard let track = video?.track, track.isSparse else { return since }
-      return track.picture == .stills ? since.map { min(now, $0 + limits.stillInterval) } : nil
-    }
     switch video?.track.state {
     case .missing:
       let kind = video?.track.fault == .frozen ? Kind.frozenPicture : .camera
       found[kind] = video.map { Condition(since: $0.since, from: $0.since) }
     case .opening: found[.camera] = video.flatMap { Self.condition($0.since, after: limits.opening, now) }
-    case .running: found[.frozenPicture] = standing(earlier(stop(of: video), awaited(last.picture)))
+    case .running: found[.frozenPicture] = standing(earlier(stop(of: video), due(last.picture, excused.picture, now)))
     case nil where !hasBeat && hasHadPicture: found[.frozenPicture] = standing(last.picture)
     case .off, nil: break
     }
     if found[.frozenPicture] == nil, digest != nil, video.map({ $0.track.state == .running }) ?? !hasBeat {
-      found[.frozenPicture] = awaited(last.change).flatMap { Self.condition($0, after: limits.same, now) }
+      let since = due(last.change, excused.change, now)
+      found[.frozenPicture] = since.flatMap { Self.condition($0, after: limits.same, now) }
     }
   }
 
   /// Since when the device stands still, as heartbeats tell.
   private func stop(of track: TrackState?) -> Instant? {
     track.flatMap { $0.hasStood(for: limits.gap) ? $0.progress : nil }
+  }
+
+  /// Since when a picture is missing, where one came at `last`; nil where none is due. The person is told of what a weak
+  /// connection leaves, and it does not ring as well.
+  private func due(_ last: Instant?, _ excused: Instant?, _ now: Instant) -> Instant? {
+    guard let last, let delay else { return nil }
+    return max(min(now, last + delay), excused ?? last)
+  }
+
+  /// What the child says of the picture is about to change.
+  private func excuse(_ excused: inout Instant?, _ last: Instant?, _ now: Instant) {
+    guard let last else { return }
+    excused = max(delay.map { min(now, last + $0) } ?? now, excused ?? last)
+  }
+
+  /// How late a picture may be, as the child tells; nil where none comes.
+  private var delay: Duration? {
+    switch video?.track.picture {
+    case .none?: nil
+    case .stills: limits.stillInterval
+    case .low: limits.lowDelay
+    case .middle, .high, nil: .zero
+    }
   }
 
   private func earlier(_ one: Instant?, _ other: Instant?) -> Instant? {

@@ -13,6 +13,11 @@ export const defaultLimits = Object.freeze({
    * the path leaves too little for it.
    */
   stillInterval: 10,
+  /**
+   * The smallest moving picture, which a path that became narrow is left with, may be late by this: the queue before it
+   * drains first, and a lost key frame is sent again behind it.
+   */
+  lowDelay: 2.5,
   /** False: the kind is only a notice. */
   picture: true,
   microphone: true,
@@ -33,9 +38,6 @@ const [firstLoudness, louder, louderEvery] = [0.3, 0.1, 10];
 
 /** The gravest first. */
 const order = ["revoked", "link", "microphone", "digital-silence", "camera", "frozen-picture", "own-sound", "test", "child-stopped"];
-
-/** Pictures come seldom or not at all, and the person knows. */
-const sparse = new Set(["stills", "none"]);
 
 const finalRefusals = new Set(["not-paired", "expired", "token"]);
 /** What keeps this page from being heard without anybody's wish. */
@@ -60,6 +62,8 @@ export class Alarm {
   #began = null;
   /** When any data, a picture or a sound came last; null: never. */
   #last = { any: null, picture: null, sound: null, change: null };
+  /** Until when the child had said that no picture, or no other one, was due. */
+  #excused = { picture: -Infinity, change: -Infinity };
   /** When data came again after the last interruption. */
   #resumed = null;
   #digest = null;
@@ -92,9 +96,10 @@ export class Alarm {
         break;
       case "heartbeat":
         this.#arrived(now);
-        // A picture that comes more often than before is waited for from now on.
-        if (sparse.has(this.#tracks.video?.rendition) && this.#tracks.video.rendition !== data?.video?.picture?.rendition) {
-          this.#last.picture = this.#last.change = now;
+        if (this.#tracks.video?.rendition !== data?.video?.picture?.rendition) {
+          for (const name of ["picture", "change"]) {
+            this.#excused[name] = Math.max(this.#excused[name], Math.min(now, this.#last[name] + this.#delay));
+          }
         }
         this.#beat("video", data?.video, now);
         this.#beat("audio", data?.audio, now);
@@ -218,6 +223,7 @@ export class Alarm {
   #shift(seconds, now) {
     const later = (time) => (time === null ? null : Math.min(now, time + seconds));
     for (const name of Object.keys(this.#last)) this.#last[name] = later(this.#last[name]);
+    for (const name of Object.keys(this.#excused)) this.#excused[name] = later(this.#excused[name]);
     for (const track of Object.values(this.#tracks)) Object.assign(track, { at: later(track.at), told: later(track.told) });
     this.#began = later(this.#began);
     this.#resumed = later(this.#resumed);
@@ -262,7 +268,7 @@ export class Alarm {
   }
 
   #findDevices(found, add, at) {
-    const { gap, opening, same, stillInterval } = this.#limits;
+    const { gap, opening, same } = this.#limits;
     const { audio, video } = this.#tracks;
     // Other data came meanwhile: where all ends at once, the link is lost.
     const stands = (kind, since) => {
@@ -282,13 +288,30 @@ export class Alarm {
     if (video?.state === "missing") at(video.fault === "frozen" ? "frozen-picture" : "camera", video.since);
     else if (video?.state === "opening") add("camera", video.since, opening);
     else if (video?.state === "running" || !hasBeat) {
-      // The person is told of what a weak connection leaves; it does not ring as well.
-      const awaited = (since) => {
-        if (!sparse.has(video?.rendition)) return since;
-        return video.rendition === "stills" ? since + stillInterval : Infinity;
-      };
-      stands("frozen-picture", Math.min(stopped(video), awaited(this.#last.picture)));
-      if (!found.has("frozen-picture") && this.#digest !== null) add("frozen-picture", awaited(this.#last.change), same);
+      stands("frozen-picture", Math.min(stopped(video), this.#due("picture")));
+      if (!found.has("frozen-picture") && this.#digest !== null) add("frozen-picture", this.#due("change"), same);
+    }
+  }
+
+  /**
+   * Since when a picture ("picture"), or another one ("change"), is missing. The person is told of what a weak connection
+   * leaves, and it does not ring as well.
+   */
+  #due(name) {
+    return Math.max(this.#last[name] + this.#delay, this.#excused[name]);
+  }
+
+  /** How late a picture may be, as the child tells. */
+  get #delay() {
+    switch (this.#tracks.video?.rendition) {
+      case "none":
+        return Infinity;
+      case "stills":
+        return this.#limits.stillInterval;
+      case "low":
+        return this.#limits.lowDelay;
+      default:
+        return 0;
     }
   }
 }
