@@ -6,62 +6,9 @@ import Wire
 @testable import Child
 @testable import Server
 
-/// One camera's viewers in fake time, looked at ten times a second.
-private struct House {
-  var allocator = RenditionAllocator(settings: .init(range: 150...2500, startKbps: 1500))
-  var viewers: [RenditionAllocator.Viewer] = []
-  var now = Instant.zero + .seconds(100)
-  var size = (width: 1280, height: 720)
-  var allocation = RenditionAllocator.Allocation(assignments: [:], targets: PerRendition { _ in nil })
-  /// How often each viewer's step has changed.
-  var changes: [PeerID: Int] = [:]
-
-  /// Viewers whose connections have been up for long.
-  init(_ estimates: Int...) {
-    for estimate in estimates { add(estimate, since: .zero) }
-    look()
-    changes = [:]
-  }
-
-  mutating func add(_ estimate: Int?, since: Instant? = nil) {
-    let id = PeerID(number: UInt64(viewers.count))
-    viewers.append(.init(id: id, estimateKbps: estimate, soundKbps: 50, since: since ?? now))
-  }
-
-  mutating func look(isRecorded: Bool = false) {
-    let before = allocation
-    allocation = allocator.allocate(viewers, size: size, isRecorded: isRecorded, now: now)
-    for (id, assignment) in allocation.assignments
-    where before.assignments[id].map({ $0.step != assignment.step }) ?? false {
-      changes[id, default: 0] += 1
-    }
-  }
-
-  mutating func run(seconds: Double, each: (inout House) -> Void = { _ in }) {
-    let end = now + .seconds(seconds)
-    while now < end {
-      now = now + .milliseconds(100)
-      each(&self)
-      look()
-    }
-  }
-
-  mutating func repair(
-    _ rendition: Rendition, _ index: Int, isShared: Bool = true
-  ) -> RenditionAllocator.Repair {
-    allocator.repair(rendition, for: viewers[index].id, isShared: isShared, size: size, now: now)
-  }
-
-  func assignment(_ index: Int) -> PictureAssignment? { allocation.assignments[viewers[index].id] }
-  func step(_ index: Int) -> PictureStep? { assignment(index)?.step }
-  var steps: [PictureStep?] { viewers.indices.map(step) }
-  func kbps(_ rendition: Rendition) -> Int? { allocation.targets[rendition]?.kbps }
-  func changes(_ index: Int) -> Int { changes[viewers[index].id] ?? 0 }
-}
-
 @Suite struct RenditionAllocatorTests {
   @Test func whileNobodyIsHereOnlyTheCamerasOwnPictureIsReady() {
-    let house = House()
+    let house = RenditionHouse()
     #expect(house.allocation.targets == PerRendition { $0 == .high ? RenditionTarget(kbps: 1500) : nil })
     var slow = RenditionAllocator(settings: .init(range: 150...800, startKbps: 1500))
     let allocation = slow.allocate([], size: (1280, 720), now: .zero)
@@ -73,145 +20,21 @@ private struct House {
     (300, .middle, 250), (240, .middle, 250), (230, .low, 120), (150, .low, 77), (90, .low, 40),
   ])
   func aViewerAloneGetsTheBestThatItsPathCarries(_ estimate: Int, _ step: PictureStep, _ kbps: Int) throws {
-    let house = House(estimate)
+    let house = RenditionHouse(estimate)
     #expect(house.step(0) == step)
     let rendition = try #require(house.assignment(0)?.rendition)
     #expect(house.kbps(rendition) == kbps)
     #expect(Rendition.allCases.filter { house.kbps($0) != nil } == [rendition], "one encoder runs")
   }
 
-  @Test func belowTheLowestRenditionThereAreStillsAndThenSoundAlone() throws {
-    var stills = House(70)
-    stills.run(seconds: 1.8)
-    #expect(stills.step(0) == .stills && stills.assignment(0)?.rendition == .low)
-    #expect(stills.allocation.targets[.low]?.isStillsOnly == true && stills.kbps(.high) == nil)
-    #expect(stills.kbps(.low) == RenditionAllocator.stillsKbps)
-    let sound = House(25)
-    #expect(sound.step(0) == .soundAlone && sound.assignment(0)?.rendition == nil)
-    #expect(Rendition.allCases.allSatisfy { sound.kbps($0) == nil }, "no encoder runs")
-  }
-
-  /// While the queue of a path that has become narrow drains, the estimate is lower than what the path carries.
-  @Test func whoFallsFarKeepsMovingPicturesForAMoment() {
-    var house = House(2000)
-    house.viewers[0].estimateKbps = 48
-    house.look()
-    #expect(house.step(0) == .low && house.kbps(.low) == 40)
-    var other = house
-    house.run(seconds: 1.4)
-    house.viewers[0].estimateKbps = 110
-    house.run(seconds: 10)
-    #expect(house.step(0) == .low)
-    house.viewers[0].estimateKbps = 80
-    house.run(seconds: 2.5)
-    #expect(house.step(0) == .low, "later it is patient for longer")
-    other.run(seconds: 1.7)
-    #expect(other.step(0) == .stills)
-    // Much too little is none for a moment.
-    house = House(2000)
-    house.viewers[0].estimateKbps = 35
-    house.look()
-    #expect(house.step(0) == .stills && house.assignment(0)?.rendition == nil)
-  }
-
-  @Test func whoComesBackToAWidePathNeedNotWaitOnEachStep() {
-    var house = House(90)
-    house.viewers[0].estimateKbps = 330
-    house.run(seconds: 0.3)
-    house.viewers[0].estimateKbps = 2000
-    house.run(seconds: 0.8)
-    #expect(house.step(0) == .middle)
-    house.run(seconds: 0.5)
-    #expect(house.step(0) == .high)
-  }
-
-  /// Messages leave pictures a little less; what they do not decide is which pictures there are.
-  @Test func messagesTakeTheirShareOfTheRate() {
-    var house = House(150)
-    #expect(house.kbps(.low) == 77)
-    house.viewers[0].messagesKbps = 6
-    house.look()
-    #expect(house.step(0) == .low && house.kbps(.low) == 71)
-    house.viewers[0].estimateKbps = 104
-    house.look()
-    #expect(house.step(0) == .low && house.kbps(.low) == 40)
-  }
-
-  /// A still lowers the estimate until its queue is gone.
-  @Test func stillsGoOnAfterAMomentWithTooLittleForThem() {
-    var house = House(70)
-    house.run(seconds: 1.8)
-    for _ in 0..<4 {
-      house.viewers[0].estimateKbps = 35
-      house.run(seconds: 4)
-      #expect(house.step(0) == .stills && house.assignment(0)?.rendition == nil, "none is sent")
-      #expect(house.allocation.targets[.low]?.isStillsOnly == true, "the encoder is kept")
-      house.viewers[0].estimateKbps = 70
-      house.run(seconds: 1)
-      #expect(house.step(0) == .stills && house.assignment(0)?.rendition == .low)
-    }
-    house.viewers[0].estimateKbps = 35
-    house.run(seconds: 5.2)
-    #expect(house.step(0) == .soundAlone && house.kbps(.low) == nil)
-    // Much too little is none for a moment either.
-    var other = House(70)
-    other.viewers[0].estimateKbps = 25
-    other.look()
-    #expect(other.step(0) == .soundAlone)
-  }
-
-  @Test func noStillPutsMovingPicturesOff() {
-    var house = House(90)
-    house.viewers[0].estimateKbps = 60
-    house.run(seconds: 4)
-    #expect(house.step(0) == .stills && house.assignment(0)?.rendition == .low)
-    house.viewers[0].estimateKbps = 140
-    house.run(seconds: 4.9)
-    #expect(house.step(0) == .stills && house.assignment(0)?.rendition == nil)
-    house.run(seconds: 0.3)
-    #expect(house.step(0) == .low)
-  }
-
-  /// It would ring as a frozen picture.
-  @Test func aStillIsNotHeldBackForARiseThatIsFarAway() {
-    var house = House(90)
-    for _ in 0..<10 { house.add(110, since: .zero) }
-    house.viewers[0].estimateKbps = 60
-    house.run(seconds: 4)
-    #expect(house.step(0) == .stills && house.step(1) == .low)
-    house.viewers[0].estimateKbps = 140
-    var withRoom = 0
-    house.run(seconds: 30) { house in
-      if house.assignment(0)?.rendition != nil { withRoom += 1 }
-    }
-    #expect(house.step(0) == .stills && withRoom > 250)
-  }
-
-  @Test func afterAFallTheFirstStillComesAsSoonAsThereIsRoom() {
-    var house = House(3000)
-    house.viewers[0].estimateKbps = 35
-    house.run(seconds: 1.5)
-    #expect(house.step(0) == .stills && house.assignment(0)?.rendition == nil && house.kbps(.low) == nil)
-    house.viewers[0].estimateKbps = 60
-    house.look()
-    #expect(house.assignment(0)?.rendition == .low && house.allocation.targets[.low]?.isStillsOnly == true)
-  }
-
-  @Test func whoHearsNoSoundHasItsRateForThePicture() {
-    var house = House(70)
-    house.viewers[0].soundKbps = 0
-    house.run(seconds: 6)
-    #expect(house.step(0) == .low)
-  }
-
   @Test func aSmallCameraHasNoRenditionThatIsHardlySmaller() {
-    var house = House()
+    var house = RenditionHouse()
     house.size = (640, 480)
     house.add(240, since: .zero)
     house.add(100, since: .zero)
     house.look()
     #expect(house.steps == [.high, .low] && house.kbps(.high) == 200)
-    var tiny = House()
+    var tiny = RenditionHouse()
     tiny.size = (320, 240)
     tiny.add(70, since: .zero)
     tiny.look()
@@ -219,7 +42,7 @@ private struct House {
   }
 
   @Test func oneWeakViewerAmongFifteenChangesNothingForTheOthers() {
-    var house = House()
+    var house = RenditionHouse()
     for _ in 0..<15 { house.add(5000, since: .zero) }
     house.look()
     let before = house.kbps(.high)
@@ -234,23 +57,23 @@ private struct House {
   }
 
   @Test func aSlowerViewerLowersTheRateByATwentiethAtMostOrGetsTheBaseLayer() {
-    let near = House(2000, 1950)
+    let near = RenditionHouse(2000, 1950)
     #expect(near.steps == [.high, .high] && near.kbps(.high) == 1607)
     #expect(near.assignment(1)?.takesAllLayers == true)
-    let slower = House(2000, 1600)
+    let slower = RenditionHouse(2000, 1600)
     #expect(slower.steps == [.high, .high] && slower.kbps(.high) == 1567)
     #expect(slower.assignment(1)?.takesAllLayers == false && slower.assignment(0)?.takesAllLayers == true)
-    #expect(House(2000, 1400).steps == [.high, .middle], "not even the base layer fits")
+    #expect(RenditionHouse(2000, 1400).steps == [.high, .middle], "not even the base layer fits")
   }
 
   @Test func aWeakViewerDoesNotLowerTheMiddleRenditionEither() {
-    let house = House(3000, 550, 310)
+    let house = RenditionHouse(3000, 550, 310)
     #expect(house.steps == [.high, .middle, .low])
     #expect(house.kbps(.middle) == 417 && house.kbps(.low) == 120)
   }
 
   @Test func itGoesDownAtOnceAndUpAfterFiveSecondsWithASurplus() {
-    var house = House(3000)
+    var house = RenditionHouse(3000)
     house.viewers[0].estimateKbps = 400
     house.look()
     #expect(house.step(0) == .middle)
@@ -266,7 +89,7 @@ private struct House {
   }
 
   @Test func fromTheBottomItComesBackToTheTopInOneStepAndSoonerWhereThereIsPlenty() {
-    var house = House(25)
+    var house = RenditionHouse(25)
     house.viewers[0].estimateKbps = 3000
     house.run(seconds: 0.9)
     #expect(house.step(0) == .soundAlone)
@@ -276,7 +99,7 @@ private struct House {
 
   @Test(arguments: [(1, 3.9, 0.3), (5, 19.9, 0.3), (15, 59.9, 0.3), (31, 59.9, 0.3)])
   func theMoreOthersWatchAPictureTheLongerAViewerWaitsToJoinThem(others: Int, waits: Double, then: Double) {
-    var house = House(6000)
+    var house = RenditionHouse(6000)
     for _ in 0..<others { house.add(6000, since: .zero) }
     house.look()
     house.viewers[0].estimateKbps = 400
@@ -289,7 +112,7 @@ private struct House {
   }
 
   @Test func itSaysWhenARiseIsDueSoThatNobodyWaitsForTheNextEstimate() throws {
-    var house = House(50)
+    var house = RenditionHouse(50)
     #expect(house.allocator.nextRise == nil)
     house.viewers[0].estimateKbps = 2000
     house.look()
@@ -300,28 +123,8 @@ private struct House {
     #expect(house.allocator.nextRise == nil)
   }
 
-  @Test func aQueueThatDrainsDoesNotCostTheSmallestPicture() {
-    var house = House(100)
-    #expect(house.step(0) == .low)
-    for _ in 0..<10 {
-      house.viewers[0].estimateKbps = 50
-      house.run(seconds: 2.8)
-      house.viewers[0].estimateKbps = 100
-      house.run(seconds: 1)
-    }
-    #expect(house.step(0) == .low && house.changes(0) == 0)
-    house.viewers[0].estimateKbps = 50
-    house.run(seconds: 3.2)
-    #expect(house.step(0) == .stills)
-    // Much too little is none for a moment either.
-    var other = House(100)
-    other.viewers[0].estimateKbps = 30
-    other.look()
-    #expect(other.step(0) == .stills)
-  }
-
   @Test func whoLosesAPictureForGoodGoesOnWithASmallerOneForAWhile() {
-    var house = House(3000, 3000)
+    var house = RenditionHouse(3000, 3000)
     #expect(house.steps == [.high, .high])
     let repair = house.repair(.high, 1)
     #expect(repair == .smallerRendition)
@@ -341,7 +144,7 @@ private struct House {
   }
 
   @Test func belowTheSmallestRenditionThereIsNothingToGoTo() {
-    var house = House(100, 100)
+    var house = RenditionHouse(100, 100)
     let repair = house.repair(.low, 0)
     #expect(repair == .keyFrame)
     house.size = (320, 240)
@@ -350,7 +153,7 @@ private struct House {
   }
 
   @Test func anEstimateThatFallsALittleDoesNotChangeTheFrameRate() throws {
-    var house = House(310)
+    var house = RenditionHouse(310)
     #expect(try house.step(0) == .middle && #require(house.assignment(0)).takesAllLayers == false)
     for (estimate, takesAll) in [(400, true), (305, true), (295, false), (310, false), (400, true), (310, true)] {
       house.viewers[0].estimateKbps = estimate
@@ -361,7 +164,7 @@ private struct House {
 
   /// Key frames are what such a path loses most easily.
   @Test func aViewerByItselfThatNeedsKeyFramesAgainAndAgainDoesWithoutTheUpperLayerAndThenGoesDown() throws {
-    var house = House(3000)
+    var house = RenditionHouse(3000)
     // Now and then is not again and again.
     for _ in 0..<6 {
       let repair = house.repair(.high, 0, isShared: false)
@@ -389,7 +192,7 @@ private struct House {
 
   /// What was lost on a path that was narrow says nothing about the picture that it carries now.
   @Test func anotherRenditionBeginsWithAllLayers() {
-    var house = House(400)
+    var house = RenditionHouse(400)
     #expect(house.step(0) == .middle)
     for _ in 0..<3 { _ = house.repair(.middle, 0, isShared: false) }
     house.look()
@@ -400,7 +203,7 @@ private struct House {
   }
 
   @Test func aTryThatFailedDelaysOnlyTheNextOneOfItsKind() {
-    var house = House(60)
+    var house = RenditionHouse(60)
     for _ in 0..<4 {
       house.viewers[0].estimateKbps = 140
       house.run(seconds: 62)
@@ -416,7 +219,7 @@ private struct House {
 
   @Test(arguments: [(1000, 4.0), (2000, 0.9)])
   func anInterruptionBeginsTheWaitAnew(estimate: Int, seconds: Double) {
-    var house = House(400)
+    var house = RenditionHouse(400)
     for _ in 0..<10 {
       house.viewers[0].estimateKbps = estimate
       house.run(seconds: seconds)
@@ -427,7 +230,7 @@ private struct House {
   }
 
   @Test func anEstimateThatFlapsEachTenSecondsChangesThePictureLessAndLess() {
-    var house = House(1000)
+    var house = RenditionHouse(1000)
     house.run(seconds: 600) { house in
       let isWeak = Int((house.now - .zero).inSeconds) % 20 >= 10
       house.viewers[0].estimateKbps = isWeak ? 400 : 1000
@@ -441,7 +244,7 @@ private struct House {
   }
 
   @Test func aRiseThatLastsMakesTheNextOneQuickAgain() {
-    var house = House(1000)
+    var house = RenditionHouse(1000)
     for _ in 0..<3 {
       house.viewers[0].estimateKbps = 400
       house.run(seconds: 1)
@@ -457,7 +260,7 @@ private struct House {
   }
 
   @Test func aNewViewerIsNeitherLoweredNorLowersOthersBeforeItIsMeasured() {
-    var house = House(5000, 5000)
+    var house = RenditionHouse(5000, 5000)
     house.add(nil)
     house.look()
     #expect(house.step(2) == .high && house.assignment(2)?.takesAllLayers == true && house.kbps(.high) == 2500)
@@ -469,7 +272,7 @@ private struct House {
   }
 
   @Test func aNewViewerWhosePathIsWeakIsFoundOutAtOnce() {
-    var house = House(5000, 5000)
+    var house = RenditionHouse(5000, 5000)
     house.add(1500)
     house.run(seconds: 1)
     house.viewers[2].estimateKbps = 700
@@ -478,7 +281,7 @@ private struct House {
   }
 
   @Test func estimatesOfSeveralRiseTogetherSoThatNobodyIsLeftBehind() {
-    var house = House(1500, 1500)
+    var house = RenditionHouse(1500, 1500)
     let first = house.kbps(.high) ?? 0
     // The second rises half as fast: both are the air of one home.
     house.run(seconds: 8) { house in
@@ -492,7 +295,7 @@ private struct House {
   }
 
   @Test func anEncoderEndsWhenItsLastViewerLeavesOrIsBetterOff() {
-    var house = House(3000, 400, 120)
+    var house = RenditionHouse(3000, 400, 120)
     #expect(house.steps == [.high, .middle, .low])
     house.viewers[1].estimateKbps = 5000
     house.run(seconds: 6)
@@ -506,21 +309,21 @@ private struct House {
   }
 
   @Test func whenAllAreWeakTheCamerasOwnPictureIsEncodedOnlyForARecording() {
-    var house = House(300, 300, 300)
+    var house = RenditionHouse(300, 300, 300)
     #expect(house.steps == [.middle, .middle, .middle] && house.kbps(.high) == nil && house.kbps(.middle) == 250)
     house.look(isRecorded: true)
     #expect(house.kbps(.high) == 1500 && house.kbps(.middle) == 250)
   }
 
   @Test func theRangeOfTheConfigurationIsThatOfTheHighRendition() {
-    var house = House()
+    var house = RenditionHouse()
     house.allocator = RenditionAllocator(settings: .init(range: 1000...1200, startKbps: 1200))
     house.add(900, since: .zero)
     house.add(3000, since: .zero)
     house.look()
     #expect(house.steps == [.middle, .high] && house.kbps(.high) == 1200)
     // A household that allows so little wants the whole picture with it.
-    var modest = House()
+    var modest = RenditionHouse()
     modest.allocator = RenditionAllocator(settings: .init(range: 100...300, startKbps: 300))
     modest.add(400, since: .zero)
     modest.look()
@@ -528,7 +331,7 @@ private struct House {
   }
 
   @Test func viewersThatComeAndGoLeaveNothingBehind() throws {
-    var house = House()
+    var house = RenditionHouse()
     for number in 0..<1000 {
       house.viewers = [
         .init(id: PeerID(number: UInt64(number)), estimateKbps: 400, soundKbps: 50, since: .zero)
