@@ -1,8 +1,9 @@
 import RTP
-import RTPSending
 import TestSupport
 import Testing
 import Wire
+
+@testable import RTPSending
 
 /// A path that becomes narrow, and wide again.
 @Suite struct NarrowingTests {
@@ -36,6 +37,18 @@ import Wire
       #expect(Self.delay(&call, for: .seconds(1)) < 300)
     }
     #expect((250..<550).contains(call.targetKbps), "\(call.targetKbps)")
+  }
+
+  /// A drained queue has shown what the path carries; then the small picture needs half of it, and a burst is late.
+  @Test(arguments: [(250, false, 425), (400, false, 340), (250, true, 212)])
+  func whatIsKnownOfThePathIsKeptWhileLittleIsSent(arrivingKbps: Int, hasQueue: Bool, estimateKbps: Int) {
+    var rate = DelayBasedRate(bitsPerSecond: 3_000_000)
+    rate.lower(to: 250_000)
+    rate.settle(below: 500_000, share: 0.85)
+    rate.update(
+      usage: .overuse, acknowledged: Double(arrivingKbps) * 1000, roundTripTime: .milliseconds(40), maximum: 3_000_000,
+      isProbed: true, hasQueue: hasQueue, now: .zero)
+    #expect(Int(rate.bitsPerSecond / 1000) == estimateKbps)
   }
 
   /// What the full queue has lost of larger pictures would come before the smaller one, and be a second late.

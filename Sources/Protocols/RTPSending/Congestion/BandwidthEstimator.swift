@@ -149,9 +149,10 @@ struct BandwidthEstimator: Sendable {
       arriving.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
       sawOveruse = sawOveruse || trend.usage == .overuse
     }
+    // On a narrow path a burst is a queue, for a moment.
     delayBased.update(
       usage: sawOveruse ? .overuse : trend.usage, acknowledged: arriving.bitsPerSecond, roundTripTime: roundTripTime,
-      maximum: maximum, isProbed: probing.succeededCount > 0, now: now)
+      maximum: maximum, isProbed: probing.succeededCount > 0, hasQueue: isNarrow || !isEmpty, now: now)
     if sawOveruse { congestedUntil = now + Self.congestionMemory }
     drainQueue(now: now)
     let hasQueue = sawOveruse || !isEmpty

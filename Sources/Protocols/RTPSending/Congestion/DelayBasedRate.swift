@@ -13,6 +13,8 @@ struct DelayBasedRate: Sendable {
 
   /// Fraction of the acknowledged rate kept on overuse, so that the queue drains. Section 5.5, beta.
   private static let decreaseFactor = 0.85
+  /// Who sends less than this share of the estimate does not use it.
+  private static let unusedShare = 0.85
   /// Per second, while the link capacity is unknown. The draft has 1.08 and leaves the rest to probes, which a peer without
   /// RTX does not get.
   private static let increaseFactor = 1.25
@@ -26,18 +28,25 @@ struct DelayBasedRate: Sendable {
   /// - Parameters:
   ///   - acknowledged: bits per second that arrive; nil while that is not known.
   ///   - isProbed: probes have worked before.
+  ///   - hasQueue: packets wait on the path, not only those of a burst.
   mutating func update(
-    usage: BandwidthUsage, acknowledged: Double?, roundTripTime: Duration, maximum: Double, isProbed: Bool, now: Instant
+    usage: BandwidthUsage, acknowledged: Double?, roundTripTime: Duration, maximum: Double, isProbed: Bool,
+    hasQueue: Bool, now: Instant
   ) {
     let elapsed = min(max(0, (now - (updatedAt ?? now)).inSeconds), 1)
     updatedAt = now
     switch usage {
     case .overuse:
       guard let acknowledged else { return }
+      state = .hold
+      // Less was sent than might be: a burst was late, and what arrives does not say how much would.
+      if !hasQueue, let capacity, acknowledged < min(capacity.mean, bitsPerSecond * Self.unusedShare) {
+        bitsPerSecond = min(bitsPerSecond, Self.decreaseFactor * capacity.mean)
+        return
+      }
       if let capacity, capacity.isRefuted(by: acknowledged) { self.capacity = nil }
       bitsPerSecond = min(bitsPerSecond, Self.decreaseFactor * acknowledged)
       capacity = LinkCapacity(adding: acknowledged, to: capacity)
-      state = .hold
     case .underuse:
       state = .hold
     case .normal:
@@ -95,7 +104,8 @@ struct DelayBasedRate: Sendable {
 
 /// Mean and variance of the acknowledged rate at overuse.
 private struct LinkCapacity: Sendable {
-  private var mean: Double
+  /// Bits per second.
+  private(set) var mean: Double
   /// Variance divided by the mean.
   private var variance: Double
 
