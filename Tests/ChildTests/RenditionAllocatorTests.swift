@@ -229,6 +229,18 @@ import Wire
     #expect(house.step(0) == .middle && house.changes(0) == 0)
   }
 
+  @Test(arguments: [(220, 0.5, PictureStep.middle), (220, 1.2, .low), (190, 0.5, .low)])
+  func aMomentWithALittleLessDoesNotBeginTheWaitAnew(estimate: Int, seconds: Double, step: PictureStep) {
+    var house = RenditionHouse(100)
+    house.viewers[0].estimateKbps = 300
+    house.run(seconds: 4)
+    house.viewers[0].estimateKbps = estimate
+    house.run(seconds: seconds)
+    house.viewers[0].estimateKbps = 300
+    house.run(seconds: 1.2)
+    #expect(house.step(0) == step)
+  }
+
   @Test func anEstimateThatFlapsEachTenSecondsChangesThePictureLessAndLess() {
     var house = RenditionHouse(1000)
     house.run(seconds: 600) { house in

@@ -50,6 +50,8 @@ struct RenditionAllocator {
     var hasAllLayers = false
     /// Since when there has been enough for each step above.
     var readySince: [PictureStep: Instant] = [:]
+    /// Since when there has been less.
+    var scantSince: [PictureStep: Instant] = [:]
     var raisedAt: Instant?
     /// Where a try has failed.
     var patience: [PictureStep: Duration] = [:]
@@ -103,6 +105,8 @@ struct RenditionAllocator {
   static let surplusPercent = 130
   /// The same for the smallest rendition: its first picture, a key frame, is as much as such a path carries in half a second.
   static let smallestSurplusPercent = 175
+  /// A moment with less than that, but enough, does not begin the wait anew: a late burst lowers an estimate for as long.
+  static let scantPatience = Duration.seconds(1)
   /// Where there is twice as much as that, there is no need to look for long.
   static let amplePatience = Duration.seconds(1)
   /// How long at least for each viewer that watches the rendition already, up to `maximumPatience`: each gets the key frame
@@ -328,10 +332,15 @@ struct RenditionAllocator {
     defer { known[viewer.id] = state }
     let surplus = viewer.estimateKbps * 100 / max(1, needed)
     let wanted = step == .low ? Self.smallestSurplusPercent : Self.surplusPercent
-    guard surplus >= wanted, state.avoided[step].map({ now >= $0 }) ?? true else {
-      state.readySince[step] = nil
+    let isAvoided = isAvoided(step, by: viewer.id, now: now)
+    guard surplus >= wanted, !isAvoided else {
+      let scantSince = state.scantSince[step] ?? now
+      state.scantSince[step] = scantSince
+      let isBrief = surplus >= 100 && now - scantSince < Self.scantPatience
+      if isAvoided || !isBrief { state.readySince[step] = nil }
       return false
     }
+    state.scantSince[step] = nil
     let since = state.readySince[step] ?? now
     state.readySince[step] = since
     let usual = surplus >= 2 * wanted ? Self.amplePatience : Self.patience
@@ -383,6 +392,7 @@ struct RenditionAllocator {
       state.readySince = [:]
       state.nextRise = nil
     }
+    state.scantSince = [:]
     state.scarceSince = nil
     state.roomForStillAt = nil
     state.repairs = []
