@@ -229,6 +229,16 @@ import Wire
     #expect(house.step(0) == .middle && house.changes(0) == 0)
   }
 
+  @Test(arguments: [(210, 0.8, PictureStep.middle), (210, 1.2, .low), (190, 0.1, .low)])
+  func aMomentWithoutTheReserveDoesNotCostTheMiddlePicture(estimate: Int, seconds: Double, step: PictureStep) {
+    var house = RenditionHouse(400)
+    house.look()
+    house.viewers[0].estimateKbps = estimate
+    house.run(seconds: seconds)
+    #expect(house.step(0) == step)
+    #expect(step == .low || house.assignment(0)?.takesAllLayers == false)
+  }
+
   @Test(arguments: [(220, 0.5, PictureStep.middle), (220, 1.2, .low), (190, 0.5, .low)])
   func aMomentWithALittleLessDoesNotBeginTheWaitAnew(estimate: Int, seconds: Double, step: PictureStep) {
     var house = RenditionHouse(100)

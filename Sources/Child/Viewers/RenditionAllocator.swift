@@ -50,7 +50,7 @@ struct RenditionAllocator {
     var hasAllLayers = false
     /// Since when there has been enough for each step above.
     var readySince: [PictureStep: Instant] = [:]
-    /// Since when there has been less.
+    /// Since when there has been less, also for the step itself.
     var scantSince: [PictureStep: Instant] = [:]
     var raisedAt: Instant?
     /// Where a try has failed.
@@ -105,7 +105,8 @@ struct RenditionAllocator {
   static let surplusPercent = 130
   /// The same for the smallest rendition: its first picture, a key frame, is as much as such a path carries in half a second.
   static let smallestSurplusPercent = 175
-  /// A moment with less than that, but enough, does not begin the wait anew: a late burst lowers an estimate for as long.
+  /// A moment with less than that, but enough, does not begin the wait anew, nor does one without the reserve cost the middle
+  /// rendition: a late burst lowers an estimate for as long.
   static let scantPatience = Duration.seconds(1)
   /// Where there is twice as much as that, there is no need to look for long.
   static let amplePatience = Duration.seconds(1)
@@ -239,9 +240,14 @@ struct RenditionAllocator {
     let step = PictureStep(rendition)
     let percent = basePercent(of: rendition)
     let base = { (kbps: Int) in kbps * percent / 100 }
-    // Below the smallest one there is only a still now and then.
-    let spared =
-      rendition != .low ? [] : waiting.filter { isSpared($0, needed: base(range.lowerBound), now: now) }.map(\.id)
+    // Below the smallest one there is only a still now and then, and below the middle one a third of the pictures.
+    let spared = waiting.filter {
+      switch rendition {
+      case .low: isSpared($0, needed: base(range.lowerBound), now: now)
+      case .middle: usesReserve($0, needed: base(range.lowerBound), at: step, now: now)
+      case .high: false
+      }
+    }.map(\.id)
     let fits = { (viewer: Candidate, kbps: Int) in
       !viewer.isMeasured || viewer.budget >= base(kbps) || spared.contains(viewer.id)
     }
@@ -320,6 +326,19 @@ struct RenditionAllocator {
     return state.isScarceBriefly(
       viewer.estimateKbps, needed: needed + viewer.soundKbps,
       patience: state.isFalling ? Self.fallPatience : Self.scarcePatience, now: now)
+  }
+
+  /// Whether the reserve, but no more than that, is lacking for a moment: its base layer fits without.
+  private mutating func usesReserve(_ viewer: Candidate, needed: Int, at step: PictureStep, now: Instant) -> Bool {
+    guard viewer.step == step, viewer.isMeasured, var state = known[viewer.id] else { return false }
+    defer { known[viewer.id] = state }
+    guard viewer.budget < needed, viewer.estimateKbps - viewer.soundKbps >= needed else {
+      state.scantSince[step] = nil
+      return false
+    }
+    let since = state.scantSince[step] ?? now
+    state.scantSince[step] = since
+    return now - since < Self.scantPatience
   }
 
   /// Whether there has been enough for a step for long enough.
