@@ -74,11 +74,12 @@ class Goals(unittest.TestCase):
 
     def test_what_each_further_viewer_costs(self) -> None:
         one = {"viewers": 1, "childCores": 0.2, "encoderCores": 0.1}
-        many = {"viewers": 32, "childCores": 0.231, "leastFramesPerSecond": 29.9}
-        self.assertEqual(network_crowd.costs(one, many), (1.0, []))
+        many = {"viewers": 32, "childCores": 0.231, "encoderCores": 0.1, "leastFramesPerSecond": 29.9}
+        self.assertEqual(network_crowd.costs(one, many), (1.0, 1.0, []))
+        self.assertEqual(network_crowd.costs(one, many | {"childCores": 0.262, "encoderCores": 0.131}), (1.0, 2.0, []))
         self.assertEqual(
             network_crowd.costs(one, many | {"childCores": 0.293, "leastFramesPerSecond": 29.1}),
-            (3.0, ["29.1 frames/s", "3.0 % of the encoding each"]),
+            (3.0, 3.0, ["29.1 frames/s", "3.0 % of the encoding each"]),
         )
 
 
@@ -94,6 +95,16 @@ class Rows(unittest.TestCase):
         self.assertIn("**behind**: pictures (webrtcbin)", row[3])
         self.assertIn("9.00 % made up", row[4])
         self.assertEqual(row[5:7], ["–", "–"])
+
+    def test_a_crowds_row_is_its_worst_run(self) -> None:
+        part = {"leastFramesPerSecond": 30.0, "encodedPerSecond": 30.0, "kbpsEach": 1500, "keyFrames": 0, "childCores": 0.2, "encoderCores": 0.1}
+        run = {"one": part, "alone": part, "addedPercent": 1.4, "withEncoderPercent": 1.2, "short": []}
+        crowd = next(crowd for crowd in network_crowd.CROWDS if crowd.name == "crowd-32")
+        worse = run | {"addedPercent": 2.1, "short": ["2.1 % of the encoding each"]}
+        for results in ([run, worse], [worse, run]):
+            self.assertIn("each costs 2.1 %", network_table.cell(crowd, results))
+            self.assertIn("**short**", network_table.cell(crowd, results))
+        self.assertIn("each costs 1.9 %", network_table.cell(crowd, [run | {"addedPercent": 1.9}, run]))
 
     def test_our_viewer_is_compared_with_chromium_silence_included(self) -> None:
         chromium = replace(GOOD, concealed_percent=0.4, concealed_with_silence_percent=0.6)
