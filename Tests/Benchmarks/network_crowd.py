@@ -112,7 +112,7 @@ def measure(
     if crowd.has_weak:
         found["short"] = compared(found["alone"], found["together"])
     else:
-        found["addedPercent"], found["withEncoderPercent"], found["short"] = costs(found["one"], found["alone"])
+        found["addedPercent"], found["withoutEncoderPercent"], found["short"] = costs(found["one"], found["alone"])
     return found
 
 
@@ -147,18 +147,18 @@ def _observe(many: Watchers, child: Child, count: int, seconds: float) -> dict[s
 
 
 def costs(one: dict[str, Any], many: dict[str, Any]) -> tuple[float, float, list[str]]:
-    """What each further viewer costs the child, in % of encoding for one: all but the encoder's thread, and all; what is short of the goal.
+    """What each further viewer costs the child, in % of encoding for one: in all, and without the encoder's thread; what is short of the goal.
 
-    Each picture is encoded once, however many watch; what that costs differs between two minutes by more than a few viewers do.
+    The goal is for all. Each picture is encoded once, however many watch, but what that costs differs from minute to minute.
     """
 
     def each(cores: Callable[[dict[str, Any]], float]) -> float:
         return round(100 * (cores(many) - cores(one)) / (many["viewers"] - one["viewers"]) / one["encoderCores"], 2)
 
-    added = each(lambda found: found["childCores"] - found["encoderCores"])
+    added = each(lambda found: found["childCores"])
     short = [f"{many['leastFramesPerSecond']} frames/s"] if many["leastFramesPerSecond"] < 29.5 else []
     short += [f"{added:.1f} % of the encoding each"] if added > 2 else []
-    return added, each(lambda found: found["childCores"]), short
+    return added, each(lambda found: found["childCores"] - found["encoderCores"]), short
 
 
 def compared(alone: dict[str, Any], together: dict[str, Any]) -> list[str]:

@@ -57,7 +57,7 @@ def crowded(result: dict[str, Any]) -> str:
     if "together" not in result:
         return (
             f"one alone {words(result['one'])} ({result['one']['encoderCores']:.2f} for encoding); all {words(result['alone'])}; "
-            f"each costs {result['addedPercent']:.1f} % of the encoding ({result['withEncoderPercent']:.1f} % with what the encoder itself differs by)"
+            f"each costs {result['addedPercent']:.1f} % of the encoding ({result['withoutEncoderPercent']:.1f} % without what the encoder itself differs by)"
         )
     return f"alone {words(result['alone'])}; with the two {words(result['together'])}"
 
@@ -77,8 +77,8 @@ def cell(case: Case | Move | Crowd, results: Sequence[dict[str, Any]]) -> str:
         return moved(slowest) + ("; **short**: " + slowest["short"][0] if slowest["short"] else "; met")
     if isinstance(case, Crowd):
         frames = [result.get("together", result["alone"])["leastFramesPerSecond"] for result in results]
-        last = max(zip(results, frames), key=lambda one: (len(one[0]["short"]), one[0].get("addedPercent", 0), -one[1]))[0]
-        return crowded(last) + ("; **short**: " + ", ".join(last["short"]) if last["short"] else "; met")
+        worst_run = max(zip(results, frames), key=lambda one: (len(one[0]["short"]), one[0].get("addedPercent", 0), -one[1]))[0]
+        return crowded(worst_run) + ("; **short**: " + ", ".join(worst_run["short"]) if worst_run["short"] else "; met")
     seen: list[Seen] = [result["seen"] for result in results]
     pictures = worst([one.pictures_percent for one in seen], min)
     count, longest = max(one.freezes for one in seen), max(one.longest_freeze_ms for one in seen)

@@ -76,7 +76,7 @@ class Goals(unittest.TestCase):
         one = {"viewers": 1, "childCores": 0.2, "encoderCores": 0.1}
         many = {"viewers": 32, "childCores": 0.231, "encoderCores": 0.1, "leastFramesPerSecond": 29.9}
         self.assertEqual(network_crowd.costs(one, many), (1.0, 1.0, []))
-        self.assertEqual(network_crowd.costs(one, many | {"childCores": 0.262, "encoderCores": 0.131}), (1.0, 2.0, []))
+        self.assertEqual(network_crowd.costs(one, many | {"childCores": 0.262, "encoderCores": 0.131}), (2.0, 1.0, []))
         self.assertEqual(
             network_crowd.costs(one, many | {"childCores": 0.293, "leastFramesPerSecond": 29.1}),
             (3.0, 3.0, ["29.1 frames/s", "3.0 % of the encoding each"]),
@@ -98,7 +98,7 @@ class Rows(unittest.TestCase):
 
     def test_a_crowds_row_is_its_worst_run(self) -> None:
         part = {"leastFramesPerSecond": 30.0, "encodedPerSecond": 30.0, "kbpsEach": 1500, "keyFrames": 0, "childCores": 0.2, "encoderCores": 0.1}
-        run = {"one": part, "alone": part, "addedPercent": 1.4, "withEncoderPercent": 1.2, "short": []}
+        run = {"one": part, "alone": part, "addedPercent": 1.4, "withoutEncoderPercent": 1.2, "short": []}
         crowd = next(crowd for crowd in network_crowd.CROWDS if crowd.name == "crowd-32")
         worse = run | {"addedPercent": 2.1, "short": ["2.1 % of the encoding each"]}
         for results in ([run, worse], [worse, run]):
