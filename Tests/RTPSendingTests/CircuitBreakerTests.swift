@@ -202,7 +202,7 @@ import Wire
   /// Loss that our own control takes for the radio's: on a long path even that is more than TCP would send by far.
   @Test(arguments: [20, 400]) func theTargetStaysWithinTheRuleOfCongestion(roundTrip: Int) throws {
     var call = Call(rig: Rig(), link: Bottleneck(bitsPerSecond: 50_000_000))
-    call.link.loss = 0.25
+    call.link.loss = 0.22
     call.cameraKbps = 1400
     call.run(for: .seconds(30)) { call in
       guard let last = call.rig.reports.last, call.now - last.at == .milliseconds(roundTrip + 100),

@@ -61,7 +61,10 @@ struct Call {
   var feedbackLoss = 0.0
   private(set) var latencies: [(at: Instant, milliseconds: Double)] = []
   private(set) var arrivedBytes = 0
-  private var random = SeededGenerator(seed: 99)
+  /// Of each packet of the picture, by its number: when it was sent first, and when a copy of it arrived first.
+  private(set) var pictures: [(sentAt: Instant, arrivedAt: Instant?)] = []
+  private var pictureIndices: [UInt16: Int] = [:]
+  var random = SeededGenerator(seed: 99)
   private var handled = 0
   private var arrivals: [(at: Instant, number: UInt16)] = []
   private var nextNumber: UInt16?
@@ -109,13 +112,37 @@ struct Call {
     for (_, packet, bytes) in rig.packets[handled...] {
       guard let number = packet.extensions(extensionIDs).transportSequenceNumber else { continue }
       if nextNumber == nil { nextNumber = number }
+      let picture = pictureIndex(of: packet)
       guard let arrival = link.transmit(bytes: bytes.count, at: now, random: &random) else { continue }
       arrivals.append((arrival, number))
       latencies.append((now, (arrival - now).inMilliseconds))
       arrivedBytes += bytes.count + 50
+      if let picture, pictures[picture].arrivedAt == nil { pictures[picture].arrivedAt = arrival }
     }
     handled = rig.packets.count
     if step % 50 == 25 { makeFeedback() }
+  }
+
+  /// The packet of the picture that it is, or repeats.
+  private mutating func pictureIndex(of packet: RTPPacket) -> Int? {
+    switch packet.header.ssrc {
+    case videoSSRC:
+      pictureIndices[packet.header.sequenceNumber] = pictures.count
+      pictures.append((now, nil))
+      return pictures.count - 1
+    case rtxSSRC where packet.payload.count >= 2:
+      let number = packet.payload.prefix(2).reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
+      return pictureIndices[number]
+    default:
+      return nil
+    }
+  }
+
+  /// How long each packet of the picture took until it arrived, sent again or not; `limit` for those that have not.
+  func pictureDelays(limit: Duration = .seconds(1)) -> [Double] {
+    pictures.filter { now - $0.sentAt >= limit }.map {
+      $0.arrivedAt.map { [sentAt = $0.sentAt] in ($0 - sentAt).inMilliseconds } ?? limit.inMilliseconds
+    }
   }
 
   private mutating func sendByTarget() {

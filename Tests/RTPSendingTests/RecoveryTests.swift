@@ -58,6 +58,24 @@ import Wire
     #expect(Self.repeated(rig) == [original, original, original])
   }
 
+  @Test func aCopyThatIsLostChangesNothingWhereAnotherHasArrived() {
+    var rig = Rig()
+    var reporter = Reporter()
+    rig.sendVideo(at: .milliseconds(0), isKeyFrame: true)
+    rig.drain(at: .milliseconds(0))
+    reporter.report(&rig, lost: [2], at: .milliseconds(50))
+    reporter.report(&rig, lost: [0], at: .milliseconds(60))
+    rig.run(until: .milliseconds(80))
+    #expect(Self.repeated(rig).count == 3)
+    // The second time it has arrived, the third time it has not.
+    reporter.report(&rig, lost: [1], at: .milliseconds(120))
+    rig.run(until: .milliseconds(150))
+    #expect(Self.repeated(rig).count == 3)
+    // But who asks for it has not got it, whatever feedback says.
+    rig.nack([rig.video[2].header.sequenceNumber], at: .milliseconds(200))
+    #expect(Self.repeated(rig).count == 4)
+  }
+
   @Test func aRequestForWhatIsOnItsWayChangesNothing() {
     var rig = Rig()
     var reporter = Reporter()

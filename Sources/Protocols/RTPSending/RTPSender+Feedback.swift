@@ -18,6 +18,7 @@ extension RTPSender {
         handle(nack: nack, lookups: &lookups, now: now)
       case .transportFeedback(let feedback):
         guard streams.contains(where: \.configuration.supportsTransportCC) else { break }
+        feedbackPace.note(count: feedback.feedbackCount, now: now)
         handle(estimator.handle(feedback, now: now), lookups: &lookups, now: now)
       case .receiverEstimatedMaximumBitrate(let estimate):
         let concernsUs = streams.contains { stream in
@@ -85,6 +86,7 @@ extension RTPSender {
         lookups -= 1
         let number = item.sequenceNumber &+ UInt16(mask.trailingZeroBitCount)
         mask &= mask - 1
+        streams[index].cache.note(number, hasArrived: false)
         guard retransmit(number, stream: index, notSentSince: now - spacing, now: now) else { return }
       }
     }

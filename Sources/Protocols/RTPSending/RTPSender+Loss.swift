@@ -9,6 +9,8 @@ extension RTPSender {
   /// retransmission is needed, it often comes too late.
   private static let doubledAbove = 0.08
   private static let tripledAbove = 0.15
+  /// What was sent again so often has arrived, most probably, unless it is known to be lost.
+  private static let enoughCopies = 3
   /// Between two copies: longer than most bursts of loss.
   private static let copyInterval = Duration.milliseconds(10)
   /// From sending a packet to knowing that it is lost, on top of the round-trip time.
@@ -47,6 +49,10 @@ extension RTPSender {
     for stream in streams.indices where result.acknowledgedStreams & (1 << UInt64(stream)) != 0 {
       noteMediaArrived(stream: stream, now: now)
     }
+    for packet in result.acknowledged {
+      guard let media = packet.media, streams.indices.contains(media.stream) else { continue }
+      streams[media.stream].cache.note(media.sequenceNumber, hasArrived: true)
+    }
     if result.unreported > Self.longestSilence { startAnew(now: now) }
     guard reordering.isRare else { return }
     for packet in result.lostPackets {
@@ -58,15 +64,44 @@ extension RTPSender {
         return
       }
     }
-    guard furtherCopies(isRepeated: false, now: now) > 0 else { return }
-    // Where much is lost, the feedback and the NACKs of many a packet are lost as well, one after the other: nobody waits
-    // until one comes through.
-    for packet in result.unreportedPackets {
+    let left = unrepaired.filter { now - $0.sentAt < Self.longestRepair }
+    unrepaired = []
+    repairUnreported(left + result.unreportedPackets, lookups: &lookups, now: now)
+    silenceRepairDue = recentLoss.isLossy(above: Self.doubledAbove) ? feedbackPace.lateAt : nil
+  }
+
+  /// Where much is lost, the feedback and the NACKs of many a packet are lost as well, one after the other: nobody waits
+  /// until one comes through. A full queue loses no feedback, so this is done on a congested path as well.
+  private mutating func repairUnreported(_ packets: [LostPacket], lookups: inout Int, now: Instant) {
+    guard recentLoss.isLossy(above: Self.doubledAbove) else {
+      // The next feedback may show that it is.
+      unrepaired = packets
+      return
+    }
+    for packet in packets {
       guard lookups > 0 else { return }
       lookups -= 1
       guard let media = repairable(packet), !isMadeGood(packet, stream: media.stream) else { continue }
-      _ = queue(media, notSentSince: packet.sentAt, isGuess: true, now: now)
+      let again = streams[media.stream].cache.retransmissions(of: media.sequenceNumber)
+      let reason = again < Self.enoughCopies ? RetransmissionReason.unreported : .copy
+      if queue(media, notSentSince: packet.sentAt, reason: reason, now: now) == .noBudget { unrepaired.append(packet) }
     }
+  }
+
+  /// Where much is lost, two feedbacks in a row are missing twice in three seconds. What they would have reported is sent
+  /// again before the third could say so. Where nothing comes for longer, the path is dead rather than lossy.
+  mutating func repairInSilence(now: Instant) {
+    guard let due = silenceRepairDue, now >= due else { return }
+    silenceRepairDue = nil
+    guard let heard = feedbackPace.heardAt, now - heard < Self.longestSilence, !estimator.isCongested(at: now) else {
+      return
+    }
+    let interval = feedbackPace.interval ?? Self.unmeasuredRoundTripTime
+    let usual = interval + (leastRoundTripTime ?? Self.unmeasuredRoundTripTime) + (estimator.standingQueue ?? .zero)
+    let overdue = estimator.unansweredPackets(sentBefore: now - usual)
+    var lookups = overdue.count
+    repairUnreported(overdue, lookups: &lookups, now: now)
+    silenceRepairDue = now + interval
   }
 
   /// A key frame was requested for it.
@@ -104,7 +139,7 @@ extension RTPSender {
   /// when there is no budget left.
   mutating func retransmit(_ number: UInt16, stream: Int, notSentSince: Instant, now: Instant) -> Bool {
     let media = MediaReference(stream: stream, sequenceNumber: number)
-    switch queue(media, notSentSince: notSentSince, isGuess: false, now: now) {
+    switch queue(media, notSentSince: notSentSince, reason: .missing, now: now) {
     case .noBudget: return false
     case .notNeeded: return true
     case .queued: break
@@ -120,14 +155,15 @@ extension RTPSender {
 
   private enum Queued { case queued, notNeeded, noBudget }
 
-  /// - Parameter isGuess: nobody may need it; it leaves half of the budget for packets that are known to be missing.
-  private mutating func queue(_ media: MediaReference, notSentSince: Instant, isGuess: Bool, now: Instant) -> Queued {
+  private mutating func queue(
+    _ media: MediaReference, notSentSince: Instant, reason: RetransmissionReason, now: Instant
+  ) -> Queued {
     guard
       let bytes = streams[media.stream].cache.retransmittableByteCount(
         media.sequenceNumber, now: now, maximumAge: configuration.retransmissionCacheAge, notSentSince: notSentSince,
         maximumCount: configuration.maximumRetransmissionsPerPacket)
     else { return .notNeeded }
-    guard retransmissionBudget.take(bytes + Self.headerEstimate, targetKbps: targetKbps, keepingHalf: isGuess, now: now)
+    guard retransmissionBudget.take(bytes + Self.headerEstimate, for: reason, targetKbps: targetKbps, now: now)
     else { return .noBudget }
     streams[media.stream].cache.markQueued(media.sequenceNumber)
     retransmissionQueue.append((media.stream, media.sequenceNumber))
@@ -146,7 +182,7 @@ extension RTPSender {
   mutating func queueFurtherCopies(now: Instant) {
     while let copy = copies.first, copy.due <= now {
       _ = copies.popFirst()
-      guard queue(copy.media, notSentSince: now, isGuess: true, now: now) == .queued, copy.left > 1 else { continue }
+      guard queue(copy.media, notSentSince: now, reason: .copy, now: now) == .queued, copy.left > 1 else { continue }
       copies.append(FurtherCopy(due: now + Self.copyInterval, media: copy.media, left: copy.left - 1))
     }
   }

@@ -27,6 +27,11 @@ public struct RTPSender: Sendable {
   var playoutDelayForLoss: PlayoutDelay?
   var referenceTimes = ReferenceTimes()
   var reordering = FeedbackReordering()
+  var feedbackPace = FeedbackPace()
+  /// When so much feedback is missing that nobody should wait for more; nil where little is lost.
+  var silenceRepairDue: Instant?
+  /// What no feedback reported, and there was no budget for.
+  var unrepaired: [LostPacket] = []
   var nextStalenessCheck = Instant(nanoseconds: .min)
   /// How long the last key frame was in the queue; zero once what waited behind it has gone, unless the path is narrow.
   var keyFrameTook = Duration.zero
@@ -111,6 +116,8 @@ public struct RTPSender: Sendable {
     queuedVideoBytes = 0
     retransmissionQueue.removeAll()
     copies.removeAll()
+    unrepaired = []
+    silenceRepairDue = nil
   }
 
   /// Queues one frame (video) or packet (audio), already split into RTP payloads.
@@ -233,6 +240,7 @@ public struct RTPSender: Sendable {
     guard !isStopped else { return }
     queueReports(dueBy: now, now: now)
     queueFurtherCopies(now: now)
+    repairInSilence(now: now)
     estimator.handleTimeout(now: now)
     announceTarget()
     requestDueKeyFrames(now: now)
@@ -247,6 +255,7 @@ public struct RTPSender: Sendable {
       next.bringForward(to: streams[index].keyFrameRequestDue)
     }
     next.bringForward(to: copies.first?.due)
+    next.bringForward(to: silenceRepairDue)
     if let padding = estimator.nextPaddingAt, paddingStream != nil { next.bringForward(to: padding) }
     if !audioQueue.isEmpty { next.bringForward(to: Instant(nanoseconds: .min)) }
     if !videoQueue.isEmpty || !retransmissionQueue.isEmpty {

@@ -27,6 +27,8 @@ struct RetransmissionCache: Sendable {
   struct Slot: Sendable {
     var sequenceNumber: UInt16 = 0
     var sentAt = Instant.zero
+    /// As far as feedback says.
+    var hasArrived = false
     var packet: SentPacket?
   }
 
@@ -68,7 +70,7 @@ struct RetransmissionCache: Sendable {
   ) -> Int? {
     guard !slots.isEmpty else { return nil }
     let slot = slots[Int(sequenceNumber) & mask]
-    guard slot.sequenceNumber == sequenceNumber, let packet = slot.packet, !packet.isQueued,
+    guard slot.sequenceNumber == sequenceNumber, !slot.hasArrived, let packet = slot.packet, !packet.isQueued,
       packet.retransmissions < maximumCount, now - slot.sentAt <= maximumAge
     else { return nil }
     if let last = packet.lastRetransmittedAt, last > notSentSince { return nil }
@@ -81,6 +83,13 @@ struct RetransmissionCache: Sendable {
       packet.header.sequenceNumber == sequenceNumber
     else { return 0 }
     return packet.retransmissions
+  }
+
+  /// Feedback says that the packet has arrived, the first time or again, or the viewer says that it misses it all the same.
+  mutating func note(_ sequenceNumber: UInt16, hasArrived: Bool) {
+    guard !slots.isEmpty else { return }
+    let index = Int(sequenceNumber) & mask
+    if slots[index].sequenceNumber == sequenceNumber { slots[index].hasArrived = hasArrived }
   }
 
   /// Marks the packet as waiting in the retransmission queue, so that it is not queued twice.
@@ -104,14 +113,33 @@ struct RetransmissionCache: Sendable {
   }
 }
 
+/// Why something is sent again, the most urgent first.
+enum RetransmissionReason: Sendable {
+  /// It is known to be missing.
+  case missing
+  /// Nobody knows whether it has arrived.
+  case unreported
+  /// It is on its way, but may be lost again.
+  case copy
+
+  /// The share of the budget that it leaves to what is more urgent.
+  fileprivate var reserve: Double {
+    switch self {
+    case .missing: 0
+    case .unreported: 0.1
+    case .copy: 0.7
+    }
+  }
+}
+
 /// Bounds retransmissions, however many are requested: half of the target bitrate, in bursts of at most half a second
 /// of it.
 struct RetransmissionBudget: Sendable {
   private var bytes: Double?
   private var updatedAt = Instant.zero
 
-  /// Takes `count` bytes from the budget; false if it does not suffice, or less than half of its capacity would be left.
-  mutating func take(_ count: Int, targetKbps: Int, keepingHalf: Bool = false, now: Instant) -> Bool {
+  /// Takes `count` bytes from the budget; false if what would be left does not suffice.
+  mutating func take(_ count: Int, for reason: RetransmissionReason, targetKbps: Int, now: Instant) -> Bool {
     let bytesPerSecond = Double(targetKbps) * 125 / 2
     let capacity = max(48_000, Double(targetKbps) * 125 / 2)
     var available = bytes ?? capacity
@@ -119,7 +147,7 @@ struct RetransmissionBudget: Sendable {
     available = min(available, capacity)
     updatedAt = now
     defer { bytes = available }
-    guard available - Double(count) >= (keepingHalf ? capacity / 2 : 0) else { return false }
+    guard available - Double(count) >= capacity * reason.reserve else { return false }
     available -= Double(count)
     return true
   }

@@ -121,6 +121,11 @@ struct BandwidthEstimator: Sendable {
     sending.add(bytes: bytes, arrivedAt: now.nanoseconds)
   }
 
+  /// What was sent before `limit`, and after all that feedback has reported, in the order of sending.
+  func unansweredPackets(sentBefore limit: Instant) -> [LostPacket] {
+    history.unansweredPackets(sentBefore: limit)
+  }
+
   /// Gives back what the feedback says about our packets.
   mutating func handle(_ feedback: RTCPTransportFeedback, now: Instant) -> TransportFeedbackResult {
     let result = history.handle(feedback)

@@ -7,6 +7,8 @@ struct AcknowledgedPacket: Sendable {
   /// On the receiver's clock, whose origin is unknown.
   var arrivedAt: Int64
   var bytes: Int
+  /// Nil for padding.
+  var media: MediaReference?
   /// The burst of `Probing` that it belonged to; 0 for none.
   var burst: UInt8 = 0
 }
@@ -58,12 +60,11 @@ struct TransportHistory: Sendable {
 
     static let padding = UInt8.max
 
-    var lost: LostPacket {
-      let media =
-        stream == Self.padding
-        ? nil : MediaReference(stream: Int(stream), sequenceNumber: mediaSequenceNumber)
-      return LostPacket(media: media, sentAt: sentAt)
+    var media: MediaReference? {
+      stream == Self.padding ? nil : MediaReference(stream: Int(stream), sequenceNumber: mediaSequenceNumber)
     }
+
+    var lost: LostPacket { LostPacket(media: media, sentAt: sentAt) }
   }
 
   private enum State: UInt8, Sendable { case unused, inFlight, lost, arrived }
@@ -113,7 +114,7 @@ struct TransportHistory: Sendable {
         result.acknowledged.append(
           AcknowledgedPacket(
             sentAt: entries[index].sentAt, arrivedAt: arrival, bytes: Int(entries[index].bytes),
-            burst: entries[index].burst))
+            media: entries[index].media, burst: entries[index].burst))
       case .notReceived:
         guard isKnown, entries[index].state == .inFlight else { break }
         entries[index].state = .lost
@@ -132,6 +133,17 @@ struct TransportHistory: Sendable {
       guard let entry = entry(expected &+ offset), entry.state == .inFlight else { return nil }
       return entry.lost
     }
+  }
+
+  /// The work is bounded by `capacity`.
+  func unansweredPackets(sentBefore limit: Instant) -> [LostPacket] {
+    guard !entries.isEmpty, var number = expected else { return [] }
+    var packets: [LostPacket] = []
+    while packets.count < Self.capacity, let entry = entry(number), entry.state == .inFlight, entry.sentAt < limit {
+      packets.append(entry.lost)
+      number &+= 1
+    }
+    return packets
   }
 
   private func entry(_ sequenceNumber: UInt16) -> Entry? {
