@@ -32,8 +32,9 @@ import Wire
     call.run(for: .seconds(61))
     let delays = call.pictureDelays().dropFirst(before)
     #expect(delays.count > 10_000)
+    // That is, one in a thousand after a quarter of a second. One that was lost five times in a row is left to its NACK.
     #expect(delays.count { $0 > 250 } * 1000 < delays.count, "\(delays.count { $0 > 250 })")
-    #expect(delays.count { $0 > 450 } == 0, "\(delays.max() ?? 0)")
+    #expect(delays.count { $0 > 450 } <= 1, "\(delays.count { $0 > 450 })")
     #expect(Self.repeats(call).count < call.pictures.count)
   }
 
@@ -71,14 +72,14 @@ import Wire
   @Test func theBudgetIsKeptForWhatIsKnownToBeMissing() {
     var budget = RetransmissionBudget()
     let now = Instant.milliseconds(1000)
-    func take(_ reason: RetransmissionReason) -> Int {
+    func take(_ urgency: RetransmissionUrgency) -> Int {
       var count = 0
-      while budget.take(1000, for: reason, targetKbps: 1000, now: now) { count += 1 }
+      while budget.take(1000, for: urgency, targetKbps: 1000, now: now) { count += 1 }
       return count
     }
     // 62.5 kB are half of what may be sent in a second.
-    #expect(take(.copy) == 18)
-    #expect(take(.unreported) == 38)
+    #expect(take(.spare) == 31)
+    #expect(take(.uncertain) == 25)
     #expect(take(.missing) == 6)
   }
 

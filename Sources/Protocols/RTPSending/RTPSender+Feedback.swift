@@ -86,7 +86,7 @@ extension RTPSender {
         lookups -= 1
         let number = item.sequenceNumber &+ UInt16(mask.trailingZeroBitCount)
         mask &= mask - 1
-        streams[index].cache.note(number, hasArrived: false)
+        streams[index].cache.noteMissing(number, notSentSince: now - spacing)
         guard retransmit(number, stream: index, notSentSince: now - spacing, now: now) else { return }
       }
     }

@@ -9,8 +9,8 @@ extension RTPSender {
   /// retransmission is needed, it often comes too late.
   private static let doubledAbove = 0.08
   private static let tripledAbove = 0.15
-  /// What was sent again so often has arrived, most probably, unless it is known to be lost.
-  private static let enoughCopies = 3
+  /// The viewer waits for what was missing for so long: its copies are as urgent as itself.
+  private static let lateAfter = Duration.milliseconds(150)
   /// Between two copies: longer than most bursts of loss.
   private static let copyInterval = Duration.milliseconds(10)
   /// From sending a packet to knowing that it is lost, on top of the round-trip time.
@@ -51,41 +51,43 @@ extension RTPSender {
     }
     for packet in result.acknowledged {
       guard let media = packet.media, streams.indices.contains(media.stream) else { continue }
-      streams[media.stream].cache.note(media.sequenceNumber, hasArrived: true)
+      streams[media.stream].cache.noteArrived(media.sequenceNumber)
+    }
+    for packet in result.lostPackets {
+      guard let media = packet.media, streams.indices.contains(media.stream) else { continue }
+      streams[media.stream].cache.noteLost(media.sequenceNumber)
     }
     if result.unreported > Self.longestSilence { startAnew(now: now) }
     guard reordering.isRare else { return }
+    let left = unrepaired.filter { now - $0.sentAt < Self.longestRepair }
+    unrepaired = []
     for packet in result.lostPackets {
       guard lookups > 0 else { return }
       lookups -= 1
       guard let media = repairable(packet) else { continue }
       guard !startsAnew(stream: media.stream, after: packet, now: now) else { continue }
-      guard retransmit(media.sequenceNumber, stream: media.stream, notSentSince: packet.sentAt, now: now) else {
-        return
+      if !retransmit(media.sequenceNumber, stream: media.stream, notSentSince: packet.sentAt, now: now) {
+        unrepaired.append(packet)
       }
     }
-    let left = unrepaired.filter { now - $0.sentAt < Self.longestRepair }
-    unrepaired = []
-    repairUnreported(left + result.unreportedPackets, lookups: &lookups, now: now)
+    unrepaired += repairUnreported(left + result.unreportedPackets, lookups: &lookups, now: now)
     silenceRepairDue = recentLoss.isLossy(above: Self.doubledAbove) ? feedbackPace.lateAt : nil
   }
 
   /// Where much is lost, the feedback and the NACKs of many a packet are lost as well, one after the other: nobody waits
-  /// until one comes through. A full queue loses no feedback, so this is done on a congested path as well.
-  private mutating func repairUnreported(_ packets: [LostPacket], lookups: inout Int, now: Instant) {
-    guard recentLoss.isLossy(above: Self.doubledAbove) else {
-      // The next feedback may show that it is.
-      unrepaired = packets
-      return
-    }
+  /// until one comes through. A full queue loses no feedback, so this is done on a congested path as well. Gives back what is
+  /// to be looked at again.
+  private mutating func repairUnreported(_ packets: [LostPacket], lookups: inout Int, now: Instant) -> [LostPacket] {
+    // The next feedback may show that much is lost.
+    guard recentLoss.isLossy(above: Self.doubledAbove) else { return packets }
+    var left: [LostPacket] = []
     for packet in packets {
-      guard lookups > 0 else { return }
+      guard lookups > 0 else { break }
       lookups -= 1
       guard let media = repairable(packet), !isMadeGood(packet, stream: media.stream) else { continue }
-      let again = streams[media.stream].cache.retransmissions(of: media.sequenceNumber)
-      let reason = again < Self.enoughCopies ? RetransmissionReason.unreported : .copy
-      if queue(media, notSentSince: packet.sentAt, reason: reason, now: now) == .noBudget { unrepaired.append(packet) }
+      if queue(media, notSentSince: packet.sentAt, now: now) == .noBudget { left.append(packet) }
     }
+    return left
   }
 
   /// Where much is lost, two feedbacks in a row are missing twice in three seconds. What they would have reported is sent
@@ -100,7 +102,8 @@ extension RTPSender {
     let usual = interval + (leastRoundTripTime ?? Self.unmeasuredRoundTripTime) + (estimator.standingQueue ?? .zero)
     let overdue = estimator.unansweredPackets(sentBefore: now - usual)
     var lookups = overdue.count
-    repairUnreported(overdue, lookups: &lookups, now: now)
+    // What there is no budget for is overdue the next time as well.
+    _ = repairUnreported(overdue, lookups: &lookups, now: now)
     silenceRepairDue = now + interval
   }
 
@@ -139,7 +142,7 @@ extension RTPSender {
   /// when there is no budget left.
   mutating func retransmit(_ number: UInt16, stream: Int, notSentSince: Instant, now: Instant) -> Bool {
     let media = MediaReference(stream: stream, sequenceNumber: number)
-    switch queue(media, notSentSince: notSentSince, reason: .missing, now: now) {
+    switch queue(media, notSentSince: notSentSince, now: now) {
     case .noBudget: return false
     case .notNeeded: return true
     case .queued: break
@@ -148,7 +151,8 @@ extension RTPSender {
     let isRepeated = streams[stream].cache.retransmissions(of: number) > 0
     let further = furtherCopies(isRepeated: isRepeated, now: now)
     if further > 0, streams[stream].configuration.rtx != nil {
-      copies.append(FurtherCopy(due: now + Self.copyInterval, media: media, left: further))
+      let isLate = streams[stream].cache.need(for: number, now: now).age > Self.lateAfter
+      copies.append(FurtherCopy(due: now + Self.copyInterval, media: media, left: further, isLate: isLate))
     }
     return true
   }
@@ -156,14 +160,15 @@ extension RTPSender {
   private enum Queued { case queued, notNeeded, noBudget }
 
   private mutating func queue(
-    _ media: MediaReference, notSentSince: Instant, reason: RetransmissionReason, now: Instant
+    _ media: MediaReference, notSentSince: Instant, isLate: Bool = false, now: Instant
   ) -> Queued {
     guard
       let bytes = streams[media.stream].cache.retransmittableByteCount(
         media.sequenceNumber, now: now, maximumAge: configuration.retransmissionCacheAge, notSentSince: notSentSince,
         maximumCount: configuration.maximumRetransmissionsPerPacket)
     else { return .notNeeded }
-    guard retransmissionBudget.take(bytes + Self.headerEstimate, for: reason, targetKbps: targetKbps, now: now)
+    let urgency = isLate ? .missing : streams[media.stream].cache.need(for: media.sequenceNumber, now: now).urgency
+    guard retransmissionBudget.take(bytes + Self.headerEstimate, for: urgency, targetKbps: targetKbps, now: now)
     else { return .noBudget }
     streams[media.stream].cache.markQueued(media.sequenceNumber)
     retransmissionQueue.append((media.stream, media.sequenceNumber))
@@ -182,8 +187,11 @@ extension RTPSender {
   mutating func queueFurtherCopies(now: Instant) {
     while let copy = copies.first, copy.due <= now {
       _ = copies.popFirst()
-      guard queue(copy.media, notSentSince: now, reason: .copy, now: now) == .queued, copy.left > 1 else { continue }
-      copies.append(FurtherCopy(due: now + Self.copyInterval, media: copy.media, left: copy.left - 1))
+      guard queue(copy.media, notSentSince: now, isLate: copy.isLate, now: now) == .queued, copy.left > 1 else {
+        continue
+      }
+      copies.append(
+        FurtherCopy(due: now + Self.copyInterval, media: copy.media, left: copy.left - 1, isLate: copy.isLate))
     }
   }
 }
@@ -194,4 +202,6 @@ struct FurtherCopy: Sendable {
   var media: MediaReference
   /// Including this one.
   var left: Int
+  /// The viewer has waited for it too long already.
+  var isLate: Bool
 }

@@ -30,7 +30,7 @@ public struct RTPSender: Sendable {
   var feedbackPace = FeedbackPace()
   /// When so much feedback is missing that nobody should wait for more; nil where little is lost.
   var silenceRepairDue: Instant?
-  /// What no feedback reported, and there was no budget for.
+  /// What is lost, or no feedback has reported, and there was no budget for.
   var unrepaired: [LostPacket] = []
   var nextStalenessCheck = Instant(nanoseconds: .min)
   /// How long the last key frame was in the queue; zero once what waited behind it has gone, unless the path is narrow.

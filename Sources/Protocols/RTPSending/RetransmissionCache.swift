@@ -29,6 +29,8 @@ struct RetransmissionCache: Sendable {
     var sentAt = Instant.zero
     /// As far as feedback says.
     var hasArrived = false
+    /// How often it was sent of which nobody knows yet whether it has arrived.
+    var untold: UInt8 = 1
     var packet: SentPacket?
   }
 
@@ -85,11 +87,34 @@ struct RetransmissionCache: Sendable {
     return packet.retransmissions
   }
 
-  /// Feedback says that the packet has arrived, the first time or again, or the viewer says that it misses it all the same.
-  mutating func note(_ sequenceNumber: UInt16, hasArrived: Bool) {
+  /// Feedback says that the packet has arrived, the first time or again.
+  mutating func noteArrived(_ sequenceNumber: UInt16) {
     guard !slots.isEmpty else { return }
     let index = Int(sequenceNumber) & mask
-    if slots[index].sequenceNumber == sequenceNumber { slots[index].hasArrived = hasArrived }
+    if slots[index].sequenceNumber == sequenceNumber { slots[index].hasArrived = true }
+  }
+
+  /// Feedback says that the packet was lost, the first time or again.
+  mutating func noteLost(_ sequenceNumber: UInt16) {
+    guard !slots.isEmpty else { return }
+    let index = Int(sequenceNumber) & mask
+    if slots[index].sequenceNumber == sequenceNumber, slots[index].untold > 0 { slots[index].untold -= 1 }
+  }
+
+  /// The viewer says that it misses the packet. It may have asked before what was sent after `notSentSince` could arrive.
+  mutating func noteMissing(_ sequenceNumber: UInt16, notSentSince: Instant) {
+    guard !slots.isEmpty else { return }
+    let index = Int(sequenceNumber) & mask
+    guard slots[index].sequenceNumber == sequenceNumber, let packet = slots[index].packet else { return }
+    slots[index].hasArrived = false
+    if packet.lastRetransmittedAt ?? slots[index].sentAt <= notSentSince { slots[index].untold = 0 }
+  }
+
+  /// How much a packet that is cached is needed, and how old it is.
+  func need(for sequenceNumber: UInt16, now: Instant) -> (urgency: RetransmissionUrgency, age: Duration) {
+    guard !slots.isEmpty else { return (.spare, .zero) }
+    let slot = slots[Int(sequenceNumber) & mask]
+    return (RetransmissionUrgency(untold: Int(slot.untold)), now - slot.sentAt)
   }
 
   /// Marks the packet as waiting in the retransmission queue, so that it is not queued twice.
@@ -108,26 +133,37 @@ struct RetransmissionCache: Sendable {
     slots[index].packet?.isQueued = false
     guard now - slots[index].sentAt <= maximumAge else { return nil }
     slots[index].packet?.retransmissions += 1
+    slots[index].untold = min(slots[index].untold, .max - 1) + 1
     slots[index].packet?.lastRetransmittedAt = now
     return packet
   }
 }
 
-/// Why something is sent again, the most urgent first.
-enum RetransmissionReason: Sendable {
+/// How much it is needed that a packet is sent again.
+enum RetransmissionUrgency: Sendable {
   /// It is known to be missing.
   case missing
-  /// Nobody knows whether it has arrived.
-  case unreported
-  /// It is on its way, but may be lost again.
-  case copy
+  /// It was sent once, and nobody knows whether it has arrived.
+  case uncertain
+  /// It was sent more often than that.
+  case spare
+
+  /// - Parameter untold: how often it was sent of which nobody knows yet whether it has arrived.
+  init(untold: Int) {
+    self =
+      switch untold {
+      case 0: .missing
+      case 1: .uncertain
+      default: .spare
+      }
+  }
 
   /// The share of the budget that it leaves to what is more urgent.
   fileprivate var reserve: Double {
     switch self {
     case .missing: 0
-    case .unreported: 0.1
-    case .copy: 0.7
+    case .uncertain: 0.1
+    case .spare: 0.5
     }
   }
 }
@@ -139,7 +175,7 @@ struct RetransmissionBudget: Sendable {
   private var updatedAt = Instant.zero
 
   /// Takes `count` bytes from the budget; false if what would be left does not suffice.
-  mutating func take(_ count: Int, for reason: RetransmissionReason, targetKbps: Int, now: Instant) -> Bool {
+  mutating func take(_ count: Int, for urgency: RetransmissionUrgency, targetKbps: Int, now: Instant) -> Bool {
     let bytesPerSecond = Double(targetKbps) * 125 / 2
     let capacity = max(48_000, Double(targetKbps) * 125 / 2)
     var available = bytes ?? capacity
@@ -147,7 +183,7 @@ struct RetransmissionBudget: Sendable {
     available = min(available, capacity)
     updatedAt = now
     defer { bytes = available }
-    guard available - Double(count) >= capacity * reason.reserve else { return false }
+    guard available - Double(count) >= capacity * urgency.reserve else { return false }
     available -= Double(count)
     return true
   }
