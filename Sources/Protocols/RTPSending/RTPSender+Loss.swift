@@ -49,14 +49,10 @@ extension RTPSender {
     for stream in streams.indices where result.acknowledgedStreams & (1 << UInt64(stream)) != 0 {
       noteMediaArrived(stream: stream, now: now)
     }
-    for packet in result.acknowledged {
-      guard let media = packet.media, streams.indices.contains(media.stream) else { continue }
-      streams[media.stream].cache.noteArrived(media.sequenceNumber)
-    }
-    for packet in result.lostPackets {
-      guard let media = packet.media, streams.indices.contains(media.stream) else { continue }
-      streams[media.stream].cache.noteLost(media.sequenceNumber)
-    }
+    noteFates(result)
+    missingFeedbacks = 0
+    missingFeedbackDue =
+      reordering.isRare && recentLoss.isLossy(above: Self.doubledAbove) ? feedbackPace.missing(1) : nil
     if result.unreported > Self.longestSilence { startAnew(now: now) }
     guard reordering.isRare else { return }
     let left = unrepaired.filter { now - $0.sentAt < Self.longestRepair }
@@ -71,7 +67,17 @@ extension RTPSender {
       }
     }
     unrepaired += repairUnreported(left + result.unreportedPackets, lookups: &lookups, now: now)
-    silenceRepairDue = recentLoss.isLossy(above: Self.doubledAbove) ? feedbackPace.lateAt : nil
+  }
+
+  private mutating func noteFates(_ result: TransportFeedbackResult) {
+    for packet in result.acknowledged {
+      guard let media = packet.media, streams.indices.contains(media.stream) else { continue }
+      streams[media.stream].cache.noteArrived(media.sequenceNumber)
+    }
+    for packet in result.lostPackets {
+      guard let media = packet.media, streams.indices.contains(media.stream) else { continue }
+      streams[media.stream].cache.noteLost(media.sequenceNumber)
+    }
   }
 
   /// Where much is lost, the feedback and the NACKs of many a packet are lost as well, one after the other: nobody waits
@@ -90,21 +96,21 @@ extension RTPSender {
     return left
   }
 
-  /// Where much is lost, two feedbacks in a row are missing twice in three seconds. What they would have reported is sent
-  /// again before the third could say so. Where nothing comes for longer, the path is dead rather than lossy.
-  mutating func repairInSilence(now: Instant) {
-    guard let due = silenceRepairDue, now >= due else { return }
-    silenceRepairDue = nil
-    guard let heard = feedbackPace.heardAt, now - heard < Self.longestSilence, !estimator.isCongested(at: now) else {
-      return
-    }
-    let interval = feedbackPace.interval ?? Self.unmeasuredRoundTripTime
-    let usual = interval + (leastRoundTripTime ?? Self.unmeasuredRoundTripTime) + (estimator.standingQueue ?? .zero)
-    let overdue = estimator.unansweredPackets(sentBefore: now - usual)
-    var lookups = overdue.count
-    // What there is no budget for is overdue the next time as well.
-    _ = repairUnreported(overdue, lookups: &lookups, now: now)
-    silenceRepairDue = now + interval
+  /// Where much is lost, feedback is often missing. What it would have reported is sent again before the next one says so,
+  /// which may be missing as well. Where nothing comes for long, the path is dead rather than lossy.
+  mutating func repairWithoutFeedback(now: Instant) {
+    guard let due = missingFeedbackDue, now >= due else { return }
+    missingFeedbackDue = nil
+    missingFeedbacks += 1
+    guard let heard = feedbackPace.heardAt, now - heard < Self.longestSilence, !estimator.isCongested(at: now),
+      let expected = feedbackPace.expected(missingFeedbacks)
+    else { return }
+    let roundTrip = (leastRoundTripTime ?? Self.unmeasuredRoundTripTime) + (estimator.standingQueue ?? .zero)
+    let unanswered = estimator.unansweredPackets(sentBefore: expected - roundTrip)
+    var lookups = unanswered.count
+    // What there is no budget for is unanswered the next time as well.
+    _ = repairUnreported(unanswered, lookups: &lookups, now: now)
+    missingFeedbackDue = feedbackPace.missing(missingFeedbacks + 1)
   }
 
   /// A key frame was requested for it.

@@ -28,8 +28,10 @@ public struct RTPSender: Sendable {
   var referenceTimes = ReferenceTimes()
   var reordering = FeedbackReordering()
   var feedbackPace = FeedbackPace()
-  /// When so much feedback is missing that nobody should wait for more; nil where little is lost.
-  var silenceRepairDue: Instant?
+  /// How many were missing since the last one.
+  var missingFeedbacks = 0
+  /// When the next one will be missing; nil where little is lost.
+  var missingFeedbackDue: Instant?
   /// What is lost, or no feedback has reported, and there was no budget for.
   var unrepaired: [LostPacket] = []
   var nextStalenessCheck = Instant(nanoseconds: .min)
@@ -117,7 +119,7 @@ public struct RTPSender: Sendable {
     retransmissionQueue.removeAll()
     copies.removeAll()
     unrepaired = []
-    silenceRepairDue = nil
+    missingFeedbackDue = nil
   }
 
   /// Queues one frame (video) or packet (audio), already split into RTP payloads.
@@ -240,7 +242,7 @@ public struct RTPSender: Sendable {
     guard !isStopped else { return }
     queueReports(dueBy: now, now: now)
     queueFurtherCopies(now: now)
-    repairInSilence(now: now)
+    repairWithoutFeedback(now: now)
     estimator.handleTimeout(now: now)
     announceTarget()
     requestDueKeyFrames(now: now)
@@ -255,7 +257,7 @@ public struct RTPSender: Sendable {
       next.bringForward(to: streams[index].keyFrameRequestDue)
     }
     next.bringForward(to: copies.first?.due)
-    next.bringForward(to: silenceRepairDue)
+    next.bringForward(to: missingFeedbackDue)
     if let padding = estimator.nextPaddingAt, paddingStream != nil { next.bringForward(to: padding) }
     if !audioQueue.isEmpty { next.bringForward(to: Instant(nanoseconds: .min)) }
     if !videoQueue.isEmpty || !retransmissionQueue.isEmpty {

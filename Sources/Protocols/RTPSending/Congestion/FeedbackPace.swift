@@ -1,6 +1,6 @@
 import Wire
 
-/// How often transport-wide feedback comes, and when so much of it is missing that nobody should wait for the next.
+/// How often transport-wide feedback comes, and when one is missing.
 struct FeedbackPace: Sendable {
   /// Smoothed, between two that were sent, whether or not both arrived; nil before the second.
   private(set) var interval: Duration?
@@ -12,8 +12,8 @@ struct FeedbackPace: Sendable {
   private static let smoothing: Int64 = 8
   /// A peer that reports more often makes no more work.
   private static let least = Duration.milliseconds(20)
-  /// Intervals after the last feedback, of which two are lost by then.
-  private static let lateAfterPercent: Int64 = 225
+  /// Of an interval, how late one that is not lost may be.
+  private static let slackPercent: Int64 = 50
 
   /// - Parameter count: `fb pkt. count` of draft-holmer-rmcat-transport-wide-cc-extensions-01 section 3.1, which counts those
   ///   that are lost as well.
@@ -27,9 +27,15 @@ struct FeedbackPace: Sendable {
     interval = max(Self.least, .nanoseconds(before + (sample - before) / Self.smoothing))
   }
 
-  /// When two in a row will have been missing.
-  var lateAt: Instant? {
+  /// When the feedback with this number after the last one should come.
+  func expected(_ number: Int) -> Instant? {
     guard let last, let interval else { return nil }
-    return last.at + .nanoseconds(interval.nanoseconds * Self.lateAfterPercent / 100)
+    return last.at + .nanoseconds(interval.nanoseconds * Int64(number))
+  }
+
+  /// When it is missing.
+  func missing(_ number: Int) -> Instant? {
+    guard let expected = expected(number), let interval else { return nil }
+    return expected + .nanoseconds(interval.nanoseconds * Self.slackPercent / 100)
   }
 }
