@@ -44,13 +44,19 @@ import Wire
     #expect(Self.repeated(rig) == [1, 3].map { rig.video[$0].header.sequenceNumber })
   }
 
-  @Test func aRetransmissionThatIsLostIsSentAgainAtOnce() {
+  /// The third packet is lost, and so is its retransmission.
+  private static func twiceLost() -> (rig: Rig, reporter: Reporter) {
     var rig = Rig()
     var reporter = Reporter()
     rig.sendVideo(at: .milliseconds(0), isKeyFrame: true)
     rig.drain(at: .milliseconds(0))
     reporter.report(&rig, lost: [2], at: .milliseconds(50))
     reporter.report(&rig, lost: [0], at: .milliseconds(60))
+    return (rig, reporter)
+  }
+
+  @Test func aRetransmissionThatIsLostIsSentAgainAtOnce() {
+    var rig = Self.twiceLost().rig
     let original = rig.video[2].header.sequenceNumber
     #expect(Self.repeated(rig) == [original, original])
     // A third time the picture would be too late: this one has a copy, though hardly anything is lost.
@@ -59,12 +65,7 @@ import Wire
   }
 
   @Test func aCopyThatIsLostChangesNothingWhereAnotherHasArrived() {
-    var rig = Rig()
-    var reporter = Reporter()
-    rig.sendVideo(at: .milliseconds(0), isKeyFrame: true)
-    rig.drain(at: .milliseconds(0))
-    reporter.report(&rig, lost: [2], at: .milliseconds(50))
-    reporter.report(&rig, lost: [0], at: .milliseconds(60))
+    var (rig, reporter) = Self.twiceLost()
     rig.run(until: .milliseconds(80))
     #expect(Self.repeated(rig).count == 3)
     // The second time it has arrived, the third time it has not.

@@ -69,6 +69,7 @@ extension RTPSender {
     unrepaired += repairUnreported(left + result.unreportedPackets, lookups: &lookups, now: now)
   }
 
+  /// Tells the caches what feedback says of each copy.
   private mutating func noteFates(_ result: TransportFeedbackResult) {
     for packet in result.acknowledged {
       guard let media = packet.media, streams.indices.contains(media.stream) else { continue }
@@ -157,7 +158,7 @@ extension RTPSender {
     let isRepeated = streams[stream].cache.retransmissions(of: number) > 0
     let further = furtherCopies(isRepeated: isRepeated, now: now)
     if further > 0, streams[stream].configuration.rtx != nil {
-      let isLate = streams[stream].cache.need(for: number, now: now).age > Self.lateAfter
+      let isLate = streams[stream].cache.age(of: number, now: now) > Self.lateAfter
       copies.append(FurtherCopy(due: now + Self.copyInterval, media: media, left: further, isLate: isLate))
     }
     return true
@@ -173,7 +174,7 @@ extension RTPSender {
         media.sequenceNumber, now: now, maximumAge: configuration.retransmissionCacheAge, notSentSince: notSentSince,
         maximumCount: configuration.maximumRetransmissionsPerPacket)
     else { return .notNeeded }
-    let urgency = isLate ? .missing : streams[media.stream].cache.need(for: media.sequenceNumber, now: now).urgency
+    let urgency = isLate ? .missing : streams[media.stream].cache.urgency(of: media.sequenceNumber)
     guard retransmissionBudget.take(bytes + Self.headerEstimate, for: urgency, targetKbps: targetKbps, now: now)
     else { return .noBudget }
     streams[media.stream].cache.markQueued(media.sequenceNumber)

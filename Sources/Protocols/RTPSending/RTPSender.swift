@@ -32,7 +32,8 @@ public struct RTPSender: Sendable {
   var missingFeedbacks = 0
   /// When the next one will be missing; nil where little is lost.
   var missingFeedbackDue: Instant?
-  /// What is lost, or no feedback has reported, and there was no budget for.
+  /// What is lost, or no feedback has reported, and was not sent again yet: there was no budget for it, or little seemed to be
+  /// lost.
   var unrepaired: [LostPacket] = []
   var nextStalenessCheck = Instant(nanoseconds: .min)
   /// How long the last key frame was in the queue; zero once what waited behind it has gone, unless the path is narrow.

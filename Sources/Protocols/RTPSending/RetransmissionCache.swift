@@ -29,7 +29,7 @@ struct RetransmissionCache: Sendable {
     var sentAt = Instant.zero
     /// As far as feedback says.
     var hasArrived = false
-    /// How often it was sent of which nobody knows yet whether it has arrived.
+    /// Copies, the first among them, of which nobody knows yet whether they have arrived.
     var untold: UInt8 = 1
     var packet: SentPacket?
   }
@@ -89,32 +89,38 @@ struct RetransmissionCache: Sendable {
 
   /// Feedback says that the packet has arrived, the first time or again.
   mutating func noteArrived(_ sequenceNumber: UInt16) {
-    guard !slots.isEmpty else { return }
-    let index = Int(sequenceNumber) & mask
-    if slots[index].sequenceNumber == sequenceNumber { slots[index].hasArrived = true }
+    guard let index = index(of: sequenceNumber) else { return }
+    slots[index].hasArrived = true
   }
 
   /// Feedback says that the packet was lost, the first time or again.
   mutating func noteLost(_ sequenceNumber: UInt16) {
-    guard !slots.isEmpty else { return }
-    let index = Int(sequenceNumber) & mask
-    if slots[index].sequenceNumber == sequenceNumber, slots[index].untold > 0 { slots[index].untold -= 1 }
+    guard let index = index(of: sequenceNumber), slots[index].untold > 0 else { return }
+    slots[index].untold -= 1
   }
 
   /// The viewer says that it misses the packet. It may have asked before what was sent after `notSentSince` could arrive.
   mutating func noteMissing(_ sequenceNumber: UInt16, notSentSince: Instant) {
-    guard !slots.isEmpty else { return }
-    let index = Int(sequenceNumber) & mask
-    guard slots[index].sequenceNumber == sequenceNumber, let packet = slots[index].packet else { return }
+    guard let index = index(of: sequenceNumber), let packet = slots[index].packet else { return }
     slots[index].hasArrived = false
     if packet.lastRetransmittedAt ?? slots[index].sentAt <= notSentSince { slots[index].untold = 0 }
   }
 
-  /// How much a packet that is cached is needed, and how old it is.
-  func need(for sequenceNumber: UInt16, now: Instant) -> (urgency: RetransmissionUrgency, age: Duration) {
-    guard !slots.isEmpty else { return (.spare, .zero) }
-    let slot = slots[Int(sequenceNumber) & mask]
-    return (RetransmissionUrgency(untold: Int(slot.untold)), now - slot.sentAt)
+  /// How urgently the packet should be sent again.
+  func urgency(of sequenceNumber: UInt16) -> RetransmissionUrgency {
+    RetransmissionUrgency(untold: index(of: sequenceNumber).map { Int(slots[$0].untold) } ?? 1)
+  }
+
+  /// How long ago the packet was sent first; zero when it is not cached.
+  func age(of sequenceNumber: UInt16, now: Instant) -> Duration {
+    index(of: sequenceNumber).map { now - slots[$0].sentAt } ?? .zero
+  }
+
+  /// Where the packet is, or was.
+  private func index(of sequenceNumber: UInt16) -> Int? {
+    guard !slots.isEmpty else { return nil }
+    let index = Int(sequenceNumber) & mask
+    return slots[index].sequenceNumber == sequenceNumber ? index : nil
   }
 
   /// Marks the packet as waiting in the retransmission queue, so that it is not queued twice.
@@ -139,16 +145,16 @@ struct RetransmissionCache: Sendable {
   }
 }
 
-/// How much it is needed that a packet is sent again.
+/// How urgently a packet should be sent again.
 enum RetransmissionUrgency: Sendable {
-  /// It is known to be missing.
+  /// It is known to be missing: every copy was lost.
   case missing
-  /// It was sent once, and nobody knows whether it has arrived.
+  /// Of one copy nobody knows whether it has arrived.
   case uncertain
-  /// It was sent more often than that.
+  /// Of several copies nobody knows: one has arrived, most probably.
   case spare
 
-  /// - Parameter untold: how often it was sent of which nobody knows yet whether it has arrived.
+  /// - Parameter untold: copies of which nobody knows yet whether they have arrived.
   init(untold: Int) {
     self =
       switch untold {
@@ -174,7 +180,7 @@ struct RetransmissionBudget: Sendable {
   private var bytes: Double?
   private var updatedAt = Instant.zero
 
-  /// Takes `count` bytes from the budget; false if what would be left does not suffice.
+  /// Takes `count` bytes from the budget; false if that would leave less than the reserve for what is more urgent.
   mutating func take(_ count: Int, for urgency: RetransmissionUrgency, targetKbps: Int, now: Instant) -> Bool {
     let bytesPerSecond = Double(targetKbps) * 125 / 2
     let capacity = max(48_000, Double(targetKbps) * 125 / 2)
