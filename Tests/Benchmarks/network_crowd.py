@@ -59,8 +59,10 @@ class Moment:
     time: float
     frames: list[int]
     packets: list[int]
+    #: As received; those of a smaller picture cost the many nothing.
+    key_frames: list[int]
+    #: Of the large picture.
     encoded: int
-    key_frames: int
     targets: Any
     child_seconds: float
     #: Of its encoders alone.
@@ -70,9 +72,10 @@ class Moment:
 def moment(viewers: Watchers, child: Child) -> Moment:
     report, camera, threads = viewers.tell("report"), child.camera(), child.thread_seconds()
     pictures = [one["video"] for one in report["received"]]
+    frames, packets, key_frames = ([one[name] for one in pictures] for name in ("frames", "packets", "keyFrames"))
+    encoded = next(int(rendition["encoded"]) for rendition in camera["renditions"] if rendition["name"] == "high")
     return Moment(
-        report["time"], [one["frames"] for one in pictures], [one["packets"] for one in pictures], int(camera["encoded"]), int(camera["keyFrames"]),
-        camera.get("targetKbps"), sum(threads.values()), threads.get("encode", 0),
+        report["time"], frames, packets, key_frames, encoded, camera.get("targetKbps"), sum(threads.values()), threads.get("encode", 0),
     )  # fmt: skip
 
 
@@ -84,7 +87,7 @@ def between(before: Moment, after: Moment) -> dict[str, Any]:
         "viewers": len(frames), "began": before.time, "ended": after.time,
         "leastFramesPerSecond": round(min(frames), 2), "meanFramesPerSecond": round(sum(frames) / len(frames), 2),
         "packetsPerSecond": round(sum(packets) / len(packets), 1), "encodedPerSecond": round((after.encoded - before.encoded) / seconds, 2),
-        "keyFrames": after.key_frames - before.key_frames, "targetKbps": after.targets,
+        "keyFrames": max(last - first for first, last in zip(before.key_frames, after.key_frames)), "targetKbps": after.targets,
         "childCores": round((after.child_seconds - before.child_seconds) / seconds, 4),
         "encoderCores": round((after.encoder_seconds - before.encoder_seconds) / seconds, 4),
     }  # fmt: skip

@@ -12,7 +12,7 @@ import SecureTransport
 import Server
 import Wire
 
-/// Viewers in one process that count packets and pictures and decode none, so that watching leaves the cores to the child.
+/// Viewers in one process that count packets, pictures and key frames and decode none, so that watching leaves the cores to the child.
 ///
 /// Whoever runs it signals for them, by lines on standard input, each answered by one JSON object: `add` by the next
 /// viewer's `{"offer"}`; the line after that is `{"answer"}`, itself answered when media flows. `report` says what each has
@@ -82,6 +82,7 @@ private struct LightViewer {
     struct Picture: Encodable, Sendable {
       var frames: UInt64
       var packets: UInt64
+      var keyFrames: UInt64
     }
     var video: Picture
   }
@@ -144,7 +145,10 @@ private struct LightViewer {
         throw Problem(description: "a viewer is not connected")
       }
       let video = connection.statistics(now: MonotonicClock.now).inboundRTP.first { $0.kind == .video }
-      return Received(video: .init(frames: video?.framesReceived ?? 0, packets: video?.packetsReceived ?? 0))
+      return Received(
+        video: .init(
+          frames: video?.framesReceived ?? 0, packets: video?.packetsReceived ?? 0,
+          keyFrames: video?.keyFramesReceived ?? 0))
     }.get()
   }
 
