@@ -143,6 +143,62 @@ import Wire
     #expect(house.steps == [.high, .high])
   }
 
+  /// What was lost for good once will be again, and the others would get a key frame each time.
+  @Test func whoLosesMuchDoesNotComeBackToAPictureThatOthersWatch() {
+    var house = RenditionHouse(3000, 3000, 3000)
+    house.viewers[1].fractionLost = 0.2
+    house.viewers[2].fractionLost = 0.02
+    house.look()
+    // Loss that is repaired is no reason to go.
+    #expect(house.steps == [.high, .high, .high])
+    for viewer in 1...2 {
+      let repair = house.repair(.high, viewer)
+      #expect(repair == .smallerRendition)
+    }
+    house.run(seconds: 120)
+    #expect(house.steps == [.high, .middle, .high])
+    house.viewers[1].fractionLost = 0.04
+    house.run(seconds: 7.9)
+    #expect(house.step(1) == .middle)
+    house.run(seconds: 0.3)
+    #expect(house.step(1) == .high)
+    // Having come back, it goes no sooner than others.
+    house.viewers[1].fractionLost = 0.2
+    house.run(seconds: 60)
+    #expect(house.step(1) == .high)
+  }
+
+  @Test func whoLosesMuchComesBackWhereNobodyElseGetsTheKeyFrame() {
+    var house = RenditionHouse(3000, 3000)
+    house.viewers[1].fractionLost = 0.2
+    let repair = house.repair(.high, 1)
+    #expect(repair == .smallerRendition)
+    house.run(seconds: 60)
+    #expect(house.steps == [.high, .middle])
+    house.viewers.removeFirst()
+    house.run(seconds: 5.2)
+    #expect(house.step(0) == .high)
+  }
+
+  @Test func whoComesDownBecauseOfLossDoesNotMakeThePictureOfANarrowPathTooLarge() {
+    var house = RenditionHouse(3000, 400, 3000)
+    house.viewers[2].fractionLost = 0.2
+    house.look()
+    #expect(house.steps == [.high, .middle, .high])
+    let before = house.kbps(.middle)
+    let repair = house.repair(.high, 2)
+    #expect(repair == .smallerRendition)
+    house.run(seconds: 60)
+    #expect(house.steps == [.high, .middle, .middle] && house.kbps(.middle) == before)
+    // By itself it has all that the rendition may have, and the other can come back all the same.
+    house.viewers[1].estimateKbps = 200
+    house.run(seconds: 10)
+    #expect(house.steps == [.high, .low, .middle] && house.kbps(.middle) == 800)
+    house.viewers[1].estimateKbps = 400
+    house.run(seconds: 10)
+    #expect(house.steps == [.high, .middle, .middle] && house.kbps(.middle) == before)
+  }
+
   @Test func belowTheSmallestRenditionThereIsNothingToGoTo() {
     var house = RenditionHouse(100, 100)
     let repair = house.repair(.low, 0)

@@ -27,6 +27,8 @@ struct RenditionAllocator {
     var soundKbps: Int
     /// What messages to it take of a narrow path.
     var messagesKbps = 0
+    /// Of its packets, over the last ten seconds; 0...1.
+    var fractionLost = 0.0
     /// When its connection came up.
     var since: Instant
   }
@@ -55,8 +57,10 @@ struct RenditionAllocator {
     var raisedAt: Instant?
     /// Where a try has failed.
     var patience: [PictureStep: Duration] = [:]
-    /// Steps that lost too much, and until when they are avoided.
+    /// Steps that lost too much, and until when they are avoided at least.
     var avoided: [PictureStep: Instant] = [:]
+    /// More than `lossyAbove` is lost.
+    var isLossy = false
     /// When key frames had to mend its picture, lately.
     var repairs: [Instant] = []
     /// So many of them that until then it gets the base layer alone.
@@ -125,8 +129,10 @@ struct RenditionAllocator {
   static let fallPatience = Duration.milliseconds(1500)
   /// The same for stills, which come only every few seconds.
   static let stillsPatience = Duration.seconds(5)
-  /// How long a rendition is avoided that could not be repaired for one viewer.
+  /// How long a rendition is avoided that could not be repaired for one viewer. Where others watch it, also as long as more
+  /// than that share is lost: what was lost for good once will be again, and each return costs the others a key frame.
   static let avoidance = Duration.seconds(30)
+  static let lossyAbove = 0.05
   /// So many key frames within that time, for one viewer alone, are too many.
   static let maximumRepairs = 3
   static let repairMemory = Duration.seconds(10)
@@ -221,6 +227,7 @@ struct RenditionAllocator {
   private mutating func candidate(_ viewer: Viewer, now: Instant) -> Candidate {
     if known[viewer.id] == nil { known[viewer.id] = Known(step: .high) }
     known[viewer.id]?.nextRise = nil
+    known[viewer.id]?.isLossy = viewer.fractionLost > Self.lossyAbove
     let estimate = viewer.estimateKbps ?? settings.startKbps
     let sound = viewer.soundKbps
     let isRising = estimate >= settings.startKbps && now - viewer.since < Self.unmeasuredTime
@@ -254,10 +261,10 @@ struct RenditionAllocator {
 
     // Who is here, or comes from above, where it was too much.
     var here = waiting.filter { $0.step >= step && fits($0, range.lowerBound) && !isAvoided(step, by: $0.id, now: now) }
-    let best = bestRate(of: here, range: range, before: rates[rendition], elapsed: elapsed)
+    let best = bestRate(of: here, of: step, range: range, before: rates[rendition], elapsed: elapsed)
     here.removeAll { !fits($0, best) }
 
-    let needed = base(here.isEmpty ? range.lowerBound : best)
+    let needed = base(here.allSatisfy { isGuest($0, on: step) } ? range.lowerBound : best)
     let others = here.count
     for viewer in waiting where viewer.step < step {
       let needed = needed + viewer.soundKbps
@@ -265,14 +272,18 @@ struct RenditionAllocator {
     }
     let ids = Set(here.map(\.id))
     waiting.removeAll { ids.contains($0.id) }
-    let rate = bestRate(of: here, range: range, before: rates[rendition], elapsed: elapsed)
+    let rate = bestRate(of: here, of: step, range: range, before: rates[rendition], elapsed: elapsed)
     let slowest = here.filter(\.isMeasured).map(\.pictureKbps).min() ?? rate
     let followed = max(slowest, rate * (100 - Self.toleratedPercent) / 100)
     return (here, min(max(min(rate, followed), range.lowerBound), range.upperBound))
   }
 
-  /// What the best of a rendition's viewers can have.
-  private func bestRate(of viewers: [Candidate], range: ClosedRange<Int>, before: Int?, elapsed: Double) -> Int {
+  /// What the best of a rendition's viewers can have. Guests have what the others have.
+  private func bestRate(
+    of viewers: [Candidate], of step: PictureStep, range: ClosedRange<Int>, before: Int?, elapsed: Double
+  ) -> Int {
+    let residents = viewers.filter { !isGuest($0, on: step) }
+    let viewers = residents.isEmpty ? viewers : residents
     let measured = viewers.filter(\.isMeasured)
     guard let best = (measured.isEmpty ? viewers : measured).map(\.pictureKbps).max() else { return range.lowerBound }
     var rate = best
@@ -309,8 +320,15 @@ struct RenditionAllocator {
     known[id]?.baseLayerUntil.map { now < $0 } ?? false
   }
 
-  private func isAvoided(_ step: PictureStep, by id: PeerID, now: Instant) -> Bool {
-    known[id]?.avoided[step].map { now < $0 } ?? false
+  /// Whether it has come down to a step because of what it loses, not because its path is narrow.
+  private func isGuest(_ viewer: Candidate, on step: PictureStep) -> Bool {
+    known[viewer.id]?.avoided.keys.contains { $0 > step } ?? false
+  }
+
+  /// - Parameter others: how many viewers would get the key frame with which this one comes to the step.
+  private func isAvoided(_ step: PictureStep, by id: PeerID, others: Int = 0, now: Instant) -> Bool {
+    guard let state = known[id], let until = state.avoided[step] else { return false }
+    return now < until || others > 0 && state.isLossy
   }
 
   /// Whether there is too little only for a moment so far, and not much too little.
@@ -351,7 +369,7 @@ struct RenditionAllocator {
     defer { known[viewer.id] = state }
     let surplus = viewer.estimateKbps * 100 / max(1, needed)
     let wanted = step == .low ? Self.smallestSurplusPercent : Self.surplusPercent
-    let isAvoided = isAvoided(step, by: viewer.id, now: now)
+    let isAvoided = isAvoided(step, by: viewer.id, others: others, now: now)
     guard surplus >= wanted, !isAvoided else {
       let scantSince = state.scantSince[step] ?? now
       state.scantSince[step] = scantSince
@@ -403,6 +421,7 @@ struct RenditionAllocator {
       state.raisedAt = now
       // What there has been enough for, still is there: who comes back to the best need not wait on each step.
       state.readySince = state.readySince.filter { $0.key > step }
+      state.avoided = state.avoided.filter { $0.key > step }
     } else {
       if let raisedAt = state.raisedAt, now - raisedAt < Self.trial {
         state.patience[state.step] = min((state.patience[state.step] ?? Self.patience) * 2, Self.maximumPatience)

@@ -323,7 +323,7 @@ final class Viewers: @unchecked Sendable {
             soundKbps: session.hearsSound
               ? session.soundRoute.kbps(ofEstimate: session.estimateKbps ?? settings.startKbps) : 0,
             messagesKbps: session.isOnNarrowPath && session.controlChannel != nil ? NarrowPathPushes.kbps : 0,
-            since: session.connectedAt ?? now)
+            fractionLost: hub.connection(session.peer)?.fractionLost(now: now) ?? 0, since: session.connectedAt ?? now)
         }, size: track.pipeline.pictureSize, isRecorded: isRecording && index == 0, now: now)
       if allocation.targets != track.pipeline.targets { track.pipeline.setTargets(allocation.targets) }
       for session in connected {
