@@ -129,10 +129,12 @@ struct RenditionAllocator {
   static let fallPatience = Duration.milliseconds(1500)
   /// The same for stills, which come only every few seconds.
   static let stillsPatience = Duration.seconds(5)
-  /// How long a rendition is avoided that could not be repaired for one viewer. Where others watch it, also as long as more
-  /// than that share is lost: what was lost for good once will be again, and each return costs the others a key frame.
+  /// How long a rendition is avoided that could not be repaired for one viewer. Where more than a few others watch it, also as
+  /// long as more than that share is lost: what was lost for good once will be again, and each return costs all of them a key
+  /// frame.
   static let avoidance = Duration.seconds(30)
   static let lossyAbove = 0.05
+  static let fewOthers = 2
   /// So many key frames within that time, for one viewer alone, are too many.
   static let maximumRepairs = 3
   static let repairMemory = Duration.seconds(10)
@@ -328,7 +330,7 @@ struct RenditionAllocator {
   /// - Parameter others: how many viewers would get the key frame with which this one comes to the step.
   private func isAvoided(_ step: PictureStep, by id: PeerID, others: Int = 0, now: Instant) -> Bool {
     guard let state = known[id], let until = state.avoided[step] else { return false }
-    return now < until || others > 0 && state.isLossy
+    return now < until || others > Self.fewOthers && state.isLossy
   }
 
   /// Whether there is too little only for a moment so far, and not much too little.
