@@ -59,7 +59,7 @@ struct RenditionAllocator {
     var patience: [PictureStep: Duration] = [:]
     /// Steps that lost too much, and until when they are avoided at least.
     var avoided: [PictureStep: Instant] = [:]
-    /// More than `lossyAbove` is lost.
+    /// It loses more than `lossyAbove`.
     var isLossy = false
     /// When key frames had to mend its picture, lately.
     var repairs: [Instant] = []
@@ -129,10 +129,10 @@ struct RenditionAllocator {
   static let fallPatience = Duration.milliseconds(1500)
   /// The same for stills, which come only every few seconds.
   static let stillsPatience = Duration.seconds(5)
-  /// How long a rendition is avoided that could not be repaired for one viewer. Where more than a few others watch it, also as
-  /// long as more than that share is lost: what was lost for good once will be again, and each return costs all of them a key
-  /// frame.
+  /// How long at least a rendition is avoided that could not be repaired for one viewer.
   static let avoidance = Duration.seconds(30)
+  /// While a viewer loses a greater share than this, it avoids such a rendition where more than `fewOthers` watch it: what was
+  /// lost for good once will be again, and each return costs all of them a key frame.
   static let lossyAbove = 0.05
   static let fewOthers = 2
   /// So many key frames within that time, for one viewer alone, are too many.
@@ -263,7 +263,7 @@ struct RenditionAllocator {
 
     // Who is here, or comes from above, where it was too much.
     var here = waiting.filter { $0.step >= step && fits($0, range.lowerBound) && !isAvoided(step, by: $0.id, now: now) }
-    let best = bestRate(of: here, of: step, range: range, before: rates[rendition], elapsed: elapsed)
+    let best = bestRate(of: here, on: step, range: range, before: rates[rendition], elapsed: elapsed)
     here.removeAll { !fits($0, best) }
 
     let needed = base(here.allSatisfy { isGuest($0, on: step) } ? range.lowerBound : best)
@@ -274,15 +274,15 @@ struct RenditionAllocator {
     }
     let ids = Set(here.map(\.id))
     waiting.removeAll { ids.contains($0.id) }
-    let rate = bestRate(of: here, of: step, range: range, before: rates[rendition], elapsed: elapsed)
+    let rate = bestRate(of: here, on: step, range: range, before: rates[rendition], elapsed: elapsed)
     let slowest = here.filter(\.isMeasured).map(\.pictureKbps).min() ?? rate
     let followed = max(slowest, rate * (100 - Self.toleratedPercent) / 100)
     return (here, min(max(min(rate, followed), range.lowerBound), range.upperBound))
   }
 
-  /// What the best of a rendition's viewers can have. Guests have what the others have.
+  /// What the best of a rendition's viewers can have. Where there are others, guests do not count.
   private func bestRate(
-    of viewers: [Candidate], of step: PictureStep, range: ClosedRange<Int>, before: Int?, elapsed: Double
+    of viewers: [Candidate], on step: PictureStep, range: ClosedRange<Int>, before: Int?, elapsed: Double
   ) -> Int {
     let residents = viewers.filter { !isGuest($0, on: step) }
     let viewers = residents.isEmpty ? viewers : residents

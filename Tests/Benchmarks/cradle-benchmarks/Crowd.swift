@@ -12,7 +12,8 @@ import SecureTransport
 import Server
 import Wire
 
-/// Viewers in one process that count packets, pictures and key frames and decode none, so that watching leaves the cores to the child.
+/// Viewers in one process that count packets, pictures and key frames and decode none, so that watching leaves the cores to
+/// the child.
 ///
 /// Whoever runs it signals for them, by lines on standard input, each answered by one JSON object: `add` by the next
 /// viewer's `{"offer"}`; the line after that is `{"answer"}`, itself answered when media flows. `report` says what each has
