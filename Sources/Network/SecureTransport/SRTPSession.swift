@@ -66,8 +66,11 @@ private struct SRTPContext: ~Copyable {
   let pointer: srtp_t
 
   static let started: srtp_err_status_t = {
-    let kept = csrtp_keep_crypto_loaded()
-    return kept == srtp_err_status_ok ? srtp_init() : kept
+    for step in [csrtp_keep_crypto_loaded, srtp_init, OpenSSLGCM.install] {
+      let status = step()
+      if status != srtp_err_status_ok { return status }
+    }
+    return srtp_err_status_ok
   }()
 
   init(profile: SRTPProfile, key: [UInt8], direction: srtp_ssrc_type_t) throws(SRTPError) {
