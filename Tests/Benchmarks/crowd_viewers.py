@@ -2,7 +2,7 @@
 have tokens, some are paired.
 
 Commands on standard input, one JSON object a line in return: `add` connects one more viewer and answers when its picture
-flows; `report` says what each received. The end of standard input ends everything.
+flows; `keep N` sends those beyond the first N away; `report` says what each received. The end of standard input ends everything.
 """
 
 from __future__ import annotations
@@ -55,6 +55,9 @@ class PairedSession:
     def tell(self, **message: str) -> None:
         self.line.send(json.dumps(message))
 
+    def end(self) -> None:
+        self.line.close()
+
 
 class TokenSession:
     def __init__(self, url: str, token: str):
@@ -62,6 +65,9 @@ class TokenSession:
 
     def answer(self, offer: str) -> str:
         return self.whep.post(offer).sdp
+
+    def end(self) -> None:
+        """The viewer has said goodbye; that ended it."""
 
 
 class Viewers:
@@ -84,6 +90,22 @@ class Viewers:
         self.sessions.append(session)
         return self.ask(json.dumps({"answer": session.answer(self.ask("add")["offer"])}))
 
+    def keep(self, count: int) -> dict[str, Any]:
+        reply = self.ask(f"keep {count}")
+        for session in self.sessions[count:]:
+            session.end()
+        del self.sessions[count:]
+        return reply
+
+    def obey(self, command: str) -> dict[str, Any]:
+        match command.split():
+            case ["add"]:
+                return self.add()
+            case ["keep", count]:
+                return self.keep(int(count))
+            case _:
+                return self.ask("report")
+
     def leave(self) -> None:
         """They say goodbye themselves."""
         self.program.communicate(timeout=10)
@@ -102,7 +124,7 @@ def main() -> None:
     viewers = Viewers(options.benchmarks, families)
     for command in sys.stdin:
         try:
-            reply = viewers.add() if command.strip() == "add" else viewers.ask("report")
+            reply = viewers.obey(command)
         except Exception as error:  # said to whoever gave the command, who knows what to do without this viewer
             reply = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(reply), flush=True)

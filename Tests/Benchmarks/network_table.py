@@ -55,9 +55,11 @@ def crowded(result: dict[str, Any]) -> str:
         )
 
     if "together" not in result:
+        turns = ", ".join(f"{percent:.1f}" for percent in result.get("turnsPercent", []))
         return (
             f"one alone {words(result['one'])} ({result['one']['encoderCores']:.2f} for encoding); all {words(result['alone'])}; "
-            f"each costs {result['addedPercent']:.1f} % of the encoding ({result['withoutEncoderPercent']:.1f} % without what the encoder itself differs by)"
+            f"each costs {result['addedPercent']:.1f} % of the encoding ({result['withoutEncoderPercent']:.1f} % without what the encoder itself differs by"
+            f"{f'; in turns {turns}' if turns else ''})"
         )
     return f"alone {words(result['alone'])}; with the two {words(result['together'])}"
 

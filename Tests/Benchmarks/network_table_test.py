@@ -71,6 +71,13 @@ class Goals(unittest.TestCase):
             ["29.4 frames/s", "2 key frames more", "rate -20 %"],
         )
 
+    def test_turns_are_one_time_with_the_worst_of_what_must_not_happen(self) -> None:
+        rates = {name: 0.2 for name in ("meanFramesPerSecond", "packetsPerSecond", "encodedPerSecond", "encoderCores")}
+        first = rates | {"times": [(1, 2)], "leastFramesPerSecond": 29.9, "keyFrames": 0, "childCores": 0.2}
+        second = rates | {"times": [(5, 6)], "leastFramesPerSecond": 29.0, "keyFrames": 1, "childCores": 0.3}
+        found = network_crowd.merged([second, first])
+        self.assertEqual((found["times"], found["leastFramesPerSecond"], found["keyFrames"]), ([(5, 6), (1, 2)], 29.0, 1))
+        self.assertEqual((found["childCores"], found["encoderCores"]), (0.25, 0.2))
 
     def test_what_each_further_viewer_costs(self) -> None:
         one = {"viewers": 1, "childCores": 0.2, "encoderCores": 0.1}
@@ -98,12 +105,13 @@ class Rows(unittest.TestCase):
 
     def test_a_crowds_row_is_its_worst_run(self) -> None:
         part = {"leastFramesPerSecond": 30.0, "encodedPerSecond": 30.0, "kbpsEach": 1500, "keyFrames": 0, "childCores": 0.2, "encoderCores": 0.1}
-        run = {"one": part, "alone": part, "addedPercent": 1.4, "withoutEncoderPercent": 1.2, "short": []}
+        run = {"one": part, "alone": part, "addedPercent": 1.4, "withoutEncoderPercent": 1.2, "turnsPercent": [1.0, 1.8], "short": []}
         crowd = next(crowd for crowd in network_crowd.CROWDS if crowd.name == "crowd-32")
         worse = run | {"addedPercent": 2.1, "short": ["2.1 % of the encoding each"]}
         for results in ([run, worse], [worse, run]):
             self.assertIn("each costs 2.1 %", network_table.cell(crowd, results))
             self.assertIn("**short**", network_table.cell(crowd, results))
+        self.assertIn("in turns 1.0, 1.8)", network_table.cell(crowd, [run]))
         self.assertIn("each costs 1.9 %", network_table.cell(crowd, [run | {"addedPercent": 1.9}, run]))
 
     def test_our_viewer_is_compared_with_chromium_silence_included(self) -> None:

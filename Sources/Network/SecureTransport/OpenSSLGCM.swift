@@ -29,8 +29,8 @@ enum OpenSSLGCM {
         alloc: { make($0, keyLength: $1, tagLength: $2) }, dealloc: { free($0) }, init: { setKey($0, $1) },
         set_aad: { authenticate($0, $1, $2) }, encrypt: { encrypt($0, $1, $2) }, decrypt: { decrypt($0, $1, $2) },
         set_iv: { setNonce($0, $1, $2) }, get_tag: { getTag($0, $1, $2) },
-        description: permanent("AES-128 GCM using OpenSSL".utf8.map { CChar(bitPattern: $0) } + [0]), test_data: makeExample(),
-        id: srtp_cipher_type_id_t(SRTP_AES_GCM_128)))
+        description: permanent("AES-128 GCM using OpenSSL".utf8.map { CChar(bitPattern: $0) } + [0]),
+        test_data: makeExample(), id: srtp_cipher_type_id_t(SRTP_AES_GCM_128)))
     return UnsafePointer(type)
   }()
 

@@ -16,8 +16,8 @@ import Wire
 /// the child.
 ///
 /// Whoever runs it signals for them, by lines on standard input, each answered by one JSON object: `add` by the next
-/// viewer's `{"offer"}`; the line after that is `{"answer"}`, itself answered when media flows. `report` says what each has
-/// received. The end of input ends all.
+/// viewer's `{"offer"}`; the line after that is `{"answer"}`, itself answered when media flows. `keep N` sends those beyond
+/// the first N away. `report` says what each has received. The end of input ends all.
 struct Crowd: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Viewers that decode nothing; commands and answers to their offers come on standard input.")
@@ -42,15 +42,19 @@ struct Crowd: AsyncParsableCommand {
     var viewers: [LightViewer] = []
     while let command = readLine() {
       do {
-        switch command {
-        case "add":
+        let words = command.split(separator: " ")
+        switch (words.first, words.dropFirst().first.flatMap { Int($0) }) {
+        case ("add", nil):
           let viewer = try await LightViewer(transports, eventLoop: group.next())
           viewers.append(viewer)
           try say(Reply(offer: viewer.offer))
           let answer = try JSONDecoder().decode(Answer.self, from: Data((readLine() ?? "").utf8))
           try await viewer.connect(answer.answer)
           try say(Reply(watching: viewers.count))
-        case "report":
+        case ("keep", let count?) where count >= 0:
+          while viewers.count > count { await viewers.removeLast().leave() }
+          try say(Reply(watching: viewers.count))
+        case ("report", nil):
           var received: [LightViewer.Received] = []
           for viewer in viewers { received.append(try await viewer.received()) }
           let time = Double(MonotonicClock.unixNanoseconds) / 1e9
