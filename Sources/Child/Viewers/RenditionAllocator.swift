@@ -63,7 +63,9 @@ struct RenditionAllocator {
     var isLossy = false
     /// When key frames had to mend its picture, lately.
     var repairs: [Instant] = []
-    /// So many of them that until then it gets the base layer alone.
+    /// One of them was a moment ago: until then it gets the base layer alone.
+    var relievedUntil: Instant?
+    /// The same because of so many of them.
     var baseLayerUntil: Instant?
     /// Since when there has been a little less than its step needs.
     var scarceSince: Instant?
@@ -135,6 +137,9 @@ struct RenditionAllocator {
   /// lost for good once will be again, and each return costs all of them a key frame.
   static let lossyAbove = 0.05
   static let fewOthers = 2
+  /// How long a viewer by itself gets the base layer alone after a key frame that it alone needed: all the less that is lost
+  /// together with it.
+  static let relief = Duration.seconds(2)
   /// So many key frames within that time, for one viewer alone, are too many.
   static let maximumRepairs = 3
   static let repairMemory = Duration.seconds(10)
@@ -296,8 +301,9 @@ struct RenditionAllocator {
   }
 
   /// A viewer whose path loses packets has lost a picture of `rendition` for good. Where others watch the same one, it goes
-  /// on with a smaller one: a key frame of that costs them nothing. A viewer by itself gets a key frame. When it needs them
-  /// again and again, it does without the upper layer, which is as much less to lose, and then goes down as well.
+  /// on with a smaller one: a key frame of that costs them nothing. A viewer by itself gets a key frame, and for a moment no
+  /// upper layer, which is as much less to lose. When it needs them again and again, it does without that layer for longer,
+  /// and then goes down as well.
   mutating func repair(
     _ rendition: Rendition, for id: PeerID, isShared: Bool, size: (width: Int, height: Int), now: Instant
   ) -> Repair {
@@ -305,10 +311,11 @@ struct RenditionAllocator {
     defer { known[id] = state }
     let hasSmaller = Rendition.allCases.contains { $0 < rendition && $0.size(ofCamera: size.width, size.height) != nil }
     if !isShared {
+      state.relievedUntil = now + Self.relief
       state.repairs = state.repairs.filter { now - $0 < Self.repairMemory } + [now]
       guard state.repairs.count >= Self.maximumRepairs else { return .keyFrame }
       state.repairs = []
-      guard hasBaseLayerOnly(id, now: now) else {
+      guard let until = state.baseLayerUntil, now < until else {
         state.baseLayerUntil = now + Self.avoidance
         return .keyFrame
       }
@@ -319,7 +326,8 @@ struct RenditionAllocator {
   }
 
   private func hasBaseLayerOnly(_ id: PeerID, now: Instant) -> Bool {
-    known[id]?.baseLayerUntil.map { now < $0 } ?? false
+    guard let state = known[id] else { return false }
+    return [state.relievedUntil, state.baseLayerUntil].contains { $0.map { now < $0 } ?? false }
   }
 
   /// Whether it has come down to a step because of what it loses, not because its path is narrow.
@@ -436,6 +444,7 @@ struct RenditionAllocator {
     state.scarceSince = nil
     state.roomForStillAt = nil
     state.repairs = []
+    state.relievedUntil = nil
     state.baseLayerUntil = nil
     if step != .low { state.isFalling = false }
     state.step = step
