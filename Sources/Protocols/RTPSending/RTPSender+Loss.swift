@@ -6,9 +6,12 @@ import Wire
 // (nack_requester.cc).
 extension RTPSender {
   /// Above this loss, each retransmission is sent twice; above the other, three times: where a retransmission of a
-  /// retransmission is needed, it often comes too late.
-  private static let doubledAbove = 0.08
+  /// retransmission is needed, it often comes too late. At 2 %, where the viewer waits less, one in fifty is, which is one
+  /// every ten seconds; copies cost as much of the rate as is lost.
+  private static let doubledAbove = 0.01
   private static let tripledAbove = 0.15
+  /// Above this loss, what lost feedback would have reported is sent again without it.
+  private static let feedbackLostAbove = 0.08
   /// The viewer waits for what was missing for so long: its copies are as urgent as itself.
   private static let lateAfter = Duration.milliseconds(150)
   /// Between two copies: longer than most bursts of loss.
@@ -52,7 +55,7 @@ extension RTPSender {
     noteFates(result)
     missingFeedbacks = 0
     missingFeedbackDue =
-      reordering.isRare && recentLoss.isLossy(above: Self.doubledAbove) ? feedbackPace.missing(1) : nil
+      reordering.isRare && recentLoss.isLossy(above: Self.feedbackLostAbove) ? feedbackPace.missing(1) : nil
     if result.unreported > Self.longestSilence { startAnew(now: now) }
     guard reordering.isRare else { return }
     let left = unrepaired.filter { now - $0.sentAt < Self.longestRepair }
@@ -86,7 +89,7 @@ extension RTPSender {
   /// to be looked at again.
   private mutating func repairUnreported(_ packets: [LostPacket], lookups: inout Int, now: Instant) -> [LostPacket] {
     // The next feedback may show that much is lost.
-    guard recentLoss.isLossy(above: Self.doubledAbove) else { return packets }
+    guard recentLoss.isLossy(above: Self.feedbackLostAbove) else { return packets }
     var left: [LostPacket] = []
     for packet in packets {
       guard lookups > 0 else { break }
