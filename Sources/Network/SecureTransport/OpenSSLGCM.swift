@@ -13,7 +13,6 @@ enum OpenSSLGCM {
   }
 
   private static let keyLength = 16
-  private static let nonceLength = 12
 
   /// Instead of the cipher that libsrtp has brought; call after `srtp_init`, before the first session. libsrtp tests it first, against
   /// its own vectors and those here.
