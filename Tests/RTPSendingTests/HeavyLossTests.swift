@@ -32,7 +32,8 @@ import Wire
     call.run(for: .seconds(61))
     let delays = call.pictureDelays().dropFirst(before)
     #expect(delays.count > 10_000)
-    #expect(delays.count { $0 > 250 } * 1000 < delays.count, "\(delays.count { $0 > 250 })")
+    #expect(delays.count { $0 > 250 } * 2000 < delays.count, "\(delays.count { $0 > 250 })")
+    // After that long a silence a key frame makes good what is missing.
     #expect(delays.count { $0 > 500 } == 0, "\(delays.max() ?? 0)")
     #expect(Self.repeats(call).count < call.pictures.count)
   }

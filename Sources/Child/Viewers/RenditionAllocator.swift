@@ -63,9 +63,7 @@ struct RenditionAllocator {
     var isLossy = false
     /// When key frames had to mend its picture, lately.
     var repairs: [Instant] = []
-    /// One of them was a moment ago: until then it gets the base layer alone.
-    var relievedUntil: Instant?
-    /// The same because of so many of them.
+    /// So many of them that until then it gets the base layer alone.
     var baseLayerUntil: Instant?
     /// Since when there has been a little less than its step needs.
     var scarceSince: Instant?
@@ -137,8 +135,8 @@ struct RenditionAllocator {
   /// lost for good once will be again, and each return costs all of them a key frame.
   static let lossyAbove = 0.05
   static let fewOthers = 2
-  /// How long a viewer by itself gets the base layer alone after a key frame that it alone needed: all the less that is lost
-  /// together with it.
+  /// How long a viewer by itself gets the base layer alone after it needed a key frame: while that is on its way, there is less
+  /// to lose.
   static let relief = Duration.seconds(2)
   /// So many key frames within that time, for one viewer alone, are too many.
   static let maximumRepairs = 3
@@ -311,7 +309,6 @@ struct RenditionAllocator {
     defer { known[id] = state }
     let hasSmaller = Rendition.allCases.contains { $0 < rendition && $0.size(ofCamera: size.width, size.height) != nil }
     if !isShared {
-      state.relievedUntil = now + Self.relief
       state.repairs = state.repairs.filter { now - $0 < Self.repairMemory } + [now]
       guard state.repairs.count >= Self.maximumRepairs else { return .keyFrame }
       state.repairs = []
@@ -327,7 +324,8 @@ struct RenditionAllocator {
 
   private func hasBaseLayerOnly(_ id: PeerID, now: Instant) -> Bool {
     guard let state = known[id] else { return false }
-    return [state.relievedUntil, state.baseLayerUntil].contains { $0.map { now < $0 } ?? false }
+    let isRelieved = state.repairs.last.map { now - $0 < Self.relief } ?? false
+    return isRelieved || state.baseLayerUntil.map { now < $0 } ?? false
   }
 
   /// Whether it has come down to a step because of what it loses, not because its path is narrow.
@@ -444,7 +442,6 @@ struct RenditionAllocator {
     state.scarceSince = nil
     state.roomForStillAt = nil
     state.repairs = []
-    state.relievedUntil = nil
     state.baseLayerUntil = nil
     if step != .low { state.isFalling = false }
     state.step = step

@@ -14,8 +14,8 @@ enum OpenSSLGCM {
 
   private static let keyLength = 16
 
-  /// Instead of the cipher that libsrtp has brought; call after `srtp_init`, before the first session. libsrtp tests it first, against
-  /// its own vectors and those here.
+  /// Instead of the cipher that libsrtp was built with; call after `srtp_init`, before the first session. libsrtp tests it
+  /// first, against its own vectors and the one here.
   static func install() -> srtp_err_status_t {
     srtp_replace_cipher_type(type, srtp_cipher_type_id_t(SRTP_AES_GCM_128))
   }
