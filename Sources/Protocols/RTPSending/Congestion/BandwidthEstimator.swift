@@ -19,6 +19,8 @@ struct BandwidthEstimator: Sendable {
   /// Over two seconds.
   private var sending = AcknowledgedRate(slot: .milliseconds(100))
   private var roundTripTime = Duration.milliseconds(100)
+  /// The last report block, without transport-wide feedback.
+  private var reportedAt: Instant?
   /// No more than this may be sent, bits per second; nil: no bound. See `CircuitBreaker`.
   var congestionLimit: Double?
 
@@ -162,9 +164,11 @@ struct BandwidthEstimator: Sendable {
     drainQueue(now: now)
     let hasQueue = sawOveruse || !isEmpty
     if now >= lossCountsFrom {
+      let arrivedBytes = result.acknowledged.reduce(0) { $0 + $1.bytes }
       addLoss(
         lost: Double(result.lost - result.recovered),
-        total: Double(result.lost + result.acknowledged.count - result.recovered), hasQueue: hasQueue, now: now)
+        total: Double(result.lost + result.acknowledged.count - result.recovered),
+        arrivedBits: Double(arrivedBytes) * 8, hasQueue: hasQueue, now: now)
     }
     if target < before * Self.noticedDrop { probing.noteDrop(from: before, now: now) }
     if let rate = probing.noteArrived(result.acknowledged, now: now), !isCongested(at: now) {
@@ -227,7 +231,11 @@ struct BandwidthEstimator: Sendable {
     guard !usesTransportFeedback else { return }
     // A report does not say whether there is a queue: where REMB does not, either, assume one.
     let hasQueue = receiverMaximum.seesQueue(at: now) ?? true
-    addLoss(lost: fractionLost * expected, total: expected, hasQueue: hasQueue, now: now)
+    let seconds = reportedAt.map { (now - $0).inSeconds } ?? 0
+    reportedAt = now
+    addLoss(
+      lost: fractionLost * expected, total: expected,
+      arrivedBits: (sending.bitsPerSecond ?? target) * seconds * (1 - fractionLost), hasQueue: hasQueue, now: now)
   }
 
   /// - Parameter fractionLost: of the last seconds, 0...1.
@@ -242,8 +250,10 @@ struct BandwidthEstimator: Sendable {
     roundTripTime = time
   }
 
-  private mutating func addLoss(lost: Double, total: Double, hasQueue: Bool, now: Instant) {
-    lossBased.add(lost: lost, total: total, hasQueue: hasQueue, target: target, maximum: maximum, now: now)
+  private mutating func addLoss(lost: Double, total: Double, arrivedBits: Double, hasQueue: Bool, now: Instant) {
+    lossBased.add(
+      lost: lost, total: total, arrivedBits: arrivedBits, hasQueue: hasQueue, target: target, maximum: maximum, now: now
+    )
     if lossBased.isCongestion { congestedUntil = max(congestedUntil, now + Self.congestionMemory) }
   }
 

@@ -1,37 +1,32 @@
 import Wire
 
-/// The loss-based bound: decreases above 10 % loss, increases below 2 %. draft-ietf-rmcat-gcc-02 section 6.
-///
-/// A radio link loses packets even when it is far from full, and sending less does not help. So without a standing
-/// queue, loss of up to 25 % does not lower the bound.
+/// The loss-based bound: of a few rates around the present one, the one that explains best what was lost. `LossModel`.
 struct LossBasedRate: Sendable {
   /// Bits per second.
   private(set) var bitsPerSecond: Double
+  /// Whether the last observation showed loss for sending too much.
+  private(set) var isCongestion = false
+  private var model = LossModel()
   private var lost = 0.0
   private var total = 0.0
+  private var arrivedBits = 0.0
   private var sawQueue = false
-  private var judgedAt: Instant?
-  /// Over the last few intervals, 0...1. One interval on a slow path has so few packets that chance alone can turn 20 %
-  /// into 30 %.
-  private var smoothedFractionLost = 0.0
-  /// Whether the loss in the last interval indicates congestion.
-  private(set) var isCongestion = false
+  private var highestTarget = 0.0
+  private var observedAt: Instant?
+  private let minimum: Double
 
-  /// With fewer packets than this, the fraction lost is noise.
-  private static let packetsToJudge = 20.0
-  private static let interval = Duration.milliseconds(500)
-  /// With a standing queue: the limits of the draft.
-  private static let tolerated = 0.1
+  private static let observation = Duration.milliseconds(250)
+  private static let step = 0.95
+  /// By how much a smaller bound has to be likelier, as a logarithm: by chance, some is always a little likelier.
+  private static let margin = 3.0
+  /// Bits per second of loss above the largest inherent one: more loss than any radio's, whatever it comes from, gets less.
+  private static let hopelessBitsPerSecond = 75_000.0
+  /// With less loss, the bound grows faster, and with a queue as well.
   private static let toleratedWhenGrowing = 0.02
-  /// Without one: 25 %, plus a margin for chance.
-  private static let toleratedWithoutQueue = 0.3
-  private static let smoothing = 0.25
   /// Per second, while loss is low.
   private static let growth = 0.25
   /// Per second, with more loss but no queue: the bound has to recover there, too.
   private static let growthUnderLoss = 0.05
-
-  private let minimum: Double
 
   /// - Parameter minimum: the rate that is sent in any case. A bound below it would take long to recover.
   init(bitsPerSecond: Double, minimum: Double) {
@@ -44,24 +39,25 @@ struct LossBasedRate: Sendable {
   /// - Parameters:
   ///   - lost: packets; negative when packets counted as lost arrived after all.
   ///   - total: packets, including lost ones.
+  ///   - arrivedBits: of those that arrived.
   ///   - hasQueue: whether there is a queue on the path, as far as known.
   ///   - target: the current target bitrate, bits per second; `maximum` likewise.
-  mutating func add(lost: Double, total: Double, hasQueue: Bool, target: Double, maximum: Double, now: Instant) {
-    self.lost += lost
-    self.total += max(0, total)
-    sawQueue = sawQueue || hasQueue
-    guard let judgedAt else {
-      judgedAt = now
+  mutating func add(
+    lost: Double, total: Double, arrivedBits: Double, hasQueue: Bool, target: Double, maximum: Double, now: Instant
+  ) {
+    guard let observedAt else {
+      self.observedAt = now
       return
     }
-    let elapsed = now - judgedAt
-    guard elapsed >= Self.interval, self.total >= Self.packetsToJudge else { return }
-    let fraction = min(max(0, self.lost / self.total), 1)
-    judge(fraction: fraction, elapsed: min(elapsed.inSeconds, 1), target: target, maximum: maximum)
-    self.judgedAt = now
-    self.lost = 0
-    self.total = 0
-    sawQueue = false
+    self.lost += lost
+    self.total += max(0, total)
+    self.arrivedBits += arrivedBits
+    sawQueue = sawQueue || hasQueue
+    highestTarget = max(highestTarget, target)
+    let elapsed = now - observedAt
+    guard elapsed >= Self.observation, self.total > 0 else { return }
+    observe(seconds: elapsed.inSeconds, target: target, maximum: maximum)
+    beginObservation(now: now)
   }
 
   /// A probe has shown that the path carries this much.
@@ -72,29 +68,60 @@ struct LossBasedRate: Sendable {
   /// A queue has drained, and has shown what the path carries. What was lost meanwhile was its overflow: that is explained.
   mutating func settle(at rate: Double, now: Instant) {
     raise(to: rate)
+    model.removeAll()
+    beginObservation(now: now)
+  }
+
+  private mutating func beginObservation(now: Instant) {
+    observedAt = now
     lost = 0
     total = 0
+    arrivedBits = 0
     sawQueue = false
-    smoothedFractionLost = 0
-    judgedAt = now
+    highestTarget = 0
   }
 
-  private mutating func lower(by share: Double, target: Double) {
-    bitsPerSecond = max(minimum, min(bitsPerSecond, target) * (1 - share))
-  }
-
-  private mutating func judge(fraction: Double, elapsed: Double, target: Double, maximum: Double) {
-    smoothedFractionLost += (fraction - smoothedFractionLost) * Self.smoothing
-    let isHopeless = smoothedFractionLost > Self.toleratedWithoutQueue
-    isCongestion = sawQueue && fraction > Self.tolerated / 2 || isHopeless
-    if sawQueue && fraction > Self.tolerated {
-      lower(by: 0.5 * fraction, target: target)
-    } else if isHopeless {
-      lower(by: 0.5 * smoothedFractionLost, target: target)
+  private mutating func observe(seconds: Double, target: Double, maximum: Double) {
+    if lost < 0 { model.takeBack(lost: -lost) }
+    let fraction = min(max(0, lost / total), 1)
+    // What is sent again goes beyond the target. Counted here, it would explain the loss that it comes from.
+    let sendingRate = fraction < 1 ? min(arrivedBits / seconds / (1 - fraction), highestTarget) : highestTarget
+    let arrivalRate = sendingRate * (1 - fraction)
+    model.add(
+      LossModel.Observation(
+        lost: fraction * total, received: (1 - fraction) * total, sendingRate: sendingRate, hasQueue: sawQueue))
+    isCongestion = sawQueue && fraction > LossModel.largestInherentLossWithQueue
+    let present = min(bitsPerSecond, target)
+    var best = present
+    let isMoreThanInherent = model.fractionLost > LossModel.largestInherentLoss
+    // Without a queue the model would be misled: what is lost is sent again, so that where more is lost more is sent, too.
+    if !model.isWithoutLoss, sawQueue || isMoreThanInherent {
+      var likelihood = model.likelihood(bandwidth: present) + Self.margin
+      for candidate in [present * Self.step, arrivalRate] where candidate < present && candidate > 0 {
+        let other = model.likelihood(bandwidth: candidate)
+        if other > likelihood { (best, likelihood) = (candidate, other) }
+      }
+    }
+    if isMoreThanInherent, model.hasEnough {
+      let limit = Self.hopelessBitsPerSecond / (model.fractionLost - LossModel.largestInherentLoss)
+      best = min(best, max(limit, present * (1 - fraction)))
+    }
+    if best < present {
+      isCongestion = true
+      bitsPerSecond = max(minimum, best)
     } else if fraction < Self.toleratedWhenGrowing {
-      bitsPerSecond = min(maximum, bitsPerSecond * (1 + Self.growth * elapsed))
+      raise(by: Self.growth, seconds: seconds, maximum: maximum)
     } else if !sawQueue {
-      bitsPerSecond = min(maximum, bitsPerSecond * (1 + Self.growthUnderLoss * elapsed))
+      raise(by: Self.growthUnderLoss, seconds: seconds, maximum: maximum)
+    }
+  }
+
+  /// Where a larger bound explains what was lost no worse.
+  private mutating func raise(by growth: Double, seconds: Double, maximum: Double) {
+    let larger = min(maximum, bitsPerSecond * (1 + growth * min(seconds, 1)))
+    guard larger > bitsPerSecond else { return }
+    if model.isWithoutLoss || model.likelihood(bandwidth: larger) >= model.likelihood(bandwidth: bitsPerSecond) {
+      bitsPerSecond = larger
     }
   }
 }
