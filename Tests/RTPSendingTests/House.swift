@@ -24,6 +24,7 @@ struct House {
     calls = (0..<viewers).map { [link] index in
       var call = Call(rig: Rig(configuration: configuration, seed: UInt64(index + 1)), link: link)
       call.isLadder = true
+      call.answersRequests = true
       call.cameraKbps = cameraKbps
       return call
     }

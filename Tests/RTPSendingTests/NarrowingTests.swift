@@ -39,6 +39,37 @@ import Wire
     #expect((250..<550).contains(call.targetKbps), "\(call.targetKbps)")
   }
 
+  /// More than that, and the queue would be long for as long again.
+  @Test func whileALongQueueDrainsNoPictureJoinsIt() {
+    var call = Self.settled(queueMilliseconds: 2000)
+    call.answersRequests = true
+    call.link.bitsPerSecond = 500_000
+    while !call.rig.sender.pathStatistics(now: call.now).isCongested { call.run(for: .milliseconds(1)) }
+    let before = (pictures: call.rig.video.count, sound: call.rig.audio.count)
+    call.run(for: .seconds(1))
+    #expect(call.rig.video.count == before.pictures)
+    #expect(call.rig.audio.count >= before.sound + 49)
+    call.run(for: .milliseconds(600))
+    #expect(call.rig.video.count > before.pictures)
+    #expect(Self.delay(&call, for: .milliseconds(500)) < 300)
+  }
+
+  /// Then no feedback tells of what is under way.
+  @Test func wherePicturesWaitForAQueueAndThePathIsInterruptedTheyGoOn() {
+    var call = Self.settled(queueMilliseconds: 2000)
+    call.answersRequests = true
+    call.link.bitsPerSecond = 500_000
+    while !call.rig.sender.pathStatistics(now: call.now).isCongested { call.run(for: .milliseconds(1)) }
+    call.run(for: .milliseconds(100))
+    call.feedbackLoss = 1
+    let before = call.rig.video.count
+    call.run(for: .seconds(3))
+    #expect(call.rig.video.count > before)
+    call.feedbackLoss = 0
+    call.run(for: .seconds(5))
+    #expect((250..<600).contains(call.targetKbps), "\(call.targetKbps)")
+  }
+
   /// A drained queue has shown what the path carries; then the small picture needs half of it, and a burst is late.
   @Test(arguments: [(250, false, 425), (400, false, 340), (250, true, 212)])
   func whatIsKnownOfThePathIsKeptWhileLittleIsSent(arrivingKbps: Int, hasQueue: Bool, estimateKbps: Int) {

@@ -214,6 +214,10 @@ public struct RTPSender: Sendable {
         return .rtp(bytes)
       }
     }
+    if estimator.holdsPictures {
+      if !videoQueue.isEmpty { estimator.notePictureHeld(now: now) }
+      return nil
+    }
     guard let packet = videoQueue.popFirst() else { return nil }
     queuedVideoBytes -= packet.payload.count
     return .rtp(makePacket(packet, now: now))
@@ -261,7 +265,7 @@ public struct RTPSender: Sendable {
     next.bringForward(to: missingFeedbackDue)
     if let padding = estimator.nextPaddingAt, paddingStream != nil { next.bringForward(to: padding) }
     if !audioQueue.isEmpty { next.bringForward(to: Instant(nanoseconds: .min)) }
-    if !videoQueue.isEmpty || !retransmissionQueue.isEmpty {
+    if !retransmissionQueue.isEmpty || !videoQueue.isEmpty && !estimator.holdsPictures {
       next.bringForward(to: pacer.nextRelease(bitsPerSecond: pacingBitsPerSecond))
     }
     return next

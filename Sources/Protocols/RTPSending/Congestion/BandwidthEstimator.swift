@@ -19,6 +19,12 @@ struct BandwidthEstimator: Sendable {
   /// Over two seconds.
   private var sending = AcknowledgedRate(slot: .milliseconds(100))
   private var roundTripTime = Duration.milliseconds(100)
+  private var leastRoundTripTime: Duration?
+  /// What arrives, bits per second, when it last said what the path carries. It does not after pictures were held back.
+  private var carried: (acknowledged: Double?, recent: Double?)
+  private var understatedUntil = Instant(nanoseconds: .min)
+  /// In this drain. Once for each: where queues of others keep it going, what arrives is all that is known.
+  private var heldPictures = false
   /// The last report block, without transport-wide feedback.
   private var reportedAt: Instant?
   /// No more than this may be sent, bits per second; nil: no bound. See `CircuitBreaker`.
@@ -42,6 +48,11 @@ struct BandwidthEstimator: Sendable {
   /// Of the estimate, what a silence leaves of it. A path that carries nothing at all is interrupted, not narrow: when it
   /// is back, it mostly carries what it did before, and where it does not, the first feedback says so.
   private static let silenceShare = 0.25
+  /// What is under way may be in it, while a longer one drains.
+  private static let shortQueue = Duration.milliseconds(150)
+  /// A few packets may be under way on any path.
+  private static let leastInFlightBits = 3 * fullPacketBits
+  private static let acknowledgedWindow = Duration.milliseconds(500)
   private static let congestionMemory = Duration.seconds(2)
   private static let pacingMemory = Duration.seconds(8)
   /// Loss with a longer queue than this is taken for buffer overflow.
@@ -103,6 +114,24 @@ struct BandwidthEstimator: Sendable {
   /// The same for longer: on a path that was congested a while ago, a key frame at once would be so again.
   func needsPacing(at now: Instant) -> Bool { now < congestedUntil + Self.pacingMemory }
 
+  /// While a queue drains, no more is to be under way than the path carries in its least round trip and a short queue. Not
+  /// while nothing is reported: then nothing would ever end it.
+  var holdsPictures: Bool {
+    guard let path = drain.pathBitsPerSecond, silenceFloor == nil else { return false }
+    let time = (leastRoundTripTime ?? roundTripTime) + Self.shortQueue
+    return Double(history.bytesInFlight * 8) > max(path * time.inSeconds, Self.leastInFlightBits)
+  }
+
+  /// A picture waits because of `holdsPictures`.
+  mutating func notePictureHeld(now: Instant) {
+    guard !heldPictures else { return }
+    heldPictures = true
+    understatedUntil = now + roundTripTime + Self.shortQueue + Self.acknowledgedWindow
+  }
+
+  /// Whether pictures have waited for that lately.
+  func hasHeldPictures(at now: Instant) -> Bool { now < understatedUntil }
+
   mutating func forgetPackets() {
     history.forgetPackets()
   }
@@ -156,9 +185,10 @@ struct BandwidthEstimator: Sendable {
       arriving.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
       sawOveruse = sawOveruse || trend.usage == .overuse
     }
+    if now >= understatedUntil { carried = (arriving.bitsPerSecond, arriving.recentBitsPerSecond) }
     // On a narrow path a burst is a queue, for a moment.
     delayBased.update(
-      usage: sawOveruse ? .overuse : trend.usage, acknowledged: arriving.bitsPerSecond, roundTripTime: roundTripTime,
+      usage: sawOveruse ? .overuse : trend.usage, acknowledged: carried.acknowledged, roundTripTime: roundTripTime,
       maximum: maximum, isProbed: probing.succeededCount > 0, hasQueue: isNarrow || !isEmpty, now: now)
     if sawOveruse { congestedUntil = now + Self.congestionMemory }
     drainQueue(now: now)
@@ -194,7 +224,8 @@ struct BandwidthEstimator: Sendable {
   private mutating func drainQueue(now: Instant) {
     let verdict = drain.update(
       queueMilliseconds: trend.standingQueueMilliseconds, slackMilliseconds: slackMilliseconds,
-      arriving: arriving.recentBitsPerSecond, now: now)
+      arriving: carried.recent, now: now)
+    if drain.pathBitsPerSecond == nil { heldPictures = false }
     switch verdict {
     case .none: break
     case .draining(let path):
@@ -205,7 +236,9 @@ struct BandwidthEstimator: Sendable {
       delayBased.settle(below: min(path, maximum), share: Self.drainedShare)
       lossBased.settle(at: min(path * Self.drainedShare, maximum), now: now)
     case .drained(nil): break
-    case .notOurs: trend.takeQueueForPath()
+    case .notOurs:
+      trend.takeQueueForPath()
+      leastRoundTripTime = nil
     }
   }
 
@@ -248,6 +281,7 @@ struct BandwidthEstimator: Sendable {
 
   mutating func noteRoundTripTime(_ time: Duration) {
     roundTripTime = time
+    leastRoundTripTime = min(leastRoundTripTime ?? time, time)
   }
 
   private mutating func addLoss(lost: Double, total: Double, arrivedBits: Double, hasQueue: Bool, now: Instant) {

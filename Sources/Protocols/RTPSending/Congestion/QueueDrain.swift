@@ -26,6 +26,8 @@ struct QueueDrain: Sendable {
   private var draining: Draining?
   /// The rate until the queue has drained, bits per second; nil: there is none.
   private(set) var bitsPerSecond: Double?
+  /// What arrives while the queue drains, bits per second.
+  private(set) var pathBitsPerSecond: Double?
 
   private static let beginsAboveMilliseconds = 100.0
   private static let endsBelowMilliseconds = 40.0
@@ -48,6 +50,7 @@ struct QueueDrain: Sendable {
       guard queue > Self.beginsAboveMilliseconds, let arriving else { return .none }
       draining = Draining(lowestMilliseconds: queue, shorterAt: now)
       bitsPerSecond = arriving * Self.share
+      pathBitsPerSecond = arriving
       return .draining(pathBitsPerSecond: arriving)
     }
     guard queue > Self.endsBelowMilliseconds else {
@@ -76,11 +79,13 @@ struct QueueDrain: Sendable {
     }
     guard let arriving, queue > Self.beginsAboveMilliseconds else { return .none }
     bitsPerSecond = min(bitsPerSecond ?? .infinity, arriving * Self.share)
+    pathBitsPerSecond = arriving
     return .draining(pathBitsPerSecond: arriving)
   }
 
   private mutating func stop() {
     draining = nil
     bitsPerSecond = nil
+    pathBitsPerSecond = nil
   }
 }
