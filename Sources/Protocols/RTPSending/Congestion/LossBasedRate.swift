@@ -4,7 +4,7 @@ import Wire
 struct LossBasedRate: Sendable {
   /// Bits per second.
   private(set) var bitsPerSecond: Double
-  /// Whether the last observation showed loss for sending too much.
+  /// Whether more was lost in the last observation than the path loses by itself.
   private(set) var isCongestion = false
   private var model = LossModel()
   private var lost = 0.0
@@ -19,9 +19,10 @@ struct LossBasedRate: Sendable {
   private static let step = 0.95
   /// By how much a smaller bound has to be likelier, as a logarithm: by chance, some is always a little likelier.
   private static let margin = 3.0
-  /// Bits per second of loss above the largest inherent one: more loss than any radio's, whatever it comes from, gets less.
+  /// Where more is lost than any path does by itself, the bound is this, in bits per second, divided by the share above that:
+  /// whatever the loss comes from.
   private static let hopelessBitsPerSecond = 75_000.0
-  /// With less loss, the bound grows faster, and with a queue as well.
+  /// With less loss the bound grows faster, and also while there is a queue.
   private static let toleratedWhenGrowing = 0.02
   /// Per second, while loss is low.
   private static let growth = 0.25
