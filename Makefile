@@ -93,7 +93,7 @@ $(PAGES): $(shell find Sources/Web/Pages -type f)
 # Nor that what a module knows of another one's stored properties is out of date: a program built after an update could end at
 # once. So after any change all is compiled.
 COMPILED := $(STAMPS)/compiled
-SOURCES := $(shell find Sources -name '*.swift')
+SOURCES := $(shell find Sources Tests/Benchmarks Tests/Soak -name '*.swift')
 $(COMPILED): $(SOURCES)
 	@touch $(SOURCES)
 	@mkdir -p $(STAMPS) && touch $@
