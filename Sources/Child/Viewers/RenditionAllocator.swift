@@ -8,7 +8,7 @@ internal import Wire
 ///
 /// A viewer gets the highest rendition whose base layer fits into 0.85 of its estimate beside the sound. It goes down at
 /// once, and up when 1.3 times what is needed was there for five seconds, longer after a try that failed and where others
-/// would get the key frame. A rendition's rate is that of its best viewer, or up to a twentieth less where a slower one
+/// would get the key frame. A rendition's rate is that of its best viewer, or up to 3 % less where a slower one
 /// is near: a viewer that is much slower gets the base layer or the next rendition, and never makes the picture of
 /// others worse.
 struct RenditionAllocator {
@@ -117,8 +117,9 @@ struct RenditionAllocator {
   /// How long at least for each viewer that watches the rendition already, up to `maximumPatience`: each gets the key frame
   /// with which another joins.
   static let patiencePerOther = Duration.seconds(4)
-  /// By how much slower viewers may lower a rendition's rate, in percent of it.
-  static let toleratedPercent = 5
+  /// By how much slower viewers may lower a rendition's rate, in percent of it: 5 % are the most that others may notice, and
+  /// encoders do not keep to their rate that well.
+  static let toleratedPercent = 3
   /// With several viewers a rate rises by that much of itself a second: the estimates of all rise with what they are sent.
   static let growthPerSecond = 0.15
   /// How long a viewer keeps the smallest rendition with less than it needs, but more than half of that: while a queue
