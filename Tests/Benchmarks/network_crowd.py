@@ -1,7 +1,8 @@
 """Many viewers of one child on a good network, and two on bad ones who come later: does anybody notice them?
 
 The many are light (crowd_viewers.py): what they receive is counted, not decoded. The two are cradle-parent, each beyond a cable
-of his own. First the many alone for a while, then all; what the many have then is held against what they had. Where nobody comes later,
+of his own. First the many alone for a while, then all, then the many alone again; what they have with the two is held against what they
+have without. Where nobody comes later,
 one of the many alone and all of them take turns: that is what each of the others costs the child.
 """
 
@@ -20,7 +21,7 @@ from network_cable import NetworkCable
 from network_models import Network
 from servers import HERE, Child, Problem, Watchers, common
 
-#: Before each of the two times that are compared.
+#: Before each of the times that are compared.
 SETTLE_SECONDS = 20
 #: One and all take turns, because a virtual machine's processor is not as fast in one minute as in another.
 TURNS = 3
@@ -118,21 +119,23 @@ def measure(
             viewers = stack.enter_context(_many(crowd.count, child, lan, programs, stack))
             began = lan.start()
             if crowd.has_weak:
-                found["alone"] = _observe(viewers, child, crowd.count, seconds)
-                found["together"], found["weak"] = _together(child, lan, viewers, seed, seconds, weak_viewer, stack)
+                found["alone"] = _observe(viewers, child, crowd.count, seconds, asks_target=True)
+                with ExitStack() as weak_stack:
+                    found["together"], found["weak"] = _together(child, lan, viewers, seed, seconds, weak_viewer, weak_stack)
+                found["after"] = _observe(viewers, child, crowd.count, seconds, asks_target=True)
             else:
                 turns = [[_observe(viewers, child, count, seconds / TURNS) for count in (1, crowd.count)] for _ in range(TURNS)]
                 found["one"], found["alone"] = (merged(parts) for parts in zip(*turns))
                 found["turnsPercent"] = [costs(one, many)[0] for one, many in turns]
     # What passed is told when the cable is taken away.
-    for part in [found[name] for name in ("one", "alone", "together") if name in found]:
+    for part in [found[name] for name in ("one", "alone", "together", "after") if name in found]:
         within = [
             row[2] for row in lan.carried[0]["seconds"]
             if any(first <= began + row[0] and began + row[0] + 1 <= last for first, last in part["times"])
         ]  # fmt: skip
         part["kbpsEach"] = round(sum(within) * 8 / 1000 / len(within) / part["viewers"], 1)
     if crowd.has_weak:
-        found["short"] = compared(found["alone"], found["together"])
+        found["short"] = compared(found["alone"], found["together"], found["after"])
     else:
         found["addedPercent"], found["withoutEncoderPercent"], found["short"] = costs(found["one"], found["alone"])
     return found
@@ -152,7 +155,7 @@ def _many(count: int, child: Child, lan: NetworkCable, programs: tuple[str, str,
     return Watchers(child, command)
 
 
-def _observe(many: Watchers, child: Child, count: int, seconds: float) -> dict[str, Any]:
+def _observe(many: Watchers, child: Child, count: int, seconds: float, asks_target: bool = False) -> dict[str, Any]:
     """What so many have, once all of them have had the large picture for a while."""
     many.tell(f"keep {count}")
     many.grow_to(count)
@@ -164,9 +167,20 @@ def _observe(many: Watchers, child: Child, count: int, seconds: float) -> dict[s
             raise Problem(f"not all {count} viewers have the large picture after {PATIENCE_SECONDS} s")
         time.sleep(1)
     common.log(f"    {count} have the large picture from {settled - began:.0f} s on")
+    return _for_a_while(many, child, seconds, asks_target)
+
+
+def _for_a_while(many: Watchers, child: Child, seconds: float, asks_target: bool) -> dict[str, Any]:
+    """`asks_target`: also what the encoder is asked for. It costs the child a little."""
     first = moment(many, child)
-    time.sleep(seconds)
-    return between(first, moment(many, child))
+    targets = []
+    until = time.monotonic() + seconds
+    while asks_target and time.monotonic() < until:
+        targets.append(child.camera()["targetKbps"])
+        time.sleep(1)
+    time.sleep(max(0, until - time.monotonic()))
+    found = between(first, moment(many, child))
+    return found | ({"meanTargetKbps": round(sum(targets) / len(targets), 1)} if targets else {})
 
 
 def costs(one: dict[str, Any], many: dict[str, Any]) -> tuple[float, float, list[str]]:
@@ -184,15 +198,21 @@ def costs(one: dict[str, Any], many: dict[str, Any]) -> tuple[float, float, list
     return added, each(lambda found: found["childCores"] - found["encoderCores"]), short
 
 
-def compared(alone: dict[str, Any], together: dict[str, Any]) -> list[str]:
-    """What the many have lost by the others."""
+def compared(alone: dict[str, Any], together: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """What the many have lost by the others.
+
+    For the same target the encoder has two rates, up to a seventh apart, and changes from one to the other by itself. So it counts what they
+    are sent less than before and less than after, and, apart from that, for how much less the encoder was asked.
+    """
     short = []
     if together["leastFramesPerSecond"] < 29.5:
         short.append(f"{together['leastFramesPerSecond']} frames/s")
     if together["keyFrames"] > alone["keyFrames"]:
         short.append(f"{together['keyFrames'] - alone['keyFrames']} key frames more")
-    if together["kbpsEach"] < 0.95 * alone["kbpsEach"]:
-        short.append(f"rate {together['kbpsEach'] / alone['kbpsEach'] * 100 - 100:+.0f} %")
+    for name, key in (("rate", "kbpsEach"), ("target", "meanTargetKbps")):
+        change = together[key] / min(alone[key], after[key]) * 100 - 100
+        if change < -5:
+            short.append(f"{name} {change:+.0f} %")
     return short
 
 
@@ -209,9 +229,8 @@ def _together(
         viewer.wait_for_picture()
         cable.start()
     time.sleep(SETTLE_SECONDS)
-    first, since = moment(many, child), time.time()
-    time.sleep(seconds)
-    together = between(first, moment(many, child))
+    since = time.time()
+    together = _for_a_while(many, child, seconds, asks_target=True)
     weak = {}
     for name, (_, viewer) in viewers.items():
         record, _ = viewer.finish(since, seconds - 2)

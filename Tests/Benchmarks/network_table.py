@@ -61,7 +61,11 @@ def crowded(result: dict[str, Any]) -> str:
             f"each costs {result['addedPercent']:.1f} % of the encoding ({result['withoutEncoderPercent']:.1f} % without what the encoder itself differs by"
             f"{f'; in turns {turns}' if turns else ''})"
         )
-    return f"alone {words(result['alone'])}; with the two {words(result['together'])}"
+    text = f"alone {words(result['alone'])}; with the two {words(result['together'])}"
+    if "after" not in result:
+        return text
+    targets = ", ".join(f"{result[name]['meanTargetKbps']:.0f}" for name in ("alone", "together", "after"))
+    return f"{text}; alone again {result['after']['kbpsEach']:.0f} kbit/s each; the encoder's target {targets} kbit/s"
 
 
 def in_words(result: dict[str, Any]) -> str:

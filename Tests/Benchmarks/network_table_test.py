@@ -64,12 +64,15 @@ class Goals(unittest.TestCase):
         self.assertEqual(case("rate-500-deep").falls(120), (20, 80))
 
     def test_the_many_lose_nothing_by_the_few(self) -> None:
-        alone = {"leastFramesPerSecond": 29.9, "keyFrames": 0, "kbpsEach": 1500}
-        self.assertEqual(network_crowd.compared(alone, alone | {"kbpsEach": 1430}), [])
+        alone = {"leastFramesPerSecond": 29.9, "keyFrames": 0, "kbpsEach": 1500, "meanTargetKbps": 1500}
+        self.assertEqual(network_crowd.compared(alone, alone | {"kbpsEach": 1430, "meanTargetKbps": 1430}, alone), [])
         self.assertEqual(
-            network_crowd.compared(alone, {"leastFramesPerSecond": 29.4, "keyFrames": 2, "kbpsEach": 1200}),
-            ["29.4 frames/s", "2 key frames more", "rate -20 %"],
+            network_crowd.compared(
+                alone, {"leastFramesPerSecond": 29.4, "keyFrames": 2, "kbpsEach": 1200, "meanTargetKbps": 1350}, alone),
+            ["29.4 frames/s", "2 key frames more", "rate -20 %", "target -10 %"],
         )
+        # It has fallen, and stays low when the two have gone.
+        self.assertEqual(network_crowd.compared(alone, alone | {"kbpsEach": 1350}, alone | {"kbpsEach": 1340}), [])
 
     def test_turns_are_one_time_with_the_worst_of_what_must_not_happen(self) -> None:
         rates = {name: 0.2 for name in ("meanFramesPerSecond", "packetsPerSecond", "encodedPerSecond", "encoderCores")}
