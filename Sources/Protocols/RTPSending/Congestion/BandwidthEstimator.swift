@@ -23,7 +23,8 @@ struct BandwidthEstimator: Sendable {
   /// What arrives, bits per second, when it last said what the path carries. It does not after pictures were held back.
   private var carried: (acknowledged: Double?, recent: Double?)
   private var understatedUntil = Instant(nanoseconds: .min)
-  /// In this drain. Once for each: where queues of others keep it going, what arrives is all that is known.
+  /// Pictures have been held back in this drain. What arrives is set aside for that once in each drain: where other senders
+  /// keep the queue going, nothing else tells what the path carries.
   private var heldPictures = false
   /// The last report block, without transport-wide feedback.
   private var reportedAt: Instant?
@@ -48,9 +49,9 @@ struct BandwidthEstimator: Sendable {
   /// Of the estimate, what a silence leaves of it. A path that carries nothing at all is interrupted, not narrow: when it
   /// is back, it mostly carries what it did before, and where it does not, the first feedback says so.
   private static let silenceShare = 0.25
-  /// What is under way may be in it, while a longer one drains.
+  /// The queue that may remain for what is in flight, while a longer one drains.
   private static let shortQueue = Duration.milliseconds(150)
-  /// A few packets may be under way on any path.
+  /// A few packets may be in flight on any path.
   private static let leastInFlightBits = 3 * fullPacketBits
   private static let acknowledgedWindow = Duration.milliseconds(500)
   private static let congestionMemory = Duration.seconds(2)
@@ -114,8 +115,8 @@ struct BandwidthEstimator: Sendable {
   /// The same for longer: on a path that was congested a while ago, a key frame at once would be so again.
   func needsPacing(at now: Instant) -> Bool { now < congestedUntil + Self.pacingMemory }
 
-  /// While a queue drains, no more is to be under way than the path carries in its least round trip and a short queue. Not
-  /// while nothing is reported: then nothing would ever end it.
+  /// Whether new pictures wait: while a queue drains, no more may be in flight than the path carries in its least round trip
+  /// and a short queue. They go on when feedback stops coming: without it, nothing would end the wait.
   var holdsPictures: Bool {
     guard let path = drain.pathBitsPerSecond, silenceFloor == nil else { return false }
     let time = (leastRoundTripTime ?? roundTripTime) + Self.shortQueue

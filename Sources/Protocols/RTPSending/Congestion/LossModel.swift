@@ -38,8 +38,8 @@ struct LossModel: Sendable {
   /// Sums with the weights.
   private var packets = 0.0
   private var lostPackets = 0.0
-  private var packetsWithoutQueue = 0.0
-  private var lostPacketsWithoutQueue = 0.0
+  /// What an observation with a queue may be explained by: not more than is lost without one. The rest is the queue's overflow.
+  private var limitWithQueue = largestInherentLossWithQueue
 
   init() { observations.reserveCapacity(Self.windowCount + 1) }
 
@@ -67,7 +67,8 @@ struct LossModel: Sendable {
   }
 
   private mutating func sumUp() {
-    (packets, lostPackets, packetsWithoutQueue, lostPacketsWithoutQueue) = (0, 0, 0, 0)
+    (packets, lostPackets) = (0, 0)
+    var (packetsWithoutQueue, lostPacketsWithoutQueue) = (0.0, 0.0)
     forEach { observation, weight in
       let count = weight * (observation.lost + observation.received)
       packets += count
@@ -76,6 +77,8 @@ struct LossModel: Sendable {
       packetsWithoutQueue += count
       lostPacketsWithoutQueue += weight * observation.lost
     }
+    let withoutQueue = packetsWithoutQueue > 0 ? lostPacketsWithoutQueue / packetsWithoutQueue : 0
+    limitWithQueue = min(max(withoutQueue, Self.largestInherentLossWithQueue), Self.largestInherentLoss)
   }
 
   mutating func removeAll() {
@@ -118,13 +121,8 @@ struct LossModel: Sendable {
     return loss
   }
 
-  /// The inherent loss that an observation may be explained by. With a queue it is not more than without one: the rest is
-  /// the queue's overflow.
   private func limit(_ observation: Observation) -> Double {
-    guard observation.hasQueue else { return Self.largestInherentLoss }
-    guard packetsWithoutQueue > 0 else { return Self.largestInherentLossWithQueue }
-    return min(
-      max(lostPacketsWithoutQueue / packetsWithoutQueue, Self.largestInherentLossWithQueue), Self.largestInherentLoss)
+    observation.hasQueue ? limitWithQueue : Self.largestInherentLoss
   }
 
   /// The share that the path does not carry, 0..<1.

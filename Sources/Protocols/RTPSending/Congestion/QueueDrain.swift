@@ -16,6 +16,8 @@ struct QueueDrain: Sendable {
   }
 
   private struct Draining: Sendable {
+    /// What arrived last while the queue was long, bits per second.
+    var pathBitsPerSecond: Double
     var lowestMilliseconds: Double
     var shorterAt: Instant
     /// What arrived in each measurement while the queue stood: a path with a queue is a full one.
@@ -27,7 +29,7 @@ struct QueueDrain: Sendable {
   /// The rate until the queue has drained, bits per second; nil: there is none.
   private(set) var bitsPerSecond: Double?
   /// What arrives while the queue drains, bits per second.
-  private(set) var pathBitsPerSecond: Double?
+  var pathBitsPerSecond: Double? { draining?.pathBitsPerSecond }
 
   private static let beginsAboveMilliseconds = 100.0
   private static let endsBelowMilliseconds = 40.0
@@ -48,9 +50,8 @@ struct QueueDrain: Sendable {
     let queue = max(0, queueMilliseconds - slackMilliseconds)
     guard var current = draining else {
       guard queue > Self.beginsAboveMilliseconds, let arriving else { return .none }
-      draining = Draining(lowestMilliseconds: queue, shorterAt: now)
+      draining = Draining(pathBitsPerSecond: arriving, lowestMilliseconds: queue, shorterAt: now)
       bitsPerSecond = arriving * Self.share
-      pathBitsPerSecond = arriving
       return .draining(pathBitsPerSecond: arriving)
     }
     guard queue > Self.endsBelowMilliseconds else {
@@ -79,13 +80,12 @@ struct QueueDrain: Sendable {
     }
     guard let arriving, queue > Self.beginsAboveMilliseconds else { return .none }
     bitsPerSecond = min(bitsPerSecond ?? .infinity, arriving * Self.share)
-    pathBitsPerSecond = arriving
+    draining?.pathBitsPerSecond = arriving
     return .draining(pathBitsPerSecond: arriving)
   }
 
   private mutating func stop() {
     draining = nil
     bitsPerSecond = nil
-    pathBitsPerSecond = nil
   }
 }
