@@ -75,6 +75,21 @@ extension RealPeers {
       #expect(outcome.report.attempted > 100, "\(outcome.report)")
     }
 
+    /// Whoever knows its id can have it asked for signs of life, and send to it.
+    @Test(arguments: [("knocks", 1), ("crumbs", 250)])
+    func whoKnowsTheChildsIDKeepsItHere(attack: String, sources: Int) throws {
+      let meeting = try AttackedMeeting()
+      let outcome = try meeting.endure(attack, source: "127.3.0.1", sources: sources) {
+        // Comes back to what they have left for it.
+        try meeting.house.child.restart()
+        sleep(3)
+      }
+      check(outcome)
+      #expect(outcome.report.attempted > 500, "\(outcome.report)")
+      let absences = meeting.house.child.logText.split(separator: "\n").filter { $0.contains("not at a meeting place") }
+      #expect(absences.isEmpty, "\(absences)")
+    }
+
     @Test(arguments: [1, 250])
     func forgedOffersKeepNoParentOut(sources: Int) throws {
       let outcome = try AttackedMeeting().endure("offers", source: "127.3.0.1", sources: sources)

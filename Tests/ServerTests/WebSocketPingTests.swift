@@ -30,6 +30,50 @@ import Testing
     return opcodes
   }
 
+  private let handler = WebSocketHandler(role: .server, limits: WebSocketLimits())
+
+  private func openForVerifying() throws {
+    try channel.pipeline.syncOperations.addHandler(handler)
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+  }
+
+  /// At a rendezvous, each client that comes has the host asked.
+  @Test func whoIsDoubtedByManyIsAskedOnceASecond() throws {
+    try openForVerifying()
+    var asked = 0
+    for _ in 0..<1000 {
+      handler.verify(within: .seconds(3))
+      let pings = try sent(within: 0).count
+      // Over a fast path the answer comes at once.
+      for _ in 0..<pings { try receive(.pong) }
+      asked += pings
+      channel.embeddedEventLoop.advanceTime(by: .milliseconds(5))
+    }
+    #expect((5...6).contains(asked), "\(asked)")
+    #expect(channel.isActive)
+  }
+
+  /// The doubt that came last counts as well: it is asked about once the second is over.
+  @Test func aDoubtWithinTheSecondIsAskedAboutAfterIt() throws {
+    try openForVerifying()
+    handler.verify(within: .seconds(3))
+    #expect(try sent(within: 0) == [.ping])
+    try receive(.pong)
+    handler.verify(within: .seconds(3))
+    #expect(try sent(within: 0) == [])
+    #expect(try sent(within: 1) == [.ping])
+    #expect(try sent(within: 2) == [] && channel.isActive)
+    #expect(try sent(within: 1) == [] && !channel.isActive)
+  }
+
+  @Test func theShorterPatienceCounts() throws {
+    try openForVerifying()
+    handler.verify(within: .seconds(60))
+    handler.verify(within: .seconds(3))
+    #expect(try sent(within: 3) == [.ping])
+    #expect(!channel.isActive)
+  }
+
   @Test func whoSpeaksByItselfIsNotAsked() throws {
     try open()
     for _ in 0..<5 {

@@ -66,7 +66,7 @@ import Wire
     #expect(
       newer == [.send(Self.id(1), .proved(iceServers: Self.servers)), .send(Self.id(2), .presence("newer"))])
     let sent = server.receive(.send(to: child.id, message: "hello"), from: Self.id(2), now: .zero)
-    guard case .send(Self.id(1), .message(let delivery))? = sent.first else {
+    guard case .deliver(Self.id(1), .message(let delivery))? = sent.first else {
       return #expect(Bool(false), "the offer reaches the child")
     }
     #expect(delivery.from == "anna" && delivery.message == "hello")
@@ -107,7 +107,7 @@ import Wire
     let joined = try #require(Self.registration(Self.join(&server, 3, child.id, room: child.id)))
     // Not before it has proven anything, either.
     let sent = server.receive(.send(to: child.id, message: "hello"), from: Self.id(2), now: .zero)
-    #expect(sent.allSatisfy { if case .send(Self.id(1), _) = $0 { true } else { false } } && sent.count == 1)
+    #expect(sent.allSatisfy { if case .deliver(Self.id(1), _) = $0 { true } else { false } } && sent.count == 1)
     let forged = [
       // Its own key under the child's name, and under its own.
       Self.proof(of: stranger, for: child.id, challenge: joined.challenge),

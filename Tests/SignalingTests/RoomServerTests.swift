@@ -36,7 +36,7 @@ import Wire
     for action in actions {
       switch action {
       case .send(_, .error(let error)), .close(_, let error): return error.code
-      case .send: continue
+      case .send, .deliver: continue
       }
     }
     return nil

@@ -86,7 +86,7 @@ struct SignalingLab {
     for action in actions {
       switch action {
       case .send(Self.host, .message(let delivery)): deliver(delivery)
-      case .send(let id, let reply): inbox[id, default: []].append(reply)
+      case .send(let id, let reply), .deliver(let id, let reply): inbox[id, default: []].append(reply)
       case .close(let id, let error): closed[id] = error
       }
     }

@@ -234,10 +234,54 @@ def unread(target: Target) -> Result:
     return {"attempted": attempted}
 
 
+def to_child(target: Target, send: Callable[[ssl.SSLSocket], None]) -> Result:
+    """Clients of the child's room that say what the server admits of each, and come again when they are closed."""
+    attempted = 0
+    held: collections.deque[ssl.SSLSocket] = collections.deque()
+    while target.goes_on:
+        connection = upgrade(target)
+        if connection is not None:
+            connection.settimeout(1)
+            try:
+                connection.sendall(register(target, os.urandom(8).hex()))
+                held.append(connection)
+            except OSError:
+                connection.close()
+        for one in list(held):
+            try:
+                send(one)
+                attempted += 1
+            except OSError:
+                held.remove(one)
+                one.close()
+        while len(held) > target.count:
+            held.popleft().close()
+    for one in held:
+        one.close()
+    return {"attempted": attempted}
+
+
+def knocks(target: Target) -> Result:
+    """Registers again and again: at each the server asks the host for a sign of life."""
+    again = [b""]
+
+    def send(connection: ssl.SSLSocket) -> None:
+        again[0] = again[0] or register(target, "knock")
+        connection.sendall(again[0] * 3)
+    return to_child(target, send)
+
+
+def crumbs(target: Target) -> Result:
+    """Many short messages for the child, each of which it refuses."""
+    message = command(cmd="send", to=target.room, msg="m")
+    return to_child(target, lambda connection: connection.sendall(message * 3))
+
+
 ATTACKS: dict[str, Callable[[Target], Result]] = attacker.ATTACKS | {
     "half": half, "mute": mute, "claims": claims, "rooms": rooms, "offers": offers, "unread": unread,
+    "knocks": knocks, "crumbs": crumbs,
 }  # fmt: skip
-COUNTS = attacker.COUNTS | {"half": 500, "mute": 200, "claims": 200, "unread": 40}
+COUNTS = attacker.COUNTS | {"half": 500, "mute": 200, "claims": 200, "unread": 40, "knocks": 200, "crumbs": 200}
 
 if __name__ == "__main__":
     attacker.main(ATTACKS, COUNTS)

@@ -84,13 +84,15 @@ public final class WebSocketConnection: @unchecked Sendable {
   }
 
   /// Sends a text message; ignored if the connection is closing or closed.
-  public func send(_ text: String) {
+  ///
+  /// - Parameter taken: called on the event loop once the kernel has it all; not if the connection ends before.
+  public func send(_ text: String, taken: (() -> Void)? = nil) {
     eventLoop.preconditionInEventLoop()
-    handler.send(text)
+    handler.send(text, taken: taken)
   }
 
   /// Asks the peer for a sign of life; without any within `limit` we close the connection. For when the network has
-  /// changed: TCP alone would wait for minutes.
+  /// changed: TCP alone would wait for minutes. Asks once a second at most, however often this is called.
   public func verify(within limit: TimeAmount) {
     eventLoop.preconditionInEventLoop()
     handler.verify(within: limit)

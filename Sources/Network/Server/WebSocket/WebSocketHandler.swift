@@ -19,6 +19,24 @@ final class WebSocketHandler: ChannelInboundHandler {
     case closed
   }
 
+  /// Whether the peer has been asked for a sign of life.
+  private enum Verification {
+    case none(lastPing: NIODeadline?)
+    /// A ping is due; it has to be answered within this time.
+    case due(Scheduled<Void>, within: TimeAmount, lastPing: NIODeadline)
+    /// Nothing has been received since.
+    case asked(Scheduled<Void>, until: NIODeadline, at: NIODeadline)
+
+    func cancel() {
+      switch self {
+      case .none: break
+      case .due(let task, _, _), .asked(let task, _, _): task.cancel()
+      }
+    }
+  }
+
+  private static let pingSpacing: TimeAmount = .seconds(1)
+
   private let role: Role
   private let limits: WebSocketLimits
   /// Retained while the channel is open.
@@ -30,7 +48,7 @@ final class WebSocketHandler: ChannelInboundHandler {
   private var unansweredPings = 0
   /// Whether anything but answers to our pings has come since the last one was due: then none is needed.
   private var isTalking = false
-  private var framesReceived: UInt64 = 0
+  private var verification = Verification.none(lastPing: nil)
   private var frames: TokenBucket
   /// A callback, not a task: it takes a fraction of the memory.
   private var nextPing: NIOScheduledCallback?
@@ -44,10 +62,15 @@ final class WebSocketHandler: ChannelInboundHandler {
 
   // MARK: - Calls
 
-  func send(_ text: String) {
+  func send(_ text: String, taken: (() -> Void)?) {
     guard case .open = state, let context else { return }
     guard context.channel.isWritable else { return close(.tryAgainLater, reason: "messages are read too slowly") }
-    write(.text, ByteBuffer(string: text), context: context)
+    let promise = taken.map { taken in
+      let promise = context.eventLoop.makePromise(of: Void.self)
+      promise.futureResult.assumeIsolated().whenSuccess(taken)
+      return promise
+    }
+    write(.text, ByteBuffer(string: text), context: context, promise: promise)
   }
 
   func close(_ code: WebSocketCloseCode, reason: String) {
@@ -59,17 +82,53 @@ final class WebSocketHandler: ChannelInboundHandler {
     beginClosing(.byUs(code), context: context)
   }
 
+  /// One ping is under way at a time, and one a second: whoever makes us ask must not make the peer drown in pings.
   func verify(within limit: TimeAmount) {
     guard case .open = state, let context else { return }
-    let before = framesReceived
+    let now = context.eventLoop.now
+    switch verification {
+    case .none(let lastPing):
+      if let lastPing, now < lastPing + Self.pingSpacing {
+        let task = schedule(at: lastPing + Self.pingSpacing, context) { $0.ask(within: limit, context: $1) }
+        verification = .due(task, within: limit, lastPing: lastPing)
+      } else {
+        ask(within: limit, context: context)
+      }
+    case .due(let task, let earlier, let lastPing):
+      guard limit < earlier else { return }
+      task.cancel()
+      verification = .none(lastPing: lastPing)
+      verify(within: limit)
+    case .asked(let task, let until, let at):
+      // Its answer is one to this as well.
+      guard now + limit < until else { return }
+      task.cancel()
+      expectAnswer(by: now + limit, askedAt: at, context: context)
+    }
+  }
+
+  private func ask(within limit: TimeAmount, context: ChannelHandlerContext) {
+    guard case .open = state else { return }
+    let now = context.eventLoop.now
     write(.ping, ByteBuffer(), context: context)
-    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-    context.eventLoop.assumeIsolated().scheduleTask(in: limit) {
-      let (handler, context) = bound.value
-      guard case .open = handler.state, handler.framesReceived == before else { return }
+    expectAnswer(by: now + limit, askedAt: now, context: context)
+  }
+
+  private func expectAnswer(by deadline: NIODeadline, askedAt: NIODeadline, context: ChannelHandlerContext) {
+    let task = schedule(at: deadline, context) { handler, context in
+      guard case .open = handler.state else { return }
       handler.state = .closing(.byUs(.goingAway))
       context.close(promise: nil)
     }
+    verification = .asked(task, until: deadline, at: askedAt)
+  }
+
+  private func schedule(
+    at time: NIODeadline, _ context: ChannelHandlerContext,
+    _ body: @escaping (WebSocketHandler, ChannelHandlerContext) -> Void
+  ) -> Scheduled<Void> {
+    let (loop, handler) = (context.eventLoop, self)
+    return loop.assumeIsolated().scheduleTask(deadline: time) { body(handler, context) }
   }
 
   func drop() {
@@ -123,7 +182,10 @@ final class WebSocketHandler: ChannelInboundHandler {
       return close(.policyViolation, reason: "too many frames in a short time")
     }
     unansweredPings = 0
-    framesReceived &+= 1
+    if case .asked(let task, _, let at) = verification {
+      task.cancel()
+      verification = .none(lastPing: at)
+    }
     if frame.opcode != .pong { isTalking = true }
     switch frame.opcode {
     case .text: receiveText(frame)
@@ -172,10 +234,13 @@ final class WebSocketHandler: ChannelInboundHandler {
 
   // MARK: - Helpers
 
-  private func write(_ opcode: WebSocketOpcode, _ payload: ByteBuffer, context: ChannelHandlerContext) {
+  private func write(
+    _ opcode: WebSocketOpcode, _ payload: ByteBuffer, context: ChannelHandlerContext,
+    promise: EventLoopPromise<Void>? = nil
+  ) {
     let frame = WebSocketFrame(
       fin: true, opcode: opcode, maskKey: role == .client ? .random() : nil, data: payload)
-    context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+    context.writeAndFlush(wrapOutboundOut(frame), promise: promise)
   }
 
   private func beginClosing(_ closure: WebSocketClosure, context: ChannelHandlerContext) {
@@ -196,6 +261,7 @@ final class WebSocketHandler: ChannelInboundHandler {
   private func finish() {
     nextPing?.cancel()
     patience?.cancel()
+    verification.cancel()
     context = nil
     let closure: WebSocketClosure
     switch state {

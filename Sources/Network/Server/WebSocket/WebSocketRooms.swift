@@ -157,6 +157,12 @@ public final class WebSocketRooms: @unchecked Sendable {
         } else {
           sockets[id]?.send(RoomMessages.text(reply))
         }
+      case .deliver(let id, let reply):
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        sockets[id]?.send(RoomMessages.text(reply)) {
+          // Not from within: a connection that takes all at once would be called ever deeper.
+          bound.eventLoop.execute { bound.value.perform { $0.delivered(to: id, now: bound.value.now()) } }
+        }
       case .close(let id, let error):
         let socket = sockets.removeValue(forKey: id)
         socket?.send(RoomMessages.text(.error(error)))

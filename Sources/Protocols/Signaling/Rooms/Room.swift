@@ -2,8 +2,11 @@ internal import Wire
 
 /// The clients of one room, and the messages waiting for absent ones.
 struct Room: Sendable {
-  private struct Waiting: Sendable {
+  struct Waiting: Sendable {
     var delivery: RoomDelivery
+    /// The connection that sent it, and its address; it may be gone.
+    var source: RoomConnectionID
+    var address: IPAddress?
     var until: Instant
   }
 
@@ -14,6 +17,8 @@ struct Room: Sendable {
   /// The signed presence of a host elsewhere, while it is there.
   var presence: String?
   private var waiting: [String: [Waiting]] = [:]
+  /// What strangers have sent to a host elsewhere that is here.
+  var inbox = HostInbox()
   /// Kept when nobody is in it.
   let isPermanent: Bool
 
@@ -41,18 +46,18 @@ struct Room: Sendable {
   var deadline: Instant? { waiting.values.compactMap { $0.first?.until }.min() }
 
   /// False when too many messages are waiting.
-  mutating func wait(_ delivery: RoomDelivery, for client: String, until: Instant, limits: RoomLimits) -> Bool {
+  mutating func wait(_ message: Waiting, for client: String, limits: RoomLimits) -> Bool {
     let before = waiting[client]?.count ?? 0
     guard before < limits.maximumWaitingMessages, before > 0 || waiting.count < limits.maximumAbsentClients
     else { return false }
-    waiting[client, default: []].append(Waiting(delivery: delivery, until: until))
+    waiting[client, default: []].append(message)
     return true
   }
 
   /// All messages waiting for a client, in order. Expired ones are left out, but counted in `bytes`.
-  mutating func takeWaiting(for client: String, now: Instant) -> (messages: [RoomDelivery], bytes: Int) {
+  mutating func takeWaiting(for client: String, now: Instant) -> (messages: [Waiting], bytes: Int) {
     let all = waiting.removeValue(forKey: client) ?? []
-    return (all.filter { $0.until > now }.map(\.delivery), Self.bytes(all))
+    return (all.filter { $0.until > now }, Self.bytes(all))
   }
 
   /// Drops expired messages and returns their bytes.

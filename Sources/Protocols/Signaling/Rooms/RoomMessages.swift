@@ -168,6 +168,20 @@ public struct RoomLimits: Sendable {
   public var burst = 128
   /// The time for one more message.
   public var messageInterval: Duration = .milliseconds(20)
+  /// Of a host elsewhere, which answers many clients, and dismisses them.
+  public var hostBurst = 512
+  public var hostMessageInterval: Duration = .milliseconds(5)
+  /// Of one client that nobody has vouched for, in the inbox of a host elsewhere: an offer and its candidates.
+  public var maximumStrangersMessages = 64
+  public var maximumStrangersBytes = SignedMessage.maximumBytes
+  /// Of all of them in one inbox.
+  public var maximumInboxBytes = 256 * 1024
+  /// The time for one more of them, and their bytes in a second: a quarter of what a host may send (it may answer each twice), and
+  /// what a slow line carries.
+  public var strangersInterval: Duration = .milliseconds(20)
+  public var strangersBytesPerSecond = 256 * 1024
+  /// As many of them as take this long may come at once.
+  public var strangersBurst: Duration = .seconds(1)
 
   public init() {}
 }

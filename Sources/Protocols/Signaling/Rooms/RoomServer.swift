@@ -12,6 +12,8 @@ public struct RoomConnectionID: Hashable, Sendable {
 /// Actions for the shell, in order.
 public enum RoomAction: Hashable, Sendable {
   case send(RoomConnectionID, RoomReply)
+  /// Send, and call `delivered` when the connection has taken it: another may follow then.
+  case deliver(RoomConnectionID, RoomReply)
   /// Send the error and close. The connection is forgotten already.
   case close(RoomConnectionID, RoomError)
 }
@@ -51,6 +53,8 @@ public struct RoomServer: Sendable {
   private let iceServers: @Sendable (_ user: String, _ now: Instant) -> [RoomICEServer]
   private var random: any RandomNumberGenerator & Sendable
   private var rate: RateLimiter<RoomConnectionID>
+  /// Of hosts elsewhere that have proven their key.
+  private var hostRate: RateLimiter<RoomConnectionID>
   private var connections: [RoomConnectionID: Connection] = [:]
   /// Connections that nobody has vouched for, with their addresses. No others have a deadline.
   private var unvouched: [RoomConnectionID: IPAddress?] = [:]
@@ -64,6 +68,8 @@ public struct RoomServer: Sendable {
   /// Rooms with messages for clients that are not here.
   private var waitingRooms: Set<String> = []
   private var waitingBytes = 0
+  /// Rooms with messages in the host's inbox.
+  private var inboxRooms: Set<String> = []
   /// When to call `handleTimeout`; not later than the first time-out.
   public private(set) var nextDeadline: Instant?
 
@@ -78,6 +84,8 @@ public struct RoomServer: Sendable {
     self.random = random
     rate = RateLimiter(
       burst: limits.burst, interval: limits.messageInterval, maximumKeys: limits.maximumConnections + 1)
+    hostRate = RateLimiter(
+      burst: limits.hostBurst, interval: limits.hostMessageInterval, maximumKeys: limits.maximumRooms + 1)
   }
 
   // MARK: - Calls
@@ -136,15 +144,19 @@ public struct RoomServer: Sendable {
     guard !permanent.contains(id), let connection = connections.removeValue(forKey: id) else { return [] }
     forgetStranger(id)
     rate.forgive(id)
+    hostRate.forgive(id)
     // A host that was not accepted has no place in its room.
     guard case .registered(let member, _) = connection, rooms[member.room]?[member.client] == id else {
       return []
     }
     rooms[member.room]?[member.client] = nil
+    // Nobody is there for an answer.
+    _ = rooms[member.room]?.inbox.remove(id)
     var actions: [RoomAction] = []
     if member.isHost {
       hosted -= 1
       rooms[member.room]?.presence = nil
+      rooms[member.room]?.inbox = HostInbox()
       actions = tell(member.room, .presence(nil))
     }
     removeIfEmpty(member.room)
@@ -153,7 +165,7 @@ public struct RoomServer: Sendable {
 
   public mutating func receive(_ request: RoomRequest, from id: RoomConnectionID, now: Instant) -> [RoomAction] {
     guard let connection = connections[id] else { return [] }
-    if !permanent.contains(id), case .refused = rate.admit(id, now: now) {
+    if !permanent.contains(id), case .refused = admit(id, connection, now: now) {
       return close(id, RoomError(.tooManyMessages, "too many messages in a short time"))
     }
     switch (request, connection) {
@@ -175,6 +187,15 @@ public struct RoomServer: Sendable {
     }
   }
 
+  private mutating func admit(
+    _ id: RoomConnectionID, _ connection: Connection, now: Instant
+  ) -> RateLimiter<RoomConnectionID>.Verdict {
+    guard case .registered(let member, _) = connection, member.isHost, rooms[member.room]?.host == id else {
+      return rate.admit(id, now: now)
+    }
+    return hostRate.admit(id, now: now)
+  }
+
   /// What only a host may do.
   private mutating func command(_ request: RoomRequest, _ id: RoomConnectionID, now: Instant) -> [RoomAction] {
     guard case .registered(let member, _)? = connections[id], member.isHost,
@@ -188,7 +209,9 @@ public struct RoomServer: Sendable {
       return [.send(id, .proved(iceServers: iceServers(member.room, now)))] + tell(member.room, .presence(presence))
     case .vouch(let client):
       guard let vouched = vouch(for: client, in: member.room) else { return [] }
-      return [.send(vouched, .vouched(iceServers: iceServers(client, now)))]
+      // What else it has sent need not wait any more, and its next messages come after that.
+      let rest = rooms[member.room]?.inbox.remove(vouched) ?? []
+      return [.send(vouched, .vouched(iceServers: iceServers(client, now)))] + rest.map { .send(id, .message($0)) }
     case .dismiss(let client, let reason):
       return client == member.room ? [] : dismiss(client, from: member.room, reason: reason)
     case .register, .send, .prove:
@@ -249,6 +272,7 @@ public struct RoomServer: Sendable {
     }
     let left = unvouched.keys.compactMap { connections[$0]?.deadline }
     nextDeadline = (left + waitingRooms.compactMap { rooms[$0]?.deadline }).min()
+    for name in inboxRooms.sorted() { actions += deliverNext(in: name, now: now) }
     return actions
   }
 
@@ -305,13 +329,13 @@ public struct RoomServer: Sendable {
       room: name, client: client, isInitiator: client != name, challenge: challenge,
       host: room.isPermanent ? .here : room.presence.map { .elsewhere(presence: $0) } ?? .absent)
     var bytes = 0
-    let fitting = waiting.messages.prefix { delivery in
-      bytes += delivery.message.utf8.count
+    let fitting = waiting.messages.prefix { message in
+      bytes += message.delivery.message.utf8.count
       return bytes <= limits.maximumRegistrationBytes
     }
-    registration.messages = Array(fitting)
+    registration.messages = fitting.map(\.delivery)
     actions.append(.send(id, .registered(registration)))
-    return actions + waiting.messages.dropFirst(fitting.count).map { .send(id, .message($0)) }
+    return actions + waiting.messages.dropFirst(fitting.count).map { .send(id, .message($0.delivery)) }
   }
 
   /// A host from elsewhere; it has until the end of its registration to prove what it is.
@@ -356,7 +380,11 @@ public struct RoomServer: Sendable {
     actions += tell(member.room, .presence(presence))
     guard let waiting = rooms[member.room]?.takeWaiting(for: member.room, now: now) else { return actions }
     waitingBytes -= waiting.bytes
-    return actions + waiting.messages.map { .send(id, .message($0)) }
+    let limits = limits
+    for message in waiting.messages {
+      _ = rooms[member.room]?.inbox.add(message.delivery, from: message.source, at: message.address, limits: limits)
+    }
+    return actions + deliverNext(in: member.room, now: now)
   }
 
   /// To every client of the room but its host.
@@ -385,15 +413,52 @@ public struct RoomServer: Sendable {
       return [.send(id, .error(RoomError(.tooManyWaiting, "the other side is not here")))]
     }
     let delivery = RoomDelivery(from: member.client, message: message, challenge: member.challenge)
-    if let recipient = rooms[member.room]?[client] { return [.send(recipient, .message(delivery))] }
+    if let recipient = rooms[member.room]?[client] {
+      // Those of a client that was vouched for do not overtake what it has sent before.
+      let waits = unvouched[id] != nil || rooms[member.room]?.inbox.holds(id) ?? false
+      guard waits, remoteHost(of: member.room) == recipient else { return [.send(recipient, .message(delivery))] }
+      return enqueue(delivery, from: id, in: member.room, now: now)
+    }
     let (limits, deadline) = (limits, now + limits.waitingTime)
+    let waiting = Room.Waiting(delivery: delivery, source: id, address: unvouched[id] ?? nil, until: deadline)
     guard waitingBytes + bytes <= limits.maximumWaitingBytes,
-      rooms[member.room]?.wait(delivery, for: client, until: deadline, limits: limits) == true
+      rooms[member.room]?.wait(waiting, for: client, limits: limits) == true
     else { return [.send(id, .error(RoomError(.tooManyWaiting, "the other side is not here")))] }
     waitingBytes += bytes
     waitingRooms.insert(member.room)
     wake(at: deadline)
     return []
+  }
+
+  private mutating func enqueue(
+    _ delivery: RoomDelivery, from id: RoomConnectionID, in room: String, now: Instant
+  ) -> [RoomAction] {
+    let limits = limits
+    let outcome = rooms[room]?.inbox.add(delivery, from: id, at: unvouched[id] ?? nil, limits: limits)
+    let dropped = (outcome?.displaced ?? []) + (outcome?.isTaken == true ? [] : [id])
+    let error = RoomError(.tooManyWaiting, "the other side has too much to read")
+    return dropped.map { .send($0, .error(error)) } + deliverNext(in: room, now: now)
+  }
+
+  /// The connection has taken what `deliver` gave it.
+  public mutating func delivered(to id: RoomConnectionID, now: Instant) -> [RoomAction] {
+    guard case .registered(let member, _)? = connections[id], rooms[member.room]?.host == id else { return [] }
+    rooms[member.room]?.inbox.delivered()
+    return deliverNext(in: member.room, now: now)
+  }
+
+  /// To the host of a room, if it is time.
+  private mutating func deliverNext(in name: String, now: Instant) -> [RoomAction] {
+    let limits = limits
+    let delivery = rooms[name]?.inbox.next(now: now, limits: limits)
+    if let due = rooms[name]?.inbox.deadline(limits) {
+      inboxRooms.insert(name)
+      wake(at: due)
+    } else {
+      inboxRooms.remove(name)
+    }
+    guard let delivery, let host = rooms[name]?.host else { return [] }
+    return [.deliver(host, .message(delivery))]
   }
 
   // MARK: - Helpers
