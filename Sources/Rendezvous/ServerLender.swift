@@ -19,15 +19,15 @@ final class ServerLender: Sendable {
     self.logger = logger
   }
 
-  /// - Parameter user: the child's id, or the name of a room's client, which is random.
-  @Sendable func servers(for user: String, now: Instant) -> [RoomICEServer] {
+  @Sendable func servers(for borrower: RoomBorrower, now: Instant) -> [RoomICEServer] {
     entries.compactMap { entry in
       do throws(ConfiguredValueError) {
         let server = try entry.server(
-          for: user, lifetime: entry.lifetime, clock: MonotonicClock.wallClockReference, now: now,
+          lentTo: borrower.user, timeLeft: borrower.lifetime, clock: MonotonicClock.wallClockReference, now: now,
           hashes: CryptoHashes())
-        return RoomICEServer(
-          urls: server.urls.map(\.description), username: server.username, credential: server.credential)
+        return server.map {
+          RoomICEServer(urls: $0.urls.map(\.description), username: $0.username, credential: $0.credential)
+        }
       } catch {
         if problems.withLock({ $0.insert(error.description).inserted }) {
           logger.error("a server of ice-servers cannot be lent", metadata: ["reason": "\(error)"])

@@ -43,9 +43,32 @@ import Wire
     try house.shutDown()
   }
 
+  /// What is lent for it ends with it.
+  @Test func theTimeLeftOfACredentialRunsOut() throws {
+    let house = try PairingHouse()
+    defer { house.remove() }
+    let (short, long) = try house.on { house in
+      (
+        try house.tokens.add(name: "tv", allow: [.view], for: 3600).1,
+        try house.tokens.add(name: "radio", allow: [.listen], for: nil).1
+      )
+    }
+    let timeLeft = { (token: String) in
+      try house.on { ViewerCredentials(tokens: $0.tokens, pairing: $0.pairing).timeLeft(of: .token(id: token)) }
+    }
+    #expect(try timeLeft(short.id) == .seconds(3600))
+    try house.pass(3000)
+    #expect(try timeLeft(short.id) == .seconds(600))
+    try house.pass(601)
+    #expect(try timeLeft(short.id) == .zero)
+    #expect(try timeLeft(long.id) == nil)
+    #expect(try timeLeft("nobody") == .zero)
+    try house.shutDown()
+  }
+
   @Test func pairingAgainWithFewerRightsNarrowsWhatIsOpen() {
     var parent = Credential.Standing.good(.all, expiresAt: nil)
-    let credentials = ViewerCredentials { credential in
+    let credentials = ViewerCredentials(date: { PairingHouse.start }) { credential in
       credential == .pair(id: "a") ? parent : .unknown
     }
     let viewer = session(.paired(PairedSessionID(parent: "a", session: "1")), .all)

@@ -41,7 +41,7 @@ extension RealPeers {
       #expect(try await host.message() == RoomDelivery(from: "anna-1", message: "<offer> & 'more'"))
       let long = String(repeating: "x", count: SignedMessage.maximumBytes)
       try await host.run { host in
-        host.vouch(for: "anna-1")
+        host.vouch(for: "anna-1", lifetime: nil)
         host.send(to: "anna-1", message: "answer")
         host.send(to: "anna-1", message: long)
         host.send(to: "somebody-else", message: "not for anna")

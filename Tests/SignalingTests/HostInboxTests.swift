@@ -129,7 +129,7 @@ import Wire
     let parent = join(2, from: Self.family)
     for index in 0..<60 { send(300, from: parent, "\(index) ") }
     #expect(arrived.count == 1)
-    let vouched = server.receive(.vouch(client: "c2"), from: Self.host, now: now)
+    let vouched = server.receive(.vouch(client: "c2", lifetime: nil), from: Self.host, now: now)
     var order = arrived.map(\.message)
     for case .send(Self.host, .message(let delivery)) in vouched { order.append(delivery.message) }
     send(300, from: parent, "60 ")

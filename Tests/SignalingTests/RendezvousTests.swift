@@ -22,7 +22,9 @@ import Wire
     let hosts = RoomHosts(
       names: [name], children: children, verifier: PairingPrimitives(), hashes: CryptoHashes(),
       format: SignedMessageJSON())
-    return RoomServer(limits: limits, hosts: hosts, random: SeededGenerator(seed: 1)) { _, _ in servers }
+    return RoomServer(limits: limits, hosts: hosts, random: SeededGenerator(seed: 1)) { borrower, _ in
+      borrower.lifetime.map { [RoomICEServer(urls: ["turn:\($0.components.seconds)"])] } ?? servers
+    }
   }
 
   private static func id(_ number: UInt64) -> RoomConnectionID { RoomConnectionID(number: number) }
@@ -87,12 +89,19 @@ import Wire
     let child = LabNode()
     _ = try Self.host(&server, 1, child)
     _ = Self.join(&server, 2, "anna", room: child.id)
-    let vouched = server.receive(.vouch(client: "anna"), from: Self.id(1), now: .zero)
+    let vouched = server.receive(.vouch(client: "anna", lifetime: nil), from: Self.id(1), now: .zero)
     #expect(vouched == [.send(Self.id(2), .vouched(iceServers: Self.servers))])
+    // A guest's end with its access.
+    _ = Self.join(&server, 4, "guest", room: child.id)
+    let guest = server.receive(.vouch(client: "guest", lifetime: .seconds(60)), from: Self.id(1), now: .zero)
+    #expect(guest == [.send(Self.id(4), .vouched(iceServers: [RoomICEServer(urls: ["turn:60"])]))])
     // Once is enough, and a stranger cannot.
-    #expect(server.receive(.vouch(client: "anna"), from: Self.id(1), now: .zero).isEmpty)
+    #expect(server.receive(.vouch(client: "anna", lifetime: nil), from: Self.id(1), now: .zero).isEmpty)
     _ = Self.join(&server, 3, "eve", room: child.id)
-    guard case .send(_, .error(let error))? = server.receive(.vouch(client: "eve"), from: Self.id(3), now: .zero).first
+    guard
+      case .send(_, .error(let error))? = server.receive(
+        .vouch(client: "eve", lifetime: nil), from: Self.id(3), now: .zero
+      ).first
     else { return #expect(Bool(false), "a client vouches for nobody") }
     #expect(error.code == .notHost)
     let dismissed = server.receive(.dismiss(client: "eve", reason: "not paired"), from: Self.id(1), now: .zero)
@@ -240,7 +249,7 @@ import Wire
     let place = MeetingPlaceID(number: 1)
     let actions = lab.child.receive(
       RoomDelivery(from: "anna", message: message, place: place), pairs: { lab.pairs[$0] }, now: lab.now)
-    #expect(actions.first == .vouch(client: RoomClient("anna", at: place)))
+    #expect(actions.first == .vouch(client: RoomClient("anna", at: place), parent: node.id))
     guard case .offered(let offer)? = actions.last else { return #expect(Bool(false), "the offer is accepted") }
     let answered = lab.child.answer(offer.session, SignalingLab.answer)
     guard case .send(let client, let answer)? = answered.first else { return #expect(Bool(false), "it is answered") }

@@ -107,7 +107,7 @@ struct SignalingLab {
       }
       childLog.append(action)
       switch action {
-      case .vouch(let client): rooms.vouch(for: client.name, in: childNode.id)
+      case .vouch(let client, _): rooms.vouch(for: client.name, in: childNode.id)
       case .offered(let offer): if answersAtOnce { perform(child.answer(offer.session, Self.answer)) }
       case .restart(let session, _): perform(child.restarted(session, Self.fragment))
       case .refused(let client, let reason):

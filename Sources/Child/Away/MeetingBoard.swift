@@ -58,8 +58,11 @@ final class MeetingBoard: @unchecked Sendable {
   }
 
   /// What parents are told. Reads the files of their passwords; a place whose password cannot be read is left out.
-  var documents: [MeetingDocument] {
+  ///
+  /// - Parameter includingAccounts: also places where parents need an account, whose password nobody takes back from them.
+  func documents(includingAccounts: Bool) -> [MeetingDocument] {
     entries.compactMap { entry in
+      guard includingAccounts || !entry.configured.needsAccount else { return nil }
       do throws(ConfiguredValueError) {
         return try MeetingPlace(entry.configured, access: entry.configured.parents ?? entry.configured.access).document
       } catch {
@@ -95,8 +98,9 @@ final class MeetingBoard: @unchecked Sendable {
     host(place)?.send(to: client, message: message)
   }
 
-  func vouch(for client: String, at place: MeetingPlaceID) {
-    host(place)?.vouch(for: client)
+  /// - Parameter lifetime: see `MeetingHost.vouch`.
+  func vouch(for client: String, at place: MeetingPlaceID, lifetime: Duration?) {
+    host(place)?.vouch(for: client, lifetime: lifetime)
   }
 
   func dismiss(_ client: String, at place: MeetingPlaceID, reason: String) {
@@ -211,6 +215,15 @@ extension ChildConfiguration.Meeting {
     switch kind {
     case .rendezvous(let url, _), .mqtt(let url, _, _): url
     case .xmpp(let account, _, _, _): "xmpp:\(account)"
+    }
+  }
+
+  /// Whoever is told of it gets a password.
+  fileprivate var needsAccount: Bool {
+    switch kind {
+    case .rendezvous: false
+    case .mqtt: (parents ?? access) != nil
+    case .xmpp: true
     }
   }
 

@@ -29,14 +29,22 @@ final class ServerBook: @unchecked Sendable {
   /// For the child itself.
   func own() -> [ICEServer] {
     let lent = lent()
-    return servers(for: "child", longest: Self.ownLifetime)
-      + (away.relay == .never ? lent.compactMap(\.bindingOnly) : lent)
+    let servers = servers { (entry, clock, now) throws(ConfiguredValueError) in
+      try entry.server(for: "child", lifetime: Self.ownLifetime, clock: clock, now: now, hashes: CryptoHashes())
+    }
+    return servers + (away.relay == .never ? lent.compactMap(\.bindingOnly) : lent)
   }
 
   /// For a parent or a player.
   ///
-  /// - Parameter name: stands in the server's log; no secret, and no person's name.
-  func servers(for name: String) -> [ICEServer] { servers(for: name, longest: nil) }
+  /// - Parameters:
+  ///   - name: stands in the server's log; no secret, and no person's name.
+  ///   - timeLeft: of the viewer's own credential; nil: it does not expire.
+  func servers(for name: String, timeLeft: Duration?) -> [ICEServer] {
+    servers { (entry, clock, now) throws(ConfiguredValueError) in
+      try entry.server(lentTo: name, timeLeft: timeLeft, clock: clock, now: now, hashes: CryptoHashes())
+    }
+  }
 
   /// How often parents are told new credentials while they are connected; nil: there is nothing that ends.
   var renewalInterval: Duration? {
@@ -46,14 +54,15 @@ final class ServerBook: @unchecked Sendable {
     return lifetimes.min().map { min($0 / 3, .seconds(3600)) }
   }
 
-  private func servers(for name: String, longest: Duration?) -> [ICEServer] {
+  private func servers(
+    _ server: (ChildConfiguration.ICEServerEntry, WallClockReference, Instant) throws(ConfiguredValueError) ->
+      ICEServer?
+  ) -> [ICEServer] {
     entries.compactMap { entry in
       do throws(ConfiguredValueError) {
         // Without credentials: TURN servers answer Binding requests, too.
         guard away.relay != .never else { return ICEServer(urls: entry.urls).bindingOnly }
-        return try entry.server(
-          for: name, lifetime: longest ?? entry.lifetime, clock: MonotonicClock.wallClockReference,
-          now: MonotonicClock.now, hashes: CryptoHashes())
+        return try server(entry, MonotonicClock.wallClockReference, MonotonicClock.now)
       } catch {
         if problems.insert(error.description).inserted {
           logger.error("a server of ice-servers cannot be used", metadata: ["reason": "\(error)"])

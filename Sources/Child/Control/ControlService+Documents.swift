@@ -64,10 +64,11 @@ extension ControlService {
 
   /// For paired parents: tokens are for players in the home, which are told by WHEP's `Link` fields.
   private func away(for pair: String) -> AwayDocument {
-    let servers = viewers.servers.servers(for: pair).map {
+    let timeLeft = viewers.credentials.timeLeft(of: .pair(id: pair))
+    let servers = viewers.servers.servers(for: pair, timeLeft: timeLeft).map {
       AwayDocument.Server(urls: $0.urls.map(\.description), username: $0.username, credential: $0.credential)
     }
-    return AwayDocument(iceServers: servers, meetings: meetings.documents)
+    return AwayDocument(iceServers: servers, meetings: meetings.documents(includingAccounts: timeLeft == nil))
   }
 
   var status: StatusDocument {

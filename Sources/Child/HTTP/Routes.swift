@@ -127,7 +127,8 @@ final class Routes: @unchecked Sendable {
       let reach = NetworkReach(local: request.localAddress?.ip, remote: request.remoteAddress?.ip)
       let complete = { [weak self] (result: Result<SessionDescription, Problem>) in
         guard let self else { return }
-        whep.iceServers = viewers.servers.servers(for: token?.id ?? "viewer").map { server in
+        let timeLeft = token.map { self.viewers.credentials.timeLeft(of: .token(id: $0.id)) } ?? .zero
+        whep.iceServers = viewers.servers.servers(for: token?.id ?? "viewer", timeLeft: timeLeft).map { server in
           WHEPICEServer(urls: server.urls.map(\.description), username: server.username, credential: server.credential)
         }
         respond(whep.completeCreate(creation.session, result))

@@ -87,9 +87,9 @@ final class SignalService: @unchecked Sendable {
       } else {
         host?.send(to: client.name, message: message)
       }
-    case .vouch(let client):
+    case .vouch(let client, let parent):
       if let place = client.place {
-        meetings.vouch(for: client.name, at: place)
+        meetings.vouch(for: client.name, at: place, lifetime: viewers.credentials.timeLeft(of: .pair(id: parent)))
       } else {
         host?.vouch(for: client.name)
       }

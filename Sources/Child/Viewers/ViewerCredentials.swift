@@ -12,11 +12,13 @@ final class ViewerCredentials: @unchecked Sendable {
   }
 
   private let standing: (Credential) -> Credential.Standing
+  /// The date that decides expiry.
+  private let date: () -> UnixTime
   /// Marks expired credentials. Call it each second.
   let endExpired: () -> Void
 
   convenience init(tokens: TokenBook, pairing: PairingService) {
-    self.init { credential in
+    self.init(date: { pairing.now }) { credential in
       switch credential {
       case .token(let id): tokens.standing(ofToken: id)
       case .pair(let id): pairing.standing(ofPair: id)
@@ -28,13 +30,24 @@ final class ViewerCredentials: @unchecked Sendable {
   }
 
   init(
-    standing: @escaping (Credential) -> Credential.Standing, endExpired: @escaping () -> Void = {}
+    date: @escaping () -> UnixTime, standing: @escaping (Credential) -> Credential.Standing,
+    endExpired: @escaping () -> Void = {}
   ) {
+    self.date = date
     self.standing = standing
     self.endExpired = endExpired
   }
 
   func standing(of origin: ViewerSession.Origin) -> Credential.Standing { standing(origin.credential) }
+
+  /// How long a credential will still count; nil: until it is revoked.
+  func timeLeft(of credential: Credential) -> Duration? {
+    switch standing(credential) {
+    case .good(_, expiresAt: nil): nil
+    case .good(_, let end?): .seconds(max(0, end.seconds - date().seconds))
+    case .expired, .unknown: .zero
+    }
+  }
 
   /// What has to change in a session; nil if it matches its credential.
   func change(for session: ViewerSession) -> Change? {

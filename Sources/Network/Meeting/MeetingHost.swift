@@ -17,8 +17,8 @@ public protocol MeetingHost: AnyObject {
   func announce(presence: String)
   /// To a client that has sent a message; lost if the client is gone.
   func send(to client: String, message: String)
-  /// This client is a paired parent.
-  func vouch(for client: String)
+  /// This client is a paired parent. What the place lends it lasts for `lifetime` at most; nil: as long as the place likes.
+  func vouch(for client: String, lifetime: Duration?)
   /// This client is none. `reason` is for a person.
   func dismiss(_ client: String, reason: String)
   /// Addresses of this machine have come or gone, so the connection may be dead without a word: from an address that is

@@ -15,6 +15,7 @@ public enum RoomMessages {
     var proof: String?
     var presence: String?
     var client: String?
+    var seconds: Int64?
     var reason: String?
   }
 
@@ -68,10 +69,17 @@ public enum RoomMessages {
     case "send": return .send(to: try member("to"), message: try member("msg"))
     case "prove": return .prove(proof: try member("proof"), presence: try member("presence"))
     case "announce": return .announce(presence: try member("presence"))
-    case "vouch": return .vouch(client: try member("client"))
+    case "vouch": return .vouch(client: try member("client"), lifetime: lifetime(members["seconds"]))
     case "dismiss": return .dismiss(client: try member("client"), reason: printable(members["reason"]))
     default: throw RoomError(.badMessage, "commands are register, send, prove, announce, vouch and dismiss")
     }
+  }
+
+  /// What is no number lends for the shortest time, not for the longest.
+  private static func lifetime(_ seconds: JSON?) -> Duration? {
+    guard let seconds else { return nil }
+    guard case .number(let number) = seconds, let whole = Int64(exactly: number.rounded()) else { return .zero }
+    return .seconds(max(0, whole))
   }
 
   /// Words for a person, from somebody who has not been authenticated.
@@ -89,8 +97,8 @@ public enum RoomMessages {
       JSON.text(Request(cmd: "prove", proof: proof, presence: presence))
     case .announce(let presence):
       JSON.text(Request(cmd: "announce", presence: presence))
-    case .vouch(let client):
-      JSON.text(Request(cmd: "vouch", client: client))
+    case .vouch(let client, let lifetime):
+      JSON.text(Request(cmd: "vouch", client: client, seconds: lifetime?.components.seconds))
     case .dismiss(let client, let reason):
       JSON.text(Request(cmd: "dismiss", client: client, reason: reason))
     }

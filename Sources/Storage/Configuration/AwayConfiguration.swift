@@ -68,6 +68,20 @@ extension ChildConfiguration.ICEServerEntry {
   }
 }
 
+extension ChildConfiguration.ICEServerEntry {
+  /// The server for somebody whose access may expire: credentials that are made from a secret end with it, and a password,
+  /// which nobody takes back, is not given away; then the server is there for Binding requests alone.
+  ///
+  /// - Parameter timeLeft: of the access; nil: it does not expire.
+  /// - Returns: nil if nothing is left of the server.
+  public func server(
+    lentTo user: String, timeLeft: Duration?, clock: WallClockReference, now: Instant, hashes: any Hashes
+  ) throws(ConfiguredValueError) -> ICEServer? {
+    if case .password = access, timeLeft != nil { return ICEServer(urls: urls).bindingOnly }
+    return try server(for: user, lifetime: timeLeft ?? lifetime, clock: clock, now: now, hashes: hashes)
+  }
+}
+
 // MARK: - Reading
 
 extension ChildConfiguration {

@@ -62,7 +62,7 @@ public final class MQTTHost: MeetingHost {
   }
 
   /// A broker lets everybody stay.
-  public func vouch(for client: String) {}
+  public func vouch(for client: String, lifetime: Duration?) {}
 
   public func dismiss(_ client: String, reason: String) {
     tell(client, .error(RoomError(.refused, reason)))

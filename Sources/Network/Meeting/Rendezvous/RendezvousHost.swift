@@ -74,8 +74,8 @@ public final class RendezvousHost: MeetingHost {
     command(.send(to: client, message: message))
   }
 
-  public func vouch(for client: String) {
-    command(.vouch(client: client))
+  public func vouch(for client: String, lifetime: Duration?) {
+    command(.vouch(client: client, lifetime: lifetime))
   }
 
   public func dismiss(_ client: String, reason: String) {

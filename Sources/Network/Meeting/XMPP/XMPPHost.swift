@@ -55,7 +55,7 @@ public final class XMPPHost: MeetingHost {
   }
 
   /// The server lets everybody stay.
-  public func vouch(for client: String) {}
+  public func vouch(for client: String, lifetime: Duration?) {}
 
   public func dismiss(_ client: String, reason: String) {
     tell(client) { .message(reason, kind: "refused", to: $0) }

@@ -149,7 +149,7 @@ public struct PairedChildSessions: Sendable {
     seen.insert(id)
     let mine = sessions.count { $0.key.parent == parent.id && $0.value.deadline == nil }
     guard count < limits.maximumSessions, mine < limits.maximumSessionsPerParent else {
-      return [.vouch(client: delivery.client), bye(.busy, to: message, delivery.client)]
+      return [.vouch(client: delivery.client, parent: id.parent), bye(.busy, to: message, delivery.client)]
     }
     let description: SessionDescription
     do throws(SignalingRefusal) {
@@ -161,7 +161,7 @@ public struct PairedChildSessions: Sendable {
     session.client = delivery.client
     sessions[id] = session
     return [
-      .vouch(client: delivery.client),
+      .vouch(client: delivery.client, parent: id.parent),
       .offered(PairedOffer(session: id, client: delivery.client, parent: parent, description: description)),
     ]
   }
@@ -196,7 +196,7 @@ public struct PairedChildSessions: Sendable {
     // It may have come over a new connection, as its network has changed.
     session.client = delivery.client
     sessions[id] = session
-    return [.vouch(client: delivery.client), .restart(id, fragment)]
+    return [.vouch(client: delivery.client, parent: id.parent), .restart(id, fragment)]
   }
 
   private mutating func bye(

@@ -6,8 +6,8 @@ public enum RoomRequest: Hashable, Sendable {
   case prove(proof: String, presence: String)
   /// By a host: a newer presence.
   case announce(presence: String)
-  /// By a host: this client may stay.
-  case vouch(client: String)
+  /// By a host: this client may stay. Credentials that it is lent last for `lifetime` at most; nil: as long as the server likes.
+  case vouch(client: String, lifetime: Duration?)
   /// By a host: this client has to go.
   case dismiss(client: String, reason: String)
 }

@@ -50,7 +50,7 @@ public struct RoomServer: Sendable {
   /// Who may host a room from elsewhere; nil: nobody.
   private let hosts: RoomHosts?
   /// STUN and TURN servers with credentials for one user; for hosts and for clients that a host has vouched for.
-  private let iceServers: @Sendable (_ user: String, _ now: Instant) -> [RoomICEServer]
+  private let iceServers: @Sendable (_ borrower: RoomBorrower, _ now: Instant) -> [RoomICEServer]
   private var random: any RandomNumberGenerator & Sendable
   private var rate: RateLimiter<RoomConnectionID>
   /// Of hosts elsewhere that have proven their key.
@@ -76,7 +76,7 @@ public struct RoomServer: Sendable {
   /// - Parameter hosts: for a server that many children share.
   public init(
     limits: RoomLimits = RoomLimits(), hosts: RoomHosts? = nil, random: any RandomNumberGenerator & Sendable,
-    iceServers: @escaping @Sendable (_ user: String, _ now: Instant) -> [RoomICEServer] = { _, _ in [] }
+    iceServers: @escaping @Sendable (_ borrower: RoomBorrower, _ now: Instant) -> [RoomICEServer] = { _, _ in [] }
   ) {
     self.limits = limits
     self.hosts = hosts
@@ -206,12 +206,14 @@ public struct RoomServer: Sendable {
       guard presence.utf8.count <= Presence.maximumBytes else { return [.send(id, .error(Self.longPresence))] }
       rooms[member.room]?.presence = presence
       // With credentials that count from now on.
-      return [.send(id, .proved(iceServers: iceServers(member.room, now)))] + tell(member.room, .presence(presence))
-    case .vouch(let client):
+      return [.send(id, .proved(iceServers: servers(for: member.room, in: member.room, now: now)))]
+        + tell(member.room, .presence(presence))
+    case .vouch(let client, let lifetime):
       guard let vouched = vouch(for: client, in: member.room) else { return [] }
       // What else it has sent need not wait any more, and its next messages come after that.
       let rest = rooms[member.room]?.inbox.remove(vouched) ?? []
-      return [.send(vouched, .vouched(iceServers: iceServers(client, now)))] + rest.map { .send(id, .message($0)) }
+      let lent = servers(for: client, in: member.room, lifetime: lifetime, now: now)
+      return [.send(vouched, .vouched(iceServers: lent))] + rest.map { .send(id, .message($0)) }
     case .dismiss(let client, let reason):
       return client == member.room ? [] : dismiss(client, from: member.room, reason: reason)
     case .register, .send, .prove:
@@ -376,7 +378,7 @@ public struct RoomServer: Sendable {
     forgetStranger(id)
     rooms[member.room, default: Room(name: member.room)].host = id
     rooms[member.room]?.presence = presence
-    actions.append(.send(id, .proved(iceServers: iceServers(member.room, now))))
+    actions.append(.send(id, .proved(iceServers: servers(for: member.room, in: member.room, now: now))))
     actions += tell(member.room, .presence(presence))
     guard let waiting = rooms[member.room]?.takeWaiting(for: member.room, now: now) else { return actions }
     waitingBytes -= waiting.bytes
@@ -385,6 +387,12 @@ public struct RoomServer: Sendable {
       _ = rooms[member.room]?.inbox.add(message.delivery, from: message.source, at: message.address, limits: limits)
     }
     return actions + deliverNext(in: member.room, now: now)
+  }
+
+  private func servers(
+    for user: String, in room: String, lifetime: Duration? = nil, now: Instant
+  ) -> [RoomICEServer] {
+    iceServers(RoomBorrower(user: user, lifetime: lifetime), now)
   }
 
   /// To every client of the room but its host.
