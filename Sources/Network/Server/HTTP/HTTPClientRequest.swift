@@ -56,12 +56,7 @@ extension HTTPClient {
     send(
       HTTPClientRequest(method, request.url, headers: headers, body: request.body, timeout: timeout)
     ) { result in
-      completion(
-        result.map { response in
-          var fields = HTTPFields()
-          for (name, value) in response.headers { fields.add(name, value) }
-          return WHEPResponse(status: Int(response.status.code), headers: fields, body: response.body)
-        })
+      completion(result.map { WHEPResponse($0) })
     }
   }
 }

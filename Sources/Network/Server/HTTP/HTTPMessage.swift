@@ -54,5 +54,18 @@ extension HTTPResponse {
   }
 }
 
+extension HTTPResponse {
+  /// What a server says that refuses, with its problem details where it sends some.
+  public var refusal: WHEPRefusal { WHEPRefusal(WHEPResponse(self)) }
+}
+
+extension WHEPResponse {
+  init(_ response: HTTPResponse) {
+    var fields = HTTPFields()
+    for (name, value) in response.headers { fields.add(name, value) }
+    self.init(status: Int(response.status.code), headers: fields, body: response.body)
+  }
+}
+
 /// Answers requests. Called on the event loop; the future may complete on any event loop.
 public typealias HTTPResponder = @Sendable (HTTPRequest) -> EventLoopFuture<HTTPResponse>

@@ -8,17 +8,17 @@ public import Signaling
 public enum WebSocketClientError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The server is unreachable or not trusted.
   case connection(HTTPClientError)
-  /// The server responded with this status instead of 101.
-  case refused(status: Int)
+  /// The server answered something else than 101.
+  case refused(WHEPRefusal)
   /// The server switched protocols, but not to WebSocket. RFC 6455 section 4.1.
   case badHandshake
 
   public var description: String {
     switch self {
     case .connection(let error): "\(error)"
-    case .refused(426), .refused(404): "there is no WebSocket at this address"
-    case .refused(503): "the server's limit of connections is reached"
-    case .refused(let status): "the server refuses the WebSocket with status \(status)"
+    case .refused(let refusal) where refusal.status == 426 || refusal.status == 404:
+      "there is no WebSocket at this address"
+    case .refused(let refusal): "the server refuses the WebSocket: \(refusal)"
     case .badHandshake: "the server's answer is not a WebSocket handshake"
     }
   }
@@ -170,6 +170,9 @@ private final class WebSocketRequestHandler: ChannelInboundHandler, RemovableCha
   typealias OutboundOut = HTTPClientRequestPart
   typealias Report = (WebSocketRequestHandler, Result<WebSocketConnection, WebSocketClientError>) -> Void
 
+  /// Of the words that come with a refusal.
+  private static let maximumRefusalBytes = 4096
+
   private let url: HTTPURL
   var report: Report?
   private var context: ChannelHandlerContext?
@@ -177,6 +180,8 @@ private final class WebSocketRequestHandler: ChannelInboundHandler, RemovableCha
   private var hasBegun = false
   /// A failure that occurred before `begin`.
   private var failure: WebSocketClientError?
+  /// An answer that is no upgrade, until it is complete.
+  private var refusal: HTTPResponse?
 
   /// - Parameter isSecure: TLS comes before the request.
   init(url: HTTPURL, isSecure: Bool) {
@@ -227,12 +232,20 @@ private final class WebSocketRequestHandler: ChannelInboundHandler, RemovableCha
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard case .head(let head) = unwrapInboundIn(data) else { return }
-    fail(head.status == .switchingProtocols ? .badHandshake : .refused(status: Int(head.status.code)))
+    switch unwrapInboundIn(data) {
+    case .head(let head) where head.status == .switchingProtocols: fail(.badHandshake)
+    case .head(let head): refusal = HTTPResponse(status: head.status, headers: head.headers)
+    case .body(let bytes):
+      refusal?.body.append(contentsOf: bytes.readableBytesView)
+      if let refusal, refusal.body.count >= Self.maximumRefusalBytes { fail(.refused(refusal.refusal)) }
+    case .end:
+      if let refusal { fail(.refused(refusal.refusal)) }
+    }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    fail(.connection(.connectionLost))
+    // Some servers end before they have sent all that they announced.
+    fail(refusal.map { .refused($0.refusal) } ?? .connection(.connectionLost))
     context.fireChannelInactive()
   }
 

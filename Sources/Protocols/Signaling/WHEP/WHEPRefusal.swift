@@ -25,7 +25,8 @@ extension WHEPRefusal {
   /// Longer texts are cut: they are shown to people and logged.
   static let longestText = 300
 
-  init(_ response: WHEPResponse) {
+  /// Of a response that is no success.
+  public init(_ response: WHEPResponse) {
     let plain = Problem(response.status, "").title
     self.init(
       status: response.status, title: plain, retryAfter: Self.retryAfter(response.headers.values("Retry-After").first))
