@@ -74,6 +74,14 @@ public struct PairStore: Sendable {
     if book.touch(id: id, date: date, address: address) { hasUnsavedNotes = true }
   }
 
+  /// The parent has confirmed the check words. Saves the store; throws `StoreError.unknownName` or `.file`, and nothing has
+  /// changed then.
+  public mutating func confirm(id: String, date: UnixTime) throws(StoreError) {
+    var changed = book
+    guard changed.confirm(id: id, date: date) else { throw .unknownName(id) }
+    try save(changed)
+  }
+
   /// Writes any unsaved notes. Call it from time to time, and before the program ends.
   public mutating func saveNotes() throws(StoreError) {
     if hasUnsavedNotes { try save(book) }
@@ -91,7 +99,7 @@ private struct StoredPair: Codable {
   let record: PairRecord
 
   private enum CodingKeys: String, CodingKey {
-    case id, name, role, publicKey, permissions, createdAt, lastSeenAt, expiresAt, expired, lastAddress
+    case id, name, role, publicKey, permissions, createdAt, lastSeenAt, expiresAt, expired, unconfirmed, lastAddress
   }
 
   private struct Address: Codable {
@@ -133,7 +141,8 @@ private struct StoredPair: Codable {
     record = PairRecord(
       id: id, name: name, role: role, publicKey: key, permissions: permissions, createdAt: createdAt,
       lastSeenAt: try date(.lastSeenAt), expiresAt: try date(.expiresAt),
-      hasExpired: try values.decodeIfPresent(Bool.self, forKey: .expired) ?? false, lastAddress: address)
+      hasExpired: try values.decodeIfPresent(Bool.self, forKey: .expired) ?? false,
+      awaitsConfirmation: try values.decodeIfPresent(Bool.self, forKey: .unconfirmed) ?? false, lastAddress: address)
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -147,6 +156,7 @@ private struct StoredPair: Codable {
     try values.encodeIfPresent(record.lastSeenAt?.date, forKey: .lastSeenAt)
     try values.encodeIfPresent(record.expiresAt?.date, forKey: .expiresAt)
     if record.hasExpired { try values.encode(true, forKey: .expired) }
+    if record.awaitsConfirmation { try values.encode(true, forKey: .unconfirmed) }
     let address = record.lastAddress.map { address in
       Address(host: address.host, addresses: address.addresses.map(\.description), port: address.port)
     }

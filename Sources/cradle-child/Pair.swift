@@ -9,10 +9,12 @@ struct Pair: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Opens pairing: shows a code and a link, and waits until one is used.",
     discussion: """
-      On the parent: cradle-parent pair --code CODE. The window closes after one pairing, five minutes or three wrong \
-      codes. Compare the words that both show.
-      The first parent may do everything. Later ones may view, listen, talk and control; with --recordings they \
-      may also play what was recorded, with --admin do everything.
+      On the other device: cradle-parent pair --code CODE. The window closes after one pairing, five minutes or three wrong \
+      codes. Compare the words that both show. If they differ, someone may be intercepting the connection: on a terminal \
+      this command asks, and removes the pairing; elsewhere cradle-child unpair does.
+      The first who completes pairing owns the camera and may do everything. Later ones may view, listen, talk and \
+      control; with --recordings they may also play what was recorded, with --admin do everything. Who pairs again \
+      keeps what it had.
       """)
 
   @OptionGroup var directories: DirectoryOptions
@@ -36,8 +38,8 @@ struct Pair: AsyncParsableCommand {
       guard !Task.isCancelled else { return }
       _ = try? Daemon.ask(.pairClose, directories)
     }
-    defer { watch.cancel() }
     let end = try await Task.detached { try Daemon.ask(.pairWait, directories, timeoutSeconds: 600) }.value
+    watch.cancel()
     let ended = try Daemon.decode(PairingEnded.self, from: end)
     guard let paired = ended.paired else {
       throw Failure.failed("No parent was paired: \(ended.reason ?? "it was closed").")
@@ -45,6 +47,11 @@ struct Pair: AsyncParsableCommand {
     if json { return print(end) }
     print("Paired with \(paired.name) (\(paired.id)).")
     print("Both screens show the same words: \(paired.words)")
+    print("If they differ, someone may be intercepting the connection: cradle-child unpair \(paired.id)")
+    guard TerminalQuestion.isDenied("Does the other screen show the same words?") else { return }
+    _ = try Daemon.ask(.unpair(paired.id), directories)
+    throw Failure.failed(
+      "The pairing was removed. Someone may be intercepting the connection: try again on a network that you trust.")
   }
 
   private func show(_ opened: PairingOpened) {
@@ -53,6 +60,7 @@ struct Pair: AsyncParsableCommand {
     if isatty(STDOUT_FILENO) == 1, let code = QRCode(opened.link) { print(code.terminalText) }
     let allowed = opened.allow.joined(separator: ", ")
     print("It gives: \(allowed)" + (opened.allow.contains("admin") ? "." : ", but not admin (--admin does)."))
+    if opened.hasOwner == false, !opened.allow.contains("admin") { print(Ownership.missing) }
     print("Valid until \(opened.expiresAt), for one parent. Waiting; Ctrl-C closes it.")
   }
 }
@@ -68,14 +76,17 @@ struct Pairs: ParsableCommand {
   func run() throws {
     let result = try Daemon.ask(.pairs, directories)
     if json { return print(result) }
-    let rows = try Daemon.decode(PairList.self, from: result).pairs
+    let list = try Daemon.decode(PairList.self, from: result)
+    let rows = list.pairs
     if rows.isEmpty { return print("No parent is paired. Start with: cradle-child pair") }
+    defer { if list.hasOwner == false { print(Ownership.missing) } }
     print(
       Table.text(
         [["ID", "NAME", "MAY", "PAIRED", "LAST SEEN", "EXPIRES"]]
           + rows.map { row in
             [
-              row.id, row.name, row.permissions.joined(separator: ","), row.createdAt, row.lastSeenAt ?? "never",
+              row.id, row.name, row.permissions.joined(separator: ","), row.createdAt,
+              row.isCompleted == false ? "not confirmed" : row.lastSeenAt ?? "never",
               row.expiresAt ?? "never",
             ]
           }))
@@ -102,8 +113,9 @@ struct Unpair: ParsableCommand {
   }
 
   func run() throws {
-    let removed = try Daemon.decode(PairList.self, from: try Daemon.ask(.unpair(parent), directories)).pairs
-    if removed.isEmpty { return print("No parent was paired.") }
-    for row in removed { print("Unpaired \(row.name) (\(row.id)).") }
+    let list = try Daemon.decode(PairList.self, from: try Daemon.ask(.unpair(parent), directories))
+    if list.pairs.isEmpty { return print("No parent was paired.") }
+    for row in list.pairs { print("Unpaired \(row.name) (\(row.id)).") }
+    if !all, list.hasOwner == false { print(Ownership.missing) }
   }
 }

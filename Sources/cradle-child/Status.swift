@@ -57,6 +57,7 @@ struct Status: ParsableCommand {
     for push in status.pushes ?? [] {
       print("Alarms are pushed (\(push.name)): \(push.state), \(push.delivered) delivered, \(push.waiting) waiting")
     }
+    if status.hasOwner == false { print(Ownership.missing) }
     for alarm in status.alarms { print("ALARM: \(alarm)") }
   }
 

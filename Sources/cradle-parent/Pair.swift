@@ -9,8 +9,9 @@ struct Pair: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Pairs this parent with a child, by the code or the link that the child shows.",
     discussion: """
-      On the child: cradle-child pair. Without --code, asks for the code. Compare the words that both sides show: they \
-      are the same unless somebody is in between.
+      On the camera: cradle-child pair. Without --code, asks for the code. Compare the words that both sides show. If they \
+      differ, someone may be intercepting the connection: on a terminal this command asks, and removes the pairing at both \
+      ends; elsewhere cradle-parent unpair does.
       """)
 
   @OptionGroup var state: StateOptions
@@ -47,7 +48,8 @@ struct Pair: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let outcome = try await failing { try await pair(PairingCall(state: state.parent(), name: name ?? Self.hostName)) }
+    let call = try await failing { PairingCall(state: try state.parent(), name: name ?? Self.hostName) }
+    let outcome = try await failing { try await pair(call) }
     let (record, grant) = (outcome.record, outcome.grant)
     if json {
       print(
@@ -60,12 +62,22 @@ struct Pair: AsyncParsableCommand {
     }
     // Whoever reads this through a pipe need not wait for the rest.
     fflush(nil)
+    if !json, TerminalQuestion.isDenied("Does the camera show the same words?") { try await cancel(outcome, call) }
+    await call.confirm(outcome)
     await askForMeetingPlaces(of: record)
+  }
+
+  private func cancel(_ outcome: PairingCall.Outcome, _ call: PairingCall) async throws -> Never {
+    try await failing { try await withProgress("Cancelling") { try await call.cancel(outcome) } }
+    throw Failure.failed(
+      "Pairing was cancelled, and the camera has removed this device. The words differed: someone may be intercepting the "
+        + "connection. Try again on a network that you trust.")
   }
 
   private func tell(_ record: PairRecord, _ words: CheckWords, _ grant: PairingGrant) {
     print("Paired with \(record.name) (\(record.id)).")
     print("Both screens show the same words: \(words)")
+    print("If they differ, someone may be intercepting the connection.")
     print("This parent may: \(grant.permissions.names.joined(separator: ", ")).")
     if let end = grant.expiresAt { print("Until \(LocalTime.text(unixSeconds: Double(end.seconds))).") }
   }

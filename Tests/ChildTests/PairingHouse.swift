@@ -123,28 +123,35 @@ final class PairingHouse: Sendable {
 
   /// A whole pairing, as a parent does it over HTTP; the child's record. Throws `Refused`.
   @discardableResult
-  func pair(_ means: PairingInitiator.Means, as identity: NodeIdentity = .generate()) throws -> PairRecord {
+  func pair(
+    _ means: PairingInitiator.Means, as identity: NodeIdentity = .generate(), saying verdict: PairingVerdict? = .confirm
+  ) throws -> PairRecord {
     var parent = PairingInitiator(
       means, identity: identity, name: "Phone", crypto: PairingPrimitives(), random: SystemRandomNumberGenerator())
     var request = try parent.start()
     while true {
-      let body = PairingMessages.encode(request)
-      let response = try on { house in
-        house.pairing.respond(
-          to: HTTPRequest(
-            method: .POST, path: "/pair", query: nil, headers: ["Content-Type": PairingMessages.contentType],
-            body: body, remoteAddress: nil))
-      }
-      guard response.status == .ok else { throw Refused(status: Int(response.status.code)) }
-      switch try parent.receive(PairingMessages.reply(response.body), date: Self.start) {
+      switch try parent.receive(post(request), date: Self.start) {
       case .send(let next): request = next
       case .paired:
+        if let verdict = verdict.flatMap({ parent.verdict($0) }) { _ = try post(verdict) }
         return try on { house in
           guard let record = house.pairing.record(id: identity.id) else { throw Refused(status: 0) }
           return record
         }
       }
     }
+  }
+
+  /// Throws `Refused`.
+  func post(_ request: PairingRequest) throws -> PairingReply {
+    let response = try on { house in
+      house.pairing.respond(
+        to: HTTPRequest(
+          method: .POST, path: "/pair", query: nil, headers: ["Content-Type": PairingMessages.contentType],
+          body: PairingMessages.encode(request), remoteAddress: nil))
+    }
+    guard response.status == .ok else { throw Refused(status: Int(response.status.code)) }
+    return try PairingMessages.reply(response.body)
   }
 
   /// The first parent, who administers the child.

@@ -1,5 +1,6 @@
 import Foundation
 import Identity
+import Messages
 import NIOCore
 import Pairing
 import Storage
@@ -45,16 +46,77 @@ final class WhoMayComeInTests {
     #expect(throws: PairingService.OfferRefusal.issuerMayNot) { try house.invite([.view], by: issuer) }
   }
 
-  @Test func whoLosesAdminLosesItsInvitations() throws {
+  @Test func anOwnerThatOpensAGuestsLinkStaysOneAndSoDoItsInvitations() throws {
     let identity = NodeIdentity.generate()
     let phone = try house.pairFirst(as: identity)
     let invitation = try house.invite([.view], by: .parent(id: phone.id))
-    // The same phone pairs again, with less.
-    let narrowed = try house.pair(.link(house.invite([.view]).secret), as: identity)
-    #expect(narrowed.permissions == .view)
-    refusedLink(invitation.secret)
-    #expect(house.told.told.withLock { $0.changed } == [narrowed])
-    #expect(try house.on { $0.pairing.standing(ofPair: phone.id).permissions } == .view)
+    let again = try house.pair(.link(house.invite([.view]).secret), as: identity, saying: nil)
+    #expect(again.permissions == .all && again.expiresAt == nil && again.name == phone.name && again.isCompleted)
+    #expect(house.told.told.withLock { $0.changed } == [again])
+    #expect(try house.on { $0.pairing.hasOwner })
+    _ = try house.pair(.link(invitation.secret))
+    // By code as well, through a window that gives no admin.
+    #expect(try house.pair(.code(house.open().offer.code), as: identity).permissions == .all)
+  }
+
+  // MARK: Who owns the child
+
+  /// Its browser was closed at the check words, and its key is lost with it.
+  @Test func aPhoneThatGoesAwayAtTheWordsDoesNotHoldTheOwnersPlace() throws {
+    let first = try house.pair(.code(house.open().offer.code), saying: nil)
+    try house.on { $0.pairing.touch(id: first.id) }
+    #expect(try house.on { !$0.pairing.hasOwner })
+    let second = try house.pair(.code(house.open().offer.code))
+    #expect(second.permissions == .all)
+    #expect(try house.on { $0.pairing.hasOwner && $0.pairing.records.map(\.id) == [second.id] })
+    #expect(try house.open().terms.permissions == .everyday)
+  }
+
+  @Test func aPhoneThatComesBackLaterOwnsTheChildWithoutHavingConfirmed() throws {
+    let first = try house.pair(.code(house.open().offer.code), saying: nil)
+    try house.pass(PairRecord.completedAfterSeconds)
+    try house.on { $0.pairing.touch(id: first.id) }
+    #expect(try house.open().terms.permissions == .everyday)
+    _ = try house.pair(.code(house.open(admin: true).offer.code))
+    #expect(try house.on { $0.pairing.record(id: first.id) } != nil)
+    // The power fails: nothing is written at the end.
+    let again = try PairingHouse(folder: house.folder)
+    defer { try? again.shutDown() }
+    #expect(try again.on { $0.pairing.record(id: first.id)?.isCompleted } == true)
+  }
+
+  @Test func wordsThatDifferRemoveThePair() throws {
+    let identity = NodeIdentity.generate()
+    #expect(throws: PairingHouse.Refused(status: 0)) {
+      try house.pair(.code(house.open().offer.code), as: identity, saying: .cancel)
+    }
+    #expect(try house.on { $0.pairing.standing(ofPair: identity.id) } == .unknown)
+    // Also one that was paired before.
+    _ = try house.pairFirst(as: identity)
+    #expect(throws: PairingHouse.Refused(status: 0)) {
+      try house.pair(.code(house.open().offer.code), as: identity, saying: .cancel)
+    }
+    #expect(try house.on { $0.pairing.records.isEmpty })
+  }
+
+  @Test func aVerdictThatCannotBeStoredIsRefusedAndMayComeAgain() throws {
+    let identity = NodeIdentity.generate()
+    let away = house.folder.path + "-away"
+    let opened = try house.open()
+    var parent = PairingInitiator(
+      .code(opened.offer.code), identity: identity, name: "Phone", crypto: PairingPrimitives(),
+      random: SystemRandomNumberGenerator())
+    var request = try parent.start()
+    while case .send(let next) = try parent.receive(house.post(request), date: PairingHouse.start) { request = next }
+    let cancel = try #require(parent.verdict(.cancel))
+    try FileManager.default.moveItem(atPath: house.folder.path, toPath: away)
+    #expect(throws: PairingHouse.Refused(status: 500)) { try house.post(cancel) }
+    #expect(try house.on { $0.pairing.records.count == 1 })
+    try FileManager.default.moveItem(atPath: away, toPath: house.folder.path)
+    #expect(try house.post(cancel) == .settled(.cancel))
+    #expect(try house.post(cancel) == .settled(.cancel))
+    #expect(try house.on { $0.pairing.records.isEmpty })
+    #expect(throws: PairingHouse.Refused(status: 404)) { try house.post(#require(parent.verdict(.confirm))) }
   }
 
   @Test func pairingForTheFirstTimeChangesNothing() throws {

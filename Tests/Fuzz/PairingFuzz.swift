@@ -38,11 +38,11 @@ enum PairingFuzz: FuzzBody {
         guard let answer = try? child.handle(request, now: start, date: date) else { break }
         let reply =
           switch answer {
-          case .reply(let reply), .paired(_, _, let reply): reply
+          case .reply(let reply), .paired(_, _, let reply), .settled(_, _, let reply): reply
           }
         replies.append(PairingMessages.encode(reply))
         next = (try? parent.receive(reply, date: date)).flatMap {
-          if case .send(let request) = $0 { request } else { nil }
+          if case .send(let request) = $0 { request } else { parent.verdict(index == 0 ? .confirm : .cancel) }
         }
       }
       return [requests, replies].map { Array($0.joined(separator: [UInt8(ascii: "\n")])) }
@@ -90,6 +90,8 @@ enum PairingFuzz: FuzzBody {
       case .paired(let record, _, _):
         precondition(record.role == .parent && !child.isOpen, "a parent was paired, once")
         check(record)
+      case .settled(_, let pair, _):
+        precondition(pair.utf8.count == 16, "verdicts are about a pair")
       }
     } catch {
       precondition(PairingProblem.refusal(PairingProblem(error).body) != nil, "refusals can be read")

@@ -150,8 +150,8 @@ extension RealPeers {
       #expect(try status().cameras[0].encoded > 0)
     }
 
-    /// The session stays, and what it may no longer have ends.
-    @Test func pairingAgainWithFewerRightsNarrowsWhatIsOpen() throws {
+    /// A guest's link in the owner's hands takes nothing away, also not from what is open.
+    @Test func pairingAgainWithFewerRightsLeavesWhatIsOpen() throws {
       struct Answer: Decodable {
         struct Invite: Decodable { var link: String }
         var invite: Invite
@@ -165,11 +165,10 @@ extension RealPeers {
       let link = try JSONDecoder().decode(Answer.self, from: Data(invited.output.utf8)).invite.link
       let again = try house.parent("pair", "--link", link.replacing(/\/\/[^\/]*/, with: "//\(house.address)"))
       try #require(again.status == 0, Comment(rawValue: again.error))
-      #expect(try house.pairs().map(\.permissions) == [["view"]])
-      let after = watching.wait(limit: 20) {
-        $0.framesDecoded > before.framesDecoded && $0.framesPerSecond > 0 && $0.audioKbps == 0
-      }
-      #expect(after?.audioKbps == 0 && after?.reconnects == 0, "\(watching.figures.suffix(3))")
+      #expect(try house.pairs().map { $0.permissions.contains("admin") } == [true])
+      // Open sessions follow their record within a second.
+      let after = watching.wait(limit: 20) { $0.framesDecoded > before.framesDecoded + 60 }
+      #expect((after?.audioKbps ?? 0) > 0 && after?.reconnects == 0, "\(watching.figures.suffix(3))")
     }
 
     @Test func whatHappenedIsKnownAfterARestart() throws {

@@ -76,6 +76,43 @@ import Wire
     #expect(many.addresses.count == KnownAddress.maximumAddresses)
   }
 
+  // MARK: Who owns the child
+
+  private func begun(_ number: Int, _ permissions: Permissions = .all) -> PairRecord {
+    var record = record(number)
+    record.permissions = permissions
+    record.awaitsConfirmation = true
+    return record
+  }
+
+  @Test func theFirstCompletedPairingOwnsTheChild() throws {
+    var book = try #require(PairBook(records: [begun(1), begun(2, .everyday), begun(3), begun(4)]))
+    #expect(!book.hasCompleted(at: now) && !book.hasOwner(at: now))
+    // Seen while the words are compared.
+    book.touch(id: "id1", date: UnixTime(seconds: now.seconds + PairRecord.completedAfterSeconds - 1))
+    #expect(!book.hasCompleted(at: now))
+    book.confirm(id: "id2", date: now)
+    #expect(book.hasCompleted(at: now) && !book.hasOwner(at: now))
+    #expect(book.abandoned(before: "id2").isEmpty && book.abandoned(before: "id3").isEmpty)
+    book.confirm(id: "id3", date: now)
+    #expect(book.hasOwner(at: now))
+    // Not the later one, which may be comparing the words right now.
+    #expect(book.abandoned(before: "id3").map(\.id) == ["id1"])
+  }
+
+  @Test func whoIsSeenAMinuteAfterPairingHasCompletedIt() throws {
+    var book = try #require(PairBook(records: [begun(1)]))
+    book.touch(id: "id1", date: UnixTime(seconds: now.seconds + PairRecord.completedAfterSeconds))
+    #expect(book.hasOwner(at: now))
+  }
+
+  @Test func anOwnerWhoseTimeIsOverOwnsNothing() throws {
+    var owner = record(1, expiresAt: UnixTime(seconds: now.seconds + 60))
+    owner.lastSeenAt = now
+    let book = try #require(PairBook(records: [owner]))
+    #expect(book.hasOwner(at: now) && !book.hasOwner(at: UnixTime(seconds: now.seconds + 60)))
+  }
+
   @Test func recordsThatCannotBeAreRefused() {
     #expect(PairBook(records: [record(1), record(1)]) == nil)
     #expect(PairBook(records: (0...PairBook.maximumRecords).map { record($0) }) == nil)

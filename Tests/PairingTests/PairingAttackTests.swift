@@ -134,7 +134,8 @@ import Wire
     let code = rig.child.open(now: rig.now).code
     var parent = rig.parent(.code(code))
     let answer = try rig.answeredShare(&parent)
-    guard case .send(.finish(let session, let confirmation, var sealed)) = try parent.receive(answer, date: date) else {
+    guard case .send(.finish(let session, let confirmation, var sealed, _)) = try parent.receive(answer, date: date)
+    else {
       throw PairingRig.Unexpected()
     }
     sealed[20] ^= 1

@@ -56,7 +56,7 @@ import Wire
     let secret = try rig.child.invite(terms: terms, for: .seconds(60), now: rig.now)
     var parent = rig.parent(.link(secret))
     let answer = try rig.post(try parent.start())
-    guard case .send(.finish(let session, var proof, let sealed)) = try parent.receive(answer, date: PairingRig.date)
+    guard case .send(.finish(let session, var proof, let sealed, _)) = try parent.receive(answer, date: PairingRig.date)
     else { throw PairingRig.Unexpected() }
     proof[31] ^= 1
     #expect(rig.refusal(.finish(session: session, confirmation: proof, sealed: sealed)) == .unknownLink)

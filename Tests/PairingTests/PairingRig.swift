@@ -17,6 +17,10 @@ final class PairingRig {
   var now = Instant.zero
   /// What was paired, with its words, as the child would store it.
   private(set) var stored: [PairRecord] = []
+  /// What became of them, by the parents' verdicts.
+  private(set) var verdicts: [String] = []
+  /// Who is paired already.
+  var known: PairRecord?
   private(set) var words: CheckWords?
 
   init(seed: UInt64 = 1, configure: (inout PairingConfiguration) -> Void = { _ in }) {
@@ -37,11 +41,14 @@ final class PairingRig {
   func post(_ request: PairingRequest) throws -> PairingReply {
     let request = try PairingMessages.request(PairingMessages.encode(request))
     let reply: PairingReply
-    switch try child.handle(request, now: now, date: Self.date) {
+    switch try child.handle(request, now: now, date: Self.date, known: { [known] in known?.id == $0 ? known : nil }) {
     case .reply(let answer): reply = answer
     case .paired(let record, let checkWords, let answer):
       stored.append(record)
       words = checkWords
+      reply = answer
+    case .settled(let verdict, let pair, let answer):
+      verdicts.append("\(verdict) \(pair)")
       reply = answer
     }
     return try PairingMessages.reply(PairingMessages.encode(reply))

@@ -121,6 +121,9 @@ final class FakeChild: @unchecked Sendable {
       case .paired(let record, _, let reply):
         try? pairs.add(record, date: date)
         return succeeded(reply)
+      case .settled(let verdict, let pair, let reply):
+        if verdict == .cancel { pairs.revoke(id: pair) } else { pairs.confirm(id: pair, date: date) }
+        return succeeded(reply)
       }
     } catch {
       let problem = PairingProblem(error)

@@ -33,6 +33,17 @@ import Wire
     #expect(again[1].isExpired(at: Self.now) && again[1].expiresAt == guest.expiresAt)
   }
 
+  @Test func whatAwaitsItsConfirmationDoesSoAfterAReload() throws {
+    var store = try PairStore(file: file)
+    var begun = Self.record(1)
+    begun.awaitsConfirmation = true
+    try store.add(begun)
+    #expect(try PairStore(file: file).book.records == [begun])
+    try store.confirm(id: begun.id, date: Self.now)
+    #expect(try PairStore(file: file).book.records.map(\.isCompleted) == [true])
+    #expect(throws: StoreError.unknownName("x")) { try store.confirm(id: "x", date: Self.now) }
+  }
+
   @Test func pairsAreThereAfterAReload() throws {
     var store = try PairStore(file: file)
     #expect(store.book.records.isEmpty)

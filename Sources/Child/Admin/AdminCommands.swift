@@ -69,7 +69,9 @@ final class AdminCommands: @unchecked Sendable {
   private func perform(_ request: AdminProtocol.Request) throws -> String {
     switch request {
     case .status:
-      return encodeJSON(report.report())
+      var status = report.report()
+      status.hasOwner = pairing.hasOwner
+      return encodeJSON(status)
     case .tokenAdd(let name, let allow, let seconds):
       return try encodeJSON(addToken(name: name, allow: allow, seconds: seconds))
     case .tokenList:
@@ -102,12 +104,12 @@ final class AdminCommands: @unchecked Sendable {
       pairing.close()
       return "{}"
     case .pairs:
-      return encodeJSON(PairList(pairs: pairing.records.map { .init($0) }))
+      return encodeJSON(PairList(pairs: pairing.records.map { .init($0) }, hasOwner: pairing.hasOwner))
     case .unpair(let parent):
       let records = try parent.map { [try self.record($0)] } ?? pairing.records
       for record in records { try pairing.revoke(id: record.id) }
       if parent == nil { pairing.endOffers() }
-      return encodeJSON(PairList(pairs: records.map { .init($0) }))
+      return encodeJSON(PairList(pairs: records.map { .init($0) }, hasOwner: pairing.hasOwner))
     case .invites:
       return encodeJSON(InviteList(invites: invites()))
     case .inviteRevoke(let id):
@@ -138,13 +140,13 @@ final class AdminCommands: @unchecked Sendable {
   // MARK: Pairing
 
   private func opened(admin: Bool, recordings: Bool) -> EventLoopFuture<PairingOpened> {
-    let bound = NIOLoopBound(report, eventLoop: loop)
+    let bound = NIOLoopBound((report, pairing), eventLoop: loop)
     return pairing.open(by: .administrator, admin: admin, recordings: recordings).map { opened in
       PairingOpened(
         code: "\(opened.offer.code)",
-        link: "\(PairingLink(origin: bound.value.origin, secret: opened.offer.secret))",
+        link: "\(PairingLink(origin: bound.value.0.origin, secret: opened.offer.secret))",
         expiresAt: Date(timeIntervalSinceNow: opened.closesIn.inSeconds).formatted(.iso8601),
-        allow: opened.terms.permissions.names)
+        allow: opened.terms.permissions.names, hasOwner: bound.value.1.hasOwner)
     }
   }
 
@@ -224,7 +226,7 @@ extension PairList.Row {
   init(_ record: PairRecord) {
     self.init(
       id: record.id, name: record.name, permissions: record.permissions.names, createdAt: record.createdAt.text,
-      lastSeenAt: record.lastSeenAt?.text, expiresAt: record.expiresAt?.text)
+      lastSeenAt: record.lastSeenAt?.text, expiresAt: record.expiresAt?.text, isCompleted: record.isCompleted)
   }
 }
 

@@ -98,6 +98,8 @@ public struct PairingOpened: Codable, Sendable {
   public var expiresAt: String
   /// What a parent that pairs may do.
   public var allow: [String]
+  /// Whether somebody has `admin` and uses it; nil from a daemon of an earlier version.
+  public var hasOwner: Bool?
 }
 
 /// `pair --json`, when the window closes.
@@ -117,6 +119,8 @@ public struct PairingEnded: Codable, Sendable {
 /// `pairs --json`. Dates are RFC 3339, UTC.
 public struct PairList: Codable, Sendable {
   public var pairs: [Row]
+  /// Whether somebody has `admin` and uses it; nil where it was not asked, or from a daemon of an earlier version.
+  public var hasOwner: Bool?
 
   public struct Row: Codable, Sendable {
     public var id: String
@@ -125,6 +129,8 @@ public struct PairList: Codable, Sendable {
     public var createdAt: String
     public var lastSeenAt: String?
     public var expiresAt: String?
+    /// The parent has confirmed the check words, or has been seen since; nil from a daemon of an earlier version.
+    public var isCompleted: Bool?
   }
 }
 

@@ -48,6 +48,12 @@ public struct Doctor: Sendable {
     LightCheck.run(configuration.lights, cameras: configuration.cameras, daemon: daemon, files: files).forEach(found)
     found(PermissionCheck.run(configuration, account: account, files: files))
     state().forEach(found)
+    if daemon.report?.hasOwner == false {
+      found(
+        Finding(
+          "owner", .warning, "nobody owns this camera: no device that was paired and used may let others in",
+          remedy: "cradle-child pair --admin"))
+    }
     PortCheck.run(configuration, daemon: daemon, files: files).forEach(found)
     found(
       FirewallCheck.run(

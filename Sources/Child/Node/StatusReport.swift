@@ -119,4 +119,6 @@ public struct StatusReport: Codable, Sendable {
   public var pushes: [Notifier]?
   /// Current problems, for display.
   public var alarms: [String]
+  /// Whether somebody has `admin` and uses it.
+  public var hasOwner: Bool?
 }

@@ -62,8 +62,7 @@ final class PairingService: @unchecked Sendable {
   enum Change {
     case windowOpened
     case windowClosed(PairingEvent.Closing)
-    /// A parent has paired. One that was paired before may have fewer permissions now, to which its open sessions must be
-    /// narrowed.
+    /// A parent has paired. One that was paired before may have more permissions now, which its open sessions get.
     case paired(PairRecord, isNew: Bool)
     /// The parent is no longer admitted; its open sessions must be ended.
     case revoked(PairRecord)
@@ -116,8 +115,32 @@ final class PairingService: @unchecked Sendable {
   /// The date that decides expiry.
   var now: UnixTime { clock.now }
 
-  /// Notes that the parent was here.
-  func touch(id: String) { store.touch(id: id, date: clock.now) }
+  /// Notes that the parent is here.
+  func touch(id: String) {
+    let wasCompleted = record(id: id)?.isCompleted == true
+    store.touch(id: id, date: clock.now)
+    guard !wasCompleted, record(id: id)?.isCompleted == true else { return }
+    // Who owns the child must not depend on whether it is stopped in an orderly way.
+    saveNotes()
+    giveWay(to: id)
+  }
+
+  /// Whether somebody may let others in and remove them, and uses that pair.
+  var hasOwner: Bool { store.book.hasOwner(at: clock.now) }
+
+  /// A pairing was completed. Those that were begun before it for the same place, and left at the check words, are removed.
+  private func giveWay(to id: String) {
+    for record in store.book.abandoned(before: id) {
+      logger.notice(
+        "a pairing that was never completed gives way",
+        metadata: ["name": "\(record.name)", "id": "\(record.id)"])
+      do throws(StoreError) {
+        try revoke(id: record.id)
+      } catch {
+        logger.warning("a parent could not be removed", metadata: ["reason": "\(error)"])
+      }
+    }
+  }
 
   /// Marks expired records and ends the offers of their owners. Call it each second.
   func endExpired() {
@@ -140,6 +163,9 @@ final class PairingService: @unchecked Sendable {
   func revoke(id: String, endingSessionsAfter delay: TimeAmount? = nil) throws(StoreError) {
     let record = try store.revoke(id: id)
     logger.notice("parent unpaired", metadata: ["name": "\(record.name)", "id": "\(record.id)"])
+    if record.permissions.contains(.admin), !records.isEmpty, !hasOwner {
+      logger.warning("nobody owns this child any more; make an owner with: cradle-child pair --admin")
+    }
     endOffersWithoutRight()
     settle()
     guard let delay else { return tell(.revoked(record)) }
@@ -163,7 +189,8 @@ final class PairingService: @unchecked Sendable {
   /// board it takes 0.2 s, which would stall the event loop.
   ///
   /// - Parameters:
-  ///   - admin: whether the new parent gets every permission. The first parent always does: a family needs one.
+  ///   - admin: whether the new parent gets every permission. While nobody has completed pairing it does anyway: a family
+  ///     needs an owner.
   ///   - recordings: whether it gets `recordings` besides the usual ones.
   /// - Throws: `OfferRefusal.issuerMayNot`.
   func open(by issuer: PairingIssuer, admin: Bool, recordings: Bool = false) -> EventLoopFuture<Opened> {
@@ -183,7 +210,7 @@ final class PairingService: @unchecked Sendable {
     // Checked only now: the issuer may have been unpaired while the code was being made.
     let rights = try rights(of: issuer)
     let wanted: Permissions =
-      admin || !records.contains { $0.isUsable(at: clock.now) }
+      admin || !store.book.hasCompleted(at: clock.now)
       ? .all : recordings ? .everyday.union(.recordings) : .everyday
     let terms = PairingTerms(permissions: wanted.intersection(rights.permissions), expiresAt: rights.expiresAt)
     let now = MonotonicClock.now
@@ -320,12 +347,17 @@ final class PairingService: @unchecked Sendable {
     do throws(PairingRefusal) {
       let message = try PairingMessages.request(request.body)
       if request.isFromOtherOrigin, message.usesCode { throw .windowClosed }
-      let answer = try responder.handle(message, now: MonotonicClock.now, date: clock.now)
+      let date = clock.now
+      let answer = try responder.handle(message, now: MonotonicClock.now, date: date) { id in
+        record(id: id).flatMap { $0.isUsable(at: date) ? $0 : nil }
+      }
       switch answer {
       case .reply(let reply):
         return response(reply)
       case .paired(let record, let words, let reply):
         return keep(record, words) ?? response(reply)
+      case .settled(let verdict, let pair, let reply):
+        return try settle(verdict, pair: pair) ?? response(reply)
       }
     } catch {
       let problem = PairingProblem(error)
@@ -351,7 +383,7 @@ final class PairingService: @unchecked Sendable {
       try store.add(record)
     } catch {
       logger.error("a pairing could not be stored", metadata: ["reason": "\(error)"])
-      return HTTPResponse(Problem(500, "the child could not store the pairing; its log says why"))
+      return Self.notStored(error)
     }
     lastPaired = (record, words)
     // A full book drops a record that has expired.
@@ -359,6 +391,42 @@ final class PairingService: @unchecked Sendable {
     endOffersWithoutRight()
     tell(.paired(record, isNew: !before.contains { $0.id == record.id }))
     return nil
+  }
+
+  /// The parent has compared the check words. Returns nil on success.
+  private func settle(_ verdict: PairingVerdict, pair: String) throws(PairingRefusal) -> HTTPResponse? {
+    guard let record = record(id: pair) else {
+      // It was removed meanwhile, which is all that a parent wants that cancels.
+      if verdict == .cancel { return nil }
+      throw .unknownSession
+    }
+    do throws(StoreError) {
+      switch verdict {
+      case .confirm:
+        try store.confirm(id: pair, date: clock.now)
+        giveWay(to: pair)
+      case .cancel:
+        logger.warning(
+          "the parent has cancelled the pairing: the words differed, or it could not store it",
+          metadata: ["name": "\(record.name)", "id": "\(pair)"])
+        try revoke(id: pair)
+      }
+      return nil
+    } catch {
+      logger.error("what came of a pairing could not be stored", metadata: ["reason": "\(error)"])
+      return Self.notStored(error)
+    }
+  }
+
+  /// Names neither files nor keys: whoever reads it may be a stranger to this machine.
+  private static func notStored(_ error: any Error) -> HTTPResponse {
+    var reason = "its log says why"
+    if case StoreError.full(let maximum)? = error as? StoreError {
+      reason = "\(maximum) devices are paired, which is the limit; remove one with “cradle-child unpair”"
+    } else if case StoreError.file(let file)? = error as? StoreError {
+      reason = file.reason
+    }
+    return HTTPResponse(Problem(500, "the camera could not store the pairing: \(reason)"))
   }
 
   // MARK: After each call
@@ -400,25 +468,12 @@ final class PairingService: @unchecked Sendable {
   }
 }
 
-extension PairingEvent.Closing {
-  /// For display.
-  var words: String {
-    switch self {
-    case .paired: "a parent has paired"
-    case .tooManyWrongCodes: "three wrong codes were tried"
-    case .timeIsUp: "five minutes are over"
-    case .byHand: "it was closed"
-    case .issuerGone: "whoever opened it may not do so any more"
-    }
-  }
-}
-
 extension PairingRequest {
   /// A step of pairing by the code, of which only three tries are allowed.
   fileprivate var usesCode: Bool {
     switch self {
     case .begin, .share, .abandon: true
-    case .link, .finish: false
+    case .link, .finish, .verdict: false
     }
   }
 }

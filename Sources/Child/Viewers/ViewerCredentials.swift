@@ -16,6 +16,8 @@ final class ViewerCredentials: @unchecked Sendable {
   private let date: () -> UnixTime
   /// Marks expired credentials. Call it each second.
   let endExpired: () -> Void
+  /// Notes that the holder of this pair record is here. Call it each second.
+  let touch: (_ pair: String) -> Void
 
   convenience init(tokens: TokenBook, pairing: PairingService) {
     self.init(date: { pairing.now }) { credential in
@@ -26,16 +28,19 @@ final class ViewerCredentials: @unchecked Sendable {
     } endExpired: {
       tokens.endExpired()
       pairing.endExpired()
+    } touch: { pair in
+      pairing.touch(id: pair)
     }
   }
 
   init(
     date: @escaping () -> UnixTime, standing: @escaping (Credential) -> Credential.Standing,
-    endExpired: @escaping () -> Void = {}
+    endExpired: @escaping () -> Void = {}, touch: @escaping (_ pair: String) -> Void = { _ in }
   ) {
     self.date = date
     self.standing = standing
     self.endExpired = endExpired
+    self.touch = touch
   }
 
   func standing(of origin: ViewerSession.Origin) -> Credential.Standing { standing(origin.credential) }

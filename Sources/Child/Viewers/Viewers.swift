@@ -89,6 +89,7 @@ final class Viewers: @unchecked Sendable {
     seconds = hub.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [weak self] _ in
       guard let self else { return }
       hub.setWallClock(MonotonicClock.wallClockReference)
+      for session in registry.all where session.isConnected { session.pair.map(credentials.touch) }
       credentials.endExpired()
       countRelayed()
       credentialsChanged()

@@ -10,7 +10,8 @@ internal import Wire
 /// | `begin` | – | `parameters` | `salt`, `iterations` |
 /// | `share` | `salt`, `share` | `share` | `session`, `share`, `confirmation` |
 /// | `link` | `id`, `share` | `share` | `session`, `share`, `confirmation` |
-/// | `finish` | `session`, `confirmation`, `sealed` | `finished` | `sealed` |
+/// | `finish` | `session`, `confirmation`, `sealed`, `confirms?` | `finished` | `sealed` |
+/// | `confirm`, `cancel` | `session`, `proof` | `confirmed`, `cancelled` | – |
 /// | `abandon` | `session` | – | always refused, with the number of tries left |
 public enum PairingMessages {
   public static let contentType = "application/json"
@@ -24,9 +25,13 @@ public enum PairingMessages {
     case .begin: object("begin", [:])
     case .share(let salt, let share): object("share", ["salt": salt, "share": share])
     case .link(let id, let share): object("link", ["id": id, "share": share])
-    case .finish(let session, let confirmation, let sealed):
-      object("finish", ["session": session, "confirmation": confirmation, "sealed": sealed])
+    case .finish(let session, let confirmation, let sealed, let confirms):
+      object(
+        "finish", ["session": session, "confirmation": confirmation, "sealed": sealed],
+        confirms ? ["confirms": .bool(true)] : [:])
     case .abandon(let session): object("abandon", ["session": session])
+    case .verdict(let verdict, let session, let proof):
+      object(verdict.rawValue, ["session": session, "proof": proof])
     }
   }
 
@@ -37,6 +42,7 @@ public enum PairingMessages {
     case .share(let session, let share, let confirmation):
       object("share", ["session": session, "share": share, "confirmation": confirmation])
     case .finished(let sealed): object("finished", ["sealed": sealed])
+    case .settled(let verdict): object(verdict.done, [:])
     }
   }
 
@@ -64,9 +70,15 @@ public enum PairingMessages {
         return .finish(
           session: try fields.bytes("session", PairingSize.session),
           confirmation: try fields.bytes("confirmation", PairingSize.confirmation),
-          sealed: try fields.bytes("sealed", PairingSize.sealed))
+          sealed: try fields.bytes("sealed", PairingSize.sealed), confirms: fields.isTrue("confirms"))
       case "abandon": return .abandon(session: try fields.bytes("session", PairingSize.session))
-      default: throw PairingFieldError(rule: "the step is not known")
+      case let step:
+        guard let verdict = PairingVerdict(rawValue: step) else {
+          throw PairingFieldError(rule: "the step is not known")
+        }
+        return .verdict(
+          verdict, session: try fields.bytes("session", PairingSize.session),
+          proof: try fields.bytes("proof", PairingSize.proof))
       }
     } catch {
       throw .badMessage(error.rule)
@@ -88,10 +100,22 @@ public enum PairingMessages {
           share: try fields.bytes("share", PairingSize.share),
           confirmation: try fields.bytes("confirmation", PairingSize.confirmation))
       case "finished": return .finished(sealed: try fields.bytes("sealed", PairingSize.sealed))
-      default: throw PairingFieldError(rule: "the step is not known")
+      case let step:
+        if let verdict = PairingVerdict.allCases.first(where: { $0.done == step }) { return .settled(verdict) }
+        throw PairingFieldError(rule: "the step is not known")
       }
     } catch {
       throw .badReply(error.rule)
+    }
+  }
+}
+
+extension PairingVerdict {
+  /// The step that answers it.
+  fileprivate var done: String {
+    switch self {
+    case .confirm: "confirmed"
+    case .cancel: "cancelled"
     }
   }
 }
@@ -116,6 +140,8 @@ struct PairingFields {
   var step: String { string("step") ?? "" }
 
   func string(_ name: String) -> String? { members[name]?.string }
+
+  func isTrue(_ name: String) -> Bool { members[name] == .bool(true) }
 
   func bytes(_ name: String, _ size: Int) throws(PairingFieldError) -> [UInt8] {
     try bytes(name, size...size)

@@ -20,6 +20,7 @@ public struct PairingProblem: Hashable, Sendable {
     case .windowClosed: kind = .windowClosed
     case .unknownLink: kind = .unknownLink
     case .unknownSession: kind = .unknownSession
+    case .alreadyPaired: kind = .alreadyPaired
     case .wrongCode(let left):
       kind = .wrongCode
       members["triesLeft"] = .number(Double(left))
@@ -49,6 +50,7 @@ public struct PairingProblem: Hashable, Sendable {
     case .windowClosed: return .windowClosed
     case .unknownLink: return .unknownLink
     case .unknownSession: return .unknownSession
+    case .alreadyPaired: return .alreadyPaired
     case .wrongCode: return .wrongCode(triesLeft: (try? fields.number("triesLeft", 0...100)) ?? 0)
     case .tooManyTries:
       return .tooManyTries(retryAfter: .seconds((try? fields.number("retryAfterSeconds", 0...3600)) ?? 1))
@@ -63,6 +65,7 @@ public struct PairingProblem: Hashable, Sendable {
     case windowClosed = "window-closed"
     case unknownLink = "unknown-link"
     case unknownSession = "unknown-session"
+    case alreadyPaired = "already-paired"
     case wrongCode = "wrong-code"
     case tooManyTries = "too-many-tries"
     case badMessage = "bad-message"
@@ -70,7 +73,7 @@ public struct PairingProblem: Hashable, Sendable {
     /// INTERFACES.md, "On the network". Never 401, which would call for an HTTP authentication scheme.
     var status: Int {
       switch self {
-      case .windowClosed: 409
+      case .windowClosed, .alreadyPaired: 409
       case .unknownLink, .wrongCode: 403
       case .unknownSession: 404
       case .tooManyTries: 429
@@ -83,6 +86,9 @@ public struct PairingProblem: Hashable, Sendable {
       case .windowClosed: "pairing is closed; open it with “cradle-child pair”"
       case .unknownLink: "this link was used, has expired or never existed; ask for a new one"
       case .unknownSession: "this pairing has ended; start again"
+      case .alreadyPaired:
+        "this device is paired already, and this link would take from it what it may do; remove that pairing first, or ask "
+          + "for a link that allows at least as much for at least as long"
       case .wrongCode: "the code is wrong"
       case .tooManyTries: "too many tries; wait a moment"
       case .badMessage: "this is not a pairing message"

@@ -14,6 +14,8 @@ public struct PairingCall: Sendable {
     /// The child shows the same words.
     public let words: CheckWords
     public let grant: PairingGrant
+    fileprivate let initiator: PairingInitiator
+    fileprivate let address: ChildAddress
   }
 
   private let state: ParentState
@@ -42,14 +44,16 @@ public struct PairingCall: Sendable {
 
   private func pair(_ means: PairingInitiator.Means, at addresses: [ChildAddress]) async throws -> Outcome {
     let identity = try state.identity()
+    // A store that cannot be read is no reason to use a code up.
+    let known = try state.pairs()
     var reasons: [String] = []
     for address in addresses {
       let initiator = PairingInitiator(
         means, identity: identity, name: name, crypto: PairingPrimitives(), random: SystemRandomNumberGenerator())
       do {
-        var outcome = try await Self.converse(initiator, at: address)
-        outcome = try store(outcome, at: address, among: addresses)
-        return outcome
+        let outcome = try await Self.converse(initiator, at: address)
+        return try await keep(
+          outcome, among: addresses, wasKnown: known.records.contains { $0.id == outcome.record.id })
       } catch let error as HTTPClientError {
         reasons.append("\(address): \(error)")
       }
@@ -68,7 +72,8 @@ public struct PairingCall: Sendable {
           let reply = try await ask(request, url, calls)
           switch try initiator.receive(reply, date: .now) {
           case .send(let next): request = next
-          case .paired(let record, let words, let grant): return Outcome(record: record, words: words, grant: grant)
+          case .paired(let record, let words, let grant):
+            return Outcome(record: record, words: words, grant: grant, initiator: initiator, address: address)
           }
         }
       } catch PairingFailure.wrongCode(tell: let report) {
@@ -93,14 +98,62 @@ public struct PairingCall: Sendable {
         .POST, url, headers: ["Content-Type": PairingMessages.contentType], body: PairingMessages.encode(request)))
     guard response.status == .ok else {
       guard let refusal = PairingProblem.refusal(response.body) else {
-        throw PairingError.notUnderstood("status \(response.status.code)")
+        throw PairingError.failed(response.refusal)
       }
       throw PairingError.refused(refusal)
     }
     return try PairingMessages.reply(response.body)
   }
 
-  private func store(_ outcome: Outcome, at address: ChildAddress, among all: [ChildAddress]) throws -> Outcome {
+  /// Stores the pair. Where that fails, the child drops it, too: nobody could use it.
+  private func keep(_ outcome: Outcome, among all: [ChildAddress], wasKnown: Bool) async throws -> Outcome {
+    do {
+      return try store(outcome, among: all)
+    } catch {
+      // The record from before still works.
+      if wasKnown { throw PairingError.notStored("\(error)", .stillPaired) }
+      do {
+        try await settle(.cancel, outcome)
+      } catch {
+        throw PairingError.notStored("\(error)", .leftAtChild(id: try state.identity().id))
+      }
+      throw PairingError.notStored("\(error)", .undone)
+    }
+  }
+
+  /// The check words are the same, as far as anybody has said: the pair is completed. The child goes by its use as well, so
+  /// that not reaching it does no harm.
+  public func confirm(_ outcome: Outcome) async {
+    try? await settle(.confirm, outcome)
+  }
+
+  /// The check words differ: removes the pair here and at the child.
+  ///
+  /// - Throws: `PairingError.leftAtChild` when the child could not be told, or what storing throws.
+  public func cancel(_ outcome: Outcome) async throws {
+    let isTold: Bool
+    do {
+      try await settle(.cancel, outcome)
+      isTold = true
+    } catch {
+      isTold = false
+    }
+    try state.changePairs { store in
+      if store.book.records.contains(where: { $0.id == outcome.record.id }) { try store.revoke(id: outcome.record.id) }
+    }
+    if !isTold { throw PairingError.leftAtChild(id: try state.identity().id) }
+  }
+
+  private func settle(_ verdict: PairingVerdict, _ outcome: Outcome) async throws {
+    guard let request = outcome.initiator.verdict(verdict) else { return }
+    try await HTTPCalls.with(outcome.address.origin, trust: .firstUse { _ in true }) { calls in
+      let reply = try await Self.ask(request, HTTPURL("\(outcome.address.origin)/pair"), calls)
+      guard reply == .settled(verdict) else { throw PairingError.notUnderstood("it does not answer the request") }
+    }
+  }
+
+  private func store(_ outcome: Outcome, among all: [ChildAddress]) throws -> Outcome {
+    let address = outcome.address
     var record = outcome.record
     // The other addresses are the same child's, and may work another day.
     let others = all.reversed().filter { $0 != address && $0.port == address.port }
@@ -110,6 +163,7 @@ public struct PairingCall: Sendable {
     record.lastSeenAt = record.createdAt
     let stored = record
     try state.changePairs { try $0.add(stored) }
-    return Outcome(record: stored, words: outcome.words, grant: outcome.grant)
+    return Outcome(
+      record: stored, words: outcome.words, grant: outcome.grant, initiator: outcome.initiator, address: address)
   }
 }

@@ -19,9 +19,12 @@ public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     FileError(operation: operation, path: path, code: errno)
   }
 
+  /// What went wrong, without the path: `No space left on device`.
+  public var reason: String { String(cString: strerror(code)) }
+
   /// `cannot rename /var/lib/cradle/tokens.json: No space left on device. Make room; what is full: df -h`
   public var description: String {
-    "cannot \(operation) \(path): \(String(cString: strerror(code)))" + (advice.map { ". \($0)" } ?? "")
+    "cannot \(operation) \(path): \(reason)" + (advice.map { ". \($0)" } ?? "")
   }
 
   /// What to do about it, if that follows from the error.

@@ -23,6 +23,8 @@ struct Introductions: Sendable {
   private let childSeals: [UInt8]
   private let transcript: [UInt8]
   private let crypto: any PairingCrypto
+  /// Of either verdict of the parent.
+  let verdictProofs: [PairingVerdict: [UInt8]]
 
   init(agreedKey: [UInt8], transcript: [UInt8], crypto: any PairingCrypto) {
     let keys = HKDF.derive(
@@ -31,6 +33,10 @@ struct Introductions: Sendable {
     childSeals = Array(keys[16...])
     self.transcript = transcript
     self.crypto = crypto
+    let proofs = PairingVerdict.allCases.map { verdict in
+      (verdict, verdict.proof(agreedKey: agreedKey, transcript: transcript, hashes: crypto.hashes))
+    }
+    verdictProofs = Dictionary(uniqueKeysWithValues: proofs)
   }
 
   func checkWords(parentKey: [UInt8], childKey: [UInt8]) -> CheckWords {

@@ -12,6 +12,8 @@ public struct PairingConfiguration: Hashable, Sendable {
   /// the smallest board.
   public var iterations = 20_000
   public var maximumInvites = 16
+  /// How long the parent's verdict on the check words is taken.
+  public var verdictDuration: Duration = .seconds(600)
 
   public init() {}
 }
@@ -28,6 +30,22 @@ public struct PairingTerms: Hashable, Sendable {
     self.permissions = permissions
     self.name = name
     self.expiresAt = expiresAt
+  }
+
+  /// Whether they allow everything that `other` does, for at least as long.
+  func covers(_ other: PairingTerms) -> Bool {
+    let lasts = expiresAt.map { end in other.expiresAt.map { $0 <= end } ?? false } ?? true
+    return lasts && permissions.isSuperset(of: other.permissions)
+  }
+
+  /// What a parent has that is paired under `known` and pairs again: never less than before, and nothing that neither of the
+  /// two gives. Nil where one record cannot hold that: more permissions for a shorter time.
+  func extending(_ known: PairRecord) -> PairingTerms? {
+    let before = PairingTerms(permissions: known.permissions, name: known.name, expiresAt: known.expiresAt)
+    if covers(before) { return self }
+    if before.covers(self) { return before }
+    guard expiresAt == before.expiresAt else { return nil }
+    return PairingTerms(permissions: permissions.union(before.permissions), name: name, expiresAt: expiresAt)
   }
 }
 

@@ -29,7 +29,8 @@ public struct PairingInitiator: Sendable {
     case new(Means)
     case begun(PairingCode)
     case shared(SPAKE2PlusProver, PairingEvent.Means)
-    case introduced(Introductions)
+    case introduced(Introductions, session: [UInt8])
+    case paired(Introductions, session: [UInt8])
     case ended
   }
 
@@ -77,10 +78,21 @@ public struct PairingInitiator: Sendable {
       return .send(try share(code: code, salt: salt, iterations: iterations))
     case (.shared(let prover, let means), .share(let session, let share, let confirmation)):
       return .send(try confirm(prover, means, session: session, share: share, confirmation: confirmation))
-    case (.introduced(let introductions), .finished(let sealed)):
-      return try finish(introductions, sealed: sealed, date: date)
+    case (.introduced(let introductions, let session), .finished(let sealed)):
+      let step = try finish(introductions, sealed: sealed, date: date)
+      state = .paired(introductions, session: session)
+      return step
     default: throw .badReply("it does not answer the request")
     }
+  }
+
+  /// Tells the child, once it is paired, what came of it: `confirm` when the pair is stored and nobody says that the check
+  /// words differ, else `cancel`. Nil before that.
+  public func verdict(_ verdict: PairingVerdict) -> PairingRequest? {
+    guard case .paired(let introductions, let session) = state, let proof = introductions.verdictProofs[verdict] else {
+      return nil
+    }
+    return .verdict(verdict, session: session, proof: proof)
   }
 
   private mutating func share(
@@ -121,10 +133,10 @@ public struct PairingInitiator: Sendable {
     let transcript = PairingBytes.transcript(
       names: prover.names, shareP: prover.share, session: session, shareV: share, hashes: crypto.hashes)
     let introductions = Introductions(agreedKey: outcome.sharedKey, transcript: transcript, crypto: crypto)
-    state = .introduced(introductions)
+    state = .introduced(introductions, session: session)
     return .finish(
       session: session, confirmation: outcome.confirmation,
-      sealed: introductions.sealParent(name: name, identity: identity))
+      sealed: introductions.sealParent(name: name, identity: identity), confirms: true)
   }
 
   private func finish(

@@ -5,9 +5,10 @@ extension PairingResponder {
   /// - Parameters:
   ///   - now: Determines the state of the window, the delays and the invites.
   ///   - date: Goes into the record.
+  ///   - known: The parents that are paired now.
   /// - Throws: `PairingRefusal`, for the parent.
   public mutating func handle(
-    _ request: PairingRequest, now: Instant, date: UnixTime
+    _ request: PairingRequest, now: Instant, date: UnixTime, known: Known = { _ in nil }
   ) throws(PairingRefusal) -> Answer {
     handleTimeout(now: now)
     switch request {
@@ -18,12 +19,17 @@ extension PairingResponder {
       return .reply(try answer(share: share, salt: salt, now: now))
     case .link(let id, let share):
       return .reply(try answer(share: share, link: id, now: now))
-    case .finish(let id, let confirmation, let sealed):
+    case .finish(let id, let confirmation, let sealed, let confirms):
       guard let session = sessions[id] else { throw .unknownSession }
-      return try finish(session, id: id, confirmation: confirmation, sealed: sealed, date: date)
+      let (parent, introductions) = try open(session, id: id, confirmation: confirmation, sealed: sealed)
+      return try pair(
+        with: parent, introductions, session, id: id, confirms: confirms, now: now, date: date, known: known)
     case .abandon(let id):
       guard sessions[id] != nil, let left = fail(session: id) else { throw .unknownSession }
       throw .wrongCode(triesLeft: left)
+    case .verdict(let verdict, let session, let proof):
+      guard let pair = verdicts.pair(verdict, session: session, proof: proof) else { throw .unknownSession }
+      return .settled(verdict, pair: pair, .settled(verdict))
     }
   }
 
@@ -69,9 +75,10 @@ extension PairingResponder {
     return (id, .share(session: id, share: verifier.share, confirmation: verifier.confirmation))
   }
 
-  private mutating func finish(
-    _ session: Session, id: [UInt8], confirmation: [UInt8], sealed: [UInt8], date: UnixTime
-  ) throws(PairingRefusal) -> Answer {
+  /// Checks the proof, and reads who the parent is.
+  private mutating func open(
+    _ session: Session, id: [UInt8], confirmation: [UInt8], sealed: [UInt8]
+  ) throws(PairingRefusal) -> (Introduction, Introductions) {
     var verifier = session.verifier
     let key: [UInt8]
     do throws(SPAKE2PlusError) {
@@ -87,31 +94,40 @@ extension PairingResponder {
       fail(session: id)
       throw .badMessage("the introduction does not fit")
     }
-    let answer = pair(
-      with: parent, introductions, terms: session.terms, date: date, by: session.link == nil ? .code : .link)
-    sessions[id] = nil
-    let usesWindow = session.link.map { invites[$0]?.belongsToWindow ?? false } ?? true
-    if let link = session.link { drop(link: link) }
-    if usesWindow { closeWindow(.paired) }
-    return answer
+    return (parent, introductions)
   }
 
   // MARK: - The pairing
 
   private mutating func pair(
-    with parent: Introduction, _ introductions: Introductions, terms: PairingTerms, date: UnixTime,
-    by means: PairingEvent.Means
-  ) -> Answer {
+    with parent: Introduction, _ introductions: Introductions, _ session: Session, id: [UInt8], confirms: Bool,
+    now: Instant, date: UnixTime, known: Known
+  ) throws(PairingRefusal) -> Answer {
+    let pairID = IdentityKey.id(publicKeySPKI: parent.publicKey, hashes: crypto.hashes)
+    let before = known(pairID)
+    guard let terms = before.map({ session.terms.extending($0) }) ?? session.terms else {
+      fail(session: id)
+      throw .alreadyPaired
+    }
     let name = terms.name.map { PairName.cleaned($0, fallback: parent.name) } ?? parent.name
-    let grant = PairingGrant(name: name, permissions: terms.permissions, expiresAt: terms.expiresAt)
+    let wasCompleted = before?.isCompleted == true
     let record = PairRecord(
-      id: IdentityKey.id(publicKeySPKI: parent.publicKey, hashes: crypto.hashes), name: name, role: .parent,
-      publicKey: parent.publicKey, permissions: terms.permissions, createdAt: date, expiresAt: terms.expiresAt)
+      id: pairID, name: name, role: .parent, publicKey: parent.publicKey, permissions: terms.permissions,
+      createdAt: date, lastSeenAt: before?.lastSeenAt, expiresAt: terms.expiresAt,
+      awaitsConfirmation: confirms && !wasCompleted)
     let words = introductions.checkWords(parentKey: parent.publicKey, childKey: identity.publicKeySPKI)
+    let grant = PairingGrant(name: name, permissions: terms.permissions, expiresAt: terms.expiresAt)
     let sealed = introductions.sealChild(
       name: PairName.cleaned(self.name, fallback: "Child"), identity: identity, parentKey: parent.publicKey,
       grant: grant)
-    emit(.paired(record, words, means))
+    verdicts.add(
+      .init(
+        session: id, pair: pairID, proofs: introductions.verdictProofs, endsAt: now + configuration.verdictDuration))
+    emit(.paired(record, words, session.link == nil ? .code : .link))
+    sessions[id] = nil
+    let usesWindow = session.link.map { invites[$0]?.belongsToWindow ?? false } ?? true
+    if let link = session.link { drop(link: link) }
+    if usesWindow { closeWindow(.paired) }
     return .paired(record, words, .finished(sealed: sealed))
   }
 }

@@ -11,6 +11,9 @@ public struct PairingResponder: Sendable {
     /// Store the record, then send the reply. If storing fails, send an error instead: the parent has nothing yet, and
     /// the code or link is used up anyway.
     case paired(PairRecord, CheckWords, PairingReply)
+    /// Complete or remove the pair with this id, then send the reply. If storing fails, send an error instead; the parent
+    /// may send its verdict again.
+    case settled(PairingVerdict, pair: String, PairingReply)
   }
 
   /// Shown to the person when the window opens.
@@ -39,6 +42,9 @@ public struct PairingResponder: Sendable {
     let deadline: Instant
   }
 
+  /// Looks up the record of a parent that is paired already and has not expired.
+  public typealias Known = (_ id: String) -> PairRecord?
+
   let configuration: PairingConfiguration
   let identity: any IdentitySigner
   let crypto: any PairingCrypto
@@ -49,6 +55,7 @@ public struct PairingResponder: Sendable {
   var invites = PairingInvites()
   /// By session id. Bounded by the tries of a window plus one per link.
   var sessions: [[UInt8]: Session] = [:]
+  var verdicts = PairingVerdicts()
   private var events: [PairingEvent] = []
 
   /// Beyond this number of unpolled events, the oldest are dropped.
@@ -191,6 +198,7 @@ public struct PairingResponder: Sendable {
 
   public mutating func handleTimeout(now: Instant) {
     for (id, session) in sessions where session.deadline <= now { fail(session: id) }
+    verdicts.expire(now: now)
     if let closesAt, closesAt <= now { closeWindow(.timeIsUp) }
     for invite in invites.expire(now: now) where !invite.belongsToWindow { emit(.inviteExpired(invite.terms)) }
   }

@@ -65,7 +65,40 @@ public struct PairBook: Hashable, Sendable {
   public mutating func touch(id: String, date: UnixTime, address: KnownAddress? = nil) -> Bool {
     guard let index = records.firstIndex(where: { $0.id == id }) else { return false }
     records[index].lastSeenAt = date
+    if date.seconds - records[index].createdAt.seconds >= PairRecord.completedAfterSeconds {
+      records[index].awaitsConfirmation = false
+    }
     if let address { records[index].lastAddress = address }
     return true
+  }
+
+  /// The parent has confirmed the check words; false if there is no such pair.
+  @discardableResult
+  public mutating func confirm(id: String, date: UnixTime) -> Bool {
+    guard let index = records.firstIndex(where: { $0.id == id }) else { return false }
+    records[index].awaitsConfirmation = false
+    records[index].lastSeenAt = date
+    return true
+  }
+
+  // MARK: - Who owns the child
+
+  /// Whether anybody has completed pairing and may still use it. The first to do so owns the child.
+  public func hasCompleted(at date: UnixTime) -> Bool {
+    records.contains { $0.isCompleted && $0.isUsable(at: date) }
+  }
+
+  /// Whether somebody may let others in and remove them, and uses that pair.
+  public func hasOwner(at date: UnixTime) -> Bool {
+    records.contains { $0.isCompleted && $0.isUsable(at: date) && $0.permissions.contains(.admin) }
+  }
+
+  /// Pairs with `admin` that were begun before this one and never completed: of a phone that went away at the check words,
+  /// say. They give way to an owner.
+  public func abandoned(before id: String) -> [PairRecord] {
+    guard let index = records.firstIndex(where: { $0.id == id }),
+      records[index].isCompleted && records[index].permissions.contains(.admin)
+    else { return [] }
+    return records[..<index].filter { $0.awaitsConfirmation && $0.permissions.contains(.admin) }
   }
 }

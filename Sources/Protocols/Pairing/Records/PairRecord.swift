@@ -22,12 +22,15 @@ public struct PairRecord: Hashable, Sendable {
   public var expiresAt: UnixTime?
   /// Was once found expired. It stays so, whatever clocks say later.
   public var hasExpired: Bool
+  /// The parent has yet to confirm the check words, or to be seen `completedAfterSeconds` after pairing.
+  public var awaitsConfirmation: Bool
   /// Where a child was last reached, for a network without discovery. Parents keep it, children do not.
   public var lastAddress: KnownAddress?
 
   public init(
     id: String, name: String, role: Role, publicKey: [UInt8], permissions: Permissions, createdAt: UnixTime,
-    lastSeenAt: UnixTime? = nil, expiresAt: UnixTime? = nil, hasExpired: Bool = false, lastAddress: KnownAddress? = nil
+    lastSeenAt: UnixTime? = nil, expiresAt: UnixTime? = nil, hasExpired: Bool = false,
+    awaitsConfirmation: Bool = false, lastAddress: KnownAddress? = nil
   ) {
     self.id = id
     self.name = name
@@ -38,8 +41,16 @@ public struct PairRecord: Hashable, Sendable {
     self.lastSeenAt = lastSeenAt
     self.expiresAt = expiresAt
     self.hasExpired = hasExpired
+    self.awaitsConfirmation = awaitsConfirmation
     self.lastAddress = lastAddress
   }
+
+  /// Who is seen so long after pairing has left the check words behind, whatever became of the confirmation.
+  public static let completedAfterSeconds: Int64 = 60
+
+  /// Whether both ends have the pair and use it. A parent that could not store it, or whose person said nothing about the
+  /// check words, has not got so far.
+  public var isCompleted: Bool { lastSeenAt != nil && !awaitsConfirmation }
 
   /// Whether it has expired at `date`, or was found expired before.
   public func isExpired(at date: UnixTime) -> Bool {
