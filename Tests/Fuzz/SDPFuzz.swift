@@ -31,7 +31,14 @@ enum SDPFuzz: FuzzBody {
     if let (answer, session) = try? OfferAnswer.answer(offer, with: local) {
       checkWritten(answer)
       precondition(answer.media.count == offer.media.count, "an answer has the offer's sections")
-      precondition(session.media.count <= local.media.count, "a track is used once")
+      for index in local.media.indices {
+        let uses = session.media.filter { $0.local == index }.map(\.direction)
+        precondition(
+          uses.count(where: \.sends) <= 1 && uses.count(where: \.receives) <= 1, "a track is used once each way")
+      }
+      for section in answer.media where section.isRejected {
+        precondition(section.payloads.isEmpty && section.iceUfrag == nil, "a rejected section promises nothing")
+      }
     }
     _ = try? OfferAnswer.accept(offer, for: ourOffer, with: local)
   }

@@ -5,13 +5,15 @@ import Testing
 extension RealPeers {
   @Suite struct TalkBackTests {
     /// Amplitude of 440 Hz, the viewers' voice, in what the child's speaker played; of full scale. Its loudest half second.
-    private func voice(afterWatchingWith viewer: ViewerProgram, allow: String) throws -> Double {
+    private func voice(
+      afterWatchingWith viewer: ViewerProgram, allow: String, arguments: [String] = ["--talk"]
+    ) throws -> Double {
       let played = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString).wav")
       defer { try? FileManager.default.removeItem(at: played) }
       let child = try ChildProcess(
         configuration: ChildProcess.testConfiguration + "\nspeaker: {device: \"file:\(played.path)\"}", allow: allow)
       let (result, log) = try viewer.watch(
-        "https://127.0.0.1:\(child.port)/whep", token: child.token, arguments: ["--talk"])
+        "https://127.0.0.1:\(child.port)/whep", token: child.token, arguments: arguments)
       let note = Comment(rawValue: "\(result)\n\(log.suffix(1500))\n\(child.logText)")
       #expect(result.framesDecoded >= 40, note)
       #expect(abs((result.audio.toneHz ?? 0) - 1000) < 40, note)
@@ -37,6 +39,13 @@ extension RealPeers {
     @Test func whatAPlayerSaysComesOutOfTheSpeaker() throws {
       // It says -20 dB; the speaker's limit of 60 % takes some of it.
       let voice = try voice(afterWatchingWith: .aiortc, allow: "view,listen,talk")
+      #expect(voice > 0.005, "\(voice)")
+    }
+
+    /// aiortc refuses an answer in which one of its sections is rejected.
+    @Test(arguments: ["first", "last"]) func aMicrophoneMayHaveASectionOfItsOwn(place: String) throws {
+      let voice = try voice(
+        afterWatchingWith: .aiortc, allow: "view,listen,talk", arguments: ["--microphone", place])
       #expect(voice > 0.005, "\(voice)")
     }
 

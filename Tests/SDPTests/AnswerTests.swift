@@ -81,9 +81,20 @@ import Testing
     #expect(answer.media[0].rtcpMuxOnly)
   }
 
-  @Test func severalTransportsAreRefused() throws {
+  /// RFC 9429 section 5.3.1: as an answerer of the policy max-bundle.
+  @Test func ofSeveralTransportsTheFirstThatIsOfUseIsTaken() throws {
     let offer = try Offers.read("offer-webrtcbin-no-bundle")
-    #expect(throws: NegotiationError.noBundle) { try OfferAnswer.answer(offer, with: makeLocal()) }
+    let (answer, session) = try OfferAnswer.answer(offer, with: makeLocal())
+    #expect(answer.media.map(\.port) == [9, 0, 0] && answer.groups.isEmpty)
+    #expect(session.remoteICE.ufrag == offer.media[0].iceUfrag)
+    #expect(session.remoteICE.candidates == offer.media[0].candidates)
+    #expect(session.rejected.map(\.reason) == [.otherTransport, .otherTransport])
+    #expect("\(SectionRejection.otherTransport)".contains("bundle-policy=max-bundle"))
+    // A picture that this end cannot send is no reason to leave the sound out.
+    let text = smallOffer { $0 = $0.replacing("a=group", with: "a=x").replacing("VP8", with: "H264") }
+    let (sound, heard) = try self.answer(text)
+    #expect(sound.media.map(\.port) == [0, 9, 0] && heard.media.map(\.kind) == [.audio])
+    #expect(heard.rejected.map(\.reason) == [.noCodec(offered: ["H264"], ours: ["VP8"]), .otherTransport])
   }
 
   @Test func firefoxComponentTwoCandidatesAreLeftOut() throws {
@@ -130,7 +141,8 @@ import Testing
     let second = "m=video 9 UDP/TLS/RTP/SAVPF 100\na=mid:w\na=recvonly\na=rtcp-mux\na=rtpmap:100 VP8/90000\n"
     let (answer, session) = try answer(smallOffer { $0 = $0.replacing("v a d", with: "v a d w") + second })
     #expect(answer.media.map(\.port) == [9, 9, 9, 0])
-    #expect(answer.media[3].mid == "w" && answer.media[3].formats == ["100"])
+    #expect(answer.media[3].mid == "w" && answer.media[3].formats == ["0"])
+    #expect(session.rejected.map(\.reason) == [.noTrack])
     #expect(answer.bundle == ["v", "a", "d"])
     #expect(session.media.map(\.index) == [0, 1])
   }
@@ -141,6 +153,7 @@ import Testing
     #expect(answer.bundle == ["a", "d"])
     #expect(answer.media[1].candidates.count == 1)
     #expect(session.media.map(\.kind) == [.audio])
+    #expect(session.rejected.map(\.reason.description) == ["its offer has H264, not VP8"])
   }
 
   @Test func sectionsOutsideTheGroupAreRejected() throws {
@@ -187,6 +200,30 @@ import Testing
     #expect(session.media.map(\.local) == [0, 2, 1])
   }
 
+  /// A microphone of a section of its own, before or after the one for listening; one track of ours has both ways.
+  @Test(
+    arguments: [
+      (["sendonly", "recvonly"], [.receiveOnly, .sendOnly]), (["recvonly", "sendonly"], [.sendOnly, .receiveOnly]),
+      (["recvonly", "sendrecv"], [.sendOnly, .receiveOnly]), (["sendrecv", "recvonly"], [.sendReceive, .inactive]),
+    ]
+      as [([String], [MediaDirection])])
+  func oneTrackServesASectionForEachWay(offered: [String], answered: [MediaDirection]) throws {
+    let text = smallOffer {
+      $0 =
+        $0.replacing("v a d", with: "v a d t").replacing(
+          "a=mid:a\na=setup:actpass\na=recvonly", with: "a=mid:a\na=\(offered[0])")
+        + "m=audio 9 UDP/TLS/RTP/SAVPF 96\na=mid:t\na=\(offered[1])\na=rtcp-mux\na=rtpmap:96 opus/48000/2\n"
+    }
+    let (answer, session) = try answer(text, makeLocal(talk: .sendReceive))
+    #expect([answer.media[1].direction, answer.media[3].direction] == answered)
+    #expect(answer.media.map(\.port) == [9, 9, 9, answered[1] == .inactive ? 0 : 9])
+    #expect(answer.media.filter { $0.port != 0 }.allSatisfy { $0.iceUfrag == "Crdl" })
+    let audio = session.media.filter { $0.kind == .audio }
+    #expect(audio.count { $0.direction.sends } == 1 && audio.count { $0.direction.receives } == 1)
+    #expect(audio.allSatisfy { $0.local == 1 })
+    #expect(answer.media.flatMap(\.sources).count { $0.ssrc == 21 } == 1)
+  }
+
   @Test func dataChannelDefaultsFollowTheRFC() throws {
     #expect(try answer(smallOffer()).negotiated.dataChannel?.remoteMaxMessageSize == 65536)
     #expect(try answer(smallOffer()).negotiated.dataChannel?.remoteSCTPPort == 5001)
@@ -213,13 +250,17 @@ import Testing
       (.noFingerprint, { $0 = $0.replacing("a=fingerprint", with: "a=x") }),
       (.noSHA256Fingerprint, { $0 = $0.replacing("sha-256", with: "sha-1") }),
       (.noICECredentials, { $0 = $0.replacing("a=ice-ufrag", with: "a=x") }),
-      (.noBundle, { $0 = $0.replacing("a=group", with: "a=x") }),
-      (.bundleWithoutMID, { $0 = $0.replacing("a=mid", with: "a=x") }),
       (.noRTCPMux("v"), { $0 = $0.replacing("a=rtcp-mux", with: "a=x") }),
       (.badSetup(.holdconn), { $0 = $0.replacing("actpass", with: "holdconn") }),
-      (.noMedia, { $0 = String($0[..<$0.firstRange(of: "m=")!.lowerBound]) }),
       (
         .nothingInCommon,
+        {
+          $0 = $0.replacing("m=video", with: "m=text").replacing("m=audio", with: "m=x").replacing("-datach", with: "")
+        }
+      ),
+      (.noMedia, { $0 = String($0[..<$0.firstRange(of: "m=")!.lowerBound]) }),
+      (
+        .noCommonCodec(offered: ["X", "Y"], ours: ["VP8", "opus"]),
         { $0 = $0.replacing("VP8", with: "X").replacing("opus", with: "Y").replacing("-datach", with: "") }
       ),
     ]

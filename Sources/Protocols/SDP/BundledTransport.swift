@@ -1,28 +1,31 @@
-/// The one transport that all sections share. RFC 9143.
+/// Sections that share one transport. RFC 9143.
 struct BundledTransport {
-  /// The sections that can use it, the tagged one first; only a single section may lack a mid.
+  /// The tagged one first; only a single section may lack a mid.
   var sections: [Int]
   /// Whether it comes from a BUNDLE group, which the answer must repeat.
   var isGroup: Bool
 
-  /// - Throws: `noMedia`, `noBundle` or `bundleWithoutMID`.
-  init(_ description: SessionDescription) throws(NegotiationError) {
+  /// The transports of an offer: each BUNDLE group, then each other section by itself, those that are bundle-only last.
+  ///
+  /// - Throws: `noMedia`.
+  static func all(of description: SessionDescription) throws(NegotiationError) -> [BundledTransport] {
     let open = description.media.indices.filter { !description.media[$0].isRejected }
     guard !open.isEmpty else { throw .noMedia }
-    if let group = description.bundle {
-      sections = []
+    var transports: [BundledTransport] = []
+    var grouped: Set<Int> = []
+    for group in description.bundles {
+      var sections: [Int] = []
       for mid in group {
-        if let index = open.first(where: { description.media[$0].mid == mid }), !sections.contains(index) {
+        if let index = open.first(where: { description.media[$0].mid == mid }), grouped.insert(index).inserted {
           sections.append(index)
         }
       }
-      isGroup = true
-      if !sections.isEmpty { return }
-      guard open.count == 1 else { throw .bundleWithoutMID }
+      if !sections.isEmpty { transports.append(BundledTransport(sections: sections, isGroup: true)) }
     }
-    guard open.count == 1 else { throw .noBundle }
-    sections = open
-    isGroup = false
+    let single = open.filter { !grouped.contains($0) }
+    let ordered =
+      single.filter { !description.media[$0].isBundleOnly } + single.filter { description.media[$0].isBundleOnly }
+    return transports + ordered.map { BundledTransport(sections: [$0], isGroup: false) }
   }
 
   /// Keeps only the accepted sections. RFC 9143 section 7.3.1: the offerer's tagged section stays tagged if accepted;
@@ -34,26 +37,46 @@ struct BundledTransport {
     }
   }
 
-  /// The peer's ICE parameters, from its tagged section; other sections may have those of transports that bundling
-  /// makes unused (RFC 9143 section 7.3.2).
+  /// The peer's ICE parameters, from the first of its sections that has them, the tagged one by rights; other sections may
+  /// have those of transports that bundling makes unused (RFC 9143 section 7.3.2).
   static func remoteICE(
-    _ section: MediaDescription, of description: SessionDescription
+    _ sections: [MediaDescription], of description: SessionDescription
   ) throws(NegotiationError) -> RemoteICE {
-    guard let ufrag = section.iceUfrag, let pwd = section.icePwd else { throw .noICECredentials }
-    return RemoteICE(
-      ufrag: ufrag, pwd: pwd, isLite: description.isICELite,
-      // Component 2 is separate RTCP, unused with rtcp-mux; Firefox offers both.
-      candidates: section.candidates.filter { $0[...].parts().dropFirst().first == "1" },
-      endOfCandidates: section.endOfCandidates)
+    for section in sections {
+      guard let ufrag = section.iceUfrag, let pwd = section.icePwd else { continue }
+      // Candidates of the same ICE session are of use wherever they stand.
+      let same = sections.filter { $0.iceUfrag == ufrag && $0.icePwd == pwd }
+      let source = same.first { !$0.candidates.isEmpty } ?? section
+      return RemoteICE(
+        ufrag: ufrag, pwd: pwd, isLite: description.isICELite,
+        // Component 2 is separate RTCP, unused with rtcp-mux; Firefox offers both.
+        candidates: source.candidates.filter { $0[...].parts().dropFirst().first == "1" },
+        endOfCandidates: source.endOfCandidates)
+    }
+    throw .noICECredentials
   }
 
   /// The peer's certificate fingerprints. RFC 8122 section 5.1 asks for one with SHA-256, which is what we compute.
-  static func fingerprints(_ section: MediaDescription) throws(NegotiationError) -> [Fingerprint] {
-    guard !section.fingerprints.isEmpty else { throw .noFingerprint }
+  static func fingerprints(_ sections: [MediaDescription]) throws(NegotiationError) -> [Fingerprint] {
+    guard let section = sections.first(where: { !$0.fingerprints.isEmpty }) else { throw .noFingerprint }
     guard section.fingerprints.contains(where: { $0.algorithm == "sha-256" && $0.bytes.count == 32 }) else {
       throw .noSHA256Fingerprint
     }
     return section.fingerprints
+  }
+}
+
+extension SessionDescription {
+  /// With mids for sections that have none, where a BUNDLE group names as many as no section has: in order. RFC 9143
+  /// section 7.1.3 asks the offerer for `a=mid`; some write the group alone.
+  var withAssignedMIDs: SessionDescription {
+    guard let group = bundle else { return self }
+    let nameless = media.indices.filter { media[$0].mid == nil && !media[$0].isRejected }
+    let unclaimed = group.filter { mid in !media.contains { $0.mid == mid } }
+    guard nameless.count == unclaimed.count, Set(unclaimed).count == unclaimed.count else { return self }
+    var description = self
+    for (index, mid) in zip(nameless, unclaimed) { description.media[index].mid = mid }
+    return description
   }
 }
 

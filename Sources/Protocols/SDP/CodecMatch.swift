@@ -73,6 +73,13 @@ struct CodecMatch {
 }
 
 extension MediaDescription {
+  /// Names of the codecs that carry media themselves, each once, as written.
+  var codecNames: [String] {
+    let helpers: Set = ["rtx", "red", "ulpfec", "flexfec-03", "flexfec", "cn", "telephone-event"]
+    var seen: Set<String> = []
+    return payloads.map(\.name).filter { !helpers.contains($0.lowercased()) && seen.insert($0.lowercased()).inserted }
+  }
+
   /// The offered extensions listed in `uris`, with the offerer's ids and the direction as seen by the answerer (RFC
   /// 8285 section 7). Ids above 14 need two-byte headers, which we do not write, so those are left out.
   func commonExtensions(_ uris: [String]) -> [ExtensionMapping] {

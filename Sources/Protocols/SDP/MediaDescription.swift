@@ -6,7 +6,7 @@ public enum MediaKind: Hashable, Sendable {
   case other(String)
 
   public init(_ name: String) {
-    switch name {
+    switch name.lowercased() {
     case "audio": self = .audio
     case "video": self = .video
     case "application": self = .application
@@ -97,11 +97,21 @@ public struct MediaDescription: Hashable, Sendable {
   /// Port 0 without `bundle-only`. RFC 3264 section 6, RFC 9143 section 6.
   public var isRejected: Bool { port == 0 && !isBundleOnly }
 
-  /// Whether the section carries RTP under DTLS-SRTP.
-  public var isSecureRTP: Bool { transport.hasSuffix("RTP/SAVPF") || transport.hasSuffix("RTP/SAVP") }
+  /// Whether the section can carry RTP under DTLS-SRTP. RFC 9429 section 5.1.2 takes the names of plain RTP for it, too: the
+  /// fingerprint says that it is encrypted.
+  public var isSecureRTP: Bool {
+    let profiles = ["RTP/SAVPF", "RTP/SAVP", "RTP/AVPF", "RTP/AVP"]
+    return profiles.contains { transport.uppercased().hasSuffix($0) }
+  }
+
+  /// RFC 8858 section 3: `rtcp-mux-only` says more than `rtcp-mux`.
+  var multiplexesRTCP: Bool { rtcpMux || rtcpMuxOnly }
+
+  /// Whether it carries RTP of some kind, so that its formats are payload types.
+  var isRTP: Bool { transport.uppercased()[...].parts(47).contains("RTP") }
 
   /// Whether the section carries WebRTC data channels. RFC 8841 section 4.
   public var isDataChannel: Bool {
-    kind == .application && transport.hasSuffix("/DTLS/SCTP") && formats.contains("webrtc-datachannel")
+    kind == .application && transport.uppercased().hasSuffix("/DTLS/SCTP") && formats.contains("webrtc-datachannel")
   }
 }

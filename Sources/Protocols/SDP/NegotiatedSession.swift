@@ -39,7 +39,7 @@ public struct NegotiatedFeedback: OptionSet, Hashable, Sendable {
 public struct NegotiatedMedia: Hashable, Sendable {
   /// The index of its `m=` section.
   public var index: Int
-  /// The index into `LocalSession.media`.
+  /// The index into `LocalSession.media`; one for sending and one for receiving may have the same.
   public var local: Int
   /// Empty if the peer gave none, which only happens with a single section.
   public var mid: String
@@ -90,6 +90,8 @@ public struct NegotiatedSession: Hashable, Sendable {
   /// In section order, including `inactive` ones.
   public var media: [NegotiatedMedia]
   public var dataChannel: NegotiatedDataChannel?
+  /// Sections that the peer offered and the answer rejects.
+  public var rejected: [RejectedMedia]
   public var remoteICE: RemoteICE
   /// The peer's certificate must match one of them; at least one is `sha-256`.
   public var remoteFingerprints: [Fingerprint]

@@ -2,11 +2,13 @@
 public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Every `m=` section is rejected, or there is none.
   case noMedia
-  /// No codec and no data channel in common.
+  /// No kind of media and no data channel in common.
   case nothingInCommon
-  /// Several sections, but no BUNDLE group to put them on one transport. RFC 9143.
+  /// No codec and no data channel in common: the codecs that the peer lists, and ours.
+  case noCommonCodec(offered: [String], ours: [String])
+  /// The answer has several sections, but no BUNDLE group to put them on one transport. RFC 9143.
   case noBundle
-  /// A bundled section has no `a=mid`, or the group names none of the sections.
+  /// The answer's group names another section first than those that it has.
   case bundleWithoutMID
   case noICECredentials
   case noFingerprint
@@ -23,7 +25,10 @@ public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible
     switch self {
     case .noMedia: "the description offers no media section"
     case .nothingInCommon: "no codec and no data channel in common"
-    case .noBundle: "several media sections without a BUNDLE group; this end has one transport only"
+    case .noCommonCodec(let offered, let ours):
+      "no codec in common: the offer has \(offered.list("and")), this end has \(ours.list("and"))"
+    case .noBundle:
+      "several media sections without a BUNDLE group; this end has one transport only (bundle-policy=max-bundle)"
     case .bundleWithoutMID: "the BUNDLE group and the mids of the media sections do not fit together"
     case .noICECredentials: "no ice-ufrag and ice-pwd"
     case .noFingerprint: "no fingerprint; media is encrypted or not sent at all"

@@ -2,36 +2,46 @@
 /// restart is the same call with new credentials and a higher version in `LocalSession`.
 public enum OfferAnswer {
   /// Answers a peer's offer. Unusable sections (a second video, an unknown codec, a separate transport) are rejected
-  /// and left out of the bundle; payload types and extension ids are the offerer's.
+  /// and left out of the bundle; payload types and extension ids are the offerer's. A track that sends and receives may
+  /// serve two sections, one for each way.
   ///
   /// - Throws: `NegotiationError` when no session can be negotiated.
   public static func answer(
     _ offer: SessionDescription, with local: LocalSession
   ) throws(NegotiationError) -> (answer: SessionDescription, negotiated: NegotiatedSession) {
-    var transport = try BundledTransport(offer)
-    let assignment = assign(local.media, to: offer, among: transport.sections)
-    let dataIndex = local.sctpPort == nil ? nil : transport.sections.first { offer.media[$0].isDataChannel }
-    let accepted = Set(assignment.keys).union(dataIndex.map { [$0] } ?? [])
-    transport.keep(accepted, of: offer)
-    guard let tagged = transport.sections.first else { throw .nothingInCommon }
+    let offer = offer.withAssignedMIDs
+    let (whole, assignment, dataIndex) = try chooseTransport(of: offer, for: local)
+    var transport = whole
+    let rejected = offer.media.indices.compactMap { index in
+      assignment[index] == nil && index != dataIndex
+        ? rejection(of: index, offer.media[index], isBundled: whole.sections.contains(index), local) : nil
+    }
+    transport.keep(Set(assignment.keys).union(dataIndex.map { [$0] } ?? []), of: offer)
+    if assignment.isEmpty, let first = rejected.first(where: { $0.reason == .noRTCPMux }) {
+      throw .noRTCPMux(offer.media[first.index].mid ?? String(first.index))
+    }
+    guard let tagged = transport.sections.first else { throw nothingInCommon(rejected) }
 
-    let setup = try answerSetup(offer.media[tagged].setup, preferring: local.answerSetup)
+    // A bundle-only section has nothing of its own, also where the one that speaks for it is rejected.
+    let bundled = (transport.sections + whole.sections.filter { !transport.sections.contains($0) }).map {
+      offer.media[$0]
+    }
+    let setup = try answerSetup(bundled.lazy.compactMap(\.setup).first, preferring: local.answerSetup)
     var session = NegotiatedSession(
-      media: [], dataChannel: nil, remoteICE: try BundledTransport.remoteICE(offer.media[tagged], of: offer),
-      remoteFingerprints: try BundledTransport.fingerprints(offer.media[tagged]), weAreDTLSClient: setup == .active,
+      media: [], dataChannel: nil, rejected: rejected, remoteICE: try BundledTransport.remoteICE(bundled, of: offer),
+      remoteFingerprints: try BundledTransport.fingerprints(bundled), weAreDTLSClient: setup == .active,
       midExtensionID: nil)
 
     var sections: [MediaDescription] = []
     for (index, offered) in offer.media.enumerated() {
-      if let (localIndex, match) = assignment[index] {
-        guard offered.rtcpMux else { throw .noRTCPMux(offered.mid ?? String(index)) }
-        let media = local.media[localIndex]
+      if let assigned = assignment[index] {
         var section = local.section(offered, setup: setup, isTagged: index == tagged)
-        describe(media, match, in: &section, answering: offered)
+        section.direction = assigned.direction
+        describe(local.media[assigned.local], assigned.match, in: &section, answering: offered)
         sections.append(section)
         session.media.append(
-          match.negotiated(
-            index: index, local: localIndex, direction: section.direction, extensions: section.extensions,
+          assigned.match.negotiated(
+            index: index, local: assigned.local, direction: section.direction, extensions: section.extensions,
             section: offered, rtcpReducedSize: section.rtcpReducedSize))
       } else if index == dataIndex {
         var section = local.section(offered, setup: setup, isTagged: index == tagged)
@@ -41,7 +51,7 @@ public enum OfferAnswer {
         sections.append(section)
         session.dataChannel = offered.dataChannel(index: index)
       } else {
-        sections.append(rejection(of: offered))
+        sections.append(rejectedSection(offered))
       }
     }
     session.findMIDExtension()
@@ -49,21 +59,48 @@ public enum OfferAnswer {
     return (local.description(media: sections, bundle: transport.isGroup ? bundle : nil), session)
   }
 
-  /// Assigns local tracks to sections. Sections in which media would flow come first, so that separate talk-back and
-  /// listening sections each get their own track.
+  /// What a section of the offer is answered with.
+  private struct Assignment {
+    var local: Int
+    var match: CodecMatch
+    /// As we see it.
+    var direction: MediaDirection
+  }
+
+  /// The transport that is used, with its sections: the first on which media flows, else the first of any use, else the
+  /// offer's first. RFC 9429 section 5.3.1 (max-bundle).
+  private static func chooseTransport(
+    of offer: SessionDescription, for local: LocalSession
+  ) throws(NegotiationError) -> (transport: BundledTransport, media: [Int: Assignment], data: Int?) {
+    let choices = try BundledTransport.all(of: offer).map { transport in
+      let data = local.sctpPort == nil ? nil : transport.sections.first { offer.media[$0].isDataChannel }
+      return (transport: transport, media: assign(local.media, to: offer, among: transport.sections), data: data)
+    }
+    return choices.first { $0.media.values.contains { $0.direction != .inactive } }
+      ?? choices.first { !$0.media.isEmpty || $0.data != nil } ?? choices[0]
+  }
+
+  /// Assigns local tracks to sections, each way once. Sections in which media would flow come first, so that separate
+  /// talk-back and listening sections each get their own track, or their way of the one that has both.
   private static func assign(
     _ media: [LocalMedia], to offer: SessionDescription, among sections: [Int]
-  ) -> [Int: (local: Int, match: CodecMatch)] {
-    var assignment: [Int: (local: Int, match: CodecMatch)] = [:]
-    var free = Array(media.indices)
+  ) -> [Int: Assignment] {
+    var assignment: [Int: Assignment] = [:]
+    var free = media.map(\.direction)
+    var unused = Set(media.indices)
     for mustFlow in [true, false] {
       for index in sections.sorted() where assignment[index] == nil {
         let offered = offer.media[index]
-        for (position, localIndex) in free.enumerated() {
-          let flow = media[localIndex].direction.intersection(offered.direction.reversed)
-          guard !mustFlow || flow != .inactive, let match = CodecMatch(media[localIndex], offered) else { continue }
-          assignment[index] = (localIndex, match)
-          free.remove(at: position)
+        guard offered.multiplexesRTCP else { continue }
+        for localIndex in media.indices {
+          let flow = free[localIndex].intersection(offered.direction.reversed)
+          guard mustFlow ? flow != .inactive : unused.contains(localIndex),
+            let match = CodecMatch(media[localIndex], offered)
+          else { continue }
+          assignment[index] = Assignment(local: localIndex, match: match, direction: flow)
+          free[localIndex] = MediaDirection(
+            sends: free[localIndex].sends && !flow.sends, receives: free[localIndex].receives && !flow.receives)
+          unused.remove(localIndex)
           break
         }
       }
@@ -71,12 +108,46 @@ public enum OfferAnswer {
     return assignment
   }
 
+  /// Why a section is rejected; nil for one that the offerer rejects itself.
+  private static func rejection(
+    of index: Int, _ offered: MediaDescription, isBundled: Bool, _ local: LocalSession
+  ) -> RejectedMedia? {
+    guard !offered.isRejected else { return nil }
+    let tracks = local.media.filter { $0.kind == offered.kind }
+    let reason: SectionRejection
+    if offered.isDataChannel {
+      reason = isBundled || local.sctpPort == nil ? .noTrack : .otherTransport
+    } else if tracks.isEmpty {
+      reason = .noTrack
+    } else if !offered.isSecureRTP {
+      reason = .unknownTransport(offered.transport)
+    } else if !tracks.contains(where: { CodecMatch($0, offered) != nil }) {
+      var ours: [String] = []
+      for codec in tracks.flatMap(\.codecs) where codec.isPrimary && !ours.contains(codec.name) {
+        ours.append(codec.name)
+      }
+      reason = .noCodec(offered: offered.codecNames, ours: ours)
+    } else {
+      reason = !isBundled ? .otherTransport : !offered.multiplexesRTCP ? .noRTCPMux : .noTrack
+    }
+    return RejectedMedia(index: index, kind: offered.kind, direction: offered.direction, reason: reason)
+  }
+
+  private static func nothingInCommon(_ rejected: [RejectedMedia]) -> NegotiationError {
+    var (offered, ours): ([String], [String]) = ([], [])
+    for media in rejected {
+      guard case .noCodec(let theirs, let own) = media.reason else { continue }
+      offered += theirs.filter { !offered.contains($0) }
+      ours += own.filter { !ours.contains($0) }
+    }
+    return offered.isEmpty ? .nothingInCommon : .noCommonCodec(offered: offered, ours: ours)
+  }
+
   private static func describe(
     _ media: LocalMedia, _ match: CodecMatch, in section: inout MediaDescription, answering offered: MediaDescription
   ) {
     section.payloads = match.answerFormats
     section.formats = section.payloads.map { String($0.number) }
-    section.direction = media.direction.intersection(offered.direction.reversed)
     section.extensions = offered.commonExtensions(media.headerExtensions)
     section.rtcpMux = true
     section.rtcpMuxOnly = offered.rtcpMuxOnly
@@ -84,10 +155,12 @@ public enum OfferAnswer {
     if section.direction.sends { media.describeSources(in: &section, withRTX: match.rtx != nil) }
   }
 
-  // RFC 3264 section 6: port 0, and the formats mean nothing; RFC 9429 section 5.3.1 leaves the rest out.
-  private static func rejection(of offered: MediaDescription) -> MediaDescription {
+  // RFC 3264 section 6: port 0; RFC 9429 section 5.3.1 leaves the rest out. Of RTP the one format that needs no `rtpmap`:
+  // Pion refuses an answer that repeats the offer's dynamic ones without it.
+  private static func rejectedSection(_ offered: MediaDescription) -> MediaDescription {
+    let isRTP = offered.isRTP || offered.formats.isEmpty
     var section = MediaDescription(
-      kind: offered.kind, port: 0, transport: offered.transport, formats: offered.formats)
+      kind: offered.kind, port: 0, transport: offered.transport, formats: isRTP ? ["0"] : offered.formats)
     section.connection = "IN IP4 0.0.0.0"
     section.mid = offered.mid
     section.direction = .inactive

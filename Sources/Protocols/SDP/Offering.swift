@@ -51,8 +51,9 @@ extension OfferAnswer {
     guard !accepted.isEmpty else { throw .nothingInCommon }
     let tagged = try taggedSection(answer, accepted)
     var session = NegotiatedSession(
-      media: [], dataChannel: nil, remoteICE: try BundledTransport.remoteICE(answer.media[tagged], of: answer),
-      remoteFingerprints: try BundledTransport.fingerprints(answer.media[tagged]),
+      media: [], dataChannel: nil, rejected: [],
+      remoteICE: try BundledTransport.remoteICE([answer.media[tagged]], of: answer),
+      remoteFingerprints: try BundledTransport.fingerprints([answer.media[tagged]]),
       weAreDTLSClient: try weAreClient(answer.media[tagged].setup), midExtensionID: nil)
     for index in accepted {
       let section = answer.media[index]

@@ -44,12 +44,14 @@ public struct RTPCodec: Hashable, Sendable {
   /// Whether it carries media itself.
   var isPrimary: Bool { !isRetransmission && !isRedundancy }
 
-  /// Whether a peer's format is this codec. A missing channel count is accepted: webrtcbin writes `OPUS/48000`,
-  /// although RFC 7587 section 7 requires two channels there.
+  /// Whether a peer's format is this codec. The channel count of Opus, which says nothing (RFC 7587 section 7 has it always
+  /// 2), is not compared: webrtcbin writes `OPUS/48000`, others `opus/48000/1`.
   func matches(_ format: PayloadFormat) -> Bool {
     name.lowercased() == format.name.lowercased() && clockRate == format.clockRate
-      && (format.channels ?? channels) == channels
+      && (isOpus || (format.channels ?? channels) == channels)
   }
+
+  private var isOpus: Bool { name.lowercased() == "opus" }
 
   /// This codec as a format of our own description.
   func format(number: UInt8, parameters: FormatParameters? = nil, feedback: [String]) -> PayloadFormat {

@@ -7,8 +7,8 @@ public struct SDPLine: Sendable {
   /// Everything after the equals sign.
   public var value: Substring
 
-  /// Splits a text into lines at CRLF or bare LF and drops blank lines. RFC 8866 section 5 allows both line endings,
-  /// but no blank lines; hand-written descriptions have them.
+  /// Splits a text into lines at CRLF or bare LF. RFC 8866 section 5 allows both line endings. Blank lines, white space
+  /// around a line, CRs before the line end, a byte order mark and NULs after the last line mean nothing and are dropped.
   ///
   /// - Throws: `SDPError` if the text is over `SDPLimits.bytes`, or a line is too long, holds a NUL or a lone CR, or
   ///   does not begin with a letter and an equals sign.
@@ -18,20 +18,21 @@ public struct SDPLine: Sendable {
     }
     let bytes = text.utf8Span.span
     var lines: [SDPLine] = []
-    var (number, next) = (0, 0)
-    while next < bytes.count {
+    var count = bytes.count
+    while count > 0, bytes[count - 1] == 0 { count -= 1 }
+    let hasMark = count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
+    var (number, next) = (0, hasMark ? 3 : 0)
+    while next < count {
       number += 1
-      let start = next
+      var start = next
       var end = start
-      var isClean = true
-      while end < bytes.count, bytes[end] != 10 {
-        let isWithin = end + 1 < bytes.count && bytes[end + 1] != 10
-        if bytes[end] == 0 || bytes[end] == 13 && isWithin { isClean = false }
-        end += 1
-      }
+      while end < count, bytes[end] != 10 { end += 1 }
       next = end + 1
-      if end > start, bytes[end - 1] == 13 { end -= 1 }
+      while end > start, bytes[end - 1] == 13 || bytes[end - 1].isBlank { end -= 1 }
+      while start < end, bytes[start].isBlank { start += 1 }
       if end == start { continue }
+      var isClean = true
+      for index in start..<end where bytes[index] == 0 || bytes[index] == 13 { isClean = false }
       guard end - start <= SDPLimits.lineBytes else {
         throw SDPError(line: number, reason: "the line is over \(SDPLimits.lineBytes) bytes")
       }
@@ -48,6 +49,17 @@ public struct SDPLine: Sendable {
 
   /// The name and value of an `a=` line; a property attribute has no value. RFC 8866 section 5.13.
   public var attribute: (name: Substring, value: Substring?) { value.cut(at: 58) }
+
+  /// The name of an `a=` line to compare with: in lower case, although RFC 8866 section 5.13 has names case-sensitive.
+  var attributeName: String {
+    let name = attribute.name
+    return name.utf8.contains { (65...90).contains($0) } ? name.lowercased() : String(name)
+  }
+}
+
+extension UInt8 {
+  /// A space or a tab.
+  fileprivate var isBlank: Bool { self == 32 || self == 9 }
 }
 
 extension String {

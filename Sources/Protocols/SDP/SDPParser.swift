@@ -1,5 +1,6 @@
 extension SessionDescription {
-  /// Reads a description. Lines may end in CRLF or LF; unknown attributes are kept, unknown line types are skipped.
+  /// Reads a description. Lines may end in CRLF or LF; unknown attributes are kept, unknown line types are skipped. What is
+  /// missing or malformed is refused only where ICE, DTLS, SCTP or payload types need it.
   ///
   /// - Throws: `SDPError` with the line and what is wrong with it.
   public init(parsing text: String) throws(SDPError) {
@@ -11,9 +12,6 @@ extension SessionDescription {
 
 /// Reads lines front to back; attributes go to the current section.
 private struct SDPParser {
-  private var origin: SessionDescription.Origin?
-  private var name: String?
-  private var hasTime = false
   private var description = SessionDescription(origin: .init(sessionID: 0, version: 0))
   /// Session-level attributes that sections inherit.
   private var inherited = SectionDraft(
@@ -31,11 +29,9 @@ private struct SDPParser {
     case UInt8(ascii: "v"):
       guard line.value == "0" else { throw SDPError(line: line.number, reason: "the version is not 0") }
     case UInt8(ascii: "o"):
-      origin = try readOrigin(line)
+      readOrigin(line)
     case UInt8(ascii: "s"):
-      name = String(line.value)
-    case UInt8(ascii: "t"):
-      hasTime = true
+      description.name = String(line.value)
     case UInt8(ascii: "c"):
       if section == nil {
         inherited.media.connection = String(line.value)
@@ -44,7 +40,6 @@ private struct SDPParser {
       }
     case UInt8(ascii: "m"):
       try closeSection()
-      try checkSessionPart(before: line.number)
       guard description.media.count < SDPLimits.mediaSections else {
         throw SDPError(line: line.number, reason: "more than \(SDPLimits.mediaSections) media sections")
       }
@@ -62,34 +57,25 @@ private struct SDPParser {
 
   mutating func finish() throws(SDPError) -> SessionDescription {
     try closeSection()
-    try checkSessionPart(before: lastLine + 1)
-    if let origin { description.origin = origin }
-    description.name = name ?? "-"
+    guard lastLine > 0 else { throw SDPError(line: 1, reason: "a description begins with v=0") }
     return description
   }
 
-  private func checkSessionPart(before line: Int) throws(SDPError) {
-    if origin == nil { throw SDPError(line: line, reason: "no o= line before this") }
-    if name == nil { throw SDPError(line: line, reason: "no s= line before this") }
-    if !hasTime { throw SDPError(line: line, reason: "no t= line before this") }
-  }
-
-  // RFC 8866 section 5.2.
-  private func readOrigin(_ line: SDPLine) throws(SDPError) -> SessionDescription.Origin {
+  // RFC 8866 section 5.2. Nothing depends on it, and there are peers with larger numbers or none.
+  private mutating func readOrigin(_ line: SDPLine) {
     let words = line.value.parts()
-    guard words.count == 6, let id = words[1].number(as: UInt64.self), let version = words[2].number(as: UInt64.self)
-    else { throw SDPError(line: line.number, reason: "o= has a name, two numbers and an address") }
-    return .init(
-      username: String(words[0]), sessionID: id, version: version, address: words[3...].joined(separator: " "))
+    let number = { (index: Int) in index < words.count ? words[index].number(as: UInt64.self) ?? 0 : 0 }
+    description.origin = .init(
+      username: words.first.map(String.init) ?? "-", sessionID: number(1), version: number(2))
+    if words.count == 6 { description.origin.address = words[3...].joined(separator: " ") }
   }
 
   private mutating func readSessionAttribute(_ line: SDPLine) throws(SDPError) {
-    let (first, value) = line.attribute
-    let name = String(first)
-    switch name {
+    let (name, value) = line.attribute
+    switch line.attributeName {
     case "group":
       let words = (value ?? "").parts().map(String.init)
-      guard let semantics = words.first else { throw SDPError(line: line.number, reason: "a group needs a name") }
+      guard let semantics = words.first else { return }
       guard words.count <= SDPLimits.mediaSections + 1, description.groups.count < SDPLimits.mediaSections else {
         throw SDPError(line: line.number, reason: "more group members than sections")
       }
@@ -100,14 +86,14 @@ private struct SDPParser {
       description.allowsMixedExtensions = true
     case "msid-semantic":
       description.msidSemantic = String((value ?? "").trimmed)
-    case "ice-ufrag", "ice-pwd", "ice-options", "fingerprint", "setup", "extmap", "end-of-candidates", "sendrecv",
-      "sendonly", "recvonly", "inactive":
+    case "ice-ufrag", "ice-pwd", "ice-options", "fingerprint", "setup", "extmap", "end-of-candidates", "rtcp-mux",
+      "rtcp-rsize", "sendrecv", "sendonly", "recvonly", "inactive":
       try inherited.read(line)
     default:
       guard description.attributes.count < SDPLimits.unknownAttributes else {
         throw SDPError(line: line.number, reason: "more than \(SDPLimits.unknownAttributes) unknown attributes")
       }
-      description.attributes.append(SDPAttribute(name: name, value: value.map(String.init)))
+      description.attributes.append(SDPAttribute(name: String(name), value: value.map(String.init)))
     }
   }
 

@@ -44,7 +44,7 @@ private struct SDPText {
 
 extension MediaDescription {
   fileprivate func write(to text: inout SDPText) {
-    text.line("m", "\(kind.name) \(port) \(transport) \(formats.joined(separator: " "))")
+    text.line("m", (["\(kind.name) \(port) \(transport)"] + formats).joined(separator: " "))
     if let connection { text.line("c", connection) }
     writeTransport(to: &text)
     if let mid { text.attribute("mid", mid) }

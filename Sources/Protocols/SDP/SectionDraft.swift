@@ -14,32 +14,35 @@ struct SectionDraft {
   init(media: MediaDescription, line: Int) {
     self.media = media
     self.line = line
-    isRTP = media.carriesRTP
+    isRTP = media.isRTP
   }
 
   /// From the `m=` line. RFC 8866 section 5.14.
   init(_ line: SDPLine) throws(SDPError) {
     let words = line.value.parts()
-    guard words.count >= 4 else {
+    guard words.count >= 3 else {
       throw SDPError(line: line.number, reason: "m= has a kind, a port, a transport and formats")
     }
-    // A port count may follow after a slash; it is meaningless under RTP multiplexing.
-    guard let port = words[1].cut(at: 47).0.number(as: UInt16.self) else {
+    // A port count may follow after a slash; it is meaningless under RTP multiplexing. ICE has the ports: here only zero
+    // says something.
+    let port = words[1].cut(at: 47).0
+    guard !port.isEmpty, port.utf8.allSatisfy({ (48...57).contains($0) }) else {
       throw SDPError(line: line.number, reason: "\(words[1]) is not a port")
     }
     guard words.count - 3 <= SDPLimits.formats else {
       throw SDPError(line: line.number, reason: "more than \(SDPLimits.formats) formats")
     }
     media = MediaDescription(
-      kind: MediaKind(String(words[0])), port: port, transport: String(words[2]), formats: words[3...].map(String.init))
+      kind: MediaKind(String(words[0])), port: port.number(as: UInt16.self) ?? .max, transport: String(words[2]),
+      formats: words[3...].map(String.init))
     self.line = line.number
-    isRTP = media.carriesRTP
+    isRTP = media.isRTP
   }
 
   mutating func read(_ line: SDPLine) throws(SDPError) {
     let (first, optional) = line.attribute
     // Comparing strings is faster than comparing substrings.
-    let name = String(first)
+    let name = line.attributeName
     let value = (optional ?? "").trimmed
     if optional == nil, let direction = MediaDirection(rawValue: name) {
       self.direction = direction
@@ -57,7 +60,7 @@ struct SectionDraft {
       try check(media.fingerprints.count, SDPLimits.fingerprints, "fingerprints", line)
       media.fingerprints.append(fingerprint)
     case "setup":
-      guard let setup = SetupRole(rawValue: String(value)) else {
+      guard let setup = SetupRole(rawValue: value.lowercased()) else {
         throw SDPError(line: line.number, reason: "setup is active, passive, actpass or holdconn")
       }
       media.setup = setup
@@ -69,7 +72,7 @@ struct SectionDraft {
     case "extmap": try readExtension(value, line)
     case "msid":
       let words = value.parts().map(String.init)
-      guard let stream = words.first else { throw SDPError(line: line.number, reason: "msid names a stream") }
+      guard let stream = words.first else { return }
       try check(media.streams.count, SDPLimits.sources, "streams", line)
       media.streams.append(MediaStreamID(stream: stream, track: words.dropFirst().first))
     case "ssrc": try readSource(value, line)
@@ -80,13 +83,10 @@ struct SectionDraft {
       }
       media.sctpPort = port
     case "max-message-size":
-      guard let size = value.number(as: UInt64.self) else {
-        throw SDPError(line: line.number, reason: "\(value) is not a message size")
-      }
-      media.maxMessageSize = size
+      media.maxMessageSize = value.number(as: UInt64.self) ?? media.maxMessageSize
     default:
       try check(media.attributes.count, SDPLimits.unknownAttributes, "unknown attributes", line)
-      media.attributes.append(SDPAttribute(name: name, value: optional.map(String.init)))
+      media.attributes.append(SDPAttribute(name: String(first), value: optional.map(String.init)))
     }
   }
 
@@ -95,11 +95,10 @@ struct SectionDraft {
   }
 
   private mutating func readTransport(_ name: String, _ value: Substring, _ line: SDPLine) throws(SDPError) {
-    if name != "end-of-candidates", value.isEmpty {
-      throw SDPError(line: line.number, reason: "\(name) has no value")
-    }
     switch name {
     case "mid":
+      // As if the line were not there.
+      if value.isEmpty { return }
       guard !value.utf8.contains(32) else { throw SDPError(line: line.number, reason: "a mid is one word") }
       media.mid = String(value)
     case "ice-ufrag":
@@ -115,6 +114,7 @@ struct SectionDraft {
     case "ice-options":
       media.iceOptions = value.parts().map(String.init)
     case "candidate":
+      if value.isEmpty { return }
       try check(media.candidates.count, SDPLimits.candidates, "candidates", line)
       media.candidates.append("candidate:" + value)
     default:
@@ -123,24 +123,24 @@ struct SectionDraft {
   }
 
   private mutating func readFormat(_ name: String, _ value: Substring, _ line: SDPLine) throws(SDPError) {
-    let (format, rest) = value.cut(at: 32)
-    guard let rest = rest?.trimmed, !rest.isEmpty else {
-      throw SDPError(line: line.number, reason: "\(name) has a format and what is said of it")
-    }
+    let (format, text) = value.cut(at: 32)
+    let rest = (text ?? "").trimmed
     let key = String(format)
     switch name {
     case "rtpmap":
+      // What the m= line does not list, or RTP has no room for, is not used.
+      guard media.formats.contains(key), let number = format.number(as: UInt8.self), number < 128,
+        key == String(number)
+      else { return }
       // RFC 8866 section 6.6: encoding name / clock rate [/ channels].
       let parts = rest.parts(47)
-      guard let number = format.number(as: UInt8.self), number < 128, key == String(number) else {
-        throw SDPError(line: line.number, reason: "\(format) is not an RTP payload type")
-      }
       guard parts.count == 2 || parts.count == 3, let rate = parts[1].number(as: UInt32.self), rate > 0 else {
         throw SDPError(line: line.number, reason: "rtpmap has a codec name and a clock rate")
       }
       formatMaps[key] = PayloadFormat(
         number: number, name: String(parts[0]), clockRate: rate,
         channels: parts.count == 3 ? parts[2].number(as: UInt8.self).map(Int.init) : nil)
+    case _ where rest.isEmpty: return
     case "fmtp":
       let joined = parameters[key].map { $0 + ";" + rest } ?? String(rest)
       guard joined.utf8.count + 16 <= SDPLimits.lineBytes else {
@@ -158,10 +158,9 @@ struct SectionDraft {
     let (head, rest) = value.cut(at: 32)
     let (id, direction) = head.cut(at: 47)
     let (uri, attributes) = (rest ?? "").trimmed.cut(at: 32)
-    let way = direction.flatMap { MediaDirection(rawValue: String($0)) }
-    guard let id = id.number(as: UInt16.self), id > 0, !uri.isEmpty, direction == nil || way != nil else {
-      throw SDPError(line: line.number, reason: "extmap has an id from 1 and a URI")
-    }
+    let way = direction.flatMap { MediaDirection(rawValue: $0.lowercased()) }
+    // Nothing depends on an extension.
+    guard let id = id.number(as: UInt16.self), id > 0, !uri.isEmpty, direction == nil || way != nil else { return }
     try check(media.extensions.count, SDPLimits.extensions, "header extensions", line)
     media.extensions.append(
       ExtensionMapping(id: id, direction: way, uri: String(uri), attributes: attributes.map { String($0.trimmed) }))
@@ -170,9 +169,7 @@ struct SectionDraft {
   // RFC 5576 section 4.1: ssrc:<id> <attribute>[:<value>].
   private mutating func readSource(_ value: Substring, _ line: SDPLine) throws(SDPError) {
     let (id, rest) = value.cut(at: 32)
-    guard let ssrc = id.number(as: UInt32.self) else {
-      throw SDPError(line: line.number, reason: "\(id) is not a synchronization source")
-    }
+    guard let ssrc = id.number(as: UInt32.self) else { return }
     let index: Int
     if let known = media.sources.firstIndex(where: { $0.ssrc == ssrc }) {
       index = known
@@ -190,9 +187,7 @@ struct SectionDraft {
   private mutating func readSourceGroup(_ value: Substring, _ line: SDPLine) throws(SDPError) {
     let words = value.parts()
     let ssrcs = words.dropFirst().compactMap { $0.number(as: UInt32.self) }
-    guard let semantics = words.first, ssrcs.count == words.count - 1 else {
-      throw SDPError(line: line.number, reason: "an ssrc-group has a name and source numbers")
-    }
+    guard let semantics = words.first, ssrcs.count == words.count - 1 else { return }
     try check(media.sourceGroups.count, SDPLimits.sources, "source groups", line)
     media.sourceGroups.append(MediaSourceGroup(semantics: String(semantics), ssrcs: ssrcs))
   }
@@ -209,6 +204,8 @@ struct SectionDraft {
     media.setup = media.setup ?? session.media.setup
     media.endOfCandidates = media.endOfCandidates || session.media.endOfCandidates
     if isRTP {
+      media.rtcpMux = media.rtcpMux || session.media.rtcpMux
+      media.rtcpReducedSize = media.rtcpReducedSize || session.media.rtcpReducedSize
       if media.extensions.isEmpty { media.extensions = session.media.extensions }
       media.payloads = payloads
     }
@@ -227,11 +224,6 @@ struct SectionDraft {
       return payload
     }
   }
-}
-
-extension MediaDescription {
-  /// For example `UDP/TLS/RTP/SAVPF` and `RTP/AVP`.
-  fileprivate var carriesRTP: Bool { transport[...].parts(47).contains("RTP") }
 }
 
 /// Static payload types, which need no `rtpmap`, as offered by browsers. RFC 3551 section 6.

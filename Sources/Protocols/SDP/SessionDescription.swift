@@ -60,7 +60,10 @@ public struct SessionDescription: Hashable, Sendable {
   }
 
   /// The mids of the first BUNDLE group, the tagged section first (RFC 9143 section 7.2.1); nil without a group.
-  public var bundle: [String]? { groups.first { $0.semantics == "BUNDLE" }?.mids }
+  public var bundle: [String]? { bundles.first }
+
+  /// The mids of each BUNDLE group.
+  var bundles: [[String]] { groups.filter { $0.semantics.uppercased() == "BUNDLE" }.map(\.mids) }
 
   /// The section with this `a=mid`.
   public func media(mid: String) -> MediaDescription? { media.first { $0.mid == mid } }

@@ -51,6 +51,10 @@ def argument_parser(viewer: str) -> argparse.ArgumentParser:
     parser.add_argument("--no-data-channel", action="store_true", help="offer no data channel")
     parser.add_argument("--talk", action="store_true", help="offer the audio section sendrecv and send a 440 Hz tone")
     parser.add_argument(
+        "--microphone", choices=["first", "last"], help="aiortc: talk in a section of its own, before the others or after them"
+    )
+    parser.add_argument("--no-feedback", action="store_true", help="aiortc: offer no RTCP feedback, so that none is sent")
+    parser.add_argument(
         "--leave", choices=["delete", "vanish"], default="delete", help="end by DELETE, or as if the power went"
     )
     parser.add_argument(

@@ -10,6 +10,7 @@ import array
 import asyncio
 import math
 import os
+import re
 import sys
 import time
 from fractions import Fraction
@@ -17,7 +18,7 @@ from typing import Any
 
 import aioice.ice
 import av
-from aiortc import MediaStreamTrack, RTCConfiguration, RTCIceServer, RTCPeerConnection, RTCSessionDescription
+from aiortc import MediaStreamTrack, RTCBundlePolicy, RTCConfiguration, RTCIceServer, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 
 import common
@@ -56,7 +57,10 @@ class Viewer:
         self.sound = ToneMeter()
         self.last_picture: av.VideoFrame | None = None
         self.whep = common.WhepSession(options.url, options.token, options.insecure)
-        self.connection = RTCPeerConnection(RTCConfiguration([RTCIceServer(**server) for server in options.servers]))
+        # aiortc's own policy leaves a second audio section on a transport that it stops.
+        policy = RTCBundlePolicy.MAX_BUNDLE if options.microphone else RTCBundlePolicy.BALANCED
+        servers = [RTCIceServer(**server) for server in options.servers]
+        self.connection = RTCPeerConnection(RTCConfiguration(servers, bundlePolicy=policy))
         self.posted_at = 0.0
         self.media_flows = asyncio.Event()
         self.tasks: list[asyncio.Task[None]] = []
@@ -68,16 +72,23 @@ class Viewer:
         connection, options = self.connection, self.options
         connection.on("connectionstatechange", self.on_state)
         connection.on("track", self.on_track)
+        if options.microphone == "first":
+            connection.addTransceiver(TalkTrack(), direction="sendonly")
         if not options.audio_only:
             connection.addTransceiver("video", direction="recvonly")
         if options.talk:
             connection.addTransceiver(TalkTrack(), direction="sendrecv")
         else:
             connection.addTransceiver("audio", direction="recvonly")
+        if options.microphone == "last":
+            connection.addTransceiver(TalkTrack(), direction="sendonly")
         if not options.no_data_channel:
             self.open_channel()
         await connection.setLocalDescription(await connection.createOffer())
-        answer = await asyncio.to_thread(self.whep.post, connection.localDescription.sdp)
+        offer = connection.localDescription.sdp
+        if options.no_feedback:
+            offer = re.sub(r"a=rtcp-fb:.*\r\n", "", offer)
+        answer = await asyncio.to_thread(self.whep.post, offer)
         self.posted_at = answer.posted_at
         self.result["whepStatus"] = answer.status
         self.result["timeToAnswerMs"] = round((answer.answered_at - answer.posted_at) * 1000, 1)
