@@ -30,7 +30,7 @@ enum WHEPFuzz: FuzzBody {
     let first = WHEPRequest(
       method: "POST", path: "/whep", headers: ["Content-Type": "application/sdp"], body: Array(offer.utf8))
     let response = perform(first, on: &endpoint)
-    guard let path = response.headers["Location"], let tag = response.headers["ETag"] else {
+    guard let path = response.headers["Location"].map({ "/" + $0 }), let tag = response.headers["ETag"] else {
       preconditionFailure("a good offer opens a session")
     }
     return (endpoint, path, tag)

@@ -17,8 +17,8 @@ import Wire
     #expect(response.status == 201)
     #expect(response.headers["content-type"] == "application/sdp")
     let location = try #require(response.headers["Location"])
-    #expect(location.hasPrefix("/whep/") && location.utf8.count == 6 + 24)
-    #expect(location.dropFirst(6).allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") })
+    #expect(location.hasPrefix("whep/") && location.utf8.count == 5 + 24)
+    #expect(location.dropFirst(5).allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") })
     let tag = try #require(response.headers["ETag"])
     #expect(tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count == 14)
     #expect(response.headers["Accept-Patch"] == "application/trickle-ice-sdpfrag")
@@ -36,6 +36,20 @@ import Wire
     #expect(creation.cameraID == "cot two")
     #expect(creation.permissions == [.view, .listen] && location.hasSuffix(creation.session.description))
     #expect(shell.endpoint.sessionCount == 1)
+  }
+
+  /// A proxy may put the endpoint below a path that it takes away again.
+  @Test(arguments: [
+    ("/whep", "https://home.example/nursery/whep", "https://home.example/nursery/whep/"),
+    ("/whep/", "https://home.example/nursery/whep/?camera=cot", "https://home.example/nursery/whep/"),
+    ("/whep", "https://192.0.2.1:8443/whep", "https://192.0.2.1:8443/whep/"),
+  ]) func theLocationIsRightBehindAProxy(asked: String, seen: String, session: String) throws {
+    var shell = WHEPHarness()
+    let response = shell.send(
+      "POST", asked, ["Content-Type": "application/sdp"], body: Array(WHEPHarness.offer.utf8))
+    let location = try #require(response.headers["Location"])
+    let target = try HTTPURL(seen).resolving(location)
+    #expect("\(target)".hasPrefix(session) && "\(target)".utf8.count == session.utf8.count + 24, "\(target)")
   }
 
   @Test func everySessionHasItsOwnNames() {
@@ -106,7 +120,7 @@ import Wire
     let first = shell.post()
     let second = shell.post()
     #expect(second.status == 503 && second.headers["Retry-After"] == "3")
-    #expect(shell.send("DELETE", first.headers["Location"] ?? "").status == 200)
+    #expect(shell.send("DELETE", "/" + (first.headers["Location"] ?? "")).status == 200)
     #expect(shell.post().status == 201)
   }
 

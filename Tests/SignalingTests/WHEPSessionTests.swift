@@ -8,7 +8,7 @@ import Testing
 
   private func open(_ shell: inout WHEPHarness) throws -> (path: String, tag: String) {
     let response = shell.post()
-    return (try #require(response.headers["Location"]), try #require(response.headers["ETag"]))
+    return ("/" + (try #require(response.headers["Location"])), try #require(response.headers["ETag"]))
   }
 
   @Test func candidatesAreAdded() throws {
@@ -34,6 +34,18 @@ import Testing
     #expect(shell.patch(path, candidate, tag: "").status == 412)
     #expect(shell.patch(path, renewed + media, tag: "\"other\"").status == 412)
     #expect(shell.effects.count == 6 && shell.endpoint.sessionCount == 1)
+  }
+
+  @Test func presentCredentialsStandForTheTag() throws {
+    var shell = WHEPHarness()
+    let (path, tag) = try open(&shell)
+    #expect(shell.patch(path, WHEPHarness.knownCredentials + media + candidate, tag: nil).status == 204)
+    #expect(shell.patch(path, WHEPHarness.knownCredentials + candidate, tag: "\"other\"").status == 412)
+    #expect(shell.patch(path, renewed + media, tag: nil).status == 428, "a restart needs a tag")
+    #expect(shell.patch(path, renewed + media, tag: tag).status == 200)
+    #expect(
+      shell.patch(path, WHEPHarness.knownCredentials + candidate, tag: nil).status == 428, "those before the restart")
+    #expect(shell.patch(path, renewed + candidate, tag: nil).status == 204)
   }
 
   @Test func newCredentialsRestartICEAndChangeTheTag() throws {

@@ -7,7 +7,7 @@ extension WHEPEndpoint {
   public mutating func completeCreate(
     _ id: WHEPSessionID, _ result: Result<SessionDescription, Problem>
   ) -> WHEPResponse {
-    guard case .creating(let remote)? = sessions[id] else {
+    guard case .creating(let remote, let location)? = sessions[id] else {
       return finish(
         WHEPResponse(Problem(503, "the session ended before it began", retryAfter: configuration.retryAfter)))
     }
@@ -25,7 +25,7 @@ extension WHEPEndpoint {
       sessions[id] = .open(session)
       var response = WHEPResponse(status: 201, body: Array(answer.description.utf8))
       response.headers.add("Content-Type", MediaType.sdp)
-      response.headers.add("Location", configuration.path + "/" + id.description)
+      response.headers.add("Location", location)
       response.headers.add("ETag", session.entityTag)
       response.headers.add("Accept-Patch", MediaType.trickleFragment)
       // It contains credentials.

@@ -14,10 +14,14 @@ extension WHEPEndpoint {
       throw Problem(400, "malformed SDP fragment, \(error)")
     }
     // Section "HTTP PATCH request usage" of the draft: 428 without a tag, 412 for another ICE session's. Players also
-    // send `*` with candidates, although it is meant for restarts; it matches any session.
+    // send `*` with candidates, although it is meant for restarts; it matches any session. Others send no tag: the present
+    // credentials name the ICE session as well.
     let condition = IfMatch(request.headers["If-Match"])
-    guard condition != .missing else { throw Problem(428, "send If-Match with the ETag of the session") }
-    guard condition.allows(session.entityTag) else {
+    let namesPresentSession = session.remote.contains { $0.ufrag == fragment.ufrag }
+    guard condition != .missing || namesPresentSession else {
+      throw Problem(428, "send If-Match with the ETag of the session, or its present ice-ufrag")
+    }
+    guard condition == .missing || condition.allows(session.entityTag) else {
       throw Problem(412, "the ETag is that of an ICE session before the last restart")
     }
     guard let ufrag = fragment.ufrag, !session.remote.contains(where: { $0.ufrag == ufrag }) else {

@@ -8,7 +8,7 @@ public struct WHEPEndpoint: Sendable {
   /// A session's protocol state.
   enum Session: Sendable {
     /// The shell is creating it; nobody knows its URL yet.
-    case creating(remote: [ICEIdentity])
+    case creating(remote: [ICEIdentity], location: String)
     case open(OpenSession)
   }
 
@@ -177,7 +177,9 @@ public struct WHEPEndpoint: Sendable {
       let identity = ICEIdentity(ufrag: ufrag, pwd: pwd)
       if !remote.contains(identity) { remote.append(identity) }
     }
-    sessions[id] = .creating(remote: remote)
+    // RFC 3986 section 5.2: relative to the request, so that it is right behind a proxy that adds a path.
+    let folder = request.path.hasSuffix("/") ? "" : configuration.path.split(separator: "/").last.map { $0 + "/" } ?? ""
+    sessions[id] = .creating(remote: remote, location: folder + id.description)
     return WHEPCreation(session: id, offer: offer, cameraID: cameraID, permissions: permissions)
   }
 
