@@ -48,6 +48,7 @@ struct Status: ParsableCommand {
       print(Table.text([["VIEWER", "STATE", "SINCE", "ROUND TRIP", "LOST", "PATH", "PICTURE"]] + rows))
       for viewer in status.viewers {
         if let path = viewer.pathText { print("Path to \(viewer.name): \(path)") }
+        for problem in viewer.problems ?? [] { print("\(viewer.name): \(problem)") }
       }
     }
     for notifier in status.notifiers ?? [] {

@@ -23,7 +23,8 @@ import Wire
   ) -> [Place] {
     (0..<count).map { number in
       Place(
-        credential: credential(name, rank), rank: rank, isConnected: connected, since: at(first + number))
+        credential: credential(name, rank), rank: rank, isConnected: connected, wasConnected: true,
+        since: at(first + number))
     }
   }
 
@@ -67,9 +68,24 @@ import Wire
     var mine = places(4, "tv", .token)
     mine[2].isConnected = false
     #expect(try displaced(candidate("tv", .token), mine) == 2)
-    // One that is still connecting keeps its place.
+    // One whose link was lost a moment ago keeps its place.
     mine[2].since = at(97)
     #expect(refusal(candidate("tv", .token), mine) == .tooManySessions(maximum: 4))
+  }
+
+  /// Some players give up on an answer without saying so, and try again at once.
+  @Test func aSessionOfItsOwnThatNeverConnectedGivesWayAtOnce() throws {
+    var mine = places(4, "tv", .token)
+    mine[1].isConnected = false
+    for index in [2, 3] {
+      mine[index].isConnected = false
+      mine[index].wasConnected = false
+      mine[index].since = at(99)
+    }
+    #expect(try displaced(candidate("tv", .token), mine) == 2, "rather than one that may come back")
+    // Others' sessions are still connecting.
+    let crowded = crowd(5, .token) + places(2, "radio", .token) + mine.suffix(2)
+    #expect(refusal(candidate("another", .token), crowded) == .full)
   }
 
   @Test func eightPlacesAreKeptForPairedParents() throws {

@@ -14,7 +14,7 @@ import Wire
 
   private mutating func set(high: Int?, middle: Int? = nil, low: Int? = nil, isStillsOnly: Bool = false) {
     orders.targets = PerRendition { rendition in
-      let kbps = rendition == .high ? high : rendition == .middle ? middle : low
+      let kbps = rendition == .high ? high : rendition == .middle ? middle : rendition == .low ? low : nil
       return kbps.map { RenditionTarget(kbps: $0, isStillsOnly: isStillsOnly && rendition == .low) }
     }
   }

@@ -31,6 +31,7 @@ import Wire
       case .high: high.map { RenditionTarget(kbps: $0) }
       case .middle: middle.map { RenditionTarget(kbps: $0) }
       case .low: low.map { RenditionTarget(kbps: $0, isStillsOnly: isStillsOnly) }
+      case .refreshed: nil
       }
     }
   }

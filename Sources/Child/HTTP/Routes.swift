@@ -181,6 +181,7 @@ final class Routes: @unchecked Sendable {
       case .admission(.full):
         return .failure(Problem(503, "as many viewers as this child takes are here", retryAfter: .seconds(5)))
       case .connection(.negotiation(let reason)):
+        logger.notice("an offer cannot be answered", metadata: ["viewer": "\(token.name)", "reason": "\(reason)"])
         return .failure(Problem(negotiation: reason))
       case .connection(let reason):
         logger.error("a viewer could not be taken", metadata: ["reason": "\(reason)"])

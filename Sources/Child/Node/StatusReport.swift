@@ -38,7 +38,7 @@ public struct StatusReport: Codable, Sendable {
 
   /// One encoder of a camera.
   public struct Rendition: Codable, Sendable {
-    /// `high`, `middle` or `low`.
+    /// `high`, `middle`, `low`, or `refreshed`: as `high`, for players that never ask for a key frame.
     public var name: String
     public var targetKbps: Int
     /// Of its last picture; nil before the first.
@@ -77,6 +77,8 @@ public struct StatusReport: Codable, Sendable {
     public var picture: String?
     /// Why it is not sent more; nil where nothing is held back.
     public var pictureReason: String?
+    /// Sentences about what its offer asks for and it does not get: `no picture: its offer has H264, not VP8`; nil for none.
+    public var problems: [String]?
     /// What is known of the path to it; nil before there is a connection.
     public var path: PathDocument?
   }

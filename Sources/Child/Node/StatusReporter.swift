@@ -127,7 +127,7 @@ final class StatusReporter: Sendable {
       guard let target = targets[rendition] else { return nil }
       let known = counters[rendition]
       return StatusReport.Rendition(
-        name: PictureStep(rendition).told.rawValue, targetKbps: target.kbps,
+        name: rendition == .refreshed ? "refreshed" : PictureStep(rendition).told.rawValue, targetKbps: target.kbps,
         width: known.encoded == 0 ? nil : known.width, height: known.encoded == 0 ? nil : known.height,
         encoded: known.encoded, keyFrames: known.keyFrames,
         viewers: watching.count { $0.route.assignment.rendition == rendition })
@@ -164,6 +164,7 @@ final class StatusReporter: Sendable {
       fractionLost: streams.compactMap(\.fractionLost).max(),
       availableOutgoingKbps: statistics?.availableOutgoingKbps ?? 0,
       picture: picture?.rendition, pictureReason: picture?.reason,
+      problems: viewer.problems.isEmpty ? nil : viewer.problems,
       path: statistics.map { PathDocument($0.path) })
   }
 }

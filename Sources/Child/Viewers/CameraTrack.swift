@@ -7,6 +7,7 @@ internal import RTPSending
 final class CameraTrack {
   let pipeline: VideoPipeline
   var allocator: RenditionAllocator
+  var refresh = PictureRefresh()
   private var packetizers: PerRendition<VP8Packetizer>
 
   /// The smallest rendition is for paths of 100 kbit/s and less, where a full packet takes 100 ms or more. The sound behind

@@ -25,7 +25,7 @@ enum PictureStep: Int, CaseIterable, Comparable {
   init(_ rendition: Rendition) {
     self =
       switch rendition {
-      case .high: .high
+      case .high, .refreshed: .high
       case .middle: .middle
       case .low: .low
       }

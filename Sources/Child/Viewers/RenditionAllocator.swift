@@ -162,7 +162,7 @@ struct RenditionAllocator {
   func range(of rendition: Rendition, size: (width: Int, height: Int)) -> ClosedRange<Int> {
     let upper = settings.range.upperBound
     switch rendition {
-    case .high:
+    case .high, .refreshed:
       let least = 600 * size.width * size.height / (1280 * 720)
       return min(max(40, least, settings.range.lowerBound), upper)...upper
     case .middle: return min(250, upper)...min(800, upper)
@@ -171,7 +171,7 @@ struct RenditionAllocator {
   }
 
   /// Base layer in percent of the rate.
-  private func basePercent(of rendition: Rendition) -> Int { rendition == .high ? 75 : 60 }
+  private func basePercent(of rendition: Rendition) -> Int { rendition >= .high ? 75 : 60 }
 
   /// - Parameters:
   ///   - viewers: those that are connected and see the camera.
@@ -185,7 +185,7 @@ struct RenditionAllocator {
     let ids = Set(viewers.map(\.id))
     known = known.filter { ids.contains($0.key) }
     var waiting = viewers.map { candidate($0, now: now) }
-    let renditions = Rendition.allCases.reversed().filter { $0.size(ofCamera: size.width, size.height) != nil }
+    let renditions = Rendition.ladder.reversed().filter { $0.size(ofCamera: size.width, size.height) != nil }
     var allocation = Allocation(assignments: [:], targets: PerRendition { _ in nil })
     for rendition in renditions {
       let group = group(of: rendition, &waiting, size: size, elapsed: elapsed, now: now)
@@ -258,7 +258,7 @@ struct RenditionAllocator {
       switch rendition {
       case .low: isSpared($0, needed: base(range.lowerBound), now: now)
       case .middle: usesReserve($0, needed: base(range.lowerBound), at: step, now: now)
-      case .high: false
+      case .high, .refreshed: false
       }
     }.map(\.id)
     let fits = { (viewer: Candidate, kbps: Int) in
@@ -308,7 +308,9 @@ struct RenditionAllocator {
   ) -> Repair {
     guard var state = known[id] else { return .keyFrame }
     defer { known[id] = state }
-    let hasSmaller = Rendition.allCases.contains { $0 < rendition && $0.size(ofCamera: size.width, size.height) != nil }
+    let hasSmaller = Rendition.ladder.contains {
+      PictureStep($0) < PictureStep(rendition) && $0.size(ofCamera: size.width, size.height) != nil
+    }
     if !isShared {
       state.repairs = state.repairs.filter { now - $0 < Self.repairMemory } + [now]
       guard state.repairs.count >= Self.maximumRepairs else { return .keyFrame }

@@ -2,8 +2,8 @@ internal import Wire
 
 /// Decides which sessions are admitted when places run short, so that no credential can lock a family out of its child.
 ///
-/// - Each credential has a limited number of sessions. When it is reached, a session of the same credential that is not
-///   connected is evicted; otherwise the newcomer is refused.
+/// - Each credential has a limited number of sessions. When it is reached, a session of the same credential that never
+///   connected is evicted, else one that is not connected now; otherwise the newcomer is refused.
 /// - Some places are reserved for paired parents. Tokens and guests share the rest.
 /// - When all places are taken, sessions that are not connected are evicted first; after that, a paired parent takes
 ///   the place of a token's session or, failing that, of a guest's.
@@ -34,6 +34,8 @@ struct ViewerAdmission {
     var rank: Rank
     /// Whether the connection is up now.
     var isConnected: Bool
+    /// Whether it has been up at least once.
+    var wasConnected = true
     var since: Instant
   }
 
@@ -67,7 +69,10 @@ struct ViewerAdmission {
     let own = places.indices.filter { places[$0].credential == candidate.credential }
     let maximum = candidate.isAdministrator ? maximumAdministratorSessions : maximumSessions
     if own.count >= maximum {
-      guard let victim = oldest(own.filter(isIdle)) else { throw .tooManySessions(maximum: maximum) }
+      // Some players give up on an answer without a DELETE, and try again.
+      guard let victim = oldest(own.filter { !places[$0].wasConnected }) ?? oldest(own.filter(isIdle)) else {
+        throw .tooManySessions(maximum: maximum)
+      }
       return victim
     }
 

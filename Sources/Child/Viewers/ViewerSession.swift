@@ -36,6 +36,8 @@ final class ViewerSession: @unchecked Sendable {
   /// The negotiated tracks; a viewer that only sends commands has neither.
   private let hasPictureTrack: Bool
   private let hasSoundTrack: Bool
+  /// Sentences about what its offer asks for and it does not get.
+  let problems: [String]
   let since: Instant
   /// From where the offer came.
   let reach: NetworkReach
@@ -49,6 +51,8 @@ final class ViewerSession: @unchecked Sendable {
   var soundRoute = SoundRoute()
   /// The key frame that was last asked for in its name, to change to a rendition.
   var keyFrameRequest: (rendition: Rendition, at: Instant)?
+  /// It asks for a key frame by RTCP when it needs one: it has done so, or is known to.
+  var asksForKeyFrames = false
   /// Estimated capacity of its path.
   var estimateKbps: Int?
   /// Sent to it when that was counted last.
@@ -76,7 +80,7 @@ final class ViewerSession: @unchecked Sendable {
 
   init(
     peer: PeerID, origin: Origin, name: String, permissions: Permissions, camera: Int, hasPictureTrack: Bool,
-    hasSoundTrack: Bool, since: Instant, reach: NetworkReach
+    hasSoundTrack: Bool, problems: [String] = [], since: Instant, reach: NetworkReach
   ) {
     self.peer = peer
     self.origin = origin
@@ -85,6 +89,7 @@ final class ViewerSession: @unchecked Sendable {
     self.camera = camera
     self.hasPictureTrack = hasPictureTrack
     self.hasSoundTrack = hasSoundTrack
+    self.problems = problems
     self.since = since
     self.reach = reach
   }

@@ -1,4 +1,5 @@
 internal import Frames
+internal import Logging
 internal import Pairing
 internal import PeerConnection
 internal import Pipelines
@@ -47,13 +48,29 @@ extension Viewers {
     }
     // Only now: an offer that is refused costs nobody's place.
     if let evicted { end(evicted, because: .busy) }
-    let sent = hub.connection(peer)?.negotiated?.media.filter(\.direction.sends) ?? []
-    add(
-      ViewerSession(
-        peer: peer, origin: origin, name: name, permissions: permissions, camera: camera,
-        hasPictureTrack: sent.contains { $0.kind == .video }, hasSoundTrack: sent.contains { $0.kind == .audio },
-        since: MonotonicClock.now, reach: reach))
+    let negotiated = hub.connection(peer)?.negotiated
+    let sent = negotiated?.media.filter(\.direction.sends) ?? []
+    let problems = Self.problems(of: negotiated)
+    for problem in problems {
+      logger.notice("a viewer does not get everything", metadata: ["viewer": "\(name)", "problem": "\(problem)"])
+    }
+    let session = ViewerSession(
+      peer: peer, origin: origin, name: name, permissions: permissions, camera: camera,
+      hasPictureTrack: sent.contains { $0.kind == .video }, hasSoundTrack: sent.contains { $0.kind == .audio },
+      problems: problems, since: MonotonicClock.now, reach: reach)
+    session.asksForKeyFrames = session.pair != nil || negotiated?.showsPictures ?? false
+    add(session)
     return answer
+  }
+
+  /// A sentence for picture or sound that an offer asks for and its credential allows, but that cannot be sent.
+  private static func problems(of session: NegotiatedSession?) -> [String] {
+    guard let session else { return [] }
+    return [(MediaKind.video, "no picture"), (.audio, "no sound")].compactMap { kind, lack in
+      guard !session.media.contains(where: { $0.kind == kind && $0.direction.sends }) else { return nil }
+      let rejected = session.rejected.first { $0.kind == kind && $0.direction.receives && $0.reason != .noTrack }
+      return rejected.map { "\(lack): \($0.reason)" }
+    }
   }
 
   /// The session that has to make room; nil when there is room.
@@ -67,7 +84,8 @@ extension Viewers {
     let places = sessions.map { session in
       ViewerAdmission.Place(
         credential: session.origin.credential, rank: credentials.rank(of: session.origin),
-        isConnected: hub.connection(session.peer)?.state == .connected, since: session.since)
+        isConnected: hub.connection(session.peer)?.state == .connected, wasConnected: session.isConnected,
+        since: session.since)
     }
     let index = try ViewerAdmission.place(for: candidate, among: places, now: MonotonicClock.now)
     return index.map { sessions[$0] }

@@ -94,6 +94,7 @@ final class Viewers: @unchecked Sendable {
       countRelayed()
       credentialsChanged()
       updateErrorCorrection()
+      refreshPictures(now: MonotonicClock.now)
       updateRates()
       registry.tell(.secondPassed)
     }
@@ -192,6 +193,7 @@ final class Viewers: @unchecked Sendable {
     case .stateChanged(let state):
       stateChanged(state, of: session)
     case .keyFrameRequested:
+      noteKeyFrameRequests(of: session)
       if session.seesPicture, let rendition = session.route.repairedRendition { repair(rendition, for: session) }
     case .targetBitrateChanged(let kbps):
       session.estimateKbps = kbps
@@ -214,7 +216,11 @@ final class Viewers: @unchecked Sendable {
       session.isConnected = true
       if isNew {
         session.connectedAt = MonotonicClock.now
-        if session.seesPicture { beginPicture(for: session) }
+        if session.seesPicture {
+          // Before it costs anybody a key frame: it may get an encoder of its own.
+          updateRates()
+          beginPicture(for: session)
+        }
         // Returns the memory that the handshake needed.
         releaseUnusedSoon()
       }
@@ -263,7 +269,7 @@ final class Viewers: @unchecked Sendable {
 
   // MARK: Demand and rates
 
-  private func watchers(of camera: Int) -> [ViewerSession] {
+  func watchers(of camera: Int) -> [ViewerSession] {
     registry.all.filter { $0.camera == camera && $0.seesPicture }
   }
 
@@ -317,7 +323,8 @@ final class Viewers: @unchecked Sendable {
     updateSound(now: now)
     for (index, track) in cameras.enumerated() {
       let connected = watchers(of: index).filter(\.isConnected)
-      let allocation = track.allocator.allocate(
+      let isRecorded = isRecording && index == 0
+      var allocation = track.allocator.allocate(
         connected.map { session in
           RenditionAllocator.Viewer(
             id: session.peer, estimateKbps: pictureEstimate(of: session),
@@ -325,7 +332,10 @@ final class Viewers: @unchecked Sendable {
               ? session.soundRoute.kbps(ofEstimate: session.estimateKbps ?? settings.startKbps) : 0,
             messagesKbps: session.isOnNarrowPath && session.controlChannel != nil ? NarrowPathPushes.kbps : 0,
             fractionLost: hub.connection(session.peer)?.fractionLost(now: now) ?? 0, since: session.connectedAt ?? now)
-        }, size: track.pipeline.pictureSize, isRecorded: isRecording && index == 0, now: now)
+        }, size: track.pipeline.pictureSize, isRecorded: isRecorded, now: now)
+      track.refresh.divide(
+        &allocation, silent: Set(connected.filter(\.neverAsksForKeyFrames).map(\.peer)), isRecorded: isRecorded,
+        now: now)
       if allocation.targets != track.pipeline.targets { track.pipeline.setTargets(allocation.targets) }
       for session in connected {
         guard let assignment = allocation.assignments[session.peer] else { continue }
@@ -349,7 +359,7 @@ final class Viewers: @unchecked Sendable {
     let isLossy = (hub.connection(session.peer)?.fractionLost(now: now) ?? 0) > 0
     guard isLossy else { return track.pipeline.requestKeyFrame(of: rendition) }
     let isShared = watchers(of: session.camera).contains {
-      $0 !== session && $0.isConnected && $0.route.assignment.step == PictureStep(rendition)
+      $0 !== session && $0.isConnected && $0.route.repairedRendition == rendition
     }
     let size = track.pipeline.pictureSize
     let repair = track.allocator.repair(rendition, for: session.peer, isShared: isShared, size: size, now: now)
@@ -386,6 +396,10 @@ final class Viewers: @unchecked Sendable {
     }
     if let last = session.keyFrameRequest, last.rendition == rendition, now - last.at < Self.changePatience { return }
     session.keyFrameRequest = (rendition, now)
+    // Where the machine has no time for its encoder any more, nothing comes of that meanwhile.
+    guard session.route.current != .refreshed || pipeline.targets[.refreshed] != nil else {
+      return pipeline.requestKeyFrame(of: rendition)
+    }
     let isUp = session.route.current.map { rendition > $0 } ?? false
     pipeline.requestKeyFrame(of: rendition, spacing: Self.changeSpacing, patience: isUp ? Self.upPatience : .zero)
   }

@@ -6,13 +6,19 @@ public enum Rendition: Int, CaseIterable, Comparable, Sendable {
   case middle
   /// As the camera delivers it.
   case high
+  /// The same from an encoder of its own, with a key frame every few seconds: for players that never ask for one, while others
+  /// watch `high`.
+  case refreshed
+
+  /// Those between which a viewer's path decides, the smallest first.
+  public static let ladder: [Rendition] = [.low, .middle, .high]
 
   public static func < (one: Rendition, other: Rendition) -> Bool { one.rawValue < other.rawValue }
 
   /// Pixels of the shorter side; nil: the camera's.
   private var shorterSide: Int? {
     switch self {
-    case .high: nil
+    case .high, .refreshed: nil
     case .middle: 360
     case .low: 180
     }
@@ -21,7 +27,7 @@ public enum Rendition: Int, CaseIterable, Comparable, Sendable {
   /// Pictures a second, if the camera delivers more; nil: all of them.
   public var maximumFramesPerSecond: Int? {
     switch self {
-    case .high: nil
+    case .high, .refreshed: nil
     case .middle: 30
     case .low: 10
     }

@@ -20,7 +20,7 @@ public struct EncoderSlot {
     let camera = max(1, settings.request.framesPerSecond)
     framesPerSecond = rendition.maximumFramesPerSecond.map { min(camera, Double($0)) } ?? camera
     baseLayerPercent =
-      rendition == .high
+      rendition >= .high
       ? VP8EncoderConfiguration.baseLayerPercent : VP8EncoderConfiguration.weakPathBaseLayerPercent
     nominalInterval = .seconds(1 / framesPerSecond)
     governor = SpeedGovernor(frameInterval: nominalInterval)

@@ -221,6 +221,9 @@ public final class PeerConnection {
   /// Sound packets that the peer's receiver reports prove to have arrived there.
   public var soundPacketsReceivedByPeer: UInt64 { sender.packetsReceivedByPeer(.audio) }
 
+  /// How often the peer has asked for a key frame (PLI, FIR).
+  public var keyFrameRequestsReceived: UInt64 { sender.keyFrameRequestsReceived }
+
   /// Updates the wall clock for sender reports; NTP may have stepped it. Call about once a second: it costs nothing
   /// while the clock runs evenly, and after a step all tracks send a report at once.
   public func setWallClock(_ reference: WallClockReference, now: Instant) {

@@ -74,6 +74,11 @@ extension RTPSender {
     }
   }
 
+  /// How often the peer has asked for a key frame (PLI, FIR).
+  public var keyFrameRequestsReceived: UInt64 {
+    streams.reduce(0) { $0 &+ $1.statistics.pliCount &+ $1.statistics.firCount }
+  }
+
   /// The sum over the streams of a kind; see `RTPStreamStatistics`.
   public func packetsReceivedByPeer(_ kind: RTPMediaKind) -> UInt64 {
     streams.reduce(0) { $1.configuration.kind == kind ? $0 &+ $1.statistics.packetsReceivedByPeer : $0 }

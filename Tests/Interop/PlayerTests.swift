@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+
+/// Players that we did not write, and what their offers look like.
+extension RealPeers {
+  @Suite struct PlayerTests {
+    struct Status: Decodable {
+      struct Camera: Decodable { var renditions: [Rendition] }
+      struct Rendition: Decodable { var name: String, keyFrames: Int, viewers: Int }
+      struct Viewer: Decodable { var name: String, picture: String?, problems: [String]? }
+      var cameras: [Camera]
+      var viewers: [Viewer]
+    }
+
+    private func status(_ child: ChildProcess) throws -> Status {
+      try JSONDecoder().decode(Status.self, from: Data(try child.command(["status", "--json"]).output.utf8))
+    }
+
+    private func fixture(_ name: String) throws -> String {
+      let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      return try String(contentsOf: folder.appending(path: "Fixtures/offer-\(name).sdp"), encoding: .utf8)
+    }
+
+    /// The answer, or the problem.
+    private func post(
+      _ offer: String, to child: ChildProcess, token: String? = nil
+    ) throws -> (status: Int, head: String, body: String) {
+      let file = child.folder.appending(path: "offer.sdp")
+      try offer.write(to: file, atomically: true, encoding: .utf8)
+      let (output, _, _) = try ChildProcess.run(
+        "curl",
+        [
+          "-sik", "--max-time", "10", "-H", "Authorization: Bearer \(token ?? child.token)", "-H",
+          "Content-Type: application/sdp", "-H", "Expect:", "--data-binary", "@\(file.path)",
+          "https://127.0.0.1:\(child.port)/whep",
+        ])
+      let parts = output.components(separatedBy: "\r\n\r\n")
+      return (Int(output.split(separator: " ")[1]) ?? 0, parts[0], parts.dropFirst().joined(separator: "\r\n\r\n"))
+    }
+
+    private func token(_ child: ChildProcess, allow: String) throws -> String {
+      struct Added: Decodable { var token: String }
+      let added = try child.command(["token", "add", "--name", allow, "--allow", allow, "--json"])
+      return try JSONDecoder().decode(Added.self, from: Data(added.output.utf8)).token
+    }
+
+    /// Pion's own rule: every dynamic payload type of an answer has an `rtpmap` in its section.
+    private func checkForPion(_ answer: String) {
+      for section in answer.components(separatedBy: "\r\nm=").dropFirst() {
+        let line = section.prefix { $0 != "\r\n" }.split(separator: " ")
+        guard line[0] == "audio" || line[0] == "video" else { continue }
+        for format in line.dropFirst(3) where format != "0" {
+          #expect(section.contains("a=rtpmap:\(format) "), "\(answer)")
+        }
+      }
+    }
+
+    @Test func aPlayerOfH264GetsTheSoundAndEverybodyIsToldWhy() throws {
+      let child = try ChildProcess()
+      let offer = try fixture("h264")
+      let answer = try post(offer, to: child)
+      #expect(answer.status == 201 && answer.body.contains("m=video 0 UDP/TLS/RTP/SAVPF 0\r\n"), "\(answer)")
+      #expect(answer.body.contains("m=audio 9 UDP/TLS/RTP/SAVPF 101\r\n"))
+      checkForPion(answer.body)
+      let told = try status(child).viewers
+      #expect(told.map(\.problems) == [["no picture: its offer has H264 and H265, not VP8"]], "\(told)")
+      #expect(told[0].picture == nil && child.logText.contains("no picture: its offer has H264"))
+      #expect(try child.command(["status"]).output.contains("test: no picture: its offer has H264 and H265, not VP8"))
+      let refused = try post(offer, to: child, token: token(child, allow: "view"))
+      #expect(refused.status == 400 && refused.body.contains("H264 and H265, this end has VP8"), "\(refused)")
+      #expect(child.logText.contains("an offer cannot be answered"))
+    }
+
+    @Test func sectionsWithoutABundleAreOneSectionAndWords() throws {
+      let child = try ChildProcess()
+      let answer = try post(fixture("webrtcbin-no-bundle"), to: child)
+      #expect(answer.status == 201 && !answer.body.contains("a=group"), "\(answer)")
+      #expect(answer.body.contains("m=video 9") && answer.body.contains("m=audio 0 UDP/TLS/RTP/SAVPF 0\r\n"))
+      checkForPion(answer.body)
+      let told = try status(child).viewers
+      #expect(told.first?.problems?.first?.contains("bundle-policy=max-bundle") == true, "\(told)")
+    }
+
+    /// A session's URL is relative, and a candidate needs no tag.
+    @Test func aSessionIsKeptByItsURL() throws {
+      let child = try ChildProcess()
+      let offer = try fixture("aiortc")
+      let answer = try post(offer, to: child)
+      let location = try #require(answer.head.firstMatch(of: /(?i)location: (whep\/[\w-]{24})/)?.output.1)
+      func send(_ method: String, _ arguments: [String]) throws -> String {
+        try ChildProcess.run(
+          "curl",
+          [
+            "-sk", "-o", "/dev/null", "-w", "%{http_code}", "-X", method, "-H", "Authorization: Bearer \(child.token)",
+          ] + arguments + ["https://127.0.0.1:\(child.port)/\(location)"]
+        ).output
+      }
+      let fragment =
+        "a=ice-ufrag:RwRd\r\na=ice-pwd:nWJicYbJexEDJbkjNopABV\r\na=candidate:1 1 udp 1 192.0.2.9 9 typ host\r\n"
+      let type = ["-H", "Content-Type: application/trickle-ice-sdpfrag"]
+      #expect(offer.contains("a=ice-ufrag:RwRd") && offer.contains("a=ice-pwd:nWJicYbJexEDJbkjNopABV"))
+      #expect(try send("PATCH", type + ["--data-binary", fragment]) == "204")
+      #expect(try send("PATCH", type + ["--data-binary", fragment.replacing("RwRd", with: "Other")]) == "428")
+      #expect(try send("DELETE", []) == "200")
+    }
+
+    /// Key frames for a player that cannot ask for one: by itself, and beside a viewer that can and pays for none of them.
+    @Test func aPlayerThatNeverAsksGetsKeyFramesAtNobodysExpense() async throws {
+      let child = try ChildProcess(listen: "127.0.0.1:0")
+      let (url, token) = ("https://127.0.0.1:\(child.port)/whep", child.token)
+      let player = Task.detached {
+        try ViewerProgram.aiortc.watch(url, token: token, duration: 19, arguments: ["--no-feedback"])
+      }
+      func rendition(_ name: String) throws -> Status.Rendition? {
+        try status(child).cameras[0].renditions.first { $0.name == name }
+      }
+      try await wait { try rendition("high")?.viewers == 1 }
+      let before = try #require(try rendition("high")).keyFrames
+      try await Task.sleep(for: .seconds(8.2))
+      let alone = try #require(try rendition("high")).keyFrames - before
+      #expect((2...3).contains(alone), "every 4 s at least: \(alone)")
+      let parent = try ParentProcess(url, token: token, arguments: ["--stats", "--duration", "9"])
+      try await wait { try rendition("refreshed")?.viewers == 1 && rendition("high")?.viewers == 1 }
+      let (high, own) = (try #require(try rendition("high")), try #require(try rendition("refreshed")))
+      try await Task.sleep(for: .seconds(5))
+      let (later, ownLater) = (try #require(try rendition("high")), try #require(try rendition("refreshed")))
+      #expect(later.keyFrames == high.keyFrames, "\(later)")
+      #expect(ownLater.keyFrames > own.keyFrames, "\(ownLater)")
+      #expect(parent.finish().status == 0, Comment(rawValue: parent.log))
+      let (result, log) = try await player.value
+      #expect(
+        result.error == nil && result.framesDecoded > 300 && result.height == 360, "\(result)\n\(log.suffix(1000))")
+    }
+
+    private func wait(_ isTrue: () throws -> Bool) async throws {
+      for _ in 0..<150 {
+        if try isTrue() { return }
+        try await Task.sleep(for: .milliseconds(100))
+      }
+      Issue.record("waited in vain")
+    }
+  }
+}
