@@ -40,7 +40,7 @@ import Web
     for name in files.keys.sorted() where name.hasSuffix(".js") && !alone.contains(name) {
       // One table of texts is loaded, by language.
       guard name.firstMatch(of: /^texts\/..\.js$/) == nil else { continue }
-      let isNamed = shell.contains("\"/page/0/\(name)\"")
+      let isNamed = shell.contains("\"./page/0/\(name)\"")
       #expect(isNamed, "index.html does not name \(name)")
     }
   }

@@ -64,10 +64,10 @@ enum PageRoutes {
   }
 
   /// Scripts and styles come from this child alone; connections may go to other children of the family, which have other
-  /// addresses; no markup is made from text. The page may not be framed. W3C Content Security Policy Level 3.
+  /// addresses; no markup is made from text. Only pages of its own origin may frame it, as Home Assistant's ingress does. W3C Content Security Policy Level 3.
   private static let policy = [
     "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob: data:",
     "media-src 'self' blob: data:", "connect-src 'self' https: wss:", "manifest-src 'self'", "worker-src 'self'",
-    "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'",
+    "frame-ancestors 'self'", "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'",
   ].joined(separator: "; ")
 }

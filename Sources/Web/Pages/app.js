@@ -1,3 +1,4 @@
+import { here } from "./core/here.js";
 import { parseLink } from "./core/pairing.js";
 import { dropPush, renewPush } from "./core/push.js";
 import { open, requestPersistence } from "./core/store.js";
@@ -118,7 +119,7 @@ class App {
   }
 
   async addToken(token) {
-    const { origin } = location;
+    const origin = here;
     const child = { id: `token:${origin}`, origin, name: "", publicKeySPKI: null, permissions: [], expiresAt: null, pairedAt: Date.now(), lastSeenAt: null, still: null, token };
     await this.store.saveChild(child);
     this.hasChildren = true;
@@ -144,7 +145,7 @@ class App {
       this.watching.addEventListener("update", () => this.#followRefusal());
       const { control, watcher } = this.watching;
       // Only the page's own child can push to it.
-      if (child.origin === location.origin && !child.token) watcher.addEventListener("hello", () => renewPush(control).catch(() => {}));
+      if (child.origin === here && !child.token) watcher.addEventListener("hello", () => renewPush(control).catch(() => {}));
     }
     if (isHidden) return;
     if (history.state?.screen) history.replaceState(null, "");
@@ -176,7 +177,7 @@ class App {
       if (this.watching.watcher.phase === "live" && !child.token) await this.watching.control.request("pair.remove").catch(() => notice(t("forget.left")));
       this.#leave();
     }
-    if (child.origin === location.origin) dropPush().catch(() => {});
+    if (child.origin === here) dropPush().catch(() => {});
     await this.store.removeChild(child.id);
     history.replaceState(null, "");
     await this.#showFirst();
@@ -227,7 +228,7 @@ class App {
     if (!navigator.serviceWorker) return;
     try {
       const policy = window.trustedTypes?.createPolicy("cradle", { createScriptURL: (url) => url });
-      await navigator.serviceWorker.register(policy ? policy.createScriptURL("/service-worker.js") : "/service-worker.js");
+      await navigator.serviceWorker.register(policy ? policy.createScriptURL("./service-worker.js") : "./service-worker.js");
       this.isTrusted = true;
     } catch {
       this.isTrusted = false;

@@ -1,7 +1,10 @@
 // Keeps the whole page, so that it opens away from home, and says what is wrong, where the child does not answer: what it runs
 // comes from the child alone. The server puts the version into the folder's name: this file changes with it, and the browser
 // renews it.
-const folder = "/page/0/";
+const version = "/page/0/";
+// Where the page is: not at the root where a proxy adds a path.
+const base = new URL("./", location).pathname;
+const folder = base.slice(0, -1) + version;
 const cacheName = `cradle-${folder}`;
 // What page and worker leave each other: core/push.js.
 const pushCache = "cradle-push";
@@ -15,19 +18,20 @@ addEventListener("install", (event) => {
 
 /** The shell names every file but the tables of texts. */
 async function keep() {
-  const shell = await fetch(new Request("/", { cache: "reload" }));
+  const shell = await fetch(new Request("./", { cache: "reload" }));
   if (!shell.ok) throw new Error(`status ${shell.status}`);
-  const named = (await shell.clone().text()).match(/\/page\/[0-9a-f]+\/[\w./-]+/g);
+  const named = (await shell.clone().text()).match(/\.\/page\/[0-9a-f]+\/[\w./-]+/g);
   const files = new Set([...named, ...["de", "en", "ru", "zh"].map((language) => `${folder}texts/${language}.js`)]);
   const cache = await caches.open(cacheName);
   // They never change, and the page has just loaded nearly all of them: the child need not send them again.
   await cache.addAll([...files].map((file) => new Request(file, { cache: "force-cache" })));
-  await cache.put("/", shell);
+  await cache.put("./", shell);
 }
 
 addEventListener("activate", (event) => {
   const begin = async () => {
-    for (const name of await caches.keys()) if (name !== cacheName && name !== pushCache) await caches.delete(name);
+    // Others behind the same proxy have theirs.
+    for (const name of await caches.keys()) if (name.startsWith(`cradle-${base}page/`) && name !== cacheName) await caches.delete(name);
     // The request need not wait for this worker to start.
     await registration.navigationPreload?.enable();
     await clients.claim();
@@ -39,7 +43,7 @@ addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (origin !== location.origin) return;
-  if (request.mode === "navigate" && pathname === "/") event.respondWith(shell(event));
+  if (request.mode === "navigate" && pathname === base) event.respondWith(shell(event));
   else if (pathname.startsWith(folder)) event.respondWith(kept(request).then((file) => file ?? fetch(request)));
 });
 
@@ -50,7 +54,7 @@ async function shell(event) {
   const fresh = (async () => await event.preloadResponse ?? fetch(event.request))();
   const late = new Promise((done) => setTimeout(done, patience));
   const soon = await Promise.race([fresh, late]).catch(() => null);
-  return soon?.ok ? soon : await kept("/") ?? fresh;
+  return soon?.ok ? soon : await kept("./") ?? fresh;
 }
 
 // A pushed alarm. It stays until somebody has acknowledged it on the page, and sounds again for a minute: browsers give a
@@ -67,13 +71,13 @@ async function show(data) {
     // A browser demands that something is shown.
   }
   const isTest = alarm.kind === "test";
-  const words = await read("/push-words") ?? {};
+  const words = await read("push-words") ?? {};
   const title = [alarm.child, words[alarm.kind] ?? alarm.text].filter(Boolean).join(": ") || "Cradle";
   const time = (Number(alarm.time) || 0) * 1000 || Date.now();
   const options = {
     body: [words[alarm.kind] && alarm.id, alarm.detail, new Date(time).toLocaleTimeString(words.lang, { timeStyle: "short" })].filter(Boolean).join(" · "),
     tag: `cradle-alarm:${alarm.kind}:${alarm.id ?? ""}`, renotify: true, requireInteraction: !isTest, vibrate: [500, 250, 500, 250, 500],
-    timestamp: time, icon: "/page/0/icons/cradle-192.png", badge: "/page/0/icons/cradle-192.png", lang: words.lang ?? "", data: { ...alarm, title },
+    timestamp: time, icon: `${folder}icons/cradle-192.png`, badge: `${folder}icons/cradle-192.png`, lang: words.lang ?? "", data: { ...alarm, title },
   };
   await registration.showNotification(title, options);
   for (let round = 0; round < soundAgain.times && !isTest; round += 1) {
@@ -89,10 +93,10 @@ async function show(data) {
 addEventListener("notificationclick", (event) => {
   const open = async () => {
     const cache = await caches.open(pushCache);
-    await cache.put("/push-opened", new Response(JSON.stringify(event.notification.data)));
+    await cache.put("push-opened", new Response(JSON.stringify(event.notification.data)));
     const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
-    const page = pages.find(({ url }) => new URL(url).pathname === "/");
-    if (!page) return clients.openWindow("/");
+    const page = pages.find(({ url }) => new URL(url).pathname === base);
+    if (!page) return clients.openWindow("./");
     page.postMessage("alarm");
     await page.focus();
   };

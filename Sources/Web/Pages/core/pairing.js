@@ -1,5 +1,6 @@
 import { concat, fromBase64url, base64url, number, part, toNumber, text as decoded, utf8 } from "./bytes.js";
 import { hkdf, openBytes, pbkdf2, sealBytes, sha256 } from "./digest.js";
+import { here } from "./here.js";
 import { nodeID, sign, spkiByteCount, verify } from "./identity.js";
 import { passwordInput, Prover, secrets, SPAKE2PlusError } from "./spake2plus.js";
 import { checkWords } from "./words.js";
@@ -30,7 +31,8 @@ export function parseLink(text) {
   const secret = match && fromBase64url(match[2]);
   if (!secret) return null;
   try {
-    const url = new URL(match[1] ?? location.origin);
+    if (!match[1]) return { origin: here, secret };
+    const url = new URL(match[1]);
     if (url.protocol !== "https:" || url.pathname !== "/" || url.search || url.username || url.password) return null;
     return { origin: url.origin, secret };
   } catch {

@@ -13,15 +13,15 @@ const worker = () => navigator.serviceWorker?.getRegistration();
 /** Leaves the worker its words. @param {Object<string, string>} words by kind of event, and `lang` */
 export async function keepWords(words) {
   const cache = await globalThis.caches?.open(cacheName);
-  await cache?.put("/push-words", new Response(JSON.stringify(words)));
+  await cache?.put("push-words", new Response(JSON.stringify(words)));
 }
 
 /** What the worker knows of this browser's alarms: the one that was tapped, else the newest that is shown; null: none. */
 export async function pushedAlarm() {
   const cache = await globalThis.caches?.open(cacheName);
-  const opened = await cache?.match("/push-opened");
+  const opened = await cache?.match("push-opened");
   if (opened) {
-    await cache.delete("/push-opened");
+    await cache.delete("push-opened");
     return opened.json();
   }
   const shown = await notifications();

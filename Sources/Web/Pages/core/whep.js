@@ -43,7 +43,7 @@ export class WHEPSignaling {
     try {
       const resource = new URL(response.headers.get("Location"), url);
       // The token goes nowhere else.
-      if (resource.origin === this.#child.origin) this.#resource = resource.href;
+      if (resource.href.startsWith(`${this.#child.origin}/`)) this.#resource = resource.href;
     } catch {
       // Without a resource the session ends by itself.
     }

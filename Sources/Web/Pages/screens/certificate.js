@@ -1,3 +1,4 @@
+import { here } from "../core/here.js";
 import { t } from "../texts/texts.js";
 import { h } from "./dom.js";
 
@@ -16,7 +17,7 @@ export function system(agent = navigator.userAgent, touchPoints = navigator.maxT
  * @param {string} origin
  * @returns {HTMLElement|null} null for the page's own child
  */
-export const ownPage = (origin) => origin === location.origin ? null
+export const ownPage = (origin) => origin === here ? null
   : h("p", { class: "own" }, t("certificate.other"), " ", h("a", { href: `${origin}/`, target: "_blank", rel: "noopener" }, t("certificate.page")));
 
 /**
@@ -29,7 +30,7 @@ export function certificateHelp(app) {
   return [
     h("p", { class: app.isTrusted === false ? "problem" : "dim" }, t(app.isTrusted === false ? "certificate.untrusted" : "certificate.help")),
     ...Object.entries(systems).map(([name, title]) => h("details", { open: name === own }, h("summary", {}, title),
-      h("a", { class: "button", href: name === "iphone" || name === "macos" ? "/certificate.mobileconfig" : "/certificate.crt" }, t("certificate.get")),
+      h("a", { class: "button", href: name === "iphone" || name === "macos" ? "./certificate.mobileconfig" : "./certificate.crt" }, t("certificate.get")),
       h("ol", {}, t(`certificate.${name}`).split("|").map((step) => h("li", {}, step))))),
     h("small", {}, t("certificate.own")),
   ];

@@ -1,3 +1,4 @@
+import { here } from "../core/here.js";
 import { pair, parseCode, parseLink } from "../core/pairing.js";
 import { t } from "../texts/texts.js";
 import { ownPage } from "./certificate.js";
@@ -37,7 +38,7 @@ export function openingScreen(app, { problem = "", unreached } = {}) {
   const byCode = form([h("h2", {}, t("open.code")), labelled(t("open.code.label"), code)], t("pair"), () => {
     const digits = parseCode(code.value);
     if (!digits) return working(t("open.code.bad"));
-    return app.pair({ origin: location.origin, code: digits }, working);
+    return app.pair({ origin: here, code: digits }, working);
   });
   const byLink = form([h("h2", {}, t("open.link")), labelled(t("open.link.label"), link)], t("pair"), () => {
     const parsed = parseLink(link.value.trim());

@@ -1,3 +1,4 @@
+import { here } from "../core/here.js";
 import { canPush, closePushed, isPushed, keepWords, pushedAlarm, startPush, stopPush } from "../core/push.js";
 import { language, moment, t } from "../texts/texts.js";
 import { ownPage, system } from "./certificate.js";
@@ -48,7 +49,7 @@ function obstacle(app, watching) {
   if (!canPush()) return t(system() === "iphone" ? "push.iphone" : "push.unsupported");
   if (app.isTrusted === false) return t("push.untrusted");
   if (child.token) return t("push.token");
-  if (child.origin !== location.origin) return t("push.elsewhere");
+  if (child.origin !== here) return t("push.elsewhere");
   if (Notification.permission === "denied") return t("push.denied");
   return watching.obstacle({}) ?? (control.capabilities.has("push.key") ? null : t("error.unknown-command"));
 }
@@ -75,7 +76,7 @@ export function pushSettings(app, watching) {
   }, { signal: closing.signal });
   update();
   const { child } = watching;
-  return [h("p", { class: "dim" }, t("push.help")), label, test, child.origin !== location.origin && ownPage(child.origin), h("small", {}, t("push.never-alone"))];
+  return [h("p", { class: "dim" }, t("push.help")), label, test, child.origin !== here && ownPage(child.origin), h("small", {}, t("push.never-alone"))];
 
   /** Looks only when something has changed. */
   async function update() {
