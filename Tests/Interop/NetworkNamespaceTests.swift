@@ -82,6 +82,37 @@ extension RealPeers {
       #expect(modes.count > 100 && last.allSatisfy { isLossy ? 12...15 ~= $0 : 16...31 ~= $0 }, "\(modes)")
     }
 
+    /// Link-local addresses alone, and Avahi: RFC 3927. Of IPv6 alone they need a zone, which neither a URL nor SDP has.
+    @Test(arguments: [false, true]) func twoMachinesOnOneCableWatch(isIPv6Only: Bool) throws {
+      struct Outcome: Decodable {
+        struct Step: Decodable { var status: Int, error: String }
+        struct Found: Decodable { var name: String, addresses: [String] }
+        var link: String
+        var discovered: [Found]
+        var pair: Step
+        var watch: Step?
+        var figures: [ParentFigures]?
+        var log: String
+      }
+      let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "peers/one_cable.py").path
+      let (output, error, _) = try ChildProcess.run(
+        "/usr/bin/python3",
+        [script, "--child", ChildProcess.program.path, "--parent", ParentProcess.program.path]
+          + (isIPv6Only ? ["--ipv6-only"] : []))
+      let line = try #require(output.split(separator: "\n").last, Comment(rawValue: error))
+      let outcome = try JSONDecoder().decode(Outcome.self, from: Data(line.utf8))
+      let note = Comment(rawValue: "\(outcome)")
+      #expect(outcome.discovered.map(\.name) == ["Nursery"], note)
+      guard !isIPv6Only else {
+        #expect(outcome.pair.status == 1 && outcome.pair.error.contains("fe80::"), note)
+        #expect(outcome.log.contains("fe80::"), note)
+        return
+      }
+      #expect(outcome.link == "https://169.254.77.1:8443/", note)
+      #expect(outcome.pair.status == 0 && outcome.watch?.status == 0, note)
+      #expect(outcome.figures?.last?.framesDecoded ?? 0 > 15, note)
+    }
+
     /// The first five bits of each packet of sound.
     private static func opusConfigurations(_ file: String) throws -> [UInt8] {
       struct Packets: Decodable {

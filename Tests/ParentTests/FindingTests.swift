@@ -27,6 +27,7 @@ import Wire
     #expect(ChildAddress.all(of: both).map(\.description) == ["192.0.2.7:8443"])
     let one = DiscoveredChild.test("N", addresses: ["fe80::1%eth0"])
     #expect(ChildAddress.all(of: one).map(\.description) == ["nursery.local:8443"])
+    #expect(one.isOnlyLinkLocal && !both.isOnlyLinkLocal && !DiscoveredChild.test("N", addresses: []).isOnlyLinkLocal)
   }
 
   @Test func whereItWasReachedLastComesFirstNextTime() throws {

@@ -90,8 +90,17 @@ import Wire
     #expect(Self.offered([("2001:db8::1", Flag.tentative | Flag.optimistic)]) == ["2001:db8::1"])
     #expect(Self.offered([("2001:db8::1", Flag.permanent | Flag.failed)]).isEmpty)
     #expect(Self.offered([("2001:db8::1", Flag.deprecated), ("2001:db8::2", 0)]) == ["2001:db8::2"])
-    #expect(Self.offered([("fe80::1", 0), ("169.254.3.3", 0), ("fec0::1", 0), ("::192.0.2.1", 0)]).isEmpty)
+    #expect(Self.offered([("fe80::1", 0), ("fec0::1", 0), ("::192.0.2.1", 0)]).isEmpty)
     #expect(Self.offered([("192.168.1.7", 0)], index: 4).isEmpty, "of an interface that is not known")
+  }
+
+  /// RFC 3927: two machines on one cable have no others. Where there are others, those come first.
+  @Test func addressesOfANetworkWithoutARouterAreOfferedLast() {
+    #expect(Self.offered([("fe80::1", 0), ("169.254.3.3", 0)]) == ["169.254.3.3"])
+    #expect(
+      Self.offered([("169.254.3.3", 0), ("2001:db8::1", 0), ("192.168.1.7", 0)])
+        == ["192.168.1.7", "2001:db8::1", "169.254.3.3"])
+    #expect(Self.offered([("169.254.3.3", 0)], index: 4).isEmpty, "of an interface without a carrier")
   }
 
   /// What uses a deprecated address goes on with it.

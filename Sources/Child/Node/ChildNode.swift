@@ -168,6 +168,11 @@ public final class ChildNode: Sendable {
       tls: profile.tls(configuration, root: root, date: clock.now),
       hub: viewers.hub, rooms: rooms, routes: routes, admin: admin, report: report)
 
+    if LocalAddresses.areOnlyLinkLocalIPv6 {
+      logger.warning(
+        "this machine has only link-local IPv6 addresses (fe80::) so far; nobody can watch until it has an IPv4 address"
+      )
+    }
     let advertising = DNSServiceDiscovery().advertise(
       Advertisement(
         name: profile.name, id: profile.id, port: UInt16(listeners.http.port), version: Self.version, pairing: .closed)

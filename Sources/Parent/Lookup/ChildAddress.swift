@@ -69,6 +69,14 @@ extension ChildAddress {
   }
 }
 
+extension DiscoveredChild {
+  /// It has addresses, but those of fe80::/10 alone.
+  var isOnlyLinkLocal: Bool {
+    let numeric = addresses.compactMap { IPAddress($0.prefix { $0 != "%" }.description) }
+    return !numeric.isEmpty && numeric.allSatisfy { $0.isIPv6 && $0.isLinkLocal }
+  }
+}
+
 extension KnownAddress {
   /// A child was reached at `address`, which the system resolved to `remote`. Addresses that were known before are kept
   /// after it.
@@ -79,8 +87,8 @@ extension KnownAddress {
     case .address(let ip): addresses = [ip]
     case .name(let name):
       host = name
-      // A link-local address is useless without its zone.
-      if let remote, !remote.isLinkLocal { addresses = [remote] }
+      // A link-local address of IPv6 is useless without its zone.
+      if let remote, !(remote.isIPv6 && remote.isLinkLocal) { addresses = [remote] }
     }
     if let before, before.port == address.port {
       addresses += before.addresses.filter { !addresses.contains($0) }

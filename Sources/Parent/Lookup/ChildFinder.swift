@@ -56,8 +56,16 @@ public struct ChildFinder: Sendable {
   /// - Throws: `FindingError`.
   public func addresses(_ text: String?) async throws -> [ChildAddress] {
     if let text, let address = ChildAddress(text) { return [address] }
-    let neighbourhood = await look(for: text)
-    return ChildAddress.all(of: try ChildChoice.found(text, in: neighbourhood))
+    let child = try ChildChoice.found(text, in: await look(for: text))
+    guard child.isOnlyLinkLocal else { return ChildAddress.all(of: child) }
+    // Its other addresses may come a moment later.
+    let again = await look(within: Self.lookAround) { now in
+      now.children.contains { $0.id == child.id && !$0.isOnlyLinkLocal }
+    }
+    guard let better = again.children.first(where: { $0.id == child.id && !$0.isOnlyLinkLocal }) else {
+      throw FindingError.onlyLinkLocal(child.name)
+    }
+    return ChildAddress.all(of: better)
   }
 
   /// The children on the network. Returns as soon as the one that is looked for has been found.

@@ -15,6 +15,8 @@ public enum FindingError: Error, Hashable, Sendable, CustomStringConvertible {
   case nothingFound(DiscoveryProblem?)
   /// No name was given, and there are several on the network.
   case severalFound([DiscoveredChild])
+  /// It has link-local addresses of IPv6 alone, which can be neither written in a URL nor given to WebRTC without their zone.
+  case onlyLinkLocal(String)
   /// Nothing there answers as a child does.
   case nobodyAt(ChildAddress, reason: String)
 
@@ -34,6 +36,9 @@ public enum FindingError: Error, Hashable, Sendable, CustomStringConvertible {
       "no child is on this network; " + Self.advice(problem)
     case .severalFound(let children):
       "several children are on this network; name one: \(Self.list(children.map { ($0.name, $0.id) }))"
+    case .onlyLinkLocal(let name):
+      "“\(name)” has only link-local IPv6 addresses (fe80::) on this network; give both machines an IPv4 address, "
+        + "on a cable without a router by “link-local” (169.254.x.x) in their network settings"
     case .nobodyAt(let address, let reason):
       "no child answers at \(address): \(reason); is it switched on, and is the address right?"
     }

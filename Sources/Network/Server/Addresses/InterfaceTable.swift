@@ -46,7 +46,8 @@ struct InterfaceTable {
     }
   }
 
-  /// Every address that can be bound, each once, IPv4 before IPv6.
+  /// Every address that can be bound, each once, IPv4 before IPv6, and last those of RFC 3927, which networks without a router
+  /// have.
   var local: [LocalAddress] {
     var order: [IPAddress] = []
     var found: [IPAddress: LocalAddress] = [:]
@@ -62,17 +63,20 @@ struct InterfaceTable {
         found[address.ip] = new
       }
     }
-    return (order.filter { !$0.isIPv6 } + order.filter(\.isIPv6)).compactMap { found[$0] }
+    let routed = order.filter { !$0.isLinkLocal }
+    return (routed.filter { !$0.isIPv6 } + routed.filter(\.isIPv6) + order.filter(\.isLinkLocal)).compactMap {
+      found[$0]
+    }
   }
 
   /// Duplicate address detection has neither failed nor is it still running; RFC 4429 lets an optimistic address be used
-  /// meanwhile. Link-local addresses need a zone, which SDP cannot carry.
+  /// meanwhile. Link-local addresses of IPv6 need a zone, which SDP cannot carry.
   private static func isBindable(_ address: Address) -> Bool {
     let flags = Int32(bitPattern: address.flags)
     guard flags & IFA_F_DADFAILED == 0, flags & IFA_F_TENTATIVE == 0 || flags & IFA_F_OPTIMISTIC != 0 else {
       return false
     }
-    return !address.ip.isLinkLocal && !address.ip.isUnspecified
+    return !(address.ip.isIPv6 && address.ip.isLinkLocal) && !address.ip.isUnspecified
   }
 
   /// RFC 8445 section 5.1.1.1. A deprecated address (RFC 4862 section 5.5.4) serves what uses it already, and nothing new.
