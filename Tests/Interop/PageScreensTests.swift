@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The phone page as a person uses it, in Chromium and Firefox with a real child. What is done is in
-/// peers/page_screens.py, page_edges.py and page_firefox.py.
+/// peers/page_screens.py, page_edges.py, page_trouble.py and page_firefox.py.
 extension RealPeers {
   @Suite struct PageScreensTests {
     struct Seen: Decodable {
@@ -87,6 +87,23 @@ extension RealPeers {
     ])
     func atTheEdges(_ scenario: String, _ steps: [String]) throws {
       let seen = try Self.see(scenario, in: "page_edges")
+      #expect(seen.error == nil)
+      #expect(seen.steps == steps)
+    }
+
+    /// What refuses, and what the page does about it.
+    @Test(arguments: [
+      ("differ", ["removed", "could not be told"]),
+      ("again", ["watch", "again"]),
+      ("lockdown", ["said", "link still good", "paired before"]),
+      ("socket", ["said"]),
+      ("moved", ["found at its new address"]),
+      ("awake", ["said"]),
+      ("audio", ["closed at once"]),
+      ("loading", ["fails", "hangs"]),
+    ])
+    func whatRefusesIsSaid(_ scenario: String, _ steps: [String]) throws {
+      let seen = try Self.see(scenario, in: "page_trouble")
       #expect(seen.error == nil)
       #expect(seen.steps == steps)
     }

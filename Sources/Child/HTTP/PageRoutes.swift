@@ -1,4 +1,6 @@
+internal import FoundationEssentials
 internal import NIOHTTP1
+internal import SecureTransport
 internal import Server
 internal import Signaling
 internal import Web
@@ -63,11 +65,22 @@ enum PageRoutes {
       body: content(root))
   }
 
-  /// Scripts and styles come from this child alone; connections may go to other children of the family, which have other
-  /// addresses; no markup is made from text. Only pages of its own origin may frame it, as Home Assistant's ingress does. W3C Content Security Policy Level 3.
-  private static let policy = [
-    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob: data:",
+  /// Scripts and styles come from this child alone; in the shell itself is one script, known by its hash. Connections may go to
+  /// other children of the family, which have other addresses; no markup is made from text. Only pages of its own origin may
+  /// frame it, as Home Assistant's ingress does. W3C Content Security Policy Level 3.
+  private static let policy: String = [
+    "default-src 'none'", "script-src 'self'\(shellScript)", "style-src 'self'", "img-src 'self' blob: data:",
     "media-src 'self' blob: data:", "connect-src 'self' https: wss:", "manifest-src 'self'", "worker-src 'self'",
     "frame-ancestors 'self'", "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'",
   ].joined(separator: "; ")
+
+  /// The hash source of the script in the shell, after a blank. CSP Level 3 section 2.3.1.
+  private static let shellScript: String = {
+    let page = String(decoding: WebPages.content("index.html") ?? [], as: UTF8.self)
+    guard let begin = page.firstRange(of: "<script>"),
+      let end = page[begin.upperBound...].firstRange(of: "</script>")
+    else { return "" }
+    let digest = CryptoHashes().sha256(Array(page[begin.upperBound..<end.lowerBound].utf8))
+    return " 'sha256-\(Data(digest).base64EncodedString())'"
+  }()
 }

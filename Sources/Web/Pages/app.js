@@ -7,14 +7,14 @@ import { system, systems } from "./screens/certificate.js";
 import { childrenScreen } from "./screens/children.js";
 import { h } from "./screens/dom.js";
 import { notice } from "./screens/notices.js";
-import { openingScreen, pairingScreen, refusedScreen, runPairing, wordsScreen } from "./screens/opening.js";
+import { againScreen, cancelledScreen, openingScreen, pairingScreen, refusedScreen, runPairing, wordsScreen } from "./screens/opening.js";
 import { followPush } from "./screens/push.js";
 import { settingsScreen } from "./screens/settings.js";
 import { watchScreen } from "./screens/watch.js";
 import { Watching } from "./screens/watching.js";
 
 /** Refusals after which trying again is of no use. */
-const finalRefusals = new Set(["not-paired", "expired", "token", "forged", "newer", "not-acceptable"]);
+const finalRefusals = new Set(["not-paired", "expired", "token", "forged", "newer", "not-acceptable", "no-webrtc"]);
 const defaults = { name: "", loudDb: null, flash: true, vibrate: true, pictureRings: true, microphoneRings: true, startsLoud: false, steadySound: false };
 
 /** Holds what the screens share, and shows one of them; the child that is watched goes on behind it. */
@@ -99,23 +99,53 @@ class App {
     if (!this.watching && (screen === "children" || screen === "opening" && isFirst)) await this.#showFirst();
   }
 
-  /** @param {{origin: string, secret?: string, code?: string}} way @param {(text: string, unreached?: string) => void} [say] shows a problem in place */
+  /**
+   * Pairs; asks first where this phone is paired with that child.
+   * @param {{origin: string, secret?: string, code?: string}} way
+   * @param {(text: string, unreached?: string) => void} [say] shows a problem in place
+   */
   async pair(way, say) {
+    const known = (await this.store.children()).find(({ origin, token }) => origin === way.origin && !token);
+    if (!known) return this.#pair(way, say);
+    this.#replace(againScreen({ child: known, watch: () => {
+      this.watch(known, { isHidden: true });
+      this.#enter();
+    }, pair: () => this.#pair(way) }), "again");
+  }
+
+  async #pair(way, say) {
     if (!say) this.#replace(pairingScreen(), "pairing");
     const result = await runPairing(this, way);
     if (result.problem) {
       if (say) return say(result.problem, result.unreached);
       return this.#show("opening", result);
     }
-    const { child } = result;
-    await this.store.saveChild(child);
+    const { child, settle } = result;
+    const before = await this.store.child(child.id);
+    await this.store.saveChild(before ? { ...child, still: before.still, lastSeenAt: before.lastSeenAt } : child);
     await this.store.removeChild(`token:${child.origin}`);
     this.#forgotten.delete(child.id);
     this.hasChildren = true;
     requestPersistence();
     // The picture comes while the words are compared.
     this.watch(child, { isHidden: true });
-    this.#replace(wordsScreen(result, { match: () => this.#enter(), differ: () => this.forget(child), note: !this.store.isLasting && t("open.private") }), "words");
+    this.#replace(wordsScreen(result, { match: () => {
+      settle("confirm").catch(() => {});
+      this.#enter();
+    }, differ: () => this.#cancel(child, settle), note: !this.store.isLasting && t("open.private") }), "words");
+  }
+
+  /** The words differ: the child is to remove this phone, and the page says whether it has. */
+  async #cancel(child, settle) {
+    const isRemoved = await settle("cancel").then(() => true, () => this.#unpair(child));
+    await this.forget(child, { isTold: true });
+    this.#replace(cancelledScreen(this, { child, isRemoved }), "cancelled");
+  }
+
+  /** Asks the child that is watched to remove this phone. @returns {Promise<boolean>} whether it has */
+  async #unpair(child) {
+    if (this.watching?.child.id !== child.id || this.watching.watcher.phase !== "live" || child.token) return false;
+    return this.watching.control.request("pair.remove").then(() => true, () => false);
   }
 
   async addToken(token) {
@@ -171,12 +201,11 @@ class App {
   }
 
   /** Removes a child here, and (as far as it can be reached) this phone there. */
-  async forget(child) {
+  async forget(child, { isTold = Boolean(child.token) } = {}) {
     this.#forgotten.add(child.id);
-    if (this.watching?.child.id === child.id) {
-      if (this.watching.watcher.phase === "live" && !child.token) await this.watching.control.request("pair.remove").catch(() => notice(t("forget.left")));
-      this.#leave();
-    }
+    isTold ||= this.watching?.child.id === child.id && this.watching.watcher.refusal?.reason === "not-paired";
+    if (!isTold && !await this.#unpair(child)) notice(t("forget.left"));
+    if (this.watching?.child.id === child.id) this.#leave();
     if (child.origin === here) dropPush().catch(() => {});
     await this.store.removeChild(child.id);
     history.replaceState(null, "");

@@ -30,6 +30,25 @@ export function readAway(told) {
   };
 }
 
+/**
+ * Addresses at which the child is reached in its home now, the best first, as its `hello` has them.
+ * @returns {string[]} origins, `https://HOST:PORT`
+ */
+export function readOrigins(told) {
+  const texts = Array.isArray(told) ? told.slice(0, mostServers).filter(isText) : [];
+  return texts.flatMap((text) => {
+    try {
+      const url = new URL(text);
+      return url.protocol === "https:" && !url.username && !url.password ? [url.origin] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Where else the child may be reached in its home than at the address that it was paired at. @param {Child} child @returns {string[]} */
+export const otherOrigins = (child) => (child.origins ?? []).filter((origin) => origin !== child.origin);
+
 /** The socket of a room server, from `wss://HOST` or `wss://HOST/PATH`; null if it is none. */
 function socketURL(text) {
   try {

@@ -1,4 +1,4 @@
-import { meetingSockets } from "./away.js";
+import { meetingSockets, otherOrigins } from "./away.js";
 import { base64url, random } from "./bytes.js";
 import { openPresence, RefusedMessage } from "./jws.js";
 import { Room, RoomError } from "./room.js";
@@ -16,11 +16,25 @@ export class SessionEnd extends Error {
 const headStart = 300;
 
 /** Which failure is told where there are several. */
-const gravest = ["busy", "forged", "absent", "unreachable"];
+const gravest = ["busy", "forged", "socket", "absent", "unreachable"];
+/** How long the child may take to answer a request where it accepts no WebSocket, ms. */
+const probePatience = 3000;
+
+const socketOf = (origin) => `${origin.replace(/^http/, "ws")}/signal`;
+
+/** Whether the child answers HTTPS at this address. Other origins are asked without a look at the answer. */
+async function answers(origin) {
+  try {
+    await fetch(`${origin}/healthz`, { mode: "no-cors", cache: "no-store", credentials: "omit", signal: AbortSignal.timeout(probePatience) });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /**
- * Reaches a paired child: at its own address, and soon after that at its meeting places. The first room where it is wins, the
- * others are left. As ChildConnector.swift.
+ * Reaches a paired child: at the address that it was paired at, and soon after that at others that it has named in its home and
+ * at its meeting places. The first room where it is wins, the others are left. As ChildConnector.swift.
  */
 export class Connector {
   #child;
@@ -32,21 +46,30 @@ export class Connector {
   }
 
   /**
-   * @returns {Promise<{room: Room, challenge: string, isMet: boolean}>} the challenge for the offer; `isMet`: at a meeting
-   * place. Throws SessionEnd.
+   * @returns {Promise<{room: Room, challenge: string, isMet: boolean, movedTo?: string}>} the challenge for the offer; `isMet`: at a
+   * meeting place; `movedTo`: at another address of its home. Throws SessionEnd.
    */
   async reach() {
-    const own = this.#enter(`${this.#child.origin.replace(/^http/, "ws")}/signal`, ({ challenge }) => ({ challenge, isMet: false }));
+    const { origin } = this.#child;
+    const own = this.#enter(socketOf(origin), ({ challenge }) => ({ challenge, isMet: false })).catch(async (error) => {
+      // iPhones open a page past the warning, and may refuse its WebSocket all the same.
+      throw error.code === "unreachable" && await answers(origin) ? new SessionEnd("socket") : error;
+    });
     const sockets = meetingSockets(this.#child);
-    if (sockets.length > 0) {
+    const others = otherOrigins(this.#child);
+    if (sockets.length + others.length > 0) {
       await Promise.race([own.catch(() => {}), new Promise((done) => setTimeout(done, headStart))]);
     }
     const meetings = this.#isOver ? [] : sockets.map((url) => this.#enter(url, (registered) => this.#meet(registered)).catch((error) => {
       // It does not know this child.
       throw error.code === "no-such-room" ? new SessionEnd("absent", error.message) : error;
     }));
+    // Whoever answers there has to sign with the child's key, as everywhere.
+    const moved = this.#isOver ? [] : others.map((movedTo) => this.#enter(socketOf(movedTo), ({ challenge }) => ({ challenge, isMet: false, movedTo })).catch(() => {
+      throw new SessionEnd("unreachable");
+    }));
     try {
-      return await Promise.any([own, ...meetings]);
+      return await Promise.any([own, ...meetings, ...moved]);
     } catch ({ errors }) {
       const ends = errors.map(sessionEnd);
       throw gravest.map((reason) => ends.find((end) => end.reason === reason)).find(Boolean);

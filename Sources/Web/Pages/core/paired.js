@@ -31,6 +31,8 @@ export class PairedSignaling {
   #order = Promise.resolve();
   #timer;
   #isOver = false;
+  /** The origin at which the child was reached, where it is not the one that it was paired at. */
+  movedTo = null;
   /** ({candidate, sdpMid}|null, revision) for each candidate of the child; null: there are no more. */
   oncandidate = () => {};
   /** (servers, as told) when a meeting place lends some. */
@@ -49,8 +51,8 @@ export class PairedSignaling {
    * @returns {Promise<string>} the child's SDP. Throws SessionEnd.
    */
   async start(makeOffer) {
-    const { room, challenge, isMet } = await this.#connector.reach();
-    [this.#room, this.#challenge] = [room, challenge];
+    const { room, challenge, isMet, movedTo } = await this.#connector.reach();
+    [this.#room, this.#challenge, this.movedTo] = [room, challenge, movedTo ?? null];
     this.#room.ondelivery = ({ msg }) => {
       // One after the other, as they came: verifying takes its time.
       this.#order = this.#order.then(() => this.#receive(msg)).catch(() => {});

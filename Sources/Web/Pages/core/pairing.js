@@ -10,7 +10,8 @@ import { checkWords } from "./words.js";
 /**
  * Why pairing failed. `reason`: "unknown-link" (used, expired or never made), "wrong-code", "window-closed",
  * "too-many-tries", "bad-reply" (what answers breaks the protocol), "unreachable", "wrong-link" (what answers does not
- * know the link), "unsupported" (this browser lacks something).
+ * know the link), "unsupported" (this browser lacks something), "no-webrtc" (it has none, as in Lockdown Mode),
+ * "already-paired" (what the link gives is neither more nor less than what this page has), "failed" (the child could not).
  */
 export class PairingError extends Error {
   /** @param {string} reason @param {{triesLeft?: number, retryAfterSeconds?: number, detail?: string}} more */
@@ -62,7 +63,7 @@ const patience = 10_000;
 
 const problems = {
   "window-closed": "window-closed", "unknown-link": "unknown-link", "unknown-session": "window-closed",
-  "wrong-code": "wrong-code", "too-many-tries": "too-many-tries", "bad-message": "bad-reply",
+  "wrong-code": "wrong-code", "too-many-tries": "too-many-tries", "bad-message": "bad-reply", "already-paired": "already-paired",
 };
 
 async function ask(origin, request) {
@@ -84,9 +85,10 @@ async function ask(origin, request) {
   if (response.ok && reply !== null && typeof reply === "object") return reply;
   const kind = /^urn:cradle:pairing:([a-z-]+)$/.exec(reply?.type ?? "")?.[1];
   const whole = (value) => (Number.isInteger(value) && value >= 0 ? value : undefined);
-  throw new PairingError(problems[kind] ?? (response.status >= 500 ? "unreachable" : "bad-reply"), {
+  const words = typeof reply?.detail === "string" ? reply.detail.slice(0, 300) : "";
+  throw new PairingError(problems[kind] ?? (response.status >= 500 ? "failed" : "bad-reply"), {
     triesLeft: whole(reply?.triesLeft), retryAfterSeconds: whole(reply?.retryAfterSeconds),
-    detail: `${response.status} ${kind ?? ""}`.trim(),
+    detail: words || `${response.status} ${kind ?? ""}`.trim(),
   });
 }
 
@@ -153,11 +155,14 @@ function readChild(head) {
  * Pairs with a child. Both ends are proved: each knows the secret or the code, and holds the key that it introduces.
  * @param {{origin: string, secret?: Uint8Array, code?: string}} means what `parseLink` or `parseCode` gave
  * @param {{identity: Identity, name: string}} own this page's key, and its name for the family
- * @returns {Promise<{child: Child, words: string[], permissions: string[], expiresAt: number|null}>} `expiresAt` in ms
- *   since 1970. Throws PairingError alone.
+ * @returns {Promise<{child: Child, words: string[], permissions: string[], expiresAt: number|null, settle: (step: "confirm"|"cancel") => Promise<void>}>}
+ *   `expiresAt` in ms since 1970; `settle` tells the child whether the words were the same, for ten minutes. Both throw PairingError
+ *   alone.
  */
 export async function pair(means, { identity, name }) {
   if (!globalThis.crypto?.subtle) throw new PairingError("unsupported");
+  // Nothing would ever be watched, and a link would be used up for it.
+  if (typeof globalThis.RTCPeerConnection !== "function") throw new PairingError("no-webrtc");
   try {
     return await converse(means, identity, cleanName(name, "Phone"));
   } catch (error) {
@@ -192,6 +197,7 @@ async function converse(means, identity, name) {
   const sealed = await sealBytes(concat(head, signature), keys.subarray(0, 16), transcript);
   const finished = await ask(origin, {
     step: "finish", session: base64url(session), confirmation: base64url(outcome.confirmation), sealed: base64url(sealed),
+    confirms: true,
   });
   const opened = await openBytes(bytes(finished, "finished", "sealed", 1, 1024), keys.subarray(16), transcript);
   const end = (opened?.length ?? 0) - 64;
@@ -208,5 +214,9 @@ async function converse(means, identity, name) {
     },
     words: await checkWords(label("check words"), transcript, own, child.key),
     permissions, expiresAt,
+    settle: async (step) => {
+      const proof = await hkdf(outcome.sharedKey, { salt: transcript, info: label(step), count: 32 });
+      await ask(origin, { step, session: base64url(session), proof: base64url(proof) });
+    },
   };
 }

@@ -51,6 +51,11 @@ export class Session {
   audioOnly;
   /** The child was met at a meeting place. */
   isMet = false;
+  /** The origin at which the child was reached, where it is not the one that it was paired at; else null. */
+  get movedTo() {
+    return this.#signaling.movedTo ?? null;
+  }
+
   /** Times of performance.now(): `began`, `answered`, `connected`; 0: not yet. */
   times = { began: 0, answered: 0, connected: 0 };
   /** (MediaStreamTrack) when the child's answer brings a track. */
@@ -63,7 +68,7 @@ export class Session {
   onweak = () => {};
   /**
    * (SessionEnd) once. `reason`: the child's signed "left", "not-paired", "expired", "busy", "not-acceptable",
-   * "going-away"; "unreachable", "absent" (neither at its address nor at a meeting place), "no-path" and "no-relay" (no way
+   * "going-away"; "unreachable", "socket" (it answers, but this browser opens no WebSocket to it), "absent" (neither at its address nor at a meeting place), "no-path" and "no-relay" (no way
    * between two networks: no relay is known, or none helped), "forged" (what answered was not the paired child), "token"
    * (refused), "link" (lost).
    */

@@ -5,6 +5,14 @@ const mostMadeUp = 0.3;
 const madeUpWindow = 3000;
 
 /**
+ * What iPhones are told of this page's sound (W3C Audio Session): "playback" sounds through the mute switch, from the loudspeaker,
+ * in full; "play-and-record" while the microphone is open. Left to itself, iOS stays quiet or at the ear piece after the microphone was.
+ */
+export function useAudioSession(type) {
+  if (navigator.audioSession) navigator.audioSession.type = type;
+}
+
+/**
  * The child's sound in this page, and whether somebody beside this device can hear it.
  *
  * `verdict`: {hearing, reason}. Reasons why not, the first that holds: "reconnecting", "tap" (the browser wants a tap
@@ -24,6 +32,7 @@ export class Sound extends EventTarget {
   constructor(watcher) {
     super();
     this.#watcher = watcher;
+    useAudioSession("playback");
     const element = this.#element;
     element.autoplay = true;
     const { signal } = this.#listening;

@@ -121,11 +121,11 @@ export class Store {
   }
 
   /** The child has told its name, this page's permissions and its ways from elsewhere. One that was forgotten meanwhile stays so. */
-  async noteHello({ id, name, permissions, away }) {
+  async noteHello({ id, name, permissions, away, origins }) {
     const stored = await this.child(id);
     const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
-    if (!stored || isSame([stored.name, stored.permissions, stored.away], [name, permissions, away])) return;
-    await this.saveChild({ ...stored, name, permissions, away });
+    if (!stored || isSame([stored.name, stored.permissions, stored.away, stored.origins], [name, permissions, away, origins])) return;
+    await this.saveChild({ ...stored, name, permissions, away, origins });
   }
 
   async removeChild(id) {

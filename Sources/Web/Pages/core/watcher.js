@@ -1,5 +1,5 @@
 import { Arrivals } from "./arrivals.js";
-import { readAway } from "./away.js";
+import { readAway, readOrigins } from "./away.js";
 import { SoundBuffer } from "./buffer.js";
 import { Control } from "./control.js";
 import { Session } from "./session.js";
@@ -19,8 +19,8 @@ const overlap = 1000;
 const tickInterval = 500;
 
 /** Refusals after which trying again is of no use. */
-const finalReasons = new Set(["not-paired", "expired", "token"]);
-const toldReasons = new Set([...finalReasons, "busy", "not-acceptable", "forged", "unreachable", "absent", "no-path", "no-relay"]);
+const finalReasons = new Set(["not-paired", "expired", "token", "no-webrtc"]);
+const toldReasons = new Set([...finalReasons, "busy", "not-acceptable", "forged", "unreachable", "socket", "absent", "no-path", "no-relay"]);
 
 /**
  * Stays connected to one child for good. Reconnects make before they break: a new session is set up, and takes over when
@@ -128,6 +128,11 @@ export class Watcher extends EventTarget {
     return this.#current?.isMet ?? false;
   }
 
+  /** The address at which the connection that is shown was made, where it is not the child's own as paired; else null. */
+  get movedTo() {
+    return this.#current?.movedTo ?? null;
+  }
+
   /** Whether pictures are not even sent. */
   get audioOnly() {
     return this.#audioOnly;
@@ -205,6 +210,7 @@ export class Watcher extends EventTarget {
     this.#next?.close();
     const { identity } = this.#options;
     const { permissions = [], token } = this.child;
+    if (typeof globalThis.RTCPeerConnection !== "function") return this.#refused({ reason: "no-webrtc", text: "" });
     let session;
     try {
       session = new Session(this.child, {
@@ -212,7 +218,7 @@ export class Watcher extends EventTarget {
         wantsTalk: Boolean(token) || permissions.includes("talk"), microphone: this.#microphone,
       });
     } catch (error) {
-      // A browser without WebRTC, or a private window that forbids it.
+      // A private window that forbids it.
       return this.#failed({ reason: "not-acceptable", text: String(error?.message ?? error) });
     }
     this.#next = session;
@@ -311,6 +317,7 @@ export class Watcher extends EventTarget {
     this.child.permissions = [...this.control.permissions];
     if (typeof hello.name === "string" && hello.name) this.child.name = hello.name;
     if (!this.child.token) this.child.away = readAway(hello.away);
+    if (!this.child.token) this.child.origins = readOrigins(hello.origins);
     this.#options.store?.noteHello(this.child).catch(() => {});
     this.#tell("hello", hello);
     this.#changed();

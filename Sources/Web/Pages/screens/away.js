@@ -1,4 +1,4 @@
-import { meetingObstacle } from "../core/away.js";
+import { meetingObstacle, otherOrigins } from "../core/away.js";
 import { t } from "../texts/texts.js";
 import { h } from "./dom.js";
 
@@ -28,7 +28,21 @@ export function unreachedText({ watcher, child }) {
   const isMeetable = (child.away?.meetings ?? []).some((meeting) => !meetingObstacle(meeting));
   const keys = {
     busy: "status.busy", unreachable: isMeetable ? "away.unreachable" : "pairing.unreachable", forged: "refused.forged", absent: "away.absent",
-    "no-path": "away.no-path", "no-relay": "away.no-relay",
+    "no-path": "away.no-path", "no-relay": "away.no-relay", socket: "away.socket",
   };
   return keys[reason] ? t(keys[reason]) : "";
+}
+
+/**
+ * Where the child is, when it is not at the address of its pairing: where it was reached, or else where it may be.
+ * @param {Watching} watching
+ * @returns {{text: string, origins: string[]}} `text` is empty if there is nothing to say
+ */
+export function movedTo({ watcher, child }) {
+  if (watcher.phase === "live") {
+    const { movedTo } = watcher;
+    return movedTo ? { text: t("away.moved", { place: new URL(movedTo).host }), origins: [movedTo] } : { text: "", origins: [] };
+  }
+  const origins = watcher.refusal?.reason === "unreachable" ? otherOrigins(child) : [];
+  return { text: origins.length ? t("away.elsewhere") : "", origins };
 }

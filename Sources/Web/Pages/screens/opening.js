@@ -72,12 +72,36 @@ export const pairingScreen = () => h("section", { class: "screen" }, h("h1", { t
 /**
  * The four words that both screens show.
  * @param {{child: Child, words: string[]}} paired
- * @param {{match: () => void, differ: () => void, note: string|false}} options `note`: what else there is to know
+ * @param {{match: () => void, differ: () => Promise<void>, note: string|false}} options `note`: what else there is to know
  */
 export const wordsScreen = ({ child, words }, { match, differ, note }) => h("section", { class: "screen" },
   h("h1", { tabindex: "-1" }, t("words.title", { name: child.name })), h("p", {}, t("words.help")),
   h("ol", { class: "words" }, words.map((word) => h("li", { lang: "en" }, word))), note && h("p", { class: "problem" }, note),
-  h("div", { class: "stack" }, h("button", { class: "main", onclick: match }, t("words.match")), h("button", { class: "danger", onclick: differ }, t("words.differ"))));
+  h("div", { class: "stack" }, h("button", { class: "main", onclick: match }, t("words.match")), h("button", { class: "danger", onclick: async ({ currentTarget }) => {
+    if (currentTarget.getAttribute("aria-busy")) return;
+    currentTarget.setAttribute("aria-busy", "true");
+    await differ();
+  } }, t("words.differ"))));
+
+/**
+ * After "They differ": whether the child has removed this phone, and what that may mean.
+ * @param {App} app
+ * @param {{child: Child, isRemoved: boolean}} outcome
+ */
+export const cancelledScreen = (app, { child, isRemoved }) => h("section", { class: "screen" }, h("h1", { tabindex: "-1" }, t("cancelled")),
+  h("p", { role: "alert", class: isRemoved ? "" : "problem" }, t(isRemoved ? "cancelled.removed" : "cancelled.left", { name: app.settings.name })),
+  !isRemoved && h("pre", { class: "dim" }, `cradle-child unpair "${app.settings.name}"`),
+  h("p", {}, t("cancelled.help", { name: child.name })), h("button", { class: "main", onclick: () => app.goBack() }, t("done")));
+
+/**
+ * A link was opened, and this phone is paired with that child already.
+ * @param {{child: Child, watch: () => void, pair: () => void}} options
+ */
+export const againScreen = ({ child, watch, pair }) => h("section", { class: "screen" },
+  h("h1", { tabindex: "-1" }, t("paired", { name: child.name || new URL(child.origin).host })),
+  h("p", {}, t("paired.may", { may: child.permissions.map((name) => t(`may.${name}`)).join(", ") })), h("p", {}, t("paired.help")),
+  h("div", { class: "stack" }, h("button", { class: "main", "data-do": "watch", onclick: watch }, t("watch")),
+    h("button", { "data-do": "again", onclick: pair }, t("paired.again"))));
 
 /**
  * A pair that ended, or a child that cannot be watched: why, and what to do.

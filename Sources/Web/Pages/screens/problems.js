@@ -17,7 +17,8 @@ export function problemText(error) {
  */
 export function pairingProblemText(error) {
   const key = `pairing.${error?.reason}`;
-  const text = has(key) ? t(key) : `${t("pairing.other")} ${error?.message ?? ""}`;
+  const own = ["failed", "already-paired"].includes(error?.reason) ? ` (${error.message})` : "";
+  const text = has(key) ? t(key) + own : `${t("pairing.other")} ${error?.message ?? ""}`;
   const left = error?.triesLeft ? ` ${t("pairing.left", { n: error.triesLeft })}` : "";
   const wait = error?.retryAfterSeconds ? ` ${t("pairing.wait", { n: Math.ceil(error.retryAfterSeconds) })}` : "";
   return text + left + wait;

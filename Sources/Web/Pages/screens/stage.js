@@ -1,4 +1,5 @@
 import { duration, moment, t } from "../texts/texts.js";
+import { system } from "./certificate.js";
 import { h, setAttribute, setText } from "./dom.js";
 import { icon } from "./icons.js";
 import { notice } from "./notices.js";
@@ -64,9 +65,17 @@ export class Stage {
     setAttribute(this.element, "aria-label", isLive ? t("stage.label", { name: watching.name }) : text);
   }
 
+  // W3C Screen Wake Lock. iPhones refuse it in pages of the home screen up to iOS 18.3, others when the battery is low.
   async #stayAwake() {
-    if (document.visibilityState !== "visible" || !navigator.wakeLock) return;
-    this.lock = await navigator.wakeLock.request("screen").catch(() => null);
+    if (document.visibilityState !== "visible" || this.ending.signal.aborted) return;
+    const lock = await Promise.resolve(navigator.wakeLock?.request("screen")).catch(() => null);
+    if (this.ending.signal.aborted) return lock?.release().catch(() => {});
+    this.lock = lock;
+    if (lock) lock.addEventListener("release", () => this.#stayAwake(), { signal: this.ending.signal });
+    else if (document.visibilityState === "visible" && !this.isToldOfSleep) {
+      this.isToldOfSleep = true;
+      notice(t("awake.refused"), t(system() === "iphone" ? "awake.iphone" : "awake.help"));
+    }
   }
 
   /** The whole screen, or back. */

@@ -1,10 +1,15 @@
+import { useAudioSession } from "../core/sound.js";
 import { t } from "../texts/texts.js";
+import { system } from "./certificate.js";
 import { h, setAttribute, setText } from "./dom.js";
 import { icon } from "./icons.js";
 import { notice } from "./notices.js";
 
-/** The microphone stays ready for a while after talking, so that the next word is not cut off; then its sign goes out. */
-const readyMilliseconds = 30_000;
+/**
+ * The microphone stays ready for a while after talking, so that the next word is not cut off; then its sign goes out. On iPhones all
+ * sound is quieter while it is open, so there it closes at once.
+ */
+const readyMilliseconds = () => (navigator.audioSession || system() === "iphone" ? 0 : 30_000);
 const order = { permissions: ["talk"], command: "talk.acquire" };
 
 /** Hold to talk, and a second button that keeps talking. "Talking" is shown when the child says that we have the floor. */
@@ -117,12 +122,13 @@ export class Talk {
     const { watcher, control } = this.watching;
     await watcher.setMicrophone(null);
     clearTimeout(this.#sleep);
-    this.#sleep = setTimeout(() => this.close(), readyMilliseconds);
+    this.#sleep = setTimeout(() => this.close(), readyMilliseconds());
     await control.request("talk.release").catch(() => {});
   }
 
   async #microphone() {
     if (this.#track?.readyState === "live") return this.#track;
+    useAudioSession("play-and-record");
     const stream = await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true } });
     [this.#track] = stream.getAudioTracks();
     return this.#track;
@@ -133,6 +139,7 @@ export class Talk {
     if (this.#wanted) return;
     this.#track?.stop();
     this.#track = null;
+    useAudioSession("playback");
   }
 
   #update() {

@@ -1,6 +1,6 @@
 import { t } from "../texts/texts.js";
 import { alarmOverlay } from "./alarm.js";
-import { unreachedText } from "./away.js";
+import { movedTo, unreachedText } from "./away.js";
 import { ownPage } from "./certificate.js";
 import { cameraObstacle, switchCamera } from "./camera.js";
 import { openDetails } from "./details.js";
@@ -37,7 +37,10 @@ export function watchScreen(watching, app) {
   const trouble = h("div", { class: "banner mild", role: "status" }, troubleText, ownPage(watching.child.origin));
   // What a weak connection leaves of the picture.
   const reduced = h("div", { class: "banner mild", role: "status" });
-  const info = h("div", { class: "info" }, alarm.banner, trouble, reduced, hearingBadge(watching), statusLine(watching, () => openDetails(watching)));
+  const movedText = h("span");
+  const movedLinks = h("span");
+  const moved = h("div", { class: "banner mild moved", role: "status" }, movedText, " ", movedLinks);
+  const info = h("div", { class: "info" }, alarm.banner, trouble, moved, reduced, hearingBadge(watching), statusLine(watching, () => openDetails(watching)));
 
   // Each with what stands in its way, the sheet or order it is for, and whether the child says that it is on.
   const actions = [
@@ -86,6 +89,14 @@ export function watchScreen(watching, app) {
     const unreached = unreachedText(watching);
     trouble.hidden = !unreached;
     setText(troubleText, unreached);
+    const { text, origins } = movedTo(watching);
+    moved.hidden = !text;
+    setText(movedText, text);
+    const links = origins.join(" ");
+    if (movedLinks.dataset.links !== links) {
+      movedLinks.dataset.links = links;
+      movedLinks.replaceChildren(...origins.flatMap((origin) => [h("a", { href: `${origin}/`, target: "_blank", rel: "noopener" }, new URL(origin).host), " "]));
+    }
   };
   watching.addEventListener("update", update, { signal });
   listenToKeys({

@@ -23,6 +23,8 @@ export default {
   steady: { _: "Gleichmäßiger Ton", on: "Ton länger warten lassen", help: "Er kommt 0,4 s später, dafür hört man kurze Aussetzer im WLAN weniger.", no: "Dieser Browser kann das nicht." },
   audioOnly: { _: "Nur Ton", help: "schont den Akku" },
   away: {
+    socket: "Die Kamera antwortet, aber dieser Browser verweigert die Live-Verbindung. Installiere das Zertifikat: Einstellungen → „Warnung loswerden“. Dann neu laden.",
+    moved: "Die Kamera hat eine neue Adresse: {place}. Diese Seite findet sie weiterhin. Um sie dort zu öffnen, koppele dort.", elsewhere: "Die Kamera hat vielleicht eine neue Adresse. Versuche:",
     _: "Unterwegs", met: "nicht zu Hause: über den Treffpunkt", help: "Ist diese Seite nicht zu Hause, findet sie das Kind hier:",
     none: "Dieses Kind hat keinen Treffpunkt. Unterwegs braucht diese Seite ein VPN.", usable: "auch für diese Seite",
     pinned: "Nicht für Browser: Er hat kein Zertifikat, dem sie vertrauen, nur einen Schlüssel, den cradle-parent kennt.", kind: "Nicht für Browser.",
@@ -31,6 +33,12 @@ export default {
     unreachable: "Weder das Kind noch sein Treffpunkt ist erreichbar. Hat dieses Handy Internet?",
     "no-path": "Das Kind ist an seinem Treffpunkt, aber zwischen den beiden Netzen gibt es keinen Weg für Bild und Ton: Dafür ist ein Relay (TURN-Server) nötig.",
     "no-relay": "Das Kind ist an seinem Treffpunkt, aber es gibt keinen Weg für Bild und Ton, auch nicht über das Relay.",
+  },
+  awake: { refused: "Der Bildschirm wird ausgehen: Der Browser hält ihn nicht an.", help: "Stelle die Bildschirmsperre dieses Geräts auf „nie“ und lade es dabei. Bei dunklem Bildschirm kann der Alarm stumm bleiben.", iphone: "Einstellungen → Anzeige & Helligkeit → Automatische Sperre → Nie, und ans Ladegerät. Bei dunklem Bildschirm kann der Alarm stumm bleiben." },
+  cancelled: {
+    _: "Koppeln abgebrochen", removed: "Die Kamera hat dieses Handy entfernt.",
+    left: "Die Kamera war nicht zu erreichen. Vielleicht führt sie dieses Handy noch als „{name}“. Entferne es an der Kamera:",
+    help: "Die Wörter waren verschieden: Vielleicht hört jemand die Verbindung ab. Versuche es noch einmal in einem Netz, dem du traust.",
   },
   certificate: {
     _: "Warnung loswerden", get: "Zertifikat laden",
@@ -122,7 +130,10 @@ export default {
     lost: "Dieses Handy war gekoppelt, aber der Browser hat das gelöscht. Bitte neu koppeln; wer die Seite zum Home-Bildschirm hinzufügt, beugt dem vor.",
     private: "Dieses Fenster merkt sich nichts (privates Fenster?). Nach dem Schließen ist die Kopplung weg.",
   },
+  paired: { _: "Schon gekoppelt mit {name}", may: "Dieses Handy darf: {may}.", help: "Erneutes Koppeln fügt hinzu, was der neue Link erlaubt. Es nimmt nichts weg.", again: "Noch einmal koppeln" },
   pairing: {
+    "no-webrtc": "Nichts wurde gekoppelt: Dieser Browser sperrt WebRTC, ohne das es weder Bild noch Ton gibt. Auf einem iPhone im Blockierungsmodus: Seitenmenü in der Adressleiste → Blockierungsmodus für diese Website ausschalten. Dann den Link noch einmal öffnen.",
+    failed: "Die Kamera konnte das nicht tun.", "already-paired": "Dieses Handy ist schon gekoppelt, und der Link würde Rechte nicht nur hinzufügen. Nichts wurde geändert.",
     now: "Koppeln …", "unknown-link": "Dieser Link wurde schon benutzt oder ist abgelaufen. Einen neuen gibt es an der Kamera: cradle-child pair",
     "wrong-code": "Der Code stimmt nicht.", "window-closed": "Koppeln ist nicht geöffnet. An der Kamera öffnen: cradle-child pair",
     "too-many-tries": "Zu viele Versuche.", "bad-reply": "Die Gegenseite konnte sich nicht ausweisen. Es wurde nichts gekoppelt.",
@@ -138,6 +149,7 @@ export default {
   phase: { connecting: "Verbinde", live: "Nicht live", reconnecting: "Verbinde neu", stopped: "Beendet", refused: "Abgelehnt" },
   phone: { _: "Dieses Handy", name: "Name" },
   refused: {
+    "no-webrtc": "Dieser Browser sperrt WebRTC, ohne das es weder Bild noch Ton gibt. Auf einem iPhone im Blockierungsmodus: Seitenmenü in der Adressleiste → Blockierungsmodus für diese Website ausschalten. Dann neu laden.",
     "not-paired": "Dieses Handy ist nicht mehr gekoppelt. Einen neuen Link gibt es an der Kamera mit cradle-child pair oder von dem Elternteil, das sie verwaltet.",
     expired: "Dein Zugang ist abgelaufen. Bitte um einen neuen Link.", token: "Das Token gilt nicht mehr.",
     "not-acceptable": "Dieser Browser und das Kind haben kein gemeinsames Bild- oder Tonformat.",

@@ -22,6 +22,8 @@ export default {
   steady: { _: "Steady sound", on: "Let sound wait longer", help: "It comes 0.4 s late, but short gaps in the Wi-Fi are heard less.", no: "This browser cannot do that." },
   audioOnly: { _: "Sound only", help: "saves battery" },
   away: {
+    socket: "The camera answers, but this browser refuses its live connection. Install the certificate: Settings → “Remove the warning”. Then reload.",
+    moved: "The camera has a new address: {place}. This page still finds it. To open it there, pair there.", elsewhere: "The camera may have a new address. Try:",
     _: "Away from home", met: "not at home: through the meeting place", help: "When this page is not at home, it finds the child here:",
     none: "This child has no meeting place. Away from home this page needs a VPN.", usable: "for this page, too",
     pinned: "Not for browsers: it has no certificate that they trust, only a key that cradle-parent knows.", kind: "Not for browsers.",
@@ -30,6 +32,12 @@ export default {
     unreachable: "Neither the child nor its meeting place can be reached. Is this phone online?",
     "no-path": "The child is at its meeting place, but there is no way for picture and sound between the two networks: a relay (TURN server) is needed.",
     "no-relay": "The child is at its meeting place, but there is no way for picture and sound, not even through the relay.",
+  },
+  awake: { refused: "The screen will turn off: the browser does not keep it on.", help: "Set the screen timeout of this device to never, and plug it in. When the screen is off, alarms may stay silent.", iphone: "Settings → Display & Brightness → Auto-Lock → Never, and plug it in. When the screen is off, alarms may stay silent." },
+  cancelled: {
+    _: "Pairing cancelled", removed: "The camera has removed this phone.",
+    left: "The camera could not be told. It may still list this phone as “{name}”. Remove it on the camera:",
+    help: "The words differed: someone may be intercepting the connection. Try again on a network that you trust.",
   },
   certificate: {
     _: "Remove the warning", get: "Download certificate",
@@ -118,7 +126,10 @@ export default {
     lost: "This phone was paired, but the browser deleted that. Please pair again; adding the page to the home screen helps to keep it.",
     private: "This window keeps nothing (private window?). The pairing will be gone when you close it.",
   },
+  paired: { _: "Paired with {name} already", may: "This phone may: {may}.", help: "Pairing again adds what the new link allows. It takes nothing away.", again: "Pair again" },
   pairing: {
+    "no-webrtc": "Nothing was paired: this browser blocks WebRTC, which picture and sound need. On an iPhone in Lockdown Mode: tap the page menu in the address bar → turn Lockdown Mode off for this website. Then open the link again.",
+    failed: "The camera could not do that.", "already-paired": "This phone is paired already, and this link would not only add permissions. Nothing was changed.",
     now: "Pairing …", "unknown-link": "This link was already used or has expired. Get a new one on the camera: cradle-child pair",
     "wrong-code": "That is not the code.", "window-closed": "Pairing is closed. Open it on the camera: cradle-child pair",
     "too-many-tries": "Too many tries.", "bad-reply": "The other side could not prove who it is. Nothing was paired.",
@@ -130,6 +141,7 @@ export default {
   phase: { connecting: "Connecting", live: "Not live", reconnecting: "Reconnecting", stopped: "Stopped", refused: "Refused" },
   phone: { _: "This phone", name: "Name" },
   refused: {
+    "no-webrtc": "This browser blocks WebRTC, which picture and sound need. On an iPhone in Lockdown Mode: tap the page menu in the address bar → turn Lockdown Mode off for this website. Then reload.",
     "not-paired": "This phone is not paired any more. For a new link run cradle-child pair on the camera, or ask a parent who manages it.",
     expired: "Your access has expired. Ask for a new link.", token: "The token is not valid any more.",
     "not-acceptable": "This browser and the child have no common picture or sound format.",
