@@ -49,6 +49,13 @@ extension RealPeers {
         ])
     }
 
+    /// A proxy of the house may put it below a path of its own.
+    @Test func thePageWorksBelowAPath() throws {
+      let seen = try Self.see("prefixed", in: "page_prefix")
+      #expect(seen.error == nil)
+      #expect(seen.steps == ["words", "picture", "kept", "player"])
+    }
+
     @Test func aChildThatDiesRingsWithinSeconds() throws {
       let seen = try Self.see("lost")
       #expect(seen.error == nil)

@@ -187,8 +187,15 @@ public struct WHEPEndpoint: Sendable {
     guard !permissions.isDisjoint(with: [.view, .listen, .talk]) else {
       throw Problem(403, "this token allows neither view, listen nor talk")
     }
-    let talks = offer.media.contains { $0.kind == .audio && $0.direction == .sendOnly && !$0.isRejected }
-    if talks, !permissions.contains(.talk) { throw Problem(403, "this token does not allow talk") }
+    let media = offer.media.filter { !$0.isRejected && ($0.kind == .audio || $0.kind == .video) }
+    let talks = media.contains { $0.kind == .audio && $0.direction == .sendOnly }
+    guard talks, !permissions.contains(.talk) else { return }
+    // As those of WHIP, for which this is not the place.
+    let onlySends = !media.contains(where: \.direction.receives)
+    throw Problem(
+      403,
+      "this token does not allow talk"
+        + (onlySends ? ", and the offer asks for nothing: a viewer's sections are recvonly" : ""))
   }
 
   private func cameraID(_ query: String) throws(Problem) -> String? {
