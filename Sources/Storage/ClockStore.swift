@@ -1,13 +1,22 @@
 internal import FoundationEssentials
 public import Pairing
+internal import Wire
 
-/// The latest date the clock is known to have had: `clock.json` in the state directory. INTERFACES.md, "Files".
+/// What is known of the date: `clock.json` in the state directory. INTERFACES.md, "Files".
 public struct ClockStore: Sendable {
   private let store: JSONStore
 
   private struct Content: Codable {
+    struct Jump: Codable {
+      var to: Date
+      /// Whole seconds of evidence.
+      var seconds: Int64
+    }
+
     var version = 1
     var latest: Date
+    var certain: Date?
+    var jump: Jump?
   }
 
   /// - Parameter file: in the state directory. It is not accessed yet.
@@ -15,13 +24,25 @@ public struct ClockStore: Sendable {
     store = JSONStore(file: file, version: 1)
   }
 
-  /// The stored date; nil if there is none yet. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
-  public func load() throws(StoreError) -> UnixTime? {
-    try store.load(Content.self).map { UnixTime(date: $0.latest) }
+  /// The stored mark; nil if there is none yet. Throws `StoreError.file`, `.damaged` or `.newerVersion`.
+  public func load() throws(StoreError) -> TrustedClock.Mark? {
+    guard let content = try store.load(Content.self) else { return nil }
+    let latest = UnixTime(date: content.latest)
+    let certain = content.certain.map(UnixTime.init(date:))
+    if let jump = content.jump {
+      let evidence = Duration.seconds(min(max(jump.seconds, 0), TrustedClock.evidenceNeeded.components.seconds))
+      return .init(latest: latest, certain: certain, jump: .init(to: UnixTime(date: jump.to), evidence: evidence))
+    }
+    // Earlier versions kept the latest date alone, however it came about.
+    guard let certain else { return .init(latest: latest, certain: nil, jump: .init(to: latest, evidence: .zero)) }
+    return .init(latest: max(latest, certain), certain: max(latest, certain), jump: nil)
   }
 
-  /// Replaces the stored date. Throws `StoreError.file`; the old date is kept then.
-  public func save(_ date: UnixTime) throws(StoreError) {
-    try store.save(Content(latest: date.date))
+  /// Replaces the stored mark. Throws `StoreError.file`; the old one is kept then.
+  public func save(_ mark: TrustedClock.Mark) throws(StoreError) {
+    try store.save(
+      Content(
+        latest: mark.latest.date, certain: mark.certain?.date,
+        jump: mark.jump.map { .init(to: $0.to.date, seconds: $0.evidence.components.seconds) }))
   }
 }

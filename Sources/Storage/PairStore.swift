@@ -61,9 +61,10 @@ public struct PairStore: Sendable {
 
   /// Marks in memory the pairs that have expired at `date`: they stay expired even if the clock is set back.
   /// `saveNotes` writes the marks.
+  /// - Parameter start: older ones are left alone: `date` may be wrong for them. `TrustedClock.firmSince`.
   /// - Returns: the newly marked pairs.
-  public mutating func markExpired(at date: UnixTime) -> [PairRecord] {
-    let expired = book.markExpired(at: date)
+  public mutating func markExpired(at date: UnixTime, madeSince start: UnixTime) -> [PairRecord] {
+    let expired = book.markExpired(at: date, madeSince: start)
     if !expired.isEmpty { hasUnsavedNotes = true }
     return expired
   }

@@ -113,9 +113,13 @@ public struct TokenStore: Sendable {
 
   /// Marks in memory the tokens that have expired at `date`: they stay expired even if the clock is set back.
   /// `saveUses` writes the marks.
+  /// - Parameter start: older ones are left alone: `date` may be wrong for them. `TrustedClock.firmSince`.
   /// - Returns: the newly marked tokens.
-  public mutating func markExpired(at date: Date) -> [TokenRecord] {
-    let expired = tokens.indices.filter { !tokens[$0].hasExpired && tokens[$0].isExpired(at: date) }
+  public mutating func markExpired(at date: UnixTime, madeSince start: UnixTime) -> [TokenRecord] {
+    let expired = tokens.indices.filter { index in
+      !tokens[index].hasExpired && tokens[index].isExpired(at: date.date)
+        && UnixTime(date: tokens[index].createdAt) >= start
+    }
     for index in expired { tokens[index].hasExpired = true }
     if !expired.isEmpty { hasUnsavedUses = true }
     return expired.map { tokens[$0] }

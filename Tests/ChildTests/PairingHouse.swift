@@ -50,12 +50,15 @@ final class PairingHouse: Sendable {
     let told = Mutex(Told())
   }
 
-  /// - Parameter folder: of a house that was shut down; nil: a new one.
-  init(folder: URL? = nil, date: UnixTime = PairingHouse.start) throws {
+  /// - Parameters:
+  ///   - folder: of a house that was shut down; nil: a new one.
+  ///   - mark: what is known of the date; nil: what the folder has.
+  init(folder: URL? = nil, date: UnixTime = PairingHouse.start, mark: TrustedClock.Mark? = nil) throws {
     self.folder = folder ?? FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
     try StateDirectory.makeDirectory(self.folder.path)
     let path = self.folder.path
     func file(_ name: String) -> AtomicFile { AtomicFile(path: "\(path)/\(name)") }
+    if let mark { try ClockStore(file: file("clock.json")).save(mark) }
     let dates = DatesBox()
     dates.dates.withLock { $0.system = date }
     self.dates = dates

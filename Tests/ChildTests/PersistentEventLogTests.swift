@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import NightReport
+import Pairing
 import Storage
 import Testing
 
@@ -23,7 +24,9 @@ import Testing
     let loop = loop
     let log = try loop.submit {
       NIOLoopBound(
-        PersistentEventLog(in: directory, loop: loop, logger: Logger(label: "test")), eventLoop: loop)
+        PersistentEventLog(
+          in: directory, loop: loop, date: { UnixTime(seconds: Int64(Date().timeIntervalSince1970)) },
+          logger: Logger(label: "test")), eventLoop: loop)
     }.wait()
     let value = try loop.flatSubmit { () -> EventLoopFuture<Value> in
       do {

@@ -219,6 +219,12 @@ final class WhoMayComeInTests {
   // MARK: Time
 
   @Test func aClockThatIsSetBackGivesNoTime() throws {
+    let start = PairingHouse.start
+    let house = try PairingHouse(mark: .init(latest: start, certain: start, jump: nil))
+    defer {
+      try? house.shutDown()
+      house.remove()
+    }
     let guest = try house.pair(.link(house.invite([.view], for: 3600).secret))
     try house.pass(1800)
     // Set back again and again, an hour each minute.
@@ -264,7 +270,59 @@ final class WhoMayComeInTests {
     defer { try? again.shutDown() }
     #expect(try again.on { $0.pairing.standing(ofPair: phone.id) } == .good(.all, expiresAt: nil))
     _ = try again.pairFirst()
-    #expect(try ClockStore(file: AtomicFile(path: house.folder.path + "/clock.json")).load() == PairingHouse.start)
+    let mark = try ClockStore(file: AtomicFile(path: house.folder.path + "/clock.json")).load()
+    #expect(mark?.latest == PairingHouse.start)
+  }
+
+  /// A board whose clock is at 2031 for one start, and a guest and a token of a year.
+  @Test(arguments: [true, false]) func oneStartFarAheadEndsNothingForGood(certain: Bool) throws {
+    let start = PairingHouse.start
+    let mark = certain ? TrustedClock.Mark(latest: start, certain: start, jump: nil) : nil
+    let first = try PairingHouse(mark: mark)
+    defer { first.remove() }
+    let year: Int64 = 365 * 86_400
+    let guest = try first.pair(.link(first.invite([.view], for: year).secret))
+    let (text, token) = try first.on { try $0.tokens.add(name: "tablet", allow: .view, for: Int(year)) }
+    try first.pass(60)
+    try first.shutDown()
+
+    let ahead = try PairingHouse(folder: first.folder, date: UnixTime(seconds: start.seconds + 5 * year))
+    for _ in 0..<6 { try ahead.pass(60) }
+    // While the clock says so, they are over.
+    #expect(try ahead.on { $0.pairing.standing(ofPair: guest.id) } == .expired)
+    #expect(try ahead.on { $0.tokens.verify(text) == nil && $0.tokens.standing(ofToken: token.id) == .expired })
+    try ahead.shutDown()
+
+    let again = try PairingHouse(folder: first.folder, date: UnixTime(seconds: start.seconds + 1000))
+    defer { try? again.shutDown() }
+    try again.pass(1)
+    #expect(try again.on { $0.pairing.standing(ofPair: guest.id) } == .good(.view, expiresAt: guest.expiresAt))
+    #expect(try again.on { $0.tokens.verify(text)?.name } == "tablet")
+    // And they end when their time is over.
+    for _ in 0..<366 { try again.pass(86_400) }
+    #expect(try again.on { $0.pairing.standing(ofPair: guest.id) } == .expired)
+    #expect(try again.on { $0.tokens.verify(text) == nil })
+  }
+
+  /// Somebody who answers NTP has the clock set back, far or little, soon or late: what has expired stays so.
+  @Test(arguments: [3600, 86_401, 40 * 86_400] as [Int64], [false, true])
+  func whoeverSetsTheClockBackGetsNothing(back: Int64, certain: Bool) throws {
+    let start = PairingHouse.start
+    let mark = certain ? TrustedClock.Mark(latest: start, certain: start, jump: nil) : nil
+    let first = try PairingHouse(mark: mark)
+    defer { first.remove() }
+    let guest = try first.pair(.link(first.invite([.view], for: 3600).secret))
+    let (text, _) = try first.on { try $0.tokens.add(name: "tablet", allow: .view, for: 3600) }
+    try first.pass(3601)
+    try first.pass(1, system: -back)
+    #expect(try first.on { $0.pairing.standing(ofPair: guest.id) } == .expired)
+    #expect(try first.on { $0.tokens.verify(text) == nil })
+    try first.shutDown()
+    let again = try PairingHouse(folder: first.folder, date: UnixTime(seconds: start.seconds - back + 1800))
+    defer { try? again.shutDown() }
+    try again.pass(1)
+    #expect(try again.on { $0.pairing.standing(ofPair: guest.id) } == .expired)
+    #expect(try again.on { $0.tokens.verify(text) == nil })
   }
 
   // MARK: Tokens

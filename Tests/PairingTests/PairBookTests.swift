@@ -126,10 +126,14 @@ import Wire
   @Test func whatWasSeenExpiredStaysExpired() throws {
     let guest = record(1, expiresAt: UnixTime(seconds: now.seconds + 60))
     var book = try #require(PairBook(records: [guest, record(2)]))
-    #expect(book.markExpired(at: now).isEmpty)
-    let marked = book.markExpired(at: UnixTime(seconds: now.seconds + 60))
+    let start = UnixTime(seconds: 0)
+    #expect(book.markExpired(at: now, madeSince: start).isEmpty)
+    // By a date far ahead, which may be wrong, what was made before it is not marked.
+    let late = UnixTime(seconds: now.seconds + 60)
+    #expect(book.markExpired(at: late, madeSince: late).isEmpty)
+    let marked = book.markExpired(at: late, madeSince: start)
     #expect(marked.map(\.id) == ["id1"])
-    #expect(book.markExpired(at: UnixTime(seconds: now.seconds + 61)).isEmpty)
+    #expect(book.markExpired(at: UnixTime(seconds: now.seconds + 61), madeSince: start).isEmpty)
     // The clock is set back.
     #expect(book.records.map { $0.isUsable(at: now) } == [false, true])
   }

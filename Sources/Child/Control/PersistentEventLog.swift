@@ -4,6 +4,7 @@ internal import Linux
 internal import Logging
 internal import NIOCore
 internal import NightReport
+internal import Pairing
 internal import Storage
 internal import Wire
 
@@ -17,6 +18,7 @@ final class PersistentEventLog {
   private let writer: EventWriter?
   private let logger: Logger
   private let loop: any EventLoop
+  private let date: @Sendable () -> UnixTime
   /// The number of the latest event that is on the disk.
   private var committed: UInt64
   /// Minutes that are not on the disk yet.
@@ -39,7 +41,12 @@ final class PersistentEventLog {
   private static let patience: Duration = .seconds(2)
 
   /// Starts even if the store is unusable, and logs the reason.
-  init(in directory: StateDirectory, loop: any EventLoop, logger: Logger) {
+  ///
+  /// - Parameter date: what is a year older is removed.
+  init(
+    in directory: StateDirectory, loop: any EventLoop, date: @escaping @Sendable () -> UnixTime, logger: Logger
+  ) {
+    self.date = date
     self.logger = logger
     self.loop = loop
     do throws(StoreError) {
@@ -135,7 +142,7 @@ final class PersistentEventLog {
     let now = MonotonicClock.now
     if now >= nextTrim, let writer, !isCommitting {
       nextTrim = now + Self.trimInterval
-      let time = ControlService.unixTime
+      let time = Double(date().seconds)
       let bound = NIOLoopBound(self, eventLoop: loop)
       writer.perform { store throws(StoreError) in try store.trim(now: time) }.whenFailure { error in
         bound.value.failed(error)

@@ -128,12 +128,13 @@ public final class ChildNode: Sendable {
       envelope: profile.signedEnvelope(), viewers: viewers, pairing: pairing, meetings: meetings, logger: logger)
     let recording = RecordingService(
       configuration.recording, cameras: configuration.cameras, microphone: configuration.microphone.device,
-      viewers: viewers, in: files.directory, logger: logger)
+      viewers: viewers, in: files.directory, date: { clock.certain }, logger: logger)
     let control = ControlService(
       viewers: viewers, pairing: pairing, lights: lights, night: night, sound: media.sound,
       lullaby: LullabyService(
         output: media.sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
-      report: report, events: PersistentEventLog(in: files.directory, loop: loop, logger: logger),
+      report: report, events: PersistentEventLog(
+        in: files.directory, loop: loop, date: { clock.certain }, logger: logger),
       notifiers: notifiers, pushes: pushes, recording: recording, meetings: meetings,
       watch: NightWatch(viewers: viewers, unheard: configuration.unheard),
       proofs: ProofKeeper(ProofStore(file: files.directory.proofs), logger: logger),

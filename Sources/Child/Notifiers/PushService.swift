@@ -83,9 +83,9 @@ final class PushService: @unchecked Sendable {
     for (pair, browser) in browsers where isAllowed(pair) { browser.notifier.note(event) }
   }
 
-  /// Ends the subscriptions of those who are not paired any more, or whose time is over. Call it each second.
+  /// Ends the subscriptions of those who are not paired any more, or whose time is over for good. Call it each second.
   func beat() {
-    let gone = browsers.keys.filter { !isAllowed($0) }
+    let gone = browsers.keys.filter { !isAllowed($0) && !pairing.mayReturn(id: $0) }
     for pair in gone { remove(pair) }
     if !gone.isEmpty { save() }
   }

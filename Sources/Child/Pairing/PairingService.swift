@@ -112,6 +112,11 @@ final class PairingService: @unchecked Sendable {
     return .good(record.permissions, expiresAt: record.expiresAt)
   }
 
+  /// Whether the pair has expired by a date that may prove wrong: `TrustedClock`.
+  func mayReturn(id: String) -> Bool {
+    record(id: id).map { !$0.hasExpired && $0.isExpired(at: clock.now) } ?? false
+  }
+
   /// The date that decides expiry.
   var now: UnixTime { clock.now }
 
@@ -146,7 +151,7 @@ final class PairingService: @unchecked Sendable {
   func endExpired() {
     guard records.contains(where: { $0.expiresAt != nil && !$0.hasExpired }) else { return }
     clock.saveWhenDue()
-    let expired = store.markExpired(at: clock.now)
+    let expired = store.markExpired(at: clock.now, madeSince: clock.firmSince)
     guard !expired.isEmpty else { return }
     clock.save()
     saveNotes()

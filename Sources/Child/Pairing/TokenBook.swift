@@ -63,7 +63,7 @@ final class TokenBook: @unchecked Sendable {
   func endExpired() {
     guard store.tokens.contains(where: { $0.expiresAt != nil && !$0.hasExpired }) else { return }
     clock.saveWhenDue()
-    let expired = store.markExpired(at: clock.now.date)
+    let expired = store.markExpired(at: clock.now, madeSince: clock.firmSince)
     guard !expired.isEmpty else { return }
     clock.save()
     saveUses()

@@ -37,6 +37,8 @@ final class RecordingService: @unchecked Sendable {
   private var pausedReason: String?
   private var preRoll: PreRoll?
   private var nextKeyFrame = MonotonicClock.now
+  /// What is older than this date by `keep` is removed. Called on any thread.
+  private let date: @Sendable () -> UnixTime
   /// Tells what happens to a recording.
   var note: (EventKind, _ detail: String?) -> Void = { _, _ in }
 
@@ -54,8 +56,9 @@ final class RecordingService: @unchecked Sendable {
 
   init(
     _ settings: ChildConfiguration.Recording, cameras: [ChildConfiguration.Camera], microphone: AudioDevice,
-    viewers: Viewers, in directory: StateDirectory, logger: Logger
+    viewers: Viewers, in directory: StateDirectory, date: @escaping @Sendable () -> UnixTime, logger: Logger
   ) {
+    self.date = date
     self.settings = settings
     self.viewers = viewers
     self.logger = logger
@@ -162,12 +165,12 @@ final class RecordingService: @unchecked Sendable {
     let (settings, camera) = (settings, camera)
     let reserve = Self.reserve + settings.partSeconds * Self.bytesASecond
     let loop = viewers.hub.eventLoop
+    let date = date
     let openPart: @Sendable (Int64) throws(WebMError) -> String = { begin throws(WebMError) in
-      let now = MonotonicClock.unixNanoseconds / 1_000_000_000
       let hasRoom: Bool
       do throws(FileError) {
         hasRoom = try folder.makeRoom(
-          seconds: settings.keepSeconds, bytes: settings.maximumBytes, reserve: reserve, now: now)
+          seconds: settings.keepSeconds, bytes: settings.maximumBytes, reserve: reserve, now: date().seconds)
       } catch {
         throw .io(operation: error.operation + " " + error.path, errno: error.code)
       }

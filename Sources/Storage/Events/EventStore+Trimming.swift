@@ -6,7 +6,7 @@ extension EventStore {
   /// When there is too much, the oldest events of the largest group go, where a group is one kind of event by one person:
   /// a viewer that toggles a light all night displaces only its own light events.
   ///
-  /// - Parameter now: seconds since 1970-01-01 UTC. A clock that is set to a later year removes what is older than that.
+  /// - Parameter now: seconds since 1970-01-01 UTC, of a date that is certain: a wrong one removes a year of events.
   /// - Throws: `StoreError`.
   public func trim(now: Double) throws(StoreError) {
     do throws(SQLiteError) {

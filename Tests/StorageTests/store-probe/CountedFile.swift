@@ -33,8 +33,11 @@ struct CountedFile: Counted {
       }
     case "clock":
       let store = ClockStore(file: file)
-      last = UInt64(try store.load()?.seconds ?? 0)
-      write = { try store.save(UnixTime(seconds: Int64($0))) }
+      last = UInt64(try store.load()?.latest.seconds ?? 0)
+      write = { number in
+        let date = UnixTime(seconds: Int64(number))
+        try store.save(.init(latest: date, certain: date, jump: nil))
+      }
     case "proofs":
       let store = ProofStore(file: file)
       last = UInt64(try store.load().hearing?.number ?? 0)

@@ -45,10 +45,13 @@ public struct PairBook: Hashable, Sendable {
   }
 
   /// Marks the pairs that have expired at `date`, so that a clock set back does not admit them again.
+  /// - Parameter start: older ones are left alone: `date` may be wrong for them. `TrustedClock.firmSince`.
   /// - Returns: those not marked before.
-  public mutating func markExpired(at date: UnixTime) -> [PairRecord] {
+  public mutating func markExpired(at date: UnixTime, madeSince start: UnixTime) -> [PairRecord] {
     records.indices.compactMap { index in
-      guard !records[index].hasExpired, records[index].isExpired(at: date) else { return nil }
+      guard !records[index].hasExpired, records[index].isExpired(at: date), records[index].createdAt >= start else {
+        return nil
+      }
       records[index].hasExpired = true
       return records[index]
     }
