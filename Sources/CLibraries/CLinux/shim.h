@@ -306,6 +306,7 @@ static inline int clinux_wireless_power_saving(const char *interface) {
 
 // Interface flags: netdevice(7). net/if.h and linux/if.h exclude each other.
 static const uint32_t CLINUX_IFF_UP = 0x1;
+static const uint32_t CLINUX_IFF_POINTOPOINT = 0x10;
 static const uint32_t CLINUX_IFF_RUNNING = 0x40;
 
 /// A socket for what the kernel knows of interfaces and their addresses, non-blocking; with `listens` it is told every
@@ -325,7 +326,7 @@ static inline int clinux_open_route_socket(int listens) {
   return descriptor;
 }
 
-/// Asks for all objects of a kind, RTM_GETLINK or RTM_GETADDR; the answers carry `sequence`. 0, or a negated errno.
+/// Asks for all objects of a kind, RTM_GETLINK, RTM_GETADDR or RTM_GETROUTE; the answers carry `sequence`. 0, or a negated errno.
 static inline int clinux_request_route_dump(int descriptor, uint16_t kind, uint32_t sequence) {
   struct {
     struct nlmsghdr header;

@@ -6,6 +6,21 @@ struct InterfaceTable {
   struct Link: Hashable {
     /// Switched on, and with a carrier: IFF_UP and IFF_RUNNING of netdevice(7).
     var isRunning: Bool
+    /// IFF_POINTOPOINT.
+    var isPointToPoint = false
+    /// Of virtual ones, `IFLA_INFO_KIND`: `bridge`, `veth`, `tun`, …; else empty.
+    var kind = ""
+    /// The bridge that it is a port of; 0: none.
+    var master: Int32 = 0
+  }
+
+  /// A way to everywhere, in the main table.
+  struct DefaultRoute: Hashable {
+    /// The interface's.
+    var index: Int32
+    /// The lower one is taken.
+    var metric: UInt32
+    var isIPv6: Bool
   }
 
   struct Address: Hashable {
@@ -21,10 +36,13 @@ struct InterfaceTable {
   /// More than any home's machine has, containers included; further ones are not known.
   static let maximumLinks = 1024
   static let maximumAddresses = 4096
+  static let maximumRoutes = 256
 
-  private var links: [Int32: Link] = [:]
+  private(set) var links: [Int32: Link] = [:]
   /// In the order in which they came.
-  private var addresses: [Address] = []
+  private(set) var addresses: [Address] = []
+  /// As of a dump: changes are not followed.
+  private(set) var defaultRoutes: [DefaultRoute] = []
 
   mutating func apply(_ change: RouteChange) {
     switch change {
@@ -41,6 +59,8 @@ struct InterfaceTable {
       }
     case .addressGone(let ip, let index):
       addresses.removeAll { $0.ip == ip && $0.index == index }
+    case .defaultRoute(let route):
+      if defaultRoutes.count < Self.maximumRoutes { defaultRoutes.append(route) }
     case .dumpEnded, .dumpFailed:
       break
     }
@@ -71,7 +91,7 @@ struct InterfaceTable {
 
   /// Duplicate address detection has neither failed nor is it still running; RFC 4429 lets an optimistic address be used
   /// meanwhile. Link-local addresses of IPv6 need a zone, which SDP cannot carry.
-  private static func isBindable(_ address: Address) -> Bool {
+  static func isBindable(_ address: Address) -> Bool {
     let flags = Int32(bitPattern: address.flags)
     guard flags & IFA_F_DADFAILED == 0, flags & IFA_F_TENTATIVE == 0 || flags & IFA_F_OPTIMISTIC != 0 else {
       return false
@@ -80,7 +100,7 @@ struct InterfaceTable {
   }
 
   /// RFC 8445 section 5.1.1.1. A deprecated address (RFC 4862 section 5.5.4) serves what uses it already, and nothing new.
-  private func isOffered(_ address: Address) -> Bool {
+  func isOffered(_ address: Address) -> Bool {
     guard case .v6(let high, let low) = address.ip else { return true }
     // RFC 3879: site-local; RFC 4291 section 2.5.5.1: IPv4-compatible, as ::1 is not.
     if high >> 54 == 0x3fb || high == 0 && low >> 32 == 0 && low > 1 { return false }

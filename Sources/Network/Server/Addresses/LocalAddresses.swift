@@ -32,4 +32,12 @@ public enum LocalAddresses {
     // A viewer on this machine can reach loopback whatever its firewall does: prefer it then.
     return result.filter(\.isLoopback) + result.filter { !$0.isLoopback }
   }
+
+  /// At which other machines of the house reach this one: the addresses of each interface that leads there, the best
+  /// first. See `InterfaceTable.house`. Blocks for some milliseconds at most.
+  public static func house() -> [[IPAddress]] {
+    if let table = RouteDump.read() { return table.house }
+    let all = current(includingLoopback: false)
+    return all.isEmpty ? [] : [all.filter { !$0.isIPv6 } + all.filter(\.isIPv6)]
+  }
 }

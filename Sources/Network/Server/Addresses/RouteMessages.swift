@@ -7,6 +7,7 @@ enum RouteChange: Hashable {
   case linkGone(index: Int32)
   case address(InterfaceTable.Address)
   case addressGone(IPAddress, index: Int32)
+  case defaultRoute(InterfaceTable.DefaultRoute)
   /// The end of a dump, by its number.
   case dumpEnded(sequence: UInt32)
   /// A dump that was interrupted by changes, or an error: ask again.
@@ -16,10 +17,12 @@ enum RouteChange: Hashable {
 /// Reads netlink messages: netlink(3), rtnetlink(7). Whatever does not fit is left out; nothing outside of the buffer is
 /// read.
 enum RouteMessages {
-  /// Sizes of struct nlmsghdr, struct ifinfomsg and struct ifaddrmsg.
+  /// Sizes of struct nlmsghdr, struct ifinfomsg, struct ifaddrmsg, struct rtmsg and struct rtnexthop.
   private static let headerSize = 16
   private static let linkSize = 16
   private static let addressSize = 8
+  private static let routeSize = 12
+  private static let hopSize = 8
   /// More than the kernel has attributes of any kind.
   private static let maximumAttributes = 128
 
@@ -33,7 +36,11 @@ enum RouteMessages {
     {
       let body = rest.dropFirst(headerSize).prefix(Int(length) - headerSize)
       if Int32(flags) & NLM_F_DUMP_INTR != 0 { changes.append(.dumpFailed(sequence: sequence)) }
-      if let change = change(kind: Int(kind), sequence: sequence, body) { changes.append(change) }
+      if Int(kind) == Int(RTM_NEWROUTE) {
+        changes += defaultRoutes(body).map { .defaultRoute($0) }
+      } else if let change = change(kind: Int(kind), sequence: sequence, body) {
+        changes.append(change)
+      }
       rest = rest.dropFirst(aligned(Int(length)))
     }
     return changes
@@ -57,7 +64,18 @@ enum RouteMessages {
       let flags = body.host(UInt32.self, at: 8)
     else { return nil }
     let running = CLINUX_IFF_UP | CLINUX_IFF_RUNNING
-    return .link(InterfaceTable.Link(isRunning: flags & running == running), index: index)
+    var link = InterfaceTable.Link(
+      isRunning: flags & running == running, isPointToPoint: flags & CLINUX_IFF_POINTOPOINT != 0)
+    for (kind, value) in attributes(body.dropFirst(linkSize)) {
+      switch kind {
+      case Int(IFLA_MASTER): link.master = value.host(Int32.self, at: 0) ?? 0
+      case Int(IFLA_LINKINFO):
+        let name = attributes(value).first { $0.kind == Int(IFLA_INFO_KIND) }?.value.prefix { $0 != 0 }
+        link.kind = String(decoding: name ?? [], as: UTF8.self)
+      default: break
+      }
+    }
+    return .link(link, index: index)
   }
 
   /// Bridges tell what concerns their ports alone in the same messages, with a family of their own.
@@ -89,6 +107,39 @@ enum RouteMessages {
     }
     guard let ip = local ?? other, ip.isIPv6 == (body.first == UInt8(AF_INET6)) else { return nil }
     return InterfaceTable.Address(ip: ip, index: index, prefixLength: prefixLength, flags: flags)
+  }
+
+  /// struct rtmsg: family, lengths of destination and source, TOS, table, protocol, scope, type, flags; then attributes.
+  /// A route over several hops is one for each.
+  private static func defaultRoutes(_ body: ArraySlice<UInt8>) -> [InterfaceTable.DefaultRoute] {
+    guard body.count >= routeSize, let family = body.first, let length = body.host(UInt8.self, at: 1), length == 0,
+      let table = body.host(UInt8.self, at: 4), Int(table) == Int(RT_TABLE_MAIN.rawValue),
+      let type = body.host(UInt8.self, at: 7), Int(type) == Int(RTN_UNICAST),
+      family == UInt8(AF_INET) || family == UInt8(AF_INET6)
+    else { return [] }
+    var (metric, indexes): (UInt32, [Int32]) = (0, [])
+    for (kind, value) in attributes(body.dropFirst(routeSize)) {
+      switch kind {
+      case Int(RTA_OIF.rawValue): indexes += [value.host(Int32.self, at: 0)].compactMap(\.self)
+      case Int(RTA_PRIORITY.rawValue): metric = value.host(UInt32.self, at: 0) ?? 0
+      case Int(RTA_MULTIPATH.rawValue): indexes += hops(value)
+      default: break
+      }
+    }
+    return indexes.map { .init(index: $0, metric: metric, isIPv6: family == UInt8(AF_INET6)) }
+  }
+
+  /// struct rtnexthop: length with this header and attributes, flags, hops, interface.
+  private static func hops(_ bytes: ArraySlice<UInt8>) -> [Int32] {
+    var found: [Int32] = []
+    var rest = bytes
+    while found.count < maximumAttributes, let length = rest.host(UInt16.self, at: 0), Int(length) >= hopSize,
+      Int(length) <= rest.count, let index = rest.host(Int32.self, at: 4)
+    {
+      found.append(index)
+      rest = rest.dropFirst(aligned(Int(length)))
+    }
+    return found
   }
 
   /// struct rtattr: length with this header, type, value; each begins at a multiple of four.
