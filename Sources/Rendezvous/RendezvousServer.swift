@@ -91,14 +91,11 @@ public final class RendezvousServer: Sendable {
     // strangers do.
     connections.strangers = 25
     connections.knownAddresses = limits.maximumConnections
-    // Messages are short. Without it a stranger who has a child of his own, and clients of it that do not read, would fill
-    // megabytes of the kernel's memory with each.
-    connections.sendBufferBytes = 64 * 1024
+    // Two of the longest messages.
+    connections.socketBufferBytes = 64 * 1024
     // Children ask for a sign of life twice as often; this finds those that have gone without a word.
     var sockets = WebSocketLimits()
     sockets.pingInterval = .seconds(240)
-    // Two of the longest messages: whoever reads more slowly has no use for them.
-    sockets.maximumUnsentBytes = 160 * 1024
     do {
       http = try await HTTPServer.start(
         host: configuration.listen.host, port: Int(configuration.listen.port), tls: tls, limits: connections,

@@ -31,8 +31,14 @@ ATTACKS = {
     "frames": "WebSocket floods",
     "pairing": "guesses at a code",
     "udp": "STUN and garbage on the media port",
+    "deaf": "answers that nobody takes, from 20 addresses",
+    "holder": "one token's connections, as many as come",
 }
 SECONDS = 15
+#: What shows only in time: a minute.
+LONG = {"deaf": 60}
+#: More of what attacker.py is told.
+OPTIONS = {"deaf": ["--source", "127.2.0.1", "--sources", "20", "--count", "240"]}
 
 
 class Paired(Program):
@@ -101,7 +107,8 @@ def attacks(bench: Bench) -> list[Figure]:
         status = child.ask("status")
         raw = bench.raw.setdefault("attacks", {})
         for attack, title in ATTACKS.items():
-            figures += measure(bench, child, state, status, attack, title, seconds, raw)
+            long = seconds if bench.is_quick else LONG.get(attack, seconds)
+            figures += measure(bench, child, state, status, attack, title, long, raw)
     return figures
 
 
@@ -117,7 +124,8 @@ def measure(
         attacker = common.start_process(
             [
                 sys.executable, str(PEERS / "attacker.py"), attack, "--port", str(child.port), "--media-port",
-                str(status["mediaPort"]), "--room", status["id"], "--seconds", str(seconds),
+                str(status["mediaPort"]), "--room", status["id"], "--seconds", str(seconds), "--token", child.token,
+                *OPTIONS.get(attack, []),
             ],
             stdout=subprocess.PIPE, text=True)  # fmt: skip
         with MemoryWatch(child) as memory:

@@ -11,6 +11,8 @@ struct AttackReport: Decodable {
   var retryAfter: Int?
   var guesses: Int?
   var longestLifeSeconds: Double?
+  var mostHeld: Int?
+  var heldAtEnd: Int?
   var received: Int?
 }
 
@@ -112,15 +114,19 @@ final class AttackedHouse {
 
   /// - Parameters:
   ///   - source: the attacker's address.
+  ///   - sources: how many addresses it has, from `source` on.
   ///   - count: of connections, requests or datagrams a second.
-  func endure(_ attack: String, seconds: Double = 4, source: String = "127.0.0.2", count: Int? = nil) throws -> Outcome
-  {
+  ///   - meanwhile: done in the middle of it.
+  func endure(
+    _ attack: String, script: String = "attacker.py", seconds: Double = 4, source: String = "127.0.0.2",
+    sources: Int = 1, count: Int? = nil, arguments: [String] = [], meanwhile: () throws -> Void = {}
+  ) throws -> Outcome {
     let before = (paired.figures.count, guest.figures.count)
     let use = ProcessUse(process: house.child.processIdentifier)
     let quiet = use.memory
     let attacker = try Attacker(
-      attack, port: house.child.port, seconds: seconds, source: source, count: count,
-      arguments: ["--media-port", "\(mediaPort)", "--room", id])
+      attack, script: script, port: house.child.port, seconds: seconds, source: source, sources: sources, count: count,
+      arguments: ["--media-port", "\(mediaPort)", "--room", id] + arguments)
     var (most, descriptors) = (quiet, 0)
     let middle = Date().addingTimeInterval(seconds / 2)
     while Date() < middle {
@@ -128,6 +134,7 @@ final class AttackedHouse {
       usleep(50_000)
     }
     let order = try house.parent("light", "toggle")
+    try meanwhile()
     while attacker.isRunning {
       (most, descriptors) = (max(most, use.memory), max(descriptors, use.descriptors))
       usleep(50_000)

@@ -57,6 +57,21 @@ final class Household {
     return opened
   }
 
+  /// Pairs a guest for an hour: the folder of its state.
+  func inviteGuest(name: String = "Guest") throws -> URL {
+    struct Invited: Decodable {
+      struct Invite: Decodable { var link: String }
+      var invite: Invite
+    }
+    let said = try parent("invite", "--name", name, "--for", "1h", "--json")
+    guard said.status == 0 else { throw ChildProcess.Problem(description: said.error) }
+    let link = try JSONDecoder().decode(Invited.self, from: Data(said.output.utf8)).invite.link
+    let guest = child.folder.appending(path: "guest-\(UUID().uuidString)")
+    let paired = try parent("pair", "--link", link.replacing(/\/\/[^\/]*/, with: "//\(address)"), state: guest)
+    guard paired.status == 0 else { throw ChildProcess.Problem(description: paired.error) }
+    return guest
+  }
+
   var address: String { "127.0.0.1:\(child.port)" }
 
   /// The child's id; empty if it does not run.

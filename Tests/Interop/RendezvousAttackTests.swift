@@ -35,6 +35,21 @@ extension RealPeers {
       check(try AttackedMeeting().endure("places", source: "127.3.0.1", sources: 250, count: 600))
     }
 
+    /// In the child's room there.
+    @Test func aGuestKeepsFourPlacesWhateverItOffers() throws {
+      let meeting = try AttackedMeeting()
+      let key = try meeting.house.inviteGuest().appending(path: "identity.pem").path
+      let outcome = try meeting.endure(
+        "guest", source: "127.3.0.1", sources: 10, count: 30, arguments: ["--key", key]
+      ) {
+        let haveCome = try meeting.waitForConnections { $0 > 15 }
+        // The child, and the guest's.
+        let areGone = try meeting.waitForConnections { $0 <= 1 + 4 }
+        #expect(haveCome && areGone)
+      }
+      check(outcome)
+    }
+
     @Test(arguments: ["mute", "claims"])
     func whoProvesNothingIsClosed(attack: String) throws {
       for sources in [1, 250] {
@@ -165,14 +180,14 @@ final class AttackedMeeting {
 
   /// - Parameter prepare: done once the attack goes on.
   func endure(
-    _ attack: String, source: String = "127.0.0.2", sources: Int = 1, count: Int? = nil,
+    _ attack: String, source: String = "127.0.0.2", sources: Int = 1, count: Int? = nil, arguments: [String] = [],
     prepare: () throws -> Void = {}
   ) throws -> Outcome {
     let use = ProcessUse(process: place.processIdentifier)
     let (quiet, descriptors) = (use.memory, use.descriptors)
     let attacker = try Attacker(
       attack, script: "rendezvous_attacker.py", port: place.port, source: source, sources: sources, count: count,
-      arguments: ["--room", house.childID, "--parent", parent])
+      arguments: ["--room", house.childID, "--parent", parent] + arguments)
     var most = quiet
     // Until it is under way.
     for _ in 0..<40 {

@@ -161,7 +161,9 @@ final class FakeChild: @unchecked Sendable {
     for action in actions {
       switch action {
       case .send(let client, let message): host?.send(to: client.name, message: message)
-      case .vouch(let client, _): host?.vouch(for: client.name)
+      case .vouch(let client, let parent):
+        host?.vouch(for: client.name, of: ConnectionCredential(id: parent, isParent: true, maximumConnections: 4))
+      case .dismiss(let client): host?.dismiss(client.name, reason: "dismissed")
       case .refused(let client, let reason): host?.dismiss(client.name, reason: "\(reason)")
       case .offered(let offer): answer(offer)
       case .ended(let session, _):

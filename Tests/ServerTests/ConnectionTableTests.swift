@@ -5,6 +5,14 @@ import Wire
 @testable import Server
 
 extension ConnectionTable {
+  fileprivate mutating func prove(_ id: ID, as name: String = "token", isParent: Bool = false, maximum: Int = 4) {
+    raise(id, to: .holder(ConnectionCredential(id: name, isParent: isParent, maximumConnections: maximum)))
+  }
+
+  fileprivate mutating func revoke(_ name: String) {
+    review { $0 == name ? nil : ConnectionCredential(id: $0, isParent: true, maximumConnections: 16) }
+  }
+
   fileprivate mutating func take(_ address: IPAddress) throws -> (id: ID, evicted: ID?) {
     let place = enter(from: address)
     return try #require(place)
@@ -66,17 +74,111 @@ extension ConnectionTable {
 
   @Test func whoHasProvenItselfStays() throws {
     var table = Self.table()
-    var proven: [ConnectionTable.ID] = []
-    for _ in 0..<8 {
+    var proven: Set<ConnectionTable.ID> = []
+    for number in 0..<7 {
       let id = try table.take(Self.family).id
-      table.prove(id)
-      proven.append(id)
+      table.prove(id, as: "\(number)", isParent: true)
+      proven.insert(id)
     }
-    #expect(table.enter(from: Self.attacker) == nil && table.enter(from: Self.family) == nil)
-    table.leave(proven[3])
-    let stranger = try table.take(Self.attacker).id
-    let (_, evicted) = try table.take(Self.family)
-    #expect(evicted == stranger)
+    var stranger = try table.take(Self.attacker).id
+    for _ in 0..<100 {
+      let (id, evicted) = try table.take(Self.attacker)
+      #expect(evicted == stranger)
+      stranger = id
+    }
+  }
+
+  /// Whatever credentials there are, a newcomer gets in: it may be a health probe, a parent, or pairing.
+  @Test func noCredentialsTakeTheLastPlace() throws {
+    var table = Self.table()
+    for number in 0..<100 {
+      table.prove(try table.take(Self.attacker).id, as: "\(number)", isParent: true)
+      _ = try table.take(Self.family)
+    }
+    #expect(table.count == 8)
+  }
+
+  @Test func aCredentialHasItsPlacesAndNoMore() throws {
+    var table = ConnectionTable()
+    var family: [ConnectionTable.ID] = []
+    for _ in 0..<20 {
+      let id = try table.take(Self.family).id
+      family.append(id)
+      table.prove(id, as: "pair", isParent: true, maximum: 16)
+    }
+    for _ in 0..<1000 {
+      let (id, evicted) = try table.take(Self.attacker)
+      table.prove(id)
+      #expect(evicted.map { family.suffix(16).contains($0) } != true)
+    }
+    #expect(table.count == 256)
+    // What is over the limit of either counts as a stranger's.
+    var gone: Set<ConnectionTable.ID> = []
+    for _ in 0..<500 { if let evicted = try table.take(.v4(9)).evicted { gone.insert(evicted) } }
+    #expect(gone.isDisjoint(with: family.suffix(16)))
+  }
+
+  /// A hundred tokens or guests, as an invitation of an owner's makes them, are no more than one together.
+  @Test func tokensAndGuestsLeavePlacesToParents() throws {
+    var table = ConnectionTable()
+    for number in 0..<100 {
+      for _ in 0..<4 { table.prove(try table.take(Self.attacker).id, as: "\(number)") }
+    }
+    var parents: [ConnectionTable.ID] = []
+    for number in 0..<50 {
+      let id = try table.take(Self.family).id
+      table.prove(id, as: "pair \(number)", isParent: true)
+      parents.append(id)
+    }
+    for number in 0..<1000 {
+      let (id, evicted) = try table.take(Self.attacker)
+      table.prove(id, as: "\(number)")
+      #expect(evicted.map(parents.contains) != true)
+    }
+  }
+
+  @Test func aRevokedCredentialGivesItsPlacesBack() throws {
+    var table = Self.table({
+      $0.handshakeBurst = 1; $0.strangers = 1
+    })
+    let places = try (0..<4).map { _ in try table.take(Self.attacker).id }
+    for id in places { table.prove(id) }
+    table.revoke("token")
+    for id in places { #expect(table.ask(id, now: .zero) == nil) }
+    let family = try table.take(Self.family).id
+    table.prove(family, as: "pair", isParent: true)
+    // The attacker's address has most strangers now, and is no longer known.
+    let evicted = try (0..<6).compactMap { try table.take(.v4(100 + $0)).evicted }
+    #expect(evicted == Array(places[..<3]))
+    #expect(table.comeAndGreet(.v4(8)) == true)
+    #expect(table.comeAndGreet(Self.attacker) == false)
+    #expect(table.comeAndGreet(Self.family) == true)
+  }
+
+  @Test func aCredentialThatMayDoLessHasFewerPlaces() throws {
+    var table = Self.table()
+    for _ in 0..<6 { table.prove(try table.take(Self.family).id, as: "pair", isParent: true, maximum: 16) }
+    table.review { ConnectionCredential(id: $0, isParent: false, maximumConnections: 2) }
+    // Of the family's six, the four oldest are strangers' now, until its address has no more than any other.
+    let evicted = try (0..<20).compactMap { try table.take(.v4(100 + $0)).evicted }
+    #expect(Array(evicted[..<3]) == [1, 2, 3] && !evicted.contains(5) && !evicted.contains(6))
+  }
+
+  @Test func whoPairsStaysAndCannotTakeAllPlaces() throws {
+    var table = Self.table()
+    let phone = try table.take(Self.family).id
+    table.raise(phone, to: .pairing)
+    for _ in 0..<1000 {
+      let (id, evicted) = try table.take(Self.attacker)
+      // One for each address: it takes the one of its own.
+      table.raise(id, to: .pairing)
+      #expect(evicted != phone)
+    }
+    for number in 0..<100 {
+      let id = try table.take(.v4(100 + UInt32(number))).id
+      table.raise(id, to: .pairing)
+    }
+    #expect(table.count == 8 && table.enter(from: Self.family) != nil)
   }
 
   @Test func connectionsThatSpokeLeaveThoseThatDidNotSomeTime() throws {
@@ -117,7 +219,7 @@ extension ConnectionTable {
       $0.strangers = 2
     })
     let parent = try table.take(Self.family).id
-    table.prove(parent)
+    table.prove(parent, as: "pair", isParent: true)
     var taken = 0
     // As in an IPv6 network, where one machine takes as many addresses as it likes.
     for number in 0..<100 where table.comeAndGreet(.v6(0x2001_0db8 << 32, UInt64(number))) { taken += 1 }

@@ -95,6 +95,12 @@ import Wire
     }
     let answer = try await NIOThreadPool.singleton.runIfActive { try CommandClient.ask(path: path, line: [1, 2, 3]) }
     #expect(answer == [3, 2, 1])
+    // Many at once, held and not: each is answered in turn.
+    let lines = (0..<500).map { "\($0)" }
+    let all = try await NIOThreadPool.singleton.runIfActive {
+      try CommandClient.ask(path: path, line: Array(lines.joined(separator: "\n").utf8))
+    }
+    #expect(all == Array("0".utf8))
     await socket.stop()
     #expect(throws: CommandClientError.self) { try CommandClient.ask(path: path, line: [1]) }
   }

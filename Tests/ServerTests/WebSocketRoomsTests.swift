@@ -50,7 +50,8 @@ import Wire
       for action in actions {
         switch action {
         case .send(let client, let message): host?.send(to: client.name, message: message)
-        case .vouch(let client, _): host?.vouch(for: client.name)
+        case .vouch(let client, let parent):
+          host?.vouch(for: client.name, of: ConnectionCredential(id: parent, isParent: true, maximumConnections: 4))
         case .refused(let client, let reason): host?.dismiss(client.name, reason: "\(reason)")
         case .offered(let offer): perform(sessions.answer(offer.session, offer.description))
         default: break

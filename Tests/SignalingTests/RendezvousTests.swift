@@ -108,6 +108,21 @@ import Wire
     #expect(dismissed == [.close(Self.id(3), RoomError(.refused, "not paired"))])
   }
 
+  /// A child of an attacker's own would fill the room and the server with clients that it vouches for.
+  @Test func aChildVouchesForSoManyAndNoMore() throws {
+    var server = Self.server { $0.maximumVouchedPerRoom = 3 }
+    let child = LabNode()
+    _ = try Self.host(&server, 1, child)
+    var closed: [RoomConnectionID] = []
+    for number in 2...11 as ClosedRange<UInt64> {
+      _ = Self.join(&server, number, "c\(number)", room: child.id)
+      for case .close(let id, _) in server.receive(.vouch(client: "c\(number)"), from: Self.id(1), now: .zero) {
+        closed.append(id)
+      }
+    }
+    #expect(closed == (2...8).map { Self.id($0) })
+  }
+
   @Test func aStrangerUnderTheChildsNameGetsNothingAndDisturbsNobody() throws {
     var server = Self.server()
     let (child, stranger) = (LabNode(), LabNode())
@@ -249,10 +264,15 @@ import Wire
     let place = MeetingPlaceID(number: 1)
     let actions = lab.child.receive(
       RoomDelivery(from: "anna", message: message, place: place), pairs: { lab.pairs[$0] }, now: lab.now)
-    #expect(actions.first == .vouch(client: RoomClient("anna", at: place), parent: node.id))
-    guard case .offered(let offer)? = actions.last else { return #expect(Bool(false), "the offer is accepted") }
+    // Nobody vouches before there is a session.
+    guard actions.count == 1, case .offered(let offer)? = actions.last else {
+      return #expect(Bool(false), "the offer is accepted")
+    }
     let answered = lab.child.answer(offer.session, SignalingLab.answer)
-    guard case .send(let client, let answer)? = answered.first else { return #expect(Bool(false), "it is answered") }
+    #expect(answered.first == .vouch(client: RoomClient("anna", at: place), parent: node.id))
+    guard case .send(let client, let answer)? = answered.dropFirst().first else {
+      return #expect(Bool(false), "it is answered")
+    }
     #expect(client == RoomClient("anna", at: place))
     let received = parent.receive(.message(RoomDelivery(from: lab.childNode.id, message: answer)), now: lab.now)
     #expect(received == [.answered(SignalingLab.answer)])

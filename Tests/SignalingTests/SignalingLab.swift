@@ -110,6 +110,7 @@ struct SignalingLab {
       case .vouch(let client, _): rooms.vouch(for: client.name, in: childNode.id)
       case .offered(let offer): if answersAtOnce { perform(child.answer(offer.session, Self.answer)) }
       case .restart(let session, _): perform(child.restarted(session, Self.fragment))
+      case .dismiss(let client): perform(rooms.dismiss(client.name, from: childNode.id, reason: "dismissed"))
       case .refused(let client, let reason):
         perform(rooms.dismiss(client.name, from: childNode.id, reason: "\(reason)"))
       default: break

@@ -50,17 +50,17 @@ final class Routes: @unchecked Sendable {
   func respond(to request: HTTPRequest) -> EventLoopFuture<HTTPResponse> {
     loop.preconditionInEventLoop()
     if whep.serves(path: request.path) {
-      let isForSomeoneKnown = if case .some(.some) = token(of: request) { true } else { false }
+      let standing = standing(of: request)
       let promise = loop.makePromise(of: HTTPResponse.self)
       answerWHEP(request) { response in
         var response = HTTPResponse(response)
-        response.isForSomeoneKnown = isForSomeoneKnown
+        response.standing = standing
         promise.succeed(response)
       }
       return promise.futureResult
     }
     var response = answer(request)
-    if case .some(.some) = token(of: request) { response.isForSomeoneKnown = true }
+    if let standing = standing(of: request) { response.standing = standing }
     return loop.makeSucceededFuture(response)
   }
 
@@ -90,6 +90,12 @@ final class Routes: @unchecked Sendable {
   private func token(of request: HTTPRequest) -> TokenRecord?? {
     guard let value = request.headers.first(name: "Authorization") else { return .none }
     return .some(AccessToken.read(fromAuthorization: value).flatMap { tokens.verify($0) })
+  }
+
+  /// What a valid token makes of the connection.
+  private func standing(of request: HTTPRequest) -> ConnectionStanding? {
+    guard case .some(.some(let record)) = token(of: request) else { return nil }
+    return viewers.credentials.connection(of: .token(id: record.id)).map { .holder($0) }
   }
 
   private func authorization(of request: HTTPRequest, _ record: TokenRecord??) -> Authorization {

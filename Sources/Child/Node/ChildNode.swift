@@ -226,6 +226,10 @@ public final class ChildNode: Sendable {
         case .paired, .revoked: break
         }
       }
+      viewers.registry.observe { event in
+        guard case .secondPassed = event else { return }
+        listeners.http.review { Credential(text: $0).flatMap(viewers.credentials.connection) }
+      }
       viewers.start()
       notifiers.start()
       service?.start(on: loop)

@@ -374,9 +374,11 @@ final class PairingService: @unchecked Sendable {
   }
 
   private func response(_ reply: PairingReply) -> HTTPResponse {
-    HTTPResponse(
+    var response = HTTPResponse(
       status: .ok, headers: ["Content-Type": PairingMessages.contentType, "Cache-Control": "no-store"],
       body: PairingMessages.encode(reply))
+    response.standing = .pairing
+    return response
   }
 
   /// Stores the record before the parent is told. Returns nil on success.

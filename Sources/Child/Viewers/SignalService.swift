@@ -29,7 +29,11 @@ final class SignalService: @unchecked Sendable {
   init(
     envelope: SignedEnvelope, viewers: Viewers, pairing: PairingService, meetings: MeetingBoard, logger: Logger
   ) {
-    sessions = PairedChildSessions(envelope: envelope, random: SystemRandomNumberGenerator())
+    var limits = PairedChildLimits()
+    limits.maximumVouchesPerParent = ViewerAdmission.maximumSessions
+    limits.maximumVouchesPerOwner = ViewerAdmission.maximumAdministratorSessions
+    limits.maximumVouches = ViewerAdmission.places + ViewerAdmission.maximumAdministratorSessions
+    sessions = PairedChildSessions(envelope: envelope, limits: limits, random: SystemRandomNumberGenerator())
     self.meetings = meetings
     self.viewers = viewers
     self.pairing = pairing
@@ -39,6 +43,7 @@ final class SignalService: @unchecked Sendable {
       case .ended(let session): self?.ended(session)
       case .connection(let session, .localCandidate(let candidate)): self?.found(candidate, for: session)
       case .connection(let session, .localCandidatesComplete): self?.found(nil, for: session)
+      case .secondPassed: self?.reviewVouches()
       // Perhaps our router has begun anew, and the meeting places no longer reach us either.
       case .connection(let session, .stateChanged(.disconnected)) where session.reach == .elsewhere:
         self?.meetings.verify()
@@ -90,9 +95,11 @@ final class SignalService: @unchecked Sendable {
     case .vouch(let client, let parent):
       if let place = client.place {
         meetings.vouch(for: client.name, at: place, lifetime: viewers.credentials.timeLeft(of: .pair(id: parent)))
-      } else {
-        host?.vouch(for: client.name)
+      } else if let credential = viewers.credentials.connection(of: .pair(id: parent)) {
+        host?.vouch(for: client.name, of: credential)
       }
+    case .dismiss(let client):
+      dismiss(client, reason: "no session, or too many connections of one pairing")
     case .offered(let offer):
       take(offer)
     case .addCandidate(let session, let candidate, _):
@@ -111,12 +118,20 @@ final class SignalService: @unchecked Sendable {
       }
     case .refused(let client, let refusal):
       logger.notice("signalling refused", metadata: ["because": "\(refusal)"])
-      if let place = client.place {
-        meetings.dismiss(client.name, at: place, reason: "\(refusal)")
-      } else {
-        host?.dismiss(client.name, reason: "\(refusal)")
-      }
+      dismiss(client, reason: "\(refusal)")
     }
+  }
+
+  private func dismiss(_ client: RoomClient, reason: String) {
+    if let place = client.place {
+      meetings.dismiss(client.name, at: place, reason: reason)
+    } else {
+      host?.dismiss(client.name, reason: reason)
+    }
+  }
+
+  private func reviewVouches() {
+    perform { $0.reviewVouches(pairs: self.pairing.peer, now: MonotonicClock.now) }
   }
 
   private func take(_ offer: PairedOffer) {

@@ -1,4 +1,5 @@
 internal import Pairing
+internal import Server
 internal import Signaling
 
 /// What the token or pair record behind a session currently allows.
@@ -63,6 +64,16 @@ final class ViewerCredentials: @unchecked Sendable {
     // `PairingService.revoke` ends a parent's sessions itself, once the reply has been sent.
     case .unknown: session.pair == nil ? .end(.notPaired) : nil
     }
+  }
+
+  /// How connections with the credential are counted; nil once it has expired or is gone.
+  func connection(of credential: Credential) -> ConnectionCredential? {
+    guard case .good(let permissions, let end) = standing(credential) else { return nil }
+    let isParent = if case .pair = credential { end == nil } else { false }
+    return ConnectionCredential(
+      id: credential.text, isParent: isParent,
+      maximumConnections: permissions.contains(.admin)
+        ? ViewerAdmission.maximumAdministratorSessions : ViewerAdmission.maximumSessions)
   }
 
   /// Eviction priority of the session.

@@ -14,6 +14,7 @@ import collections
 import ipaddress
 import json
 import os
+import re
 import resource
 import select
 import signal
@@ -33,6 +34,7 @@ class Target:
         self.host, self.port, self.media_port = options.host, options.port, options.media_port
         self.first_source, self.sources = options.source, options.sources
         self.seconds, self.count, self.room, self.parent = options.seconds, options.count, options.room, options.parent
+        self.token, self.key = options.token, options.key
         self.connections = 0
         self.answers: collections.Counter[str] = collections.Counter()
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -232,6 +234,100 @@ def send_requests(target: Target, counts: dict[str, int]) -> None:
         target.answers["closed"] += batch - len(found)
         counts["retryAfter"] += answer.lower().count(b"\r\nretry-after: ")
         connection.close()
+
+
+def page_files(target: Target) -> list[bytes]:
+    """Paths of the child's page: the largest files among them."""
+    connection = target.tls()
+    if connection is None:
+        return [b"/"]
+    connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    folder = re.search(rb"/page/[0-9a-f]{16}/", read_response(connection))
+    connection.close()
+    return [folder[0] + name for name in (b"texts/ru.js", b"texts/de.js", b"app.js")] if folder else [b"/"]
+
+
+def deaf(target: Target) -> Result:
+    """Clients that ask for many things at once, then for one each 60 ms, and take nothing of the answers; every other one
+    takes a byte each second. Who is closed comes again."""
+    gets = [b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n" % path for path in [*page_files(target), b"/healthz", b"/nothing"]]
+    posts = [
+        b"%b %b HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}" % pair
+        for pair in ((b"POST", b"/pair"), (b"POST", b"/whep"), (b"DELETE", b"/whep"), (b"HEAD", b"/"))
+    ]  # fmt: skip
+    # Files most of all: theirs are the long answers.
+    kinds = gets[:-2] * 3 + gets + posts
+    held: list[tuple[ssl.SSLSocket, socket.socket | None, bytes, list[float]]] = []
+    lives: list[float] = []
+    attempted = 0
+    while target.goes_on:
+        while len(held) < target.count and target.goes_on:
+            attempted += 1
+            plain = socket.socket(socket.AF_INET6 if ":" in target.host else socket.AF_INET)
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            try:
+                plain.settimeout(5)
+                plain.bind((target.source, 0))
+                plain.connect((target.host, target.port))
+                connection = target.context.wrap_socket(plain)
+            except OSError:
+                target.answers["refused"] += 1
+                plain.close()
+                break
+            connection.setblocking(False)
+            # Past TLS: a byte of what the kernel has.
+            sips = socket.fromfd(connection.fileno(), plain.family, socket.SOCK_STREAM) if attempted % 2 else None
+            kind = kinds[attempted % len(kinds)]
+            held.append((connection, sips, kind * (1490 if attempted <= target.sources else 50), [time.monotonic(), time.monotonic()]))
+        for entry in list(held):
+            connection, sips, data, (began, sipped) = entry
+            try:
+                connection.send(data)
+                held[held.index(entry)] = (connection, sips, kinds[attempted % len(kinds)], entry[3])
+                if sips and time.monotonic() - sipped > 1:
+                    entry[3][1] = time.monotonic()
+                    if sips.recv(1, socket.MSG_DONTWAIT) == b"":
+                        raise OSError
+            except (ssl.SSLWantWriteError, BlockingIOError):
+                pass
+            except OSError:
+                held = [one for one in held if one[0] is not connection]
+                lives.append(time.monotonic() - began)
+                target.answers["closed"] += 1
+                connection.close()
+                if sips:
+                    sips.close()
+        time.sleep(0.06)
+    return {
+        "attempted": attempted, "heldAtEnd": len(held),
+        "longestLifeSeconds": round(max(lives + [time.monotonic() - began for _, _, _, (began, _) in held], default=0), 1),
+    }  # fmt: skip
+
+
+def holder(target: Target) -> Result:
+    """Connections that each show one valid token once, and are held; others come when they are closed."""
+    held: list[ssl.SSLSocket] = []
+    attempted = most = 0
+    while target.goes_on:
+        connection = target.tls() if len(held) < target.count else None
+        if connection is not None:
+            attempted += 1
+            try:
+                connection.settimeout(3)
+                connection.sendall(b"GET /nothing HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %b\r\n\r\n" % target.token.encode())
+                target.answers[next(statuses(read_response(connection)), "closed")] += 1
+                held.append(connection)
+            except OSError:
+                target.answers["closed"] += 1
+                connection.close()
+        else:
+            time.sleep(0.02)
+        most = max(most, len(held))
+        readable, _, _ = select.select(held, [], [], 0) if held else ([], [], [])
+        for one in readable:
+            held.remove(one)
+            one.close()
+    return {"attempted": attempted, "mostHeld": most, "heldAtEnd": len(held)}
 
 
 def large(target: Target) -> Result:
@@ -498,10 +594,10 @@ def udp(target: Target) -> Result:
 
 ATTACKS: dict[str, Callable[[Target], Result]] = {
     "none": none, "idle": idle, "slow": slow, "requests": requests, "large": large, "handshakes": handshakes, "places": places,
-    "frames": frames, "pairing": pairing, "udp": udp,
+    "frames": frames, "pairing": pairing, "udp": udp, "deaf": deaf, "holder": holder,
 }  # fmt: skip
 #: How much of it: connections, requests, or datagrams a second, by attack.
-COUNTS = {"idle": 5000, "slow": 150, "requests": 50_000, "places": 200}
+COUNTS = {"idle": 5000, "slow": 150, "requests": 50_000, "places": 200, "deaf": 40, "holder": 300}
 
 
 def raise_descriptor_limit(wanted: int) -> None:
@@ -523,6 +619,8 @@ def main(attacks: dict[str, Callable[[Target], Result]] = ATTACKS, counts: dict[
     parser.add_argument("--count", type=int, default=None)
     parser.add_argument("--room", default="0" * 16, help="the child's id")
     parser.add_argument("--parent", default="0" * 16, help="the paired parent's id")
+    parser.add_argument("--key", default="", help="a paired guest's identity.pem")
+    parser.add_argument("--token", default="", help="a valid token of the attacker's")
     options = parser.parse_args()
     if options.count is None:
         options.count = counts.get(options.attack, 0 if options.attack == "udp" else 1_000_000)

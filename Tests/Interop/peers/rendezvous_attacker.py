@@ -2,11 +2,12 @@
 """Leans on the door of a rendezvous in one way for some seconds or until SIGTERM, and says what came of it, as attacker.py does to
 a child, whose attacks it knows as well.
 
-Needs nothing but Python, and openssl for `unread`.
+Needs nothing but Python, and openssl for `unread` and `guest`.
 """
 
 from __future__ import annotations
 
+import base64
 import collections
 import hashlib
 import json
@@ -18,6 +19,7 @@ import struct
 import subprocess
 import tempfile
 import time
+from pathlib import Path
 from typing import Any, Callable
 
 import attacker
@@ -171,11 +173,12 @@ def offers(target: Target) -> Result:
 
 
 class Identity:
-    """A key that nobody knows, made with openssl: any child's is as good at a rendezvous that is open to all."""
+    """A key, that of a file or one that nobody knows: any child's is as good at a rendezvous that is open to all."""
 
-    def __init__(self, folder: str):
-        self.file = f"{folder}/key.pem"
-        self.openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", self.file)
+    def __init__(self, folder: str, file: str = ""):
+        self.file = file or f"{folder}/key.pem"
+        if not file:
+            self.openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", self.file)
         self.public = self.openssl("ec", "-in", self.file, "-pubout", "-outform", "DER")
         self.id = hashlib.sha256(self.public).hexdigest()[:16]
 
@@ -191,6 +194,49 @@ class Identity:
         length = der[3]
         r, s = der[4 : 4 + length], der[6 + length :]
         return f"{text}.{base64url(b''.join(number.lstrip(bytes(1)).rjust(32, bytes(1)) for number in (r, s)))}"
+
+
+def guest(target: Target) -> Result:
+    """So many offers of a paired guest, each over a connection of its own that is held; the child has no place for most of them."""
+    identity = Identity("", target.key)
+    sdp = (Path(__file__).parent.parent.parent / "Fixtures/offer-aiortc.sdp").read_text()
+    held: list[ssl.SSLSocket] = []
+    attempted = most = 0
+    while target.goes_on:
+        connection = upgrade(target) if attempted < target.count else None
+        if connection is not None:
+            attempted += 1
+            try:
+                connection.sendall(register(target, f"guest{attempted}"))
+                registered = json.loads(read_text(connection))["registered"]
+                challenge = registered["challenge"]
+                if "present" in registered:
+                    # At a rendezvous: the child's own.
+                    payload = registered["present"].split(".")[1]
+                    challenge = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["challenge"]
+                offer = identity.signed({
+                    "type": "offer", "from": identity.id, "to": target.room, "session": base64url(os.urandom(16)),
+                    "challenge": challenge, "revision": 0, "sdp": sdp})  # fmt: skip
+                connection.sendall(command(cmd="send", to=target.room, msg=offer))
+                held.append(connection)
+            except (OSError, KeyError):
+                target.answers["closed"] += 1
+                connection.close()
+        else:
+            time.sleep(0.05)
+        most = max(most, len(held))
+        readable, _, _ = select.select(held, [], [], 0) if held else ([], [], [])
+        for one in readable:
+            one.settimeout(0.5)
+            try:
+                data = one.recv(65536)
+            except OSError:
+                data = b""
+            if not data or b"\x88" in data:
+                target.answers[close_code(data)] += 1
+                held.remove(one)
+                one.close()
+    return {"attempted": attempted, "mostHeld": most, "heldAtEnd": len(held)}
 
 
 def unread(target: Target) -> Result:
@@ -278,10 +324,12 @@ def crumbs(target: Target) -> Result:
 
 
 ATTACKS: dict[str, Callable[[Target], Result]] = attacker.ATTACKS | {
-    "half": half, "mute": mute, "claims": claims, "rooms": rooms, "offers": offers, "unread": unread,
+    "half": half, "mute": mute, "claims": claims, "rooms": rooms, "offers": offers, "unread": unread, "guest": guest,
     "knocks": knocks, "crumbs": crumbs,
 }  # fmt: skip
-COUNTS = attacker.COUNTS | {"half": 500, "mute": 200, "claims": 200, "unread": 40, "knocks": 200, "crumbs": 200}
+COUNTS = attacker.COUNTS | {
+    "half": 500, "mute": 200, "claims": 200, "unread": 40, "guest": 100, "knocks": 200, "crumbs": 200,
+}  # fmt: skip
 
 if __name__ == "__main__":
     attacker.main(ATTACKS, COUNTS)

@@ -42,15 +42,23 @@ public final class CommandSocket: Sendable {
   }
 }
 
-private final class CommandHandler: ChannelInboundHandler {
+/// Answers one line after the other: the next is taken, and more is read, when the client has taken the last answer.
+private final class CommandHandler: ChannelInboundHandler, ChannelOutboundHandler {
   typealias InboundIn = ByteBuffer
+  typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   /// The longest command holds a token's name and permissions.
   private static let maximumLineBytes = 16 * 1024
+  /// How long a client may take for an answer.
+  private static let patience: TimeAmount = .seconds(10)
 
   private let responder: CommandSocket.Responder
   private var pending: [UInt8] = []
+  private var isAnswering = false
+  private var isAdvancing = false
+  private var isReadDue = false
+  private var timer: Scheduled<Void>?
 
   init(responder: @escaping CommandSocket.Responder) {
     self.responder = responder
@@ -58,23 +66,60 @@ private final class CommandHandler: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     pending.append(contentsOf: unwrapInboundIn(data).readableBytesView)
-    while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
-      let line = Array(pending[..<end])
-      pending.removeSubrange(...end)
-      let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-      responder(line).hop(to: context.eventLoop).whenSuccess { answer in
-        let (handler, context) = bound.value
-        var buffer = context.channel.allocator.buffer(capacity: answer.count + 1)
-        buffer.writeBytes(answer)
-        buffer.writeInteger(UInt8(ascii: "\n"))
-        context.writeAndFlush(handler.wrapOutboundOut(buffer), promise: nil)
-      }
-    }
-    if pending.count > Self.maximumLineBytes { context.close(promise: nil) }
+    advance(context)
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if isAnswering { isReadDue = true } else { context.read() }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    timer?.cancel()
+    context.fireChannelInactive()
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     context.close(promise: nil)
+  }
+
+  /// Takes line after line; what is answered at once leads back here, and the outermost call goes on.
+  private func advance(_ context: ChannelHandlerContext) {
+    guard !isAdvancing else { return }
+    isAdvancing = true
+    defer { isAdvancing = false }
+    while !isAnswering, let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+      let line = Array(pending[..<end])
+      pending.removeSubrange(...end)
+      isAnswering = true
+      let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+      responder(line).hop(to: context.eventLoop).whenComplete { answer in
+        let (handler, context) = bound.value
+        switch answer {
+        case .success(let answer): handler.send(answer, context)
+        case .failure: context.close(promise: nil)
+        }
+      }
+    }
+    guard !isAnswering else { return }
+    if pending.count > Self.maximumLineBytes { return context.close(promise: nil) }
+    if isReadDue {
+      isReadDue = false
+      context.read()
+    }
+  }
+
+  private func send(_ answer: [UInt8], _ context: ChannelHandlerContext) {
+    var buffer = context.channel.allocator.buffer(capacity: answer.count + 1)
+    buffer.writeBytes(answer)
+    buffer.writeInteger(UInt8(ascii: "\n"))
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    timer = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { bound.value.1.close(promise: nil) }
+    context.writeAndFlush(wrapOutboundOut(buffer)).whenComplete { _ in
+      let (handler, context) = bound.value
+      handler.timer?.cancel()
+      handler.isAnswering = false
+      handler.advance(context)
+    }
   }
 }
 

@@ -1,20 +1,23 @@
 internal import Glibc
 internal import NIOCore
-internal import NIOHTTP1
 internal import Synchronization
 internal import Wire
 
-/// Limits connections to the HTTPS port, across all event loops: `ConnectionTable` with real connections.
+/// Limits connections to the HTTPS port, across all event loops: `ConnectionTable` and `WriteBacklog` with real connections.
 final class ConnectionLimiter: Sendable {
+  typealias ID = ConnectionTable.ID
+  typealias Handler = NIOLoopBound<ConnectionLimiterHandler>
+
   private struct State {
     var table: ConnectionTable
-    var handlers: [ConnectionTable.ID: NIOLoopBound<ConnectionLimiterHandler>] = [:]
+    var backlog: WriteBacklog
+    var handlers: [ID: Handler] = [:]
   }
 
   private let state: Mutex<State>
 
-  init(limits: ConnectionTable.Limits) {
-    state = Mutex(State(table: ConnectionTable(limits: limits)))
+  init(limits: ConnectionTable.Limits, backlog: WriteBacklog.Limits = WriteBacklog.Limits()) {
+    state = Mutex(State(table: ConnectionTable(limits: limits), backlog: WriteBacklog(limits: backlog)))
   }
 
   /// File descriptors reserved for everything except client connections: devices, files, sockets, libraries.
@@ -31,144 +34,68 @@ final class ConnectionLimiter: Sendable {
 
   static var now: Instant { Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
 
-  fileprivate func enter(_ handler: NIOLoopBound<ConnectionLimiterHandler>, from address: IPAddress?) -> ConnectionTable
-    .ID?
-  {
-    let (id, evicted) = state.withLock { state -> (ConnectionTable.ID?, NIOLoopBound<ConnectionLimiterHandler>?) in
+  func enter(_ handler: Handler, from address: IPAddress?) -> ID? {
+    let (id, evicted) = state.withLock { state -> (ID?, Handler?) in
       guard let (id, evicted) = state.table.enter(from: address) else { return (nil, nil) }
       let gone = evicted.flatMap { state.handlers.removeValue(forKey: $0) }
       state.handlers[id] = handler
       return (id, gone)
     }
-    if let evicted { evicted.eventLoop.execute { evicted.value.close() } }
+    if let evicted { Self.close([evicted]) }
     return id
   }
 
-  fileprivate func move(_ id: ConnectionTable.ID, to address: IPAddress) {
+  func move(_ id: ID, to address: IPAddress) {
     state.withLock { $0.table.move(id, to: address) }
   }
 
-  fileprivate func leave(_ id: ConnectionTable.ID) {
+  func leave(_ id: ID) {
     state.withLock { state in
       state.table.leave(id)
+      state.backlog.remove(id)
       state.handlers[id] = nil
     }
   }
 
-  fileprivate func greet(_ id: ConnectionTable.ID) -> Bool {
+  func greet(_ id: ID) -> Bool {
     state.withLock { $0.table.greet(id, now: Self.now) }
   }
 
-  fileprivate func ask(_ id: ConnectionTable.ID) -> Duration? {
+  func ask(_ id: ID) -> Duration? {
     state.withLock { $0.table.ask(id, now: Self.now) }
   }
 
-  fileprivate func prove(_ id: ConnectionTable.ID) {
-    state.withLock { $0.table.prove(id) }
+  func raise(_ id: ID, to standing: ConnectionStanding) {
+    state.withLock { $0.table.raise(id, to: standing) }
+  }
+
+  /// The credentials that have places.
+  var credentials: [String] { state.withLock { $0.table.credentials } }
+
+  /// - Parameter current: what has become of the credentials; those that are missing give their places back.
+  func review(_ current: [String: ConnectionCredential]) {
+    state.withLock { state in state.table.review { current[$0] } }
+  }
+
+  /// So much waits for the connection's client, and so much it has taken. Closes those that leave too much unread.
+  ///
+  /// - Returns: when to close this connection unless its client has taken more.
+  func update(_ id: ID, waiting: Int, taken: Int) -> Instant? {
+    let (deadline, closed) = state.withLock { state -> (Instant?, [Handler]) in
+      // One that is being closed counts no more.
+      guard state.handlers[id] != nil else { return (nil, []) }
+      let closed = state.backlog.update(
+        id, from: state.table.address(of: id), waiting: waiting, taken: taken, now: Self.now)
+      return (state.backlog.deadline(of: id), closed.compactMap { state.handlers[$0] })
+    }
+    Self.close(closed)
+    return deadline
+  }
+
+  /// When to close the connection unless its client has taken more; nil when nothing waits for it.
+  func deadline(of id: ID) -> Instant? { state.withLock { $0.backlog.deadline(of: id) } }
+
+  private static func close(_ handlers: [Handler]) {
+    for handler in handlers { handler.eventLoop.execute { handler.value.close() } }
   }
 }
-
-/// A connection's place in the limiter. Before TLS in the pipeline.
-final class ConnectionLimiterHandler: ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
-
-  private let limiter: ConnectionLimiter
-  /// Where the client is; nil when the socket no longer has an IP address.
-  private(set) var address: TransportAddress?
-  private var id: ConnectionTable.ID?
-  private var context: ChannelHandlerContext?
-  private var hasSpoken = false
-
-  init(limiter: ConnectionLimiter) {
-    self.limiter = limiter
-  }
-
-  /// Takes a place. Throws when there is none.
-  func enter(_ channel: any Channel) throws {
-    let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
-    address = channel.remoteAddress?.transportAddress
-    guard let id = limiter.enter(bound, from: address?.ip) else {
-      throw TooManyConnections()
-    }
-    self.id = id
-    channel.closeFuture.whenComplete { [limiter] _ in limiter.leave(id) }
-  }
-
-  /// A proxy has said where the client is.
-  func move(to address: TransportAddress) {
-    self.address = address
-    if let id { limiter.move(id, to: address.ip) }
-  }
-
-  /// Nil when the client's request may be answered, otherwise the time to wait.
-  func ask() -> Duration? { id.flatMap(limiter.ask) }
-
-  /// The client has proven a credential.
-  func prove() {
-    if let id { limiter.prove(id) }
-  }
-
-  /// Closes immediately: TLS would first wait for the peer's close_notify.
-  func close() {
-    context?.close(promise: nil)
-  }
-
-  func handlerAdded(context: ChannelHandlerContext) {
-    self.context = context
-  }
-
-  func handlerRemoved(context: ChannelHandlerContext) {
-    self.context = nil
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if !hasSpoken {
-      hasSpoken = true
-      guard id.map(limiter.greet) ?? false else { return context.close(promise: nil) }
-    }
-    context.fireChannelRead(data)
-  }
-}
-
-/// Bounds the bytes of a request before it is parsed. The HTTP decoder limits header fields, but buffers request lines
-/// of any length. Placed between TLS and the decoder; removed from a WebSocket, which has its own limits.
-final class RequestSizeHandler: ChannelInboundHandler, RemovableChannelHandler {
-  typealias InboundIn = ByteBuffer
-  typealias InboundOut = ByteBuffer
-
-  private static let pieceBytes = 16 * 1024
-
-  private let maximumBytes: Int
-  private var bytes = 0
-  private var isOver = false
-  /// A WebSocket has its own limits. From then on until the handler is removed, everything passes.
-  var isOff = false
-
-  init(maximumBytes: Int) {
-    self.maximumBytes = maximumBytes
-  }
-
-  /// A request's head has been parsed; its body is limited where it is collected.
-  func beginRequest() {
-    bytes = 0
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard !isOff else { return context.fireChannelRead(data) }
-    var rest = unwrapInboundIn(data)
-    // In pieces, because parsing a head among them resets the count.
-    while !isOver, let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceBytes)), piece.readableBytes > 0
-    {
-      bytes += piece.readableBytes
-      if bytes > maximumBytes {
-        isOver = true
-        context.fireErrorCaught(HTTPParserError.headerOverflow)
-      } else {
-        context.fireChannelRead(wrapInboundOut(piece))
-      }
-    }
-  }
-}
-
-/// The connection was refused because the limit is reached.
-private struct TooManyConnections: Error {}

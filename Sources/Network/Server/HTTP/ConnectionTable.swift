@@ -8,8 +8,11 @@ internal import Wire
 /// - Strangers cannot lock anybody out: when all places are taken, a stranger loses its place, never a client that has
 ///   proven itself. It is the oldest connection of the address with most connections, so a flood from one address
 ///   displaces itself, and a parent behind the same router still gets in: as the newest, it would be the last to go.
+/// - No credential can lock anybody out either: each has a few places, guests and tokens together have some, and some are
+///   never anybody's, so that newcomers always get in (see `ProvenPlaces`).
 /// - Within such a flood, silent connections and those that have sent something take turns at being evicted, whichever
 ///   are more. Otherwise either kind could be used to starve the other.
+/// - Who pairs while the pairing window is open keeps its place, one connection for each address.
 /// - A place costs next to nothing; a TLS handshake and a response cost processor time, which pictures and sound need.
 ///   Both are rate-limited, per address and for all strangers together, because one machine in an IPv6 network can use
 ///   any number of addresses. Addresses that have proven themselves before are exempt from the common limit.
@@ -30,12 +33,15 @@ struct ConnectionTable {
     var strangers = 5
     /// How many addresses of proven clients are remembered.
     var knownAddresses = 64
+    /// Places of clients that are pairing, at most.
+    var pairing = 4
   }
 
   private enum Standing {
     /// Connected, but has not sent anything.
     case silent
     case speaking
+    case pairing
     /// Holds a token or is a paired parent.
     case proven
   }
@@ -43,6 +49,8 @@ struct ConnectionTable {
   private struct Place {
     var address: IPAddress?
     var standing: Standing
+
+    var isStranger: Bool { standing == .silent || standing == .speaking }
   }
 
   /// Rate limits per address and for all strangers.
@@ -67,23 +75,26 @@ struct ConnectionTable {
   private var places: [ID: Place] = [:]
   /// Places of unproven clients, by address.
   private var strangers: [IPAddress?: Int] = [:]
+  private var proven: ProvenPlaces
+  /// The oldest first.
+  private var pairing: [ID] = []
   private var handshakes: Allowance
   private var requests: Allowance
-  /// Addresses of proven clients, with a number that grows with each proof.
-  private var known: [IPAddress: UInt64] = [:]
-  private var proofs: UInt64 = 0
   private var lastID: ID = 0
 
   init(limits: Limits = Limits()) {
     self.limits = limits
+    proven = ProvenPlaces(places: limits.places, knownAddresses: limits.knownAddresses)
     handshakes = Allowance(
       burst: limits.handshakeBurst, interval: limits.handshakeInterval, strangers: limits.strangers)
     requests = Allowance(burst: limits.requestBurst, interval: limits.requestInterval, strangers: limits.strangers)
   }
 
   var count: Int { places.count }
+  /// The credentials that have places, or that addresses are remembered for.
+  var credentials: [String] { proven.credentials }
 
-  /// A place for a new connection, and the connection to close for it. Nil if proven clients hold all places.
+  /// A place for a new connection, and the connection to close for it. Nil if there is nobody to close.
   mutating func enter(from address: IPAddress?) -> (id: ID, evicted: ID?)? {
     var evicted: ID?
     if places.count >= limits.places {
@@ -106,10 +117,13 @@ struct ConnectionTable {
     strangers[address, default: 0] += 1
   }
 
+  /// Where the connection comes from.
+  func address(of id: ID) -> IPAddress? { places[id]?.address }
+
   /// The connection's first bytes have arrived: a TLS handshake begins. False if there are too many.
   mutating func greet(_ id: ID, now: Instant) -> Bool {
     guard var place = places[id], place.standing == .silent else { return places[id] != nil }
-    guard handshakes.admit(place.address, isKnown: isKnown(place.address), now: now) == nil else { return false }
+    guard handshakes.admit(place.address, isKnown: proven.isKnown(place.address), now: now) == nil else { return false }
     place.standing = .speaking
     places[id] = place
     return true
@@ -118,33 +132,53 @@ struct ConnectionTable {
   /// Nil when a request may be answered, otherwise the time to wait.
   mutating func ask(_ id: ID, now: Instant) -> Duration? {
     guard let place = places[id], place.standing != .proven else { return nil }
-    return requests.admit(place.address, isKnown: isKnown(place.address), now: now)
+    return requests.admit(place.address, isKnown: proven.isKnown(place.address), now: now)
   }
 
-  /// The client has proven a credential.
-  mutating func prove(_ id: ID) {
-    guard var place = places[id], place.standing != .proven else { return }
-    forgetStranger(at: place.address)
-    place.standing = .proven
-    places[id] = place
-    guard let address = place.address else { return }
-    proofs += 1
-    if known[address] == nil, known.count >= limits.knownAddresses,
-      let oldest = known.min(by: { $0.value < $1.value })
-    {
-      known[oldest.key] = nil
+  /// The client has shown who it is.
+  mutating func raise(_ id: ID, to standing: ConnectionStanding) {
+    guard let place = places[id] else { return }
+    switch standing {
+    case .holder(let credential):
+      let outcome = proven.insert(id, of: credential, from: place.address)
+      for lost in outcome.lost { lower(lost) }
+      if outcome.hasPlace { set(id, .proven) }
+    case .pairing:
+      guard place.isStranger else { return }
+      if let same = pairing.first(where: { places[$0]?.address == place.address }) ?? oldestPairing { lower(same) }
+      set(id, .pairing)
+      pairing.append(id)
     }
-    known[address] = proofs
+  }
+
+  /// Applies what has become of the credentials: those that are gone give their places back, and others may have more or fewer.
+  ///
+  /// - Parameter current: nil for a credential that no longer counts.
+  mutating func review(_ current: (_ credential: String) -> ConnectionCredential?) {
+    for lost in proven.review(current) { lower(lost) }
   }
 
   /// The connection is gone. Unknown ids are ignored.
   mutating func leave(_ id: ID) {
-    guard let place = places.removeValue(forKey: id) else { return }
-    if place.standing != .proven { forgetStranger(at: place.address) }
+    guard let place = places[id] else { return }
+    if place.isStranger { forgetStranger(at: place.address) }
+    pairing.removeAll { $0 == id }
+    proven.remove(id)
+    places[id] = nil
   }
 
-  private func isKnown(_ address: IPAddress?) -> Bool {
-    address.map { known[$0] != nil } ?? false
+  private var oldestPairing: ID? { pairing.count >= limits.pairing ? pairing.first : nil }
+
+  /// A connection becomes a stranger's again.
+  private mutating func lower(_ id: ID) { set(id, .speaking) }
+
+  private mutating func set(_ id: ID, _ standing: Standing) {
+    guard var place = places[id] else { return }
+    if place.isStranger { forgetStranger(at: place.address) }
+    pairing.removeAll { $0 == id }
+    place.standing = standing
+    places[id] = place
+    if place.isStranger { strangers[place.address, default: 0] += 1 }
   }
 
   private mutating func forgetStranger(at address: IPAddress?) {
@@ -161,7 +195,7 @@ struct ConnectionTable {
       switch place.standing {
       case .silent: silent = (silent.count + 1, min(silent.oldest, id))
       case .speaking: speaking = (speaking.count + 1, min(speaking.oldest, id))
-      case .proven: break
+      case .pairing, .proven: break
       }
     }
     return silent.count >= speaking.count ? silent.oldest : speaking.oldest

@@ -16,6 +16,8 @@ public struct HTTPRequest: Sendable {
   public var remoteAddress: TransportAddress?
   /// Ours, of the connection.
   public var localAddress: TransportAddress?
+  /// A proxy has said in front of the connection's bytes for whom it stands (`ProxyHeader`).
+  public var isRelayed = false
 
   /// Whether the client runs on this machine.
   public var isFromLoopback: Bool { remoteAddress?.ip.isLoopback ?? false }
@@ -26,8 +28,8 @@ public struct HTTPResponse: Sendable {
   public var status: HTTPResponseStatus
   public var headers: HTTPHeaders
   public var body: [UInt8]
-  /// The request carried a valid credential: its connection no longer counts as a stranger's.
-  public var isForSomeoneKnown = false
+  /// What the request has shown about its client: its connection no longer counts as a stranger's. Nil: nothing.
+  public var standing: ConnectionStanding?
 
   public init(status: HTTPResponseStatus, headers: HTTPHeaders = [:], body: [UInt8] = []) {
     self.status = status

@@ -3,7 +3,10 @@ internal import NIOHTTP1
 internal import NIOWebSocket
 internal import Signaling
 
-/// Collects one request at a time, calls the responder and writes the response. One per TCP connection.
+/// Collects one request at a time, calls the responder and sends the response. One per TCP connection.
+///
+/// The next request is taken when the client has taken the last response, of which one piece at a time is written: who does
+/// not read has neither requests nor more than a piece waiting here. Requests that come together are handled in a loop.
 final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -12,33 +15,52 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     case idle
     case collecting(HTTPRequestHead, [UInt8])
     case answering
-    /// The last response has been written; no more requests are read.
+    case sending(Unsent)
+    /// The last response has been sent; no more requests are handled.
     case leaving
+  }
+
+  /// What is left of a response, whose end has not been written.
+  private struct Unsent {
+    var body: ArraySlice<UInt8>
+    let isLast: Bool
+    let isError: Bool
+  }
+
+  private enum Waiting {
+    case part(HTTPServerRequestPart)
+    case error(HTTPParserError)
   }
 
   /// From the last response until the connection is closed. Data that still arrives is read and discarded, because
   /// closing with unread data would make the client lose the response. RFC 9112 section 9.6.
   private static let lingering: TimeAmount = .milliseconds(300)
+  /// One TLS record.
+  private static let pieceBytes = 16 * 1024
 
   private let limits: HTTPServer.Limits
   private let webSocket: WebSocketEndpoint?
   private let responder: HTTPResponder
   private let limiter: ConnectionLimiterHandler
-  private let size: RequestSizeHandler
+  private let gate: RequestGate
   private var state: State = .idle
+  /// What the gate had let through when the request before it was complete.
+  private var waiting = CircularBuffer<Waiting>(initialCapacity: 0)
+  private var isAdvancing = false
   private var timer: Scheduled<Void>?
 
   init(
-    limits: HTTPServer.Limits, webSocket: WebSocketEndpoint?, limiter: ConnectionLimiterHandler,
-    size: RequestSizeHandler,
+    limits: HTTPServer.Limits, webSocket: WebSocketEndpoint?, limiter: ConnectionLimiterHandler, gate: RequestGate,
     responder: @escaping HTTPResponder
   ) {
     self.limits = limits
     self.webSocket = webSocket
     self.limiter = limiter
-    self.size = size
+    self.gate = gate
     self.responder = responder
   }
+
+  // MARK: - ChannelInboundHandler
 
   func channelActive(context: ChannelHandlerContext) {
     // Includes the TLS handshake and the first request.
@@ -48,128 +70,204 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     timer?.cancel()
+    waiting.removeAll()
     context.fireChannelInactive()
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
     // The connection has become a WebSocket, which has its own timeouts and limits.
     timer?.cancel()
-    size.isOff = true
+    gate.isOff = true
     // Later: it may be passing on what it has read, just now.
-    let bound = NIOLoopBound((context.pipeline, size), eventLoop: context.eventLoop)
+    let bound = NIOLoopBound((context.pipeline, gate), eventLoop: context.eventLoop)
     context.eventLoop.execute {
-      let (pipeline, size) = bound.value
-      pipeline.syncOperations.removeHandler(size, promise: nil)
+      let (pipeline, gate) = bound.value
+      pipeline.syncOperations.removeHandler(gate, promise: nil)
     }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    switch unwrapInboundIn(data) {
-    case .head(let head):
-      guard case .idle = state else { return }
-      size.beginRequest()
-      closeAfter(limits.requestTimeout, context: context)
-      state = .collecting(head, [])
-      let announced = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
-      if announced > limits.maximumBodyBytes { refuse(head, context: context) }
-    case .body(let buffer):
-      guard case .collecting(let head, var body) = state else { return }
-      state = .idle
-      guard body.count + buffer.readableBytes <= limits.maximumBodyBytes else { return refuse(head, context: context) }
-      body.append(contentsOf: buffer.readableBytesView)
-      state = .collecting(head, body)
-    case .end:
-      guard case .collecting(let head, let body) = state else { return }
-      state = .answering
-      timer?.cancel()
-      answer(head, body: body, context: context)
-    }
+    let part = unwrapInboundIn(data)
+    if case .head = part { gate.beginRequest() }
+    waiting.append(.part(part))
+    advance(context)
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    advance(context)
+    context.fireChannelWritabilityChanged()
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // A failed upgrade continues as a plain request and gets a response as such.
     if error is NIOWebSocketUpgradeError { return }
     if let error = error as? HTTPParserError {
-      if case .idle = state {
-        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
-        let problem =
-          error == .headerOverflow
-          ? Problem(431, "over \(limits.maximumHeadBytes) bytes before the body, or too many fields")
-          : Problem(400, "this is not HTTP/1.1")
-        return write(HTTPResponse(problem), to: head, closing: true, context: context)
-      }
-      // The rest of a refused request.
-      if case .leaving = state { return }
+      waiting.append(.error(error))
+      return advance(context)
     }
     // TLS failures, resets and timeouts: nothing more can be sent on this connection.
     context.close(promise: nil)
   }
 
+  // MARK: - One step after the other
+
+  /// Takes what waits, in order, as far as it can be taken now. What it does leads back here at times; the outermost call
+  /// goes on then, however much waits.
+  private func advance(_ context: ChannelHandlerContext) {
+    guard !isAdvancing else { return }
+    isAdvancing = true
+    while step(context) {}
+    isAdvancing = false
+    switch state {
+    case .idle, .collecting, .leaving: gate.open()
+    case .answering, .sending: gate.close()
+    }
+  }
+
+  /// False when there is nothing to do now.
+  private func step(_ context: ChannelHandlerContext) -> Bool {
+    switch state {
+    case .answering: return false
+    case .sending(let unsent):
+      guard context.channel.isWritable else { return false }
+      send(unsent, context: context)
+    case .idle, .collecting, .leaving:
+      guard let next = waiting.popFirst() else { return false }
+      switch next {
+      case .part(let part): take(part, context: context)
+      case .error(let error): refuse(error, context: context)
+      }
+    }
+    return true
+  }
+
+  private func take(_ part: HTTPServerRequestPart, context: ChannelHandlerContext) {
+    switch part {
+    case .head(let head):
+      guard case .idle = state else { return }
+      closeAfter(limits.requestTimeout, context: context)
+      state = .collecting(head, [])
+      let announced = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
+      if announced > limits.maximumBodyBytes { refuseBody(of: head, context: context) }
+    case .body(let buffer):
+      guard case .collecting(let head, var body) = state else { return }
+      state = .idle
+      guard body.count + buffer.readableBytes <= limits.maximumBodyBytes else {
+        return refuseBody(of: head, context: context)
+      }
+      body.append(contentsOf: buffer.readableBytesView)
+      state = .collecting(head, body)
+    case .end:
+      guard case .collecting(let head, let body) = state else { return }
+      state = .answering
+      gate.close()
+      timer?.cancel()
+      answer(head, body: body, context: context)
+    }
+  }
+
+  private func refuse(_ error: HTTPParserError, context: ChannelHandlerContext) {
+    switch state {
+    case .idle:
+      let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
+      let problem =
+        error == .headerOverflow
+        ? Problem(431, "over \(limits.maximumHeadBytes) bytes before the body, or too many fields")
+        : Problem(400, "this is not HTTP/1.1")
+      respond(HTTPResponse(problem), to: head, isLast: true, context: context)
+    // The rest of a refused request.
+    case .leaving: break
+    case .collecting, .answering, .sending: context.close(promise: nil)
+    }
+  }
+
+  private func refuseBody(of head: HTTPRequestHead, context: ChannelHandlerContext) {
+    respond(
+      HTTPResponse(Problem(413, "over \(limits.maximumBodyBytes) bytes")), to: head, isLast: true, context: context)
+  }
+
   private func answer(_ head: HTTPRequestHead, body: [UInt8], context: ChannelHandlerContext) {
     if let wait = limiter.ask() {
-      return write(
-        HTTPResponse(Problem(429, "too many requests in a short time", retryAfter: wait)), to: head, closing: true,
+      return respond(
+        HTTPResponse(Problem(429, "too many requests in a short time", retryAfter: wait)), to: head, isLast: true,
         context: context)
     }
     let uri = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let request = HTTPRequest(
       method: head.method, path: String(uri.first ?? "/"), query: uri.count > 1 ? String(uri[1]) : nil,
       headers: head.headers, body: body, remoteAddress: limiter.address,
-      localAddress: context.localAddress?.transportAddress)
+      localAddress: context.localAddress?.transportAddress, isRelayed: limiter.isRelayed)
     if let refusal = webSocket?.refusal(of: request) {
-      return write(refusal, to: head, closing: !head.isKeepAlive, context: context)
+      return respond(refusal, to: head, isLast: !head.isKeepAlive, context: context)
     }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     responder(request).hop(to: context.eventLoop).whenComplete { result in
       let (handler, context) = bound.value
       switch result {
       case .success(let response):
-        if response.isForSomeoneKnown { handler.limiter.prove() }
-        handler.write(response, to: head, closing: !head.isKeepAlive, context: context)
+        if let standing = response.standing { handler.limiter.raise(to: standing) }
+        handler.respond(response, to: head, isLast: !head.isKeepAlive, context: context)
       case .failure:
-        handler.write(
-          HTTPResponse(Problem(500, "the child failed; its log says why")), to: head, closing: true,
-          context: context)
+        handler.respond(
+          HTTPResponse(Problem(500, "the child failed; its log says why")), to: head, isLast: true, context: context)
       }
     }
   }
 
-  private func refuse(_ head: HTTPRequestHead, context: ChannelHandlerContext) {
-    write(
-      HTTPResponse(Problem(413, "over \(limits.maximumBodyBytes) bytes")), to: head, closing: true, context: context)
-  }
+  // MARK: - Sending
 
-  private func write(
-    _ response: HTTPResponse, to request: HTTPRequestHead, closing: Bool, context: ChannelHandlerContext
+  private func respond(
+    _ response: HTTPResponse, to request: HTTPRequestHead, isLast: Bool, context: ChannelHandlerContext
   ) {
     guard context.channel.isActive else { return }
     var headers = response.headers
     headers.replaceOrAdd(name: "Content-Length", value: String(response.body.count))
     headers.replaceOrAdd(name: "Server", value: "Cradle")
-    if closing { headers.replaceOrAdd(name: "Connection", value: "close") }
+    if isLast { headers.replaceOrAdd(name: "Connection", value: "close") }
+    // The limiter ends it when the client takes too long for it.
+    timer?.cancel()
+    state = .sending(
+      Unsent(
+        body: request.method == .HEAD ? [] : response.body[...], isLast: isLast, isError: response.status.code >= 400))
+    gate.close()
     context.write(
       wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: response.status, headers: headers))),
       promise: nil)
-    if request.method != .HEAD, !response.body.isEmpty {
-      context.write(
-        wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: response.body)))), promise: nil)
+    advance(context)
+  }
+
+  /// Writes the next piece.
+  private func send(_ unsent: Unsent, context: ChannelHandlerContext) {
+    let piece = unsent.body.prefix(Self.pieceBytes)
+    var rest = unsent
+    rest.body = unsent.body.dropFirst(Self.pieceBytes)
+    if !piece.isEmpty {
+      context.write(wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: piece)))), promise: nil)
     }
-    // Also limits how long a slow reader may take for the response.
-    closeAfter(limits.idleTimeout, context: context)
-    // Before the end is written, because that may deliver the next request.
-    state = closing ? .leaving : .idle
+    guard rest.body.isEmpty else {
+      state = .sending(rest)
+      return context.flush()
+    }
     let done = context.eventLoop.makePromise(of: Void.self)
+    state = .answering
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: done)
-    guard closing else { return }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     done.futureResult.whenComplete { _ in
       let (handler, context) = bound.value
-      if response.status.code < 400 {
-        context.close(promise: nil)
-      } else {
-        handler.closeAfter(Self.lingering, context: context)
-      }
+      handler.end(unsent, context: context)
     }
+  }
+
+  /// The kernel has the whole response.
+  private func end(_ response: Unsent, context: ChannelHandlerContext) {
+    guard response.isLast else {
+      state = .idle
+      closeAfter(limits.idleTimeout, context: context)
+      return advance(context)
+    }
+    state = .leaving
+    if response.isError { closeAfter(Self.lingering, context: context) } else { context.close(promise: nil) }
+    advance(context)
   }
 
   private func closeAfter(_ time: TimeAmount, context: ChannelHandlerContext) {

@@ -22,8 +22,11 @@ public final class HTTPServer: Sendable {
     public var strangers = 5
     /// How many addresses of clients that have proven themselves are remembered; they are not counted with strangers.
     public var knownAddresses = 64
-    /// What the kernel keeps of a connection for a client that reads slowly; nil: as much as the kernel likes, which is megabytes.
-    public var sendBufferBytes: Int?
+    /// What the kernel keeps of a connection, in each direction; left to itself it takes megabytes for a client that reads
+    /// slowly. Linux doubles it.
+    public var socketBufferBytes = 32 * 1024
+    /// How long a client may take for 16 KiB that wait for it, or for all of less.
+    public var readingTime: Duration = .seconds(10)
     /// Idle time of a connection between requests.
     public var idleTimeout: TimeAmount = .seconds(60)
 
@@ -31,11 +34,13 @@ public final class HTTPServer: Sendable {
   }
 
   private let channel: any Channel
+  private let limiter: ConnectionLimiter
   /// The bound port.
   public let port: Int
 
-  private init(channel: any Channel) {
+  private init(channel: any Channel, limiter: ConnectionLimiter) {
     self.channel = channel
+    self.limiter = limiter
     port = channel.localAddress?.port ?? 0
   }
 
@@ -54,7 +59,9 @@ public final class HTTPServer: Sendable {
     table.places = ConnectionLimiter.places(atMost: limits.maximumConnections)
     table.strangers = limits.strangers
     table.knownAddresses = limits.knownAddresses
-    let limiter = ConnectionLimiter(limits: table)
+    var backlog = WriteBacklog.Limits()
+    backlog.patience = limits.readingTime
+    let limiter = ConnectionLimiter(limits: table, backlog: backlog)
     var heads = NIOHTTPDecoderLimitConfiguration()
     heads.maxHeaderFieldSize = limits.maximumHeadBytes
     heads.maxHeaderListSize = limits.maximumHeadBytes
@@ -68,30 +75,31 @@ public final class HTTPServer: Sendable {
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.maxMessagesPerRead, value: 4)
       .childChannelOption(.recvAllocator, value: receiving)
+      .childChannelOption(.socketOption(.so_sndbuf), value: SocketOptionValue(limits.socketBufferBytes))
+      .childChannelOption(.socketOption(.so_rcvbuf), value: SocketOptionValue(limits.socketBufferBytes))
+      // A connection is writable when the kernel has all that was written.
+      .childChannelOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          if let bytes = limits.sendBufferBytes {
-            try channel.syncOptions?.setOption(.socketOption(.so_sndbuf), value: SocketOptionValue(bytes))
-          }
           let limiterHandler = ConnectionLimiterHandler(limiter: limiter)
           try limiterHandler.enter(channel)
-          let size = RequestSizeHandler(maximumBytes: limits.maximumHeadBytes + limits.maximumBodyBytes)
+          let gate = RequestGate(maximumBytes: limits.maximumHeadBytes + limits.maximumBodyBytes)
           let pipeline = channel.pipeline.syncOperations
           if let ip = limiterHandler.address?.ip, proxies.contains(ip) {
             try pipeline.addHandler(ProxyHeaderHandler(limiter: limiterHandler))
           }
           try pipeline.addHandler(limiterHandler)
           try pipeline.addHandler(TLSHandler(TLSConnection(server: tls)))
-          try pipeline.addHandler(size)
+          try pipeline.addHandler(gate)
           try pipeline.configureHTTPServerPipeline(
-            withServerUpgrade: webSocket.map(upgrade(to:)), withErrorHandling: false, withEncoderConfiguration: .init(),
-            withDecoderLimitConfiguration: decoding)
+            withPipeliningAssistance: false, withServerUpgrade: webSocket.map(upgrade(to:)), withErrorHandling: false,
+            withEncoderConfiguration: .init(), withDecoderLimitConfiguration: decoding)
           try pipeline.addHandler(
             HTTPRequestHandler(
-              limits: limits, webSocket: webSocket, limiter: limiterHandler, size: size, responder: responder))
+              limits: limits, webSocket: webSocket, limiter: limiterHandler, gate: gate, responder: responder))
         }
       }
-    return HTTPServer(channel: try await bind(bootstrap, host: host, port: port))
+    return HTTPServer(channel: try await bind(bootstrap, host: host, port: port), limiter: limiter)
   }
 
   private static func upgrade(to endpoint: WebSocketEndpoint) -> NIOHTTPServerUpgradeConfiguration {
@@ -117,6 +125,15 @@ public final class HTTPServer: Sendable {
     } catch let error as IOError where host == "::" && [EAFNOSUPPORT, EADDRNOTAVAIL].contains(error.errnoCode) {
       return try await bootstrap.bind(to: SocketAddress(ipAddress: "0.0.0.0", port: port)).get()
     }
+  }
+
+  /// Looks whether the credentials that connections have shown still count. Call it each second, and after changes.
+  ///
+  /// - Parameter current: nil for a credential that no longer counts: its connections are strangers' again.
+  public func review(_ current: (_ credential: String) -> ConnectionCredential?) {
+    var known: [String: ConnectionCredential] = [:]
+    for id in limiter.credentials { known[id] = current(id) }
+    limiter.review(known)
   }
 
   public func stop() async {

@@ -4,8 +4,10 @@ internal import Wire
 /// What a proxy sends before a client's first byte: where the client is. The PROXY protocol, versions 1 and 2:
 /// https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt
 struct ProxyHeader: Hashable {
-  /// Nil when the proxy speaks for itself (a health check), or does not know.
+  /// Nil when the proxy speaks for itself, or does not know.
   var source: TransportAddress?
+  /// The proxy speaks for a client; false in a health check of its own.
+  var isRelayed = true
   /// The client's bytes begin behind it.
   var length: Int
 
@@ -16,8 +18,9 @@ struct ProxyHeader: Hashable {
   /// Section 2.1: the longest line, with its CR LF.
   private static let longestLine = 107
 
-  private init(source: TransportAddress?, length: Int) {
+  private init(source: TransportAddress?, isRelayed: Bool = true, length: Int) {
     self.source = source
+    self.isRelayed = isRelayed
     self.length = length
   }
 
@@ -39,7 +42,9 @@ struct ProxyHeader: Hashable {
     guard reader.remaining >= rest else { return nil }
     // Over TCP: 0x11 IPv4, 0x21 IPv6. Both addresses, then both ports.
     let size = [0x11: 4, 0x21: 16][family]
-    guard command == 0x21, let size else { return ProxyHeader(source: nil, length: 16 + rest) }
+    guard command == 0x21, let size else {
+      return ProxyHeader(source: nil, isRelayed: command == 0x21, length: 16 + rest)
+    }
     guard rest >= 2 * size + 4 else { throw .malformed("PROXY: addresses") }
     let ip = IPAddress(bytes: try reader.readBytes(size))
     _ = try reader.readBytes(size)
@@ -87,7 +92,7 @@ final class ProxyHeaderHandler: ChannelInboundHandler {
       let beginning = bytes.getBytes(at: bytes.readerIndex, length: min(bytes.readableBytes, ProxyHeader.maximumBytes))
       guard let header = try ProxyHeader(beginning ?? []) else { return }
       received = nil
-      if let source = header.source { limiter.move(to: source) }
+      if header.isRelayed { limiter.relay(from: header.source) }
       bytes.moveReaderIndex(forwardBy: header.length)
       if bytes.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(bytes)) }
     } catch {

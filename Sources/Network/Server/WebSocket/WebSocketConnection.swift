@@ -7,8 +7,8 @@ public struct WebSocketLimits: Sendable {
   /// Size of a text message, over all its frames.
   public var maximumMessageBytes = 64 * 1024
   public var maximumFragments = 256
-  /// Data buffered for a peer that reads too slowly.
-  public var maximumUnsentBytes = 512 * 1024
+  /// Data buffered for a peer that reads too slowly: two of the longest messages.
+  public var maximumUnsentBytes = 160 * 1024
   /// Burst of frames of any kind, and the interval for one more. An offer with its candidates is about twenty.
   public var frameBurst = 512
   public var frameInterval: Duration = .milliseconds(5)
@@ -77,10 +77,10 @@ public final class WebSocketConnection: @unchecked Sendable {
     try channel.pipeline.syncOperations.addHandler(handler)
   }
 
-  /// The client has proven a credential: its connection is no longer evicted in favour of strangers.
-  public func vouch() {
+  /// The client holds a credential: its connection is no longer evicted in favour of strangers.
+  public func vouch(of credential: ConnectionCredential) {
     eventLoop.preconditionInEventLoop()
-    limiter?.prove()
+    limiter?.raise(to: .holder(credential))
   }
 
   /// Sends a text message; ignored if the connection is closing or closed.

@@ -58,10 +58,10 @@ public final class WebSocketRooms: @unchecked Sendable {
       rooms.perform { $0.receive(.send(to: client, message: message), from: id, now: rooms.now()) }
     }
 
-    /// The client has proven its identity; it may stay.
-    public func vouch(for client: String) {
+    /// The client holds this credential; it may stay.
+    public func vouch(for client: String, of credential: ConnectionCredential) {
       rooms.perform { server in
-        if let id = server.vouch(for: client, in: room) { rooms.sockets[id]?.vouch() }
+        if let id = server.vouch(for: client, in: room) { rooms.sockets[id]?.vouch(of: credential) }
         return []
       }
     }
@@ -141,14 +141,19 @@ public final class WebSocketRooms: @unchecked Sendable {
   /// Over a mobile network an answer takes up to a second.
   private static let signOfLife: TimeAmount = .seconds(3)
 
+  private func credential(of room: String) -> ConnectionCredential {
+    ConnectionCredential(id: room, isParent: true, maximumConnections: 1 + rooms.limits.maximumVouchedPerRoom)
+  }
+
   private func perform(_ call: (inout RoomServer) -> [RoomAction]) {
     eventLoop.preconditionInEventLoop()
     for action in call(&rooms) {
       switch action {
       case .send(let id, let reply):
-        // Whoever has a place here is no stranger to the HTTP server either.
+        // Whoever has a place here is no stranger to the HTTP server either; a child and its parents share the child's.
         switch reply {
-        case .proved, .vouched: sockets[id]?.vouch()
+        case .proved, .vouched:
+          if let room = rooms.room(of: id) { sockets[id]?.vouch(of: credential(of: room)) }
         case .registered, .message, .error, .presence: break
         }
         if let host = hosts[id] {

@@ -1,3 +1,4 @@
+internal import Pairing
 public import SDP
 public import Wire
 
@@ -27,6 +28,8 @@ public struct PairedChildSessions: Sendable {
     /// The room client to answer to, as of the offer or the last restart.
     var client: RoomClient
     let challenge: String
+    /// Whether the parent had `admin` when it made the offer.
+    var isOwner = false
     var revision = 0
     var theirs = PairedCandidates()
     /// Found before the answer.
@@ -42,6 +45,7 @@ public struct PairedChildSessions: Sendable {
   private var sessions: [PairedSessionID: Session] = [:]
   private var seen: SeenSessions
   private var challenges: AnnouncedChallenges
+  private var vouched: VouchedClients
 
   public init(
     envelope: SignedEnvelope, limits: PairedChildLimits = PairedChildLimits(),
@@ -50,6 +54,7 @@ public struct PairedChildSessions: Sendable {
     self.envelope = envelope
     challenges = AnnouncedChallenges(random: random)
     self.limits = limits
+    vouched = VouchedClients(limits: limits)
     seen = SeenSessions(perParent: limits.rememberedSessionsPerParent, parents: limits.rememberedParents)
   }
 
@@ -149,7 +154,7 @@ public struct PairedChildSessions: Sendable {
     seen.insert(id)
     let mine = sessions.count { $0.key.parent == parent.id && $0.value.deadline == nil }
     guard count < limits.maximumSessions, mine < limits.maximumSessionsPerParent else {
-      return [.vouch(client: delivery.client, parent: id.parent), bye(.busy, to: message, delivery.client)]
+      return [bye(.busy, to: message, delivery.client)]
     }
     let description: SessionDescription
     do throws(SignalingRefusal) {
@@ -159,11 +164,9 @@ public struct PairedChildSessions: Sendable {
     }
     session.state = .offered
     session.client = delivery.client
+    session.isOwner = parent.permissions.contains(.admin)
     sessions[id] = session
-    return [
-      .vouch(client: delivery.client, parent: id.parent),
-      .offered(PairedOffer(session: id, client: delivery.client, parent: parent, description: description)),
-    ]
+    return [.offered(PairedOffer(session: id, client: delivery.client, parent: parent, description: description))]
   }
 
   private mutating func candidate(
@@ -196,7 +199,7 @@ public struct PairedChildSessions: Sendable {
     // It may have come over a new connection, as its network has changed.
     session.client = delivery.client
     sessions[id] = session
-    return [.vouch(client: delivery.client, parent: id.parent), .restart(id, fragment)]
+    return vouch(for: session, id) + [.restart(id, fragment)]
   }
 
   private mutating func bye(
@@ -240,8 +243,8 @@ public struct PairedChildSessions: Sendable {
     let untold = session.untold
     session.untold = []
     sessions[id] = session
-    return [send(.answer(sdp: answer.description), id, session)] + untold.map { send($0, id, session) }
-      + ready.map { PairedChildAction($0, id) }
+    return vouch(for: session, id) + [send(.answer(sdp: answer.description), id, session)]
+      + untold.map { send($0, id, session) } + ready.map { PairedChildAction($0, id) }
   }
 
   /// Our side of an ICE restart.
@@ -282,6 +285,29 @@ public struct PairedChildSessions: Sendable {
     }
     return actions
   }
+
+  // MARK: - Vouches
+
+  /// The session has been admitted: its client may stay. Others of the same parent may have to go for it.
+  private mutating func vouch(for session: Session, _ id: PairedSessionID) -> [PairedChildAction] {
+    let busy = busyClients
+    let gone = vouched.insert(session.client, of: id.parent, isOwner: session.isOwner) { busy.contains($0) }
+    return gone.map { .dismiss(client: $0) } + [.vouch(client: session.client, parent: id.parent)]
+  }
+
+  /// Takes back the vouches of clients that have had no session for too long, or whose parent is no longer welcome. Call it
+  /// each second.
+  ///
+  /// - Parameter pairs: as in `receive`.
+  public mutating func reviewVouches(
+    pairs: (_ id: String) -> PairedPeer?, now: Instant
+  ) -> [PairedChildAction] {
+    let busy = busyClients
+    let gone = vouched.review(now: now, isBusy: { busy.contains($0) }) { pairs($0).map { !$0.isExpired } ?? false }
+    return gone.map { .dismiss(client: $0) }
+  }
+
+  private var busyClients: Set<RoomClient> { Set(sessions.values.lazy.filter { $0.deadline == nil }.map(\.client)) }
 
   private mutating func tell(_ content: SignedMessage.Content, _ id: PairedSessionID) -> [PairedChildAction] {
     guard let session = sessions[id] else { return [] }

@@ -12,6 +12,14 @@ public struct PairedChildLimits: Sendable {
   public var rememberedSessionsPerParent = 256
   /// Parents with remembered sessions: as many as can be paired.
   public var rememberedParents = 64
+  /// Clients of one parent that are vouched for at once.
+  public var maximumVouchesPerParent = 4
+  /// The same of a parent with `admin`, whose pairing several programs and devices share.
+  public var maximumVouchesPerOwner = 16
+  /// Of all parents: the child's own room has 64 places, and some are to remain for newcomers.
+  public var maximumVouches = 48
+  /// How long a client is vouched for without a session.
+  public var idleVouchTime: Duration = .seconds(15)
 
   public init() {}
 }

@@ -97,8 +97,10 @@ public struct PairedOffer: Hashable, Sendable {
 public enum PairedChildAction: Hashable, Sendable {
   /// Send it to this client of the room.
   case send(to: RoomClient, message: String)
-  /// This client has proven that it is this paired parent; it may stay in the room.
+  /// This client of a paired parent has a session; it may stay in the room.
   case vouch(client: RoomClient, parent: String)
+  /// This client has to leave the room: its parent has others, or it has had no session for too long.
+  case dismiss(client: RoomClient)
   /// Make a session, then call `answer`, or `end` when it cannot be made.
   case offered(PairedOffer)
   /// A candidate of the parent (attribute text from `candidate:` on).

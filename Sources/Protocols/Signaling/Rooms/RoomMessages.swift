@@ -164,6 +164,8 @@ public struct RoomLimits: Sendable {
   public var registrationTime: Duration = .seconds(5)
   /// From `register` to the host's `vouch`; nil where no host vouches.
   public var vouchingTime: Duration? = .seconds(15)
+  /// Clients for which a host elsewhere vouches at once: as many as a child takes viewers, and those that are about to leave.
+  public var maximumVouchedPerRoom = 48
   /// Messages that may come at once: an offer and all its candidates.
   public var burst = 128
   /// The time for one more message.

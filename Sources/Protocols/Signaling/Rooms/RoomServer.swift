@@ -46,7 +46,7 @@ public struct RoomServer: Sendable {
     }
   }
 
-  let limits: RoomLimits
+  public let limits: RoomLimits
   /// Who may host a room from elsewhere; nil: nobody.
   private let hosts: RoomHosts?
   /// STUN and TURN servers with credentials for one user; for hosts and for clients that a host has vouched for.
@@ -213,7 +213,8 @@ public struct RoomServer: Sendable {
       // What else it has sent need not wait any more, and its next messages come after that.
       let rest = rooms[member.room]?.inbox.remove(vouched) ?? []
       let lent = servers(for: client, in: member.room, lifetime: lifetime, now: now)
-      return [.send(vouched, .vouched(iceServers: lent))] + rest.map { .send(id, .message($0)) }
+      return makeWay(for: vouched, in: member.room) + [.send(vouched, .vouched(iceServers: lent))]
+        + rest.map { .send(id, .message($0)) }
     case .dismiss(let client, let reason):
       return client == member.room ? [] : dismiss(client, from: member.room, reason: reason)
     case .register, .send, .prove:
@@ -234,6 +235,20 @@ public struct RoomServer: Sendable {
     connections[id] = .registered(member, until: nil)
     forgetStranger(id)
     return id
+  }
+
+  /// A host that vouches for everybody has no more clients for it: the oldest goes.
+  private mutating func makeWay(for newest: RoomConnectionID, in room: String) -> [RoomAction] {
+    let vouched = rooms[room]?.others.filter { unvouched[$0] == nil } ?? []
+    guard vouched.count > limits.maximumVouchedPerRoom,
+      let oldest = vouched.filter({ $0 != newest }).min(by: { $0.number < $1.number })
+    else { return [] }
+    return close(oldest, RoomError(.full, "the child has vouched for others since"))
+  }
+
+  /// The room of a client or host; nil before it has registered.
+  public func room(of id: RoomConnectionID) -> String? {
+    if case .registered(let member, _)? = connections[id] { member.room } else { nil }
   }
 
   /// The host that the room has at another end of a connection; nil without one.

@@ -1,0 +1,125 @@
+internal import NIOCore
+internal import Wire
+
+/// A connection's place in the limiter, and the count of what waits for its client. Before TLS in the pipeline, so that it
+/// counts what goes to the socket, whatever it is: answers, messages, handshakes.
+final class ConnectionLimiterHandler: ChannelDuplexHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  /// What is written comes in pieces of so many bytes, whose way to the kernel is followed.
+  private static let pieceBytes = 16 * 1024
+
+  private let limiter: ConnectionLimiter
+  /// Where the client is; nil when the socket no longer has an IP address.
+  private(set) var address: TransportAddress?
+  /// Whether the client's bytes come through a proxy that says so in a `ProxyHeader`.
+  private(set) var isRelayed = false
+  private var id: ConnectionTable.ID?
+  private var context: ChannelHandlerContext?
+  private var hasSpoken = false
+  private var written = 0
+  private var taken = 0
+  /// Whether the limiter knows that something waits.
+  private var isWaiting = false
+  private var patience: Scheduled<Void>?
+
+  init(limiter: ConnectionLimiter) {
+    self.limiter = limiter
+  }
+
+  /// Takes a place. Throws when there is none.
+  func enter(_ channel: any Channel) throws {
+    let bound = NIOLoopBound(self, eventLoop: channel.eventLoop)
+    address = channel.remoteAddress?.transportAddress
+    guard let id = limiter.enter(bound, from: address?.ip) else {
+      throw TooManyConnections()
+    }
+    self.id = id
+    channel.closeFuture.whenComplete { [limiter] _ in limiter.leave(id) }
+  }
+
+  /// A proxy has said where the client is; nil if it does not know.
+  func relay(from address: TransportAddress?) {
+    isRelayed = true
+    guard let address else { return }
+    self.address = address
+    if let id { limiter.move(id, to: address.ip) }
+  }
+
+  /// Nil when the client's request may be answered, otherwise the time to wait.
+  func ask() -> Duration? { id.flatMap(limiter.ask) }
+
+  /// The client has shown who it is.
+  func raise(to standing: ConnectionStanding) {
+    if let id { limiter.raise(id, to: standing) }
+  }
+
+  /// Closes immediately: TLS would first wait for the peer's close_notify.
+  func close() {
+    context?.close(promise: nil)
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    patience?.cancel()
+    self.context = nil
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if !hasSpoken {
+      hasSpoken = true
+      guard id.map(limiter.greet) ?? false else { return context.close(promise: nil) }
+    }
+    context.fireChannelRead(data)
+  }
+
+  // MARK: - What waits for the client
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    var rest = unwrapOutboundIn(data)
+    written += rest.readableBytes
+    repeat {
+      let count = min(rest.readableBytes, Self.pieceBytes)
+      let piece = rest.readSlice(length: count) ?? ByteBuffer()
+      let sent = context.eventLoop.makePromise(of: Void.self)
+      sent.futureResult.assumeIsolated().whenComplete { [self] _ in
+        taken += count
+        if isWaiting { report() }
+      }
+      if rest.readableBytes == 0, let promise { sent.futureResult.cascade(to: promise) }
+      context.write(wrapOutboundOut(piece), promise: sent)
+    } while rest.readableBytes > 0
+  }
+
+  func flush(context: ChannelHandlerContext) {
+    context.flush()
+    if isWaiting || written > taken { report() }
+  }
+
+  private func report() {
+    guard let id else { return }
+    isWaiting = written > taken
+    let deadline = limiter.update(id, waiting: written - taken, taken: taken)
+    if let deadline, patience == nil { check(at: deadline) }
+  }
+
+  /// A client that reads too slowly is closed, whatever it asks for meanwhile.
+  private func check(at deadline: Instant) {
+    guard let context else { return }
+    let time = TimeAmount.nanoseconds(max(0, (deadline - ConnectionLimiter.now).nanoseconds))
+    patience = context.eventLoop.assumeIsolated().scheduleTask(in: time) { [weak self] in
+      guard let self else { return }
+      patience = nil
+      guard let id, isWaiting, let deadline = limiter.deadline(of: id) else { return }
+      if deadline <= ConnectionLimiter.now { close() } else { check(at: deadline) }
+    }
+  }
+}
+
+/// The connection was refused because the limit is reached.
+private struct TooManyConnections: Error {}
