@@ -23,6 +23,13 @@ extension RealPeers {
       #expect(try request(child, "/healthz").status == 200)
       let metrics = try request(child, "/metrics").text
       #expect(metrics.contains("cradle_viewers 0") && metrics.contains("cradle_datagrams_lost_total 0"))
+      // A reverse proxy on the board is not the board.
+      for field in ["Forwarded: for=192.0.2.7", "X-Forwarded-For: 192.0.2.7", "Via: 1.1 proxy", "X-Real-IP: 192.0.2.7"]
+      {
+        #expect(try request(child, "/metrics", ["-H", field]).status == 401, "\(field)")
+        #expect(try request(child, "/metrics", ["-H", field], token: token).status == 200, "\(field)")
+        #expect(try request(child, "/healthz", ["-H", field]).status == 200, "\(field)")
+      }
       #expect(try request(child, "/nothing").status == 401)
       #expect(try request(child, "/nothing", token: token).status == 404)
       let none = try request(child, "/whep", sdp + ["--data", "v=0"])

@@ -72,7 +72,7 @@ import Wire
   // MARK: - At a server
 
   /// What a client got that sends some bytes before its TLS; nil: the connection was closed.
-  private static func answer(to preface: [UInt8], proxies: Set<IPAddress>) async throws -> String? {
+  private static func answer(to preface: [UInt8], proxies: Set<IPAddress>, field: String = "") async throws -> String? {
     let key = PrivateKey.generate()
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let server = try await HTTPServer.start(
@@ -93,7 +93,8 @@ import Wire
         try pipeline.addHandler(Collector(answered))
       }
     }.connect(host: "127.0.0.1", port: server.port).get()
-    channel.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"), promise: nil)
+    channel.writeAndFlush(
+      ByteBuffer(string: "GET / HTTP/1.1\r\nHost: a\r\n\(field)Connection: close\r\n\r\n"), promise: nil)
     let text = try await answered.futureResult.get()
     await server.stop()
     return text.split(separator: "\r\n\r\n").dropFirst().first.map(String.init)
@@ -105,7 +106,22 @@ import Wire
     let header = Self.four
     #expect(try await Self.answer(to: header, proxies: [Self.proxy]) == "from 192.0.2.7.")
     #expect(
-      try await Self.answer(to: Array("PROXY UNKNOWN\r\n".utf8), proxies: [Self.proxy]) == "from 127.0.0.1, loopback.")
+      try await Self.answer(to: Array("PROXY UNKNOWN\r\n".utf8), proxies: [Self.proxy]) == "from 127.0.0.1.")
+    // A client on the proxy's machine came over the proxy all the same.
+    let local = Array("PROXY TCP4 127.0.0.1 127.0.0.1 50000 443\r\n".utf8)
+    #expect(try await Self.answer(to: local, proxies: [Self.proxy]) == "from 127.0.0.1.")
+    // A health check of the proxy's own.
+    let own = Self.binary([0x20, 0x00, 0, 0])
+    #expect(try await Self.answer(to: own, proxies: [Self.proxy]) == "from 127.0.0.1, loopback.")
+  }
+
+  /// Of a proxy on this machine that speaks HTTP.
+  @Test(arguments: [
+    "Forwarded: for=192.0.2.7", "X-Forwarded-For: 192.0.2.7", "x-forwarded-proto: https", "X-FORWARDED-HOST: a",
+    "X-Forwarded: 1", "Via: 1.1 proxy", "X-Real-IP: 192.0.2.7", "CF-Connecting-IP: 192.0.2.7",
+  ])
+  func aForwardedRequestIsNotLocal(field: String) async throws {
+    #expect(try await Self.answer(to: [], proxies: [], field: field + "\r\n") == "from 127.0.0.1.")
   }
 
   @Test func aProxyThatSaysNothingIsNotServed() async throws {

@@ -19,8 +19,23 @@ public struct HTTPRequest: Sendable {
   /// A proxy has said in front of the connection's bytes for whom it stands (`ProxyHeader`).
   public var isRelayed = false
 
-  /// Whether the client runs on this machine.
-  public var isFromLoopback: Bool { remoteAddress?.ip.isLoopback ?? false }
+  /// Whether the client runs on this machine. A proxy on this machine is not the client.
+  public var isFromLoopback: Bool { (remoteAddress?.ip.isLoopback ?? false) && !isForwarded }
+
+  /// Whether a proxy says that it stands between, by PROXY protocol or a field: RFC 7239, RFC 9110 section 7.6.3, and what
+  /// proxies sent before.
+  private var isForwarded: Bool {
+    isRelayed
+      || headers.contains { name, _ in
+        let name = name.lowercased()
+        return Self.forwardingFields.contains(name) || name.hasPrefix("x-forwarded")
+      }
+  }
+
+  private static let forwardingFields: Set<String> = [
+    "forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "x-original-forwarded-for",
+    "x-envoy-external-address", "true-client-ip", "cf-connecting-ip",
+  ]
 }
 
 /// A complete HTTP response.
