@@ -78,6 +78,8 @@ import Wire
     let linkLocal = Self.table(
       [(1, Self.link("bridge")), (2, Self.up)], [(1, "172.17.0.1"), (2, "169.254.3.4"), (2, "fe80::1")])
     #expect(Self.texts(linkLocal) == [["169.254.3.4"]])
+    let both = Self.table([(1, Self.up), (2, Self.up)], [(1, "192.168.5.2"), (1, "169.254.1.1"), (2, "169.254.3.4")])
+    #expect(Self.texts(both) == [["192.168.5.2"]])
     #expect(Self.texts(Self.table([(1, Self.link("tun"))], [(1, "10.8.0.2")])) == [["10.8.0.2"]])
     #expect(Self.texts(Self.table([(1, Self.link("bridge", isRunning: false))], [(1, "172.17.0.1")])).isEmpty)
   }

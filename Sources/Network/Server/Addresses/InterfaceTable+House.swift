@@ -13,11 +13,10 @@ extension InterfaceTable {
     let ranked = running.filter(leadsIntoTheHouse).sorted { one, other in
       (metrics[one] ?? .max, one) < (metrics[other] ?? .max, other)
     }
-    let found = ranked.map(addresses(of:)).filter { !$0.isEmpty }
+    let all = ranked.map(addresses(of:))
+    let found = all.map { $0.filter { !$0.isLinkLocal } }.filter { !$0.isEmpty }
     if !found.isEmpty { return found }
-    let linkLocal = ranked.map { index in
-      addresses.filter { $0.index == index && !$0.ip.isIPv6 && $0.ip.isLinkLocal }.map(\.ip)
-    }.filter { !$0.isEmpty }
+    let linkLocal = all.filter { !$0.isEmpty }
     if !linkLocal.isEmpty { return linkLocal }
     // A bridge or a tunnel is better than nothing.
     return running.sorted().map(addresses(of:)).filter { !$0.isEmpty }
