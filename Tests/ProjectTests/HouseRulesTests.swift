@@ -6,7 +6,7 @@ import Testing
   @Test func filesStayReadable() throws {
     for file in try Project.swiftFiles(below: "Sources") {
       let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false)
-      #expect(lines.count <= 501, "\(file.path) has \(lines.count) lines")
+      #expect(lines.count <= 701, "\(file.path) has \(lines.count) lines")
     }
   }
 
