@@ -5,6 +5,20 @@ internal import Wire
 
 /// What a configuration needs beside itself.
 public enum RendezvousCheck {
+  /// One sentence for each thing that works otherwise than somebody might think.
+  public static func warnings(_ configuration: RendezvousConfiguration) -> [String] {
+    let isRelaying = configuration.iceServers.contains { entry in
+      if case .everybody = entry.access { false } else { true }
+    }
+    guard isRelaying, configuration.children == nil else { return [] }
+    let remedy = "Write the ids of your children into `children`; `cradle-child status` shows them."
+    guard let grace = configuration.lendAfter else {
+      return ["ice-servers: the TURN servers are lent to nobody, as `children` is open. \(remedy)"]
+    }
+    let time = grace == .zero ? "at once" : "after \(Int(grace.components.seconds)) s here"
+    return ["lend-after: whoever makes a key may use the TURN servers \(time), as `children` is open. \(remedy)"]
+  }
+
   /// One sentence for each thing that does not work.
   public static func problems(_ configuration: RendezvousConfiguration) -> [String] {
     var problems: [String] = []

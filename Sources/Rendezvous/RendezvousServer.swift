@@ -80,7 +80,10 @@ public final class RendezvousServer: Sendable {
     let hosts = RoomHosts(
       names: Set(configuration.names), children: configuration.children, verifier: PairingPrimitives(),
       hashes: CryptoHashes(), format: SignedMessageJSON())
-    let lender = ServerLender(configuration.iceServers, logger: logger)
+    let lender = ServerLender(configuration, logger: logger)
+    for warning in RendezvousCheck.warnings(configuration) {
+      logger.warning("look at the configuration", metadata: ["reason": "\(warning)"])
+    }
     let server = RoomServer(
       limits: limits, hosts: hosts, random: SystemRandomNumberGenerator(), iceServers: lender.servers)
     let rooms = RoomBox(WebSocketRooms(server, eventLoop: loop, now: { MonotonicClock.now }))

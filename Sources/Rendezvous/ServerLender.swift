@@ -9,18 +9,23 @@ internal import Wire
 
 /// The STUN and TURN servers of the configuration, with credentials for whoever uses them.
 final class ServerLender: Sendable {
-  private let entries: [ChildConfiguration.ICEServerEntry]
+  private let configuration: RendezvousConfiguration
   private let logger: Logger
   /// Told already, not to repeat it with each client.
   private let problems = Mutex<Set<String>>([])
 
-  init(_ entries: [ChildConfiguration.ICEServerEntry], logger: Logger) {
-    self.entries = entries
+  init(_ configuration: RendezvousConfiguration, logger: Logger) {
+    self.configuration = configuration
     self.logger = logger
   }
 
   @Sendable func servers(for borrower: RoomBorrower, now: Instant) -> [RoomICEServer] {
-    entries.compactMap { entry in
+    let isTrusted = configuration.lends(to: borrower.room, knownFor: borrower.hostKnownFor)
+    return configuration.iceServers.compactMap { entry in
+      // Finding out one's address costs nobody anything.
+      guard isTrusted else {
+        return ICEServer(urls: entry.urls).bindingOnly.map { RoomICEServer(urls: $0.urls.map(\.description)) }
+      }
       do throws(ConfiguredValueError) {
         let server = try entry.server(
           lentTo: borrower.user, timeLeft: borrower.lifetime, clock: MonotonicClock.wallClockReference, now: now,

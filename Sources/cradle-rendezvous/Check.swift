@@ -15,6 +15,7 @@ struct Check: ParsableCommand {
     let configuration = try directories.loadConfiguration()
     let problems = RendezvousCheck.problems(configuration)
     for problem in problems { print("FAIL  \(problem)") }
+    for warning in RendezvousCheck.warnings(configuration) { print("warn  \(warning)") }
     guard problems.isEmpty else { throw ExitCode(1) }
     print("ok    \(directories.config): \(configuration.names.joined(separator: ", ")), \(configuration.listen)")
     if configuration.tls == nil {

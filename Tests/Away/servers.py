@@ -121,7 +121,7 @@ class Rendezvous(Server):
             f"tls: {{certificate: {folder / 'server.pem'}, key: {key}}}\n"
             if is_behind_proxy else f"names: [{MEET}]\nlisten: '[::]:443'\n"
             if is_everywhere else f"names: [{MEETING}]\nlisten: {MEETING}:443\n")  # fmt: skip
-        configuration.write_text(f"{place}ice-servers: {servers}\n")
+        configuration.write_text(f"{place}ice-servers: {servers}\nlend-after: 0s\n")
         self.host = MEET if is_everywhere else MEETING
         self.status = [program, "status", "--json", "--runtime-directory", str(folder / "meeting-run")]
         command = [program, "run", "--config", str(configuration), "--state-directory", str(state), *self.status[3:]]

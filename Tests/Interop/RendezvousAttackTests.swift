@@ -90,6 +90,23 @@ extension RealPeers {
       #expect(outcome.report.attempted > 100, "\(outcome.report)")
     }
 
+    /// Anybody can make a key and be a child.
+    @Test(arguments: [("", false), ("lend-after: 1h\n", false), ("lend-after: 0s\n", true)])
+    func whoMakesAKeyGetsNoRelay(grace: String, isLent: Bool) throws {
+      let servers = #"ice-servers: [{urls: "turn:192.0.2.1", secret: shared}, {urls: "stun:192.0.2.2"}]"#
+      let place = try RendezvousProcess(
+        RendezvousFolder(), configuration: "names: ['127.0.0.1']\n\(servers)\n\(grace)")
+      let attacker = try Attacker(
+        "borrow", script: "rendezvous_attacker.py", port: place.port, source: "127.0.0.2", sources: 1, count: nil,
+        arguments: ["--room", "x", "--parent", "x"])
+      sleep(2)
+      let report = try attacker.stop()
+      #expect((report.answers["credentials", default: 0] > 0) == isLent, "\(report)")
+      #expect((report.answers["none", default: 0] > 0) != isLent, "\(report)")
+      // It may find out its address.
+      #expect(report.answers["stun:192.0.2.2:3478", default: 0] > 0, "\(report)")
+    }
+
     /// Whoever knows its id can have it asked for signs of life, and send to it.
     @Test(arguments: [("knocks", 1), ("crumbs", 250)])
     func whoKnowsTheChildsIDKeepsItHere(attack: String, sources: Int) throws {

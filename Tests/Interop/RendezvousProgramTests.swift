@@ -32,6 +32,15 @@ extension RealPeers {
       let secret = try check(#"ice-servers: [{urls: "turn:a", secret: {file: /nonexistent/secret}}]"#)
       #expect(secret.status == 1 && secret.output.contains("FAIL  ice-servers[0]: "), Comment(rawValue: "\(secret)"))
       #expect(secret.output.contains("/nonexistent/secret"), Comment(rawValue: "\(secret)"))
+      let relay = #"ice-servers: [{urls: "turn:a", secret: b}]"# + "\n"
+      for (more, words) in [("", "lent to nobody"), ("lend-after: 7d", "whoever makes a key may use the TURN servers")]
+      {
+        let warned = try check(relay + more)
+        #expect(warned.status == 0 && warned.output.contains(words), Comment(rawValue: "\(warned)"))
+        #expect(warned.output.contains("`children`"), Comment(rawValue: "\(warned)"))
+      }
+      let listed = try check(relay + "children: [\"a1b2c3d4e5f60718\"]")
+      #expect(listed.status == 0 && !listed.output.contains("warn"), Comment(rawValue: "\(listed)"))
       try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: certificate + ".key")
       let open = try check(tls)
       #expect(open.status == 1 && open.output.contains("chmod 640 \(certificate).key"), Comment(rawValue: "\(open)"))

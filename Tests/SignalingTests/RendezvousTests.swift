@@ -123,6 +123,42 @@ import Wire
     #expect(closed == (2...8).map { Self.id($0) })
   }
 
+  @Test func aHostIsKnownSinceItCameUnlessItWasAwayForLong() throws {
+    var limits = RoomLimits()
+    limits.maximumRooms = 8
+    let hosts = RoomHosts(
+      names: [Self.name], children: nil, verifier: PairingPrimitives(), hashes: CryptoHashes(),
+      format: SignedMessageJSON())
+    // Says what it was asked.
+    var server = RoomServer(limits: limits, hosts: hosts, random: SeededGenerator(seed: 1)) { borrower, _ in
+      [RoomICEServer(urls: ["\(borrower.hostKnownFor.components.seconds)"], username: borrower.room)]
+    }
+    func known(_ actions: [RoomAction]) -> String? {
+      for case .send(_, .proved(let servers)) in actions { return servers.first?.urls.first }
+      return nil
+    }
+    let child = LabNode()
+    #expect(known(try Self.host(&server, 1, child)) == "0")
+    for hour in 1...5 as ClosedRange<Int64> {
+      let announced = server.receive(
+        .announce(presence: "p"), from: Self.id(1), now: .zero + .seconds(3600 * hour))
+      #expect(known(announced) == "\(3600 * hour)")
+    }
+    // Its network was gone for an hour.
+    server.disconnect(Self.id(1))
+    #expect(known(try Self.host(&server, 2, child, now: .zero + .seconds(6 * 3600))) == "\(6 * 3600)")
+    // Many keys that somebody makes push nobody out who is here.
+    for number in 10..<40 as Range<UInt64> {
+      _ = try Self.host(&server, number, LabNode(), now: .zero + .seconds(6 * 3600))
+      server.disconnect(Self.id(number))
+      _ = server.receive(.announce(presence: "p"), from: Self.id(2), now: .zero + .seconds(6 * 3600 + 1))
+    }
+    let later = Instant.zero + .seconds(7 * 3600)
+    #expect(known(server.receive(.announce(presence: "p"), from: Self.id(2), now: later)) == "\(7 * 3600)")
+    server.disconnect(Self.id(2))
+    #expect(known(try Self.host(&server, 3, child, now: .zero + .seconds(10 * 3600))) == "0")
+  }
+
   @Test func aStrangerUnderTheChildsNameGetsNothingAndDisturbsNobody() throws {
     var server = Self.server()
     let (child, stranger) = (LabNode(), LabNode())

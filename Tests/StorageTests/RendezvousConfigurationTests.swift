@@ -95,6 +95,20 @@ import Wire
     #expect(try Self.parse("names: [a]\nchildren: []").children == [])
   }
 
+  /// Anybody can make a key, and with it a child.
+  @Test func relaysAreLentToListedChildrenAloneUnlessAGraceIsSet() throws {
+    let (child, day) = ("a1b2c3d4e5f60718", Duration.seconds(86_400))
+    #expect(!(try Self.parse("names: [a]").lends(to: child, knownFor: day * 1000)))
+    let listed = try Self.parse("names: [a]\nchildren: [\"\(child)\"]")
+    #expect(listed.lends(to: child, knownFor: .zero) && !listed.lends(to: "0123456789012345", knownFor: day))
+    let grace = try Self.parse("names: [a]\nlend-after: 7d")
+    #expect(!grace.lends(to: child, knownFor: day * 7 - .seconds(1)) && grace.lends(to: child, knownFor: day * 7))
+    #expect(try Self.parse("names: [a]\nlend-after: 0s").lends(to: child, knownFor: .zero))
+    let idle = Self.errors("names: [a]\nchildren: []\nlend-after: 7d\n")
+    #expect(
+      idle.count == 1 && idle[0].description.hasPrefix("rendezvous.yaml:3:13: lend-after: is for `children: open`"))
+  }
+
   @Test(arguments: [1, 1000, 100_000])
   func numbersOfChildrenThatAreAllowed(number: Int) throws {
     #expect(try Self.parse("names: [a]\nmaximum-children: \(number)").maximumChildren == number)
@@ -152,6 +166,7 @@ import Wire
     ("ice-servers: stun:a", "ice-servers", "must be a list"),
     ("ice-servers: [{}]", "ice-servers[0].urls", "is missing"),
     ("ice-servers: [{urls: [\"http://a\"]}]", "ice-servers[0].urls[0]", "but is “http://a”"),
+    ("lend-after: 7", "lend-after", "0s to 365d"),
     ("ice-servers: [{urls: \"turn:a\"}]", "ice-servers[0]", "needs username and credential, or a secret"),
     ("ice-servers: [{urls: \"stun:a\"}, {urls: \"turn:a\", secret: {file: x}}]", "ice-servers[1].secret.file", ""),
     ("ice-servers: [{urls: \"turn:a\", secret: b, lifetime: 366d}]", "ice-servers[0].lifetime", "from 10s to 365d"),

@@ -16,8 +16,18 @@ public struct RendezvousConfiguration: Sendable, Hashable {
   public var children: Set<String>?
   /// How many may be here at once. A child takes about 20 kB.
   public var maximumChildren = 1000
-  /// Lent to children that are here, and to the parents that they vouch for.
+  /// Lent to children that are listed, and to the parents that they vouch for.
   public var iceServers: [ChildConfiguration.ICEServerEntry] = []
+  /// Where any child may use it: those that have been coming for so long are lent TURN servers, too; nil: none.
+  public var lendAfter: Duration?
+
+  /// Whether a child, and the parents that it vouches for, get credentials for the TURN servers. Anybody can make the key of
+  /// another child, so being one is no reason.
+  ///
+  /// - Parameter time: since when it has been coming.
+  public func lends(to child: String, knownFor time: Duration) -> Bool {
+    children?.contains(child) ?? lendAfter.map { time >= $0 } ?? false
+  }
 
   /// Reads a configuration file; nil if there is none. Throws all errors found in it.
   public static func load(path: String) throws(ConfigurationErrors) -> RendezvousConfiguration? {
@@ -35,7 +45,9 @@ public struct RendezvousConfiguration: Sendable, Hashable {
 
   private static let missingNames =
     "is missing: the host names under which children reach this server, such as [meet.example.org]"
-  private static let keys = ["names", "listen", "proxies", "tls", "children", "maximum-children", "ice-servers"]
+  private static let keys = [
+    "names", "listen", "proxies", "tls", "children", "maximum-children", "ice-servers", "lend-after",
+  ]
 
   private static func read(_ root: YAMLNode, _ reader: ConfigurationReader) -> RendezvousConfiguration {
     var result = RendezvousConfiguration(names: [])
@@ -51,7 +63,17 @@ public struct RendezvousConfiguration: Sendable, Hashable {
         ChildConfiguration.iceServer(entries[$0], at: $0, reader, usualLifetime: .seconds(86_400))
       }
     }
+    result.lendAfter = lendAfter(top, isOpen: result.children == nil)
     return result
+  }
+
+  private static func lendAfter(_ top: ConfigurationSection, isOpen: Bool) -> Duration? {
+    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+    let seconds = top.quantity("lend-after", units, in: 0...365 * 86_400, "0s to 365d, such as 7d")
+    if let node = top.values["lend-after"], seconds != nil, !isOpen {
+      top.reader.report(node, "lend-after", "is for `children: open`: listed children are lent the servers at once")
+    }
+    return seconds.map { .seconds(Int64($0)) }
   }
 
   private static func names(_ top: ConfigurationSection) -> [String] {

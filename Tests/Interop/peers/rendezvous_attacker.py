@@ -239,6 +239,16 @@ def guest(target: Target) -> Result:
     return {"attempted": attempted, "mostHeld": most, "heldAtEnd": len(held)}
 
 
+def prove(target: Target, host: ssl.SSLSocket, identity: Identity) -> None:
+    """The connection becomes the host of the identity's room; the answer is not read."""
+    host.sendall(command(cmd="register", roomid=identity.id, clientid=identity.id))
+    challenge = json.loads(read_text(host))["registered"]["challenge"]
+    proof = identity.signed({
+        "type": "host", "from": identity.id, "server": target.host, "challenge": challenge,
+        "key": base64url(identity.public)})  # fmt: skip
+    host.sendall(command(cmd="prove", proof=proof, presence="p"))
+
+
 def unread(target: Target) -> Result:
     """A child of the attacker's own, with clients that it vouches for and that read nothing of what it sends them."""
     attempted = 0
@@ -250,12 +260,7 @@ def unread(target: Target) -> Result:
                 continue
             try:
                 host.settimeout(10)
-                host.sendall(command(cmd="register", roomid=identity.id, clientid=identity.id))
-                challenge = json.loads(read_text(host))["registered"]["challenge"]
-                proof = identity.signed({
-                    "type": "host", "from": identity.id, "server": target.host, "challenge": challenge,
-                    "key": base64url(identity.public)})  # fmt: skip
-                host.sendall(command(cmd="prove", proof=proof, presence="p"))
+                prove(target, host, identity)
                 assert "proved" in read_text(host)
                 for number in range(target.count):
                     client = upgrade(target)
@@ -277,6 +282,29 @@ def unread(target: Target) -> Result:
                 target.answers["closed"] += 1
             for one in [host, *clients]:
                 one.close()
+    return {"attempted": attempted}
+
+
+def borrow(target: Target) -> Result:
+    """Children that are made up on the spot, for the relays that they are lent. Says what they got."""
+    attempted = 0
+    while target.goes_on:
+        with tempfile.TemporaryDirectory() as folder:
+            identity, host = Identity(folder), upgrade(target)
+            if host is None:
+                continue
+            attempted += 1
+            try:
+                host.settimeout(10)
+                prove(target, host, identity)
+                lent = json.loads(read_text(host))["proved"]["iceServers"]
+                target.answers["credentials" if any("credential" in server for server in lent) else "none"] += 1
+                for server in lent:
+                    target.answers[",".join(server["urls"])] += 1
+            except (OSError, KeyError):
+                target.answers["refused"] += 1
+            host.close()
+            time.sleep(0.1)
     return {"attempted": attempted}
 
 
@@ -325,7 +353,7 @@ def crumbs(target: Target) -> Result:
 
 ATTACKS: dict[str, Callable[[Target], Result]] = attacker.ATTACKS | {
     "half": half, "mute": mute, "claims": claims, "rooms": rooms, "offers": offers, "unread": unread, "guest": guest,
-    "knocks": knocks, "crumbs": crumbs,
+    "borrow": borrow, "knocks": knocks, "crumbs": crumbs,
 }  # fmt: skip
 COUNTS = attacker.COUNTS | {
     "half": 500, "mute": 200, "claims": 200, "unread": 40, "guest": 100, "knocks": 200, "crumbs": 200,

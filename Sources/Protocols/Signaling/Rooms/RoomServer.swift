@@ -1,23 +1,5 @@
 public import Wire
 
-/// Identifies one connection to the room server while it lasts.
-public struct RoomConnectionID: Hashable, Sendable {
-  public var number: UInt64
-
-  public init(number: UInt64) {
-    self.number = number
-  }
-}
-
-/// Actions for the shell, in order.
-public enum RoomAction: Hashable, Sendable {
-  case send(RoomConnectionID, RoomReply)
-  /// Send, and call `delivered` when the connection has taken it: another may follow then.
-  case deliver(RoomConnectionID, RoomReply)
-  /// Send the error and close. The connection is forgotten already.
-  case close(RoomConnectionID, RoomError)
-}
-
 /// Relays messages between the clients of rooms, without reading or authenticating them; clients prove who they are to
 /// each other, by signatures (see `SignedMessage`). The worst that a server can do is to relay nothing.
 ///
@@ -70,6 +52,7 @@ public struct RoomServer: Sendable {
   private var waitingBytes = 0
   /// Rooms with messages in the host's inbox.
   private var inboxRooms: Set<String> = []
+  private var acquaintances: HostAcquaintances
   /// When to call `handleTimeout`; not later than the first time-out.
   public private(set) var nextDeadline: Instant?
 
@@ -84,6 +67,7 @@ public struct RoomServer: Sendable {
     self.random = random
     rate = RateLimiter(
       burst: limits.burst, interval: limits.messageInterval, maximumKeys: limits.maximumConnections + 1)
+    acquaintances = HostAcquaintances(maximum: 2 * limits.maximumRooms)
     hostRate = RateLimiter(
       burst: limits.hostBurst, interval: limits.hostMessageInterval, maximumKeys: limits.maximumRooms + 1)
   }
@@ -193,6 +177,7 @@ public struct RoomServer: Sendable {
     guard case .registered(let member, _) = connection, member.isHost, rooms[member.room]?.host == id else {
       return rate.admit(id, now: now)
     }
+    acquaintances.see(member.room, now: now)
     return hostRate.admit(id, now: now)
   }
 
@@ -389,6 +374,7 @@ public struct RoomServer: Sendable {
     }
     guard hosted < limits.maximumRooms else { return actions + close(id, RoomError(.full, "too many rooms")) }
     hosted += 1
+    acquaintances.see(member.room, now: now)
     connections[id] = .registered(member, until: nil)
     forgetStranger(id)
     rooms[member.room, default: Room(name: member.room)].host = id
@@ -407,7 +393,9 @@ public struct RoomServer: Sendable {
   private func servers(
     for user: String, in room: String, lifetime: Duration? = nil, now: Instant
   ) -> [RoomICEServer] {
-    iceServers(RoomBorrower(user: user, lifetime: lifetime), now)
+    iceServers(
+      RoomBorrower(user: user, room: room, lifetime: lifetime, hostKnownFor: acquaintances.age(of: room, now: now)), now
+    )
   }
 
   /// To every client of the room but its host.
