@@ -101,9 +101,7 @@ public final class TLSContext: Sendable {
   /// - Throws: `SecureError.file`.
   public convenience init(certificateFile: String, keyFile: String) throws(SecureError) {
     try self.init(.server)
-    for path in [certificateFile, keyFile] where access(path, R_OK) != 0 {
-      throw .file(path: path, reason: String(cString: strerror(errno)))
-    }
+    for path in [certificateFile, keyFile] { try Self.checkFile(path) }
     // Without a callback OpenSSL would ask for a passphrase on the terminal.
     SSL_CTX_set_default_passwd_cb(pointer) { _, _, _, _ in -1 }
     OpenSSLQueue.clear()
@@ -116,6 +114,15 @@ public final class TLSContext: Sendable {
     // A key of another kind than the certificate's, such as RSA for ECDSA, is only noticed here.
     guard SSL_CTX_check_private_key(pointer) == 1 else { throw Self.foreignKey(keyFile, of: certificateFile) }
     selectProtocol()
+  }
+
+  /// OpenSSL would wait for whoever writes to a FIFO.
+  private static func checkFile(_ path: String) throws(SecureError) {
+    var status = stat()
+    guard stat(path, &status) == 0, access(path, R_OK) == 0 else {
+      throw .file(path: path, reason: String(cString: strerror(errno)))
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .file(path: path, reason: "it is no regular file") }
   }
 
   private static func unusableKey(_ path: String, of certificate: String) -> SecureError {
@@ -159,7 +166,7 @@ public final class TLSContext: Sendable {
   /// - Throws: `SecureError.file` when the file of `.authorities` has none.
   public convenience init(trust: TLSTrust, offersHTTP: Bool = true) throws(SecureError) {
     if case .authorities(let path) = trust {
-      guard access(path, R_OK) == 0 else { throw .file(path: path, reason: String(cString: strerror(errno))) }
+      try Self.checkFile(path)
       do throws(SecureError) {
         try self.init(trust: .system, authorities: path, offersHTTP: offersHTTP)
       } catch {

@@ -15,16 +15,17 @@ public struct AtomicFile: Sendable, Hashable {
   /// In bytes; far more than any store needs.
   public static let maximumBytes = 4 << 20
 
-  /// The whole content; nil if there is no such file.
+  /// The whole content, without the byte order mark that some editors put in front of UTF-8; nil if there is no such file.
+  /// Anything but a regular file is refused.
   /// - Parameter maximum: Larger files are refused with `EFBIG`.
   public func read(maximum: Int = AtomicFile.maximumBytes) throws(FileError) -> [UInt8]? {
     let file: FileDescriptor
     do throws(FileError) {
-      file = try FileDescriptor(opening: path, flags: O_RDONLY)
+      file = try FileDescriptor.readingFile(path)
     } catch  where error.code == ENOENT {
       return nil
     }
-    return try file.readAll(maximum: maximum)
+    return try file.readAll(maximum: maximum).withoutByteOrderMark
   }
 
   /// Replaces the content: writes a temporary file beside it, syncs, renames, syncs the directory.
@@ -99,7 +100,7 @@ public struct AtomicFile: Sendable, Hashable {
     try FileDescriptor(opening: Self.split(path).directory, flags: O_RDONLY | O_DIRECTORY).synchronize()
   }
 
-  private static func split(_ path: String) -> (directory: String, name: String) {
+  static func split(_ path: String) -> (directory: String, name: String) {
     guard let slash = path.lastIndex(of: "/") else { return (".", path) }
     let directory = slash == path.startIndex ? "/" : String(path[..<slash])
     return (directory, String(path[path.index(after: slash)...]))

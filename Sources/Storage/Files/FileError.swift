@@ -7,11 +7,14 @@ public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
   public let path: String
   /// `errno`.
   public let code: Int32
+  /// What is wrong, where `code` would not say it.
+  public let explanation: String?
 
-  public init(operation: String, path: String, code: Int32) {
+  public init(operation: String, path: String, code: Int32, explanation: String? = nil) {
     self.operation = operation
     self.path = path
     self.code = code
+    self.explanation = explanation
   }
 
   /// From the calling thread's `errno`.
@@ -20,7 +23,7 @@ public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   /// What went wrong, without the path: `No space left on device`.
-  public var reason: String { String(cString: strerror(code)) }
+  public var reason: String { explanation ?? String(cString: strerror(code)) }
 
   /// `cannot rename /var/lib/cradle/tokens.json: No space left on device. Make room; what is full: df -h`
   public var description: String {
@@ -48,6 +51,25 @@ struct FileDescriptor: ~Copyable {
     guard number >= 0 else { throw .last("open", path) }
     self.number = number
     self.path = path
+  }
+
+  /// Opens a file for reading, and nothing else: a FIFO or a device could keep the reader waiting, or never end.
+  static func readingFile(_ path: String) throws(FileError) -> FileDescriptor {
+    // Not blocking: opening a FIFO would wait for a writer. For a file it makes no difference (open(2)).
+    let file = try FileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY)
+    try file.checkIsFile()
+    return file
+  }
+
+  private func checkIsFile() throws(FileError) {
+    var status = stat()
+    guard fstat(number, &status) == 0 else { throw .last("examine", path) }
+    let kind = FileKind(status)
+    guard kind == .regular else {
+      throw FileError(
+        operation: "read", path: path, code: kind == .directory ? EISDIR : EINVAL,
+        explanation: "it is \(kind.words), and a regular file is needed")
+    }
   }
 
   deinit {

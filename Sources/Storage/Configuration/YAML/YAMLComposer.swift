@@ -15,6 +15,10 @@ struct YAMLComposer: ~Copyable {
     guard bytes.count <= maximumBytes else {
       throw YAMLError(mark: YAMLMark(line: 1, column: 1), message: "the file is larger than \(maximumBytes >> 10) KiB")
     }
+    let bytes = bytes.withoutByteOrderMark
+    guard !bytes.starts(with: [0xff, 0xfe]), !bytes.starts(with: [0xfe, 0xff]) else {
+      throw YAMLError(message: "is UTF-16 text; save it as UTF-8")
+    }
     guard String(validating: bytes, as: UTF8.self) != nil else {
       let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
       let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }

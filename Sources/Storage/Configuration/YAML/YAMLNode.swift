@@ -38,7 +38,7 @@ struct YAMLNode {
   /// A description for error messages.
   var kind: String {
     switch content {
-    case .scalar(let scalar): isNull ? "empty" : "“\(scalar.string.prefix(40))”"
+    case .scalar(let scalar): isNull ? "empty" : scalar.quoted
     case .mapping: "keys with values"
     case .sequence: "a list"
     }
@@ -49,6 +49,11 @@ struct YAMLScalar {
   var string: String
   /// Unquoted, so it may be a number or empty.
   var isPlain: Bool
+
+  /// In quotes. Of a long one the beginning, and how long it is.
+  fileprivate var quoted: String {
+    string.count > 40 ? "“\(string.prefix(40))…” (\(string.utf8.count) bytes)" : "“\(string)”"
+  }
 }
 
 /// Why a text was refused.

@@ -49,7 +49,7 @@ export function parseCode(text) {
 
 /** A name on one line, without what cannot be printed, at most 64 characters. */
 export function cleanName(name, fallback) {
-  const words = String(name ?? "").replace(/[^\P{C}\u200d\s]/gu, "").split(/\s+/u).filter(Boolean);
+  const words = String(name ?? "").replace(/[^\P{C}\u200c\u200d\s]/gu, "").split(/\s+/u).filter(Boolean);
   return Array.from(words.join(" ")).slice(0, 64).join("").trim() || fallback;
 }
 
