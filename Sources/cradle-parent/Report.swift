@@ -21,9 +21,13 @@ struct Report: AsyncParsableCommand {
   var from = ClockTime(minutes: NightHours.usual.from)
   @Option(help: "When it ends.")
   var to = ClockTime(minutes: NightHours.usual.to)
-  @Option(help: "Minutes that are louder count as noise, dB relative to full scale. (default: -45)")
+  @Option(
+    help: ArgumentHelp(
+      "Minutes that are louder count as noise, dB relative to full scale. (default: -45)", valueName: "dB"))
   var noise: Double?
-  @Option(help: "Draw it into a PNG picture, too.", completion: .file(extensions: ["png"]))
+  @Option(
+    help: "Draw it into a PNG picture, too: a file, a FIFO, or - for standard output.",
+    completion: .file(extensions: ["png"]))
   var png: String?
   @OptionGroup var child: ChildOptions
   @Flag(help: "Print one JSON object.")
@@ -34,6 +38,7 @@ struct Report: AsyncParsableCommand {
       throw ValidationError("--night is a day, such as 2026-11-21.")
     }
     if let noise, !ControlLimits.noiseDb.contains(noise) { throw ValidationError("--noise is -100 to 0 dB.") }
+    if json { try OutputOption.refuse(png, "--png", beside: "--json") }
     if from == to { throw ValidationError("--from and --to are different times.") }
   }
 
@@ -44,10 +49,10 @@ struct Report: AsyncParsableCommand {
       from: Double(choice.time.lowerBound), to: Double(choice.time.upperBound), noiseDb: noise)
     let reply = try await child.command { try await $0.perform(.reportGet(request)) }
     guard case .report(let report) = reply else { throw Failure.failed("the child answered something else") }
-    if let png {
-      try await failing { try AtomicFile(path: png, mode: 0o644).write(ReportPicture.png(report)) }
-    }
-    print(json ? reply.json : Table.text(report.rows))
+    let text = json ? reply.json : Table.text(report.rows)
+    guard let output = png.map({ OutputPath($0) }) else { return print(text) }
+    try await failing { try output.write(ReportPicture.png(report), mode: 0o644) }
+    output.report(text)
   }
 }
 

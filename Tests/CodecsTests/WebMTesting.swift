@@ -14,8 +14,13 @@ final class MemoryFile: WebMFile {
   var room: Int
   /// What a full disk answers.
   var refusal = WebMError.diskFull
+  /// False: as a pipe.
+  let isSeekable: Bool
 
-  init(room: Int = .max) { self.room = room }
+  init(room: Int = .max, isSeekable: Bool = true) {
+    self.room = room
+    self.isSeekable = isSeekable
+  }
 
   func append(_ more: [UInt8]) throws(WebMError) {
     guard bytes.count + more.count <= room else {
@@ -27,11 +32,14 @@ final class MemoryFile: WebMFile {
   }
 
   func overwrite(_ new: [UInt8], at offset: Int) throws(WebMError) {
-    precondition(offset + new.count <= bytes.count)
+    precondition(isSeekable && offset + new.count <= bytes.count)
     bytes.replaceSubrange(offset..<offset + new.count, with: new)
   }
 
-  func truncate(to count: Int) throws(WebMError) { bytes.removeLast(bytes.count - count) }
+  func truncate(to count: Int) throws(WebMError) {
+    precondition(isSeekable)
+    bytes.removeLast(bytes.count - count)
+  }
   func synchronize() throws(WebMError) { isSynchronized = true }
 }
 

@@ -65,6 +65,34 @@ import Wire
     #expect(summary.videoFrames == 2 && summary.audioPackets == 5 && summary.bytes == file.bytes.count)
   }
 
+  /// As a live stream: nothing is known before its end, and nothing is gone back to.
+  @Test func throughAPipeItIsWrittenFromFrontToBack() throws {
+    // The size of the picture grows on the way.
+    let large = try WebMTesting.encode(frames: 10, keyEvery: 10, width: 320, height: 240)
+    let file = MemoryFile(isSeekable: false)
+    let writer = WebMWriter(file: file)
+    try WebMTesting.write(WebMTesting.media, to: writer)
+    for (index, frame) in large.video.enumerated() {
+      try writer.write(video: frame.data, at: CodecTesting.time(0) + .milliseconds(3000 + 33 * index))
+    }
+    let summary = try writer.finish()
+    let parsed = ParsedWebM(file.bytes)
+    #expect(parsed.segmentSize == nil && parsed.duration == nil && parsed.cues.isEmpty && parsed.seeks.count == 2)
+    #expect(parsed.clusters.count >= 3 && parsed.clusters.allSatisfy { !$0.hasSize })
+    #expect(parsed.blocks(track: 1).count == WebMTesting.media.video.count + 10 && summary.videoFrames == 100)
+    #expect(summary.bytes == file.bytes.count && !parsed.isCut)
+    try WebMTesting.withFile(file.bytes) { path in
+      let decoded = try FFmpeg.decode(path)
+      #expect(decoded.pictures == 100 && decoded.errors.isEmpty, "\(decoded.errors)")
+    }
+    // A reader that goes.
+    let cut = MemoryFile(room: 20_000, isSeekable: false)
+    cut.refusal = .stream(reason: "gone")
+    let ended = WebMWriter(file: cut)
+    #expect(throws: WebMError.stream(reason: "gone")) { try WebMTesting.write(WebMTesting.media, to: ended) }
+    #expect(ended.hasEnded && cut.refusals == 1)
+  }
+
   @Test func withoutKeyFrameNothingIsWritten() throws {
     let file = MemoryFile()
     let writer = WebMWriter(file: file)

@@ -5,11 +5,17 @@ internal import Synchronization
 
 /// Keeps the newest picture, to be saved at the end.
 final class Snapshot: Sendable {
-  private let path: String
+  private let output: OutputPath
   private let newest = Mutex<VideoFrame?>(nil)
 
-  init(path: String) {
-    self.path = path
+  /// - Throws: `ParentError` where nothing can be written: the end of a night is late to learn that.
+  init(path: String) throws(ParentError) {
+    output = OutputPath(path)
+    do throws(FileError) {
+      try output.check()
+    } catch {
+      throw ParentError("\(error)")
+    }
   }
 
   func keep(_ picture: VideoFrame) {
@@ -18,12 +24,12 @@ final class Snapshot: Sendable {
 
   /// Writes the file and returns a message about it.
   func save() -> WatchNotice {
-    guard let picture = newest.withLock({ $0 }) else { return WatchNotice(.information, "there is no picture to save") }
+    guard let picture = newest.withLock({ $0 }) else { return WatchNotice(.failed, "there is no picture to save") }
     do {
-      try AtomicFile(path: path).write(JPEGEncoder().encode(picture, quality: 90))
-      return WatchNotice(.information, "saved \(path) (\(picture.width)x\(picture.height))")
+      try output.write(JPEGEncoder().encode(picture, quality: 90))
+      return WatchNotice(.information, "saved \(output.path) (\(picture.width)x\(picture.height))")
     } catch {
-      return WatchNotice(.trouble, "the picture could not be saved: \(error)")
+      return WatchNotice(.failed, "the picture could not be saved: \(error)")
     }
   }
 }

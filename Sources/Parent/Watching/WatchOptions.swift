@@ -58,9 +58,9 @@ public struct WatchOptions: Sendable {
   /// Of the packets that are sent.
   public var marking = MediaMarking.interactiveVideo
   public var paths = PathChoice.any
-  /// A WebM file to record into; it must not exist.
+  /// Where to record as WebM, see `OutputPath`; a file must not exist.
   public var recording: String?
-  /// A JPEG file for the last picture, written at the end; an existing file is replaced.
+  /// Where the last picture goes as JPEG at the end, see `OutputPath`; an existing file is replaced.
   public var snapshot: String?
 
   public init(_ source: Source) {
@@ -75,6 +75,8 @@ public struct WatchNotice: Sendable, Hashable {
     case connected
     /// The link is weak or lost, and being restored.
     case trouble
+    /// A recording or a picture that was asked for is not there, or not whole. Watching goes on.
+    case failed
     case information
   }
 

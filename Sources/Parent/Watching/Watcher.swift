@@ -25,9 +25,9 @@ public final class Watcher: @unchecked Sendable {
   let audio: AudioPlayer
   /// Where somebody may talk.
   let voice: Voice?
-  private let recorder: Recorder?
-  private let snapshot: Snapshot?
-  private let notice: @Sendable (WatchNotice) -> Void
+  let recorder: Recorder?
+  let snapshot: Snapshot?
+  let notice: @Sendable (WatchNotice) -> Void
   private let tell: @Sendable (WatchEvent) -> Void
   private let ended: @Sendable (ParentError) -> Void
 
@@ -114,7 +114,7 @@ public final class Watcher: @unchecked Sendable {
     hub = endpoint.hub
     signaling = try SignalingFactory(options.source, eventLoop: endpoint.loop)
     let request = WatcherLink()
-    let snapshot = options.snapshot.map(Snapshot.init)
+    let snapshot = try options.snapshot.map { try Snapshot(path: $0) }
     self.snapshot = snapshot
     var seen = show
     if let snapshot {
@@ -136,16 +136,10 @@ public final class Watcher: @unchecked Sendable {
         notice(WatchNotice(.trouble, "no microphone: \(error)"))
       }
     }
-    if let path = options.recording {
-      do {
-        recorder = try Recorder(path: path, hasVideo: options.wantsVideo, hasAudio: options.wantsAudio) { error in
-          notice(WatchNotice(.trouble, "the recording \(path) ended: \(error)"))
-        }
-      } catch {
-        throw ParentError("cannot record to \(path): \(error)")
-      }
-    } else {
-      recorder = nil
+    recorder = try options.recording.map { path in
+      Recorder(
+        file: try RecordingOutput.open(path), hasVideo: options.wantsVideo, hasAudio: options.wantsAudio
+      ) { error in notice(WatchNotice(.failed, "the recording \(path) ended: \(error)")) }
     }
     request.watcher = self
   }
@@ -210,23 +204,12 @@ public final class Watcher: @unchecked Sendable {
     video.stop()
     voice?.stop()
     audio.stop()
-    if let snapshot { notice(snapshot.save()) }
-    if let recorder {
-      let state = recorder.finish()
-      let summary = state.summary
-      notice(
-        WatchNotice(
-          .information,
-          summary.bytes == 0
-            ? "nothing was recorded"
-            : "recorded \(Self.seconds(summary.duration)) s, \(summary.videoFrames) pictures, \(summary.bytes >> 10) KiB"
-        ))
-    }
+    finishOutput()
     await endpoint.stopLoop()
     return last ?? WatchStatistics(state: .ended)
   }
 
-  private static func seconds(_ duration: Duration) -> Double { (duration.inSeconds * 10).rounded() / 10 }
+  static func seconds(_ duration: Duration) -> Double { (duration.inSeconds * 10).rounded() / 10 }
 
   // MARK: The link
 

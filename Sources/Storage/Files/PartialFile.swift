@@ -2,13 +2,13 @@ internal import Glibc
 
 /// A file that is written piece by piece, mode 0600, under a name of its own until it is whole: `NAME.part`. One that is
 /// given up is removed.
-public final class PartialFile {
+final class PartialFile {
   private let path: String
   private let temporary: String
   private let file: FileDescriptor
   private var isWhole = false
 
-  public init(path: String) throws(FileError) {
+  init(path: String) throws(FileError) {
     self.path = path
     temporary = path + ".part"
     // One that was killed may have left it.
@@ -20,12 +20,12 @@ public final class PartialFile {
     if !isWhole { unlink(temporary) }
   }
 
-  public func append(_ bytes: [UInt8]) throws(FileError) {
+  func append(_ bytes: [UInt8]) throws(FileError) {
     try file.writeAll(bytes[...])
   }
 
   /// Gives it its name, in place of a file that has it.
-  public func finish() throws(FileError) {
+  func finish() throws(FileError) {
     try file.synchronize()
     guard rename(temporary, path) == 0 else { throw .last("rename", temporary) }
     isWhole = true

@@ -3,6 +3,7 @@ import Commands
 import Control
 import Frames
 import Glibc
+import Linux
 import Pairing
 import Parent
 import Storage
@@ -40,7 +41,9 @@ struct Screenshot: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Saves a still picture at the camera's own resolution.")
 
-  @Option(name: .shortAndLong, help: "The JPEG file; - for standard output. (default: CHILD-DATE-TIME.jpg)")
+  @Option(
+    name: .shortAndLong, help: "The JPEG file, a FIFO, or - for standard output. (default: CHILD-DATE-TIME.jpg)",
+    completion: .file(extensions: ["jpg"]))
   var output: String?
   @Option(help: "Which camera. (default: the one that is streamed)")
   var camera: String?
@@ -59,7 +62,7 @@ struct Screenshot: AsyncParsableCommand {
 
   func validate() throws {
     try Bounds.check(quality, ControlLimits.quality, "--quality")
-    if output == "-", json { throw ValidationError("With --output - the picture itself is printed.") }
+    if json { try OutputOption.refuse(output, "--output", beside: "--json") }
   }
 
   func run() async throws {
@@ -67,26 +70,13 @@ struct Screenshot: AsyncParsableCommand {
       let picture = try await withProgress("Taking the picture") {
         try await session.screenshot(camera: camera, quality: quality)
       }
-      if output == "-" { return try Self.print(picture.bytes) }
-      let file = output ?? Self.fileName(session.child.record.name)
-      // Mode 0600: a picture of a child is private.
-      try AtomicFile(path: file).write(picture.bytes)
+      let output = OutputPath(output ?? Self.fileName(session.child.record.name))
+      try output.write(picture.bytes)
       let (width, height) = (picture.document.width, picture.document.height)
-      Swift.print(
+      output.report(
         json
-          ? JSONLine.text(Report(file: file, size: picture.bytes.count, width: width, height: height))
-          : "Saved \(file) (\(width)x\(height), \(picture.bytes.count >> 10) KiB).")
-    }
-  }
-
-  private static func print(_ bytes: [UInt8]) throws {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-      guard count >= 0 else {
-        throw Failure.failed("cannot write to standard output: \(String(cString: strerror(errno)))")
-      }
-      rest = rest.dropFirst(count)
+          ? JSONLine.text(Report(file: output.path, size: picture.bytes.count, width: width, height: height))
+          : "Saved \(output.path) (\(width)x\(height), \(picture.bytes.count >> 10) KiB).")
     }
   }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Commands
 import Control
 import Glibc
+import Linux
 import Pairing
 import Parent
 import Storage
@@ -28,16 +29,20 @@ struct Recordings: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Records until `recordings stop`.")
 
     @OptionGroup var child: ChildOptions
+    @Flag(help: "Print one JSON object: {}.")
+    var json = false
 
-    func run() async throws { try await child.show(.recordingsStart, false) }
+    func run() async throws { try await child.show(.recordingsStart, json) }
   }
 
   struct Stop: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Ends the recording, however it began.")
 
     @OptionGroup var child: ChildOptions
+    @Flag(help: "Print one JSON object: {}.")
+    var json = false
 
-    func run() async throws { try await child.show(.recordingsStop, false) }
+    func run() async throws { try await child.show(.recordingsStop, json) }
   }
 
   struct Fetch: AsyncParsableCommand {
@@ -47,27 +52,44 @@ struct Recordings: AsyncParsableCommand {
 
     @Argument(help: "An id of `recordings list`, a time (3:12), or `last`.")
     var part: String
-    @Option(name: .shortAndLong, help: "The file. (default: CHILD-ID.webm)", completion: .file(extensions: ["webm"]))
+    @Option(
+      name: .shortAndLong, help: "The file, a FIFO, or - for standard output. (default: CHILD-ID.webm)",
+      completion: .file(extensions: ["webm"]))
     var output: String?
     @OptionGroup var child: ChildOptions
+    @Flag(help: "Print one JSON object {file, id, size}.")
+    var json = false
+
+    private struct Report: Encodable {
+      var file: String
+      var id: String
+      var size: Int
+    }
+
+    func validate() throws {
+      if json { try OutputOption.refuse(output, "--output", beside: "--json") }
+    }
 
     func run() async throws {
       try await child.command { session in
         let id = try await chosen(session)
-        let file = output ?? "\(Screenshot.plain(session.child.record.name))-\(Screenshot.plain(id)).webm"
-        // Mode 0600: it shows a child.
-        let whole = try await failing { try PartialFile(path: file) }
+        let name = "\(Screenshot.plain(session.child.record.name))-\(Screenshot.plain(id)).webm"
+        let output = OutputPath(output ?? name)
+        let file = try OutputFile(output)
         var offset = 0
         try await withProgress("Fetching \(id)") {
           while true {
             let piece = try await session.recording(id: id, offset: offset)
-            try whole.append(piece.bytes)
+            try file.append(piece.bytes)
             offset += piece.bytes.count
             if offset >= piece.document.total ?? offset { return }
           }
         }
-        try await failing { try whole.finish() }
-        print("Saved \(file) (\(offset >> 10) KiB).")
+        try file.finish()
+        output.report(
+          json
+            ? JSONLine.text(Report(file: output.path, id: id, size: offset))
+            : "Saved \(output.path) (\(offset >> 10) KiB).")
       }
     }
 

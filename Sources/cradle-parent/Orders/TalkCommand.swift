@@ -14,7 +14,7 @@ struct TalkCommand: AsyncParsableCommand {
     discussion: "One parent speaks at a time. A lullaby is muted in the meantime.")
 
   @OptionGroup var state: StateOptions
-  @Argument(help: "The child's name, its id or host:port. (default: the only paired one)")
+  @Argument(help: "The child's name, its id (the first four digits do) or host:port. (default: the only paired one)")
   var child: String?
   @Option(help: "auto, test, an ALSA PCM name or file:IN.wav.")
   var microphone = "auto"

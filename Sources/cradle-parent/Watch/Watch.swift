@@ -28,7 +28,7 @@ struct Watch: AsyncParsableCommand {
 
   @OptionGroup var state: StateOptions
 
-  @Argument(help: "The child's name, its id or host:port. (default: the only paired one)")
+  @Argument(help: "The child's name, its id (the first four digits do) or host:port. (default: the only paired one)")
   var child: String?
   @Option(help: "Instead of a paired child: a WHEP endpoint, such as https://192.168.1.20:8443/whep.")
   var whep: String?
@@ -56,9 +56,14 @@ struct Watch: AsyncParsableCommand {
   var steadySound = false
   @Option(help: "auto, none, null, an ALSA PCM name or file:OUT.wav.")
   var speaker = "auto"
-  @Option(help: "Record into this WebM file; it must not exist.")
+  @Option(
+    help:
+      "Record into this WebM file, which must not exist; or through a FIFO, or - for standard output, as a live stream.",
+    completion: .file(extensions: ["webm"]))
   var record: String?
-  @Option(help: "Save the last picture to this JPEG file at the end.")
+  @Option(
+    help: "Save the last picture to this JPEG file, a FIFO, or - for standard output, at the end.",
+    completion: .file(extensions: ["jpg"]))
   var snapshot: String?
   @Option(help: "Stop this many seconds after connecting.")
   var duration: Double?
@@ -84,6 +89,13 @@ struct Watch: AsyncParsableCommand {
       throw ValidationError("--token, --fingerprint, --verify and --allow-plain-http are for --whep.")
     }
     if let vox, !(vox <= 0 && vox >= -90) { throw ValidationError("--vox is a level of -90 to 0 dB, such as -45.") }
+    if stats {
+      try OutputOption.refuse(record, "--record", beside: "--stats")
+      try OutputOption.refuse(snapshot, "--snapshot", beside: "--stats")
+    } else if let record, OutputPath(record).isStandardOutput {
+      try OutputOption.refuse(snapshot, "--snapshot", beside: "--record \(record)")
+    }
+    if audioOnly, snapshot != nil { throw ValidationError("--audio-only has no picture for --snapshot.") }
     if vox != nil, !audioOnly { throw ValidationError("--vox is for --audio-only.") }
     if audioOnly, window == true || fullScreen { throw ValidationError("--audio-only has no window.") }
     if window == false, fullScreen { throw ValidationError("--fullscreen is for a window.") }
@@ -140,11 +152,14 @@ struct Watch: AsyncParsableCommand {
     screen.close()
     if stats, let total { print(total.json) }
     if let error = progress.error { throw Failure.failed("\(error)") }
+    // It has been said already.
+    if progress.hasFailed { throw ExitCode(1) }
   }
 
   private func start(
     _ options: WatchOptions, _ desk: WatchDesk, _ progress: Progress, _ isInteractive: Bool
   ) async throws -> Watcher {
+    let isPiped = try record.map { try OutputPath($0).isStream() } ?? false
     var show: (@Sendable (VideoFrame) -> Void)?
     if let inbox = desk.inbox { show = { picture in inbox.show(picture) } }
     return try await Watcher.start(
@@ -157,6 +172,11 @@ struct Watch: AsyncParsableCommand {
             try? await Task.sleep(for: .seconds(5))
             MemorySettings.releaseUnused()
           }
+        }
+        if notice.kind == .failed {
+          progress.fail()
+          // What is recorded for another program has no reader any more, and nobody looks on.
+          if isPiped, !isInteractive { progress.end(nil) }
         }
         desk.screen.say(notice.text)
         if notice.kind == .information { desk.remark(notice.text) }
@@ -194,9 +214,11 @@ struct Watch: AsyncParsableCommand {
       var statistics = await watcher.statistics()
       if let delay = desk.inbox?.delay { statistics.shownMs = .init(p50: delay.p50, p95: delay.p95) }
       desk.show(statistics)
-      if stats {
-        print(statistics.json)
-        fflush(nil)
+      guard stats else { continue }
+      do throws(Failure) {
+        try StandardOutput.line(statistics.json)
+      } catch {
+        return progress.end(ParentError(error.message))
       }
     }
   }
@@ -271,6 +293,7 @@ private final class Progress: Sendable {
     var isOver = false
     var error: ParentError?
     var kept: ParentError?
+    var hasFailed = false
     var over: (@Sendable () -> Void)?
   }
 
@@ -294,6 +317,13 @@ private final class Progress: Sendable {
   func keep(_ error: ParentError) {
     state.withLock { $0.kept = $0.kept ?? error }
   }
+
+  /// Something that was asked for was not done; watching goes on.
+  func fail() {
+    state.withLock { $0.hasFailed = true }
+  }
+
+  var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
   /// Calls `body` at the end, or at once if it has ended already.
   func whenOver(_ body: @escaping @Sendable () -> Void) {

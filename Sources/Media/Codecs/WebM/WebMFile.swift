@@ -10,6 +10,8 @@ public enum WebMError: Error, Hashable, Sendable, CustomStringConvertible {
   case exists(path: String)
   /// Any other system error: the operation that failed, and errno.
   case io(operation: String, errno: Int32)
+  /// What it is written through takes no more, for this reason.
+  case stream(reason: String)
 
   public var description: String {
     switch self {
@@ -17,6 +19,7 @@ public enum WebMError: Error, Hashable, Sendable, CustomStringConvertible {
     case .fileTooLarge: "the file system takes no larger file"
     case .exists(let path): "\(path) exists already"
     case .io(let operation, let number): "\(operation): \(String(cString: strerror(number)))"
+    case .stream(let reason): reason
     }
   }
 
@@ -31,6 +34,9 @@ public enum WebMError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// The output of a recording. Used by one writer at a time.
 public protocol WebMFile: AnyObject {
+  /// False for a pipe and the like, where nothing is overwritten or truncated: the recording then has neither sizes nor a
+  /// duration nor cues, as a live one.
+  var isSeekable: Bool { get }
   /// Appends all of the bytes, or none of them.
   func append(_ bytes: [UInt8]) throws(WebMError)
   /// Overwrites existing bytes.
@@ -39,6 +45,13 @@ public protocol WebMFile: AnyObject {
   func truncate(to count: Int) throws(WebMError)
   /// Returns when all data is on the disk.
   func synchronize() throws(WebMError)
+  /// The recording is to end: whoever does not take what is left is not waited for. From any thread.
+  func hurry()
+}
+
+extension WebMFile {
+  public var isSeekable: Bool { true }
+  public func hurry() {}
 }
 
 /// A file on disk with mode 0600; closed at deinit. Calls block on disk I/O.

@@ -4,7 +4,7 @@ internal import Wire
 ///
 /// It can be played while it grows: the segment size stays unknown until the end, blocks are appended whole, and a
 /// cluster of unknown size ends where the next one begins (RFC 8794 section 6.2). A kill or a power cut leaves a valid
-/// file.
+/// file. Through a pipe it stays so: live streams are like that.
 struct WebMSegment {
   private let file: any WebMFile
   private let header: WebMHeader
@@ -93,6 +93,7 @@ struct WebMSegment {
   /// Finishes the recording: cues, seek head and sizes.
   mutating func finish() throws(WebMError) {
     try closeCluster()
+    guard file.isSeekable else { return }
     try appendCues()
     try writeSize()
     try file.synchronize()
@@ -100,6 +101,7 @@ struct WebMSegment {
 
   /// As far as possible after the file could not grow any more: a full disk still accepts overwrites.
   mutating func salvage() {
+    guard file.isSeekable else { return }
     try? closeCluster()
     if (try? appendCues()) == nil, let cluster, cluster.before.duration > .zero {
       // The last second makes room for the cues, without which the rest is not seekable.
@@ -121,7 +123,7 @@ struct WebMSegment {
     guard let last = lastPicture, let largest, let offset = header.pictureSizeOffset else { return }
     if size != last { summary.sizeChanges += 1 }
     lastPicture = size
-    guard size.area > largest.area else { return }
+    guard file.isSeekable, size.area > largest.area else { return }
     try file.overwrite(WebMHeader.pictureSize(size), at: offset)
     self.largest = size
     (summary.width, summary.height) = (size.width, size.height)
@@ -155,6 +157,7 @@ struct WebMSegment {
   private mutating func closeCluster() throws(WebMError) {
     guard let open = cluster, open.isOpen else { return }
     cluster?.isOpen = false
+    guard file.isSeekable else { return }
     // The ID takes four bytes, the size eight.
     try file.overwrite(EBMLWriter.wideSize(size - open.offset - 12), at: open.offset + 4)
     try writeDuration()
