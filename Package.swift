@@ -210,14 +210,14 @@ let programs: [Target] = [
   .executableTarget(
     name: "cradle-rendezvous",
     dependencies: [
-      "Commands", "Linux", "Rendezvous", "Server", "Storage",
+      "JSON", "Commands", "Linux", "Rendezvous", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log"),
     ], path: "Sources/cradle-rendezvous", swiftSettings: strict),
   .executableTarget(
     name: "cradle-parent",
     dependencies: [
       "Wire", "Pairing", "Signaling", "Control", "Monitoring", "NightReport", "DeviceNames", "Parent", "Commands",
-      "Desktop", "Devices", "Discovery", "Frames", "Health", "QRCode", "Server", "Storage",
+      "Desktop", "Devices", "Discovery", "Frames", "Health", "Linux", "QRCode", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"),
     ], path: "Sources/cradle-parent", swiftSettings: strict),
 ]
@@ -331,8 +331,8 @@ let checks: [Target] = [
     "ParentTests",
     needs: [
       "Wire", "Control", "Messages", "Pairing", "Signaling", "SDP", "SCTP", "RTPReceiving", "PeerConnection",
-      "Monitoring", "Frames", "Discovery", "Health", "SecureTransport", "Identity", "Server", "Storage", "Commands",
-      "Parent",
+      "Monitoring", "Linux", "Frames", "Discovery", "Health", "SecureTransport", "Identity", "Server", "Storage",
+      "Commands", "Parent",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
     ]),
   // Two peers in fake time.

@@ -11,6 +11,8 @@ public struct LocalClock: Hashable, Sendable {
   public let minute: Int
   /// Up to 60, in a leap second.
   public let second: Int
+  /// East of Greenwich, in seconds.
+  public let offset: Int
 
   /// As localtime_r(3) has it. A time that it cannot represent is shown as the epoch.
   public init(unixSeconds: Double) {
@@ -27,8 +29,21 @@ public struct LocalClock: Hashable, Sendable {
     hour = Int(parts.tm_hour)
     minute = Int(parts.tm_min)
     second = Int(parts.tm_sec)
+    offset = parts.tm_gmtoff
   }
 
   /// Minutes after midnight.
   public var minutesOfDay: Int { hour * 60 + minute }
+
+  /// Whether the clock shows the same once more, before or after: when it is put back in autumn.
+  public static func isAmbiguous(unixSeconds: Double) -> Bool {
+    let clock = LocalClock(unixSeconds: unixSeconds)
+    // No zone has put its clock back by more.
+    return [-10_800.0, 10_800].contains { distance in
+      let other = LocalClock(unixSeconds: unixSeconds + distance).offset
+      guard other != clock.offset else { return false }
+      let again = LocalClock(unixSeconds: unixSeconds + Double(clock.offset - other))
+      return again.offset == other
+    }
+  }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Child
 import Commands
+import Linux
 
 /// `cradle-child invites …`
 struct Invites: ParsableCommand {
@@ -33,8 +34,9 @@ struct Invites: ParsableCommand {
           [["ID", "FOR", "GIVES", "MADE BY", "VALID UNTIL", "ACCESS UNTIL"]]
             + rows.map { row in
               [
-                row.id, row.name ?? "-", row.allow.joined(separator: ","), Invites.issuer(of: row), row.expiresAt,
-                row.accessExpiresAt ?? "unpaired",
+                row.id, row.name ?? "-", row.allow.joined(separator: ","), Invites.issuer(of: row),
+                LocalTime.text(rfc3339: row.expiresAt),
+                row.accessExpiresAt.map { LocalTime.text(rfc3339: $0) } ?? "unpaired",
               ]
             }))
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Child
 import Commands
 import Glibc
+import Linux
 import QRCode
 
 /// `cradle-child pair`
@@ -29,7 +30,7 @@ struct Pair: AsyncParsableCommand {
     let text = try Daemon.ask(.pairOpen(admin: admin, recordings: recordings), directories)
     let opened = try Daemon.decode(PairingOpened.self, from: text)
     if json { print(text) } else { show(opened) }
-    fflush(nil)
+    try StandardOutput.flush()
     // Ctrl-C closes the window.
     let signals = StopSignals()
     let directories = directories
@@ -61,7 +62,7 @@ struct Pair: AsyncParsableCommand {
     let allowed = opened.allow.joined(separator: ", ")
     print("It gives: \(allowed)" + (opened.allow.contains("admin") ? "." : ", but not admin (--admin does)."))
     if opened.hasOwner == false, !opened.allow.contains("admin") { print(Ownership.missing) }
-    print("Valid until \(opened.expiresAt), for one parent. Waiting; Ctrl-C closes it.")
+    print("Valid until \(LocalTime.text(rfc3339: opened.expiresAt)), for one parent. Waiting; Ctrl-C closes it.")
   }
 }
 
@@ -85,9 +86,9 @@ struct Pairs: ParsableCommand {
         [["ID", "NAME", "MAY", "PAIRED", "LAST SEEN", "EXPIRES"]]
           + rows.map { row in
             [
-              row.id, row.name, row.permissions.joined(separator: ","), row.createdAt,
-              row.isCompleted == false ? "not confirmed" : row.lastSeenAt ?? "never",
-              row.expiresAt ?? "never",
+              row.id, row.name, row.permissions.joined(separator: ","), LocalTime.text(rfc3339: row.createdAt),
+              row.isCompleted == false ? "not confirmed" : LocalTime.text(rfc3339: row.lastSeenAt),
+              LocalTime.text(rfc3339: row.expiresAt),
             ]
           }))
   }
@@ -103,17 +104,21 @@ struct Unpair: ParsableCommand {
       """)
 
   @OptionGroup var directories: DirectoryOptions
-  @Argument(help: "The parent's id or name.")
+  @Argument(help: "The parent's name, or its id (the first four digits do).")
   var parent: String?
   @Flag(help: "Every parent, every invitation and the pairing window.")
   var all = false
+  @Flag(help: "Print one JSON object {pairs: [...]}: what was ended.")
+  var json = false
 
   func validate() throws {
     if all == (parent != nil) { throw ValidationError("Name one parent, or give --all.") }
   }
 
   func run() throws {
-    let list = try Daemon.decode(PairList.self, from: try Daemon.ask(.unpair(parent), directories))
+    let result = try Daemon.ask(.unpair(parent), directories)
+    if json { return print(result) }
+    let list = try Daemon.decode(PairList.self, from: result)
     if list.pairs.isEmpty { return print("No parent was paired.") }
     for row in list.pairs { print("Unpaired \(row.name) (\(row.id)).") }
     if !all, list.hasOwner == false { print(Ownership.missing) }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Child
 import Commands
+import Linux
 
 /// `cradle-child recordings`
 struct Recordings: ParsableCommand {
@@ -24,7 +25,7 @@ struct Recordings: ParsableCommand {
       guard let folder = list.folder else { return }
       print("In \(folder):")
       if list.recordings.isEmpty { return print("Nothing yet.") }
-      let rows = list.recordings.map { [$0.time, "\($0.bytes / 1000) kB", "\($0.id).webm"] }
+      let rows = list.recordings.map { [LocalTime.text(rfc3339: $0.time), "\($0.bytes / 1000) kB", "\($0.id).webm"] }
       print(Table.text([["BEGINS", "SIZE", "FILE"]] + rows))
     }
   }
@@ -33,10 +34,12 @@ struct Recordings: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Records until `recordings stop`.")
 
     @OptionGroup var directories: DirectoryOptions
+    @Flag(help: "Print one JSON object: {}.")
+    var json = false
 
     func run() throws {
-      _ = try Daemon.ask(.record(true), directories)
-      print("Recording.")
+      let result = try Daemon.ask(.record(true), directories)
+      print(json ? result : "Recording.")
     }
   }
 
@@ -44,10 +47,12 @@ struct Recordings: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Ends the recording, however it began.")
 
     @OptionGroup var directories: DirectoryOptions
+    @Flag(help: "Print one JSON object: {}.")
+    var json = false
 
     func run() throws {
-      _ = try Daemon.ask(.record(false), directories)
-      print("Stopped.")
+      let result = try Daemon.ask(.record(false), directories)
+      print(json ? result : "Stopped.")
     }
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Child
 import Commands
+import Linux
 import Storage
 
 /// `cradle-child token …`
@@ -32,7 +33,7 @@ struct Token: ParsableCommand {
       print(added.token)
       printError(
         "This is the only time that the token is shown. It allows: \(added.allow.joined(separator: ", "))."
-          + (added.expiresAt.map { " It ends at \($0)." } ?? ""))
+          + (added.expiresAt.map { " It ends at \(LocalTime.text(rfc3339: $0))." } ?? ""))
     }
   }
 
@@ -53,8 +54,9 @@ struct Token: ParsableCommand {
           [["NAME", "ALLOWS", "MADE", "LAST USED", "EXPIRES"]]
             + rows.map { row in
               [
-                row.name, row.allow.joined(separator: ","), row.createdAt, row.lastUsedAt ?? "never",
-                (row.expiresAt ?? "never") + (row.isExpired ? " (over)" : ""),
+                row.name, row.allow.joined(separator: ","), LocalTime.text(rfc3339: row.createdAt),
+                LocalTime.text(rfc3339: row.lastUsedAt),
+                LocalTime.text(rfc3339: row.expiresAt) + (row.isExpired ? " (over)" : ""),
               ]
             }))
     }
@@ -67,9 +69,12 @@ struct Token: ParsableCommand {
     @OptionGroup var directories: DirectoryOptions
     @Argument(help: "The token's name.")
     var name: String
+    @Flag(help: "Print one JSON object {revoked}: its name.")
+    var json = false
 
     func run() throws {
-      _ = try Daemon.ask(.tokenRevoke(name: name), directories)
+      let result = try Daemon.ask(.tokenRevoke(name: name), directories)
+      if json { return print(result) }
       print("Revoked \"\(name)\".")
     }
   }

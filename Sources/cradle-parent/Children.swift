@@ -30,8 +30,20 @@ struct Unpair: AsyncParsableCommand {
     abstract: "Ends the pairing with a child, at both ends when it can be reached.")
 
   @OptionGroup var state: StateOptions
-  @Argument(help: "The child's name, its id or host:port.")
+  @Argument(help: "The child's name, its id (the first four digits do) or host:port.")
   var child: String
+  @Flag(help: "Print one JSON object {unpaired: {id, name}, told}; told: whether the child knows it.")
+  var json = false
+
+  private struct Report: Encodable {
+    struct Unpaired: Encodable {
+      var id: String
+      var name: String
+    }
+
+    var unpaired: Unpaired
+    var told: Bool
+  }
 
   func run() async throws {
     try await failing {
@@ -44,6 +56,10 @@ struct Unpair: AsyncParsableCommand {
         printError("\(error)")
       }
       try paired.forget()
+      if json {
+        return print(
+          JSONLine.text(Report(unpaired: .init(id: paired.record.id, name: paired.record.name), told: isTold)))
+      }
       print("Unpaired \(paired.record.name) (\(paired.record.id)).")
       if !isTold {
         print("The child could not be told and still lists this parent. To remove it there: cradle-child unpair")

@@ -6,6 +6,7 @@ import Parent
 @main
 enum Main {
   static func main() {
+    Program.openStandardDescriptors()
     // The identity key is in this process.
     ProcessProtection.forbidDumps()
     StopSignals.unblock()

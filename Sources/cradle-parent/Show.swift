@@ -1,6 +1,7 @@
 import Commands
 import Control
 import Glibc
+import Linux
 import Parent
 import QRCode
 
@@ -9,7 +10,9 @@ extension ChildOptions {
   func show(_ command: ControlCommand, _ json: Bool) async throws {
     try await self.command { session in
       let reply = try await session.perform(command)
-      print(json ? reply.json : Self.text(reply))
+      // Of nothing that is a line each there is no line.
+      let text = json ? reply.json : Self.text(reply)
+      if !text.isEmpty { print(text) }
     }
   }
 

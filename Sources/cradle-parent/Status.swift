@@ -43,8 +43,7 @@ struct Events: AsyncParsableCommand {
       try await failing {
         let follower = EventFollower(try await child.state.finder().paired(child.child))
         try await follower.follow(limit: limit ?? ControlDefaults.eventLimit, level: level) { event in
-          print(json ? JSONLine.text(event) : event.text)
-          fflush(nil)
+          try StandardOutput.line(json ? JSONLine.text(event) : event.text)
         } trouble: { reason in
           printError("\(reason); reconnecting")
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Commands
+import JSON
 import Rendezvous
 import Storage
 
@@ -10,10 +11,27 @@ struct Check: ParsableCommand {
     discussion: "Exit status: 0 everything works, 1 something does not, 2 the configuration is invalid.")
 
   @OptionGroup var directories: DirectoryOptions
+  @Flag(help: "Print one JSON object {ok, names, listen, problems: [...]}.")
+  var json = false
+
+  private struct Report: Encodable {
+    var ok: Bool
+    var names: [String]
+    var listen: String
+    var problems: [String]
+  }
 
   func run() throws {
     let configuration = try directories.loadConfiguration()
     let problems = RendezvousCheck.problems(configuration)
+    if json {
+      print(
+        JSON.text(
+          Report(
+            ok: problems.isEmpty, names: configuration.names, listen: "\(configuration.listen)", problems: problems)))
+      if !problems.isEmpty { throw ExitCode(1) }
+      return
+    }
     for problem in problems { print("FAIL  \(problem)") }
     for warning in RendezvousCheck.warnings(configuration) { print("warn  \(warning)") }
     guard problems.isEmpty else { throw ExitCode(1) }

@@ -1,5 +1,6 @@
 import Commands
 import Control
+import Linux
 import Testing
 
 @testable import Parent

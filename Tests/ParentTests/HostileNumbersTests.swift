@@ -1,4 +1,5 @@
 import Control
+import Linux
 import Testing
 import Wire
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
@@ -28,6 +29,14 @@ extern int pipe2(int ends[2], int flags);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 extern char **environ;
 #define CLINUX_F_SETPIPE_SZ 1031
+
+/// Writes what is buffered for standard output. 0, or the errno of what could not be written, now or before: EIO where
+/// that is not known any more. stdio(3).
+static inline int clinux_flush_output(void) {
+  errno = 0;
+  if (fflush(stdout) == 0 && !ferror(stdout)) return 0;
+  return errno != 0 ? errno : EIO;
+}
 
 static inline char **clinux_environment(void) {
   return environ;

@@ -1,4 +1,5 @@
 public import Control
+internal import Linux
 
 // The child's documents as text for a person: a line or a row each.
 

@@ -13,10 +13,11 @@ public struct EventFollower: Sendable {
   ///
   /// - Parameters:
   ///   - level: less grave events are left out.
+  ///   - told: what it throws ends this.
   ///   - trouble: called when the link is lost and will be retried.
   /// - Throws: `ParentError` or `ControlFailure` when the first attempt fails, or when retrying would not help.
   public func follow(
-    limit: Int, level: EventLevel? = nil, told: (EventDocument) -> Void, trouble: (String) -> Void
+    limit: Int, level: EventLevel? = nil, told: (EventDocument) throws -> Void, trouble: (String) -> Void
   ) async throws {
     var last: UInt64?
     var hasConnected = false
@@ -53,18 +54,18 @@ public struct EventFollower: Sendable {
 
   private func follow(
     _ session: ControlSession, since last: inout UInt64?, limit: Int, level: EventLevel?,
-    _ told: (EventDocument) -> Void
+    _ told: (EventDocument) throws -> Void
   ) async throws {
     guard case .events(let missed) = try await session.perform(.eventsGet(since: last, limit: limit, level: level))
     else { return }
-    for event in missed { told(event) }
+    for event in missed { try told(event) }
     // Events pushed before the reply are part of it. A child that lost its log counts from the start again.
     let newest = missed.last?.sequence
     last = newest ?? last
     for await push in session.pushes {
       guard case .event(let event) = push, newest.map({ event.sequence > $0 }) ?? true else { continue }
       last = event.sequence
-      if level.map(event.isAtLeast) ?? true { told(event) }
+      if level.map(event.isAtLeast) ?? true { try told(event) }
     }
   }
 }

@@ -1,3 +1,4 @@
+internal import Linux
 public import Pairing
 internal import Wire
 

@@ -1,6 +1,7 @@
 internal import Codecs
 public import Control
 internal import Frames
+internal import Linux
 internal import Picture
 internal import Wire
 
@@ -58,7 +59,7 @@ public struct ReportPicture {
   private func draw() {
     canvas.clear(Self.paper)
     let night =
-      "\(LocalTime.text(unixSeconds: report.from).prefix(16)) to \(LocalTime.text(unixSeconds: report.to).suffix(8).prefix(5))"
+      "\(LocalTime.text(unixSeconds: report.from).prefix(16)) to \(LocalTime.minutes(unixSeconds: report.to))"
     Self.title.draw(night, x: 30, y: 24, luma: Self.ink, on: canvas)
     let heard = "heard \(report.monitoredMinutes) of \(report.minutes) min, noise \(report.noise.minutes) min"
     Self.text.draw(heard, x: 30, y: 74, luma: Self.ink, on: canvas)
@@ -137,7 +138,7 @@ public struct ReportPicture {
     while time <= report.to {
       let column = x(minute(time))
       canvas.fillLuma(x: column, y: top, width: 1, height: bottom - top, 150)
-      let label = String(LocalTime.text(unixSeconds: time).suffix(8).prefix(5))
+      let label = LocalTime.minutes(unixSeconds: time)
       Self.text.draw(label, x: column - Self.text.width(of: label) / 2, y: bottom + 16, luma: Self.ink, on: canvas)
       time += step
     }

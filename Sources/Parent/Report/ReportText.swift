@@ -1,4 +1,5 @@
 public import Control
+internal import Linux
 internal import Wire
 
 // A report as text for a person.

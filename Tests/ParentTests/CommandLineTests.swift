@@ -1,0 +1,67 @@
+import Commands
+import Foundation
+import Linux
+import Testing
+
+/// What the programs share: how arguments are read and times are written.
+@Suite(.serialized) struct CommandLineTests {
+  @Test func aNegativeNumberIsTheValueOfTheOptionBeforeIt() {
+    let cases: [([String], [String])] = [
+      (["watch", "--audio-only", "--vox", "-45"], ["watch", "--audio-only", "--vox=-45"]),
+      (["--noise", "-40.5", "--json"], ["--noise=-40.5", "--json"]),
+      (["--noise", "-.5"], ["--noise=-.5"]),
+      (["--noise=-40"], ["--noise=-40"]),
+      // What is no number, or no option's.
+      (["-o", "-"], ["-o", "-"]),
+      (["--output", "-"], ["--output", "-"]),
+      (["--record", "-x"], ["--record", "-x"]),
+      (["volume", "-5"], ["volume", "-5"]),
+      (["--name=a", "-5"], ["--name=a", "-5"]),
+      (["--", "--vox", "-45"], ["--", "--vox", "-45"]),
+      ([], []),
+    ]
+    for (given, wanted) in cases { #expect(NegativeValues.joined(given) == wanted) }
+  }
+
+  /// Runs with another time zone, in this process.
+  private func inZone<Result>(_ zone: String, _ body: () throws -> Result) rethrows -> Result {
+    let before = ProcessInfo.processInfo.environment["TZ"]
+    setenv("TZ", zone, 1)
+    tzset()
+    defer {
+      if let before { setenv("TZ", before, 1) } else { unsetenv("TZ") }
+      tzset()
+    }
+    return try body()
+  }
+
+  @Test func anHourThatComesTwiceIsToldApart() {
+    inZone("Europe/Berlin") {
+      // 2026-10-25, 01:00 UTC: 03:00 becomes 02:00.
+      let change = 1_792_890_000.0
+      #expect(LocalTime.text(unixSeconds: change - 3601) == "2026-10-25 01:59:59")
+      #expect(LocalTime.text(unixSeconds: change - 1800) == "2026-10-25 02:30:00 +02:00")
+      #expect(LocalTime.text(unixSeconds: change + 1800) == "2026-10-25 02:30:00 +01:00")
+      #expect(LocalTime.text(unixSeconds: change + 3600) == "2026-10-25 03:00:00")
+      // In spring an hour is left out, and none comes twice.
+      #expect(LocalTime.text(unixSeconds: 1_774_746_000 - 1) == "2026-03-29 01:59:59")
+      #expect(LocalTime.text(unixSeconds: 1_774_746_000) == "2026-03-29 03:00:00")
+    }
+    inZone("America/New_York") {
+      #expect(LocalTime.text(unixSeconds: 1_793_512_800 - 1) == "2026-11-01 01:59:59 -04:00")
+    }
+    // Half an hour, on Lord Howe.
+    inZone("Australia/Lord_Howe") {
+      #expect(LocalTime.text(unixSeconds: 1_775_314_800 - 60) == "2026-04-05 01:59:00 +11:00")
+      #expect(LocalTime.text(unixSeconds: 1_775_314_800 + 60) == "2026-04-05 01:31:00 +10:30")
+    }
+    inZone("UTC") { #expect(LocalTime.text(unixSeconds: 1_792_890_000) == "2026-10-25 01:00:00") }
+  }
+
+  @Test func namesOfFilesHaveNoZone() {
+    inZone("Europe/Berlin") {
+      #expect(LocalTime.compact(unixSeconds: 1_792_891_800) == "20261025-023000")
+      #expect(LocalTime.minutes(unixSeconds: 1_792_891_800) == "02:30")
+    }
+  }
+}
