@@ -1,3 +1,4 @@
+internal import Glibc
 public import Identity
 public import Pairing
 internal import SecureTransport
@@ -25,6 +26,12 @@ public final class ParentState: Sendable {
     pairsFile = AtomicFile(path: "\(path)/pairs.json")
     awayFile = AtomicFile(path: "\(path)/away.json")
     lock = "\(path)/parent.lock"
+  }
+
+  /// Nil when there is no directory; makes none.
+  public convenience init?(existing path: String) {
+    guard access(path, F_OK) == 0 else { return nil }
+    try? self.init(path: path)
   }
 
   /// The parent's own key; made on first use. Throws `FileError`, `PrivateFileError`, or `ParentError` for a damaged file,

@@ -16,7 +16,7 @@ struct Doctor: AsyncParsableCommand {
       """)
 
   @OptionGroup var state: StateOptions
-  @Argument(help: "The child's name, its id or host:port. (default: the only paired one)")
+  @Argument(help: "The child's name, its id (the first four digits do) or host:port. (default: the only paired one)")
   var child: String?
   @Option(help: "How long to measure, 1 to 600 seconds.")
   var seconds = 10

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Commands
 import Glibc
+import Linux
 import Pairing
 import Parent
 
@@ -15,7 +16,10 @@ struct Pair: AsyncParsableCommand {
       """)
 
   @OptionGroup var state: StateOptions
-  @Argument(help: "The child's name, its id or host:port. (default: the only one that is open for pairing)")
+  @Argument(
+    help:
+      "The child's name, its id (the first four digits do) or host:port. (default: the only one that is open for pairing)"
+  )
   var child: String?
   @Option(help: "The code that the child shows, such as 1234-5678.")
   var code: String?
@@ -61,7 +65,7 @@ struct Pair: AsyncParsableCommand {
       tell(record, outcome.words, grant)
     }
     // Whoever reads this through a pipe need not wait for the rest.
-    fflush(nil)
+    try StandardOutput.flush()
     if !json, TerminalQuestion.isDenied("Does the camera show the same words?") { try await cancel(outcome, call) }
     await call.confirm(outcome)
     await askForMeetingPlaces(of: record)
@@ -100,7 +104,9 @@ struct Pair: AsyncParsableCommand {
       return try await withProgress("Pairing") { try await call.pair(link) }
     }
     let finder = try state.finder()
-    let addresses = try await withProgress("Looking for the child") { try await finder.addresses(child) }
+    let (addresses, announced) = try await withProgress("Looking for the child") { try await finder.find(child) }
+    var call = call
+    call.announcedName = announced
     var given = code.flatMap { PairingCode($0) }
     while true {
       let next = try given ?? Self.askForCode()

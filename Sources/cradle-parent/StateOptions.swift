@@ -12,19 +12,18 @@ struct StateOptions: ParsableArguments {
   )
   var stateDirectory: String?
 
+  /// Where it is, or will be.
+  func path() throws -> String {
+    let environment = ProcessInfo.processInfo.environment
+    if let stateDirectory { return stateDirectory }
+    if let base = environment["XDG_STATE_HOME"], base.hasPrefix("/") { return base + "/cradle" }
+    if let home = environment["HOME"], !home.isEmpty { return home + "/.local/state/cradle" }
+    throw Failure.badConfiguration("there is no home directory; give one with --state-directory")
+  }
+
   /// Made when it is missing.
   func directory() throws -> String {
-    let environment = ProcessInfo.processInfo.environment
-    let path: String
-    if let stateDirectory {
-      path = stateDirectory
-    } else if let base = environment["XDG_STATE_HOME"], base.hasPrefix("/") {
-      path = base + "/cradle"
-    } else if let home = environment["HOME"], !home.isEmpty {
-      path = home + "/.local/state/cradle"
-    } else {
-      throw Failure.badConfiguration("there is no home directory; give one with --state-directory")
-    }
+    let path = try path()
     do {
       try StateDirectory.makeDirectory(path)
     } catch {

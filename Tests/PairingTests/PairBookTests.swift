@@ -34,6 +34,38 @@ import Wire
     #expect(book.find("Kit") == .none)
   }
 
+  @Test func theFirstDigitsOfAnIDAreEnough() throws {
+    var book = try #require(PairBook())
+    for (id, name) in [("a1b2c3d4e5f60718", "Cot"), ("a1b2ffffffffffff", "Cot"), ("0123456789abcdef", "a1b2")] {
+      try book.add(
+        PairRecord(
+          id: id, name: name, role: .child, publicKey: Array(id.utf8), permissions: .all, createdAt: now), date: now)
+    }
+    #expect(book.find("0123") == .found(book.records[2]))
+    #expect(book.find("A1B2C") == .found(book.records[0]))
+    #expect(book.find("a1b2f") == .found(book.records[1]))
+    // A name goes before digits, and fewer than four are none.
+    #expect(book.find("a1b2") == .found(book.records[2]))
+    #expect(book.find("012") == .none)
+    try #require(book.revoke(id: "0123456789abcdef") != nil)
+    #expect(book.find("a1b2") == .ambiguous(book.records))
+  }
+
+  @Test func aNameThatIsTakenGetsANumber() throws {
+    var book = try #require(PairBook())
+    for (number, name) in ["Nursery", "nursery", "Nursery", "Attic"].enumerated() {
+      try book.add(book.named(record(number, name: name)), date: now)
+    }
+    #expect(book.records.map(\.name) == ["Nursery", "nursery #2", "Nursery #3", "Attic"])
+    // The same one again keeps its name.
+    #expect(book.named(record(0, name: "Nursery")).name == "Nursery")
+    let long = String(repeating: "ü", count: PairName.maximumCharacters)
+    try book.add(record(7, name: long), date: now)
+    let second = book.named(record(8, name: long)).name
+    #expect(second.hasSuffix(" #2") && second.count == PairName.maximumCharacters)
+    #expect(PairName.cleaned(second, fallback: "") == second)
+  }
+
   @Test func expiredPairIsRefusedButListedAndRevocable() throws {
     var book = try #require(PairBook())
     let guest = record(1, name: "Guest", expiresAt: UnixTime(seconds: now.seconds + 60))

@@ -81,6 +81,8 @@ import Wire
     }
     #expect(try ChildChoice.found("b", in: Neighbourhood(children: [closed, open])) == open)
     #expect(try ChildChoice.found("000000000000000a", in: Neighbourhood(children: [closed, open])) == closed)
+    let long = DiscoveredChild.test("D", id: "d00f000000000001")
+    #expect(try ChildChoice.found("d00f", in: Neighbourhood(children: [closed, long])) == long)
     #expect(throws: FindingError.notFound("C", nil)) {
       try ChildChoice.found("C", in: Neighbourhood(children: [closed, open]))
     }

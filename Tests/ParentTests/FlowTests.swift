@@ -173,11 +173,11 @@ import Wire
     let attic = DiscoveredChild.test("Attic", id: "000000000000000a", addresses: ["192.0.2.8"])
     let nursery = DiscoveredChild.test("Nursery", addresses: ["192.0.2.7"], pairing: .open)
     let finder = ChildFinder(state: parent.state, discovery: FakeDiscovery([attic, nursery]))
-    #expect(try await finder.addresses(nil).map(\.description) == ["192.0.2.7:8443"])
-    #expect(try await finder.addresses("attic").map(\.description) == ["192.0.2.8:8443"])
-    #expect(try await finder.addresses("192.0.2.9:1").map(\.description) == ["192.0.2.9:1"])
+    #expect(try await finder.find(nil).addresses.map(\.description) == ["192.0.2.7:8443"])
+    #expect(try await finder.find("attic").addresses.map(\.description) == ["192.0.2.8:8443"])
+    #expect(try await finder.find("192.0.2.9:1").addresses.map(\.description) == ["192.0.2.9:1"])
     let lonely = ChildFinder(state: parent.state, discovery: FakeDiscovery(problem: .noAvahi))
-    await #expect(throws: FindingError.nothingFound(.noAvahi)) { try await lonely.addresses(nil) }
+    await #expect(throws: FindingError.nothingFound(.noAvahi)) { try await lonely.find(nil) }
   }
 
   @Test func anAddressIsEnoughToFindAPairedChild() async throws {

@@ -204,7 +204,8 @@ final class AdminCommands: @unchecked Sendable {
     case .none: throw AdminError("no parent is called \"\(text)\"; `cradle-child pairs` lists them")
     case .ambiguous(let records):
       throw AdminError(
-        "several parents are called \"\(text)\"; name the id: \(records.map(\.id).joined(separator: ", "))")
+        "several parents are called \"\(text)\"; name one by its id, of which the first digits do: \(records.map(\.id).joined(separator: ", "))"
+      )
     }
   }
 }

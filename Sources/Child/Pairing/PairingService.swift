@@ -384,6 +384,7 @@ final class PairingService: @unchecked Sendable {
   /// Stores the record before the parent is told. Returns nil on success.
   private func keep(_ record: PairRecord, _ words: CheckWords) -> HTTPResponse? {
     let before = records
+    let record = store.book.named(record)
     lastPaired = nil
     clock.save()
     do {

@@ -30,7 +30,7 @@ enum ChildChoice {
     let byName = text.lowercased()
     for matches in [
       children.filter { $0.id == text }, children.filter { $0.name == text },
-      children.filter { $0.name.lowercased() == byName },
+      children.filter { $0.name.lowercased() == byName }, children.filter { PairBook.isID($0.id, text) },
     ] where !matches.isEmpty {
       guard matches.count == 1 else { throw .ambiguous(text, ids: matches.map(\.id)) }
       return matches[0]

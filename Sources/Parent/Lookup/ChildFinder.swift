@@ -22,13 +22,13 @@ public struct ChildFinder: Sendable {
     self.discovery = discovery
   }
 
-  /// The paired child that `text` means: its name, id or address. Nil: the only one.
+  /// The paired child that `text` means: its name, id (the first digits do) or address. Nil: the only one.
   ///
   /// - Throws: `FindingError`, or what reading the parent's state throws.
   public func paired(_ text: String?) async throws -> PairedChild {
     let book = try state.pairs()
     guard let text, let address = ChildAddress(text) else {
-      let record = try ChildChoice.paired(text, in: book)
+      let record = try await paired(text, in: book)
       let away = AwayNotes(child: record.id, state: state)
       return PairedChild(record: record, state: state, identity: try state.identity(), away: away) {
         route(to: record, away)
@@ -51,13 +51,27 @@ public struct ChildFinder: Sendable {
     }
   }
 
-  /// The addresses of a child that need not be paired: `text` is a name, an id or an address. Nil: the only one.
+  /// By what this parent calls it, else by what the network does: `Nursery #2` may have been paired as `Nursery`.
+  private func paired(_ text: String?, in book: PairBook) async throws -> PairRecord {
+    do throws(FindingError) {
+      return try ChildChoice.paired(text, in: book)
+    } catch {
+      guard case .notPaired(let text) = error, !book.records.isEmpty else { throw error }
+      let (ids, name) = (Set(book.records.map(\.id)), text.lowercased())
+      let found = await discovery.resolve(within: Self.patience) { ids.contains($0.id) && $0.name.lowercased() == name }
+      guard let record = book.records.first(where: { $0.id == found?.id }) else { throw error }
+      return record
+    }
+  }
+
+  /// A child that need not be paired: `text` is a name, an id or an address. Nil: the only one.
   ///
+  /// - Returns: its addresses, and the name under which it was found on the network.
   /// - Throws: `FindingError`.
-  public func addresses(_ text: String?) async throws -> [ChildAddress] {
-    if let text, let address = ChildAddress(text) { return [address] }
+  public func find(_ text: String?) async throws -> (addresses: [ChildAddress], announcedName: String?) {
+    if let text, let address = ChildAddress(text) { return ([address], nil) }
     let child = try ChildChoice.found(text, in: await look(for: text))
-    guard child.isOnlyLinkLocal else { return ChildAddress.all(of: child) }
+    guard child.isOnlyLinkLocal else { return (ChildAddress.all(of: child), child.name) }
     // Its other addresses may come a moment later.
     let again = await look(within: Self.lookAround) { now in
       now.children.contains { $0.id == child.id && !$0.isOnlyLinkLocal }
@@ -65,7 +79,7 @@ public struct ChildFinder: Sendable {
     guard let better = again.children.first(where: { $0.id == child.id && !$0.isOnlyLinkLocal }) else {
       throw FindingError.onlyLinkLocal(child.name)
     }
-    return ChildAddress.all(of: better)
+    return (ChildAddress.all(of: better), better.name)
   }
 
   /// The children on the network. Returns as soon as the one that is looked for has been found.

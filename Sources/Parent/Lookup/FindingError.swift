@@ -27,7 +27,8 @@ public enum FindingError: Error, Hashable, Sendable, CustomStringConvertible {
     case .severalPaired(let records):
       "several children are paired; name one: \(Self.list(records.map { ($0.name, $0.id) }))"
     case .ambiguous(let name, let ids):
-      "several children are called “\(name)”; name one by its id: \(ids.joined(separator: ", "))"
+      "several children are called “\(name)”; name one by its id, of which the first digits do: "
+        + ids.joined(separator: ", ")
     case .notPaired(let text):
       "“\(text)” is not paired with this parent; `cradle-parent children` lists those that are, `cradle-parent pair` pairs"
     case .notFound(let text, let problem):

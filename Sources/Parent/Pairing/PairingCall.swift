@@ -20,6 +20,8 @@ public struct PairingCall: Sendable {
 
   private let state: ParentState
   private let name: String
+  /// The name under which the child was found on the network: with a number where another one has it.
+  public var announcedName: String?
 
   /// - Parameter name: this parent's name, as the child will show it.
   public init(state: ParentState, name: String) {
@@ -161,6 +163,9 @@ public struct PairingCall: Sendable {
     for one in others + [address] { known = KnownAddress(reached: one, remote: nil, before: known) }
     record.lastAddress = known
     record.lastSeenAt = record.createdAt
+    // As people know it from the network.
+    if let announcedName, announcedName.hasPrefix("\(record.name) #") { record.name = announcedName }
+    record = try state.pairs().named(record)
     let stored = record
     try state.changePairs { try $0.add(stored) }
     return Outcome(

@@ -33,11 +33,28 @@ public struct PairBook: Hashable, Sendable {
     records = changed + [record]
   }
 
-  /// By id, then by name, then by name ignoring case. Finds expired pairs, too: they can still be revoked.
+  /// The record under a name that no other one has: people and reports tell them apart by it.
+  public func named(_ record: PairRecord) -> PairRecord {
+    var record = record
+    record.name = PairName.numbered(record.name, among: records.filter { $0.id != record.id }.map(\.name))
+    return record
+  }
+
+  /// The fewest digits of an id that stand for it.
+  public static let minimumDigits = 4
+
+  /// Whether `text` is the beginning of an id, or all of it.
+  public static func isID(_ id: String, _ text: String) -> Bool {
+    text.utf8.count >= minimumDigits && id.hasPrefix(text.lowercased())
+  }
+
+  /// By id, then by name, then by name ignoring case, then by the first digits of an id. Finds expired pairs, too: they can
+  /// still be revoked.
   public func find(_ text: String) -> Lookup {
     if let record = records.first(where: { $0.id == text }) { return .found(record) }
     for matches in [
       records.filter { $0.name == text }, records.filter { $0.name.lowercased() == text.lowercased() },
+      records.filter { Self.isID($0.id, text) },
     ] where !matches.isEmpty {
       return matches.count == 1 ? .found(matches[0]) : .ambiguous(matches)
     }

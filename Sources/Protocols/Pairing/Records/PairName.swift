@@ -23,12 +23,28 @@ public enum PairName {
     }
     return result.trimmed ?? fallback
   }
+
+  /// `name`, or, where one of `others` is the same but for case, `name #2`, `name #3` and so on: as Avahi numbers what is
+  /// announced.
+  public static func numbered(_ name: String, among others: [String]) -> String {
+    let taken = Set(others.map { $0.lowercased() })
+    guard taken.contains(name.lowercased()) else { return name }
+    var number = 2
+    while true {
+      let suffix = " #\(number)"
+      let room = (maximumCharacters - suffix.count, maximumBytes - suffix.utf8.count)
+      var base = String(name.prefix(room.0))
+      while base.utf8.count > room.1 { base.removeLast() }
+      if !taken.contains((base + suffix).lowercased()) { return base + suffix }
+      number += 1
+    }
+  }
 }
 
 extension String {
   /// Without a trailing space left by the cut; nil if nothing is left.
   fileprivate var trimmed: String? {
     let text = last == " " ? String(dropLast()) : self
-    return text.isEmpty || text.unicodeScalars.allSatisfy { $0 == "\u{200d}" } ? nil : text
+    return text.isEmpty || text.unicodeScalars.allSatisfy(\.isJoiner) ? nil : text
   }
 }
