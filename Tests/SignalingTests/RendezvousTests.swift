@@ -116,7 +116,7 @@ import Wire
     var closed: [RoomConnectionID] = []
     for number in 2...11 as ClosedRange<UInt64> {
       _ = Self.join(&server, number, "c\(number)", room: child.id)
-      for case .close(let id, _) in server.receive(.vouch(client: "c\(number)"), from: Self.id(1), now: .zero) {
+      for case .close(let id, _) in server.receive(.vouch(client: "c\(number)", lifetime: nil), from: Self.id(1), now: .zero) {
         closed.append(id)
       }
     }
