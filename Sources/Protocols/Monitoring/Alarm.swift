@@ -20,7 +20,7 @@ public struct Alarm: Sendable {
     /// This machine does not play what arrives.
     case ownSound = "own-sound"
     case test
-    /// A planned stop, which does not ring.
+    /// A planned stop, which does not ring. It becomes `link` when it lasts.
     case childStopped = "child-stopped"
   }
 
@@ -95,6 +95,8 @@ public struct Alarm: Sendable {
     public var gap: Duration = .milliseconds(3500)
     /// Without any data from the start on.
     public var first: Duration = .seconds(15)
+    /// After a planned stop: a restart and an update are done by then. Nobody is woken where somebody has acknowledged the stop.
+    public var plannedStop: Duration = .seconds(90)
     /// A device may take this long to open.
     public var opening: Duration = .seconds(10)
     /// The same picture for this long is a frozen one, where pictures come with a digest.
@@ -343,7 +345,12 @@ public struct Alarm: Sendable {
       return found
     }
     if let stoppedAt {
-      found[.childStopped] = Condition(since: stoppedAt, from: stoppedAt)
+      let isKnown = active[.childStopped]?.isAcknowledged == true
+      if !isKnown, let condition = Self.condition(stoppedAt, after: limits.plannedStop, now) {
+        found[.link] = condition
+      } else {
+        found[.childStopped] = Condition(since: stoppedAt, from: stoppedAt)
+      }
       return found
     }
     found[.link] =

@@ -4,6 +4,8 @@ export const defaultLimits = Object.freeze({
   gap: 3.5,
   /** A page that has never had data rings after this. */
   first: 15,
+  /** After a planned stop: a restart and an update are done by then. Nobody is woken where somebody has acknowledged the stop. */
+  plannedStop: 90,
   /** A device may take this long to open. */
   opening: 10,
   /** The same picture for this long is a frozen one, where pictures come with a digest. */
@@ -249,7 +251,8 @@ export class Alarm {
       return found;
     }
     if (this.#plannedStop !== null) {
-      at("child-stopped", this.#plannedStop);
+      if (!this.#active.get("child-stopped")?.acknowledged) add("link", this.#plannedStop, this.#limits.plannedStop);
+      if (!found.has("link")) at("child-stopped", this.#plannedStop);
       return found;
     }
     if (this.#last.any === null) add("link", this.#began, first);
