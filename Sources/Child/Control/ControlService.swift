@@ -44,6 +44,9 @@ final class ControlService: @unchecked Sendable {
   private var transferNumber: UInt32 = 0
   private var pump: RepeatedTask?
   private var narrowPath = NarrowPathPushes()
+  /// Alarms that viewers report, by credential: whoever makes session after session gets no more.
+  private var alarmNotes = RateLimiter<Credential>(
+    burst: ControlLimits.alarmNoteBurst, interval: ControlLimits.alarmNoteInterval)
 
   var loop: any EventLoop { viewers.hub.eventLoop }
 
@@ -259,13 +262,16 @@ final class ControlService: @unchecked Sendable {
 
   /// `alarm.note`.
   func note(_ alarm: AlarmNote, from viewer: ViewerSession) throws(ControlError) {
-    guard viewer.alarmNotes.admit(viewer.peer, now: MonotonicClock.now) == .admitted else {
-      throw ControlError(.busy, "Too many alarms are told at once; tell the rest later.")
+    guard alarmNotes.admit(viewer.origin.credential, now: MonotonicClock.now) == .admitted else {
+      throw ControlError(.busy, "Too many alarm reports; retry later.")
     }
+    // A player's alarm wakes nobody else and makes no recording.
+    let isParent = viewer.pair != nil
     tell(
       events.append(
-        .alarm, level: alarm.level, time: Self.unixTime, name: viewer.name, id: alarm.kind, detail: nil,
-        began: alarm.began, acknowledgedAt: alarm.acknowledgedAt))
+        .alarm, level: isParent ? alarm.level : .notice, time: Self.unixTime, name: viewer.name, id: alarm.kind,
+        detail: nil, began: alarm.began, acknowledgedAt: alarm.acknowledgedAt))
+    if isParent { recording.heard(.alarm) }
     drill.note(alarm, from: viewer)
   }
 

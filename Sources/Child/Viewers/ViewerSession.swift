@@ -59,9 +59,6 @@ final class ViewerSession: @unchecked Sendable {
   var countedBytes: UInt64 = 0
   /// Nothing came from it any more, so the session was given up.
   var isLinkLost = false
-  /// Alarms that it tells of. A single bucket, for this viewer.
-  var alarmNotes = RateLimiter<PeerID>(
-    burst: ControlLimits.alarmNoteBurst, interval: ControlLimits.alarmNoteInterval, maximumKeys: 1)
   /// What a fire drill withholds from it.
   var withheld: DrillDocument.Stage?
   /// Why we ended it; nil while it is open, or if it left by itself.
