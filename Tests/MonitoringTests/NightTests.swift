@@ -20,7 +20,7 @@ import Wire
     var kinds: [Alarm.Kind] {
       switch self {
       case .link, .killed: [.link]
-      case .stopped: [.childStopped]
+      case .stopped: [.childStopped, .link]
       case .stalled: [.frozenPicture]
       case .cameraGone: [.camera]
       case .frozen: [.frozenPicture]
@@ -30,7 +30,8 @@ import Wire
       }
     }
 
-    var mayRing: Bool { self != .stopped }
+    /// It rings for nothing shorter, and so much later for what is longer.
+    var excused: Duration { self == .stopped ? .seconds(90) : .zero }
 
     /// The child's watchdog has said it after this time.
     var isToldByTheChild: Bool {
@@ -156,7 +157,7 @@ import Wire
         if now - mendedAt > Self.recovery { problems.append("\(new.kind) rings at \(now) without a fault") }
         return
       }
-      if !trouble.fault.kinds.contains(new.kind), trouble.fault.mayRing,
+      if !trouble.fault.kinds.contains(new.kind),
         new.kind != .frozenPicture || !has(.cameraGone),
         new.kind != .microphone || !has(.microphoneGone)
       {
@@ -168,10 +169,11 @@ import Wire
     private mutating func judge(_ trouble: Trouble) {
       let name = "\(trouble.fault) of \(trouble.length)"
       switch rangAt {
-      case nil where trouble.fault.mayRing && trouble.length > .seconds(5): problems.append("\(name): no alarm")
-      case let at? where !trouble.fault.mayRing || trouble.length <= .seconds(3):
+      case nil where trouble.length > trouble.fault.excused + .seconds(5): problems.append("\(name): no alarm")
+      case let at? where trouble.length <= max(.seconds(3), trouble.fault.excused):
         problems.append("\(name): rang at \(at)")
-      case let at? where at - good > .seconds(5): problems.append("\(name): rang after \(at - good)")
+      case let at? where at - good > trouble.fault.excused + .seconds(5):
+        problems.append("\(name): rang after \(at - good)")
       default: break
       }
       if trouble.isAcknowledged, rings > 2 { problems.append("\(name): rang \(rings) times though acknowledged") }
