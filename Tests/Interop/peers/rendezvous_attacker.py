@@ -216,7 +216,7 @@ def guest(target: Target) -> Result:
                     challenge = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["challenge"]
                 offer = identity.signed({
                     "type": "offer", "from": identity.id, "to": target.room, "session": base64url(os.urandom(16)),
-                    "challenge": challenge, "revision": 0, "sdp": sdp})  # fmt: skip
+                    "challenge": challenge, "sdp": sdp})  # fmt: skip
                 connection.sendall(command(cmd="send", to=target.room, msg=offer))
                 held.append(connection)
             except (OSError, KeyError):
