@@ -37,7 +37,7 @@ enum SDPFuzz: FuzzBody {
           uses.count(where: \.sends) <= 1 && uses.count(where: \.receives) <= 1, "a track is used once each way")
       }
       for section in answer.media where section.isRejected {
-        precondition(section.payloads.isEmpty && section.iceUfrag == nil, "a rejected section promises nothing")
+        precondition(section.candidates.isEmpty && section.streams.isEmpty, "a rejected section promises nothing")
       }
     }
     _ = try? OfferAnswer.accept(offer, for: ourOffer, with: local)

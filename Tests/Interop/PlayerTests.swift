@@ -81,6 +81,18 @@ extension RealPeers {
       #expect(told.first?.problems?.first?.contains("bundle-policy=max-bundle") == true, "\(told)")
     }
 
+    /// Also where its token allows less than it offers, or it has a transport for each section: real ones look at rejected
+    /// sections, too.
+    @Test func aPlayerTakesAnAnswerWithRejectedSections() throws {
+      let child = try ChildProcess()
+      let url = "https://127.0.0.1:\(child.port)/whep"
+      let (seen, log) = try ViewerProgram.aiortc.watch(url, token: token(child, allow: "view"), duration: 2)
+      #expect(seen.framesDecoded > 20 && seen.audio.packets == 0, "\(seen)\n\(log.suffix(1500))")
+      let (pictures, other) = try ViewerProgram.gstreamer.watch(
+        url, token: child.token, duration: 2, arguments: ["--no-bundle"])
+      #expect(pictures.framesDecoded > 20 && pictures.audio.packets == 0, "\(pictures)\n\(other.suffix(1500))")
+    }
+
     /// A session's URL is relative, and a candidate needs no tag.
     @Test func aSessionIsKeptByItsURL() throws {
       let child = try ChildProcess()

@@ -178,6 +178,8 @@ import Testing
     #expect(session.media.map(\.index) == [6, 7] && session.dataChannel?.index == 0)
     #expect(try SessionDescription(parsing: answer.description) == answer)
     Self.checkFormats(answer, "many sections")
+    // webrtcbin and aiortc look for them in every section.
+    #expect(answer.media.allSatisfy { $0.iceUfrag == "Crdl" && $0.fingerprints.count == 1 && $0.setup == .active })
   }
 
   /// Where the first section of the bundle is rejected, the transport that it describes may be the only one.

@@ -51,7 +51,7 @@ public enum OfferAnswer {
         sections.append(section)
         session.dataChannel = offered.dataChannel(index: index)
       } else {
-        sections.append(rejectedSection(offered))
+        sections.append(rejectedSection(offered, local, setup: setup))
       }
     }
     session.findMIDExtension()
@@ -155,14 +155,21 @@ public enum OfferAnswer {
     if section.direction.sends { media.describeSources(in: &section, withRTX: match.rtx != nil) }
   }
 
-  // RFC 3264 section 6: port 0; RFC 9429 section 5.3.1 leaves the rest out. Of RTP the one format that needs no `rtpmap`:
-  // Pion refuses an answer that repeats the offer's dynamic ones without it.
-  private static func rejectedSection(_ offered: MediaDescription) -> MediaDescription {
+  // RFC 3264 section 6: port 0. Of RTP the one format that needs no `rtpmap`: Pion refuses an answer that repeats the offer's
+  // dynamic ones without it. The transport's attributes, which RFC 9429 section 5.3.1 leaves out, are those of all sections:
+  // webrtcbin refuses an answer with a section that has no fingerprint, aiortc one that has no credentials, or no codec that it
+  // knows.
+  private static func rejectedSection(
+    _ offered: MediaDescription, _ local: LocalSession, setup: SetupRole
+  ) -> MediaDescription {
+    var section = local.section(offered, setup: setup, isTagged: false)
     let isRTP = offered.isRTP || offered.formats.isEmpty
-    var section = MediaDescription(
-      kind: offered.kind, port: 0, transport: offered.transport, formats: isRTP ? ["0"] : offered.formats)
-    section.connection = "IN IP4 0.0.0.0"
-    section.mid = offered.mid
+    section.port = 0
+    section.formats = isRTP ? ["0"] : offered.formats
+    if offered.isRTP, offered.kind == .audio {
+      section.payloads = [PayloadFormat(number: 0, name: "PCMU", clockRate: 8000)]
+    }
+    section.rtcpMux = offered.isRTP && offered.multiplexesRTCP
     section.direction = .inactive
     return section
   }

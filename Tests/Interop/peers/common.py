@@ -53,6 +53,7 @@ def argument_parser(viewer: str) -> argparse.ArgumentParser:
     parser.add_argument(
         "--microphone", choices=["first", "last"], help="aiortc: talk in a section of its own, before the others or after them"
     )
+    parser.add_argument("--no-bundle", action="store_true", help="webrtcbin: a transport for each section, its own default")
     parser.add_argument("--no-feedback", action="store_true", help="aiortc: offer no RTCP feedback, so that none is sent")
     parser.add_argument(
         "--leave", choices=["delete", "vanish"], default="delete", help="end by DELETE, or as if the power went"

@@ -95,7 +95,8 @@ class Viewer:
         self.webrtc = Gst.ElementFactory.make("webrtcbin", "webrtc")
         if self.webrtc is None:
             raise ViewerError("no element webrtcbin: gstreamer1.0-plugins-bad is missing")
-        self.webrtc.set_property("bundle-policy", GstWebRTC.WebRTCBundlePolicy.MAX_BUNDLE)
+        if not options.no_bundle:
+            self.webrtc.set_property("bundle-policy", GstWebRTC.WebRTCBundlePolicy.MAX_BUNDLE)
         self.webrtc.set_property("latency", options.latency)
         self.webrtc.connect("notify::ice-gathering-state", self.on_gathering)
         self.webrtc.connect("notify::connection-state", self.on_state)
