@@ -75,7 +75,7 @@ struct Discover: AsyncParsableCommand {
 
   private static func line(_ child: DiscoveredChild, known: String?) -> String {
     let address = child.addresses.first.map { $0.contains(":") ? "[\($0)]" : $0 } ?? child.host
-    let width = max(0, 24 - child.name.count)
+    let width = max(0, 24 - child.name.displayWidth)
     return "\(child.name)\(String(repeating: " ", count: width))  \(child.id)  \(address):\(child.port)"
       + (child.pairing == .open ? "  open for pairing" : "")
       + (known.map { $0 == child.name ? "  paired" : "  paired as “\($0)”" } ?? "")

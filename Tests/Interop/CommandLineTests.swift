@@ -152,10 +152,9 @@ extension RealPeers {
       #expect(
         played.error.contains("recorded ") && !played.error.contains("nothing was"), Comment(rawValue: played.error))
       let fifo = home.child.folder.appending(path: "fifo").path
+      let reading = "(\(Self.probe) -; cat > /dev/null) < \(fifo)"
       let through = try Self.shell(
-        "mkfifo \(fifo) && (\(Self.probe) \(fifo) & \(watch) --record \(fifo) --duration 2; echo $?; wait)")
-      #expect(
-        through.output.hasSuffix("vp8\nopus\n") || through.output.contains("0\n"), Comment(rawValue: through.error))
+        "mkfifo \(fifo) && (\(reading) & \(watch) --record \(fifo) --duration 2; echo $?; wait)")
       #expect(Set(Self.kinds(of: through.output)) == ["0", "vp8", "opus"], Comment(rawValue: through.error))
       #expect(try Self.shell("test -p \(fifo)").status == 0)
     }

@@ -23,6 +23,13 @@ import Testing
     for (given, wanted) in cases { #expect(NegativeValues.joined(given) == wanted) }
   }
 
+  @Test func columnsStandUnderEachOtherInEveryScript() {
+    let names = ["Mama", "育児室", "👶 Cot", "❤️", "e\u{301}té", "نی\u{200c}نی"]
+    #expect(names.map(\.displayWidth) == [4, 6, 6, 2, 3, 4])
+    let lines = Table.text(names.map { [$0, "|"] }).split(separator: "\n")
+    #expect(lines.allSatisfy { $0.dropLast().displayWidth == 8 && $0.last == "|" })
+  }
+
   /// Runs with another time zone, in this process.
   private func inZone<Result>(_ zone: String, _ body: () throws -> Result) rethrows -> Result {
     let before = ProcessInfo.processInfo.environment["TZ"]

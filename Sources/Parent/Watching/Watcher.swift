@@ -139,7 +139,7 @@ public final class Watcher: @unchecked Sendable {
     recorder = try options.recording.map { path in
       Recorder(
         file: try RecordingOutput.open(path), hasVideo: options.wantsVideo, hasAudio: options.wantsAudio
-      ) { error in notice(WatchNotice(.failed, "the recording \(path) ended: \(error)")) }
+      ) { error in notice(WatchNotice(.failed, "the recording ended: \(error)")) }
     }
     request.watcher = self
   }

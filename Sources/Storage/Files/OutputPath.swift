@@ -26,6 +26,9 @@ public struct OutputPath: Hashable, Sendable {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
   }
 
+  /// For people.
+  var name: String { isStandardOutput ? "standard output" : path }
+
   /// Whether it is written through and cannot be sought in.
   ///
   /// - Throws: `FileError` for what is refused.
@@ -63,7 +66,7 @@ public struct OutputPath: Hashable, Sendable {
     }
     if isStandardOutput {
       if isatty(STDOUT_FILENO) == 1 {
-        throw refusal("standard output is a terminal; name a file, or a program behind a |")
+        throw refusal("it is a terminal; name a file, or a program behind a |")
       }
       return .standardOutput
     }
@@ -82,7 +85,7 @@ public struct OutputPath: Hashable, Sendable {
   }
 
   private func refusal(_ reason: String) -> FileError {
-    FileError(operation: "write", path: path, code: EINVAL, explanation: reason)
+    FileError(operation: "write", path: name, code: EINVAL, explanation: reason)
   }
 
   /// Whether it names an open file of a process (`/dev/fd/3`): nothing can be put in its place. proc(5).

@@ -58,13 +58,13 @@ public final class OutputStream: Sendable {
       if number >= 0 {
         descriptor.store(number, ordering: .relaxed)
         if isatty(number) == 1 {
-          throw FileError(operation: "write", path: output.path, code: EINVAL, explanation: "it is a terminal")
+          throw FileError(operation: "write", path: output.name, code: EINVAL, explanation: "it is a terminal")
         }
         return number
       }
       guard errno == ENXIO || errno == EINTR else { throw failure(errno) }
       guard !isOver else {
-        throw FileError(operation: "write", path: output.path, code: ENXIO, explanation: "nobody reads it")
+        throw FileError(operation: "write", path: output.name, code: ENXIO, explanation: "nobody reads it")
       }
       usleep(UInt32(Self.pause) * 1000)
     }
@@ -78,7 +78,7 @@ public final class OutputStream: Sendable {
       if ready < 0, errno != EINTR { throw failure(errno) }
       guard !isOver else {
         throw FileError(
-          operation: "write", path: output.path, code: EAGAIN, explanation: "whoever reads it has stopped reading")
+          operation: "write", path: output.name, code: EAGAIN, explanation: "whoever reads it has stopped reading")
       }
     }
   }
@@ -90,7 +90,7 @@ public final class OutputStream: Sendable {
 
   private func failure(_ code: Int32) -> FileError {
     FileError(
-      operation: "write", path: output.path, code: code,
+      operation: "write", path: output.name, code: code,
       explanation: code == EPIPE ? "whoever has read it has closed it" : nil)
   }
 
