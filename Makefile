@@ -35,7 +35,7 @@ FINDING_PACKAGES := avahi-daemon dbus
 RELAY_PACKAGES := coturn
 # What meeting places are tried with. Nor must these run as services.
 MEETING_PACKAGES := mosquitto mosquitto-clients prosody haproxy
-TEST_PACKAGES := $(VIEWER_PACKAGES) $(RELAY_PACKAGES) $(MEETING_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) $(DESKTOP_PACKAGES) systemd curl openssl ffmpeg chromium firefox-esr \
+TEST_PACKAGES := $(VIEWER_PACKAGES) $(RELAY_PACKAGES) $(MEETING_PACKAGES) $(DEB_PACKAGES) $(RELEASE_PACKAGES) $(FINDING_PACKAGES) $(DESKTOP_PACKAGES) systemd curl openssl libfaketime ffmpeg chromium firefox-esr \
   iproute2 nftables procps avahi-utils python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0 \
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice libnss3-tools
 # What breaks things on purpose.

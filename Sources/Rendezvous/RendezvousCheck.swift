@@ -24,8 +24,11 @@ public enum RendezvousCheck {
     var problems: [String] = []
     if let files = configuration.tls {
       do {
-        try PrivateFileError.checkSharedKey(files.key)
-        _ = try TLSContext(certificateFile: files.certificate, keyFile: files.key)
+        let validity = try RendezvousTLS.context(files).validity
+        let now = MonotonicClock.unixNanoseconds / 1_000_000_000
+        if let term = validity.map({ CertificateTerm($0, now: now) }), term.isOver {
+          problems.append("tls: \(files.certificate) \(term): \(renewal)")
+        }
       } catch {
         problems.append("tls: \(error)")
       }
@@ -41,4 +44,13 @@ public enum RendezvousCheck {
     }
     return problems
   }
+
+  /// One sentence for each thing that will not work for long.
+  public static func warnings(_ configuration: RendezvousConfiguration) -> [String] {
+    guard let files = configuration.tls, let validity = try? RendezvousTLS.context(files).validity else { return [] }
+    let term = CertificateTerm(validity, now: MonotonicClock.unixNanoseconds / 1_000_000_000)
+    return term.isExpiring ? ["tls: \(files.certificate) \(term): \(renewal)"] : []
+  }
+
+  private static let renewal = "renew it; a running server uses the new one within a minute"
 }

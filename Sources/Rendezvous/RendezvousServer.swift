@@ -42,6 +42,8 @@ public final class RendezvousServer: Sendable {
   private let rooms: RoomBox
   private let http: HTTPServer
   private let commands: CommandSocket
+  /// Nil without files of an authority's certificate.
+  private let certificate: CertificateFileMonitor?
   /// SHA-256 over the key of a certificate that the server made itself, in hexadecimal digits; nil with one of its own.
   public let keySHA256: String?
   public var port: Int { http.port }
@@ -71,6 +73,9 @@ public final class RendezvousServer: Sendable {
   private init(_ options: Options, group: MultiThreadedEventLoopGroup, logger: Logger) async throws {
     let configuration = options.configuration
     let loop = group.next()
+    certificate = configuration.tls.map { files in
+      CertificateFileMonitor(paths: [files.certificate, files.key], on: loop) { try RendezvousTLS.context(files) }
+    }
     let (tls, key) = try RendezvousTLS.context(configuration, stateDirectory: options.stateDirectory)
     var limits = RoomLimits()
     limits.maximumRooms = configuration.maximumChildren
@@ -109,6 +114,19 @@ public final class RendezvousServer: Sendable {
     } catch {
       throw RendezvousError("\(configuration.listen) (listen) cannot be used: \(error)")
     }
+    let (http, certificate) = (http, certificate)
+    try await loop.submit {
+      certificate?.start { result in
+        switch result {
+        case .success(let context):
+          http.use(context)
+          logger.notice("the certificate has changed; new connections get it")
+        case .failure(let error):
+          logger.error(
+            "the certificate has changed and cannot be used; the one before stays", metadata: ["reason": "\(error)"])
+        }
+      }
+    }.get()
     let (names, ownKey, started) = (configuration.names, key, MonotonicClock.now)
     do {
       try StateDirectory.makeDirectory(options.runtimeDirectory)
@@ -137,8 +155,11 @@ public final class RendezvousServer: Sendable {
 
   /// Closes all connections, so that children and parents know at once, and stops. Call once.
   public func stop() async {
-    let rooms = rooms
-    try? await loop.submit { rooms.rooms.shutDown() }.get()
+    let (rooms, certificate) = (rooms, certificate)
+    try? await loop.submit {
+      certificate?.stop()
+      rooms.rooms.shutDown()
+    }.get()
     await http.stop()
     await commands.stop()
     try? await group.shutdownGracefully()

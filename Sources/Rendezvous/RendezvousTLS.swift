@@ -11,8 +11,7 @@ enum RendezvousTLS {
   ) throws -> (TLSContext, keySHA256: String?) {
     if let files = configuration.tls {
       do {
-        try PrivateFileError.checkSharedKey(files.key)
-        return (try TLSContext(certificateFile: files.certificate, keyFile: files.key), nil)
+        return (try context(files), nil)
       } catch {
         throw RendezvousError("the certificate cannot be used: \(error)")
       }
@@ -25,6 +24,12 @@ enum RendezvousTLS {
     let digest = CryptoHashes().sha256(identity.publicKeySPKI)
     let text = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     return (try TLSContext(key: identity.key, certificate: certificate), text)
+  }
+
+  /// With the configured files. Refuses a key that others can read.
+  static func context(_ files: ChildConfiguration.TLSFiles) throws -> TLSContext {
+    try PrivateFileError.checkSharedKey(files.key)
+    return try TLSContext(certificateFile: files.certificate, keyFile: files.key)
   }
 
   /// The server's own key; made with the first start.

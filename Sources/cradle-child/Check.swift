@@ -22,12 +22,15 @@ struct Check: ParsableCommand {
     if json {
       let checks = findings.map { finding in
         JSON.object([
-          "what": .string(finding.what), "ok": .bool(finding.state == .ok), "detail": .string(finding.detail),
+          "what": .string(finding.what), "ok": .bool(finding.state != .problem), "detail": .string(finding.detail),
         ])
       }
       print(JSON.object(["ok": .bool(isFine), "checks": .array(checks)]).text)
     } else {
-      for finding in findings { print("\(finding.state == .ok ? "ok  " : "FAIL")  \(finding.what): \(finding.detail)") }
+      for finding in findings {
+        let label = if finding.state == .problem { "FAIL" } else { finding.state == .ok ? "ok  " : "warn" }
+        print("\(label)  \(finding.what): \(finding.detail)")
+      }
     }
     if !isFine { throw ExitCode(1) }
   }

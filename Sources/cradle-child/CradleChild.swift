@@ -15,7 +15,7 @@ struct CradleChild: AsyncParsableCommand {
     version: ChildNode.version,
     subcommands: [
       Run.self, Check.self, DoctorCommand.self, Devices.self, Pair.self, Pairs.self, Unpair.self,
-      Invites.self, Token.self, Status.self, AwayCommand.self, Notify.self, Recordings.self,
+      Invites.self, Token.self, CertificateCommand.self, Status.self, AwayCommand.self, Notify.self, Recordings.self,
       Erase.self,
     ],
     defaultSubcommand: Run.self)

@@ -23,7 +23,7 @@ struct Pair: AsyncParsableCommand {
   var admin = false
   @Flag(help: "Whoever pairs may play what the child has recorded, and have it record.")
   var recordings = false
-  @Flag(help: "Print two JSON objects: {code, link, expiresAt, allow}, then {paired: {id, name, words}}.")
+  @Flag(help: "Print two JSON objects: {code, link, links, expiresAt, allow}, then {paired: {id, name, words}}.")
   var json = false
 
   func run() async throws {
@@ -58,6 +58,7 @@ struct Pair: AsyncParsableCommand {
   private func show(_ opened: PairingOpened) {
     print("Code  \(opened.code)    cradle-parent pair --code \(opened.code)")
     print("Link  \(opened.link)")
+    for link in opened.links.dropFirst() { print("  or  \(link)") }
     if isatty(STDOUT_FILENO) == 1, let code = QRCode(opened.link) { print(code.terminalText) }
     let allowed = opened.allow.joined(separator: ", ")
     print("It gives: \(allowed)" + (opened.allow.contains("admin") ? "." : ", but not admin (--admin does)."))

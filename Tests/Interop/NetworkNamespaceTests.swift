@@ -5,10 +5,17 @@ import Testing
 final class TwoHosts {
   let child = "cradle-c-\(UInt16.random(in: 0...UInt16.max))"
   let parent = "cradle-p-\(UInt16.random(in: 0...UInt16.max))"
-  /// Addresses of one family only, so that nothing can take the other way. `mtu` is the child's interface's.
-  init(isIPv6: Bool, mtu: Int = 1500) throws {
+  /// Addresses of one family only, so that nothing can take the other way. `mtu` is the child's interface's; `first` is the kind
+  /// of an interface with an address that the child has before it: `bridge` or `veth`.
+  init(isIPv6: Bool, mtu: Int = 1500, first: String? = nil) throws {
     try ip("netns", "add", child)
     try ip("netns", "add", parent)
+    if let first {
+      // A cable whose other end is not switched on is a card without a carrier.
+      try ip("-n", child, "link", "add", "docker0", "type", first)
+      try ip("-n", child, "addr", "add", "172.17.0.1/16", "dev", "docker0")
+      try ip("-n", child, "link", "set", "docker0", "up")
+    }
     try ip("link", "add", "cable", "netns", child, "type", "veth", "peer", "name", "cable", "netns", parent)
     for (host, last) in [(child, 1), (parent, 2)] {
       try ip("-n", host, "link", "set", "lo", "up")
@@ -111,6 +118,41 @@ extension RealPeers {
       #expect(outcome.link == "https://169.254.77.1:8443/", note)
       #expect(outcome.pair.status == 0 && outcome.watch?.status == 0, note)
       #expect(outcome.figures?.last?.framesDecoded ?? 0 > 15, note)
+    }
+
+    /// Whatever was there before the network card: the link leads to the address that the other machine can reach.
+    @Test(arguments: ["bridge", "veth"]) func theLinkLeadsIntoTheHouse(other: String) throws {
+      let hosts = try TwoHosts(isIPv6: false, first: other)
+      let child = try ChildProcess(prefix: hosts.prefix(hosts.child))
+      struct Opened: Decodable {
+        var link: String
+        var links: [String]
+      }
+      // The window stays open: the first of two lines is enough.
+      let directories = ["--state-directory", "--runtime-directory"].enumerated().flatMap { index, flag in
+        [flag, child.folder.appending(path: ["state", "run"][index]).path]
+      }
+      func open() throws -> Opened {
+        let file = child.folder.appending(path: "opened").path
+        let command = """
+          "$@" >"$0" & pair=$!
+          for i in $(seq 100); do [ -s "$0" ] && break; sleep 0.1; done
+          kill $pair; wait; head -n 1 "$0"; rm "$0"
+          """
+        let arguments = ["-c", command, file, ChildProcess.program.path, "pair", "--json"] + directories
+        return try JSONDecoder().decode(Opened.self, from: Data(ChildProcess.run("sh", arguments).output.utf8))
+      }
+      let opened = try open()
+      #expect(opened.link.hasPrefix("https://10.77.3.1:\(child.port)/"), "\(opened)")
+      #expect(opened.links == [opened.link])
+      // A second network is offered, too, after the one with the default route.
+      try ChildProcess.ip(hosts.child, "link", "add", "second", "type", "veth", "peer", "name", "other")
+      for name in ["second", "other"] { try ChildProcess.ip(hosts.child, "link", "set", name, "up") }
+      try ChildProcess.ip(hosts.child, "addr", "add", "10.77.1.1/24", "dev", "second")
+      try ChildProcess.ip(hosts.child, "route", "add", "default", "via", "10.77.3.2")
+      let both = try open()
+      #expect(both.links.count == 2 && both.links[0] == both.link, "\(both)")
+      #expect(both.link.hasPrefix("https://10.77.3.1:") && both.links.last?.hasPrefix("https://10.77.1.1:") == true)
     }
 
     /// The first five bits of each packet of sound.

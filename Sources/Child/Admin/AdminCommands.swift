@@ -19,11 +19,13 @@ final class AdminCommands: @unchecked Sendable {
   private let recording: RecordingService
   private let meetings: MeetingBoard
   private let servers: ServerBook
+  private let certificate: ServerCertificate
   private let logger: Logger
 
   init(
     loop: any EventLoop, tokens: TokenBook, pairing: PairingService, report: StatusReporter, notifiers: NotifierBoard,
-    recording: RecordingService, meetings: MeetingBoard, servers: ServerBook, logger: Logger
+    recording: RecordingService, meetings: MeetingBoard, servers: ServerBook, certificate: ServerCertificate,
+    logger: Logger
   ) {
     self.loop = loop
     self.tokens = tokens
@@ -33,6 +35,7 @@ final class AdminCommands: @unchecked Sendable {
     self.recording = recording
     self.meetings = meetings
     self.servers = servers
+    self.certificate = certificate
     self.logger = logger
   }
 
@@ -96,6 +99,9 @@ final class AdminCommands: @unchecked Sendable {
         AwayReport(
           relay: servers.away.relay.rawValue, meetings: meetings.meetings,
           lentServers: meetings.lentServers.map(\.description)))
+    case .certificate(let renew):
+      if renew { try certificate.renewRoot() }
+      return encodeJSON(certificate.report)
     case .notifyTest(let name):
       throw unknownNotifier(name)
     case .pairOpen, .pairWait, .recordings:
@@ -142,9 +148,9 @@ final class AdminCommands: @unchecked Sendable {
   private func opened(admin: Bool, recordings: Bool) -> EventLoopFuture<PairingOpened> {
     let bound = NIOLoopBound((report, pairing), eventLoop: loop)
     return pairing.open(by: .administrator, admin: admin, recordings: recordings).map { opened in
-      PairingOpened(
-        code: "\(opened.offer.code)",
-        link: "\(PairingLink(origin: bound.value.0.origin, secret: opened.offer.secret))",
+      let links = bound.value.0.origins.map { "\(PairingLink(origin: $0, secret: opened.offer.secret))" }
+      return PairingOpened(
+        code: "\(opened.offer.code)", link: links[0], links: links,
         expiresAt: Date(timeIntervalSinceNow: opened.closesIn.inSeconds).formatted(.iso8601),
         allow: opened.terms.permissions.names, hasOwner: bound.value.1.hasOwner)
     }

@@ -32,6 +32,8 @@ public enum AdminProtocol {
     case record(Bool)
     /// `AwayReport`
     case away
+    /// Makes a new root certificate first, if so: `CertificateReport`.
+    case certificate(renew: Bool)
   }
 
   /// Has either `result` (JSON, as the command prints it) or `error`.
@@ -88,12 +90,35 @@ public struct TokenAdded: Codable, Sendable {
   public var expiresAt: String?
 }
 
+/// `certificate --json`: what browsers are shown at the HTTPS port. Dates are RFC 3339, UTC.
+public struct CertificateReport: Codable, Sendable {
+  /// The configured one; nil: it is of the node's own.
+  public var file: String?
+  /// What phones can install; nil with a configured certificate.
+  public var root: Root?
+  /// The present names and addresses of this machine.
+  public var hosts: [String]
+  public var validFrom: String?
+  public var validUntil: String?
+
+  public struct Root: Codable, Sendable {
+    /// SHA-256, `AB:CD:…`
+    public var fingerprint: String
+    /// What it may vouch for.
+    public var hosts: [String]
+    /// Present names and addresses that it may not vouch for: a phone that has it installed warns there.
+    public var missing: [String]
+  }
+}
+
 /// `pair --json`, when the window opens.
 public struct PairingOpened: Codable, Sendable {
   /// `1234-5678`
   public var code: String
   /// `https://HOST/#pair=SECRET`
   public var link: String
+  /// The same at each address that leads here, `link` first: more than one where the machine is in several networks.
+  public var links: [String]
   /// RFC 3339, UTC.
   public var expiresAt: String
   /// What a parent that pairs may do.

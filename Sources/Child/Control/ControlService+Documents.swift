@@ -6,6 +6,7 @@ internal import PeerConnection
 internal import Pipelines
 internal import RTPSending
 internal import Server
+internal import Storage
 internal import TURN
 internal import Wire
 
@@ -59,7 +60,12 @@ extension ControlService {
         lights: !lights.isEmpty, speaker: hasSpeaker, cameras: !viewers.cameras.isEmpty,
         recordings: recording.isConfigured
       ).map(\.rawValue), permissions: viewer.permissions.names, viewer: viewer.id,
-      state: state.document, away: viewer.pair.map(away))
+      state: state.document, away: viewer.pair.map(away), origins: viewer.pair == nil ? nil : origins)
+  }
+
+  /// What a parent may know of the home. `relay: only` hides its addresses.
+  private var origins: [String]? {
+    viewers.servers.away.relay == .only ? nil : report.namedOrigins
   }
 
   /// For paired parents: tokens are for players in the home, which are told by WHEP's `Link` fields.

@@ -54,6 +54,7 @@ public struct Doctor: Sendable {
           "owner", .warning, "nobody owns this camera: no device that was paired and used may let others in",
           remedy: "cradle-child pair --admin"))
     }
+    CertificateCheck.run(configuration, report: daemon.certificate).forEach(found)
     PortCheck.run(configuration, daemon: daemon, files: files).forEach(found)
     found(
       FirewallCheck.run(

@@ -21,11 +21,22 @@ public enum ReadinessCheck {
       + [configuration.tls.map(certificate)].compactMap(\.self)
   }
 
-  private static func certificate(_ files: ChildConfiguration.TLSFiles) -> Finding {
+  /// Key, certificate and its dates.
+  static func certificate(_ files: ChildConfiguration.TLSFiles) -> Finding {
     let what = "certificate \(files.certificate)"
     do {
-      _ = try NodeTLS.context(files)
-      return Finding(what, .ok, "it goes with its key \(files.key)")
+      let validity = try NodeTLS.context(files).validity
+      let now = MonotonicClock.unixNanoseconds / 1_000_000_000
+      guard let term = validity.map({ CertificateTerm($0, now: now) }) else {
+        return Finding(what, .problem, "its dates cannot be read")
+      }
+      let remedy = "Renew it; the running daemon uses the new one within a minute."
+      return switch term {
+      case .good: Finding(what, .ok, "it goes with its key \(files.key), and \(term)")
+      case .expiring: Finding(what, .warning, "it \(term)", remedy: remedy)
+      case .expired: Finding(what, .problem, "it \(term): browsers refuse it", remedy: remedy)
+      case .notYet: Finding(what, .problem, "it \(term); or this machine's clock is wrong", remedy: "timedatectl")
+      }
     } catch {
       return Finding(what, .problem, "\(error)")
     }

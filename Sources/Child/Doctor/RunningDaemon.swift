@@ -5,7 +5,7 @@ internal import Server
 
 /// The state of the daemon, as seen from another process.
 public enum RunningDaemon: Sendable {
-  case running(StatusReport, process: Int?, away: AwayReport? = nil)
+  case running(StatusReport, process: Int?, away: AwayReport? = nil, certificate: CertificateReport? = nil)
   /// Nothing listens at its socket.
   case stopped(socket: String)
   /// This user may not connect to its socket.
@@ -21,7 +21,8 @@ public enum RunningDaemon: Sendable {
     do throws(CommandClientError) {
       guard let report = try ask(.status, StatusReport.self, socket) else { return .silent(socket: socket) }
       return .running(
-        report, process: SystemFiles().number("\(stateDirectory)/lock"), away: try? ask(.away, AwayReport.self, socket))
+        report, process: SystemFiles().number("\(stateDirectory)/lock"), away: try? ask(.away, AwayReport.self, socket),
+        certificate: try? ask(.certificate(renew: false), CertificateReport.self, socket))
     } catch {
       switch error {
       case .notRunning: return .stopped(socket: socket)
@@ -43,26 +44,30 @@ public enum RunningDaemon: Sendable {
   }
 
   public var report: StatusReport? {
-    if case .running(let report, _, _) = self { report } else { nil }
+    if case .running(let report, _, _, _) = self { report } else { nil }
   }
 
   var process: Int? {
-    if case .running(_, let process, _) = self { process } else { nil }
+    if case .running(_, let process, _, _) = self { process } else { nil }
   }
 
   public var away: AwayReport? {
-    if case .running(_, _, let away) = self { away } else { nil }
+    if case .running(_, _, let away, _) = self { away } else { nil }
+  }
+
+  var certificate: CertificateReport? {
+    if case .running(_, _, _, let certificate) = self { certificate } else { nil }
   }
 
   /// The finding about the daemon itself.
   func finding(version: String) -> Finding {
     let what = "daemon"
     switch self {
-    case .running(let report, _, _) where report.version != version:
+    case .running(let report, _, _, _) where report.version != version:
       return Finding(
         what, .warning, "it runs version \(report.version), and this program is \(version)",
         remedy: "sudo systemctl restart cradle-child")
-    case .running(let report, _, _):
+    case .running(let report, _, _, _):
       let viewers = report.viewers.count
       return Finding(
         what, .ok,

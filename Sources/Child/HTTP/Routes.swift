@@ -19,7 +19,7 @@ final class Routes: @unchecked Sendable {
   private let tokens: TokenBook
   private let pairing: PairingService
   private let report: StatusReporter
-  private let root: NodeCertificate?
+  private let certificate: ServerCertificate
   private let logger: Logger
   private var whep: WHEPEndpoint
   private let unsent: UnsentAnswers
@@ -27,9 +27,9 @@ final class Routes: @unchecked Sendable {
 
   init(
     loop: any EventLoop, viewers: Viewers, tokens: TokenBook, pairing: PairingService,
-    configuration: ChildConfiguration, report: StatusReporter, root: NodeCertificate?, logger: Logger
+    configuration: ChildConfiguration, report: StatusReporter, certificate: ServerCertificate, logger: Logger
   ) {
-    self.root = root
+    self.certificate = certificate
     self.loop = loop
     self.viewers = viewers
     self.tokens = tokens
@@ -65,7 +65,7 @@ final class Routes: @unchecked Sendable {
   }
 
   private func answer(_ request: HTTPRequest) -> HTTPResponse {
-    if let page = PageRoutes.response(to: request, root: root) { return page }
+    if let page = PageRoutes.response(to: request, root: certificate.root) { return page }
     let isRead = request.method == .GET || request.method == .HEAD
     switch request.path {
     case "/healthz" where isRead:

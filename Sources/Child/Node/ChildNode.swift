@@ -57,6 +57,7 @@ public final class ChildNode: Sendable {
   private let signal: SignalService
   private let rooms: WebSocketRooms
   private let listeners: NodeListeners
+  private let certificate: ServerCertificate
   private let advertising: any Advertising
   private let service: ServiceReporter?
   private let health: HealthMonitor
@@ -92,15 +93,13 @@ public final class ChildNode: Sendable {
     let files = try NodeFiles.open(options.stateDirectory)
     for warning in files.directory.modeWarnings() { logger.warning("\(warning)") }
     let profile = try NodeProfile(files.identity, configuration)
-    let root =
-      try configuration.tls == nil
-      ? NodeCertificate(configuration, file: files.directory.root, name: profile.name) : nil
-
     let media = NodeMedia(configuration, loop: loop, logger: logger)
     let lights = LightBoard(configuration.lights, loop: loop)
     let night = NightBoard(media.cameras, configuration.cameras, loop: loop)
 
     let clock = ExpiryClock(ClockStore(file: files.directory.clock), logger: logger)
+    let certificate = try ServerCertificate(
+      configuration, profile: profile, rootFile: files.directory.root, clock: clock, loop: loop, logger: logger)
     let tokens = TokenBook(files.tokens, clock: clock, logger: logger)
     let pairing = PairingService(
       responder: profile.pairingResponder(), store: files.pairs, clock: clock, loop: loop, logger: logger)
@@ -133,7 +132,8 @@ public final class ChildNode: Sendable {
       viewers: viewers, pairing: pairing, lights: lights, night: night, sound: media.sound,
       lullaby: LullabyService(
         output: media.sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
-      report: report, events: PersistentEventLog(
+      report: report,
+      events: PersistentEventLog(
         in: files.directory, loop: loop, date: { clock.certain }, logger: logger),
       notifiers: notifiers, pushes: pushes, recording: recording, meetings: meetings,
       watch: NightWatch(viewers: viewers, unheard: configuration.unheard),
@@ -142,10 +142,10 @@ public final class ChildNode: Sendable {
     viewers.recorded = { [weak recording] item in recording?.take(item) }
     let routes = Routes(
       loop: loop, viewers: viewers, tokens: tokens, pairing: pairing, configuration: configuration, report: report,
-      root: root, logger: logger)
+      certificate: certificate, logger: logger)
     let admin = AdminCommands(
       loop: loop, tokens: tokens, pairing: pairing, report: report, notifiers: notifiers, recording: recording,
-      meetings: meetings, servers: viewers.servers, logger: logger)
+      meetings: meetings, servers: viewers.servers, certificate: certificate, logger: logger)
 
     let resolver = HostResolver()
     try await loop.submit {
@@ -166,8 +166,7 @@ public final class ChildNode: Sendable {
 
     let listeners = try await NodeListeners.open(
       configuration, runtimeDirectory: options.runtimeDirectory,
-      tls: profile.tls(configuration, root: root, date: clock.now),
-      hub: viewers.hub, rooms: rooms, routes: routes, admin: admin, report: report)
+      tls: certificate.context, hub: viewers.hub, rooms: rooms, routes: routes, admin: admin, report: report)
 
     if LocalAddresses.areOnlyLinkLocalIPv6 {
       logger.warning(
@@ -210,6 +209,7 @@ public final class ChildNode: Sendable {
     self.signal = signal
     self.rooms = rooms
     self.listeners = listeners
+    self.certificate = certificate
     self.advertising = advertising
     self.service = service
     self.health = health
@@ -234,6 +234,7 @@ public final class ChildNode: Sendable {
       notifiers.start()
       service?.start(on: loop)
       health.start()
+      certificate.start(listeners.http)
     }.get()
     logger.info(
       "ready",
@@ -267,6 +268,7 @@ public final class ChildNode: Sendable {
     try? await viewers.hub.eventLoop.submit {
       self.service?.stop()
       self.health.stop()
+      self.certificate.stop()
       self.control.stop()
     }.get()
     // A viewer that misses the goodbye rings.

@@ -1,82 +1,85 @@
 internal import FoundationEssentials
-internal import Glibc
-internal import Pairing
 internal import SecureTransport
-internal import Server
-public import Storage
-internal import Wire
+internal import Storage
 
 /// The node's own root certificate, which a family may install on its phones, and the certificates for HTTPS that it issues.
 ///
 /// Browsers accept a self-signed certificate only past a warning, and refuse service workers then.
-public struct NodeCertificate: Sendable {
+struct NodeCertificate: Sendable {
   private let root: RootCertificate
 
   /// What phones have to install, DER.
-  public var der: [UInt8] { root.certificate.der }
+  var der: [UInt8] { root.certificate.der }
   /// SHA-256 over it, as devices show it: `AB:CD:…`.
-  public var fingerprint: String {
+  var fingerprint: String {
     root.certificate.sha256.map { byte in
       (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
     }.joined(separator: ":")
   }
   /// Names and addresses for which it is good.
-  public var hosts: [String] { root.names + root.addresses.map { "\($0)" } }
+  var hosts: [String] { root.names + root.addresses.map { "\($0)" } }
 
-  /// The stored root; makes and stores one if there is none. Nil if the node has no name or address to make it for.
+  private init(_ root: RootCertificate) {
+    self.root = root
+  }
+
+  /// The stored root; nil if there is none.
   ///
-  /// The addresses are those of the first start: a root that followed each new address would have to be installed on
-  /// every phone again.
-  ///
-  /// - Throws: `NodeError.rootCertificate` if the file cannot be read or written.
-  public init?(_ configuration: ChildConfiguration, file: AtomicFile, name: String) throws {
+  /// - Throws: `NodeError.rootCertificate` if the file cannot be read.
+  static func stored(_ file: AtomicFile) throws -> NodeCertificate? {
     do {
-      if let bytes = try file.read(maximum: 64 * 1024) {
-        root = try RootCertificate(pem: String(decoding: bytes, as: UTF8.self))
-      } else {
-        let hosts = Self.hosts(listen: configuration.listen.host)
-        guard !hosts.names.isEmpty || !hosts.addresses.isEmpty else { return nil }
-        root = try RootCertificate(subject: "Cradle \(name)", names: hosts.names, addresses: hosts.addresses)
-        try file.write(Array(root.pem.utf8))
-      }
+      guard let bytes = try file.read(maximum: 64 * 1024) else { return nil }
+      return NodeCertificate(try RootCertificate(pem: String(decoding: bytes, as: UTF8.self)))
     } catch {
       throw NodeError.rootCertificate(path: file.path, reason: "\(error)")
     }
   }
 
-  /// A certificate for HTTPS. It may be used for 800 days from `date` on; the next start issues another one.
-  func issue(for key: PrivateKey, listen: String, date: UnixTime) throws(SecureError) -> Certificate {
-    let hosts = Self.hosts(listen: listen)
-    // A board that has not got the time yet.
-    let isPlausible = date.seconds > Self.earliest
-    let validity = isPlausible ? date.seconds - 2 * Self.day...date.seconds + 800 * Self.day : 0...Self.latest
-    return try root.issue(for: key, names: hosts.names, addresses: hosts.addresses, validity: validity)
+  /// Makes and stores a root in place of any other. Nil if the node has no name or address to make it for.
+  ///
+  /// It stays for these: a root that followed each new address would have to be installed on every phone again.
+  ///
+  /// - Throws: `NodeError.rootCertificate` if the file cannot be written.
+  static func make(for hosts: NodeHosts, name: String, in file: AtomicFile) throws -> NodeCertificate? {
+    guard !hosts.isEmpty else { return nil }
+    do {
+      let root = try RootCertificate(subject: "Cradle \(name)", names: hosts.names, addresses: hosts.addresses)
+      try file.write(Array(root.pem.utf8))
+      return NodeCertificate(root)
+    } catch {
+      throw NodeError.rootCertificate(path: file.path, reason: "\(error)")
+    }
+  }
+
+  /// Those of the present names and addresses for which it may not issue.
+  func missing(of hosts: NodeHosts) -> [String] {
+    hosts.names.filter { !root.names.contains($0) }
+      + hosts.addresses.filter { !root.addresses.contains($0) }.map { "\($0)" }
+  }
+
+  /// A certificate for HTTPS, for those hosts that the root permits; nil if it permits none of them.
+  ///
+  /// One that named others as well would be refused as a whole (RFC 5280 section 6.1.3).
+  func issue(
+    for key: PrivateKey, hosts: NodeHosts, validity: ClosedRange<Int64>
+  ) throws(SecureError) -> Certificate? {
+    let names = hosts.names.filter { root.names.contains($0) }
+    let addresses = hosts.addresses.filter { root.addresses.contains($0) }
+    guard !names.isEmpty || !addresses.isEmpty else { return nil }
+    return try root.issue(for: key, names: names, addresses: addresses, validity: validity)
+  }
+
+  /// When a certificate for HTTPS is good: 800 days, with two for clocks that are behind; Apple's systems refuse more than
+  /// 825. Where the date is unknown, always: a right clock comes soon.
+  ///
+  /// - Parameter date: seconds since 1970.
+  static func validity(at date: Int64?) -> ClosedRange<Int64> {
+    date.map { $0 - 2 * day...$0 + 800 * day } ?? 0...latest
   }
 
   private static let day: Int64 = 86_400
-  /// 2026-01-01.
-  private static let earliest: Int64 = 1_767_225_600
   /// 2049-12-31.
   private static let latest: Int64 = 2_524_607_999
-
-  /// Under which other machines of the house reach this one. Addresses of the internet change, and are left out.
-  static func hosts(listen: String) -> (names: [String], addresses: [IPAddress]) {
-    var addresses: [IPAddress] = []
-    switch IPAddress(listen) {
-    case let address? where !address.isUnspecified: addresses = [address]
-    case nil where !listen.isEmpty: return ([listen.lowercased()], [])
-    default: addresses = LocalAddresses.current(includingLoopback: false).filter { !$0.isIPv6 || $0.isUniqueLocal }
-    }
-    let host = ProcessInfo.processInfo.hostName.lowercased().prefix { $0 != "." }
-    let isUsable =
-      !host.isEmpty && host != "localhost" && host.utf8.count <= 63
-      && host.utf8.allSatisfy { byte in
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-          || byte == UInt8(ascii: "-")
-      }
-    // Not the bare name: a constraint also permits all names below it, and a board may be called like a top-level domain.
-    return (isUsable ? ["\(host).local"] : [], addresses)
-  }
 
   /// A configuration profile for Apple's devices, which install it in three taps; not signed. UTF-8 XML.
   /// https://developer.apple.com/documentation/devicemanagement/certificateroot

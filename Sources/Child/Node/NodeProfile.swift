@@ -54,17 +54,24 @@ struct NodeProfile: Sendable {
       HostProof(child: id, server: server, challenge: challenge, publicKeySPKI: identity.publicKeySPKI))
   }
 
-  /// For the HTTPS port: with the family's own files, else issued by the node's root, else self-signed. Parents that have
-  /// paired know the identity key, whoever vouches for it.
-  func tls(
-    _ configuration: ChildConfiguration, root: NodeCertificate?, date: UnixTime
-  ) throws(NodeError) -> TLSContext {
-    var certificate = certificate
+  /// For the HTTPS port: a certificate over the identity key for these hosts, issued by the node's root where it permits one of
+  /// them, else self-signed, so that it is never without names. Parents that have paired know the key, whoever vouches for it.
+  ///
+  /// - Parameter date: seconds since 1970; nil: unknown.
+  func tls(root: NodeCertificate?, hosts: NodeHosts, date: Int64?) throws(NodeError) -> TLSContext {
+    let validity = NodeCertificate.validity(at: date)
     do throws(SecureError) {
-      if let root { certificate = try root.issue(for: identity.key, listen: configuration.listen.host, date: date) }
+      let certificate =
+        if let issued = try root?.issue(for: identity.key, hosts: hosts, validity: validity) {
+          issued
+        } else {
+          try Certificate(
+            key: identity.key, names: hosts.names.isEmpty ? ["localhost"] : hosts.names, addresses: hosts.addresses,
+            validity: validity)
+        }
+      return try TLSContext(key: identity.key, certificate: certificate)
     } catch {
       throw .tls("\(error)")
     }
-    return try NodeTLS.context(configuration.tls, identity: identity, certificate: certificate)
   }
 }

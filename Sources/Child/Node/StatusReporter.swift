@@ -46,19 +46,29 @@ final class StatusReporter: Sendable {
     self.port.store(port, ordering: .relaxed)
   }
 
-  /// `https://192.0.2.7:8443`: the address at which other machines on the local network probably reach this one.
-  var origin: String {
-    let host: String
+  /// `https://192.0.2.7:8443`: the address at which other machines of the house probably reach this one.
+  var origin: String { origins[0] }
+
+  /// One for each network that leads here, the likeliest first; at least one.
+  var origins: [String] {
+    let hosts: [String]
     switch IPAddress(listenHost) {
-    case let address? where !address.isUnspecified: host = address.isIPv6 ? "[\(address)]" : "\(address)"
-    case nil where !listenHost.isEmpty: host = listenHost
-    default:
-      let own = LocalAddresses.current(includingLoopback: false)
-      let address = own.first { !$0.isIPv6 } ?? own.first
-      host = address.map { $0.isIPv6 ? "[\($0)]" : "\($0)" } ?? "localhost"
+    case let address? where !address.isUnspecified: hosts = [Self.host(address)]
+    case nil where !listenHost.isEmpty: hosts = [listenHost]
+    default: hosts = LocalAddresses.house().compactMap(\.first).map(Self.host)
     }
-    return "https://\(host):\(port.load(ordering: .relaxed))"
+    return (hosts.isEmpty ? ["localhost"] : hosts.prefix(Self.maximumOrigins)).map(origin)
   }
+
+  /// The same, after the machine's name in the house, which stays when its address changes.
+  var namedOrigins: [String] { NodeHosts.current(listen: listenHost).names.map(origin) + origins }
+
+  private func origin(_ host: some StringProtocol) -> String { "https://\(host):\(port.load(ordering: .relaxed))" }
+
+  private static let maximumOrigins = 4
+
+  /// As in a URL.
+  private static func host(_ address: IPAddress) -> String { address.isIPv6 ? "[\(address)]" : "\(address)" }
 
   func report() -> StatusReport {
     let nights = night.states

@@ -115,6 +115,12 @@ final class ExpiryClock: @unchecked Sendable {
     }
   }
 
+  /// Lets the time pass that makes a jump certain, and keeps it over a power cut. Call it from time to time.
+  func beat() {
+    _ = now
+    if clock.mark.jump != nil || saved?.jump != nil { saveWhenDue() }
+  }
+
   /// Writes the mark. Call it before storing anything that depends on it, and before the program ends.
   func save() {
     let date = now

@@ -17,12 +17,15 @@ public struct Certificate: Sendable, Hashable {
   ///   - key: The key it certifies, and which signs it.
   ///   - names: DNS names for subjectAltName, such as `cradle.local`; letters, digits, `-` and `.`, 1...253 bytes.
   ///   - addresses: IP addresses for subjectAltName.
+  ///   - validity: seconds since 1970; nil: 2020 to 2049.
   /// - Throws: `SecureError.invalidName`, or `.openSSL` when it cannot be built.
   public init(
-    key: PrivateKey, names: [String] = ["localhost"], addresses: [IPAddress] = []
+    key: PrivateKey, names: [String] = ["localhost"], addresses: [IPAddress] = [],
+    validity: ClosedRange<Int64>? = nil
   ) throws(SecureError) {
-    let content = CertificateContent.endEntity(
+    var content = CertificateContent.endEntity(
       try CertificateNames(names: names, addresses: addresses), usage: "serverAuth,clientAuth")
+    if let validity { content.validity = validity }
     OpenSSLQueue.clear()
     let certificate = try CertificateHandle()
     try certificate.fill(content, key: key)

@@ -125,6 +125,21 @@ public final class TLSContext: Sendable {
     guard status.st_mode & S_IFMT == S_IFREG else { throw .file(path: path, reason: "it is no regular file") }
   }
 
+  /// notBefore and notAfter of its own certificate, seconds since 1970; nil without one.
+  public var validity: ClosedRange<Int64>? {
+    guard let certificate = SSL_CTX_get0_certificate(pointer),
+      let from = Self.seconds(X509_get0_notBefore(certificate)),
+      let until = Self.seconds(X509_get0_notAfter(certificate)), from <= until
+    else { return nil }
+    return from...until
+  }
+
+  private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
+    var calendar = tm()
+    guard ASN1_TIME_to_tm(time, &calendar) == 1 else { return nil }
+    return Int64(timegm(&calendar))
+  }
+
   private static func unusableKey(_ path: String, of certificate: String) -> SecureError {
     let code = ERR_peek_last_error()
     if copenssl_is_reason(code, ERR_LIB_X509, X509_R_KEY_VALUES_MISMATCH) == 1 {

@@ -13,10 +13,12 @@ public struct HelloDocument: Codable, Hashable, Sendable {
   public var state: StateDocument
   /// How to reach the child from elsewhere; for paired parents alone.
   public var away: AwayDocument?
+  /// Where it is in its home now, `https://HOST:PORT`, the best first; for paired parents alone.
+  public var origins: [String]?
 
   public init(
     name: String, id: String, version: String, capabilities: [String], permissions: [String], viewer: String,
-    state: StateDocument, away: AwayDocument? = nil
+    state: StateDocument, away: AwayDocument? = nil, origins: [String]? = nil
   ) {
     self.name = name
     self.id = id
@@ -26,6 +28,7 @@ public struct HelloDocument: Codable, Hashable, Sendable {
     self.viewer = viewer
     self.state = state
     self.away = away
+    self.origins = origins
   }
 }
 

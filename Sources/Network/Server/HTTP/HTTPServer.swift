@@ -3,6 +3,7 @@ public import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 public import SecureTransport
+internal import Synchronization
 public import Wire
 
 /// HTTPS on one TCP port: TLS, limits and timeouts. The responder decides what to answer.
@@ -33,14 +34,23 @@ public final class HTTPServer: Sendable {
     public init() {}
   }
 
+  /// The context of new connections; what is open keeps its own.
+  private final class CurrentTLS: Sendable {
+    let context: Mutex<TLSContext>
+
+    init(_ context: TLSContext) { self.context = Mutex(context) }
+  }
+
   private let channel: any Channel
   private let limiter: ConnectionLimiter
+  private let tls: CurrentTLS
   /// The bound port.
   public let port: Int
 
-  private init(channel: any Channel, limiter: ConnectionLimiter) {
+  private init(channel: any Channel, limiter: ConnectionLimiter, tls: CurrentTLS) {
     self.channel = channel
     self.limiter = limiter
+    self.tls = tls
     port = channel.localAddress?.port ?? 0
   }
 
@@ -62,6 +72,7 @@ public final class HTTPServer: Sendable {
     var backlog = WriteBacklog.Limits()
     backlog.patience = limits.readingTime
     let limiter = ConnectionLimiter(limits: table, backlog: backlog)
+    let current = CurrentTLS(tls)
     var heads = NIOHTTPDecoderLimitConfiguration()
     heads.maxHeaderFieldSize = limits.maximumHeadBytes
     heads.maxHeaderListSize = limits.maximumHeadBytes
@@ -89,7 +100,7 @@ public final class HTTPServer: Sendable {
             try pipeline.addHandler(ProxyHeaderHandler(limiter: limiterHandler))
           }
           try pipeline.addHandler(limiterHandler)
-          try pipeline.addHandler(TLSHandler(TLSConnection(server: tls)))
+          try pipeline.addHandler(TLSHandler(TLSConnection(server: current.context.withLock { $0 })))
           try pipeline.addHandler(gate)
           try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: false, withServerUpgrade: webSocket.map(upgrade(to:)), withErrorHandling: false,
@@ -99,7 +110,7 @@ public final class HTTPServer: Sendable {
               limits: limits, webSocket: webSocket, limiter: limiterHandler, gate: gate, responder: responder))
         }
       }
-    return HTTPServer(channel: try await bind(bootstrap, host: host, port: port), limiter: limiter)
+    return HTTPServer(channel: try await bind(bootstrap, host: host, port: port), limiter: limiter, tls: current)
   }
 
   private static func upgrade(to endpoint: WebSocketEndpoint) -> NIOHTTPServerUpgradeConfiguration {
@@ -134,6 +145,11 @@ public final class HTTPServer: Sendable {
     var known: [String: ConnectionCredential] = [:]
     for id in limiter.credentials { known[id] = current(id) }
     limiter.review(known)
+  }
+
+  /// Serves new connections with another certificate. From any thread.
+  public func use(_ context: TLSContext) {
+    tls.context.withLock { $0 = context }
   }
 
   public func stop() async {

@@ -1,0 +1,70 @@
+import ArgumentParser
+import Child
+import Commands
+
+/// `cradle-child certificate`
+struct CertificateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "certificate",
+    abstract: "Shows the certificate for browsers, and makes a new root.",
+    discussion: """
+      The baby unit signs its own certificate for browsers. A phone that installs its root certificate (the page says how) \
+      shows no warning, at the names and addresses that the root is for: those of the first start.
+      """,
+    subcommands: [ShowCertificate.self, RenewCertificate.self], defaultSubcommand: ShowCertificate.self)
+}
+
+/// `cradle-child certificate show`
+struct ShowCertificate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Shows what the certificate is for, and until when.")
+
+  @OptionGroup var directories: DirectoryOptions
+  @Flag(help: "Print one JSON object {file, root: {fingerprint, hosts, missing}, hosts, validFrom, validUntil}.")
+  var json = false
+
+  func run() throws {
+    let text = try Daemon.ask(.certificate(renew: false), directories)
+    if json { return print(text) }
+    try Daemon.decode(CertificateReport.self, from: text).show()
+  }
+}
+
+/// `cradle-child certificate renew`
+struct RenewCertificate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "renew",
+    abstract: "Makes a new root certificate for the present name and addresses.",
+    discussion: """
+      For a baby unit with a new name or address. Everybody stays paired. Phones that have the old root certificate \
+      installed have to install the new one; remove the old one there.
+      """)
+
+  @OptionGroup var directories: DirectoryOptions
+  @Flag(help: "Print one JSON object, as `certificate show` does.")
+  var json = false
+
+  func run() throws {
+    let text = try Daemon.ask(.certificate(renew: true), directories)
+    if json { return print(text) }
+    print("The root certificate is new. Install it on each phone that had the old one.")
+    try Daemon.decode(CertificateReport.self, from: text).show()
+  }
+}
+
+extension CertificateReport {
+  fileprivate func show() {
+    if let file { print("Certificate  \(file) (tls in child.yaml)") }
+    if let root {
+      print("Root for     \(root.hosts.joined(separator: ", "))")
+      print("SHA-256      \(root.fingerprint)")
+    }
+    if let validFrom, let validUntil { print("Valid        \(validFrom) to \(validUntil)") }
+    print("Now          \(hosts.isEmpty ? "no name or address in the house" : hosts.joined(separator: ", "))")
+    if let root, !root.missing.isEmpty {
+      print(
+        "The root is not for \(root.missing.joined(separator: ", ")): phones warn there. "
+          + "Make a new one: cradle-child certificate renew")
+    }
+  }
+}
