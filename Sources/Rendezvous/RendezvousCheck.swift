@@ -5,8 +5,12 @@ internal import Wire
 
 /// What a configuration needs beside itself.
 public enum RendezvousCheck {
-  /// One sentence for each thing that works otherwise than somebody might think.
+  /// One sentence for each thing that will not work for long, or works otherwise than somebody might think.
   public static func warnings(_ configuration: RendezvousConfiguration) -> [String] {
+    expiring(configuration) + lent(configuration)
+  }
+
+  private static func lent(_ configuration: RendezvousConfiguration) -> [String] {
     let isRelaying = configuration.iceServers.contains { entry in
       if case .everybody = entry.access { false } else { true }
     }
@@ -45,8 +49,7 @@ public enum RendezvousCheck {
     return problems
   }
 
-  /// One sentence for each thing that will not work for long.
-  public static func warnings(_ configuration: RendezvousConfiguration) -> [String] {
+  private static func expiring(_ configuration: RendezvousConfiguration) -> [String] {
     guard let files = configuration.tls, let validity = try? RendezvousTLS.context(files).validity else { return [] }
     let term = CertificateTerm(validity, now: MonotonicClock.unixNanoseconds / 1_000_000_000)
     return term.isExpiring ? ["tls: \(files.certificate) \(term): \(renewal)"] : []
