@@ -168,6 +168,15 @@ import Wire
     await home.child.stop()
   }
 
+  @Test func aPairedChildIsMeantByItsNameOnTheNetworkToo() async throws {
+    let home = try await Household.paired()
+    let id = home.child.identity.id
+    let network = FakeDiscovery([.test("Nursery #2", id: id), .test("Cellar", id: "000000000000000b")])
+    #expect(try await home.find("nursery #2", on: network).record.id == id)
+    await #expect(throws: FindingError.notPaired("Cellar")) { try await home.find("Cellar", on: network) }
+    await home.child.stop()
+  }
+
   @Test func aChildToPairWithIsFoundWithoutItsName() async throws {
     let parent = try TemporaryState()
     let attic = DiscoveredChild.test("Attic", id: "000000000000000a", addresses: ["192.0.2.8"])
