@@ -114,7 +114,7 @@ let shells: [Target] = [
   room("Linux", in: "Linux", needs: ["CLinux"]),
   room("Frames", in: "Media/Frames", needs: ["Wire", "CLinux"]),
   room("Codecs", in: "Media/Codecs", needs: ["Wire", "Frames", "CVPX", "COpus", "CYUV", "CTurboJPEG", "CZlib"]),
-  room("Sound", in: "Media/Sound", needs: ["Wire", "Frames", "CSndfile", "CSpeexDSP"]),
+  room("Sound", in: "Media/Sound", needs: ["Wire", "DeviceNames", "Frames", "CSndfile", "CSpeexDSP"]),
   room("Picture", in: "Media/Picture", needs: ["Wire", "Frames"]),
   room("QRCode", in: "Media/QRCode", needs: ["CQREncode"]),
   room(
@@ -265,7 +265,7 @@ let checks: [Target] = [
   tests("SCTPTests", needs: ["Wire", "SCTP", "CLinux", "TestSupport"]),
   tests("CodecsTests", needs: ["Wire", "Frames", "Codecs", "Picture", "Sound", "TestSupport"]),
   tests("PictureTests", needs: ["Wire", "Frames", "Picture"]),
-  tests("SoundTests", needs: ["Wire", "Frames", "Sound", "CSndfile", "TestSupport"]),
+  tests("SoundTests", needs: ["Wire", "DeviceNames", "Frames", "Sound", "CSndfile", "TestSupport"]),
   tests(
     "DevicesTests",
     needs: ["Wire", "DeviceNames", "Linux", "Frames", "Codecs", "Picture", "Sound", "Devices", "CLinux", "TestSupport"]),

@@ -18,6 +18,11 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     case frozen
     /// It delivers nothing but zeros, or the same sound over and over.
     case digitalSilence
+    /// A microphone delivers another number of samples a second than it was set to, and not evenly, so that they cannot be
+    /// resampled.
+    case wrongRate(delivered: Int, expected: Int)
+    /// It delivers pictures, and none of them is whole; the text says what is wrong with them.
+    case damaged(String)
     /// The file's content is not what its name says; the text says where it goes wrong.
     case invalidFile(String)
     /// A level between off and on was asked of a lamp that cannot be dimmed.
@@ -51,11 +56,19 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     case .silent(let milliseconds): "delivered nothing for \(milliseconds) ms"
     case .frozen: "frozen: every picture is the same"
     case .digitalSilence: "dead: it delivers perfect silence"
+    case .wrongRate(let delivered, let expected):
+      "delivers \(delivered) of \(expected) samples a second, with gaps between them"
+    case .damaged(let detail): "none of its pictures is whole (\(detail))"
     case .invalidFile(let detail): detail
     case .notDimmable: "can only be switched on and off"
     case .program(let words): words
     case .io(let operation, let number): "\(operation): \(Self.text(of: number))"
     }
+  }
+
+  /// ENOSPC of a camera: the USB bus has no room.
+  var isFullBus: Bool {
+    if case .io(_, ENOSPC) = reason { true } else { false }
   }
 
   /// One line: device, what is wrong, what to do.

@@ -1,16 +1,20 @@
 public import DeviceNames
 public import Frames
+public import Sound
 internal import Wire
 
 /// A device that is open and ready to deliver. It runs on a thread of its own.
 ///
 /// Lifecycle: opened by `VideoSources.open` or `AudioSources.open`, `start` once, `stop` once or more. Never restarted.
 public protocol MediaSource<Info, Element>: AnyObject, Sendable {
-  associatedtype Info: Sendable
+  associatedtype Info: Equatable, Sendable
   associatedtype Element: Sendable
 
-  /// What was opened and what it actually delivers.
+  /// What was opened and what it actually delivers. It may change while the device runs, when more is known of it.
   var info: Info { get }
+
+  /// What it has delivered too damaged to be used.
+  var damage: Damage { get }
 
   /// Starts delivery. Both closures are called on the source's thread and must not block or call `stop`.
   /// `failed` is called at most once, and nothing is delivered after it.
@@ -19,6 +23,11 @@ public protocol MediaSource<Info, Element>: AnyObject, Sendable {
 
   /// Ends delivery, joins the thread and closes the device. Neither closure is called after that. Idempotent.
   func stop()
+}
+
+extension MediaSource {
+  /// For sources that deliver everything whole.
+  public var damage: Damage { Damage() }
 }
 
 /// Pictures: a camera, a file, or the test picture.
@@ -67,12 +76,19 @@ public struct VideoSourceInfo: Hashable, Sendable {
   /// A sentence for each of the request's controls that could not be set, or that has no effect. The camera works all
   /// the same.
   public var controlProblems: [String]
+  /// What is odd about the device but does no harm, or why it has another mode than its best: a sentence each, for a person.
+  public var remarks: [String]
+  /// A better mode for which the USB bus had no room; nil if it had.
+  public var refusedMode: String?
 
   /// - Parameter controlProblems: nil for a source that has no controls.
   public init(
     device: String, name: String, width: Int, height: Int, framesPerSecond: Double, pixelFormat: String,
-    request: VideoRequest, controlProblems: [String]? = nil
+    request: VideoRequest, controlProblems: [String]? = nil, refusedMode: String? = nil
   ) {
+    self.refusedMode = refusedMode
+    remarks =
+      refusedMode.map { ["The USB bus has no room for \($0); \(pixelFormat) \(width)x\(height) is used."] } ?? []
     self.device = device
     self.name = name
     self.width = width
@@ -111,6 +127,21 @@ public struct AudioSourceInfo: Hashable, Sendable {
   /// A file's rate before conversion; for a device, the rate it was opened with (ALSA may convert).
   public var sampleRate: Int
   public var channels: Int
+  /// The rate that a device really delivers in Hz, once it is known; `sampleRate` if it is within 2 % of it. With another one
+  /// its sound is resampled.
+  public var measuredRate: Int?
+  /// How a device's two channels are wired.
+  public var wiring = ChannelMixer.Wiring.regular
+
+  /// What is odd about the device, and what is done about it: a sentence each, for a person.
+  public var remarks: [String] {
+    var remarks: [String] = []
+    if let measuredRate, measuredRate != sampleRate {
+      remarks.append("It delivers \(measuredRate) samples a second where \(sampleRate) are set; they are resampled.")
+    }
+    if wiring != .regular { remarks.append(wiring.rawValue) }
+    return remarks
+  }
 
   public init(device: String, name: String, sampleRate: Int, channels: Int) {
     self.device = device

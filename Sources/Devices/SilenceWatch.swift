@@ -14,6 +14,10 @@ struct SilenceWatch: Sendable {
 
   static let advice = "It is opened again; if this goes on, plug it in again or restart it."
 
+  /// For a microphone that delivers zeros.
+  static let gateAdvice =
+    "Check its switch and plug it in again; if it mutes itself while a room is quiet (a noise gate), set may-be-silent: true"
+
   mutating func heard() {
     limit = later
     quiet = .zero

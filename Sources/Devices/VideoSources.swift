@@ -8,8 +8,8 @@ internal import Wire
 public enum VideoSources {
   /// Opens a device in the mode nearest to `request`; `info` of the result has the actual mode.
   ///
-  /// For `auto` the cameras are tried in numerical order, with those in `avoiding` (paths) last: cameras that open but
-  /// deliver nothing. Without any, the first one on a Raspberry Pi's ribbon cable is tried. If all fail, the most relevant
+  /// For `auto` the cameras are tried in numerical order, infrared ones after those with colour, and those in `avoiding`
+  /// (paths) last: cameras that open but deliver nothing. Without any, the first one on a Raspberry Pi's ribbon cable is tried. If all fail, the most relevant
   /// error is thrown.
   /// While `demand` is off, only the first picture is made and delivered. While `slowShutter` is wanted, a V4L2 camera's
   /// automatic exposure may take longer than a frame interval.
@@ -56,6 +56,40 @@ public enum VideoSources {
       .map { "/dev/video\($0)" }
   }
 
+  /// A video node as far as `auto` has to know it.
+  struct Node {
+    var path: String
+    /// The driver's name; empty if it cannot be opened.
+    var name: String
+    /// FourCCs; empty if it cannot be opened.
+    var formats: [UInt32]
+
+    init(path: String, name: String, formats: [UInt32]) {
+      self.path = path
+      self.name = name
+      self.formats = formats
+    }
+
+    fileprivate init(path: String) {
+      self.init(path: path, name: "", formats: [])
+      guard let device = try? CameraDevice(path: path) else { return }
+      name = device.name
+      formats = device.formats()
+    }
+
+    /// A camera for Windows Hello, or one that measures depth: it offers grey alone, or its name says so.
+    var isInfrared: Bool {
+      let words = name.lowercased().split { !$0.isLetter }
+      return words.contains("ir") || words.contains("infrared") || words.contains("depth")
+        || !formats.isEmpty && formats.allSatisfy(CameraFormat.isGrey(fourcc:))
+    }
+  }
+
+  /// Paths, with infrared cameras last: laptops have them as the first node.
+  static func colourFirst(_ nodes: [Node]) -> [String] {
+    nodes.filter { !$0.isInfrared }.map(\.path) + nodes.filter(\.isInfrared).map(\.path)
+  }
+
   /// Names of the drivers' nodes: drivers/media/platform of Raspberry Pi's kernel.
   private static let pipelineNames = ["unicam", "bcm2835-isp", "bcm2835-codec", "rp1-cfe", "pispbe", "rpi-hevc-dec"]
 
@@ -63,7 +97,7 @@ public enum VideoSources {
     _ request: VideoRequest, _ avoiding: Set<String>, _ demand: Demand?, _ slowShutter: Demand?
   ) throws(DeviceError) -> any VideoSource {
     var nearest: DeviceError?
-    let all = nodes()
+    let all = colourFirst(nodes().map { Node(path: $0) })
     for path in all.filter({ !avoiding.contains($0) }) + all.filter({ avoiding.contains($0) }) {
       do throws(DeviceError) {
         return try V4L2Camera(path: path, request: request, demand: demand, slowShutter: slowShutter)

@@ -42,6 +42,9 @@ struct Devices: ParsableCommand {
     var lines = ["\(camera.stableDevice ?? camera.device)  \(camera.name)"]
     if camera.stableDevice != nil { lines[0] += " (\(camera.device))" }
     if let problem = camera.problem { lines.append(problem) }
+    if camera.sharesSerialNumber == true {
+      lines.append("another camera has its serial number: configure it by its socket, /dev/v4l/by-path/…")
+    }
     for mode in camera.modes {
       let rates = mode.framesPerSecond.map { Self.rate($0) }.joined(separator: " ")
       lines.append("\(mode.format) \(mode.width)x\(mode.height)" + (rates.isEmpty ? "" : " at \(rates) frames/s"))

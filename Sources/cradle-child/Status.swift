@@ -25,7 +25,8 @@ struct Status: ParsableCommand {
       }
       print(line)
       if let night = Self.night(camera) { print("  \(night)") }
-      for problem in camera.controlProblems ?? [] { print("  \(problem)") }
+      if camera.damagedPercent > 0 { print("  \(camera.damagedPercent) % of its pictures are damaged and dropped") }
+      for remark in (camera.remarks ?? []) + (camera.controlProblems ?? []) { print("  \(remark)") }
       if let milliseconds = camera.encodeMilliseconds {
         print("  \(camera.encoded) pictures encoded, \(milliseconds) ms each, target \(camera.targetKbps) kbit/s")
       }
@@ -35,6 +36,7 @@ struct Status: ParsableCommand {
       }
     }
     print("Microphone: \(status.microphone.state), \(status.microphone.detail), level \(status.microphone.levelDb) dB")
+    for remark in status.microphone.remarks ?? [] { print("  \(remark)") }
     if status.viewers.isEmpty {
       print("No viewers.")
     } else {

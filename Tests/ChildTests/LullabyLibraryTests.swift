@@ -1,4 +1,5 @@
 import Glibc
+import Health
 import Sound
 import Testing
 
@@ -69,6 +70,29 @@ import Testing
     #expect(library.track(after: "twinkle").id == "schlaf-kindlein")
     #expect(
       library.track(after: "schlaf-kindlein-2").id == "white-noise" && library.track(after: nil).id == "white-noise")
+  }
+
+  @Test func aTitleEndsAtTheLastDot() {
+    for name in ["01. La Le Lu", "Vol. 2 - x", "a.b.c", "...and good night"] {
+      write(wav(tenths: 1), to: "\(name).wav")
+    }
+    let tracks = LullabyLibrary(folder: folder).scan().tracks.dropFirst(LullabyLibrary.builtIn.count)
+    #expect(Set(tracks.map(\.title)) == ["01. La Le Lu", "Vol. 2 - x", "a.b.c"])
+    #expect(Set(tracks.map(\.id)) == ["01-la-le-lu", "vol-2-x", "a-b-c"])
+  }
+
+  /// Sound of another kind, and what comes after the hundredth file.
+  @Test func whatIsLeftOutIsNamed() throws {
+    write(Array("ftypM4A".utf8), to: "song.m4a")
+    write([], to: "empty.mp3")
+    for number in 0..<101 { write(wav(tenths: 1), to: "track-\(number).wav") }
+    let (tracks, refusals) = LullabyLibrary(folder: folder).scan()
+    #expect(tracks.count == LullabyLibrary.builtIn.count + LullabyLibrary.maximumFiles - 1)
+    #expect(Set(refusals.map(\.file)).isSuperset(of: ["song.m4a", "empty.mp3"]) && refusals.count == 4)
+    #expect(refusals.count { $0.reason == .tooManyFiles } == 2)
+    let finding = try #require(ReadinessCheck.lullabies(folder))
+    #expect(finding.state == .warning && finding.detail.contains("empty.mp3") && finding.detail.contains("song.m4a"))
+    #expect(ReadinessCheck.lullabies("/nonexistent") == nil)
   }
 
   @Test func filesThatComeGoAndChangeAreSeen() {

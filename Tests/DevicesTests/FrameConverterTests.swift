@@ -66,4 +66,59 @@ struct FrameConverterTests {
       #expect(convert(jpeg) != nil)
     }
   }
+
+  private func jpeg(_ width: Int, _ height: Int) throws -> [UInt8] {
+    let picture = VideoFramePool(width: width, height: height).makeFrame(captureTime: .zero, sequence: 0)
+    Canvas(picture).clear(.white)
+    return try JPEGEncoder().encode(picture)
+  }
+
+  @Test func picturesOfAnotherSizeAreTakenOnceTheyGoOn() throws {
+    let convert = try Conversion(format: .mjpeg, width: 128, height: 80)
+    let (asked, other) = (try jpeg(128, 80), try jpeg(96, 64))
+    #expect(convert(asked)?.width == 128)
+    // A damaged header now and then changes nothing.
+    for _ in 0..<4 {
+      #expect(convert(other) == nil)
+      #expect(convert(asked)?.width == 128)
+    }
+    #expect(convert(other) == nil && convert(other) == nil)
+    for _ in 0..<3 { #expect(convert(other)?.height == 64) }
+    // And back.
+    #expect(convert(asked) == nil && convert(asked) == nil)
+    #expect(convert(asked)?.height == 80)
+  }
+
+  @Test func picturesFromTheStartOfAnotherSizeAreShown() throws {
+    let convert = try Conversion(format: .mjpeg, width: 1280, height: 800)
+    let other = try jpeg(1280, 720)
+    #expect((0..<3).map { _ in convert(other)?.height } == [nil, nil, 720])
+  }
+
+  @Test func anImpossibleSizeCostsNoMemory() throws {
+    let convert = try Conversion(format: .mjpeg, width: 64, height: 48)
+    var large = try jpeg(96, 64)
+    let header = try #require(large.indices.first { large[$0...].starts(with: [0xff, 0xc0]) })
+    large.replaceSubrange(header + 5..<header + 9, with: [0x3f, 0xff, 0x3f, 0xff])
+    for _ in 0..<6 { #expect(convert(large) == nil) }
+  }
+
+  @Test func aDroppedPictureSaysWhy() throws {
+    var converter = try FrameConverter(format: .mjpeg, width: 32, height: 16, stride: 0)
+    let whole = try jpeg(32, 16)
+    let cut = whole.prefix(whole.count - 20)
+    #expect(cut.withUnsafeBytes { converter.convert($0, captureTime: .zero, sequence: 0) } == nil)
+    #expect(converter.fault?.isEmpty == false)
+    let bare = whole.dropLast(2)
+    #expect(bare.withUnsafeBytes { converter.convert($0, captureTime: .zero, sequence: 0) } != nil)
+    #expect(converter.fault == nil && converter.remarks == ["no EOI marker"])
+  }
+
+  @Test func damageIsAShareOfTheLastHundred() {
+    var meter = DamageMeter()
+    for index in 0..<300 { meter.add(isDamaged: index % 15 != 0) }
+    #expect(meter.damage.dropped == 280 && (92...94).contains(meter.damage.percent))
+    for _ in 0..<100 { meter.add(isDamaged: false) }
+    #expect(meter.damage.percent == 0)
+  }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Devices
@@ -120,6 +121,90 @@ struct ModeChoiceTests {
     #expect(CameraFormat.name(ofFourcc: 0) == "????")
     for format in CameraFormat.allCases { #expect(CameraFormat(fourcc: format.fourcc) == format) }
   }
+
+  // MARK: A USB bus without room
+
+  private let request = VideoRequest(width: 1280, height: 720, framesPerSecond: 10)
+  private let full = DeviceError.system(ENOSPC, device: "/dev/video0", operation: "VIDIOC_STREAMON", kind: .camera)
+
+  /// Opens what needs less than `room` bytes a second.
+  private func open(_ modes: [CameraMode], room: Double) throws -> (mode: String, rate: Double?, refused: [String]) {
+    let ranked = ModeChoice.ranked(modes, for: request)
+    let opened = try ModeChoice.firstWithRoom(ranked, for: request) { (choice) throws(DeviceError) in
+      if choice.bytesPerSecond(for: request) > room { throw full }
+      return choice.text
+    }
+    return (opened.opened, opened.choice.interval?.framesPerSecond, opened.refused.map(\.text))
+  }
+
+  @Test func withRoomTheBestModeIsTaken() throws {
+    let opened = try open(webcam, room: .infinity)
+    #expect(opened.mode == "YUYV 1280x720" && opened.rate == 10 && opened.refused.isEmpty)
+  }
+
+  @Test func withoutRoomACompressedModeOfTheSameSizeIsTaken() throws {
+    let opened = try open(webcam, room: 10e6)
+    #expect(opened.mode == "MJPG 1280x720" && opened.refused.first == "YUYV 1280x720")
+  }
+
+  @Test func withoutCompressionTheSameSizeComesSlowerThenSmaller() throws {
+    let raw =
+      webcam.filter { $0.format == .yuyv } + [CameraMode(format: .yuyv, width: 160, height: 120, rates: rates(30, 15))]
+    let slower = try open(raw, room: 10e6)
+    #expect(slower.mode == "YUYV 1280x720" && slower.rate == 5)
+    #expect(try open(raw, room: 1e6).mode == "YUYV 160x120")
+  }
+
+  @Test func withoutAnyRoomTheBusIsNamed() {
+    #expect(throws: full) { _ = try open(webcam, room: 0) }
+  }
+
+  @Test func anotherFaultIsNotTakenForAFullBus() {
+    let gone = DeviceError.system(ENODEV, device: "/dev/video0", operation: "VIDIOC_STREAMON", kind: .camera)
+    var tries = 0
+    #expect(throws: gone) {
+      _ = try ModeChoice.firstWithRoom(ModeChoice.ranked(webcam, for: request), for: request) {
+        (choice) throws(DeviceError) -> String in
+        tries += 1
+        throw gone
+      }
+    }
+    #expect(tries == 1)
+  }
+
+  // MARK: Infrared cameras
+
+  private func node(_ path: String, _ name: String, _ formats: CameraFormat...) -> VideoSources.Node {
+    VideoSources.Node(path: path, name: name, formats: formats.map(\.fourcc))
+  }
+
+  @Test func colourComesBeforeInfrared() {
+    let nodes = [
+      node("/dev/video0", "Integrated Camera: Integrated I", .grey),
+      node("/dev/video2", "Integrated Camera: Integrated C", .yuyv, .mjpeg), node("/dev/video4", "Webcam", .mjpeg),
+    ]
+    #expect(VideoSources.colourFirst(nodes) == ["/dev/video2", "/dev/video4", "/dev/video0"])
+  }
+
+  @Test(arguments: ["HP IR Camera", "USB2.0 IR UVC HD Webcam", "Infrared", "RealSense Depth"])
+  func anInfraredCameraIsKnownByItsName(name: String) {
+    #expect(node("/dev/video0", name, .yuyv).isInfrared)
+  }
+
+  @Test(arguments: ["IRIS Cam", "FirePix", "Logitech C270", ""]) func otherNamesAreNotInfrared(name: String) {
+    #expect(!node("/dev/video0", name, .yuyv, .grey).isInfrared)
+  }
+
+  @Test func oneThatCannotBeOpenedKeepsItsPlace() {
+    let nodes = [VideoSources.Node(path: "/dev/video0", name: "", formats: []), node("/dev/video1", "", .yuyv)]
+    #expect(VideoSources.colourFirst(nodes) == ["/dev/video0", "/dev/video1"])
+  }
+
+  /// "Y8  " and "Y16 ", as drivers write them, and sixteen-bit depth.
+  @Test(arguments: [0x2020_3859, 0x2036_3159, 0x2036_315a] as [UInt32]) func greyFormatsAreKnown(fourcc: UInt32) {
+    #expect(CameraFormat.isGrey(fourcc: fourcc))
+  }
+
 }
 
 private func == (

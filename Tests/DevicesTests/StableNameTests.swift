@@ -56,6 +56,41 @@ import Testing
     #expect(name.node(for: "/dev/video0") == "/dev/video0")
   }
 
+  /// Two cameras of one model that have the same serial number: udev's link leads to the one that was plugged in last.
+  private func twins() throws -> FakeRoot {
+    let root = try machine()
+    for (node, socket) in [("video0", "1-2"), ("video2", "1-3")] {
+      let device = "/sys/devices/usb1/\(socket)"
+      try root.write("\(device)/idVendor", "046d\n")
+      try root.write("\(device)/idProduct", "0825\n")
+      try root.write("\(device)/serial", "00000001\n")
+      try root.write("\(device)/\(socket):1.0/video4linux/\(node)/name", "Webcam\n")
+      try root.link("\(device)/\(socket):1.0/video4linux/\(node)/device", to: "../..")
+      try root.link(
+        "/sys/class/video4linux/\(node)", to: "../../devices/usb1/\(socket)/\(socket):1.0/video4linux/\(node)")
+    }
+    return root
+  }
+
+  @Test(arguments: ["/dev/video0", "/dev/v4l/by-id/usb-Maker_Cot_0001-video-index0"])
+  func camerasWithTheSameSerialNumberAreToldApartByTheirSockets(configured: String) throws {
+    let root = try twins()
+    let name = StableName(root.files)
+    #expect(name.sharesSerialNumber("/dev/video0") && name.sharesSerialNumber("/dev/video2"))
+    name.remember(node: configured)
+    try root.link("/dev/v4l/by-id/usb-Maker_Cot_0001-video-index0", to: "../../video2")
+    #expect(name.node(for: configured) == "/dev/video0")
+  }
+
+  @Test func theSecondNodeOfOneCameraIsNoTwin() throws {
+    let root = try twins()
+    try root.write("/sys/devices/usb1/1-3/serial", "00000002\n")
+    try root.write("/sys/devices/usb1/1-2/1-2:1.0/video4linux/video1/name", "Webcam\n")
+    try root.link("/sys/devices/usb1/1-2/1-2:1.0/video4linux/video1/device", to: "../..")
+    try root.link("/sys/class/video4linux/video1", to: "../../devices/usb1/1-2/1-2:1.0/video4linux/video1")
+    #expect(!StableName(root.files).sharesSerialNumber("/dev/video0"))
+  }
+
   @Test(arguments: ["hw:1", "plughw:1", "plughw:1,0", "hw:1,0,2"])
   func aSoundCardIsFoundUnderAnotherNumber(pcm: String) throws {
     let root = try FakeRoot(["/sys/class/sound/card0/id": "PCH\n", "/sys/class/sound/card1/id": "Cot\n"])

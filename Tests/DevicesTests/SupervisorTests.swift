@@ -8,16 +8,23 @@ import Wire
 
 /// A source that a test plays by hand.
 private final class FakeSource: MediaSource {
-  let info: String
+  private let known: Mutex<String>
+  private let dropped = Mutex(Damage())
+  var info: String { known.withLock { $0 } }
+  var damage: Damage { dropped.withLock { $0 } }
   private let closures = Mutex<(deliver: @Sendable (Int) -> Void, failed: @Sendable (DeviceError) -> Void)?>(nil)
   private let stopped = Atomic(false)
   var isStopped: Bool { stopped.load(ordering: .relaxed) }
   private let script: @Sendable (FakeSource) -> Void
 
   init(_ info: String, _ script: @escaping @Sendable (FakeSource) -> Void) {
-    self.info = info
+    known = Mutex(info)
     self.script = script
   }
+
+  /// More is known of the device.
+  func learn(_ info: String) { known.withLock { $0 = info } }
+  func drop(_ count: UInt64) { dropped.withLock { $0.dropped += count } }
 
   func start(deliver: @escaping @Sendable (Int) -> Void, failed: @escaping @Sendable (DeviceError) -> Void) {
     closures.withLock { $0 = (deliver, failed) }
@@ -72,6 +79,24 @@ struct SupervisorTests {
     supervisor.stop()
     let count = tries.load(ordering: .relaxed)
     #expect(count == 4)
+  }
+
+  @Test func whatIsLearntLaterIsReported() throws {
+    let sources = Collector<FakeSource>()
+    let supervisor = Supervisor(name: "test", timing: impatient) { _ throws(DeviceError) in
+      let source = FakeSource("cam") { $0.deliver(1) }
+      sources.put(source)
+      return source
+    }
+    let states = Collector<Supervisor.State>()
+    supervisor.start(deliver: { _ in }, stateChanged: { states.put($0) })
+    #expect(text(states.next()) == "running cam")
+    let source = try #require(sources.next())
+    source.drop(3)
+    source.learn("cam at another rate")
+    #expect(text(states.next()) == "running cam at another rate")
+    #expect(supervisor.damage.dropped == 3)
+    supervisor.stop()
   }
 
   @Test func aFailedSourceIsStoppedAndOpenedAgain() throws {

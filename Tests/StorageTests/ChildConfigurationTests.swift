@@ -63,10 +63,10 @@ import Testing
           device: /dev/v4l/by-id/usb-cam
           width: 640
           height: 480
-          framerate: 15
+          framerate: 14.985
         - device: file:/srv/clip.y4m
         - {device: test}
-      microphone: {device: "plughw:CARD=Device,DEV=0"}
+      microphone: {device: "plughw:CARD=Device,DEV=0", gain: auto}
       speaker: {device: null, maximum-volume: 35}
       lights:
         - id: lamp
@@ -96,6 +96,7 @@ import Testing
     #expect(configuration.cameras[0].width == 640)
     #expect(configuration.cameras[1].width == 1280)
     #expect(configuration.microphone.device == .pcm(name: "plughw:CARD=Device,DEV=0"))
+    #expect(configuration.microphone.gain == .automatic)
     #expect(configuration.speaker == .init(device: .null, maximumVolume: 35))
     #expect(
       configuration.lights == [
@@ -184,8 +185,15 @@ import Testing
     ("media-ports: [1, 2, 3]", "media-ports", 1), ("cameras: auto", "cameras", 1), ("cameras:", "cameras", 1),
     ("cameras: [auto]", "cameras[0]", 1), ("cameras: [{width: \"640\"}]", "cameras[0].width", 1),
     ("cameras: [{width: 641}]", "cameras[0].width", 1), ("cameras: [{width: 0x280}]", "cameras[0].width", 1),
-    ("cameras: [{framerate: 29.97}]", "cameras[0].framerate", 1),
+    ("cameras: [{framerate: 29.97.1}]", "cameras[0].framerate", 1),
     ("cameras: [{framerate: 0}]", "cameras[0].framerate", 1),
+    ("cameras: [{framerate: 0.4}]", "cameras[0].framerate", 1),
+    ("cameras: [{framerate: 120.5}]", "cameras[0].framerate", 1),
+    ("cameras: [{framerate: 29.}]", "cameras[0].framerate", 1),
+    ("microphone: {gain: 61}", "microphone.gain", 1),
+    ("microphone: {gain: -21}", "microphone.gain", 1),
+    ("microphone: {gain: 6.5}", "microphone.gain", 1),
+    ("microphone: {gain: loud}", "microphone.gain", 1),
     ("cameras: [{framerate: 99999999999999999999}]", "cameras[0].framerate", 1),
     ("cameras: [{id: a b}]", "cameras[0].id", 1), ("cameras: [{id: null}]", "cameras[0].id", 1),
     ("cameras:\n  - id: a\n  - id: a", "cameras[1].id", 3), ("cameras: [{}, {id: cot}]", "cameras[1].id", 1),

@@ -30,11 +30,17 @@ enum CameraCheck {
       return Finding(
         what, .warning, "\(info.words); but " + info.controlProblems.joined(separator: "; "), remedy: controlRemedy)
     }
-    guard info.differsFromRequest else { return Finding(what, .ok, info.words) }
+    guard info.differsFromRequest else { return Finding(what, .ok, info.sentences) }
+    // It has the mode, and the bus no room for it.
+    guard info.refusedMode == nil else { return Finding(what, .warning, info.sentences, remedy: otherPort) }
     return Finding(
       what, .warning, "\(info.words); \(camera.mode) is configured, which it does not have",
       remedy: "cradle-child devices   # lists its sizes and rates, for `cameras` in the configuration")
   }
+
+  private static let otherPort = "Use another USB port for it, or ask for a smaller size in the configuration."
+  /// From this share of damaged pictures on a doctor warns, in percent.
+  private static let muchDamage = 10
 
   private static let controlRemedy = "cradle-child devices   # lists its controls, for `controls` in the configuration"
 
@@ -49,7 +55,13 @@ enum CameraCheck {
       if let problems = camera.controlProblems, !problems.isEmpty {
         return Finding(what, .warning, "\(words); but " + problems.joined(separator: "; "), remedy: controlRemedy)
       }
-      return Finding(what, .ok, words)
+      let sentences = ([words] + (camera.remarks ?? [])).joined(separator: ". ")
+      if camera.damagedPercent >= muchDamage {
+        return Finding(
+          what, .warning, "\(sentences); \(camera.damagedPercent) % of its pictures are damaged",
+          remedy: "Try another cable or USB port, without a hub.")
+      }
+      return Finding(what, .ok, sentences)
     case "missing":
       // The detail already contains advice.
       return Finding(what, .problem, camera.detail, remedy: "cradle-child devices")

@@ -20,7 +20,8 @@ enum DeviceTrouble {
       case .permissionDenied: "sudo usermod -aG \(what.hasPrefix("camera") ? "video" : "audio") \(user)"
       case .busy: "sudo fuser -v \(isPath ? error.device : "/dev/snd/*")"
       case .notFound, .disconnected: "cradle-child devices   # after plugging it in"
-      case .silent, .frozen, .digitalSilence, .unsupportedFormat, .invalidFile, .notDimmable, .program, .io:
+      case .silent, .frozen, .digitalSilence, .damaged, .wrongRate, .unsupportedFormat, .invalidFile, .notDimmable,
+        .program, .io:
         error.advice ?? "sudo dmesg | tail -n 30"
       }
     // With `auto` there is no device name.

@@ -45,6 +45,9 @@ public struct Doctor: Sendable {
     looking("microphone and speaker")
     found(SoundCheck.microphone(configuration.microphone.device, daemon: daemon, user: user))
     found(SoundCheck.speaker(configuration.speaker.device, daemon: daemon, user: user, files: files))
+    if configuration.speaker.device != .off, let lullabies = ReadinessCheck.lullabies(configuration.lullabies) {
+      found(lullabies)
+    }
     LightCheck.run(configuration.lights, cameras: configuration.cameras, daemon: daemon, files: files).forEach(found)
     found(PermissionCheck.run(configuration, account: account, files: files))
     state().forEach(found)

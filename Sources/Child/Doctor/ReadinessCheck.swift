@@ -17,7 +17,8 @@ public enum ReadinessCheck {
   /// Opens devices, so the daemon must not hold them; a busy one is reported as such.
   public static func run(_ configuration: ChildConfiguration, stateDirectory: String) -> [Finding] {
     configuration.cameras.map(camera) + [microphone(configuration.microphone.device)] + [state(stateDirectory)]
-      + configuration.notifiers.map(notifier) + [folder(configuration.recording)].compactMap(\.self)
+      + configuration.notifiers.map(notifier)
+      + [folder(configuration.recording), lullabies(configuration.lullabies)].compactMap(\.self)
       + [configuration.tls.map(certificate)].compactMap(\.self)
   }
 
@@ -40,6 +41,22 @@ public enum ReadinessCheck {
     } catch {
       return Finding(what, .problem, "\(error)")
     }
+  }
+
+  /// Nil when the folder has no sound files.
+  static func lullabies(_ path: String) -> Finding? {
+    let library = LullabyLibrary(folder: path)
+    let (tracks, refusals) = library.scan()
+    let count = tracks.count - LullabyLibrary.builtIn.count
+    guard count + refusals.count > 0 else { return nil }
+    let what = "lullabies in \(path)"
+    let text = "\(count) \(count == 1 ? "file" : "files")"
+    guard !refusals.isEmpty else { return Finding(what, .ok, text) }
+    let named = refusals.prefix(5).map { "\($0.file) (\($0.reason))" }.joined(separator: ", ")
+    let more = refusals.count > 5 ? " and \(refusals.count - 5) more" : ""
+    return Finding(
+      what, .warning, "\(text); not offered: \(named)\(more)",
+      remedy: "Convert them to WAV, FLAC, Ogg or MP3, or remove them.")
   }
 
   /// Nil when nothing is recorded, or in the state directory.
@@ -69,7 +86,7 @@ public enum ReadinessCheck {
     let what = "camera \(camera.id)"
     do throws(DeviceError) {
       let info = try info(of: camera)
-      let words = info.differsFromRequest ? "\(info.words); asked for \(camera.mode)" : info.words
+      let words = info.differsFromRequest ? "\(info.sentences); asked for \(camera.mode)" : info.sentences
       guard info.controlProblems.isEmpty else {
         return Finding(what, .problem, "\(words); but " + info.controlProblems.joined(separator: "; "))
       }
@@ -83,7 +100,8 @@ public enum ReadinessCheck {
   private static func microphone(_ configured: AudioDevice) -> Finding {
     if configured == .off { return Finding("microphone", .ok, "none is wanted") }
     do throws(DeviceError) {
-      return Finding("microphone", .ok, try info(of: configured).words)
+      let info = try info(of: configured)
+      return Finding("microphone", .ok, ([info.words] + info.remarks).joined(separator: ". "))
     } catch {
       return Finding("microphone", .problem, "\(error)")
     }
@@ -116,7 +134,10 @@ public enum ReadinessCheck {
   /// Opens the microphone and waits for sound.
   static func info(of microphone: AudioDevice) throws(DeviceError) -> AudioSourceInfo {
     let source = try AudioSources.open(microphone)
-    if let error = firstElement(of: source) { throw error }
+    let patience = microphone.isDevice ? ratePatience : .zero
+    if let error = firstElement(of: source, andUntil: { source.info.measuredRate != nil }, within: patience) {
+      throw error
+    }
     return source.info
   }
 
@@ -130,21 +151,44 @@ public enum ReadinessCheck {
     return (identity?.id, pairs.count, tokens.tokens.count)
   }
 
-  /// Nil once an element has been delivered.
-  private static func firstElement<Info, Element>(of source: any MediaSource<Info, Element>) -> DeviceError? {
+  /// So long a microphone's real rate is waited for.
+  private static let ratePatience: Duration = .seconds(6)
+
+  /// Nil once an element has been delivered, and something is known or `time` is over.
+  private static func firstElement<Info, Element>(
+    of source: any MediaSource<Info, Element>, andUntil isKnown: () -> Bool = { true }, within time: Duration = .zero
+  ) -> DeviceError? {
     let result = Mailbox<DeviceError?>(capacity: 1)
     source.start(deliver: { _ in result.put(nil) }, failed: { result.put($0) })
     defer { source.stop() }
     guard let outcome = result.take(until: MonotonicClock.now + patience) else {
       return DeviceError(device: "device", reason: .silent(milliseconds: Int(patience.inMilliseconds)))
     }
+    let deadline = MonotonicClock.now + time
+    while outcome == nil, !isKnown(), MonotonicClock.now < deadline {
+      // What fails after the first element is reported as well.
+      if case .some(.some(let error)) = result.take(until: MonotonicClock.now + .milliseconds(50)) { return error }
+    }
     return outcome
+  }
+}
+
+extension AudioDevice {
+  /// Not a file, and not the test tone.
+  fileprivate var isDevice: Bool {
+    switch self {
+    case .auto, .pcm: true
+    case .off, .test, .file: false
+    }
   }
 }
 
 extension VideoSourceInfo {
   /// `Webcam (/dev/video0), 1280x720 at 30 frames/s, MJPG`
   var words: String { "\(name) (\(device)), \(mode)" }
+
+  /// The same with `remarks`.
+  var sentences: String { ([words] + remarks).joined(separator: ". ") }
 }
 
 extension AudioSourceInfo {

@@ -11,10 +11,18 @@ enum SoundCheck {
     if device == .off { return Finding(what, .ok, "none is wanted") }
     if let known = daemon.report?.microphone, known.device == "\(device)" { return finding(known) }
     do throws(DeviceError) {
-      return Finding(what, .ok, try ReadinessCheck.info(of: device).words)
+      let info = try ReadinessCheck.info(of: device)
+      return finding(info.words, info.remarks)
     } catch {
       return DeviceTrouble.finding(what, .problem, error, daemon: daemon, user: user)
     }
+  }
+
+  private static func finding(_ words: String, _ remarks: [String]) -> Finding {
+    guard !remarks.isEmpty else { return Finding("microphone", .ok, words) }
+    return Finding(
+      "microphone", .warning, ([words] + remarks).joined(separator: ". "),
+      remedy: "It works as it is. Another microphone would sound better.")
   }
 
   /// From the report of the daemon, which has the microphone open.
@@ -22,7 +30,8 @@ enum SoundCheck {
     let what = "microphone"
     switch microphone.state {
     case "running":
-      return Finding(what, .ok, "\(microphone.detail), level \(microphone.levelDb) dB, in use by the daemon")
+      return finding(
+        "\(microphone.detail), level \(microphone.levelDb) dB, in use by the daemon", microphone.remarks ?? [])
     case "missing": return Finding(what, .problem, microphone.detail, remedy: "cradle-child devices")
     default: return Finding(what, .warning, "the daemon is still opening it", remedy: "cradle-child status")
     }

@@ -128,10 +128,13 @@ public final class ChildNode: Sendable {
     let recording = RecordingService(
       configuration.recording, cameras: configuration.cameras, microphone: configuration.microphone.device,
       viewers: viewers, in: files.directory, date: { clock.certain }, logger: logger)
+    let lullaby = LullabyService(
+      output: media.sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop
+    ) { NodeLog.lullaby($0, logger) }
+    lullaby.scan()
     let control = ControlService(
       viewers: viewers, pairing: pairing, lights: lights, night: night, sound: media.sound,
-      lullaby: LullabyService(
-        output: media.sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop),
+      lullaby: lullaby,
       report: report,
       events: PersistentEventLog(
         in: files.directory, loop: loop, date: { clock.certain }, logger: logger),

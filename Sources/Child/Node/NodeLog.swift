@@ -6,10 +6,17 @@ internal import Pipelines
 
 /// Logs devices that appear and disappear.
 enum NodeLog {
-  static func camera(_ id: String, _ state: VideoPipeline.CameraState, _ logger: Logger) {
+  static func camera(
+    _ id: String, _ state: VideoPipeline.CameraState, _ logged: LoggedRemarks, _ logger: Logger
+  ) {
     switch state {
     case .off, .opening: break
     case .running(let info):
+      for remark in logged.news(of: info.remarks) {
+        logger.notice("about this camera", metadata: ["camera": "\(id)", "remark": "\(remark)"])
+      }
+      // It comes again when more is known of the camera.
+      guard !logged.news(of: [runs + info.mode]).isEmpty else { return }
       logger.info(
         "camera is running", metadata: ["camera": "\(id)", "device": "\(info.device)", "mode": "\(info.mode)"])
       for problem in info.controlProblems {
@@ -17,7 +24,7 @@ enum NodeLog {
           "a control is not as configured; `cradle-child devices` lists the camera's",
           metadata: ["camera": "\(id)", "reason": "\(problem)"])
       }
-      if info.differsFromRequest {
+      if info.differsFromRequest, info.refusedMode == nil {
         let request = info.request
         logger.notice(
           "the camera has no such mode; the nearest was taken",
@@ -27,8 +34,18 @@ enum NodeLog {
           ])
       }
     case .missing(let error):
+      logged.forget { $0.hasPrefix(runs) }
       logger.warning("camera is missing; it is tried again", metadata: ["camera": "\(id)", "reason": "\(error)"])
     }
+  }
+
+  /// Begins what `LoggedRemarks` knows of a device that runs.
+  private static let runs = "runs: "
+
+  static func lullaby(_ refusal: LullabyLibrary.Refusal, _ logger: Logger) {
+    logger.warning(
+      "a lullaby file cannot be played and is not offered",
+      metadata: ["file": "\(refusal.file)", "reason": "\(refusal.reason)"])
   }
 
   static func sound(_ event: SoundOutput.Event, _ logger: Logger) {
@@ -63,11 +80,17 @@ enum NodeLog {
     }
   }
 
-  static func microphone(_ state: AudioPipeline.MicrophoneState, _ logger: Logger) {
+  static func microphone(_ state: AudioPipeline.MicrophoneState, _ logged: LoggedRemarks, _ logger: Logger) {
     switch state {
     case .off, .opening: break
     case .running(let info):
-      logger.info("microphone is running", metadata: ["device": "\(info.device)", "name": "\(info.name)"])
+      // It comes again when more is known of the microphone.
+      if info.measuredRate == nil {
+        logger.info("microphone is running", metadata: ["device": "\(info.device)", "name": "\(info.name)"])
+      }
+      for remark in logged.news(of: info.remarks) {
+        logger.warning("about this microphone", metadata: ["device": "\(info.device)", "remark": "\(remark)"])
+      }
     case .missing(let error):
       logger.warning("microphone is missing; it is tried again", metadata: ["reason": "\(error)"])
     }

@@ -26,7 +26,8 @@ struct NodeMedia: Sendable {
     let range = configuration.video.bitrateKbps
     let startKbps = min(max(ChildNode.startKbps, range.lowerBound), range.upperBound)
     cameras = configuration.cameras.enumerated().map { index, camera in
-      VideoPipeline(
+      let logged = LoggedRemarks()
+      return VideoPipeline(
         settings: .init(
           cameraID: camera.id, device: camera.device,
           request: VideoRequest(
@@ -34,16 +35,18 @@ struct NodeMedia: Sendable {
             raspberryPi: camera.raspberryPi, controls: camera.controls),
           startKbps: startKbps, hasSlowShutter: camera.hasSlowShutter),
         deliver: { frame in relay.video(frame, camera: index) },
-        cameraChanged: { state in NodeLog.camera(camera.id, state, logger) })
+        cameraChanged: { state in NodeLog.camera(camera.id, state, logged, logger) })
     }
     let sound = SoundOutput(
       speaker: configuration.speaker.device, maximumVolume: configuration.speaker.maximumVolume
     ) { event in NodeLog.sound(event, logger) }
+    let logged = LoggedRemarks()
     audio = AudioPipeline(
-      device: configuration.microphone.device, mayBeSilent: configuration.microphone.mayBeSilent, echo: sound.echo,
+      device: configuration.microphone.device, gain: configuration.microphone.gain,
+      mayBeSilent: configuration.microphone.mayBeSilent, echo: sound.echo,
       deliver: { packet in relay.audio(packet) },
       levelMeasured: { relay.levelMeasured() },
-      microphoneChanged: { state in NodeLog.microphone(state, logger) })
+      microphoneChanged: { state in NodeLog.microphone(state, logged, logger) })
     self.relay = relay
     self.sound = sound
     self.startKbps = startKbps

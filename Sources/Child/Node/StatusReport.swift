@@ -17,6 +17,10 @@ public struct StatusReport: Codable, Sendable {
     public var captured: UInt64
     public var encoded: UInt64
     public var keyFrames: UInt64
+    /// Pictures that were not whole, and dropped, since the camera was opened.
+    public var damaged: UInt64 = 0
+    /// Their share of the last hundred, in percent.
+    public var damagedPercent = 0
     /// Frames that were encoded but never sent, because the event loop was stalled.
     public var dropped: UInt64 = 0
     public var targetKbps: Int
@@ -26,6 +30,8 @@ public struct StatusReport: Codable, Sendable {
     public var encoderSpeed: Int
     /// A sentence for each of `controls` that could not be set, or that has no effect.
     public var controlProblems: [String]?
+    /// A sentence for all that is odd about the camera but does no harm, and for a mode that is not its best.
+    public var remarks: [String]?
     /// Whether it is night for this camera, by `night` of the configuration.
     public var night: Bool?
     /// How bright the picture is, 0 (black) ... 1 (white), as measured last; nil unless `night` is `auto`.
@@ -56,7 +62,13 @@ public struct StatusReport: Codable, Sendable {
     public var detail: String
     public var captured: UInt64
     public var encoded: UInt64
+    /// With the configured gain: as it is sent.
     public var levelDb: Double
+    /// The rate that it is set to, in Hz, and the one that it really delivers, once that is known.
+    public var sampleRate: Int?
+    public var measuredRate: Int?
+    /// A sentence for all that is odd about it, and what is done about it.
+    public var remarks: [String]?
   }
 
   public struct Viewer: Codable, Sendable {

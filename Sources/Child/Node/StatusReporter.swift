@@ -110,6 +110,7 @@ final class StatusReporter: Sendable {
       encodeMilliseconds: counters.encoded == 0
         ? nil : hundredths(Double(counters.encodeNanoseconds) / Double(counters.encoded) / 1e6),
       encoderSpeed: counters.speed)
+    (camera.damaged, camera.damagedPercent) = (video.damage.dropped, video.damage.percent)
     camera.renditions = renditions(index, video)
     camera.night = night?.isNight
     camera.brightness = night?.brightness.map(hundredths)
@@ -123,6 +124,7 @@ final class StatusReporter: Sendable {
       camera.framesPerSecond = hundredths(info.framesPerSecond)
       camera.pixelFormat = info.pixelFormat
       if !info.controlProblems.isEmpty { camera.controlProblems = info.controlProblems }
+      if !info.remarks.isEmpty { camera.remarks = info.remarks }
     case .missing(let error):
       camera.detail = "\(error)"
     }
@@ -153,10 +155,15 @@ final class StatusReporter: Sendable {
       case .running(let info): info.name
       case .missing(let error): "\(error)"
       }
-    return StatusReport.Microphone(
+    var microphone = StatusReport.Microphone(
       device: "\(audio.device)", state: audio.microphone.deviceState.rawValue, detail: detail,
       captured: counters.captured,
       encoded: counters.encoded, levelDb: tenths(counters.levelDb))
+    if case .running(let info) = audio.microphone {
+      (microphone.sampleRate, microphone.measuredRate) = (info.sampleRate, info.measuredRate)
+      if !info.remarks.isEmpty { microphone.remarks = info.remarks }
+    }
+    return microphone
   }
 
   private func viewer(_ viewer: ViewerSession) -> StatusReport.Viewer {

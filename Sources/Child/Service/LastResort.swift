@@ -53,7 +53,7 @@ extension LastResort.State {
     case .running: self = .working
     case .missing(let error):
       switch error.reason {
-      case .silent, .frozen, .digitalSilence, .program, .io, .unsupportedFormat: self = .failing
+      case .silent, .frozen, .digitalSilence, .damaged, .wrongRate, .program, .io, .unsupportedFormat: self = .failing
       case .notFound, .busy, .permissionDenied, .disconnected, .invalidFile, .notDimmable: self = .absent
       }
     }

@@ -33,7 +33,7 @@ struct LullabyTrack: Hashable, Sendable {
 
 /// The built-in sounds, and the files of the configured directory.
 final class LullabyLibrary: Sendable {
-  /// A file with a sound file's extension that cannot be played.
+  /// A file with the ending of a sound file that cannot be played.
   struct Refusal: Hashable, Sendable {
     var file: String
     var reason: SoundFileError
@@ -42,6 +42,11 @@ final class LullabyLibrary: Sendable {
   /// Further files are not offered: the list has to fit into one message of 16 KiB.
   static let maximumFiles = 100
   private static let extensions: Set = ["wav", "flac", "ogg", "oga", "opus", "mp3"]
+  /// Sound that libsndfile does not read: such a file is named, not left out without a word.
+  private static let otherExtensions: Set = [
+    "m4a", "m4b", "m4r", "mp4", "aac", "wma", "mka", "webm", "weba", "amr", "3gp", "ac3", "ape", "wv", "mid", "midi",
+    "aif", "aiff", "caf",
+  ]
   private static let longestTitle = 80
 
   static let builtIn = [
@@ -74,7 +79,10 @@ final class LullabyLibrary: Sendable {
     var refusals: [Refusal] = []
     var ids = Set(tracks.map(\.id))
     known.withLock { known in
-      let names = fileNames().prefix(Self.maximumFiles)
+      let all = fileNames()
+      let names = all.playable.prefix(Self.maximumFiles)
+      refusals += all.other.prefix(Self.maximumFiles).map { Refusal(file: $0, reason: .unknownFormat) }
+      refusals += all.playable.dropFirst(Self.maximumFiles).map { Refusal(file: $0, reason: .tooManyFiles) }
       known = known.filter { names.contains($0.key) }
       for name in names {
         let entry = read(name, known[name])
@@ -109,7 +117,7 @@ final class LullabyLibrary: Sendable {
     if let known, known.version == version { return known }
     do throws(SoundFileError) {
       let file = try SoundFile(path: path)
-      let base = String(name.prefix { $0 != "." })
+      let base = Self.withoutExtension(name)
       let track = LullabyTrack(
         id: Self.id(of: base), title: Self.title(file.title, base),
         seconds: file.length.map { Double($0) / Double(AudioFormat.sampleRate) }, content: .file(path: path))
@@ -119,11 +127,20 @@ final class LullabyLibrary: Sendable {
     }
   }
 
-  private func fileNames() -> [String] {
-    SystemFiles().names(folder).filter { name in
-      let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-      return parts.count > 1 && Self.extensions.contains(parts[parts.count - 1].lowercased())
+  /// Sound files by their endings, in the order of their names.
+  private func fileNames() -> (playable: [String], other: [String]) {
+    let names = SystemFiles().names(folder).map { name in
+      (name, name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last?.lowercased() ?? "")
     }
+    return (
+      names.filter { Self.extensions.contains($0.1) }.map(\.0),
+      names.filter { Self.otherExtensions.contains($0.1) }.map(\.0)
+    )
+  }
+
+  /// "01. La Le Lu.mp3" → "01. La Le Lu".
+  private static func withoutExtension(_ name: String) -> String {
+    name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
   }
 
   /// "Schlaf, Kindlein.mp3" → "schlaf-kindlein".

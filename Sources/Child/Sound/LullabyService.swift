@@ -12,8 +12,16 @@ final class LullabyService: @unchecked Sendable {
   private let output: SoundOutput
   private let library: LullabyLibrary
   private let loop: any EventLoop
+  private let refused: (LullabyLibrary.Refusal) -> Void
+  /// Those that have been reported.
+  private var known: Set<LullabyLibrary.Refusal> = []
 
-  init(output: SoundOutput, library: LullabyLibrary, loop: any EventLoop) {
+  /// - Parameter refused: called once for a file that cannot be played, and again when its reason changes.
+  init(
+    output: SoundOutput, library: LullabyLibrary, loop: any EventLoop,
+    refused: @escaping (LullabyLibrary.Refusal) -> Void
+  ) {
+    self.refused = refused
     self.output = output
     self.library = library
     self.loop = loop
@@ -25,8 +33,16 @@ final class LullabyService: @unchecked Sendable {
   }
 
   func list() -> EventLoopFuture<[TrackDocument]> {
-    inBackground { library in
-      library.scan().tracks.map { TrackDocument(id: $0.id, title: $0.title, seconds: $0.seconds) }
+    scan().map { tracks in tracks.map { TrackDocument(id: $0.id, title: $0.title, seconds: $0.seconds) } }
+  }
+
+  /// Looks at the files and reports those that cannot be played.
+  @discardableResult
+  func scan() -> EventLoopFuture<[LullabyTrack]> {
+    inBackground { library in library.scan() }.map { found in
+      found.refusals.filter { !self.known.contains($0) }.forEach(self.refused)
+      self.known = Set(found.refusals)
+      return found.tracks
     }
   }
 

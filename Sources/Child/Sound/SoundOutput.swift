@@ -29,6 +29,7 @@ final class SoundOutput: Sendable {
   private let mix: Mutex<SoundOutputMix>
   /// What is left of the chirp of a proof of hearing.
   private let chirp = Mutex<ArraySlice<Int16>>([])
+  private let silence = Mutex(WakefulSilence())
   private let speakerState: Mutex<SpeakerState>
   private let supervisor = Mutex<SpeakerSupervisor?>(nil)
   private let device: SpeakerDevice
@@ -155,6 +156,8 @@ final class SoundOutput: Sendable {
     mix.withLock { $0.read(into: &samples, talk: talkRing, at: heardAt) }
     if isHeard { echo.play(samples, heardAt: heardAt) }
     addChirp(to: &samples)
+    // The speaker stays awake for the first word and for the chirp.
+    if isHeard { silence.withLock { $0.fill(&samples) } }
   }
 
   /// Plays the chirp once. It is no echo to be removed: the microphone is to hear it.

@@ -1,10 +1,13 @@
+internal import DeviceNames
 internal import Frames
 internal import Synchronization
 internal import Wire
 
 /// An ALSA capture device.
 final class ALSAMicrophone: MediaSource {
-  let info: AudioSourceInfo
+  /// As opened; it changes when more is known of the device.
+  private let current: Mutex<AudioSourceInfo>
+  private let gain: MicrophoneGain
   /// The open PCM until the thread takes it or `stop` closes it.
   private let opened: Mutex<PCMCapture?>
   private let thread = SourceThread()
@@ -14,9 +17,14 @@ final class ALSAMicrophone: MediaSource {
   /// Keeps the thread from spinning on a plug-in that polls as ready but has no samples.
   private static let pause: Duration = .milliseconds(5)
 
-  init(pcm name: String) throws(DeviceError) {
+  var info: AudioSourceInfo { current.withLock { $0 } }
+
+  init(pcm name: String, gain: MicrophoneGain) throws(DeviceError) {
     let pcm = try PCMCapture.open(name)
-    info = AudioSourceInfo(device: pcm.name, name: pcm.title, sampleRate: AudioFormat.sampleRate, channels: 1)
+    self.gain = gain
+    current = Mutex(
+      AudioSourceInfo(
+        device: pcm.name, name: pcm.title, sampleRate: AudioFormat.sampleRate, channels: pcm.channels))
     try pcm.start()
     opened = Mutex(pcm)
   }
@@ -40,7 +48,7 @@ final class ALSAMicrophone: MediaSource {
 
   private func run(until stop: StopSignal, _ deliver: (AudioBlock) -> Void) throws(DeviceError) {
     guard let pcm = opened.withLock({ $0.take() }) else { return }
-    var assembly = BlockAssembly()
+    var assembly = BlockAssembly(pcm, gain: gain)
     var silence = SilenceWatch(first: Self.silenceLimit, then: Self.silenceLimit)
     var descriptors = pcm.pollDescriptors()
     while !stop.wait(with: &descriptors, timeout: Self.slice) {
@@ -65,7 +73,10 @@ final class ALSAMicrophone: MediaSource {
       switch try assembly.fill(from: pcm) {
       case .samples:
         wasThere = true
-        if let block = assembly.takeBlock(timeOfNextSample: pcm.timeOfNextSample()) { deliver(block) }
+        // Not when all is read: a plug-in that waits for its samples always has more.
+        try assembly.measure(now: MonotonicClock.now, device: info.device)
+        describe(assembly)
+        while let block = assembly.takeBlock(timeOfNextSample: pcm.timeOfNextSample()) { deliver(block) }
       case .nothing:
         return wasThere
       case .interrupted:
@@ -74,44 +85,12 @@ final class ALSAMicrophone: MediaSource {
     }
     return wasThere
   }
-}
 
-/// Collects the card's samples, read in portions of any size, into blocks of 20 ms.
-struct BlockAssembly {
-  private var samples = [Int16](repeating: 0, count: AudioFormat.samplesPerBlock)
-  private var count = 0
-  private var clock = CaptureClock()
-  private var isAfterGap = false
-
-  mutating func fill(from pcm: borrowing PCMCapture) throws(DeviceError) -> PCMCapture.Outcome {
-    let start = count
-    var outcome = PCMCapture.Outcome.nothing
-    var failure: DeviceError?
-    samples.withUnsafeMutableBufferPointer { buffer in
-      do throws(DeviceError) {
-        outcome = try pcm.read(into: UnsafeMutableBufferPointer(rebasing: buffer[start...]))
-      } catch {
-        failure = error
-      }
+  private func describe(_ assembly: BlockAssembly) {
+    current.withLock { info in
+      guard info.measuredRate != assembly.measuredRate || info.wiring != assembly.wiring else { return }
+      info.measuredRate = assembly.measuredRate
+      info.wiring = assembly.wiring
     }
-    if let failure { throw failure }
-    if case .samples(let read) = outcome { count += read }
-    return outcome
-  }
-
-  /// Discards a half-filled block before a gap; its samples count as lost with the gap.
-  mutating func interrupt() {
-    count = 0
-    isAfterGap = true
-  }
-
-  /// The block if it is full. `timeOfNextSample` is the capture time of the sample after it.
-  mutating func takeBlock(timeOfNextSample: @autoclosure () -> Instant) -> AudioBlock? {
-    guard count == AudioFormat.samplesPerBlock else { return nil }
-    let placed = clock.place(measured: timeOfNextSample() - AudioFormat.blockDuration, afterGap: isAfterGap)
-    isAfterGap = false
-    count = 0
-    return AudioBlock(
-      samples: samples, captureTime: placed.captureTime, samplePosition: placed.samplePosition)
   }
 }

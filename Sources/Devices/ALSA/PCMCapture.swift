@@ -4,13 +4,18 @@ internal import Frames
 internal import Glibc
 internal import Wire
 
-/// An ALSA PCM open for capture in `AudioFormat`; closed at deinit.
+/// An ALSA PCM open for capture at 48 kHz; closed at deinit.
 struct PCMCapture: ~Copyable, @unchecked Sendable {
   private let pcm: OpaquePointer
   /// The ALSA name that was opened in the end.
   let name: String
   /// The device's human-readable name.
   let title: String
+
+  /// Interleaved in what is read.
+  let channels: Int
+  /// Samples of 32 bits, of which a microphone fills 18 to 24; else of 16.
+  let hasMoreThan16Bits: Bool
 
   /// 10 periods of 20 ms: a thread that is late by less than that loses nothing.
   private static let periodsPerBuffer: UInt = 10
@@ -46,7 +51,13 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
     var handle: OpaquePointer?
     let status = snd_pcm_open(&handle, name, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK))
     guard status >= 0, let handle else { throw Self.openError(status, asked) }
-    let failure = Self.configure(handle)
+    var format = Format(isLong: false, channels: 1)
+    var failure: (status: Int32, operation: String) = (-EINVAL, "any format")
+    for candidate in Self.formats(of: handle) {
+      format = candidate
+      failure = Self.configure(handle, candidate)
+      if failure.status != -EINVAL { break }
+    }
     guard failure.status >= 0 else {
       snd_pcm_close(handle)
       if failure.status == -EINVAL {
@@ -55,6 +66,8 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
       throw Self.error(failure.status, asked, failure.operation)
     }
     pcm = handle
+    channels = format.channels
+    hasMoreThan16Bits = format.isLong
     self.name = name
     title = Self.title(of: handle) ?? name
   }
@@ -80,16 +93,30 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
     descriptors.withEntries { snd_pcm_poll_descriptors_revents(pcm, $0, count, &events) }
   }
 
-  /// Reads into `samples` without blocking; recovers from overruns and suspends.
-  func read(into samples: UnsafeMutableBufferPointer<Int16>) throws(DeviceError) -> Outcome {
-    let count = snd_pcm_readi(pcm, samples.baseAddress, snd_pcm_uframes_t(samples.count))
-    if count > 0 { return .samples(min(count, samples.count)) }
+  /// Reads frames, full scale ±1, without blocking; recovers from overruns and suspends. `samples` of the outcome are frames.
+  func read(into frames: inout [Float]) throws(DeviceError) -> Outcome {
+    let wanted = frames.count / channels
+    let count =
+      hasMoreThan16Bits
+      ? read(Int32.self, wanted, scale: 1 / 2_147_483_648, &frames)
+      : read(Int16.self, wanted, scale: 1 / 32768, &frames)
+    if count > 0 { return .samples(min(count, wanted)) }
     if count == 0 || count == -Int(EAGAIN) { return isDisconnected ? try fail(-ENODEV) : .nothing }
     switch Int32(count) {
     case -EPIPE: return try restart()
     case -ESTRPIPE: return try resume()
     case -EBADFD where isDisconnected: return try fail(-ENODEV)
     case let status: return try fail(status)
+    }
+  }
+
+  private func read<Sample: FixedWidthInteger>(
+    _: Sample.Type, _ wanted: Int, scale: Float, _ frames: inout [Float]
+  ) -> Int {
+    withUnsafeTemporaryAllocation(of: Sample.self, capacity: wanted * channels) { buffer in
+      let count = snd_pcm_readi(pcm, buffer.baseAddress, snd_pcm_uframes_t(wanted))
+      for index in 0..<min(max(0, count), wanted) * channels { frames[index] = Float(buffer[index]) * scale }
+      return count
     }
   }
 
@@ -123,7 +150,22 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
     throw Self.error(status, name, "read")
   }
 
-  private static func configure(_ pcm: OpaquePointer) -> (status: Int32, operation: String) {
+  /// What to ask for, the best first.
+  private struct Format {
+    var isLong: Bool
+    var channels: Int
+  }
+
+  /// Both channels, to find an empty one and opposite phase, and 32 bits for microphones that use 24. What has no hardware
+  /// of its own, a file or a pipe, is taken for what `AudioFormat` is.
+  private static func formats(of pcm: OpaquePointer) -> [Format] {
+    let long = [Format(isLong: true, channels: 2), Format(isLong: true, channels: 1)]
+    let short = [Format(isLong: false, channels: 1), Format(isLong: false, channels: 2)]
+    let type = snd_pcm_type(pcm)
+    return type == SND_PCM_TYPE_FILE || type == SND_PCM_TYPE_NULL ? short + long : long + short.reversed()
+  }
+
+  private static func configure(_ pcm: OpaquePointer, _ format: Format) -> (status: Int32, operation: String) {
     var parameters: OpaquePointer?
     snd_pcm_hw_params_malloc(&parameters)
     defer { snd_pcm_hw_params_free(parameters) }
@@ -132,8 +174,16 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
     let steps: [(String, () -> Int32)] = [
       ("any format", { snd_pcm_hw_params_any(pcm, parameters) }),
       ("interleaved samples", { snd_pcm_hw_params_set_access(pcm, parameters, SND_PCM_ACCESS_RW_INTERLEAVED) }),
-      ("16-bit samples", { snd_pcm_hw_params_set_format(pcm, parameters, SND_PCM_FORMAT_S16_LE) }),
-      ("one channel", { snd_pcm_hw_params_set_channels(pcm, parameters, 1) }),
+      (
+        format.isLong ? "32-bit samples" : "16-bit samples",
+        {
+          snd_pcm_hw_params_set_format(pcm, parameters, format.isLong ? SND_PCM_FORMAT_S32_LE : SND_PCM_FORMAT_S16_LE)
+        }
+      ),
+      (
+        format.channels == 1 ? "one channel" : "two channels",
+        { snd_pcm_hw_params_set_channels(pcm, parameters, UInt32(format.channels)) }
+      ),
       ("48 kHz", { snd_pcm_hw_params_set_rate(pcm, parameters, UInt32(AudioFormat.sampleRate), 0) }),
       ("periods of 20 ms", { snd_pcm_hw_params_set_period_size_near(pcm, parameters, &period, nil) }),
       ("a buffer of 200 ms", { snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &buffer) }),

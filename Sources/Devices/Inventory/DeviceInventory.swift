@@ -24,7 +24,7 @@ public struct DeviceInventory: Codable, Hashable, Sendable {
 public struct CameraDescription: Codable, Hashable, Sendable {
   /// /dev/videoN; N may change when cameras are plugged in in another order.
   public var device: String
-  /// The persistent link in /dev/v4l/by-id (or by-path); nil if udev made none.
+  /// The persistent link in /dev/v4l/by-id, or by-path where another camera has the same serial number; nil if udev made none.
   public var stableDevice: String?
   /// The driver's name for it.
   public var name: String
@@ -38,6 +38,8 @@ public struct CameraDescription: Codable, Hashable, Sendable {
   public var controls: [CameraControlDescription]
   /// Why it cannot be used at the moment.
   public var problem: String?
+  /// Another camera has its serial number: its name in by-id leads to whichever was plugged in last.
+  public var sharesSerialNumber: Bool?
 
   public struct Mode: Codable, Hashable, Sendable {
     /// Four characters: "YUYV", "MJPG", ….
@@ -51,7 +53,11 @@ public struct CameraDescription: Codable, Hashable, Sendable {
 
   static func all() -> [CameraDescription] {
     let links = stableLinks()
-    return VideoSources.nodes().compactMap { describe($0, stableDevice: links[$0]) }
+    return VideoSources.nodes().compactMap { node in
+      var camera = describe(node, stableDevice: links[node])
+      if StableName().sharesSerialNumber(node) { camera?.sharesSerialNumber = true }
+      return camera
+    }
   }
 
   /// Nil for a node that is not a camera.
@@ -76,7 +82,8 @@ public struct CameraDescription: Codable, Hashable, Sendable {
     var links: [String: String] = [:]
     for folder in ["/dev/v4l/by-path", "/dev/v4l/by-id"] {
       for name in SystemFiles().names(folder) {
-        if let node = SystemFiles().resolved("\(folder)/\(name)") { links[node] = "\(folder)/\(name)" }
+        guard let node = SystemFiles().resolved("\(folder)/\(name)") else { continue }
+        if links[node] == nil || !StableName().sharesSerialNumber(node) { links[node] = "\(folder)/\(name)" }
       }
     }
     return links

@@ -6,7 +6,7 @@ internal import Wire
 /// Keeps one device running: opens it, reopens it when it fails, and keeps trying while it is missing.
 ///
 /// Runs on its own thread. `start` may follow `stop`, for a device that is not always wanted.
-public final class DeviceSupervisor<Info: Sendable, Element: Sendable>: Sendable {
+public final class DeviceSupervisor<Info: Equatable & Sendable, Element: Sendable>: Sendable {
   /// A supervisor reports `running` and `missing`.
   public typealias State = DeviceStatus<Info>
 
@@ -21,6 +21,10 @@ public final class DeviceSupervisor<Info: Sendable, Element: Sendable>: Sendable
   private let staleness: Staleness<Element>?
   private let open: Open
   private let thread = Mutex<SourceThread?>(nil)
+  private let latestDamage = Mutex(Damage())
+
+  /// Of the source that is open, or was open last.
+  public var damage: Damage { latestDamage.withLock { $0 } }
 
   /// `name` is the thread's name in `top -H`. While `demand` is off, a source may deliver only its first element
   /// without counting as failed. `pulse` beats at least every `timing.longestRetry`, whether the device is there or
@@ -41,7 +45,7 @@ public final class DeviceSupervisor<Info: Sendable, Element: Sendable>: Sendable
   /// Starts opening and delivering. Does nothing if it is running.
   ///
   /// `stateChanged` is called on the supervisor's or the source's thread, never concurrently, and only on a real
-  /// change: `running` before the first element is delivered. Neither closure may block or call `stop`.
+  /// change: `running` before the first element is delivered, and again when more is known of the device. Neither closure may block or call `stop`.
   public func start(
     deliver: @escaping @Sendable (Element) -> Void, stateChanged: @escaping @Sendable (State) -> Void
   ) {
@@ -50,7 +54,7 @@ public final class DeviceSupervisor<Info: Sendable, Element: Sendable>: Sendable
       let new = SourceThread()
       let run = SupervisorRun(
         timing: timing, demand: demand, pulse: pulse, judge: StaleJudge(staleness), open: open, deliver: deliver,
-        stateChanged: stateChanged)
+        stateChanged: stateChanged, damaged: { [weak self] damage in self?.latestDamage.withLock { $0 = damage } })
       new.start(name: name) { run.run(until: $0) }
       thread = new
     }
@@ -109,7 +113,9 @@ extension DeviceSupervisor where Info == VideoSourceInfo, Element == VideoFrame 
 
 extension DeviceSupervisor where Info == AudioSourceInfo, Element == AudioBlock {
   /// - Parameter mayBeSilent: a microphone that delivers nothing but zeros is none that has failed.
-  public convenience init(_ device: AudioDevice, mayBeSilent: Bool = false, pulse: Pulse? = nil) {
+  public convenience init(
+    _ device: AudioDevice, gain: MicrophoneGain = .none, mayBeSilent: Bool = false, pulse: Pulse? = nil
+  ) {
     let isSensor =
       switch device {
       case .auto, .pcm: true
@@ -118,7 +124,7 @@ extension DeviceSupervisor where Info == AudioSourceInfo, Element == AudioBlock 
     let stableName = StableName()
     self.init(name: "mic-watch", pulse: pulse, staleness: isSensor && !mayBeSilent ? .sounds : nil) {
       (avoiding) throws(DeviceError) in
-      try AudioSources.open(device, avoiding: avoiding, stableName: stableName)
+      try AudioSources.open(device, gain: gain, avoiding: avoiding, stableName: stableName)
     }
   }
 }

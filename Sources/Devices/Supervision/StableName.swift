@@ -7,6 +7,9 @@ internal import Synchronization
 /// or else its socket), the identifier of a sound card.
 final class StableName: Sendable {
   private let files: SystemFiles
+  /// A camera's links, the best first.
+  private let links = Mutex<[String]>([])
+  /// A sound card's identifier.
   private let remembered = Mutex<String?>(nil)
 
   init(_ files: SystemFiles = SystemFiles()) {
@@ -17,21 +20,49 @@ final class StableName: Sendable {
 
   /// The node of the remembered camera; `path` when none is remembered, or it is not there.
   func node(for path: String) -> String {
-    guard let link = remembered.withLock({ $0 }), let node = resolved(link) else { return path }
-    return node
+    links.withLock { $0 }.lazy.compactMap { self.node(of: $0) }.first ?? path
   }
 
   /// `path` has been opened.
   func remember(node path: String) {
-    remembered.withLock { name in
-      guard name == nil, let node = resolved(path) else { return }
-      name = Self.folders.lazy.flatMap { folder in self.files.names(folder).map { "\(folder)/\($0)" } }
-        .first { self.resolved($0) == node }
+    links.withLock { links in
+      guard links.isEmpty, let node = resolved(path) else { return }
+      links = Self.folders.flatMap { folder in self.files.names(folder).map { "\(folder)/\($0)" } }
+        .filter { self.node(of: $0) == node }
     }
   }
 
   /// udev's rules 60-persistent-v4l.rules. A serial number is found in every socket.
-  private static let folders = ["/dev/v4l/by-id", "/dev/v4l/by-path"]
+  private static let bySerialNumber = "/dev/v4l/by-id"
+  private static let folders = [bySerialNumber, "/dev/v4l/by-path"]
+
+  /// What the link leads to; nil for one by a serial number that two cameras share: it leads to the one that was plugged in
+  /// last.
+  private func node(of link: String) -> String? {
+    guard let node = resolved(link) else { return nil }
+    return link.hasPrefix(Self.bySerialNumber) && sharesSerialNumber(node) ? nil : node
+  }
+
+  /// Whether another USB camera is there with the same maker, model and serial number: cheap ones all have the same.
+  func sharesSerialNumber(_ node: String) -> Bool {
+    guard let own = usbDevice(of: node) else { return false }
+    return files.names(Self.nodes).contains { name in
+      guard let other = usbDevice(of: name) else { return false }
+      return other.folder != own.folder && other.identity == own.identity
+    }
+  }
+
+  private static let nodes = "/sys/class/video4linux"
+
+  /// The device of a node, which is one of its interfaces' parents; nil for one that is not on USB.
+  private func usbDevice(of node: String) -> (folder: String, identity: [String])? {
+    let name = node.split(separator: "/").last.map(String.init) ?? node
+    let device = "\(Self.nodes)/\(name)/device/.."
+    guard let maker = files.line("\(device)/idVendor"), let model = files.line("\(device)/idProduct"),
+      let folder = files.resolved(device)
+    else { return nil }
+    return (folder, [maker, model, files.line("\(device)/serial") ?? ""])
+  }
 
   private func resolved(_ path: String) -> String? {
     guard let target = files.resolved(path), let root = files.resolved("/") else { return nil }

@@ -3,7 +3,7 @@ internal import Synchronization
 internal import Wire
 
 /// A supervisor from `start` to `stop`: the body of its thread.
-struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
+struct SupervisorRun<Info: Equatable & Sendable, Element: Sendable>: Sendable {
   let timing: SupervisorTiming
   let demand: Demand?
   let pulse: Pulse?
@@ -11,6 +11,7 @@ struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
   let open: DeviceSupervisor<Info, Element>.Open
   let deliver: @Sendable (Element) -> Void
   let stateChanged: @Sendable (DeviceSupervisor<Info, Element>.State) -> Void
+  let damaged: @Sendable (Damage) -> Void
 
   func run(until stop: StopSignal) {
     let hotPlug = HotPlugWatch()
@@ -52,8 +53,9 @@ struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
     _ source: any MediaSource<Info, Element>, until stop: StopSignal
   ) -> (failure: DeviceError?, hasDelivered: Bool) {
     let progress = SourceProgress()
+    var shown = source.info
     source.start(
-      deliver: { [deliver, stateChanged, judge, info = source.info] element in
+      deliver: { [deliver, stateChanged, judge, info = shown] element in
         let fault = judge.fault(of: element)
         let isFirst = progress.count(fault)
         if isFirst { stateChanged(.running(info)) }
@@ -70,12 +72,20 @@ struct SupervisorRun<Info: Sendable, Element: Sendable>: Sendable {
       var poll = PollSet(reading: [progress.failed.descriptor])
       if stop.wait(with: &poll, timeout: slice) { return (nil, progress.isFresh) }
       if let failure = progress.failure { return (failure, progress.isFresh) }
+      damaged(source.damage)
+      let info = source.info
+      if progress.isFresh, info != shown {
+        shown = info
+        stateChanged(.running(info))
+      }
       if demand?.isWanted == false { judge.forget() }
       let fault = progress.fault
       stale = fault == nil ? .zero : stale + slice
       if let fault, stale >= timing.stale {
         return (
-          DeviceError(device: source.deviceName, reason: fault, advice: SilenceWatch.advice), progress.isFresh
+          DeviceError(
+            device: source.deviceName, reason: fault,
+            advice: fault == .digitalSilence ? SilenceWatch.gateAdvice : SilenceWatch.advice), progress.isFresh
         )
       }
       let delivered = progress.delivered

@@ -29,6 +29,15 @@ enum CameraFormat: Hashable, Sendable, CaseIterable {
   /// Relative cost of converting a frame to I420: the order of `allCases`. Grey is the last resort.
   var cost: Int { Self.allCases.firstIndex(of: self) ?? .max }
 
+  /// FourCCs without colour, usable or not: brightness alone, infrared, depth (videodev2.h; uvcvideo's for Windows Hello).
+  static func isGrey(fourcc: UInt32) -> Bool {
+    [
+      "GREY", "Y4", "Y6", "Y8", "Y8I", "Y10", "Y10B", "Y10P", "Y12", "Y12I", "Y14", "Y14P", "Y16", "Y16I", "Z16",
+      "INZI", "CNF4",
+      "INVZ", "INVI", "D16", "L8", "IR8", "IR16",
+    ].contains(name(ofFourcc: fourcc & 0x7fff_ffff))
+  }
+
   /// Four characters, as tools print them.
   var name: String { Self.name(ofFourcc: fourcc) }
 

@@ -49,6 +49,28 @@ struct CameraMode: Hashable, Sendable {
   var rates: FrameRates
 }
 
+/// A mode and one of its rates.
+struct ModeAtRate: Hashable, Sendable {
+  var mode: CameraMode
+  /// Nil if the driver does not say.
+  var interval: FrameInterval?
+
+  /// What it takes of the USB bus, in bytes a second: compressed pictures have a quarter of a byte for each pixel or less.
+  func bytesPerSecond(for request: VideoRequest) -> Double {
+    let bytesPerPixel =
+      switch mode.format {
+      case .yuyv, .uyvy: 2.0
+      case .yuv420, .nv12, .nv21, .yvu420: 1.5
+      case .grey: 1.0
+      case .mjpeg, .jpeg: 0.25
+      }
+    return Double(mode.width * mode.height) * bytesPerPixel * (interval?.framesPerSecond ?? request.framesPerSecond)
+  }
+
+  /// `YUYV 1280x720`
+  var text: String { "\(mode.format.name) \(mode.width)x\(mode.height)" }
+}
+
 /// Chooses the camera mode that fits a request best.
 enum ModeChoice {
   /// Criteria, in this order: colour before grey; nearest size; nearest rate; lowest conversion cost. So an
@@ -58,6 +80,45 @@ enum ModeChoice {
     let candidates = modes.map { Candidate($0, request) }
     guard let best = candidates.min(by: { $0.isBetter(than: $1) }) else { return nil }
     return (best.mode, best.interval)
+  }
+
+  /// The best mode, then what remains when the USB bus has no room for it: cheaper ones, best first, also at lower rates
+  /// down to 5 frames/s.
+  static func ranked(_ modes: [CameraMode], for request: VideoRequest) -> [ModeAtRate] {
+    guard let best = best(of: modes, for: request) else { return [] }
+    let first = ModeAtRate(mode: best.mode, interval: best.interval)
+    let slower = modes.flatMap { mode in
+      guard case .discrete(let intervals) = mode.rates else { return [mode] }
+      return intervals.filter { 5...max(5, request.framesPerSecond) ~= $0.framesPerSecond }.map { interval in
+        CameraMode(format: mode.format, width: mode.width, height: mode.height, rates: .discrete([interval]))
+      }
+    }
+    let rest = (modes + slower).map { Candidate($0, request) }.sorted { $0.isBetter(than: $1) }
+      .map { ModeAtRate(mode: $0.mode, interval: $0.interval) }
+    return [first] + rest
+  }
+
+  /// Opens the first that the bus has room for: after ENOSPC those that need at least a fifth less, of the same size first.
+  ///
+  /// - Returns: what was opened, and those that were refused before it.
+  static func firstWithRoom<Opened: ~Copyable>(
+    _ ranked: [ModeAtRate], for request: VideoRequest, open: (ModeAtRate) throws(DeviceError) -> Opened
+  ) throws(DeviceError) -> OpenedMode<Opened> {
+    var refused: [ModeAtRate] = []
+    var refusal: DeviceError?
+    for choice in ranked {
+      if let last = refused.last, choice.bytesPerSecond(for: request) > 0.8 * last.bytesPerSecond(for: request) {
+        continue
+      }
+      do throws(DeviceError) {
+        return OpenedMode(opened: try open(choice), choice: choice, refused: refused)
+      } catch {
+        guard error.isFullBus else { throw error }
+        refused.append(choice)
+        refusal = error
+      }
+    }
+    throw refusal ?? DeviceError(device: "camera", reason: .unsupportedFormat("it offers none"))
   }
 
   private struct Candidate {
@@ -92,4 +153,12 @@ enum ModeChoice {
     let (offered, wanted) = (Double(max(1, offered)), Double(max(1, wanted)))
     return max(offered, wanted) / min(offered, wanted) - 1
   }
+}
+
+/// A camera that is open in one of its modes.
+struct OpenedMode<Opened: ~Copyable>: ~Copyable {
+  let opened: Opened
+  let choice: ModeAtRate
+  /// Better ones for which the bus had no room.
+  let refused: [ModeAtRate]
 }

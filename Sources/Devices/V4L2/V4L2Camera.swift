@@ -8,7 +8,9 @@ internal import Wire
 
 /// A V4L2 camera, open in one mode, streaming through memory-mapped buffers.
 final class V4L2Camera: MediaSource {
-  let info: VideoSourceInfo
+  /// As opened; it changes with the size of a camera's JPEG pictures and with what is odd about them.
+  private let current: Mutex<VideoSourceInfo>
+  private let measured = Mutex(DamageMeter())
   /// The driver's mode; `info` has even sizes.
   private let set: SetMode
   /// The open stream until the thread takes it or `stop` closes it.
@@ -21,8 +23,13 @@ final class V4L2Camera: MediaSource {
   private static let firstPictureLimit: Duration = .seconds(5)
   /// Timeout for further pictures, plus one frame interval.
   private static let silenceLimit: Duration = .seconds(2)
+  /// A camera of whose pictures none is whole for so long is opened again.
+  private static let damageLimit: Duration = .seconds(5)
   private static let slice: Duration = .milliseconds(250)
   private static let pause: Duration = .milliseconds(2)
+
+  var info: VideoSourceInfo { current.withLock { $0 } }
+  var damage: Damage { measured.withLock { $0.damage } }
 
   /// Opens the camera in the mode nearest to `request` and starts streaming. Without demand only the first picture is
   /// converted, to show that the camera works. Only `formats` are considered. While `slowShutter` is wanted, the camera may
@@ -31,22 +38,53 @@ final class V4L2Camera: MediaSource {
     path: String, request: VideoRequest, demand: Demand? = nil, slowShutter: Demand? = nil,
     formats: Set<CameraFormat> = Set(CameraFormat.allCases)
   ) throws(DeviceError) {
-    let device = try CameraDevice(path: path)
-    let modes = device.modes(near: request).filter { formats.contains($0.format) }
-    guard let choice = ModeChoice.best(of: modes, for: request) else {
-      let offered = device.formats().map { CameraFormat.name(ofFourcc: $0) }.joined(separator: " ")
-      throw DeviceError(device: path, reason: .unsupportedFormat("it offers \(offered.isEmpty ? "none" : offered)"))
+    let modes = try Self.ranked(path, request, formats)
+    let camera = try ModeChoice.firstWithRoom(modes, for: request) { (choice) throws(DeviceError) in
+      try Self.open(path, choice, request)
     }
-    let mode = try Self.setFormat(choice.mode, device.file)
-    let rate = Self.setRate(choice.interval, wanted: request.framesPerSecond, device.file)
-    info = VideoSourceInfo(
-      device: path, name: device.name, width: (mode.width + 1) & ~1, height: (mode.height + 1) & ~1,
-      framesPerSecond: rate ?? request.framesPerSecond, pixelFormat: mode.format.name, request: request,
-      controlProblems: Self.setControls(request.controls, device.file))
+    let mode = camera.opened.mode
+    current = Mutex(
+      VideoSourceInfo(
+        device: path, name: camera.opened.name, width: (mode.width + 1) & ~1, height: (mode.height + 1) & ~1,
+        framesPerSecond: camera.opened.rate ?? request.framesPerSecond, pixelFormat: mode.format.name, request: request,
+        controlProblems: camera.opened.controlProblems,
+        refusedMode: camera.refused.first?.text))
     self.demand = demand
     self.slowShutter = slowShutter
     set = mode
-    opened = Mutex(try CaptureStream.begin(device.takeFile()))
+    opened = Mutex(camera.takeStream())
+  }
+
+  /// Modes from the best one on. Throws `unsupportedFormat` if there is none.
+  private static func ranked(
+    _ path: String, _ request: VideoRequest, _ formats: Set<CameraFormat>
+  ) throws(DeviceError) -> [ModeAtRate] {
+    let device = try CameraDevice(path: path)
+    let modes = ModeChoice.ranked(device.modes(near: request).filter { formats.contains($0.format) }, for: request)
+    guard modes.isEmpty else { return modes }
+    let offered = device.formats().map { CameraFormat.name(ofFourcc: $0) }.joined(separator: " ")
+    throw DeviceError(device: path, reason: .unsupportedFormat("it offers \(offered.isEmpty ? "none" : offered)"))
+  }
+
+  /// The camera, streaming in one of its modes. Opened for each anew: after a refusal its buffers would be in the way.
+  private static func open(
+    _ path: String, _ choice: ModeAtRate, _ request: VideoRequest
+  ) throws(DeviceError) -> Streaming {
+    let device = try CameraDevice(path: path)
+    let name = device.name
+    let mode = try setFormat(choice.mode, device.file)
+    let rate = setRate(choice.interval, wanted: request.framesPerSecond, device.file)
+    let problems = setControls(request.controls, device.file)
+    return Streaming(
+      stream: try CaptureStream.begin(device.takeFile()), name: name, mode: mode, rate: rate, controlProblems: problems)
+  }
+
+  fileprivate struct Streaming: ~Copyable {
+    let stream: CaptureStream
+    let name: String
+    let mode: SetMode
+    let rate: Double?
+    let controlProblems: [String]
   }
 
   func start(
@@ -72,6 +110,7 @@ final class V4L2Camera: MediaSource {
     var sequence = SequenceCounter()
     var silence = SilenceWatch(first: Self.firstPictureLimit, then: Self.silenceLimit + frameInterval)
     var hasDelivered = false
+    var damagedFor: Duration = .zero
     var shutter = slowShutter.flatMap { _ in
       SlowShutter(CameraControls(SystemControlCalls(descriptor: stream.descriptor)), settings: info.request.controls)
     }
@@ -104,13 +143,31 @@ final class V4L2Camera: MediaSource {
       let frame =
         filled.isDamaged ? nil : converter.convert(filled.pixels, captureTime: filled.captureTime, sequence: number)
       try stream.queue(filled)
+      measured.withLock { $0.add(isDamaged: frame == nil) }
+      silence.heard()
       if let frame {
-        silence.heard()
         hasDelivered = true
+        damagedFor = .zero
+        describe(converter)
         deliver(frame)
       } else {
-        try silence.quiet(for: frameInterval, device: info.device)
+        damagedFor += frameInterval
+        guard damagedFor >= Self.damageLimit else { continue }
+        let fault = filled.isDamaged ? nil : converter.fault
+        throw DeviceError(
+          device: info.device, reason: .damaged(fault ?? "the driver reports them as damaged"),
+          advice: "Try another cable or port; it is opened again.")
       }
+    }
+  }
+
+  private func describe(_ converter: FrameConverter) {
+    let size = converter.size
+    current.withLock { info in
+      let remarks = converter.remarks.sorted().map { "Its pictures are not quite as they should be: \($0)." }
+      guard size != (info.width, info.height) || !remarks.allSatisfy(info.remarks.contains) else { return }
+      (info.width, info.height) = size
+      info.remarks += remarks.filter { !info.remarks.contains($0) }
     }
   }
 
@@ -126,7 +183,7 @@ final class V4L2Camera: MediaSource {
     }
   }
 
-  private struct SetMode {
+  fileprivate struct SetMode {
     var format: CameraFormat
     var width: Int
     var height: Int
@@ -172,4 +229,8 @@ final class V4L2Camera: MediaSource {
     }
     return FrameInterval(parameters.parm.capture.timeperframe)?.framesPerSecond ?? interval?.framesPerSecond
   }
+}
+
+extension OpenedMode<V4L2Camera.Streaming> {
+  fileprivate consuming func takeStream() -> CaptureStream { opened.stream }
 }

@@ -12,7 +12,7 @@ public final class AudioPipeline: Sendable {
     public var captured: UInt64 = 0
     public var encoded: UInt64 = 0
     public var encodedBytes: UInt64 = 0
-    /// RMS of the last 200 ms, dB below full scale.
+    /// RMS of the last 200 ms, dB below full scale, with the gain: as it is sent.
     public var levelDb: Double = -100
   }
 
@@ -37,6 +37,7 @@ public final class AudioPipeline: Sendable {
   public let device: AudioDevice
   /// A microphone that delivers nothing but zeros is taken for a quiet room.
   private let mayBeSilent: Bool
+  private let gain: MicrophoneGain
   /// The pulse of the loop that reads the microphone or keeps looking for one.
   public let pulse = Pulse()
   private let echo: EchoControl?
@@ -57,13 +58,14 @@ public final class AudioPipeline: Sendable {
   /// - Parameter levelMeasured: called for a new level: five times a second, just before that moment's packet, and
   ///   when the microphone is lost.
   public init(
-    device: AudioDevice, mayBeSilent: Bool = false, echo: EchoControl? = nil,
+    device: AudioDevice, gain: MicrophoneGain = .none, mayBeSilent: Bool = false, echo: EchoControl? = nil,
     deliver: @escaping @Sendable (EncodedAudioPacket) -> Void,
     levelMeasured: @escaping @Sendable () -> Void = {},
     microphoneChanged: @escaping @Sendable (MicrophoneState) -> Void
   ) {
     self.device = device
     self.mayBeSilent = mayBeSilent
+    self.gain = gain
     self.echo = echo
     self.deliver = deliver
     self.levelMeasured = levelMeasured
@@ -73,7 +75,7 @@ public final class AudioPipeline: Sendable {
 
   public func start() {
     guard device != .off else { return }
-    let new = AudioSupervisor(device, mayBeSilent: mayBeSilent, pulse: pulse)
+    let new = AudioSupervisor(device, gain: gain, mayBeSilent: mayBeSilent, pulse: pulse)
     supervisor.withLock { $0 = new }
     new.start(
       deliver: { [weak self] block in self?.captured(block) },

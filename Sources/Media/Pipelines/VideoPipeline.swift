@@ -286,6 +286,8 @@ public final class VideoPipeline: Sendable {
   }
 
   public var counters: Counters { shared.withLock { $0.counters } }
+  /// The camera's pictures that were dropped because they were not whole.
+  public var damage: Damage { parts.withLock { $0.supervisor }?.damage ?? Damage() }
   public var renditionCounters: PerRendition<RenditionCounters> { shared.withLock { $0.renditions } }
   /// Size of the camera's pictures, in pixels; as asked for until it is known.
   public var pictureSize: (width: Int, height: Int) {

@@ -22,7 +22,10 @@ extension Alarm.Kind {
       "Nothing arrives. The link is being made anew. Go and check on your child; then the network and the camera's power."
     case .microphone: "The microphone delivers nothing. You would not hear crying."
     case .digitalSilence:
-      "It delivers perfect silence, which no room has. Plug it in again, or check whether it is switched off."
+      """
+      It delivers perfect silence, which no room has. Plug it in again, or check whether it is switched off. \
+      If it only mutes itself in a quiet room, set may-be-silent: true in the camera's child.yaml.
+      """
     case .camera: "The camera is unplugged or does not work. Sound may still come."
     case .frozenPicture: "You are looking at an old picture. Check on your child."
     case .ownSound: "Sound arrives, but the speaker is missing. It is used as soon as it is there."

@@ -64,6 +64,8 @@ public struct ChildConfiguration: Sendable, Hashable {
 
   public struct Microphone: Sendable, Hashable {
     public var device: AudioDevice
+    /// How much louder it is made.
+    public var gain = MicrophoneGain.none
     /// Nothing but zeros is a quiet room, not a microphone that has failed.
     public var mayBeSilent: Bool
   }

@@ -37,8 +37,9 @@ extension ChildConfiguration {
       result.cameras = entries.indices.compactMap { camera(entries[$0], at: $0, reader) }
       refuseDuplicates(result.cameras.map(\.id), entries, "cameras", reader)
     }
-    if let microphone = top.section("microphone", keys: ["device", "may-be-silent"]) {
+    if let microphone = top.section("microphone", keys: ["device", "gain", "may-be-silent"]) {
       result.microphone.device = microphone.value("device", default: result.microphone.device)
+      result.microphone.gain = microphone.value("gain", default: result.microphone.gain)
       result.microphone.mayBeSilent = microphone.boolean("may-be-silent", default: result.microphone.mayBeSilent)
     }
     if let speaker = top.section("speaker", keys: ["device", "maximum-volume"]) {
@@ -127,7 +128,7 @@ extension ChildConfiguration {
       device: device,
       width: entry.integer("width", default: fallback.width, in: 16...7680, mustBeEven: true),
       height: entry.integer("height", default: fallback.height, in: 16...4320, mustBeEven: true),
-      framerate: entry.integer("framerate", default: fallback.framerate, in: 1...120),
+      framerate: entry.roundedNumber("framerate", default: fallback.framerate, in: 1...120),
       raspberryPi: raspberryPi(entry),
       controls: controls(entry, of: device),
       hasSlowShutter: entry.boolean("slow-shutter", default: fallback.hasSlowShutter),

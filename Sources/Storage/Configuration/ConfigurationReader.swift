@@ -109,6 +109,27 @@ struct ConfigurationSection {
     return number
   }
 
+  /// Rounded to a whole number: a camera's rate may be written as `29.97`.
+  func roundedNumber(_ key: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
+    guard let node = values[key] else { return fallback }
+    let parts = (node.scalar.flatMap { $0.isPlain ? $0.string : nil } ?? "").split(
+      separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    let isNumber =
+      (1...2).contains(parts.count)
+      && parts.allSatisfy { part in
+        (1...9).contains(part.utf8.count) && part.utf8.allSatisfy { 48...57 ~= $0 }
+      }
+    guard isNumber, parts[0] == "0" || !parts[0].hasPrefix("0"), let whole = Int(parts[0]),
+      case let rounded = whole + (parts.count == 2 && parts[1].utf8.first.map { $0 >= 53 } == true ? 1 : 0),
+      range.contains(rounded)
+    else {
+      reader.report(
+        node, path(key), "must be a number from \(range.lowerBound) to \(range.upperBound), but is \(node.kind)")
+      return fallback
+    }
+    return rounded
+  }
+
   func boolean(_ key: String, default fallback: Bool) -> Bool {
     guard let node = values[key] else { return fallback }
     guard let value = Self.boolean(node) else {

@@ -8,7 +8,7 @@ export default {
     acknowledge: "Ich kümmere mich", since: "seit {time} · {age}", try: "Alarm ausprobieren", link: "Kein Kontakt zum Kind",
     "link.help": "Es kommt nichts mehr an. Die Seite versucht weiter, sich zu verbinden. Bitte nach dem Kind sehen, dann nach WLAN und Strom der Kamera.",
     "child-stopped": "Die Kamera wurde ausgeschaltet", "child-stopped.help": "Sie hat sich abgemeldet und passt nicht mehr auf.",
-    "digital-silence": "Das Mikrofon ist tot", "digital-silence.help": "Es liefert vollkommene Stille, die es in keinem Zimmer gibt. Neu einstecken, oder prüfen, ob es ausgeschaltet ist.",
+    "digital-silence": "Das Mikrofon ist tot", "digital-silence.help": "Es liefert vollkommene Stille, die es in keinem Zimmer gibt. Neu einstecken, oder prüfen, ob es ausgeschaltet ist. Schaltet es sich nur in einem leisen Zimmer stumm, hilft may-be-silent: true in child.yaml.",
     "frozen-picture": "Das Bild steht", "frozen-picture.help": "Das Bild ist alt. Bitte nach dem Kind sehen.", camera: "Kein Bild von der Kamera",
     "camera.help": "Die Kamera ist abgezogen oder defekt. Ton kommt vielleicht noch.", microphone: "Kein Ton vom Kind",
     "microphone.help": "Das Mikrofon liefert nichts. Weinen wäre nicht zu hören.", revoked: "Dieses Handy ist nicht mehr gekoppelt",

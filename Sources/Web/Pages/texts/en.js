@@ -7,7 +7,7 @@ export default {
     acknowledge: "I’m on it", since: "since {time} · {age}", try: "Test the alarm", link: "No contact with the child",
     "link.help": "Nothing is arriving. The page keeps trying to reconnect. Go and check on your child; then the Wi-Fi and the camera’s power.",
     "child-stopped": "The camera was switched off", "child-stopped.help": "It said goodbye and is not watching any more.",
-    "digital-silence": "The microphone is dead", "digital-silence.help": "It delivers perfect silence, which no room has. Plug it in again, or check whether it is switched off.",
+    "digital-silence": "The microphone is dead", "digital-silence.help": "It delivers perfect silence, which no room has. Plug it in again, or check whether it is switched off. If it only mutes itself in a quiet room, set may-be-silent: true in child.yaml.",
     "frozen-picture": "The picture is frozen", "frozen-picture.help": "You are looking at an old picture. Check on your child.",
     camera: "No picture from the camera", "camera.help": "The camera is unplugged or not working. Sound may still come through.",
     microphone: "No sound from the child", "microphone.help": "The microphone is not delivering sound. You would not hear crying.",

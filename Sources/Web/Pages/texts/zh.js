@@ -4,7 +4,7 @@ export default {
   mute: "声音开关", zoom: "缩放", pan: "移动放大的画面", pair: "配对", small: "小窗", copy: "复制", share: "分享",
   alarm: {
     acknowledge: "知道了", since: "从 {time} 起 · {age}", try: "试听警报", link: "与宝宝房间失去联系", "link.help": "收不到任何信号，页面正在重新连接。请先去看看宝宝，再检查 Wi-Fi 和摄像头电源。",
-    "child-stopped": "摄像头已关闭", "child-stopped.help": "它已正常退出，不再看护。", "digital-silence": "麦克风失灵", "digital-silence.help": "它只传来绝对的寂静，真实房间里不会这样。请重新插上，或检查是否被关闭。",
+    "child-stopped": "摄像头已关闭", "child-stopped.help": "它已正常退出，不再看护。", "digital-silence": "麦克风失灵", "digital-silence.help": "它只传来绝对的寂静，真实房间里不会这样。请重新插上，或检查是否被关闭。如果它只是在安静时自动静音，请在 child.yaml 中设置 may-be-silent: true。",
     "frozen-picture": "画面卡住了", "frozen-picture.help": "现在看到的是旧画面，请去看看宝宝。",
     camera: "摄像头没有画面", "camera.help": "摄像头被拔掉或出了故障，可能还有声音。", microphone: "听不到宝宝房间", "microphone.help": "麦克风没有声音，宝宝哭了也听不到。", revoked: "这部手机已被取消配对",
     "revoked.help": "不能再用它观看。", "own-sound": "手机没有播放声音", "own-sound.help": "声音传到了，但没有播放。请点一下，打开声音。", test: "这是测试", "test.help": "警报就是这样，够响、能叫醒你吗？",
