@@ -8,6 +8,7 @@ import { openKeys } from "./keys.js";
 import { pairedPeople } from "./pairs.js";
 import { pushSettings } from "./push.js";
 import { confirmed } from "./sheet.js";
+import { screenHelp } from "./stage.js";
 
 /** Below this the loud-sound signal is off, dB. */
 const quietestDb = -61;
@@ -48,7 +49,7 @@ export function settingsScreen(app, watching) {
   return h("section", { class: "screen" },
     h("div", { class: "row" }, h("h1", { tabindex: "-1", class: "grow" }, t("settings")), h("button", { onclick: () => app.goBack() }, t("done"))),
     card(t("phone"), labelled(t("phone.name"), name), labelled(t("language"), language)),
-    card(t("alarms"), h("p", { class: "dim" }, t("alarms.help")), check("pictureRings", t("alarms.picture")), check("microphoneRings", t("alarms.microphone")),
+    card(t("alarms"), h("p", { class: "dim" }, t("alarms.help")), watching?.screenTurnsOff && h("p", { class: "problem" }, screenHelp().join(" ")), check("pictureRings", t("alarms.picture")), check("microphoneRings", t("alarms.microphone")),
       check("startsLoud", t("alarms.loud")), test),
     watching && card(t("push"), pushSettings(app, watching)),
     card(t("loud.title"), loud.element, check("flash", t("loud.flash")), navigator.vibrate && check("vibrate", t("loud.vibrate"))),

@@ -5,6 +5,9 @@ import { icon } from "./icons.js";
 import { notice } from "./notices.js";
 import { Zoom } from "./zoom.js";
 
+/** That the screen turns off, and how to keep it on. @returns {[string, string]} */
+export const screenHelp = () => [t("awake.refused"), t(system() === "iphone" ? "awake.iphone" : "awake.help")];
+
 const corners = ["bottom-end", "top-end", "top-start", "bottom-start"];
 
 /**
@@ -72,9 +75,9 @@ export class Stage {
     if (this.ending.signal.aborted) return lock?.release().catch(() => {});
     this.lock = lock;
     if (lock) lock.addEventListener("release", () => this.#stayAwake(), { signal: this.ending.signal });
-    else if (document.visibilityState === "visible" && !this.isToldOfSleep) {
-      this.isToldOfSleep = true;
-      notice(t("awake.refused"), t(system() === "iphone" ? "awake.iphone" : "awake.help"));
+    else if (document.visibilityState === "visible" && !this.watching.screenTurnsOff) {
+      this.watching.screenTurnsOff = true;
+      notice(...screenHelp());
     }
   }
 

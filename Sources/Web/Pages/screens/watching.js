@@ -21,6 +21,8 @@ const stillMilliseconds = 60_000;
  */
 export class Watching extends EventTarget {
   #stamps = new Map();
+  /** The browser does not keep the screen on. */
+  screenTurnsOff = false;
   #isUpdating = false;
   #tick;
   #stillAt = 0;
