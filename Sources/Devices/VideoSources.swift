@@ -36,8 +36,8 @@ public enum VideoSources {
       return try RaspberryPiCamera.open(number: number, request: request, demand: demand)
     case .program(let command):
       return try ProgramCamera(
-        device: "exec:\(command)", name: fileName(command.words[0]), words: command.words, format: .y4m,
-        request: request, demand: demand)
+        device: device.description, name: fileName(command.words[0]), words: command.words, format: .y4m,
+        request: request, demand: demand, mask: command.mask)
     case .file(let path): return try y4m(path, request, demand)
     case .test: return test(request, demand)
     }

@@ -27,6 +27,59 @@ import Testing
     #expect(ProgramCommand("a 'b") == nil && ProgramCommand("") == nil && ProgramCommand("a\nb") == nil)
   }
 
+  /// What people write, and what is shown of it.
+  @Test(arguments: [
+    (
+      "ffmpeg -i rtsp://admin:SECRETPW@192.0.2.1/h264 -f yuv4mpegpipe -",
+      "ffmpeg -i rtsp://***@192.0.2.1/h264 -f yuv4mpegpipe -"
+    ),
+    // Signs that ought to be escaped in a URL.
+    ("ffmpeg -i rtsp://admin:OTHERPW@x/y@cam:554/1", "ffmpeg -i rtsp://***@cam:554/1"),
+    ("ffmpeg -i rtsp://admin:12/OTHERPW@cam", "ffmpeg -i rtsp://***@cam"),
+    ("ffmpeg -i rtsp://admin:OTHERPW#?@cam/1", "ffmpeg -i rtsp://***@cam/1"),
+    ("ffmpeg -i http://cam:8080/x.mjpg", "ffmpeg -i http://cam:8080/x.mjpg"),
+    ("ffmpeg -i http://cam/img@2x.jpg", "ffmpeg -i http://cam/img@2x.jpg"),
+    ("curl http://cam/v?user=a&password=SECRETPW&x=1", "curl http://cam/v?user=a&password=***&x=1"),
+    ("curl http://cam/v?api_key=SECRETPW#t", "curl http://cam/v?api_key=***#t"),
+    ("curl http://cam/v?access_token=SECRETPW", "curl http://cam/v?access_token=***"),
+    (
+      "ffmpeg -headers 'Authorization: Basic SECRETPW' -i http://cam/",
+      "ffmpeg -headers 'Authorization: ***' -i http://cam/"
+    ),
+    ("curl -H X-Api-Key:SECRETPW http://cam/", "curl -H X-Api-Key:*** http://cam/"),
+    ("curl -u admin:SECRETPW http://cam/", "curl -u admin:*** http://cam/"),
+    ("wget --http-password=OTHERPW&,x http://cam/", "wget --http-password=*** http://cam/"),
+    ("wget --http-password SECRETPW http://cam/", "wget --http-password *** http://cam/"),
+    (
+      "gst-launch-1.0 -q rtspsrc location=rtsp://cam user-pw=SECRETPW ! fdsink",
+      "gst-launch-1.0 -q rtspsrc location=rtsp://cam user-pw=*** ! fdsink"
+    ),
+    ("env TOKEN=SECRETPW /usr/local/bin/camera", "env TOKEN=*** /usr/local/bin/camera"),
+    ("camera '{\"password\":\"SECRETPW\",\"size\":1}'", "camera {\"password\":\"***\",\"size\":1}"),
+    ("sh -c 'login SECRETPW' rtsp://admin:SECRETPW@cam", "sh -c 'login ***' rtsp://***@cam"),
+    ("ffmpeg -keyint_min 30 -i '/dev/a b'", "ffmpeg -keyint_min 30 -i '/dev/a b'"),
+  ]) func aCommandIsShownWithoutItsCredentials(written: String, shown: String?) throws {
+    let device = try #require(VideoDevice("exec:" + written))
+    if let shown { #expect(device.description == "exec:" + shown) }
+    #expect(!device.description.contains("SECRETPW") && !device.description.contains("OTHERPW"))
+    guard case .program(let command) = device, written.contains("SECRETPW") else { return }
+    // The program has it as it is.
+    #expect(command.words.contains { $0.contains("SECRETPW") })
+    // And may say it in words of its own.
+    for said in [
+      "cannot log in as admin with SECRETPW", "[tcp] rtsp://x:OTHER@cam/ failed\nSECRETPW", "SECRETPW: error",
+    ] {
+      let masked = command.mask.masked(said)
+      #expect(!masked.contains("SECRETPW") && !masked.contains("OTHER"), "\(masked)")
+    }
+    #expect(command.mask.masked("error: 401 Unauthorized, pictures 30") == "error: 401 Unauthorized, pictures 30")
+  }
+
+  @Test func aProgramSaysADecodedPassword() throws {
+    let command = try #require(ProgramCommand("ffmpeg -i rtsp://admin:p%40ss%2Fword@cam/"))
+    #expect(command.mask.masked("login with p@ss/word failed; p%40ss%2Fword") == "login with *** failed; ***")
+  }
+
   @Test func microphones() {
     let names: [(String, AudioDevice?)] = [
       ("auto", .auto), ("none", .off), ("test", .test), ("plughw:CARD=Webcam", .pcm(name: "plughw:CARD=Webcam")),

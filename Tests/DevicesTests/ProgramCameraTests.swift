@@ -41,6 +41,22 @@ import Wire
     return (frames, nil)
   }
 
+  /// What is shown of an error is on the card, in events and in the log.
+  @Test func anErrorIsShownWithoutCredentials() throws {
+    let said = "echo rtsp://admin:SECRETPW@cam/ >&2; echo the error is SECRETPW >&2"
+    #expect {
+      try program("\(said); exit 1 # rtsp://u:SECRETPW@cam/")
+    } throws: { error in
+      guard let error = error as? DeviceError else { return false }
+      return error.summary == "the error is ***" && !error.description.contains("SECRETPW")
+    }
+    // So much that its beginning is lost, in the middle of the URL.
+    let long = "printf rtsp://admin:SECRETPW@%04070d/ 0 >&2"
+    #expect {
+      try program("\(long); exit 1")
+    } throws: { error in !"\(error)".contains("ETPW") }
+  }
+
   // MARK: rpicam-vid
 
   @Test func picturesOfARibbonCameraComeInLimitedRange() throws {

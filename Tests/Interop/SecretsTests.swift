@@ -29,6 +29,47 @@ extension RealPeers {
       for secret in secrets { #expect(!log.contains(secret), "\(log)") }
     }
 
+    /// A camera's password stands in its command, and the program says it as well, in words of its own.
+    @Test func noPasswordOfACommandIsShown() throws {
+      let server = try NotifiedServer()
+      let password = "SECRETPW"
+      let house = try Household(
+        configuration: """
+          name: Nursery
+          cameras:
+            - id: cot
+              device: >-
+                exec:sh -c 'echo "rtsp://admin:\(password)@192.0.2.1/1: error, \(password) refused" >&2; exit 1'
+                rtsp://admin:\(password)@192.0.2.1/1 --token=\(password)2
+          microphone: {device: none}
+          speaker: {device: none}
+          notify: [{name: phone, url: "http://127.0.0.1:\(server.port)/ok", events: [camera-lost]}]
+          """, arguments: ["--verbose"])
+      try house.pair()
+      let told = try #require(server.wait("/ok").first)
+      #expect(told["kind"] == "camera-lost" && told.body.contains("exec:sh"), Comment(rawValue: told.body))
+      var shown = [told.body]
+      for command in [["status"], ["status", "--json"], ["notify", "--json"]] {
+        shown.append(try house.child.command(command).output)
+      }
+      for command in [["status"], ["status", "--json"], ["events", "--json"], ["camera", "list", "--json"]] {
+        let said = try ChildProcess.run(
+          ParentProcess.program.path, command + ["--state-directory", house.state.path])
+        #expect(said.status == 0, Comment(rawValue: said.error))
+        shown.append(said.output)
+      }
+      let file = house.child.folder.appending(path: "child.yaml").path
+      for command in [["check", "--config", file], ["doctor", "--config", file]] {
+        let said = try house.child.command(command)
+        shown.append(said.output + said.error)
+      }
+      shown.append(house.child.logText)
+      for (index, text) in shown.enumerated() {
+        #expect(!text.contains(password), "\(index): \(text)")
+        #expect(index == 3 || text.contains("***"), "\(index): \(text)")
+      }
+    }
+
     /// A crash leaves no memory behind, even where the system would keep all of it.
     @Test func aCrashOfTheChildLeavesNoCoreDump() throws {
       try Self.withFolder { folder in

@@ -1,3 +1,4 @@
+internal import DeviceNames
 internal import Frames
 internal import Glibc
 internal import Synchronization
@@ -39,15 +40,16 @@ final class ProgramCamera: MediaSource {
   ///   - device: as in the configuration.
   ///   - words: the program and its arguments.
   ///   - size: the picture's size, which the program's messages may correct; nil: as in `format`.
+  ///   - mask: hides credentials of the words in what the program says.
   ///   - advice: what can be done about the program's last words.
   init(
     device: String, name: String, words: [String], format: Format, request: VideoRequest, demand: Demand?,
-    size: (_ said: String) -> (width: Int, height: Int)? = { _ in nil },
+    size: (_ said: String) -> (width: Int, height: Int)? = { _ in nil }, mask: CredentialMask = CredentialMask(),
     advice: @escaping @Sendable (_ words: String) -> String? = { _ in nil }
   ) throws(DeviceError) {
     var pipe: ProgramPipe
     do throws(ProgramPipe.SpawnError) {
-      pipe = try ProgramPipe(words)
+      pipe = try ProgramPipe(words, mask: mask)
     } catch {
       throw Self.cannotRun(words[0], error.number, device: device, advice: advice)
     }

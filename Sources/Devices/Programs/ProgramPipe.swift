@@ -1,4 +1,5 @@
 internal import CLinux
+internal import DeviceNames
 internal import Frames
 internal import Glibc
 internal import Wire
@@ -13,6 +14,9 @@ struct ProgramPipe: ~Copyable {
   private let process: pid_t
   /// The end of what it wrote to standard error.
   private var lastWords: [UInt8] = []
+  /// What came before is gone, and with it the beginning of the first line.
+  private var hasLostWords = false
+  private let mask: CredentialMask
   private var hasEnded = false
 
   /// Enough for a few lines of libcamera.
@@ -24,8 +28,10 @@ struct ProgramPipe: ~Copyable {
 
   /// Starts `words[0]` with the other words as arguments. A name without a slash is looked up in PATH.
   ///
-  /// Throws the errno of pipe2(2) or posix_spawn(3): ENOENT if there is no such program.
-  init(_ words: [String]) throws(SpawnError) {
+  /// - Parameter mask: for what it says in `words`, `error` and `ending`.
+  /// - Throws: the errno of pipe2(2) or posix_spawn(3): ENOENT if there is no such program.
+  init(_ words: [String], mask: CredentialMask = CredentialMask()) throws(SpawnError) {
+    self.mask = mask
     var outputs: [Int32] = [-1, -1]
     var errors: [Int32] = [-1, -1]
     guard pipe2(&outputs, O_CLOEXEC) == 0 else { throw SpawnError(number: errno) }
@@ -119,7 +125,10 @@ struct ProgramPipe: ~Copyable {
       }
       guard count > 0 else { return }
       lastWords += buffer[..<count]
-      if lastWords.count > Self.maximumWords { lastWords.removeFirst(lastWords.count - Self.maximumWords) }
+      if lastWords.count > Self.maximumWords {
+        lastWords.removeFirst(lastWords.count - Self.maximumWords)
+        hasLostWords = true
+      }
     }
   }
 
@@ -155,14 +164,16 @@ struct ProgramPipe: ~Copyable {
   /// What it said last on standard error; nil if nothing.
   var words: String? { error ?? lines.last }
 
-  /// Printable, at most 200 characters each, without libcamera's messages of level INFO.
+  /// Printable, at most 200 characters each, without libcamera's messages of level INFO. Without the first one where its
+  /// beginning is missing: half a credential is not known as one.
   private var lines: [String] {
-    saidLately.split(whereSeparator: \.isNewline)
+    let said = hasLostWords ? saidLately.drop { !$0.isNewline } : saidLately[...]
+    return mask.masked(String(said)).split(whereSeparator: \.isNewline)
       .map { line in String(String.UnicodeScalarView(line.unicodeScalars.filter(\.isPrintable))) }
       .filter { line in line.contains { $0 != " " } && !line.contains(" INFO ") }
       .map { String($0.drop { $0 == " " }.prefix(200)) }
   }
 
-  /// Everything that it said lately.
+  /// Everything that it said lately, as it said it: for programs, not for people.
   var saidLately: String { String(decoding: lastWords, as: UTF8.self) }
 }

@@ -2,11 +2,13 @@ internal import Wire
 
 /// A program and its arguments on one line. No shell reads it: spaces separate words, single or double quotes keep them
 /// together, and nothing else has a meaning.
-public struct ProgramCommand: LosslessStringConvertible, Hashable, Sendable {
-  /// As written.
+public struct ProgramCommand: CustomStringConvertible, Hashable, Sendable {
+  /// For people: as written, or, with what looks like a credential hidden, its words.
   public let description: String
-  /// The program first; a name without a slash is looked up in PATH.
+  /// The program first; a name without a slash is looked up in PATH. With credentials: not to be shown.
   public let words: [String]
+  /// For everything that the program says.
+  public let mask: CredentialMask
 
   private static let maximumBytes = 4096
 
@@ -15,8 +17,11 @@ public struct ProgramCommand: LosslessStringConvertible, Hashable, Sendable {
     guard text.utf8.count <= Self.maximumBytes, text.unicodeScalars.allSatisfy(\.isPrintable),
       let words = Self.split(text), words.first?.isEmpty == false
     else { return nil }
-    description = text
     self.words = words
+    mask = CredentialMask(words)
+    description =
+      mask.words == words
+      ? text : mask.words.map { $0.contains(" ") || $0.isEmpty ? "'\($0)'" : $0 }.joined(separator: " ")
   }
 
   private static func split(_ text: String) -> [String]? {
