@@ -137,6 +137,7 @@ let shells: [Target] = [
     "Server", in: "Network/Server",
     needs: [
       "Wire", "STUN", "TURN", "PeerConnection", "Signaling", "Messages", "SecureTransport", "SDP", "ICE", "CLinux",
+      "Linux",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio), product("NIOTLS", nio),
       product("NIOWebSocket", nio),
     ]),
@@ -151,7 +152,7 @@ let shells: [Target] = [
     needs: [
       "Wire", "JSON", "DeviceNames", "Pairing", "Signaling", "Control", "NightReport", "Notifications", "WebPush",
       "CYAML", "TURN",
-      "CSQLite",
+      "Linux", "CSQLite",
     ]),
   // The window of the viewer, and notifications.
   room("Desktop", in: "Desktop", needs: ["Wire", "Linux", "Frames", "Picture", "Storage", "CSDL", "CDBus"]),

@@ -3,6 +3,18 @@ internal import Glibc
 
 /// How every program runs its command line.
 public enum Program {
+  /// Begins again in this process, with the same arguments: a service manager sees one service that goes on. Call it when
+  /// everything is closed.
+  ///
+  /// - Throws: `Failure`. A service manager starts the program again then.
+  public static func startAgain() throws -> Never {
+    StopSignals.unblock()
+    // By its name, not /proc/self/exe: an update may have replaced it.
+    var arguments: [UnsafeMutablePointer<CChar>?] = CommandLine.arguments.map { strdup($0) } + [nil]
+    execvp(CommandLine.arguments[0], &arguments)
+    throw Failure.failed("cannot start \(CommandLine.arguments[0]) again: \(String(cString: strerror(errno)))")
+  }
+
   /// Parses the command line, runs the command and exits with its status: 0 done, 1 failed, 2 wrong usage or bad
   /// configuration.
   public static func run<Root: AsyncParsableCommand>(_ root: Root.Type, name: String) async {

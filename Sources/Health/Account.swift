@@ -19,6 +19,14 @@ public struct Account: Hashable, Sendable {
     return Account(id: geteuid(), groups: groups[..<count] + [getegid()])
   }
 
+  /// The one that a daemon with this state directory would run as: ours, or, where we are root, who may do more, the
+  /// directory's owner.
+  public static func daemon(_ stateDirectory: String, _ files: SystemFiles) -> Account {
+    let own = Account.own
+    guard own.id == 0, let owner = files.status(stateDirectory)?.owner, owner != 0 else { return own }
+    return Account(id: owner, files: files) ?? Account(id: owner, groups: [])
+  }
+
   /// The one of a running process (proc_pid_status(5)); nil when there is no such process.
   public init?(process: Int, files: SystemFiles) {
     var id: UInt32?

@@ -8,6 +8,8 @@ public final class ServiceManager: Sendable {
     case ready
     /// The service is shutting down.
     case stopping
+    /// The service begins again, and says `ready` when it is up.
+    case reloading
     /// All loops are alive.
     case alive
     /// One line of text for `systemctl status`.
@@ -17,6 +19,9 @@ public final class ServiceManager: Sendable {
       switch self {
       case .ready: "READY=1"
       case .stopping: "STOPPING=1"
+      case .reloading:
+        // sd_notify(3): systemd tells by the time whether this is the reload that it has asked for.
+        "RELOADING=1\nMONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)"
       case .alive: "WATCHDOG=1"
       // A line break would begin another assignment.
       case .status(let text): "STATUS=" + String(text.map { $0.isNewline || $0 == "\0" ? " " : $0 })
@@ -59,6 +64,12 @@ public final class ServiceManager: Sendable {
           addressLength)
       }
     } == text.utf8.count
+  }
+
+  private static var monotonicMicroseconds: Int64 {
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
   }
 
   /// Sets the text that `systemctl status` shows for a failed start.

@@ -104,6 +104,13 @@ public struct SystemFiles: Sendable {
     access(root + path, F_OK) == 0
   }
 
+  /// Whether this process may change it: a file, or a directory by making and removing files in it.
+  public func mayWrite(_ path: String) -> Bool {
+    var status = stat()
+    guard stat(root + path, &status) == 0 else { return false }
+    return access(root + path, R_OK | W_OK | (status.st_mode & S_IFMT == S_IFDIR ? X_OK : 0)) == 0
+  }
+
   /// Whether this process may read it.
   public func mayRead(_ path: String) -> Bool {
     access(root + path, R_OK) == 0

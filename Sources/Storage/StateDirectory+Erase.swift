@@ -83,7 +83,7 @@ extension StateDirectory {
     }
   }
 
-  private static func names(in path: String) throws(FileError) -> [String] {
+  static func names(in path: String) throws(FileError) -> [String] {
     do {
       return try FileManager.default.contentsOfDirectory(atPath: path)
     } catch {

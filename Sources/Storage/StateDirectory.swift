@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Linux
 
 /// Why the state directory cannot be used.
 public enum StateDirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -79,11 +80,21 @@ public final class StateDirectory: Sendable {
     try? lock.writeAll(Array("\(getpid())\n".utf8)[...])
   }
 
-  /// A directory below this one, created with 0700 if missing. For screenshots, recordings and events.
+  /// A directory below this one, created with 0700 if missing. For recordings, events and messages that wait.
+  ///
+  /// If root runs this program by hand, it belongs to the owner of this directory, with the files in it: the service could
+  /// not write there otherwise.
   public func subdirectory(_ name: String) throws(FileError) -> String {
     let result = "\(path)/\(name)"
     try Self.makeDirectory(result)
+    FileOwner.adopt(result)
+    for name in (try? Self.names(in: result)) ?? [] { FileOwner.adopt("\(result)/\(name)") }
     return result
+  }
+
+  /// Every directory that a child with its state at `path` writes, whether it exists or not.
+  public static func writtenDirectories(_ path: String) -> [String] {
+    [path] + ["events", "recordings", "notify", "push"].map { "\(path)/\($0)" }
   }
 
   /// Files that nobody else may read or change, if they exist.
@@ -109,7 +120,7 @@ public final class StateDirectory: Sendable {
 
   /// Like `mkdir -p` with 0700. An existing directory is left unchanged.
   public static func makeDirectory(_ path: String) throws(FileError) {
-    if mkdir(path, 0o700) == 0 { return }
+    if mkdir(path, 0o700) == 0 { return FileOwner.adopt(path) }
     if errno == EEXIST {
       var status = stat()
       guard stat(path, &status) == 0 else { throw .last("examine", path) }
@@ -123,5 +134,6 @@ public final class StateDirectory: Sendable {
     }
     try makeDirectory(String(path[..<slash]))
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last("make directory", path) }
+    FileOwner.adopt(path)
   }
 }

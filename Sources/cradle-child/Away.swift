@@ -12,7 +12,7 @@ struct AwayCommand: AsyncParsableCommand {
     commandName: "away",
     abstract: "Shows how this child is reached from outside the house: meeting places, relays, paths.",
     discussion: """
-      Asks the running daemon how it is at each meeting place, tries each address of the STUN and TURN servers, and says \
+      Looks at the configuration that is named, else at the one that the running daemon has read. Asks the running daemon how it is at each meeting place, tries each address of the STUN and TURN servers, and says \
       what the house's router allows. It changes nothing.
       Exit status: 0 reachable, or nothing is configured; 1 something does not work.
       """)
@@ -25,8 +25,14 @@ struct AwayCommand: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    let configuration = try directories.loadConfiguration()
     let daemon = RunningDaemon.ask(runtimeDirectory: directories.runtime, stateDirectory: directories.state)
+    let configuration: ChildConfiguration
+    do {
+      configuration = try directories.loadConfiguration(of: daemon)
+    } catch let failure as Failure where directories.config == nil && daemon.away != nil {
+      printError("\(failure.message)\nThe STUN and TURN servers in it are not tried; the rest is what the daemon says.")
+      configuration = .defaults
+    }
     let check = AwayCheck(configuration: configuration, child: daemon.report?.id, report: daemon.away)
     guard check.isConfigured || json else {
       print("Nothing is configured: this child is reached in its house, or through a VPN.")
@@ -35,7 +41,7 @@ struct AwayCommand: AsyncParsableCommand {
     let report = FindingReport(labels: ["from elsewhere"], isJSON: json)
     let verdict = await check.run(looking: report.looking, found: report.found)
     if json {
-      printJSON(daemon, configuration.away.relay.rawValue, verdict)
+      printJSON(daemon, daemon.away?.relay ?? configuration.away.relay.rawValue, verdict)
     } else {
       report.close()
       for viewer in daemon.report?.viewers ?? [] {

@@ -28,20 +28,28 @@ struct DirectoryOptions: ParsableArguments {
   }
 
   /// The source of the configuration, for people.
-  var configurationSource: String {
-    config ?? (access(Self.defaultConfiguration, F_OK) == 0 ? Self.defaultConfiguration : "the defaults (no file)")
+  func configurationSource(of daemon: RunningDaemon) -> String { file(of: daemon) ?? "the defaults (no file)" }
+
+  /// The configuration file that is named, else the one that the daemon has read, else the default one where it exists, as an
+  /// absolute path.
+  func file(of daemon: RunningDaemon? = nil) -> String? {
+    guard let path = config ?? daemon?.report?.configurationFile else {
+      return access(Self.defaultConfiguration, F_OK) == 0 ? Self.defaultConfiguration : nil
+    }
+    return path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
   }
 
-  /// The configuration file's content; defaults when none was named and the default one does not exist.
-  func loadConfiguration() throws -> ChildConfiguration {
-    let path = config ?? Self.defaultConfiguration
+  /// The configuration file's content; defaults when there is none.
+  ///
+  /// - Parameter daemon: whose configuration is meant, unless one is named.
+  func loadConfiguration(of daemon: RunningDaemon? = nil) throws -> ChildConfiguration {
+    guard let path = config ?? file(of: daemon) else { return .defaults }
     do {
       if let configuration = try ChildConfiguration.load(path: path) { return configuration }
     } catch {
       throw Failure.badConfiguration("\(error)")
     }
-    if config != nil { throw Failure.badConfiguration("\(path): there is no such file") }
-    return .defaults
+    throw Failure.badConfiguration("\(path): there is no such file")
   }
 }
 
@@ -77,7 +85,7 @@ struct OverrideOptions: ParsableArguments {
       let device: VideoDevice = try Self.parse(camera, "--camera")
       if case .program = device {
         throw Failure.badConfiguration(
-          "--camera \(camera): a program to run is taken from the configuration file alone")
+          "--camera \(device): a program to run is taken from the configuration file alone")
       }
       // The flag means this camera only; those of the file are ignored.
       var first = result.cameras.first ?? ChildConfiguration.defaults.cameras[0]

@@ -8,7 +8,12 @@ import Logging
 
 /// `cradle-child run`
 struct Run: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Runs the node in the foreground, until SIGTERM or Ctrl-C.")
+  static let configuration = CommandConfiguration(
+    abstract: "Runs the node in the foreground, until SIGTERM or Ctrl-C.",
+    discussion: """
+      SIGHUP stops it, too. Under a service manager (NOTIFY_SOCKET) it begins again instead, with the configuration as it \
+      is then; one that is not valid is logged, and nothing changes. Viewers hear goodbye in either case.
+      """)
 
   @OptionGroup var directories: DirectoryOptions
   @OptionGroup var overrides: OverrideOptions
@@ -26,7 +31,7 @@ struct Run: AsyncParsableCommand {
     let serviceManager = ServiceManager()
     let options = ChildNode.Options(
       configuration: configuration, stateDirectory: directories.state, runtimeDirectory: directories.runtime,
-      serviceManager: serviceManager)
+      serviceManager: serviceManager, configurationFile: directories.file())
     // Before the node starts, so that an early signal is not lost.
     let signals = StopSignals()
     let node: ChildNode
@@ -41,23 +46,46 @@ struct Run: AsyncParsableCommand {
       printError(
         "Open https://localhost:\(node.port)/ with a token: cradle-child token add --name me --allow view,listen")
     }
-    if let device = await untilEnd(of: node, signals) {
+    switch await end(of: node, signals, isService: serviceManager != nil, logger) {
+    case .hopeless(let device):
       await node.abandon()
       throw Failure.failed("\(device) fails again and again; another process may help")
+    case .signal(let signal):
+      let isRestarting = signal == .hangup && serviceManager != nil
+      await node.stop(isRestarting: isRestarting)
+      if isRestarting { try Program.startAgain() }
     }
-    await node.stop()
   }
 
-  /// The device that needs another process; nil on a signal.
-  private func untilEnd(of node: ChildNode, _ signals: StopSignals) async -> String? {
-    await withTaskGroup(of: String?.self) { group in
+  private enum End {
+    case signal(StopSignals.Signal)
+    /// This device needs another process.
+    case hopeless(String)
+  }
+
+  private func end(of node: ChildNode, _ signals: StopSignals, isService: Bool, _ logger: Logger) async -> End {
+    await withTaskGroup(of: End?.self) { group in
       group.addTask {
-        await signals.first()
-        return nil
+        while true {
+          let signal = await signals.first()
+          guard signal == .hangup, isService else { return .signal(signal) }
+          do {
+            _ = try overrides.apply(to: directories.loadConfiguration())
+            return .signal(signal)
+          } catch {
+            let reason = (error as? Failure)?.message ?? "\(error)"
+            logger.error(
+              "the configuration is not valid; the child runs on with the one before",
+              metadata: ["reason": "\(reason)"])
+          }
+        }
       }
-      group.addTask { await node.untilHopeless() }
+      group.addTask { await node.untilHopeless().map { .hopeless($0) } }
       defer { group.cancelAll() }
-      return await group.next() ?? nil
+      while let end = await group.next() {
+        if let end { return end }
+      }
+      return .signal(.stop)
     }
   }
 }

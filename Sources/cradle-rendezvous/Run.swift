@@ -8,7 +8,8 @@ import Storage
 /// `cradle-rendezvous run`
 struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Runs the server in the foreground, until SIGTERM or Ctrl-C.")
+    abstract: "Runs the server in the foreground, until SIGTERM or Ctrl-C.",
+    discussion: "SIGHUP stops it, too. Under a service manager (NOTIFY_SOCKET) it begins again instead.")
 
   @OptionGroup var directories: DirectoryOptions
   @Option(help: "HTTPS address and port, in place of the configuration's; port 0 for any free one.")
@@ -42,8 +43,29 @@ struct Run: AsyncParsableCommand {
       throw Failure.failed("\(error)")
     }
     serviceManager?.tell(.ready, .status("Serving at port \(server.port)"))
-    await signals.first()
-    serviceManager?.tell(.stopping)
+    // As for cradle-child: a service begins again.
+    let isRestarting =
+      await untilEnd(signals, isService: serviceManager != nil, logger) == .hangup
+      && serviceManager != nil
+    serviceManager?.tell(isRestarting ? .reloading : .stopping)
     await server.stop()
+    if isRestarting { try Program.startAgain() }
+  }
+
+  /// The signal that ends the server: of a service no SIGHUP while the configuration is not valid.
+  private func untilEnd(_ signals: StopSignals, isService: Bool, _ logger: Logger) async -> StopSignals.Signal {
+    while true {
+      let signal = await signals.first()
+      guard signal == .hangup, isService else { return signal }
+      do {
+        _ = try directories.loadConfiguration()
+        return signal
+      } catch {
+        let reason = (error as? Failure)?.message ?? "\(error)"
+        logger.error(
+          "the configuration is not valid; the server runs on with the one before",
+          metadata: ["reason": "\(reason)"])
+      }
+    }
   }
 }

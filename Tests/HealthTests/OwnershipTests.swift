@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Linux
 import TestSupport
 import Testing
@@ -54,6 +55,27 @@ import Testing
     #expect(Self.check(try Self.state(directory: 0o755)).map(\.state) == [.warning])
     #expect(Self.check(try Self.state(directory: 0o777)).map(\.state) == [.problem])
     #expect(Self.check(try Self.state(directory: 0o777))[0].remedy == "sudo chmod 700 '/state'")
+  }
+
+  /// The daemon would run as pi; the files belong to whoever runs the tests.
+  @Test func aDirectoryOrAFileInItThatTheDaemonCannotWriteIsAProblem() throws {
+    let root = try Self.state()
+    try root.write("/state/events/events.db", "", mode: 0o600)
+    try root.write("/state/notify/phone.json", "{}", mode: 0o666)
+    try root.setMode("/state/notify", 0o777)
+    func found(_ user: UInt32) -> [String] {
+      DirectoryCheck.run(
+        ["/state/events", "/state/notify", "/state/push"], account: Account(id: user, groups: []), files: root.files
+      ).map(\.detail)
+    }
+    #expect(found(geteuid()).isEmpty)
+    let other: UInt32 = geteuid() == 1000 ? 990 : 1000
+    #expect(found(other).count == 1 && found(other)[0].contains("cannot write /state/events, which belongs to"))
+    // The directory alone was given away.
+    try root.setMode("/state/events", 0o777)
+    #expect(found(other).count == 1 && found(other)[0].contains("cannot write /state/events/events.db, which"))
+    try root.setMode("/state/events/events.db", 0o666)
+    #expect(found(other).isEmpty)
   }
 
   @Test func aForeignOwnerIsAProblem() throws {

@@ -12,6 +12,9 @@ extension RealPeers {
         var back: Bool
       }
       var ready: Bool
+      /// With `--hangup`: a configuration that is not valid changes nothing; another is read.
+      var stayed: Bool?
+      var reloading: Bool?
       var readySeconds: Double
       var accepts: Bool
       var pings: Int?
@@ -23,14 +26,14 @@ extension RealPeers {
       var log: String
     }
 
-    private func manage(_ options: [String], camera: String = "test") throws -> Seen {
+    private func manage(_ options: [String], camera: String = "test", configuration: String? = nil) throws -> Seen {
       let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "peers/service_manager.py")
       let (output, error, status) = try ChildProcess.run(
         "python3",
         [script.path] + options + [
           "--", ChildProcess.program.path, "run", "--listen", "127.0.0.1:{port}", "--camera", camera, "--microphone",
           "test", "--speaker", "none", "--state-directory", "{folder}/state", "--runtime-directory", "{folder}/run",
-        ])
+        ] + (configuration.map { ["--config", $0] } ?? []))
       try #require(status == 0, Comment(rawValue: error))
       let seen = try JSONDecoder().decode(Seen.self, from: Data(output.utf8))
       print(
@@ -47,6 +50,22 @@ extension RealPeers {
       // Nobody asked for it.
       #expect(!seen.told.contains { $0["WATCHDOG"] != nil })
       #expect(seen.told.last?["STOPPING"] == "1")
+      #expect(seen.exit == 0)
+    }
+
+    /// `systemctl reload`: the service goes on as the same process, with what its file says now.
+    @Test func aHangupReadsTheConfigurationAgain() throws {
+      let file = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString).yaml")
+      try "name: Before\n".write(to: file, atomically: true, encoding: .utf8)
+      defer { try? FileManager.default.removeItem(at: file) }
+      let seen = try manage(["--hangup", file.path], configuration: file.path)
+      #expect(seen.stayed == true && seen.reloading == true && seen.ready && seen.accepts, Comment(rawValue: seen.log))
+      #expect(
+        seen.log.contains("the configuration is not valid") && seen.log.contains("nonsense"),
+        Comment(rawValue: seen.log))
+      let ready = seen.log.split(separator: "\n").filter { $0.contains(" ready ") }
+      #expect(
+        ready.count == 2 && ready[0].contains("Before") && ready[1].contains("After"), Comment(rawValue: seen.log))
       #expect(seen.exit == 0)
     }
 

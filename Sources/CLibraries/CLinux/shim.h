@@ -129,19 +129,22 @@ static inline void clinux_terminal_read_lines(void) {
 // What clinux_catch_stop's handler adds to.
 static int clinux_stop_counter = -1;
 
+// What a SIGHUP adds: more than stops can.
+static const uint64_t CLINUX_HANGUP = (uint64_t)1 << 32;
+
 static inline void clinux_stop_handler(int number) {
-  (void)number;
   int kept = errno;
   // A second signal may end the process at any moment.
   clinux_terminal_restore();
-  uint64_t one = 1;
+  uint64_t one = number == SIGHUP ? CLINUX_HANGUP : 1;
   ssize_t written = write(clinux_stop_counter, &one, sizeof one);
   (void)written;
   errno = kept;
 }
 
-/// Catches SIGTERM and SIGINT: they are counted in the eventfd that is returned. A second one of a kind ends the process,
-/// as without this. Negated errno when there is no descriptor left. Call once. eventfd(2), signal-safety(7).
+/// Catches SIGTERM, SIGINT and SIGHUP: they are counted in the eventfd that is returned, a SIGHUP as CLINUX_HANGUP. A second
+/// SIGTERM or SIGINT ends the process, as without this; SIGHUP does not, as a terminal that closes sends it twice, once by
+/// the kernel and once by the shell. Where whoever started the process ignores SIGHUP (nohup), so does it. Negated errno when there is no descriptor left. Call once. eventfd(2), signal-safety(7).
 static inline int clinux_catch_stop(void) {
   clinux_stop_counter = eventfd(0, EFD_CLOEXEC);
   if (clinux_stop_counter < 0) return -errno;
@@ -151,6 +154,11 @@ static inline int clinux_catch_stop(void) {
   action.sa_flags = SA_RESTART | SA_RESETHAND;
   sigaction(SIGTERM, &action, 0);
   sigaction(SIGINT, &action, 0);
+  struct sigaction before;
+  if (sigaction(SIGHUP, 0, &before) == 0 && before.sa_handler != SIG_IGN) {
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGHUP, &action, 0);
+  }
   return clinux_stop_counter;
 }
 

@@ -2,6 +2,7 @@ internal import Control
 internal import FoundationEssentials
 internal import JSON
 internal import Logging
+internal import Monitoring
 internal import NIOCore
 internal import Pairing
 internal import Server
@@ -20,13 +21,17 @@ final class AdminCommands: @unchecked Sendable {
   private let meetings: MeetingBoard
   private let servers: ServerBook
   private let certificate: ServerCertificate
+  private let configurationFile: String?
   private let logger: Logger
+  /// What is wrong with the machine.
+  var conditions: () -> [HealthLog.Condition] = { [] }
 
   init(
     loop: any EventLoop, tokens: TokenBook, pairing: PairingService, report: StatusReporter, notifiers: NotifierBoard,
     recording: RecordingService, meetings: MeetingBoard, servers: ServerBook, certificate: ServerCertificate,
-    logger: Logger
+    configurationFile: String?, logger: Logger
   ) {
+    self.configurationFile = configurationFile
     self.loop = loop
     self.tokens = tokens
     self.pairing = pairing
@@ -74,6 +79,8 @@ final class AdminCommands: @unchecked Sendable {
     case .status:
       var status = report.report()
       status.hasOwner = pairing.hasOwner
+      status.configurationFile = configurationFile
+      status.alarms += conditions().filter { $0.level == .warning }.map(\.detail)
       return encodeJSON(status)
     case .tokenAdd(let name, let allow, let seconds):
       return try encodeJSON(addToken(name: name, allow: allow, seconds: seconds))

@@ -25,7 +25,9 @@ public struct AwayCheck: Sendable {
   }
 
   /// There is something to check.
-  public var isConfigured: Bool { !configuration.away.meetings.isEmpty || !configuration.iceServers.isEmpty }
+  public var isConfigured: Bool {
+    !configuration.away.meetings.isEmpty || !configuration.iceServers.isEmpty || !(report?.meetings ?? []).isEmpty
+  }
 
   /// Reports each finding as it comes.
   ///
@@ -37,6 +39,9 @@ public struct AwayCheck: Sendable {
     let loop = group.next()
     if !configuration.away.meetings.isEmpty { looking("the meeting places") }
     for meeting in configuration.away.meetings { found(await Self.finding(meeting, child, report, loop)) }
+    // Those of a daemon that has read another file, or this one before it was changed.
+    let configured = Set(configuration.away.meetings.map(\.url))
+    for meeting in report?.meetings ?? [] where !configured.contains(meeting.place) { found(Self.finding(meeting)) }
     var verdict: NetworkVerdict?
     let (servers, problems) = servers
     problems.forEach(found)
@@ -71,16 +76,7 @@ public struct AwayCheck: Sendable {
   ) async -> Finding {
     let what = "meeting place"
     let name = meeting.url
-    if let known = report?.meetings.first(where: { $0.place == name }) {
-      switch known.state {
-      case "present": return Finding(what, .ok, "\(name): present")
-      case "connecting": return Finding(what, .unknown, "\(name): still connecting")
-      default:
-        return Finding(
-          what, .problem, "\(name): \(known.reason ?? "absent")",
-          remedy: "Look at the server, and at `meetings` in child.yaml.")
-      }
-    }
+    if let known = report?.meetings.first(where: { $0.place == name }) { return finding(known) }
     let place: MeetingPlace
     do throws(ConfiguredValueError) {
       place = try MeetingPlace(meeting, access: meeting.parents ?? meeting.access)
@@ -95,6 +91,19 @@ public struct AwayCheck: Sendable {
     case .unreachable(let reason)?:
       return Finding(
         what, .problem, "\(name): \(reason)", remedy: "Look at the server, and at `meetings` in child.yaml.")
+    }
+  }
+
+  /// What the daemon says.
+  private static func finding(_ known: AwayReport.Meeting) -> Finding {
+    let what = "meeting place"
+    switch known.state {
+    case "present": return Finding(what, .ok, "\(known.place): present")
+    case "connecting": return Finding(what, .unknown, "\(known.place): still connecting")
+    default:
+      return Finding(
+        what, .problem, "\(known.place): \(known.reason ?? "absent")",
+        remedy: "Look at the server, and at `meetings` in child.yaml.")
     }
   }
 

@@ -51,6 +51,10 @@ public struct Doctor: Sendable {
     LightCheck.run(configuration.lights, cameras: configuration.cameras, daemon: daemon, files: files).forEach(found)
     found(PermissionCheck.run(configuration, account: account, files: files))
     state().forEach(found)
+    DirectoryCheck.run(
+      StateDirectory.writtenDirectories(stateDirectory) + [configuration.recording.folder].compactMap(\.self),
+      account: account, files: files
+    ).forEach(found)
     if daemon.report?.hasOwner == false {
       found(
         Finding(
@@ -80,9 +84,7 @@ public struct Doctor: Sendable {
   /// The account the daemon runs as. If it is stopped and we are root: the owner of its state, as root may do more.
   private var account: Account {
     if let process = daemon.process, let account = Account(process: process, files: files) { return account }
-    let own = Account.own
-    guard own.id == 0, let owner = files.status(stateDirectory)?.owner, owner != 0 else { return own }
-    return Account(id: owner, files: files) ?? own
+    return .daemon(stateDirectory, files)
   }
 
   /// Checks owner and mode first, and the contents only if this user may read them.

@@ -3,6 +3,7 @@ internal import Devices
 internal import Frames
 public import Health
 internal import Identity
+internal import Linux
 internal import Pairing
 internal import SecureTransport
 internal import Signaling
@@ -16,10 +17,15 @@ public enum ReadinessCheck {
 
   /// Opens devices, so the daemon must not hold them; a busy one is reported as such.
   public static func run(_ configuration: ChildConfiguration, stateDirectory: String) -> [Finding] {
-    configuration.cameras.map(camera) + [microphone(configuration.microphone.device)] + [state(stateDirectory)]
-      + configuration.notifiers.map(notifier)
-      + [folder(configuration.recording), lullabies(configuration.lullabies)].compactMap(\.self)
-      + [configuration.tls.map(certificate)].compactMap(\.self)
+    var findings = configuration.cameras.map(camera)
+    findings.append(microphone(configuration.microphone.device))
+    findings.append(state(stateDirectory))
+    findings += directories(stateDirectory, configuration.recording.folder)
+    findings += configuration.notifiers.map(notifier)
+    findings += [
+      folder(configuration.recording), lullabies(configuration.lullabies), configuration.tls.map(certificate),
+    ].compactMap(\.self)
+    return findings
   }
 
   /// Key, certificate and its dates.
@@ -117,6 +123,14 @@ public enum ReadinessCheck {
     } catch {
       return Finding(what, .problem, "\(error)")
     }
+  }
+
+  /// As the daemon's user would find them.
+  private static func directories(_ path: String, _ recordings: String?) -> [Finding] {
+    let files = SystemFiles()
+    return DirectoryCheck.run(
+      StateDirectory.writtenDirectories(path) + [recordings].compactMap(\.self), account: .daemon(path, files),
+      files: files)
   }
 
   // MARK: Shared with the doctor

@@ -13,6 +13,8 @@ final class HealthMonitor: @unchecked Sendable {
   /// Nil while the thread has it.
   private var probe: HealthProbe?
   private var timer: RepeatedTask?
+  /// What the last look found.
+  private(set) var conditions: [HealthLog.Condition] = []
   private let changed: (HealthLog.Change) -> Void
 
   private static let interval: Duration = .seconds(30)
@@ -53,6 +55,7 @@ final class HealthMonitor: @unchecked Sendable {
   private func found(_ conditions: [HealthLog.Condition], _ probe: HealthProbe) {
     self.probe = probe
     guard timer != nil else { return }
+    self.conditions = conditions
     log.note(conditions, now: MonotonicClock.now).forEach(changed)
   }
 }

@@ -2,6 +2,7 @@ internal import Control
 internal import Health
 internal import Linux
 internal import Monitoring
+internal import Storage
 
 /// The checks of `doctor` that may turn out otherwise in the middle of a night, as conditions.
 ///
@@ -9,11 +10,15 @@ internal import Monitoring
 struct HealthProbe {
   private let files: SystemFiles
   private let stateDirectory: String
+  /// That the child writes.
+  private let directories: [String]
   /// Found already, so that what is over counts once.
   private var past: Set<HealthLog.Concern> = []
 
-  init(stateDirectory: String, files: SystemFiles = SystemFiles()) {
+  /// - Parameter recordings: the folder for recordings, if it is elsewhere.
+  init(stateDirectory: String, recordings: String? = nil, files: SystemFiles = SystemFiles()) {
     self.stateDirectory = stateDirectory
+    directories = StateDirectory.writtenDirectories(stateDirectory) + [recordings].compactMap(\.self)
     self.files = files
   }
 
@@ -26,6 +31,7 @@ struct HealthProbe {
       (.clock, ClockCheck.run(clock, unixSeconds: unixSeconds)),
     ]
     findings += WirelessCheck.signals(files).map { (.wireless, $0) }
+    findings += DirectoryCheck.run(directories, account: .own, files: files).map { (.storage, $0) }
     if let power = PowerCheck.run(files) { findings.append((.power, power)) }
     if let temperature = TemperatureCheck.run(files) { findings.append((.temperature, temperature)) }
     return findings.compactMap { concern, finding in condition(concern, finding) }

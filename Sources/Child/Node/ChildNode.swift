@@ -24,11 +24,14 @@ public final class ChildNode: Sendable {
     public var runtimeDirectory: String
     /// Told when the node is ready, that it is alive, and when it stops.
     public var serviceManager: ServiceManager?
+    /// Where `configuration` comes from, for commands that look at it beside the node; nil: from nowhere.
+    public var configurationFile: String?
 
     public init(
       configuration: ChildConfiguration, stateDirectory: String, runtimeDirectory: String,
-      serviceManager: ServiceManager? = nil
+      serviceManager: ServiceManager? = nil, configurationFile: String? = nil
     ) {
+      self.configurationFile = configurationFile
       self.configuration = configuration
       self.stateDirectory = stateDirectory
       self.runtimeDirectory = runtimeDirectory
@@ -148,7 +151,8 @@ public final class ChildNode: Sendable {
       certificate: certificate, logger: logger)
     let admin = AdminCommands(
       loop: loop, tokens: tokens, pairing: pairing, report: report, notifiers: notifiers, recording: recording,
-      meetings: meetings, servers: viewers.servers, certificate: certificate, logger: logger)
+      meetings: meetings, servers: viewers.servers, certificate: certificate,
+      configurationFile: options.configurationFile, logger: logger)
 
     let resolver = HostResolver()
     try await loop.submit {
@@ -192,7 +196,9 @@ public final class ChildNode: Sendable {
             isHopeless.yield(name)
           }), logger: logger)
     }
-    let health = HealthMonitor(HealthProbe(stateDirectory: options.stateDirectory), loop: loop) { change in
+    let health = HealthMonitor(
+      HealthProbe(stateDirectory: options.stateDirectory, recordings: configuration.recording.folder), loop: loop
+    ) { change in
       control.note(change)
       NodeLog.health(change, logger)
     }
@@ -222,6 +228,7 @@ public final class ChildNode: Sendable {
 
     media.start()
     try await loop.submit {
+      admin.conditions = { health.conditions }
       pairing.observe { change in
         switch change {
         case .windowOpened: advertising.setPairing(.open)
@@ -265,11 +272,13 @@ public final class ChildNode: Sendable {
   }
 
   /// Says goodbye to every viewer, closes the devices and stops. Call once.
-  public func stop() async {
+  ///
+  /// - Parameter isRestarting: the program begins again in this process.
+  public func stop(isRestarting: Bool = false) async {
     logger.info("stopping")
     advertising.stop()
     try? await viewers.hub.eventLoop.submit {
-      self.service?.stop()
+      self.service?.stop(isRestarting: isRestarting)
       self.health.stop()
       self.certificate.stop()
       self.control.stop()

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Identity
+internal import Linux
 internal import SecureTransport
 internal import Storage
 
@@ -23,6 +24,7 @@ struct NodeFiles {
   static func makeRuntimeDirectory(_ path: String) throws {
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
+    FileOwner.adopt(path)
   }
 
   private static func loadIdentity(_ file: AtomicFile) throws -> NodeIdentity {

@@ -135,4 +135,6 @@ public struct StatusReport: Codable, Sendable {
   public var alarms: [String]
   /// Whether somebody has `admin` and uses it.
   public var hasOwner: Bool?
+  /// The file that the daemon has read its configuration from; nil: it has the defaults.
+  public var configurationFile: String?
 }

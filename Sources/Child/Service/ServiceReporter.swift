@@ -51,9 +51,11 @@ final class ServiceReporter: @unchecked Sendable {
     ) { _ in bound.value.visit() }
   }
 
-  func stop() {
+  /// - Parameter isRestarting: the program begins again in this process.
+  func stop(isRestarting: Bool) {
     timer?.cancel()
-    manager.tell(.stopping, .status("Says goodbye."))
+    manager.tell(
+      isRestarting ? .reloading : .stopping, .status("Says goodbye."))
   }
 
   private func visit() {

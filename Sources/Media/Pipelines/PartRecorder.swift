@@ -136,7 +136,9 @@ public final class PartRecorder: Sendable {
 
   private func open(at time: Instant) throws(WebMError) -> Part {
     let unix = MonotonicClock.wallClockReference.unixNanoseconds(at: time)
-    let file = try WebMDiskFile(path: try openPart(unix))
+    let path = try openPart(unix)
+    let file = try WebMDiskFile(path: path)
+    FileOwner.adopt(path)
     let tracks = WebMTracks(hasVideo: settings.hasVideo, audioChannels: settings.hasAudio ? 1 : nil)
     return Part(
       writer: WebMWriter(file: file, tracks: tracks, unixTime: { unix }), file: file,

@@ -61,6 +61,13 @@ class Service:
             elif self.process.poll() is not None:
                 return
 
+    def messages_for(self, seconds: float) -> Iterator[dict[str, str]]:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            message = self.receive(0.1)
+            if message is not None:
+                yield message
+
     def wait_for(self, wanted: Callable[[dict[str, str]], bool]) -> bool:
         return any(wanted(message) for message in self.messages())
 
@@ -141,6 +148,18 @@ def play(service: Service, options: Any) -> dict[str, Any]:
             frozen["status"] = service.told[-1].get("STATUS")
         frozen["back"] = service.wait_for(lambda message: "WATCHDOG" in message)
         result["frozen"].append(frozen)
+    if options.hangup:
+        # Twice, the first time with a configuration that is not valid: nothing changes.
+        configuration = Path(options.hangup)
+        good = configuration.read_text()
+        configuration.write_text(good + "\nnonsense: 1\n")
+        service.process.send_signal(signal.SIGHUP)
+        result["stayed"] = not any("RELOADING" in message or "STOPPING" in message for message in service.messages_for(2))
+        configuration.write_text(good.replace("Before", "After"))
+        service.process.send_signal(signal.SIGHUP)
+        result["reloading"] = service.wait_for(lambda message: message.get("RELOADING") == "1")
+        result["ready"] = service.wait_for(lambda message: message.get("READY") == "1")
+        result["accepts"] = service.accepts()
     time.sleep(options.rest)
     result["memoryKilobytes"] = service.memory_kilobytes()
     hanging = FrozenThread(service.process.pid, options.hang) if options.hang else nullcontext()
@@ -164,6 +183,7 @@ def main() -> int:
     parser.add_argument("--watchdog", type=float, default=0, help="seconds; 0: none")
     parser.add_argument("--freeze", action="append", default=[], help="how a thread's name begins")
     parser.add_argument("--hang", help="how the name of a thread begins that stands still during the stop")
+    parser.add_argument("--hangup", help="its configuration: SIGHUP comes twice, and the name in it changes in between")
     parser.add_argument("--rest", type=float, default=0, help="seconds before the memory is read and the stop")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()

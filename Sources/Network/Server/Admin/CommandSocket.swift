@@ -12,16 +12,22 @@ public final class CommandSocket: Sendable {
 
   private let channel: any Channel
   private let path: String
+  /// Held until the socket is gone.
+  private let claim: SocketClaim
 
-  private init(channel: any Channel, path: String) {
+  private init(channel: any Channel, path: String, claim: SocketClaim) {
     self.channel = channel
     self.path = path
+    self.claim = claim
   }
 
-  /// Binds `path`, mode 0660. Replaces a socket file left by a dead daemon; the caller holds the directory's lock.
+  /// Binds `path`, mode 0660. Replaces a socket file left by a dead daemon, and no other.
+  ///
+  /// - Throws: `SocketClaim.Problem` when another daemon has it, or what the system throws.
   public static func start(
     path: String, on group: any EventLoopGroup, responder: @escaping Responder
   ) async throws -> CommandSocket {
+    let claim = try SocketClaim(path)
     unlink(path)
     // The file must never be accessible to others, not even until chmod.
     let mask = umask(0o117)
@@ -33,7 +39,7 @@ public final class CommandSocket: Sendable {
         }
       }
       .bind(unixDomainSocketPath: path).get()
-    return CommandSocket(channel: channel, path: path)
+    return CommandSocket(channel: channel, path: path, claim: claim)
   }
 
   public func stop() async {
@@ -138,9 +144,28 @@ public enum CommandClient {
   public static func ask(
     path: String, line: [UInt8], timeoutSeconds: Int = 10
   ) throws(CommandClientError) -> [UInt8] {
+    let descriptor = try connect(path: path, timeoutSeconds: timeoutSeconds)
+    defer { close(descriptor) }
+    try sendAll(line + [UInt8(ascii: "\n")], to: descriptor, path: path)
+    return try receiveLine(from: descriptor, path: path)
+  }
+
+  /// A connected socket, which the caller closes.
+  static func connect(path: String, timeoutSeconds: Int) throws(CommandClientError) -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     guard descriptor >= 0 else { throw .failed(path: path, errno: errno) }
-    defer { close(descriptor) }
+    do throws(CommandClientError) {
+      try connect(descriptor, path: path, timeoutSeconds: timeoutSeconds)
+      return descriptor
+    } catch {
+      close(descriptor)
+      throw error
+    }
+  }
+
+  private static func connect(
+    _ descriptor: Int32, path: String, timeoutSeconds: Int
+  ) throws(CommandClientError) {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let room = MemoryLayout.size(ofValue: address.sun_path) - 1
@@ -151,7 +176,7 @@ public enum CommandClient {
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     let status = withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
     if status != 0 {
@@ -161,8 +186,6 @@ public enum CommandClient {
       default: throw .failed(path: path, errno: errno)
       }
     }
-    try sendAll(line + [UInt8(ascii: "\n")], to: descriptor, path: path)
-    return try receiveLine(from: descriptor, path: path)
   }
 
   private static func sendAll(

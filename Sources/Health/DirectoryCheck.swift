@@ -1,0 +1,47 @@
+public import Linux
+
+/// Whether the daemon's user may write every directory, and the files in it, that the daemon writes. INTERFACES.md, "Files".
+public enum DirectoryCheck {
+  /// Files of one directory that are looked at.
+  private static let maximumFiles = 200
+
+  /// - Parameters:
+  ///   - directories: those that do not exist are skipped: they are made when they are needed.
+  ///   - account: the user that the daemon runs as.
+  /// - Returns: a problem for each directory that cannot be used; empty when all is well.
+  public static func run(_ directories: [String], account: Account, files: SystemFiles) -> [Finding] {
+    let name = account.name(files)
+    // The system knows of access control lists, too.
+    let isOwn = account.id == Account.own.id
+    return directories.compactMap { directory in
+      guard let status = files.status(directory) else { return nil }
+      let bad: String
+      if isOwn ? !files.mayWrite(directory) : !account.mayWrite(directory: status) {
+        bad = directory
+      } else {
+        let inside = files.names(directory).prefix(maximumFiles).map { "\(directory)/\($0)" }
+        let file = inside.first { file in
+          isOwn
+            ? files.exists(file) && !files.mayWrite(file) : files.status(file).map { !account.mayUse($0) } ?? false
+        }
+        guard let file else { return nil }
+        bad = file
+      }
+      let owner = files.status(bad).map { Account.userName($0.owner, files) } ?? "somebody else"
+      return Finding(
+        "directory", .problem, "\(name) cannot write \(bad), which belongs to \(owner): what belongs there is lost",
+        remedy:
+          "sudo chown -R \(name): '\(directory)'; sudo chmod -R u+rwX '\(directory)'; sudo systemctl restart cradle-child"
+      )
+    }
+  }
+}
+
+extension Account {
+  /// Whether it may make, rename and remove files in a directory with this status.
+  public func mayWrite(directory status: SystemFiles.Status) -> Bool {
+    if id == 0 { return true }
+    let shift: UInt32 = status.owner == id ? 6 : groups.contains(status.group) ? 3 : 0
+    return status.mode >> shift & 0o7 == 0o7
+  }
+}
