@@ -151,8 +151,7 @@ let shells: [Target] = [
     "Storage", in: "Storage",
     needs: [
       "Wire", "JSON", "DeviceNames", "Pairing", "Signaling", "Control", "NightReport", "Notifications", "WebPush",
-      "CYAML", "TURN",
-      "Linux", "CSQLite",
+      "CYAML", "TURN", "Linux", "CSQLite",
     ]),
   // The window of the viewer, and notifications.
   room("Desktop", in: "Desktop", needs: ["Wire", "Linux", "Frames", "Picture", "Storage", "CSDL", "CDBus"]),

@@ -94,7 +94,7 @@ struct JSONStore: Sendable {
 
   func save(_ content: some Encodable) throws(StoreError) {
     do throws(FileError) {
-      try file.write(Array(JSON.text(content, pretty: true).utf8) + [UInt8(ascii: "\n")])
+      try file.replace(Array(JSON.text(content, pretty: true).utf8) + [UInt8(ascii: "\n")])
     } catch {
       throw .file(error)
     }

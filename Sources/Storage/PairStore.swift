@@ -15,6 +15,8 @@ public struct PairStore: Sendable {
   /// Whether there are notes that are not on disk yet.
   public private(set) var hasUnsavedNotes = false
   private let store: JSONStore
+  /// Its `whenWritten` says when a change is on disk.
+  public var file: AtomicFile { store.file }
 
   private struct Content: Codable {
     var version = 1

@@ -25,6 +25,8 @@ public struct StoredSubscription: Hashable, Sendable {
 /// subscribe again when their page is opened.
 public struct PushStore: Sendable {
   private let store: JSONStore
+  /// Its `whenWritten` says when a change is on disk.
+  public var file: AtomicFile { store.file }
 
   private struct Content: Codable {
     var version = 1

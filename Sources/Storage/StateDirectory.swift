@@ -44,7 +44,9 @@ public final class StateDirectory: Sendable {
 
   /// Creates the directory (0700, parents too) if missing, and locks it. Refuses it if others may read or change its
   /// private files: they may know the keys, or have replaced them.
-  public init(path: String) throws(StateDirectoryError) {
+  ///
+  /// - Parameter writer: of the files that change while the daemon runs; nil: whoever changes them.
+  public init(path: String, writer: FileWriter? = nil) throws(StateDirectoryError) {
     self.path = path
     do throws(FileError) {
       try Self.makeDirectory(path)
@@ -62,13 +64,13 @@ public final class StateDirectory: Sendable {
       throw .file(error)
     }
     identity = AtomicFile(path: "\(path)/identity.pem")
-    pairs = AtomicFile(path: "\(path)/pairs.json")
-    tokens = AtomicFile(path: "\(path)/tokens.json")
-    clock = AtomicFile(path: "\(path)/clock.json")
-    proofs = AtomicFile(path: "\(path)/proofs.json")
+    pairs = AtomicFile(path: "\(path)/pairs.json", writer: writer)
+    tokens = AtomicFile(path: "\(path)/tokens.json", writer: writer)
+    clock = AtomicFile(path: "\(path)/clock.json", writer: writer)
+    proofs = AtomicFile(path: "\(path)/proofs.json", writer: writer)
     root = AtomicFile(path: "\(path)/root.pem")
-    pushKey = AtomicFile(path: "\(path)/push.pem")
-    pushSubscriptions = AtomicFile(path: "\(path)/push.json")
+    pushKey = AtomicFile(path: "\(path)/push.pem", writer: writer)
+    pushSubscriptions = AtomicFile(path: "\(path)/push.json", writer: writer)
     guard flock(lock.number, LOCK_EX | LOCK_NB) == 0 else {
       if errno != EWOULDBLOCK { throw .file(.last("lock", lock.path)) }
       let text = (try? lock.readAll(maximum: 64)) ?? []

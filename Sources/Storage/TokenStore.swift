@@ -45,6 +45,8 @@ public struct TokenStore: Sendable {
   /// Whether there are notes that are not on disk yet.
   public private(set) var hasUnsavedUses = false
   private let store: JSONStore
+  /// Its `whenWritten` says when a change is on disk.
+  public var file: AtomicFile { store.file }
   private let hashes: any Hashes
 
   private struct Content: Codable {

@@ -98,6 +98,16 @@ final class PairingHouse: Sendable {
     try group.next().submit { try body(self) }.wait()
   }
 
+  /// The same for what takes its time.
+  func wait<Value: Sendable>(
+    _ body: @escaping @Sendable (PairingHouse) throws -> EventLoopFuture<Value>
+  ) throws -> Value {
+    let loop = group.next()
+    return try loop.flatSubmit {
+      do { return try body(self) } catch { return loop.makeFailedFuture(error) }
+    }.wait()
+  }
+
   /// Lets time pass, and does what the node does each second.
   func pass(_ seconds: Int64, system change: Int64? = nil) throws {
     dates.dates.withLock { dates in
@@ -147,7 +157,7 @@ final class PairingHouse: Sendable {
 
   /// Throws `Refused`.
   func post(_ request: PairingRequest) throws -> PairingReply {
-    let response = try on { house in
+    let response = try wait { house in
       house.pairing.respond(
         to: HTTPRequest(
           method: .POST, path: "/pair", query: nil, headers: ["Content-Type": PairingMessages.contentType],

@@ -48,7 +48,7 @@ final class PushServiceTests {
   }
 
   private func subscribe(_ pushes: PushService, _ pair: String?, _ request: PushSubscribeRequest = request) throws {
-    try house.on { _ in try pushes.subscribe(request, for: pair) }
+    try house.wait { _ in try pushes.subscribe(request, for: pair) }
   }
 
   private func code(_ body: () throws -> Void) -> ControlError.Code? {
@@ -110,7 +110,7 @@ final class PushServiceTests {
     let phone = try house.pairFirst()
     let pushes = try start(mayBePrivate: false)
     #expect(code { try subscribe(pushes, nil) } == .unavailable)
-    #expect(code { _ = try house.on { _ in try pushes.describe(to: nil) } } == .unavailable)
+    #expect(code { _ = try house.wait { _ in try pushes.describe(to: nil) } } == .unavailable)
     #expect(code { try subscribe(pushes, phone.id) } == .badParameters)
     var request = Self.request
     request.endpoint = "https://push.example.net/x"
@@ -132,7 +132,7 @@ final class PushServiceTests {
     var other = Self.request
     other.endpoint += "y"
     try subscribe(pushes, "pair-0", other)
-    let told = try house.on { _ in try pushes.describe(to: "pair-0") }
+    let told = try house.wait { _ in try pushes.describe(to: "pair-0") }
     #expect(told.endpoint == other.endpoint)
     try house.on { _ in pushes.unsubscribe("pair-1") }
     try subscribe(pushes, "one-more")
@@ -144,11 +144,11 @@ final class PushServiceTests {
     let phone = try house.pairFirst()
     var pushes = try start()
     #expect(try directory.pushKey.read() == nil)
-    let key = try house.on { [pushes] _ in try pushes.describe(to: phone.id) }
+    let key = try house.wait { [pushes] _ in try pushes.describe(to: phone.id) }
     #expect(key.endpoint == nil && Base64URL.decode(key.publicKey)?.count == 65)
     await pushes.stop()
     pushes = try start()
-    let again = try house.on { [pushes] _ in try pushes.describe(to: phone.id) }
+    let again = try house.wait { [pushes] _ in try pushes.describe(to: phone.id) }
     #expect(again == key)
     let mode = try FileManager.default.attributesOfItem(atPath: directory.pushKey.path)[.posixPermissions]
     #expect(mode as? Int == 0o600)

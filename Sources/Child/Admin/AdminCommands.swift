@@ -60,7 +60,7 @@ final class AdminCommands: @unchecked Sendable {
       default: break
       }
       do {
-        response.result = try perform(request)
+        return stored(request, try perform(request))
       } catch {
         response.error = "\(error)"
       }
@@ -68,6 +68,27 @@ final class AdminCommands: @unchecked Sendable {
       response.error = "the daemon does not know this command; is it of another version?"
     }
     return loop.makeSucceededFuture(Array(encodeJSON(response).utf8))
+  }
+
+  /// The answer once what it says is on disk.
+  private func stored(_ request: AdminProtocol.Request, _ result: String) -> EventLoopFuture<[UInt8]> {
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    let stored: EventLoopFuture<Void>
+    switch request {
+    case .tokenAdd, .tokenRevoke: stored = tokens.stored(on: loop)
+    case .unpair: stored = pairing.stored()
+    default: return loop.makeSucceededFuture(Self.response(result))
+    }
+    return stored.map { Self.response(result) }.flatMapErrorThrowing { error in
+      var response = AdminProtocol.Response()
+      if case .tokenAdd(let name, _, _) = request {
+        bound.value.tokens.withdraw(name)
+        response.error = "the token could not be stored, so there is none: \(error)"
+      } else {
+        response.error = "it is done, but could not be stored, so a restart would undo it: \(error)"
+      }
+      return Array(encodeJSON(response).utf8)
+    }
   }
 
   private static func response(_ result: String) -> [UInt8] {

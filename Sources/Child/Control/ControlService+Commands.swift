@@ -43,8 +43,8 @@ extension ControlService {
     case .screenshotTake(let camera, let quality): try screenshot(of: camera, quality: quality, for: viewer)
     case .talkAcquire(let force): done(.talk(try acquireFloor(for: viewer, force: force)))
     case .talkRelease: done(.talk(releaseFloor(of: viewer)))
-    case .pushKey: done(.pushKey(try pushes.describe(to: viewer.pair)))
-    case .pushSubscribe(let request): done(try subscribe(request, viewer))
+    case .pushKey: try pushes.describe(to: viewer.pair).map { .pushKey($0) }
+    case .pushSubscribe(let request): try pushes.subscribe(request, for: viewer.pair).map { .done }
     case .pushUnsubscribe: done(unsubscribe(viewer))
     case .pushTest: try pushes.test(viewer.pair).map { .pushTest($0) }
     case .pairingOpen(let admin): openPairing(admin: admin, for: viewer)
@@ -70,12 +70,6 @@ extension ControlService {
 
   private func note(_ alarm: AlarmNote, _ viewer: ViewerSession) throws(ControlError) -> ControlReply {
     try note(alarm, from: viewer)
-    return .done
-  }
-
-  private func subscribe(_ request: PushSubscribeRequest, _ viewer: ViewerSession) throws(ControlError) -> ControlReply
-  {
-    try pushes.subscribe(request, for: viewer.pair)
     return .done
   }
 
@@ -231,7 +225,9 @@ extension ControlService {
     } catch {
       throw ControlError(.internal, "The child could not store it, so nothing has changed: \(error).")
     }
-    return done(.done)
+    return pairing.stored().map { ControlReply.done }.flatMapErrorThrowing { error in
+      throw ControlError(.internal, "It is done, but could not be stored, so a restart would undo it: \(error).")
+    }
   }
 
   private func invite(_ request: InviteRequest, for viewer: ViewerSession) throws(ControlError) -> InviteDocument {

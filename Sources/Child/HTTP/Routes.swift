@@ -59,6 +59,7 @@ final class Routes: @unchecked Sendable {
       }
       return promise.futureResult
     }
+    if request.path == "/pair" { return pairing.respond(to: request) }
     var response = answer(request)
     if let standing = standing(of: request) { response.standing = standing }
     return loop.makeSucceededFuture(response)
@@ -74,8 +75,6 @@ final class Routes: @unchecked Sendable {
       if !request.isFromLoopback, let refusal = refusal(of: request) { return refusal }
       return HTTPResponse(
         contentType: "text/plain; version=0.0.4; charset=utf-8", text: MetricsText.make(report.report()))
-    case "/pair":
-      return pairing.respond(to: request)
     case "/healthz", "/metrics":
       var response = HTTPResponse(Problem(405, "\(request.method.rawValue) means nothing here; allowed are GET, HEAD"))
       response.headers.add(name: "Allow", value: "GET, HEAD")

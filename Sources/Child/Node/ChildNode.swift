@@ -67,6 +67,7 @@ public final class ChildNode: Sendable {
   private let hopeless: AsyncStream<String>
   /// Holds the lock on the state directory.
   private let state: StateDirectory
+  private let files: FileWriter
   private let logger: Logger
   /// 16 hexadecimal digits.
   public var id: String { profile.id }
@@ -93,7 +94,7 @@ public final class ChildNode: Sendable {
   private init(_ options: Options, group: MultiThreadedEventLoopGroup, logger: Logger) async throws {
     let configuration = options.configuration
     let loop = group.next()
-    let files = try NodeFiles.open(options.stateDirectory)
+    let files = try NodeFiles.open(options.stateDirectory, logger: logger)
     for warning in files.directory.modeWarnings() { logger.warning("\(warning)") }
     let profile = try NodeProfile(files.identity, configuration)
     let media = NodeMedia(configuration, loop: loop, logger: logger)
@@ -224,6 +225,7 @@ public final class ChildNode: Sendable {
     self.health = health
     self.hopeless = hopeless
     state = files.directory
+    self.files = files.writer
     self.logger = logger
 
     media.start()
@@ -269,7 +271,11 @@ public final class ChildNode: Sendable {
       self.control.events.close()
       self.tokens.saveUses()
     }.get()
+    files.stop(within: Self.filesLimit)
   }
+
+  /// A card may take a second for each file.
+  private static let filesLimit: Duration = .seconds(5)
 
   /// Says goodbye to every viewer, closes the devices and stops. Call once.
   ///
@@ -302,6 +308,7 @@ public final class ChildNode: Sendable {
     if !media.stop(and: lights.releases + night.releases + recordings) {
       logger.warning("a device hangs; stopping without it")
     }
+    files.stop(within: Self.filesLimit)
     try? await group.shutdownGracefully()
   }
 }

@@ -1,21 +1,27 @@
 internal import FoundationEssentials
 internal import Identity
 internal import Linux
+internal import Logging
+internal import NIOCore
 internal import SecureTransport
 internal import Storage
 
 /// The files that persist between runs, opened and locked.
 struct NodeFiles {
   let directory: StateDirectory
+  let writer: FileWriter
   let identity: NodeIdentity
   let tokens: TokenStore
   let pairs: PairStore
 
   /// Reads everything; creates the identity on the first start. An unreadable file is left untouched.
-  static func open(_ path: String) throws -> NodeFiles {
-    let directory = try StateDirectory(path: path)
+  static func open(_ path: String, logger: Logger) throws -> NodeFiles {
+    let writer = FileWriter { error in
+      logger.error("a file could not be written", metadata: ["reason": "\(error)"])
+    }
+    let directory = try StateDirectory(path: path, writer: writer)
     return NodeFiles(
-      directory: directory, identity: try loadIdentity(directory.identity),
+      directory: directory, writer: writer, identity: try loadIdentity(directory.identity),
       tokens: try TokenStore(file: directory.tokens, hashes: CryptoHashes()),
       pairs: try PairStore(file: directory.pairs, hashes: CryptoHashes()))
   }
@@ -38,5 +44,16 @@ struct NodeFiles {
     } catch {
       throw NodeError.identity(path: file.path, reason: "\(error)")
     }
+  }
+}
+
+extension AtomicFile {
+  /// What was given to it last is on disk; fails with `StoreError` if it cannot be.
+  func written(on loop: any EventLoop) -> EventLoopFuture<Void> {
+    let promise = loop.makePromise(of: Void.self)
+    whenWritten { error in
+      if let error { promise.fail(StoreError.file(error)) } else { promise.succeed() }
+    }
+    return promise.futureResult
   }
 }

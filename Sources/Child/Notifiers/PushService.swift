@@ -101,21 +101,27 @@ final class PushService: @unchecked Sendable {
   // MARK: Commands
 
   /// `push.key`. The key is made when the first browser asks for it.
-  func describe(to pair: String?) throws(ControlError) -> PushKeyDocument {
+  func describe(to pair: String?) throws(ControlError) -> EventLoopFuture<PushKeyDocument> {
     let pair = try paired(pair)
     let key = try usableKey()
-    return PushKeyDocument(
+    let document = PushKeyDocument(
       publicKey: Base64URL.encode(key.publicKey),
       endpoint: browsers[pair]?.destination.stored.subscription.endpoint.url.description)
+    // A browser that subscribed to a key which was not kept would get nothing after a restart.
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    return directory.pushKey.written(on: loop).map { document }.flatMapErrorThrowing { _ in
+      bound.value.key = nil
+      throw Self.noKey
+    }
   }
 
-  /// `push.subscribe`
-  func subscribe(_ request: PushSubscribeRequest, for pair: String?) throws(ControlError) {
+  /// `push.subscribe`. Succeeds once it is on disk.
+  func subscribe(_ request: PushSubscribeRequest, for pair: String?) throws(ControlError) -> EventLoopFuture<Void> {
     let pair = try paired(pair)
     let stored = StoredSubscription(pair: pair, subscription: try subscription(request), kinds: request.kinds)
     let key = try usableKey()
     let before = browsers[pair]
-    guard before?.destination.stored != stored else { return }
+    guard before?.destination.stored != stored else { return loop.makeSucceededVoidFuture() }
     guard before != nil || browsers.count < Self.maximumSubscriptions else {
       throw ControlError(.busy, "Alarms are pushed to as many browsers as there may be; turn it off in another one.")
     }
@@ -128,8 +134,21 @@ final class PushService: @unchecked Sendable {
     } catch {
       throw ControlError(.internal, "The child could not store it, so nothing has changed: \(error).")
     }
+    let earlier = before?.destination.stored
     if let before { before.destination.stored = stored } else { add(stored, key) }
-    logger.info("alarms are pushed to a browser", metadata: ["name": "\(name(of: pair))"])
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    return store.file.written(on: loop).map {
+      let service = bound.value
+      service.logger.info("alarms are pushed to a browser", metadata: ["name": "\(service.name(of: pair))"])
+    }.flatMapErrorThrowing { error in
+      bound.value.undo(stored, earlier: earlier)
+      throw ControlError(.internal, "The child could not store it, so nothing has changed: \(error).")
+    }
+  }
+
+  private func undo(_ stored: StoredSubscription, earlier: StoredSubscription?) {
+    guard let browser = browsers[stored.pair], browser.destination.stored == stored else { return }
+    if let earlier { browser.destination.stored = earlier } else { remove(stored.pair) }
   }
 
   /// `push.unsubscribe`
@@ -228,14 +247,17 @@ final class PushService: @unchecked Sendable {
     do {
       if let key = try loadKey() { return key }
       let made = PushKey.generate()
-      try directory.pushKey.write(Array(made.pem.utf8))
+      try directory.pushKey.replace(Array(made.pem.utf8))
       key = made
       return made
     } catch {
       logger.warning("the key for push services cannot be used", metadata: ["reason": "\(error)"])
-      throw ControlError(.unavailable, "The child's key for push services cannot be used; its log says why.")
+      throw Self.noKey
     }
   }
+
+  private static let noKey = ControlError(
+    .unavailable, "The child's key for push services cannot be used; its log says why.")
 
   private func loadKey() throws -> PushKey? {
     if let key { return key }

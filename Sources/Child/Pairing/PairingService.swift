@@ -56,6 +56,8 @@ final class PairingService: @unchecked Sendable {
   /// The last pairing, through the window or an invitation; nil if it could not be stored.
   private var lastPaired: (record: PairRecord, words: CheckWords)?
 
+  /// Pairings whose records are being stored: nobody is told of them yet.
+  private var storing = 0
   private var observers: [(Change) -> Void] = []
 
   /// Changes, for observers.
@@ -175,8 +177,14 @@ final class PairingService: @unchecked Sendable {
     settle()
     guard let delay else { return tell(.revoked(record)) }
     let bound = NIOLoopBound(self, eventLoop: loop)
-    loop.scheduleTask(in: delay) { bound.value.tell(.revoked(record)) }
+    let loop = loop
+    stored().whenComplete { _ in
+      loop.scheduleTask(in: delay) { bound.value.tell(.revoked(record)) }
+    }
   }
+
+  /// What has changed so far is on disk; fails with `StoreError` if it cannot be, and then a restart undoes it.
+  func stored() -> EventLoopFuture<Void> { store.file.written(on: loop) }
 
   func saveNotes() {
     do {
@@ -320,34 +328,53 @@ final class PairingService: @unchecked Sendable {
 
   // MARK: POST /pair
 
-  func respond(to request: HTTPRequest) -> HTTPResponse {
-    var response = answer(request)
-    // The page of another child of the family may pair by a link: its 128 bits are not guessed.
-    response.headers.add(name: "Access-Control-Allow-Origin", value: "*")
-    return response
+  func respond(to request: HTTPRequest) -> EventLoopFuture<HTTPResponse> {
+    answer(request).map { response in
+      var response = response
+      // The page of another child of the family may pair by a link: its 128 bits are not guessed.
+      response.headers.add(name: "Access-Control-Allow-Origin", value: "*")
+      return response
+    }
   }
 
-  private func answer(_ request: HTTPRequest) -> HTTPResponse {
+  private func answer(_ request: HTTPRequest) -> EventLoopFuture<HTTPResponse> {
+    defer { settle() }
+    switch paired(request) {
+    case .answer(let response): return loop.makeSucceededFuture(response)
+    case .keep(let record, let words, let reply): return keep(record, words, then: response(reply))
+    case .settle(let verdict, let pair, let reply): return settle(verdict, pair: pair, then: response(reply))
+    }
+  }
+
+  private enum Handled {
+    case answer(HTTPResponse)
+    /// The record has to be on disk before this reply is sent.
+    case keep(PairRecord, CheckWords, PairingReply)
+    /// So has what the parent says of the check words.
+    case settle(PairingVerdict, pair: String, PairingReply)
+  }
+
+  private func paired(_ request: HTTPRequest) -> Handled {
     if request.method == .OPTIONS {
-      return HTTPResponse(
-        status: .noContent,
-        headers: [
-          "Access-Control-Allow-Methods": "POST", "Access-Control-Allow-Headers": "Content-Type",
-          "Access-Control-Max-Age": "86400",
-        ])
+      return .answer(
+        HTTPResponse(
+          status: .noContent,
+          headers: [
+            "Access-Control-Allow-Methods": "POST", "Access-Control-Allow-Headers": "Content-Type",
+            "Access-Control-Max-Age": "86400",
+          ]))
     }
     guard request.method == .POST else {
       var response = HTTPResponse(
         Problem(405, "\(request.method.rawValue) means nothing here; allowed are POST, OPTIONS"))
       response.headers.add(name: "Allow", value: "POST, OPTIONS")
-      return response
+      return .answer(response)
     }
     // No page can send this type to another origin without having asked (a CORS preflight).
     let type = request.headers.first(name: "Content-Type").map { String($0.prefix { $0 != ";" }) }
     guard type == PairingMessages.contentType else {
-      return HTTPResponse(Problem(415, "send \(PairingMessages.contentType)"))
+      return .answer(HTTPResponse(Problem(415, "send \(PairingMessages.contentType)")))
     }
-    defer { settle() }
     endOffersWithoutRight()
     do throws(PairingRefusal) {
       let message = try PairingMessages.request(request.body)
@@ -357,19 +384,20 @@ final class PairingService: @unchecked Sendable {
         record(id: id).flatMap { $0.isUsable(at: date) ? $0 : nil }
       }
       switch answer {
-      case .reply(let reply):
-        return response(reply)
-      case .paired(let record, let words, let reply):
-        return keep(record, words) ?? response(reply)
+      case .reply(let reply): return .answer(response(reply))
+      case .paired(let record, let words, let reply): return .keep(record, words, reply)
       case .settled(let verdict, let pair, let reply):
-        return try settle(verdict, pair: pair) ?? response(reply)
+        if record(id: pair) != nil { return .settle(verdict, pair: pair, reply) }
+        // It was removed meanwhile, which is all that a parent wants that cancels.
+        guard verdict == .cancel else { throw .unknownSession }
+        return .answer(response(reply))
       }
     } catch {
       let problem = PairingProblem(error)
       var headers: HTTPHeaders = ["Content-Type": PairingProblem.contentType, "Cache-Control": "no-store"]
       if let seconds = problem.retryAfterSeconds { headers.add(name: "Retry-After", value: "\(seconds)") }
-      return HTTPResponse(
-        status: HTTPResponseStatus(statusCode: problem.status), headers: headers, body: problem.body)
+      return .answer(
+        HTTPResponse(status: HTTPResponseStatus(statusCode: problem.status), headers: headers, body: problem.body))
     }
   }
 
@@ -381,8 +409,10 @@ final class PairingService: @unchecked Sendable {
     return response
   }
 
-  /// Stores the record before the parent is told. Returns nil on success.
-  private func keep(_ record: PairRecord, _ words: CheckWords) -> HTTPResponse? {
+  /// Stores the record before the parent, or anybody else, is told.
+  private func keep(
+    _ record: PairRecord, _ words: CheckWords, then response: HTTPResponse
+  ) -> EventLoopFuture<HTTPResponse> {
     let before = records
     let record = store.book.named(record)
     lastPaired = nil
@@ -390,44 +420,61 @@ final class PairingService: @unchecked Sendable {
     do {
       try store.add(record)
     } catch {
-      logger.error("a pairing could not be stored", metadata: ["reason": "\(error)"])
-      return Self.notStored(error)
+      return loop.makeSucceededFuture(notStored(error))
     }
+    storing += 1
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    return stored().map { _ -> HTTPResponse in
+      bound.value.storing -= 1
+      bound.value.kept(record, words, before: before)
+      return response
+    }.flatMapErrorThrowing { error in
+      let pairing = bound.value
+      pairing.storing -= 1
+      // It was never paired.
+      if let older = before.first(where: { $0.id == record.id }) {
+        try? pairing.store.add(older)
+      } else {
+        _ = try? pairing.store.revoke(id: record.id)
+      }
+      return pairing.notStored(error)
+    }.always { _ in bound.value.settle() }
+  }
+
+  private func kept(_ record: PairRecord, _ words: CheckWords, before: [PairRecord]) {
     lastPaired = (record, words)
     // A full book drops a record that has expired.
     for gone in before where gone.id != record.id && self.record(id: gone.id) == nil { tell(.revoked(gone)) }
     endOffersWithoutRight()
     tell(.paired(record, isNew: !before.contains { $0.id == record.id }))
-    return nil
   }
 
-  /// The parent has compared the check words. Returns nil on success.
-  private func settle(_ verdict: PairingVerdict, pair: String) throws(PairingRefusal) -> HTTPResponse? {
-    guard let record = record(id: pair) else {
-      // It was removed meanwhile, which is all that a parent wants that cancels.
-      if verdict == .cancel { return nil }
-      throw .unknownSession
-    }
+  /// The parent has compared the check words. What comes of it is stored before it is told.
+  private func settle(
+    _ verdict: PairingVerdict, pair: String, then response: HTTPResponse
+  ) -> EventLoopFuture<HTTPResponse> {
     do throws(StoreError) {
       switch verdict {
-      case .confirm:
-        try store.confirm(id: pair, date: clock.now)
-        giveWay(to: pair)
+      case .confirm: try store.confirm(id: pair, date: clock.now)
       case .cancel:
         logger.warning(
           "the parent has cancelled the pairing: the words differed, or it could not store it",
-          metadata: ["name": "\(record.name)", "id": "\(pair)"])
+          metadata: ["name": "\(record(id: pair)?.name ?? "")", "id": "\(pair)"])
         try revoke(id: pair)
       }
-      return nil
     } catch {
-      logger.error("what came of a pairing could not be stored", metadata: ["reason": "\(error)"])
-      return Self.notStored(error)
+      return loop.makeSucceededFuture(notStored(error))
     }
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    return stored().map { _ -> HTTPResponse in
+      if verdict == .confirm { bound.value.giveWay(to: pair) }
+      return response
+    }.flatMapErrorThrowing { error in bound.value.notStored(error) }
   }
 
   /// Names neither files nor keys: whoever reads it may be a stranger to this machine.
-  private static func notStored(_ error: any Error) -> HTTPResponse {
+  private func notStored(_ error: any Error) -> HTTPResponse {
+    logger.error("a pairing could not be stored", metadata: ["reason": "\(error)"])
     var reason = "its log says why"
     if case StoreError.full(let maximum)? = error as? StoreError {
       reason = "\(maximum) devices are paired, which is the limit; remove one with “cradle-child unpair”"
@@ -440,7 +487,10 @@ final class PairingService: @unchecked Sendable {
   // MARK: After each call
 
   private func settle() {
-    while let event = responder.poll() { note(event) }
+    // The events of a pairing say that it is done.
+    if storing == 0 {
+      while let event = responder.poll() { note(event) }
+    }
     timer.set(responder.nextDeadline)
   }
 

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Logging
+internal import NIOCore
 internal import Pairing
 internal import Storage
 
@@ -40,6 +41,12 @@ final class TokenBook: @unchecked Sendable {
       metadata: ["name": "\(name)", "allow": "\(allow.names.joined(separator: ","))", "expires": "\(record.end)"])
     return (text, record)
   }
+
+  /// What has changed so far is on disk; fails with `StoreError` if it cannot be.
+  func stored(on loop: any EventLoop) -> EventLoopFuture<Void> { store.file.written(on: loop) }
+
+  /// A token that could not be stored: it was never made.
+  func withdraw(_ name: String) { try? store.revoke(name: name) }
 
   /// The record of a currently valid token; nil for any other text.
   func verify(_ text: String) -> TokenRecord? { store.verify(text, now: clock.now.date) }

@@ -6,10 +6,22 @@ public struct AtomicFile: Sendable, Hashable {
   public let path: String
   /// Permission bits of the written file.
   public let mode: UInt32
+  /// Who writes what `replace` is given; nil: the caller.
+  let writer: FileWriter?
 
-  public init(path: String, mode: UInt32 = 0o600) {
+  public init(path: String, mode: UInt32 = 0o600, writer: FileWriter? = nil) {
     self.path = path
     self.mode = mode
+    self.writer = writer
+  }
+
+  public static func == (one: AtomicFile, other: AtomicFile) -> Bool {
+    one.path == other.path && one.mode == other.mode
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(path)
+    hasher.combine(mode)
   }
 
   /// In bytes; far more than any store needs.
@@ -26,6 +38,17 @@ public struct AtomicFile: Sendable, Hashable {
       return nil
     }
     return try file.readAll(maximum: maximum).withoutByteOrderMark
+  }
+
+  /// Replaces the content, on the thread of the file's writer if it has one: then nothing is thrown, and `whenWritten` says
+  /// what came of it.
+  public func replace(_ bytes: [UInt8]) throws(FileError) {
+    if let writer { writer.write(bytes, to: self) } else { try write(bytes) }
+  }
+
+  /// Calls `completion` when the content that was given last is on disk, or cannot be: on the writer's thread or at once.
+  public func whenWritten(_ completion: @escaping @Sendable (FileError?) -> Void) {
+    if let writer { writer.whenWritten(self, completion) } else { completion(nil) }
   }
 
   /// Replaces the content: writes a temporary file beside it, syncs, renames, syncs the directory.

@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+extension RealPeers {
+  /// A memory card that takes a second for each sync: whatever is stored meanwhile, the child goes on, and says that it is done
+  /// when it is.
+  @Suite struct SlowDiskTests {
+    /// While there is a file beside the library with this name.
+    private static let shim = """
+      #define _GNU_SOURCE
+      #include <dlfcn.h>
+      #include <stdlib.h>
+      #include <unistd.h>
+      int fsync(int file) {
+        const char *slow = getenv("SLOW_WHILE");
+        if (slow && access(slow, F_OK) == 0) usleep(1000000);
+        return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(file);
+      }
+      """
+
+    private static func compileShim(in folder: URL) throws -> String {
+      let source = folder.appending(path: "slow.c"), library = folder.appending(path: "slow.so")
+      try Data(shim.utf8).write(to: source)
+      let made = try ChildProcess.run(
+        "cc", ["-shared", "-fPIC", "-o", library.path, source.path, "-ldl"])
+      try #require(made.status == 0, Comment(rawValue: made.error))
+      return library.path
+    }
+
+    @Test func storingHoldsNothingUp() throws {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let slow = folder.appending(path: "slow")
+      let house = try Household(
+        prefix: ["env", "LD_PRELOAD=\(try Self.compileShim(in: folder))", "SLOW_WHILE=\(slow.path)"])
+      try Data().write(to: slow)
+      // Answers of the event loop while a pairing, a token, a drill's end and a revoked pair are stored.
+      let watcher = Process()
+      watcher.executableURL = URL(filePath: "/bin/sh")
+      let times = folder.appending(path: "times").path
+      watcher.arguments = [
+        "-c",
+        "while :; do curl -sk --max-time 30 -o /dev/null -w '%{time_total}\\n' https://\(house.address)/healthz >>\(times); done",
+      ]
+      try watcher.run()
+      defer {
+        watcher.terminate()
+        watcher.waitUntilExit()
+      }
+      let began = Date()
+      try house.pair()
+      #expect(Date().timeIntervalSince(began) > 2, "it is told after the record is on disk")
+      let pairs = try String(contentsOf: house.child.folder.appending(path: "state/pairs.json"), encoding: .utf8)
+      #expect(pairs.contains(try #require(house.pairs().first?.id)))
+      let token = try house.child.command(["token", "add", "--name", "tv", "--json"])
+      #expect(token.status == 0, Comment(rawValue: token.error))
+      let tokens = try String(contentsOf: house.child.folder.appending(path: "state/tokens.json"), encoding: .utf8)
+      #expect(tokens.contains("\"tv\""))
+      let gone = try house.child.command(["unpair", "--all"])
+      #expect(gone.status == 0, Comment(rawValue: gone.error))
+      #expect(
+        !(try String(contentsOf: house.child.folder.appending(path: "state/pairs.json"), encoding: .utf8))
+          .contains("publicKey"))
+      try FileManager.default.removeItem(at: slow)
+      let answers = try String(contentsOfFile: times, encoding: .utf8).split(separator: "\n").compactMap { Double($0) }
+      #expect(answers.count > 20)
+      // One write takes two seconds, and there were five.
+      #expect(answers.max() ?? 9 < 1.8, "\(answers.sorted().suffix(5))")
+    }
+  }
+}
