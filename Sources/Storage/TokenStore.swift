@@ -99,6 +99,12 @@ public struct TokenStore: Sendable {
     try save(tokens.filter { $0.name != name })
   }
 
+  /// Takes back a token that `revoke` has removed.
+  public mutating func restore(_ record: TokenRecord) throws(StoreError) {
+    guard !tokens.contains(where: { $0.name == record.name }) else { throw .duplicateName(record.name) }
+    try save(tokens + [record])
+  }
+
   /// The token's record; nil if it is unknown or must not be used at `now`. The time this takes reveals nothing about
   /// the hashes. The use is noted in memory and written by `saveUses`: writing each use would wear out an SD card.
   public mutating func verify(_ token: String, now: Date = Date()) -> TokenRecord? {

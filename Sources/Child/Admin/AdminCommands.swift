@@ -60,7 +60,8 @@ final class AdminCommands: @unchecked Sendable {
       default: break
       }
       do {
-        return stored(request, try perform(request))
+        let before = tokens.records
+        return stored(request, try perform(request), tokensBefore: before)
       } catch {
         response.error = "\(error)"
       }
@@ -71,7 +72,9 @@ final class AdminCommands: @unchecked Sendable {
   }
 
   /// The answer once what it says is on disk.
-  private func stored(_ request: AdminProtocol.Request, _ result: String) -> EventLoopFuture<[UInt8]> {
+  private func stored(
+    _ request: AdminProtocol.Request, _ result: String, tokensBefore: [TokenRecord]
+  ) -> EventLoopFuture<[UInt8]> {
     let bound = NIOLoopBound(self, eventLoop: loop)
     let stored: EventLoopFuture<Void>
     switch request {
@@ -81,11 +84,11 @@ final class AdminCommands: @unchecked Sendable {
     }
     return stored.map { Self.response(result) }.flatMapErrorThrowing { error in
       var response = AdminProtocol.Response()
-      if case .tokenAdd(let name, _, _) = request {
-        bound.value.tokens.withdraw(name)
-        response.error = "the token could not be stored, so there is none: \(error)"
-      } else {
-        response.error = "it is done, but could not be stored, so a restart would undo it: \(error)"
+      response.error = "it could not be stored, so nothing has changed: \(error)"
+      switch request {
+      case .tokenAdd(let name, _, _): bound.value.tokens.withdraw(name)
+      case .tokenRevoke(let name): tokensBefore.first { $0.name == name }.map(bound.value.tokens.restore)
+      default: break
       }
       return Array(encodeJSON(response).utf8)
     }

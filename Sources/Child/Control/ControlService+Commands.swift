@@ -226,7 +226,7 @@ extension ControlService {
       throw ControlError(.internal, "The child could not store it, so nothing has changed: \(error).")
     }
     return pairing.stored().map { ControlReply.done }.flatMapErrorThrowing { error in
-      throw ControlError(.internal, "It is done, but could not be stored, so a restart would undo it: \(error).")
+      throw ControlError(.internal, "The child could not store it, so nothing has changed: \(error).")
     }
   }
 

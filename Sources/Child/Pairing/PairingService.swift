@@ -164,7 +164,8 @@ final class PairingService: @unchecked Sendable {
     settle()
   }
 
-  /// Unpairs a parent and ends the offers it has made. Throws `StoreError`; nothing has changed then.
+  /// Unpairs a parent and ends the offers it has made. Throws `StoreError`; nothing has changed then. `stored` says when it is
+  /// done.
   ///
   /// - Parameter delay: how long its open sessions stay, so that a reply can be sent; nothing is permitted in them.
   func revoke(id: String, endingSessionsAfter delay: TimeAmount? = nil) throws(StoreError) {
@@ -175,15 +176,21 @@ final class PairingService: @unchecked Sendable {
     }
     endOffersWithoutRight()
     settle()
-    guard let delay else { return tell(.revoked(record)) }
+    if delay == nil { tell(.revoked(record)) }
     let bound = NIOLoopBound(self, eventLoop: loop)
     let loop = loop
-    stored().whenComplete { _ in
-      loop.scheduleTask(in: delay) { bound.value.tell(.revoked(record)) }
+    stored().whenComplete { result in
+      switch result {
+      case .success:
+        if let delay { loop.scheduleTask(in: delay) { bound.value.tell(.revoked(record)) } }
+      case .failure:
+        // A restart would bring it back: it is still paired.
+        try? bound.value.store.add(record)
+      }
     }
   }
 
-  /// What has changed so far is on disk; fails with `StoreError` if it cannot be, and then a restart undoes it.
+  /// What has changed so far is on disk; fails with `StoreError` if it cannot be, and then has not changed.
   func stored() -> EventLoopFuture<Void> { store.file.written(on: loop) }
 
   func saveNotes() {

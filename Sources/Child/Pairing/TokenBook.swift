@@ -58,6 +58,9 @@ final class TokenBook: @unchecked Sendable {
     return .good(record.allow, expiresAt: record.expiresAt.map(UnixTime.init(date:)))
   }
 
+  /// A token whose end could not be stored: a restart would bring it back.
+  func restore(_ record: TokenRecord) { try? store.restore(record) }
+
   /// Throws `StoreError`; nothing has changed then.
   func revoke(name: String) throws(StoreError) {
     let record = store.tokens.first { $0.name == name }
