@@ -24,11 +24,11 @@ struct RateMeter: Sendable {
   private static let part: Duration = .milliseconds(800)
   /// So many parts in a row have to agree; so many have to be wrong where none do: one stall is not enough.
   private static let enough = 4
-  private static let agreement = 0.04
+  private static let agreement = 0.08
   /// So many parts that do not agree are looked at together.
   private static let most = 10
   /// Their share of what is due.
-  private static let tolerable = 0.85...1.15
+  private static let tolerable = 0.75...1.3
 
   init(nominal: Int) {
     self.nominal = Double(nominal)
