@@ -23,8 +23,10 @@ final class XMPPServer {
 
   static let domain = "cradle.test"
 
-  /// - Parameter name: what the certificate is for.
-  init(certificateFor name: String = XMPPServer.domain) throws {
+  /// - Parameters:
+  ///   - name: what the certificate is for.
+  ///   - rate: what it takes of each client in a second, in kB.
+  init(certificateFor name: String = XMPPServer.domain, rate: Int = 10) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "cradle-xmpp-\(UUID().uuidString)")
     let path = { [folder] (name: String) in folder.appending(path: name).path }
     let accounts = folder.appending(path: "data/cradle%2etest/accounts")
@@ -49,7 +51,7 @@ final class XMPPServer {
       modules_enabled = { "disco", "roster", "saslauth", "tls", "blocklist", "carbons", "limits", "pep", "private",
         "smacks", "csi_simple", "ping", "time", "version", "posix" }
       modules_disabled = { "s2s" }
-      limits = { c2s = { rate = "10kb/s" } }
+      limits = { c2s = { rate = "\(rate)kb/s" } }
       authentication = "internal_plain"
       c2s_require_encryption = false
       c2s_ports = { \(port) }

@@ -1,9 +1,10 @@
 import Foundation
-import Meeting
 import NIOCore
 import NIOPosix
 import Signaling
 import Testing
+
+@testable import Meeting
 
 /// Child and parents at a real prosody.
 extension RealPeers {
@@ -129,6 +130,38 @@ extension RealPeers {
       try await link.send(.send(to: Self.child, message: "offer"))
       #expect(try await host.message() == RoomDelivery(from: "anna-1", message: "offer"))
       #expect(host.events.all.isEmpty)
+      try await host.close()
+    }
+
+    /// Anybody with an account somewhere can send to the child's: 600 messages, more than a parent may send at once.
+    @Test func strangersUseUpNothingOfTheParents() async throws {
+      let server = try XMPPServer(rate: 1000)
+      let host = try await host(server.place(.child))
+      try await host.present()
+      guard case .xmpp(let place) = server.place(.stranger) else { return #expect(Bool(false)) }
+      let sent = loop.makePromise(of: Void.self)
+      let child = "\(XMPPServer.address(.child))/cradle"
+      let loop = loop
+      let stranger = try await loop.submit {
+        var flood: XMPPConnection?
+        let connection = XMPPConnection(place, resource: "eve", eventLoop: loop) { event in
+          guard case .open = event else { return }
+          for batch in 0..<3 {
+            loop.assumeIsolated().scheduleTask(in: .milliseconds(300 * Int64(batch))) {
+              for _ in 0..<200 { flood?.order(.message("x", to: child)) }
+              if batch == 2 { sent.succeed() }
+            }
+          }
+        }
+        flood = connection
+        return NIOLoopBound(connection, eventLoop: loop)
+      }.get()
+      try await sent.futureResult.get()
+      let link = try await link(server.place(.parents))
+      #expect(try await link.open() == nil)
+      try await link.send(.send(to: Self.child, message: "offer"))
+      #expect(try await host.message() == RoomDelivery(from: "anna-1", message: "offer"))
+      try await loop.submit { stranger.value.abandon() }.get()
       try await host.close()
     }
 

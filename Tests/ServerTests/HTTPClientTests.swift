@@ -1,3 +1,4 @@
+import Glibc
 import Identity
 import NIOCore
 import NIOHTTP1
@@ -101,6 +102,30 @@ extension Result where Failure == HTTPClientError {
       await client.end()
     }
     #expect(lab.served.value.load(ordering: .relaxed) == 1)
+  }
+
+  /// A name that somebody else has named may take long: what else is done on NIO's own threads does not wait for it.
+  @Test func namesAreLookedUpOnThreadsOfTheirOwn() async throws {
+    let lab = try await Lab.start()
+    // All of them are busy, with more behind.
+    let (busy, held) = (Lab.Counter(), Lab.Counter())
+    let tasks = (0..<64).map { _ in
+      NIOThreadPool.singleton.runIfActive(eventLoop: Lab.loop) {
+        busy.value.wrappingAdd(1, ordering: .relaxed)
+        while held.value.load(ordering: .relaxed) == 0 { usleep(10_000) }
+      }
+    }
+    defer { held.value.store(1, ordering: .relaxed) }
+    while busy.value.load(ordering: .relaxed) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    try await Task.sleep(for: .milliseconds(100))
+    let client = try HTTPClient(
+      origin: lab.url(host: "localhost").origin, trust: .pinnedCertificate(sha256: lab.certificate.sha256),
+      eventLoop: Lab.loop, mayReach: { $0.isLoopback })
+    #expect(try await client.ask(.GET, lab.url(host: "localhost")).error == nil)
+    await client.end()
+    held.value.store(1, ordering: .relaxed)
+    for task in tasks { try await task.get() }
+    await lab.server.stop()
   }
 
   @Test func asksOverOneConnectionAgainAndAgain() async throws {

@@ -126,11 +126,11 @@ public final class XMPPHost: MeetingHost {
 
   private func receive(_ incoming: XMPPIncoming, _ connection: XMPPConnection) {
     let now = Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds))
-    guard case .admitted = rate.admit("", now: now) else { return }
     guard let client = client(incoming.from) else {
       if case .question = incoming.kind { connection.order(.refusal(of: incoming)) }
       return
     }
+    guard case .admitted = rate.admit("", now: now) else { return }
     switch incoming.kind {
     case .question:
       watchers.removeAll { $0 == incoming.from }

@@ -32,6 +32,12 @@ public struct XMPPPlace: Hashable, Sendable {
   /// The child's resource: what parents send to.
   static let resource = "cradle"
 
+  /// At the child's end: whether an address is one of our own account or the parents'.
+  func knows(_ address: String) -> Bool {
+    let account = AccountAddress(String(address.prefix { $0 != "/" }))
+    return account != nil && (account == self.account || account == parents)
+  }
+
   /// On this machine nobody can listen, so TLS is not asked for, unless an authority is named.
   var mayBePlain: Bool { authorities == nil && ["localhost", "127.0.0.1", "::1"].contains(host) }
 

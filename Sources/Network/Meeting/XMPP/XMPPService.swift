@@ -78,6 +78,7 @@ struct XMPPService: Sendable {
     var isOpen = false
     var isLeaving = false
     var flow = InflowLimit()
+    var refusals = TokenBucket(burst: 32, interval: .milliseconds(100))
     while true {
       let (stanzas, ending) = mailbox.takeOrders()
       if isOpen { for stanza in stanzas { client.send(stanza) } }
@@ -107,12 +108,26 @@ struct XMPPService: Sendable {
             ? .left : .closed(Self.reason(error, words, isOpen: isOpen, isPlain: place.mayBePlain, client))
         case .stanza(let incoming):
           flow.restart(client.record.descriptor)
-          if case .unknown = incoming.kind { client.send(.refusal(of: incoming)) } else { post(.stanza(incoming)) }
+          switch incoming.kind {
+          case .unknown:
+            refuse(incoming, client, &refusals)
+          case _ where resource == XMPPPlace.resource && !place.knows(incoming.from):
+            // Strangers take no place of a parent's message, here or at the event loop.
+            if case .question = incoming.kind { refuse(incoming, client, &refusals) }
+          default:
+            post(.stanza(incoming))
+          }
         }
       }
       if flow.isExceeded(client.record.descriptor) { return .closed(InflowLimit.words) }
       wait(client, until: min(.now + Self.rest, end ?? .now + Self.rest))
     }
+  }
+
+  /// What is too much is not answered.
+  private func refuse(_ incoming: XMPPIncoming, _ client: borrowing StropheClient, _ refusals: inout TokenBucket) {
+    let now = Instant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds))
+    if case .admitted = refusals.admit(now: now) { client.send(.refusal(of: incoming)) }
   }
 
   /// Until the socket is ready, an order comes or the time is over.

@@ -45,6 +45,11 @@ extension PeerHub {
   }
 
   private func take(_ finding: CandidateGatherer.Finding, for id: PeerID) {
+    switch finding {
+    case .serverReflexive(let address, _): house.add(mapped: address.ip)
+    case .relayed(let relayed): house.add(mapped: relayed.mapped.ip)
+    case .relayGone, .relayFailed, .complete: break
+    }
     with(id) { connection, now in
       switch finding {
       case .serverReflexive(let address, let base):

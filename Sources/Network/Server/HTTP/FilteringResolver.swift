@@ -2,6 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import NIOCore
 internal import NIOPosix
+internal import Synchronization
 internal import Wire
 
 /// Looks a name up and keeps the addresses that are allowed. What is connected to is what was looked at: a name cannot have
@@ -19,14 +20,30 @@ final class FilteringResolver: Resolver, Sendable {
     v6 = eventLoop.makePromise()
   }
 
+  /// A name server that does not answer holds a thread for half a minute. NIO's own pool has stills and codes to make.
+  private static let pool: NIOThreadPool = {
+    let pool = NIOThreadPool(numberOfThreads: 2)
+    pool.start()
+    return pool
+  }()
+  private static let waiting = Atomic<Int>(0)
+  private static let maximumWaiting = 32
+
   // NIO asks for both; one look-up answers both.
   func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> { v4.futureResult }
 
   func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
     let (v4, v6, isAllowed) = (v4, v6, isAllowed)
-    NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
+    guard Self.waiting.wrappingAdd(1, ordering: .relaxed).newValue <= Self.maximumWaiting else {
+      Self.waiting.wrappingSubtract(1, ordering: .relaxed)
+      v4.fail(HTTPClientError.nameNotFound(host))
+      v6.fail(HTTPClientError.nameNotFound(host))
+      return v6.futureResult
+    }
+    Self.pool.runIfActive(eventLoop: eventLoop) {
       try Self.addresses(of: host, port: port)
     }.whenComplete { result in
+      Self.waiting.wrappingSubtract(1, ordering: .relaxed)
       do {
         let found = try result.get()
         let allowed = found.filter { $0.transportAddress.map { isAllowed($0.ip) } ?? false }

@@ -29,6 +29,8 @@ public final class PeerHub: @unchecked Sendable {
     @Sendable (_ name: String, _ found: @escaping @Sendable (IPAddress) -> Void) -> Void
 
   public let eventLoop: any EventLoop
+  /// Learns from servers how we look from outside.
+  public let house = HouseAddresses()
   private let limit: Int
   let now: @Sendable () -> Instant
   private let makeConnection: @Sendable (PeerConnectionConfiguration) -> PeerConnection
