@@ -11,8 +11,11 @@ public struct StoredSubscription: Hashable, Sendable {
   public var subscription: PushSubscription
   /// What it wants to be told; nil: the usual kinds.
   public var kinds: Set<EventKind>?
+  /// That its owner gave; nil: the child's.
+  public var contact: String?
 
-  public init(pair: String, subscription: PushSubscription, kinds: Set<EventKind>? = nil) {
+  public init(pair: String, subscription: PushSubscription, kinds: Set<EventKind>? = nil, contact: String? = nil) {
+    self.contact = contact
     self.pair = pair
     self.subscription = subscription
     self.kinds = kinds
@@ -39,6 +42,7 @@ public struct PushStore: Sendable {
     var p256dh: String
     var auth: String
     var kinds: [String]?
+    var contact: String?
   }
 
   /// - Parameter file: in the state directory. It is not accessed yet.
@@ -65,7 +69,8 @@ public struct PushStore: Sendable {
           else { return nil }
           return StoredSubscription(
             pair: row.pair, subscription: PushSubscription(endpoint: endpoint, keys: keys),
-            kinds: row.kinds.map { Set($0.compactMap(EventKind.init)) })
+            kinds: row.kinds.map { Set($0.compactMap(EventKind.init)) },
+            contact: row.contact.flatMap { VAPID.isReachable($0) ? $0 : nil })
         }, nil
       )
     } catch {
@@ -86,7 +91,7 @@ public struct PushStore: Sendable {
             pair: entry.pair, endpoint: entry.subscription.endpoint.url.description,
             p256dh: Base64URL.encode(entry.subscription.keys.publicKey),
             auth: Base64URL.encode(entry.subscription.keys.secret),
-            kinds: entry.kinds.map { $0.map(\.rawValue).sorted() })
+            kinds: entry.kinds.map { $0.map(\.rawValue).sorted() }, contact: entry.contact)
         }))
   }
 }

@@ -4,7 +4,9 @@ import Identity
 import Logging
 import NIOCore
 import NIOPosix
+import Notifications
 import Pairing
+import Server
 import Storage
 import Testing
 import WebPush
@@ -32,15 +34,16 @@ final class PushServiceTests {
     p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
     auth: "BTBZMqHH6r4Tts7J_aSIgg")
 
-  private func start(mayBePrivate: Bool = true) throws -> PushService {
+  private func start(mayBePrivate: Bool = true, contact: String? = "mailto:us@example.org") throws -> PushService {
     let directory = directory
     return try house.on { house in
       var logger = Logger(label: "test")
       logger.logLevel = .critical
       var settings = ChildConfiguration.Push()
       settings.mayBePrivate = mayBePrivate
+      settings.contact = contact
       let pushes = PushService(
-        settings, child: "Nursery", pairing: house.pairing, in: directory,
+        settings, child: "Nursery", pairing: house.pairing, house: HouseAddresses(), in: directory,
         loop: try #require(MultiThreadedEventLoopGroup.currentEventLoop), logger: logger)
       pushes.start()
       return pushes
@@ -166,5 +169,51 @@ final class PushServiceTests {
     let answer = try await test.get()
     #expect(!answer.delivered && !answer.detail.isEmpty)
     await pushes.stop()
+  }
+
+  /// Apple's push service refuses a sender who cannot be found, so none is made up.
+  @Test func whereTheChildHasNoContactABrowserGivesOne() async throws {
+    let phone = try house.pairFirst()
+    let pushes = try start(contact: nil)
+    #expect(try house.wait { _ in try pushes.describe(to: phone.id) }.needsContact == true)
+    var request = Self.request
+    for contact in [nil, "us@example.org", "mailto:push@cradle.invalid", "https://localhost/"] {
+      request.contact = contact
+      let refusal = code { try subscribe(pushes, phone.id, request) }
+      #expect(refusal == .badParameters)
+    }
+    request.contact = "mailto:anna@example.org"
+    try subscribe(pushes, phone.id, request)
+    let text = String(decoding: try #require(try directory.pushSubscriptions.read()), as: UTF8.self)
+    #expect(text.contains("mailto:anna@example.org"))
+    await pushes.stop()
+    let named = try start()
+    #expect(try house.wait { _ in try named.describe(to: phone.id) }.needsContact == nil)
+    await named.stop()
+  }
+
+  /// Which maker's service refuses and why; of an address that nobody knows not more than whether it took the message.
+  @Test(arguments: [
+    ("https://web.push.apple.com/x", "Apple’s push service answered 403 BadJwtToken", "Apple’s push service: no route"),
+    (
+      "https://fcm.googleapis.com/x", "Google’s push service answered 403 BadJwtToken",
+      "Google’s push service: no route"
+    ),
+    ("https://nas.example.org/x", "the push service refused it", "the push service could not be reached"),
+    ("https://push.apple.com.example.org/x", "the push service refused it", "the push service could not be reached"),
+  ])
+  func whoRefusedAndWhyIsSaid(endpoint: String, refused: String, failed: String) throws {
+    let crypto = WebPushPrimitives()
+    let key = try #require(crypto.ephemeralKey(seed: [UInt8](repeating: 7, count: 48)))
+    let keys = try #require(
+      SubscriptionKeys(publicKey: key.publicKey, secret: [UInt8](repeating: 9, count: 16), crypto: crypto))
+    let stored = StoredSubscription(
+      pair: "a", subscription: PushSubscription(endpoint: try PushEndpoint(endpoint, mayBePrivate: false), keys: keys))
+    let destination = BrowserDestination(
+      stored, name: "x",
+      sender: .init(child: "Nursery", settings: .init(), key: PushKey.generate(), house: HouseAddresses()))
+    let refusal = DeliveryOutcome.status(403, retryAfter: nil, reason: "BadJwtToken")
+    #expect(destination.words(for: refusal) == refused)
+    #expect(destination.words(for: DeliveryOutcome.failed("no route")) == failed)
   }
 }

@@ -11,7 +11,9 @@ extension RealPeers {
     }
 
     /// - Parameter mayBePrivate: the child takes the test's push service, which is on this machine.
-    private static func see(_ scenario: String, mayBePrivate: Bool) throws -> (seen: Seen, log: String) {
+    private static func see(
+      _ scenario: String, mayBePrivate: Bool, contact: String = "\"mailto:family@example.org\""
+    ) throws -> (seen: Seen, log: String) {
       let folder = FileManager.default.temporaryDirectory.appending(path: "push-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: folder) }
@@ -45,7 +47,7 @@ extension RealPeers {
             - {id: cot, device: "exec:/usr/bin/python3 \(base).py \(camera)", width: 64, height: 48, framerate: 10}
           microphone: {device: test}
           speaker: {device: none}
-          push: {contact: "mailto:family@example.org", private-networks: \(mayBePrivate), ca: \(base).pem}
+          push: {contact: \(contact), private-networks: \(mayBePrivate), ca: \(base).pem}
           """)
       let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -72,6 +74,15 @@ extension RealPeers {
         ])
       // Who knows the address may send to the browser.
       #expect(!log.contains("/push/") && !log.contains("sixteen"))
+    }
+
+    /// Apple's push service refuses a sender who cannot be found, and says so; no address would do for every family.
+    @Test(arguments: ["null", "\"mailto:push@cradle.invalid\""])
+    func aPhoneGivesTheContactThatTheChildLacks(contact: String) throws {
+      let (seen, log) = try Self.see("contact", mayBePrivate: true, contact: contact)
+      #expect(seen.error == nil)
+      #expect(seen.steps == ["asked", "on", "refused"])
+      #expect(log.contains("push.contact cannot exist") == (contact != "null") && !log.contains("anna@example.org"))
     }
 
     @Test func theSwitchSaysWhyItCannotBeSwitched() throws {

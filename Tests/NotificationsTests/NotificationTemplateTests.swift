@@ -82,6 +82,11 @@ import Testing
     #expect(filter.admits(Self.event(.cameraLost)))
     #expect(filter.admits(Self.event(.speakerLost)))
     #expect(!filter.admits(Self.event(.cameraBack)))
+    // Its own level decides, not that of its kind.
+    var event = EventDocument(sequence: 1, kind: EventKind.hearing.rawValue, time: 0)
+    #expect(!filter.admits(event))
+    event.level = EventLevel.warning.rawValue
+    #expect(filter.admits(event))
   }
 
   @Test func kindsAndLevelBothDecide() {

@@ -49,6 +49,17 @@ import Wire
   }
 
   @Test(arguments: [
+    ("mailto:us@example.org", true), ("https://example.org/who", true), ("mailto:us@mail.EXAMPLE.org?subject=x", true),
+    ("mailto:push@cradle.invalid", false), ("mailto:us@localhost", false), ("mailto:us@nursery.local", false),
+    ("mailto:us@fritz.box.LAN", false), ("https://nursery.test/", false), ("https://localhost", false),
+    ("https://192.0.2.1/", false), ("mailto:us@192.0.2.1", false), ("mailto:us@a.", false), ("us@example.org", false),
+    ("https://[2001:db8::1]/", false),
+  ])
+  func applesPushServiceWantsAContactThatCanExist(_ text: String, _ isOne: Bool) {
+    #expect(VAPID.isReachable(text) == isOne)
+  }
+
+  @Test(arguments: [
     ("mailto:push@example.com", true), ("https://example.com/who", true), ("mailto:", false), ("mailto:@b", false),
     ("mailto:a@", false), ("mailto:a b@c", false), ("http://example.com", false), ("push@example.com", false),
     ("", false),

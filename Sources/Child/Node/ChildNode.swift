@@ -120,7 +120,8 @@ public final class ChildNode: Sendable {
     let notifiers = NotifierBoard(
       configuration.notifiers, child: profile.name, in: files.directory, logger: logger)
     let pushes = PushService(
-      configuration.push, child: profile.name, pairing: pairing, in: files.directory, loop: loop, logger: logger)
+      configuration.push, child: profile.name, pairing: pairing, house: viewers.hub.house, in: files.directory,
+      loop: loop, logger: logger)
     let report = StatusReporter(
       name: profile.name, id: profile.id, started: MonotonicClock.now, viewers: viewers, relay: media.relay,
       night: night, notifiers: notifiers, pushes: pushes, meetings: meetings, listenHost: configuration.listen.host)

@@ -17,6 +17,8 @@ final class BrowserDestination: NotifierDestination {
     let child: String
     let settings: ChildConfiguration.Push
     let key: PushKey
+    /// Where no push service is.
+    let house: HouseAddresses
   }
 
   private struct Current {
@@ -24,6 +26,10 @@ final class BrowserDestination: NotifierDestination {
     /// Where the last request went.
     var asked: PushEndpoint?
   }
+
+  /// Of browsers that subscribed to a version that asked for no contact: Google's and Mozilla's services take it, Apple's does
+  /// not, and never did.
+  private static let earlierContact = "mailto:push@cradle.invalid"
 
   let name: String
   private let sender: Sender
@@ -46,17 +52,38 @@ final class BrowserDestination: NotifierDestination {
   /// The subscription that the last request was for is still the browser's.
   var isAsked: Bool { current.withLock { $0.asked == $0.stored.subscription.endpoint } }
 
-  func request() throws(NotifierProblem) -> any NotifierRequest {
-    let subscription = current.withLock { current in
-      current.asked = current.stored.subscription.endpoint
-      return current.stored.subscription
+  /// Of a service that nobody knows only whether it took the message: else whoever is paired could try out what answers at
+  /// which address, seen from here.
+  func words(for outcome: DeliveryOutcome) -> String {
+    let maker = stored.subscription.endpoint.maker
+    guard maker != nil || sender.settings.mayBePrivate else {
+      return switch outcome {
+      case .status where outcome.isDelivered: "the push service took it"
+      case .status, .refused: "the push service refused it"
+      case .failed: "the push service could not be reached"
+      }
     }
-    return BrowserRequest(subscription: subscription, sender: sender)
+    let name = maker.map { "\($0)’s push service" } ?? "the push service"
+    return switch outcome {
+    case .status(let status, _, let reason): "\(name) answered \(status)" + (reason.map { " \($0)" } ?? "")
+    case .failed(let reason), .refused(let reason): "\(name): \(reason)"
+    }
+  }
+
+  func request() throws(NotifierProblem) -> any NotifierRequest {
+    let stored = current.withLock { current in
+      current.asked = current.stored.subscription.endpoint
+      return current.stored
+    }
+    return BrowserRequest(
+      subscription: stored.subscription, contact: stored.contact ?? sender.settings.contact ?? Self.earlierContact,
+      sender: sender)
   }
 }
 
 private struct BrowserRequest: NotifierRequest {
   let subscription: PushSubscription
+  let contact: String
   let sender: BrowserDestination.Sender
 
   var url: HTTPURL { subscription.endpoint.url }
@@ -64,7 +91,7 @@ private struct BrowserRequest: NotifierRequest {
   /// The address was named by a browser: it must not lead to the machines of the house.
   var mayReach: (@Sendable (IPAddress) -> Bool)? {
     if sender.settings.mayBePrivate { return nil }
-    return { address in address.isPublic }
+    return { [house = sender.house] address in address.isPublic && !house.contains(address) }
   }
 
   func message(_ notification: Notification, to url: HTTPURL) -> HTTPClientRequest {
@@ -73,7 +100,7 @@ private struct BrowserRequest: NotifierRequest {
       // Only a private key of zero gives no request, and the subscription's key was checked.
       guard
         let request = PushRequest(
-          notification, child: sender.child, to: subscription, contact: sender.settings.contact,
+          notification, child: sender.child, to: subscription, contact: contact,
           unixTime: MonotonicClock.unixNanoseconds / 1_000_000_000, random: PushRandom(using: &generator),
           signer: sender.key, crypto: WebPushPrimitives())
       else { continue }

@@ -118,7 +118,7 @@ final class Notifier: @unchecked Sendable {
         self.concluded(outcome)
         promise.succeed(
           NotifyTests.Row(
-            name: self.destination.name, delivered: outcome.isDelivered, detail: outcome.words,
+            name: self.destination.name, delivered: outcome.isDelivered, detail: self.destination.words(for: outcome),
             milliseconds: Int((MonotonicClock.now - began).nanoseconds / 1_000_000)))
       }
       key = ObjectIdentifier(test)
@@ -200,7 +200,7 @@ final class Notifier: @unchecked Sendable {
       delivered += 1
       lastError = nil
     case .retried, .givenUp:
-      lastError = outcome.words
+      lastError = destination.words(for: outcome)
       if !isTroubleLogged {
         let isKept = verdict != .givenUp
         logger.warning(

@@ -1,3 +1,4 @@
+internal import JSON
 internal import NIOCore
 internal import NIOHTTP1
 internal import Notifications
@@ -74,8 +75,16 @@ final class NotifierDelivery {
       redirected(response, request, from: url)
     case .success(let response):
       let retryAfter = response.headers.first(name: "Retry-After").flatMap { Duration(retryAfter: $0) }
-      finish(.status(Int(response.status.code), retryAfter: retryAfter))
+      let status = Int(response.status.code)
+      finish(.status(status, retryAfter: retryAfter, reason: status < 400 ? nil : Self.reason(response.body)))
     }
+  }
+
+  /// The server's own word for what is wrong, as push services give it in JSON; at most 64 letters.
+  private static func reason(_ body: [UInt8]) -> String? {
+    guard let members = (try? JSON(body, maximumBytes: 4096))?.object else { return nil }
+    let words = ["reason", "message", "error"].lazy.compactMap { members[$0]?.string }.first { !$0.isEmpty }
+    return words.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(64).filter(\.isPrintable))) }
   }
 
   private static func outcome(_ error: HTTPClientError) -> DeliveryOutcome {

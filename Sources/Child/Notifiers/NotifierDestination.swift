@@ -11,6 +11,12 @@ protocol NotifierDestination: Sendable {
   var filter: NotificationFilter { get }
   /// For one delivery.
   func request() throws(NotifierProblem) -> any NotifierRequest
+  /// What came of a try, for whoever the address belongs to.
+  func words(for outcome: DeliveryOutcome) -> String
+}
+
+extension NotifierDestination {
+  func words(for outcome: DeliveryOutcome) -> String { outcome.words }
 }
 
 /// How one notification becomes an HTTP request.

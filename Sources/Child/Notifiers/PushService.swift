@@ -6,6 +6,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import Notifications
 internal import Pairing
+internal import Server
 internal import Signaling
 internal import Storage
 internal import Synchronization
@@ -37,6 +38,7 @@ final class PushService: @unchecked Sendable {
   private let child: String
   private let settings: ChildConfiguration.Push
   private let pairing: PairingService
+  private let house: HouseAddresses
   private let directory: StateDirectory
   private let store: PushStore
   private let loop: any EventLoop
@@ -50,9 +52,10 @@ final class PushService: @unchecked Sendable {
   private let notifiers = Mutex<[Notifier]>([])
 
   init(
-    _ settings: ChildConfiguration.Push, child: String, pairing: PairingService, in directory: StateDirectory,
-    loop: any EventLoop, logger: Logger
+    _ settings: ChildConfiguration.Push, child: String, pairing: PairingService, house: HouseAddresses,
+    in directory: StateDirectory, loop: any EventLoop, logger: Logger
   ) {
+    self.house = house
     self.settings = settings
     self.child = child
     self.pairing = pairing
@@ -64,6 +67,10 @@ final class PushService: @unchecked Sendable {
 
   /// Goes on with what an earlier run has left.
   func start() {
+    if settings.isContactUnreachable {
+      logger.warning(
+        "push.contact cannot exist on the Internet; phones are asked for one. Apple's push service refuses it")
+    }
     do throws(FileError) {
       let (subscriptions, trouble) = try store.load(mayBePrivate: settings.mayBePrivate, crypto: WebPushPrimitives())
       if let trouble {
@@ -106,7 +113,8 @@ final class PushService: @unchecked Sendable {
     let key = try usableKey()
     let document = PushKeyDocument(
       publicKey: Base64URL.encode(key.publicKey),
-      endpoint: browsers[pair]?.destination.stored.subscription.endpoint.url.description)
+      endpoint: browsers[pair]?.destination.stored.subscription.endpoint.url.description,
+      needsContact: settings.contact == nil ? true : nil, problem: browsers[pair]?.notifier.status.lastError)
     // A browser that subscribed to a key which was not kept would get nothing after a restart.
     let bound = NIOLoopBound(self, eventLoop: loop)
     return directory.pushKey.written(on: loop).map { document }.flatMapErrorThrowing { _ in
@@ -118,7 +126,8 @@ final class PushService: @unchecked Sendable {
   /// `push.subscribe`. Succeeds once it is on disk.
   func subscribe(_ request: PushSubscribeRequest, for pair: String?) throws(ControlError) -> EventLoopFuture<Void> {
     let pair = try paired(pair)
-    let stored = StoredSubscription(pair: pair, subscription: try subscription(request), kinds: request.kinds)
+    let stored = StoredSubscription(
+      pair: pair, subscription: try subscription(request), kinds: request.kinds, contact: try contact(request))
     let key = try usableKey()
     let before = browsers[pair]
     guard before?.destination.stored != stored else { return loop.makeSucceededVoidFuture() }
@@ -182,6 +191,18 @@ final class PushService: @unchecked Sendable {
     return pair
   }
 
+  /// The child's own goes first.
+  private func contact(_ request: PushSubscribeRequest) throws(ControlError) -> String? {
+    guard settings.contact == nil else { return nil }
+    guard let contact = request.contact else {
+      throw .badParameter("contact", "is missing: push services want an e-mail address of yours, as mailto:NAME@HOST")
+    }
+    guard VAPID.isReachable(contact) else {
+      throw .badParameter("contact", "is no address on the Internet: give one as mailto:NAME@HOST, or https://")
+    }
+    return contact
+  }
+
   private func subscription(_ request: PushSubscribeRequest) throws(ControlError) -> PushSubscription {
     let endpoint: PushEndpoint
     do throws(PushEndpoint.Refusal) {
@@ -204,10 +225,11 @@ final class PushService: @unchecked Sendable {
     self.group = group
     let (pair, directory) = (stored.pair, directory)
     let destination = BrowserDestination(
-      stored, name: "push to \(name(of: pair))", sender: .init(child: child, settings: settings, key: key))
+      stored, name: "push to \(name(of: pair))", sender: .init(child: child, settings: settings, key: key, house: house)
+    )
     let notifier = Notifier(destination, loop: group.next(), logger: logger) { [weak self, weak destination] outcome in
       // RFC 8030 section 7.3: the subscription is gone, and stays so.
-      guard case .status(let status, _) = outcome, status == 404 || status == 410, let self, let destination else {
+      guard case .status(let status, _, _) = outcome, status == 404 || status == 410, let self, let destination else {
         return
       }
       self.loop.execute { self.ended(pair, destination) }

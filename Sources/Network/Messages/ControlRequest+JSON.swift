@@ -194,6 +194,7 @@ extension ControlCommand {
     case .pushSubscribe(let request):
       [
         "endpoint": .string(request.endpoint), "p256dh": .string(request.p256dh), "auth": .string(request.auth),
+        "contact": JSON(request.contact),
         "kinds": request.kinds.map { .array($0.map(\.rawValue).sorted().map { .string($0) }) },
       ]
     case .inviteCreate(let request):
@@ -280,6 +281,7 @@ extension PushSubscribeRequest {
       endpoint: try required("endpoint", ControlLimits.pushEndpointBytes),
       p256dh: try required("p256dh", ControlLimits.pushKeyBytes), auth: try required("auth", ControlLimits.pushKeyBytes)
     )
+    contact = try given.text("contact", bytes: ControlLimits.pushContactBytes)
     let all = EventKind.allCases
     guard let names = try given.texts("kinds", most: all.count) else { return }
     let known = names.compactMap(EventKind.init)

@@ -53,6 +53,7 @@ public enum ControlLimits {
   public static let pushEndpointBytes = 1...1024
   /// Length of a key of a push subscription, base64url, in bytes.
   public static let pushKeyBytes = 1...128
+  public static let pushContactBytes = 1...256
   /// Seconds that a guest has access: a minute to thirty days.
   public static let inviteSeconds = 60...2_592_000
   /// Size of a picture that a parent accepts, in bytes.

@@ -8,8 +8,13 @@ public struct PushSubscribeRequest: Hashable, Sendable {
   public var auth: String
   /// Nil: the usual ones.
   public var kinds: Set<EventKind>?
+  /// Where the push service finds somebody, `mailto:` or `https:`; needed where the child has none.
+  public var contact: String?
 
-  public init(endpoint: String, p256dh: String, auth: String, kinds: Set<EventKind>? = nil) {
+  public init(
+    endpoint: String, p256dh: String, auth: String, kinds: Set<EventKind>? = nil, contact: String? = nil
+  ) {
+    self.contact = contact
     self.endpoint = endpoint
     self.p256dh = p256dh
     self.auth = auth
@@ -23,8 +28,16 @@ public struct PushKeyDocument: Codable, Hashable, Sendable {
   public var publicKey: String
   /// The endpoint of the caller's subscription; left out: it has none.
   public var endpoint: String?
+  /// True: `push.subscribe` needs a `contact`, as the child has none; else left out.
+  public var needsContact: Bool?
+  /// Why the last message for this subscription was not taken, for people; left out if it was.
+  public var problem: String?
 
-  public init(publicKey: String, endpoint: String? = nil) {
+  public init(
+    publicKey: String, endpoint: String? = nil, needsContact: Bool? = nil, problem: String? = nil
+  ) {
+    self.needsContact = needsContact
+    self.problem = problem
     self.publicKey = publicKey
     self.endpoint = endpoint
   }

@@ -55,7 +55,9 @@ public struct NotificationFilter: Hashable, Sendable {
   /// - Returns: false for a kind that this version does not know.
   public func admits(_ event: EventDocument) -> Bool {
     guard let kind = EventKind(rawValue: event.kind) else { return false }
-    return kind.level.rank >= level.rank && kinds?.contains(kind) ?? true
+    // A sound check that failed is graver than one that did not.
+    let own = event.level.flatMap(EventLevel.init) ?? kind.level
+    return own.rank >= level.rank && kinds?.contains(kind) ?? true
   }
 }
 

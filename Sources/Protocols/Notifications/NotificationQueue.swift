@@ -2,8 +2,8 @@ public import Wire
 
 /// What came of one try.
 public enum DeliveryOutcome: Hashable, Sendable {
-  /// The server answered; `retryAfter` as it asked for.
-  case status(Int, retryAfter: Duration?)
+  /// The server answered; `retryAfter` as it asked for, `reason` in its words, such as `BadJwtToken`.
+  case status(Int, retryAfter: Duration?, reason: String? = nil)
   /// No answer; why, for people.
   case failed(String)
   /// Another try would end the same way, for example after a redirect to another host; why, for people.
@@ -12,20 +12,20 @@ public enum DeliveryOutcome: Hashable, Sendable {
   /// Whether another try can end differently. RFC 9110 section 15: of the 4xx only 408 and 429.
   var isRetried: Bool {
     switch self {
-    case .status(let status, _): status == 408 || status == 429 || (500...599).contains(status)
+    case .status(let status, _, _): status == 408 || status == 429 || (500...599).contains(status)
     case .failed: true
     case .refused: false
     }
   }
 
   public var isDelivered: Bool {
-    if case .status(200...299, _) = self { true } else { false }
+    if case .status(200...299, _, _) = self { true } else { false }
   }
 
   /// For people: "the server answered 401".
   public var words: String {
     switch self {
-    case .status(let status, _): "the server answered \(status)"
+    case .status(let status, _, let reason): "the server answered \(status)" + (reason.map { " \($0)" } ?? "")
     case .failed(let reason), .refused(let reason): reason
     }
   }
@@ -117,7 +117,7 @@ public struct NotificationQueue: Sendable {
     }
     queue[0].attempts += 1
     var delay = backoff(random)
-    if case .status(_, let wanted?) = outcome { delay = max(delay, min(wanted, Self.longestRetryAfter)) }
+    if case .status(_, let wanted?, _) = outcome { delay = max(delay, min(wanted, Self.longestRetryAfter)) }
     nextTry = now + delay
     return .retried(after: delay)
   }

@@ -30,6 +30,18 @@ public struct PushEndpoint: Hashable, Sendable {
     }
   }
 
+  /// Whose push service it is, by the name that only its maker has; nil for any other.
+  public var maker: String? {
+    guard case .name(let name) = url.origin.host else { return nil }
+    return Self.makers.first { name == $0.host || name.hasSuffix("." + $0.host) }?.maker
+  }
+
+  private static let makers = [
+    (host: "push.apple.com", maker: "Apple"), (host: "fcm.googleapis.com", maker: "Google"),
+    (host: "android.googleapis.com", maker: "Google"), (host: "push.services.mozilla.com", maker: "Mozilla"),
+    (host: "notify.windows.com", maker: "Microsoft"),
+  ]
+
   /// A name can have any address: `isPublic` of an address decides when it is known.
   private static func isPublic(_ host: HTTPOrigin.Host) -> Bool {
     switch host {

@@ -28,6 +28,25 @@ public enum VAPID {
     return Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array(claims.utf8))
   }
 
+  /// Whether somebody can be found there: a contact whose host is a name that can exist on the Internet. Apple's push service
+  /// refuses others (403 BadJwtToken), Google's and Mozilla's take them. RFC 6761, RFC 6762.
+  public static func isReachable(_ contact: String) -> Bool {
+    guard isContact(contact) else { return false }
+    let host: Substring
+    if contact.hasPrefix("mailto:") {
+      host = contact[contact.index(after: contact.lastIndex(of: "@") ?? contact.startIndex)...].prefix { $0 != "?" }
+    } else {
+      guard case .name(let name)? = (try? HTTPURL(contact))?.origin.host else { return false }
+      host = name[...]
+    }
+    let labels = host.lowercased().split(separator: ".", omittingEmptySubsequences: false)
+    let local: Set<Substring> = [
+      "invalid", "local", "test", "localhost", "example", "internal", "home", "lan", "arpa", "onion", "localdomain",
+    ]
+    guard labels.count > 1, !labels.contains(""), let last = labels.last else { return false }
+    return !local.contains(last) && last.contains { $0.isLetter }
+  }
+
   /// Whether push services take it as a contact: RFC 8292 section 2.1.
   public static func isContact(_ text: String) -> Bool {
     guard (1...256).contains(text.utf8.count), text.utf8.allSatisfy({ (33...126).contains($0) }) else { return false }

@@ -208,6 +208,37 @@ class Pushes(Edges):
         self.expect_no_errors(phone)
         phone.close()
 
+    def contact(self) -> None:
+        """A child without a contact: the phone asks for one, the push service gets it, and what it refuses is said."""
+        self.child.url = trusted(self.child.url)
+        phone = self.subscribing()
+        self.allow(phone, "granted")
+        self.join(phone)
+        self.open_settings(phone)
+        phone.wait("the field", "document.querySelector('[data-setting=push-contact]')?.closest('label').hidden === false")
+        phone.wait("the switch", f"!{SWITCH}.disabled && !{SWITCH}.checked")
+        phone.tap("[data-setting=push]")
+        self.says(phone, "that it is asked for", "First write your e-mail address above.")
+        if self.status():
+            raise browsers.BrowserError("switched on without a contact")
+        self.seen("asked")
+        phone.evaluate("(() => { const e = document.querySelector('[data-setting=push-contact]'); e.value = 'anna@example.org'; e.dispatchEvent(new Event('change')); return 0; })()")
+        phone.tap("[data-setting=push]")
+        phone.wait("the switch on", f"!{SWITCH}.disabled && {SWITCH}.checked")
+        phone.tap("[data-do=push-test]")
+        message = self.message("test", 0)
+        if message["claims"]["sub"] != "mailto:anna@example.org":
+            raise browsers.BrowserError(f"the sender: {message}")
+        self.says(phone, "that it was sent", "Sent. The notification should appear")
+        self.seen("on")
+        self.service.answers = [(403, {"body": '{"reason":"BadJwtToken"}'})]
+        time.sleep(3.2)
+        phone.tap("[data-do=push-test]")
+        self.says(phone, "who refuses, and why", "the push service answered 403 BadJwtToken")
+        self.expect_no_errors(phone)
+        self.seen("refused")
+        phone.close()
+
     def check_files(self) -> None:
         for name in ("push.json", "push.pem"):
             if os.stat(self.state / name).st_mode & 0o777 != 0o600:
@@ -330,4 +361,4 @@ class Pushes(Edges):
 
 
 if __name__ == "__main__":
-    raise SystemExit(page_screens.main(Pushes, ("states", "alarms")))
+    raise SystemExit(page_screens.main(Pushes, ("states", "alarms", "contact")))

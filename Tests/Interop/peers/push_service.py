@@ -77,7 +77,7 @@ def check_sender(value: str, origin: str) -> tuple[str, dict[str, Any]]:
 
 
 class PushService:
-    """Runs until the program ends. `answers`: status and headers of the next ones, then 201."""
+    """Runs until the program ends. `answers`: status and headers of the next ones, then 201; `body` among the headers is what is said."""
 
     def __init__(self, certificate: str, key: str):
         self.receiver = Receiver()
@@ -91,10 +91,13 @@ class PushService:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 status, headers = service.take(self.path, dict(self.headers.items()), body)
+                said = headers.get("body", "").encode()
                 self.send_response(status)
-                for name, value in {**headers, "Content-Length": "0"}.items():
-                    self.send_header(name, value)
+                for name, value in {**headers, "Content-Length": str(len(said))}.items():
+                    if name != "body":
+                        self.send_header(name, value)
                 self.end_headers()
+                self.wfile.write(said)
 
             def log_message(self, *_: Any) -> None:
                 pass

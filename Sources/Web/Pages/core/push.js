@@ -41,21 +41,49 @@ export async function closePushed() {
 const own = async () => (await worker())?.pushManager?.getSubscription() ?? null;
 
 /** Whether the child pushes to this browser. @param {Control} control Throws ControlError. */
-export async function isPushed(control) {
+export const isPushed = async (control) => (await pushState(control)).isOn;
+
+/**
+ * Whether the child pushes to this browser, wants to be told an e-mail address first, and what its push service refused last.
+ * @param {Control} control Throws ControlError.
+ */
+export async function pushState(control) {
   const subscription = await own();
-  return Boolean(subscription) && (await control.request("push.key")).endpoint === subscription.endpoint;
+  const { endpoint, needsContact, problem } = await control.request("push.key");
+  return { isOn: Boolean(subscription) && endpoint === subscription.endpoint, needsContact: Boolean(needsContact), problem };
+}
+
+const contactKey = "cradle-push-contact";
+
+/** The e-mail address that was given last, for push services; "" without one. */
+export function pushContact() {
+  try {
+    return localStorage.getItem(contactKey) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+/** @param {string} address */
+export function keepContact(address) {
+  try {
+    localStorage.setItem(contactKey, address);
+  } catch {
+    // A window that keeps nothing asks again.
+  }
 }
 
 /** The browser may ask its user first. @param {Control} control Throws ControlError, or what the browser says. */
 export async function startPush(control) {
-  const { publicKey } = await control.request("push.key");
+  const { publicKey, needsContact } = await control.request("push.key");
   const { pushManager } = await navigator.serviceWorker.ready;
   // One for an earlier key, or one that the push service has ended, is of no use.
   await (await pushManager.getSubscription())?.unsubscribe();
   const subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: fromBase64url(publicKey) });
   const { endpoint, keys } = subscription.toJSON();
   try {
-    await control.request("push.subscribe", { endpoint, p256dh: keys.p256dh, auth: keys.auth });
+    const contact = needsContact && pushContact() ? { contact: `mailto:${pushContact()}` } : {};
+    await control.request("push.subscribe", { endpoint, p256dh: keys.p256dh, auth: keys.auth, ...contact });
   } catch (error) {
     await subscription.unsubscribe();
     throw error;

@@ -1,5 +1,5 @@
 import { here } from "../core/here.js";
-import { canPush, closePushed, isPushed, keepWords, pushedAlarm, startPush, stopPush } from "../core/push.js";
+import { canPush, closePushed, keepContact, keepWords, pushContact, pushedAlarm, pushState, startPush, stopPush } from "../core/push.js";
 import { language, moment, t } from "../texts/texts.js";
 import { ownPage, system } from "./certificate.js";
 import { h, newID, setText } from "./dom.js";
@@ -68,6 +68,8 @@ export function pushSettings(app, watching) {
     if (reply) notice(t(reply.delivered ? "push.sent" : "push.refused"), reply.delivered ? undefined : String(reply.detail ?? ""));
   } }, t("push.test"));
   const label = h("label", { class: "check" }, box, h("span", {}, t("push.on"), " ", why));
+  const address = h("input", { type: "email", "data-setting": "push-contact", autocomplete: "email", value: pushContact(), onchange: () => keepContact(address.value.trim()) });
+  const contact = h("label", { hidden: true }, h("span", {}, t("push.contact")), address);
   const closing = new AbortController();
   let known, isBusy = false;
   watching.addEventListener("update", () => {
@@ -76,7 +78,7 @@ export function pushSettings(app, watching) {
   }, { signal: closing.signal });
   update();
   const { child } = watching;
-  return [h("p", { class: "dim" }, t("push.help")), label, test, child.origin !== here && ownPage(child.origin), h("small", {}, t("push.never-alone"))];
+  return [h("p", { class: "dim" }, t("push.help")), contact, label, test, child.origin !== here && ownPage(child.origin), h("small", {}, t("push.never-alone"))];
 
   /** Looks only when something has changed. */
   async function update() {
@@ -84,16 +86,25 @@ export function pushSettings(app, watching) {
     const now = `${reason} ${watching.control.hello?.viewer}`;
     if (isBusy || now === known) return;
     known = now;
-    setText(why, reason ?? "");
     label.classList.toggle("dim", Boolean(reason));
-    const on = reason ? false : await isPushed(watching.control).catch(() => false);
+    const state = reason ? {} : await pushState(watching.control).catch(() => ({}));
     if (now !== known) return;
+    const on = Boolean(state.isOn);
+    setText(why, reason ?? (on && state.problem ? t("push.last", { problem: String(state.problem) }) : ""));
+    contact.hidden = !state.needsContact;
     box.checked = on;
     box.disabled = Boolean(reason);
     test.hidden = !on;
   }
 
   async function change() {
+    if (box.checked && !contact.hidden && !(address.value.trim() && address.checkValidity())) {
+      box.checked = false;
+      notice(t("push.contact-first"));
+      address.focus();
+      return;
+    }
+    keepContact(address.value.trim());
     isBusy = box.disabled = true;
     try {
       await (box.checked ? startPush : stopPush)(watching.control);

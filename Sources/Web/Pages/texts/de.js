@@ -108,7 +108,8 @@ export default {
     untrusted: "Der Browser muss erst dem Zertifikat vertrauen: „Warnung loswerden“, weiter unten.", token: "Nur für gekoppelte Handys.",
     elsewhere: "Nur auf der eigenen Seite dieses Kindes.", denied: "Der Browser erlaubt dieser Seite keine Mitteilungen. Bitte in den Einstellungen der Seite erlauben.",
     test: "Test senden", sent: "Gesendet. Die Mitteilung sollte in wenigen Sekunden erscheinen.", refused: "Der Push-Dienst nimmt es nicht an.",
-    tested: "Das ist ein Test", stuck: "Ein Gerät oder das Programm hängt", unheard: "Niemand hört zu",
+    tested: "Das ist ein Test", stuck: "Ein Gerät oder das Programm hängt", contact: "Ihre E-Mail-Adresse. Der Push-Dienst des Browser-Herstellers bekommt sie, um Sie bei Problemen zu erreichen; der von Apple lehnt Alarme ohne sie ab.",
+    "contact-first": "Bitte zuerst oben Ihre E-Mail-Adresse eintragen.", last: "Der letzte Alarm wurde nicht angenommen: {problem}", unheard: "Niemand hört zu",
   },
   recordings: {
     _: "Aufnahmen", none: "Nichts ist aufgenommen.", help: "Tippe auf einen Teil, um ihn abzuspielen.", now: "Die Kamera nimmt auf.", start: "Jetzt aufnehmen",

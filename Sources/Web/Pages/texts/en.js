@@ -105,7 +105,8 @@ export default {
     untrusted: "The browser has to trust the certificate first: “Remove the warning”, below.", token: "Only for paired phones.",
     elsewhere: "Only on that child’s own page.", denied: "The browser does not allow this page any notifications. Allow them in the settings of this page.",
     test: "Send a test", sent: "Sent. The notification should appear within seconds.", refused: "The push service does not take it.",
-    tested: "This is a test", stuck: "A device or the program hangs", unheard: "Nobody is listening",
+    tested: "This is a test", stuck: "A device or the program hangs", contact: "Your e-mail address. The push service of this browser’s maker gets it, to reach you if something is wrong; Apple’s refuses alarms without one.",
+    "contact-first": "First write your e-mail address above.", last: "The last alarm was not accepted: {problem}", unheard: "Nobody is listening",
   },
   recordings: {
     _: "Recordings", none: "Nothing is recorded.", help: "Tap a part to play it.", now: "The camera is recording.", start: "Record now",

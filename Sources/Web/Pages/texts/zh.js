@@ -70,7 +70,8 @@ export default {
     "never-alone": "不要只靠它：手机可能静音或没有网络，宝宝端断电或断网时也无法推送。请同时开着页面或另一台接收设备。", unsupported: "此浏览器做不到。",
     iphone: "在 iPhone 上：请先把页面添加到主屏幕，再从那里打开。", untrusted: "浏览器必须先信任证书：见下方“消除警告”。", token: "只限已配对的手机。", elsewhere: "只能在该宝宝端自己的页面上使用。",
     denied: "浏览器不允许此页面发通知，请在页面设置里允许。", test: "发送测试", sent: "已发送，通知应在几秒内出现。", refused: "推送服务没有接受。", tested: "这是测试",
-    stuck: "设备或程序卡住了", unheard: "没有人在听",
+    stuck: "设备或程序卡住了", contact: "您的电子邮箱。浏览器厂商的推送服务会收到它，以便出问题时联系您；没有它，Apple 的服务会拒绝警报。",
+    "contact-first": "请先在上方填写电子邮箱。", last: "上一次警报未被接受：{problem}", unheard: "没有人在听",
   },
   recordings: { _: "录像", none: "没有录像。", help: "点一段即可播放。", now: "摄像头正在录像。", start: "现在录像", stop: "停止录像", loading: "正在加载：{part}", large: "这一段对手机来说太大；请用 cradle-parent recordings fetch。" },
   night: {
