@@ -116,9 +116,8 @@ import Wire
     var closed: [RoomConnectionID] = []
     for number in 2...11 as ClosedRange<UInt64> {
       _ = Self.join(&server, number, "c\(number)", room: child.id)
-      for case .close(let id, _) in server.receive(.vouch(client: "c\(number)", lifetime: nil), from: Self.id(1), now: .zero) {
-        closed.append(id)
-      }
+      let actions = server.receive(.vouch(client: "c\(number)", lifetime: nil), from: Self.id(1), now: .zero)
+      for case .close(let id, _) in actions { closed.append(id) }
     }
     #expect(closed == (2...8).map { Self.id($0) })
   }

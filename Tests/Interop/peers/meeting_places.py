@@ -121,7 +121,7 @@ class Relay:
 
     @property
     def configuration(self) -> str:
-        return f"ice-servers: [{{urls: ['turn:127.0.0.1:{self.port}'], secret: '{self.SECRET}'}}]\nlend-after: 0s\n"
+        return f"ice-servers: [{{urls: ['turn:127.0.0.1:{self.port}'], secret: '{self.SECRET}'}}]\n"
 
 
 class FakePlace:

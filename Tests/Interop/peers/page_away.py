@@ -52,11 +52,11 @@ class Away:
         self.authority = meeting_places.Authority()
         self.silent: socket.socket | None = None
 
-    def settle(self, place: str = "", more: str = "") -> None:
+    def settle(self, place: str = "", more: str = "", relay: str = "allow") -> None:
         """A rendezvous, and a child that is there."""
         self.place = meeting_places.Rendezvous(self.options.rendezvous, self.authority, place)
         pinned = f"{{rendezvous: 'wss://meet.invalid', key-sha256: {'ab' * 32}}}"
-        configuration = f"{page_core.CONFIGURATION}away: {{meetings: [{{rendezvous: '{self.place.url}'}}, {pinned}]}}\n{more}"
+        configuration = f"{page_core.CONFIGURATION}away: {{relay: {relay}, meetings: [{{rendezvous: '{self.place.url}'}}, {pinned}]}}\n{more}"
         self.child = page_core.Child(
             self.options.child, configuration, "[::]", SSL_CERT_FILE=self.authority.path("authority.pem"))
         self.home = self.child.port
@@ -184,7 +184,9 @@ class Away:
 
     def relayed(self, isLent: bool) -> None:
         relay = meeting_places.Relay()
-        self.settle(*((relay.configuration, "") if isLent else ("", relay.configuration)))
+        ways = (relay.configuration + "lend-after: 0s\n", "") if isLent else ("", relay.configuration)
+        # It then names none of its addresses, at which the page would find it on this machine.
+        self.settle(*ways, relay="only")
         phone = self.phone(SERVERS)
         self.join(phone)
         # With what it has learned.

@@ -303,7 +303,7 @@ class Edges(page_screens.Household):
         self.seen("works without")
         phone.tap(".top button:last-child")
         self.says(phone, "that it is not trusted", "does not trust the connection yet")
-        links = phone.evaluate("[...document.querySelectorAll('a[href^=\"/certificate\"]')].map(a => a.pathname)")
+        links = phone.evaluate("[...document.querySelectorAll('a[href^=\"./certificate\"]')].map(a => a.pathname)")
         if set(links) != {"/certificate.crt", "/certificate.mobileconfig"}:
             raise browsers.BrowserError(f"the downloads are {links}")
         for path in sorted(set(links)):

@@ -83,10 +83,17 @@ class Phone(Chromium):
         """The middle of an element, in sight and not below the small picture in the corner."""
         quoted = json.dumps(selector)
         self.wait(selector, f"!!document.querySelector({quoted})")
-        spot = self.evaluate(
-            f"(() => {{ const e = document.querySelector({quoted}); e.scrollIntoView({{ block: 'center' }});"
-            " const b = e.getBoundingClientRect(); return { x: b.x + b.width / 2, y: b.y + b.height / 2 }; })()"
-        )
+        spot: Any = None
+        # What comes from the child moves what stands below it; a finger aims at what stands still.
+        for _ in range(20):
+            before = spot
+            spot = self.evaluate(
+                f"(() => {{ const e = document.querySelector({quoted}); e.scrollIntoView({{ block: 'center' }});"
+                " const b = e.getBoundingClientRect(); return { x: b.x + b.width / 2, y: b.y + b.height / 2 }; })()"
+            )
+            if spot == before:
+                break
+            time.sleep(0.05)
         return dict(spot)
 
     def touch(self, kind: str, points: list[dict[str, float]]) -> None:
