@@ -203,8 +203,8 @@ let programs: [Target] = [
   .executableTarget(
     name: "cradle-child",
     dependencies: [
-      "Wire", "JSON", "DeviceNames", "Linux", "Child", "Commands", "Devices", "Frames", "Health", "QRCode", "Server",
-      "Storage",
+      "Wire", "JSON", "DeviceNames", "Linux", "Child", "Commands", "Devices", "Frames", "Health", "Meeting", "QRCode",
+      "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log"),
     ], path: "Sources/cradle-child", swiftSettings: strict),
   .executableTarget(
@@ -217,7 +217,7 @@ let programs: [Target] = [
     name: "cradle-parent",
     dependencies: [
       "Wire", "Pairing", "Signaling", "Control", "Monitoring", "NightReport", "DeviceNames", "Parent", "Commands",
-      "Desktop", "Devices", "Discovery", "Frames", "Health", "Linux", "QRCode", "Server", "Storage",
+      "Desktop", "Devices", "Discovery", "Frames", "Health", "Linux", "Meeting", "QRCode", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"),
     ], path: "Sources/cradle-parent", swiftSettings: strict),
 ]
@@ -313,8 +313,8 @@ let checks: [Target] = [
   tests(
     "MeetingTests",
     needs: [
-      "Wire", "Control", "Signaling", "SecureTransport", "Meeting", "TestSupport", product("NIOCore", nio),
-      product("NIOPosix", nio),
+      "Wire", "Control", "Signaling", "SecureTransport", "Meeting", "cradle-child", "TestSupport",
+      product("NIOCore", nio), product("NIOPosix", nio),
     ]),
   tests(
     "ChildTests",

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Child
 import Commands
+import Meeting
 
 /// The camera node.
 @main
@@ -21,6 +22,7 @@ struct CradleChild: AsyncParsableCommand {
     defaultSubcommand: Run.self)
 
   static func main() async {
+    MeetingService.runIfAsked()
     await Program.run(Self.self, name: "cradle-child")
   }
 }

@@ -1,11 +1,13 @@
 import ArgumentParser
 import Commands
+import Meeting
 import Parent
 
 /// The program. Commands run on other threads than the first, which windows are for.
 @main
 enum Main {
   static func main() {
+    MeetingService.runIfAsked()
     Program.openStandardDescriptors()
     // The identity key is in this process.
     ProcessProtection.forbidDumps()

@@ -241,6 +241,31 @@ extension RealPeers {
       try await proxy.close()
     }
 
+    /// Somebody leaves a message for whoever comes: a broker of MQTT 3.1.1 sends it with every new connection.
+    @Test(arguments: [(Way.five, 300_000), (.five, 24 << 20), (.three, 100), (.three, 300_000), (.three, 5 << 20)])
+    func whatIsRetainedForTheChildIsPassedOver(way: Way, bytes: Int) async throws {
+      let broker = try Broker(isLimited: false)
+      let proxy = try await BrokerProxy(to: broker.port, way == .three ? .refusingFive : .transparent, on: loop)
+      let stranger = try Stranger(
+        port: broker.port, client: "stranger", username: "parents", password: Broker.password(.parents))
+      let message = #"{"from":"anna-0","msg":"\#(String(repeating: "x", count: bytes))"}"#
+      stranger.publish("cradle/\(Self.child)/in", Array(message.utf8), isRetained: true)
+      for _ in 0..<400 where !broker.logText.contains("Received PUBLISH from stranger") {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      for _ in 0..<2 {
+        let host = try await host(broker.place(.child, port: proxy.port))
+        try await host.present()
+        let link = try await link(broker.place(.parents))
+        #expect(try await link.open() == nil)
+        try await link.send(.send(to: Self.child, message: "offer"))
+        #expect(try await host.message() == RoomDelivery(from: "anna-1", message: "offer"))
+        #expect(host.events.all.isEmpty)
+        try await host.close()
+      }
+      try await proxy.close()
+    }
+
     /// Many at once are more than a child has parents for.
     @Test func aFloodIsCutShort() async throws {
       let broker = try Broker()

@@ -10,7 +10,7 @@ struct TestHost {
   init(_ place: MeetingPlace, child: String, on loop: any EventLoop, presence: String) async throws {
     let events = events
     host = try await Confined(loop) {
-      let host = place.host(child: child, eventLoop: loop) { _, _ in "" }
+      let host = place.host(child: child, program: BuiltProgram.child, eventLoop: loop) { _, _ in "" }
       host.onEvent = { events.add($0) }
       host.open(presence: presence)
       return host
@@ -51,7 +51,7 @@ struct TestLink {
   init(_ place: MeetingPlace, child: String, client: String, on loop: any EventLoop) async throws {
     let (replies, closures) = (replies, closures)
     link = try await Confined(loop) {
-      let link = place.link(child: child, client: client, eventLoop: loop)
+      let link = place.link(child: child, client: client, program: BuiltProgram.child, eventLoop: loop)
       link.onReply = { replies.add($0) }
       link.onClose = { closures.add($0) }
       return link

@@ -19,8 +19,8 @@ final class Stranger {
 
   deinit { close(socket) }
 
-  func publish(_ topic: String, _ payload: [UInt8]) {
-    send([0x30], Self.text(topic) + payload)
+  func publish(_ topic: String, _ payload: [UInt8], isRetained: Bool = false) {
+    send([isRetained ? 0x31 : 0x30], Self.text(topic) + payload)
   }
 
   private static func text(_ text: String) -> [UInt8] {

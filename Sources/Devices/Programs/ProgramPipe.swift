@@ -2,6 +2,7 @@ internal import CLinux
 internal import DeviceNames
 internal import Frames
 internal import Glibc
+internal import Linux
 internal import Wire
 
 /// A running program whose output is read through pipes. It gets no input, none of our descriptors, and a process group of
@@ -40,13 +41,17 @@ struct ProgramPipe: ~Copyable {
       outputs.forEach { close($0) }
       throw SpawnError(number: number)
     }
-    let (status, process) = Self.spawn(words, output: outputs[1], errors: errors[1])
-    close(outputs[1])
-    close(errors[1])
-    guard status == 0 else {
+    defer {
+      close(outputs[1])
+      close(errors[1])
+    }
+    do throws(ProgramStart.Failure) {
+      process = try ProgramStart.spawn(
+        words, input: .nothing, output: .descriptor(outputs[1]), errors: .descriptor(errors[1]))
+    } catch {
       close(outputs[0])
       close(errors[0])
-      throw SpawnError(number: status)
+      throw SpawnError(number: error.number)
     }
     for descriptor in [outputs[0], errors[0]] {
       _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
@@ -54,40 +59,10 @@ struct ProgramPipe: ~Copyable {
     _ = fcntl(outputs[0], CLINUX_F_SETPIPE_SZ, Self.wantedPipeBytes)
     output = outputs[0]
     self.errors = errors[0]
-    self.process = process
   }
 
   struct SpawnError: Error {
     var number: Int32
-  }
-
-  private static func spawn(_ words: [String], output: Int32, errors: Int32) -> (status: Int32, process: pid_t) {
-    var actions = posix_spawn_file_actions_t()
-    var attributes = posix_spawnattr_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawnattr_init(&attributes)
-    defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
-    }
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3)
-    // We ignore SIGPIPE; a program that writes to a closed pipe shall end.
-    var signals = sigset_t()
-    sigfillset(&signals)
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    sigemptyset(&signals)
-    posix_spawnattr_setsigmask(&attributes, &signals)
-    posix_spawnattr_setpgroup(&attributes, 0)
-    posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-    var process: pid_t = 0
-    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-    defer { arguments.forEach { free($0) } }
-    let status = posix_spawnp(&process, words[0], &actions, &attributes, &arguments, clinux_environment())
-    return (status, process)
   }
 
   /// Ends the program and closes the pipes.

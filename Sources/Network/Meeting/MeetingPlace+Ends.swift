@@ -58,14 +58,16 @@ extension MeetingPlace {
   ///
   /// - Parameters:
   ///   - child: the child's id.
+  ///   - program: serves the connection, where a library in C reads it.
   ///   - prove: signs the proof that the child is the host of its room, for a server's name and challenge.
   public func host(
-    child: String, eventLoop: any EventLoop, prove: @escaping (_ server: String, _ challenge: String) -> String
+    child: String, program: MeetingProgram = .own, eventLoop: any EventLoop,
+    prove: @escaping (_ server: String, _ challenge: String) -> String
   ) -> any MeetingHost {
     switch self {
     case .rendezvous(let place): RendezvousHost(place, child: child, eventLoop: eventLoop, prove: prove)
-    case .mqtt(let place): MQTTHost(place, child: child, eventLoop: eventLoop)
-    case .xmpp(let place): XMPPHost(place, child: child, eventLoop: eventLoop)
+    case .mqtt(let place): MQTTHost(place, child: child, program: program, eventLoop: eventLoop)
+    case .xmpp(let place): XMPPHost(place, child: child, program: program, eventLoop: eventLoop)
     }
   }
 
@@ -74,11 +76,14 @@ extension MeetingPlace {
   /// - Parameters:
   ///   - child: the child's id.
   ///   - client: the name of the session's room client.
-  public func link(child: String, client: String, eventLoop: any EventLoop) -> any MeetingLink {
+  ///   - program: serves the connection, where a library in C reads it.
+  public func link(
+    child: String, client: String, program: MeetingProgram = .own, eventLoop: any EventLoop
+  ) -> any MeetingLink {
     switch self {
     case .rendezvous(let place): RendezvousLink(place, child: child, client: client, eventLoop: eventLoop)
-    case .mqtt(let place): MQTTLink(place, child: child, client: client, eventLoop: eventLoop)
-    case .xmpp(let place): XMPPLink(place, child: child, client: client, eventLoop: eventLoop)
+    case .mqtt(let place): MQTTLink(place, child: child, client: client, program: program, eventLoop: eventLoop)
+    case .xmpp(let place): XMPPLink(place, child: child, client: client, program: program, eventLoop: eventLoop)
     }
   }
 

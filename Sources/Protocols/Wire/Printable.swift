@@ -13,3 +13,12 @@ extension Unicode.Scalar {
   /// The zero-width joiner or non-joiner, which nobody sees. Unicode, section 23.2.
   public var isJoiner: Bool { self == "\u{200d}" || self == "\u{200c}" }
 }
+
+extension String {
+  /// What somebody who is not trusted has said, for a terminal or a log: one line of printable characters, at most
+  /// `maximum` scalars.
+  public func printable(maximum: Int = 200) -> String {
+    let kept = unicodeScalars.lazy.map { $0.properties.isWhitespace ? " " : $0 }.filter(\.isPrintable).prefix(maximum)
+    return String(String.UnicodeScalarView(kept))
+  }
+}

@@ -1,13 +1,27 @@
 internal import Glibc
 
-/// Knows when something comes over a TCP connection that is longer than anything of ours. libmosquitto keeps a packet of up
-/// to 256 MiB in memory until it is complete, libstrophe a stanza of any length, and a server may pass on what anybody
-/// sends.
+/// Knows what has come over a TCP connection, and so when something comes that is longer than anything of ours, and when too
+/// much comes. libmosquitto keeps a packet of up to 256 MiB in memory until it is complete, libstrophe a stanza of any
+/// length, and a server may pass on what anybody sends, as fast as it likes.
 struct InflowLimit {
+  private let most: UInt64
   private var before: UInt64 = 0
+  private var paced: UInt64 = 0
+  private let burst: Int64
+  private var credit: Int64
+  private var earned: ContinuousClock.Instant = .now
 
-  /// Our longest message, twice, and what TLS adds.
-  private static let most: UInt64 = 256 * 1024
+  /// In bytes, beside the longest message. A session of a parent is made with some tens of thousands.
+  private static let slack: Int64 = 2 << 20
+  /// In bytes a second: a tenth of a small board's core in short stanzas.
+  private static let rate: Int64 = 128 * 1024
+
+  /// - Parameter most: in bytes; unless given, our longest message, twice, and what TLS adds.
+  init(most: UInt64 = 256 * 1024) {
+    self.most = most
+    burst = Int64(clamping: most) + Self.slack
+    credit = burst
+  }
 
   /// A message is complete.
   mutating func restart(_ descriptor: Int32) {
@@ -15,7 +29,20 @@ struct InflowLimit {
   }
 
   func isExceeded(_ descriptor: Int32) -> Bool {
-    Self.taken(descriptor).map { $0 > before && $0 - before > Self.most } ?? false
+    Self.taken(descriptor).map { $0 > before && $0 - before > most } ?? false
+  }
+
+  /// Until when nothing more is read, so that a flood waits in the server; nil: no longer.
+  mutating func pause(_ descriptor: Int32, now: ContinuousClock.Instant = .now) -> ContinuousClock.Instant? {
+    let total = Self.taken(descriptor) ?? paced
+    if total > paced { credit -= Int64(clamping: total - paced) }
+    paced = max(paced, total)
+    let milliseconds = Int64((now - earned) / .milliseconds(1))
+    if milliseconds > 0 {
+      credit = min(burst, credit + min(milliseconds, 60_000) * Self.rate / 1000)
+      earned = now
+    }
+    return credit < 0 ? now + .milliseconds(min(1000, -credit * 1000 / Self.rate + 1)) : nil
   }
 
   /// For a person.

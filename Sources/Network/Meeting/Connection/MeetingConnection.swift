@@ -1,9 +1,9 @@
 internal import Linux
 internal import NIOCore
 
-/// One connection to a server, from the event loop's side. A thread of its own serves it, because looking up a name may
-/// take long. Confined to the event loop.
-final class MeetingConnection<Order: Sendable, Event: MeetingConnectionEvent> {
+/// One connection to a server, from the event loop's side. A process of its own serves it, because libraries in C read what
+/// the server sends, and a thread of ours speaks with that process. Confined to the event loop.
+final class MeetingConnection<Order: MeetingCoded & Sendable, Event: MeetingCoded & MeetingConnectionEvent> {
   typealias Mailbox = MeetingMailbox<Order, Event>
 
   private let loop: any EventLoop
@@ -21,11 +21,11 @@ final class MeetingConnection<Order: Sendable, Event: MeetingConnectionEvent> {
   ///
   /// - Parameters:
   ///   - name: of the thread.
-  ///   - serve: the thread. It calls `announce` when `post` says so.
+  ///   - program: of the process.
+  ///   - errand: what it is to do.
   ///   - receive: called on the event loop, not from within this call.
   init(
-    name: String, eventLoop: any EventLoop,
-    serve: @escaping @Sendable (_ mailbox: Mailbox, _ announce: @escaping @Sendable () -> Void) -> Void,
+    name: String, program: MeetingProgram, errand: MeetingErrand, eventLoop: any EventLoop,
     receive: @escaping (Event) -> Void
   ) {
     loop = eventLoop
@@ -34,7 +34,8 @@ final class MeetingConnection<Order: Sendable, Event: MeetingConnectionEvent> {
     let bound = NIOLoopBound(reference, eventLoop: loop)
     reference.connection = self
     _ = WorkerThread(name: name) { [loop, mailbox] in
-      serve(mailbox) { loop.execute { bound.value.connection?.drain() } }
+      let announce = { @Sendable in loop.execute { bound.value.connection?.drain() } }
+      MeetingPump(program: program, errand: errand, mailbox: mailbox, announce: announce).run()
     }
   }
 

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Linux
 internal import Synchronization
 
@@ -8,6 +7,11 @@ protocol MeetingConnectionEvent: Sendable {
   var isMessage: Bool { get }
   /// Nothing follows.
   var isLast: Bool { get }
+
+  /// The connection is lost, with words for a person. Nothing follows.
+  static func closed(_ reason: String) -> Self
+  /// The goodbye has been said, or cannot be. Nothing follows.
+  static var left: Self { get }
 }
 
 /// Between the event loop and the thread of one connection. Bounded both ways: what is too much is lost, as messages at a
@@ -27,8 +31,6 @@ final class MeetingMailbox<Order: Sendable, Event: MeetingConnectionEvent>: Send
     var events: [Event] = []
     /// The event loop knows that there are some.
     var isAnnounced = false
-    /// Of the connection, where the thread may wait in a library that does not look for orders; or -1.
-    var descriptor: Int32 = -1
   }
 
   /// Wakes the thread.
@@ -49,10 +51,7 @@ final class MeetingMailbox<Order: Sendable, Event: MeetingConnectionEvent>: Send
   }
 
   func end(_ ending: Ending) {
-    state.withLock { state in
-      state.ending = ending
-      if case .abandon = ending, state.descriptor >= 0 { shutdown(state.descriptor, Int32(SHUT_RDWR)) }
-    }
+    state.withLock { $0.ending = ending }
     wake.raise()
   }
 
@@ -65,11 +64,6 @@ final class MeetingMailbox<Order: Sendable, Event: MeetingConnectionEvent>: Send
   }
 
   // MARK: - The thread
-
-  /// Abandoning shuts this connection down, so that whatever waits for it ends; -1: no longer.
-  func watch(_ descriptor: Int32) {
-    state.withLock { $0.descriptor = descriptor }
-  }
 
   func takeOrders() -> (orders: [Order], ending: Ending) {
     wake.clear()

@@ -18,6 +18,7 @@ public final class MQTTHost: MeetingHost {
   }
 
   private let place: MQTTPlace
+  private let program: MeetingProgram
   private let child: String
   private let topics: MeetingTopics
   private let loop: any EventLoop
@@ -38,9 +39,12 @@ public final class MQTTHost: MeetingHost {
   /// A connection that lasted this long was a good one.
   private static let settled: TimeAmount = .seconds(30)
 
-  /// - Parameter child: the child's id.
-  public init(_ place: MQTTPlace, child: String, eventLoop: any EventLoop) {
+  /// - Parameters:
+  ///   - child: the child's id.
+  ///   - program: serves the connection.
+  public init(_ place: MQTTPlace, child: String, program: MeetingProgram = .own, eventLoop: any EventLoop) {
     self.place = place
+    self.program = program
     self.child = child
     topics = MeetingTopics(prefix: place.topic, child: child)
     loop = eventLoop
@@ -116,9 +120,9 @@ public final class MQTTHost: MeetingHost {
     guard case .idle = state else { return }
     guard let server = BrokerURL(place.url) else { return fail("\(place.url) is not \(BrokerURL.allowed)") }
     var settings = MQTTSettings(
-      place, server: server, client: "cradle-\(child)", keepalive: Self.keepalive, subscriptions: [topics.inbox])
+      place, server: server, client: "cradle-\(child)", keepalive: Self.keepalive, subscriptions: [MQTTSubscription(topic: topics.inbox, wantsRetained: false)])
     settings.will = topics.presence
-    state = .connecting(MQTTConnection(settings, eventLoop: loop) { [weak self] event in self?.handle(event) })
+    state = .connecting(MQTTConnection(settings, program: program, eventLoop: loop) { [weak self] event in self?.handle(event) })
   }
 
   private func handle(_ event: MQTTEvent) {

@@ -17,6 +17,7 @@ public final class MQTTLink: MeetingLink {
   }
 
   private let place: MQTTPlace
+  private let program: MeetingProgram
   private let child: String
   private let client: String
   private let topics: MeetingTopics
@@ -37,8 +38,10 @@ public final class MQTTLink: MeetingLink {
   /// - Parameters:
   ///   - child: the child's id.
   ///   - client: our name there; nobody else can guess it.
-  public init(_ place: MQTTPlace, child: String, client: String, eventLoop: any EventLoop) {
+  ///   - program: serves the connection.
+  public init(_ place: MQTTPlace, child: String, client: String, program: MeetingProgram = .own, eventLoop: any EventLoop) {
     self.place = place
+    self.program = program
     self.child = child
     self.client = client
     topics = MeetingTopics(prefix: place.topic, child: child)
@@ -54,8 +57,11 @@ public final class MQTTLink: MeetingLink {
     }
     let settings = MQTTSettings(
       place, server: server, client: client, keepalive: Self.keepalive,
-      subscriptions: [topics.presence, topics.outbox(client)])
-    let connection = MQTTConnection(settings, eventLoop: loop) { [weak self] event in self?.handle(event) }
+      subscriptions: [
+        MQTTSubscription(topic: topics.presence, wantsRetained: true),
+        MQTTSubscription(topic: topics.outbox(client), wantsRetained: false),
+      ])
+    let connection = MQTTConnection(settings, program: program, eventLoop: loop) { [weak self] event in self?.handle(event) }
     state = .connecting(connection, isSubscribed: false)
     wait(Self.limit, .unreachable(MQTTWords.silent))
   }

@@ -3,11 +3,11 @@ internal import Linux
 internal import Signaling
 internal import Wire
 
-/// The thread of one connection to a broker.
+/// Serves one connection to a broker, in a process of its own (`MeetingService`).
 struct MQTTService: Sendable {
   let settings: MQTTSettings
   let mailbox: MeetingMailbox<MQTTPublication, MQTTEvent>
-  /// Tells the event loop that there are events.
+  /// Hands events on; without any it is a sign of life.
   let announce: @Sendable () -> Void
 
   /// For TCP, TLS, CONNACK and SUBACK together.
@@ -20,17 +20,15 @@ struct MQTTService: Sendable {
   private static let rest: Duration = .seconds(5)
   /// Publications that the broker has not acknowledged.
   private static let mostUnacknowledged = 256
+  /// In bytes. A broker of MQTT 3.1.1 sends what somebody has left at the child's topic, however long it is, with every new
+  /// connection; it is passed over as long as it costs little.
+  private static let mostInflow: UInt64 = 8 << 20
 
   private func post(_ event: MQTTEvent) {
     if mailbox.post(event) { announce() }
   }
 
   func run() {
-    // Writing to a connection that the broker has closed is no reason to end.
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    sigaddset(&signals, SIGPIPE)
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
     for version in MQTTVersion.allCases {
       do throws(MQTTProblem) {
         return try connect(version)
@@ -125,6 +123,8 @@ extension MQTTService {
   private struct Progress {
     /// The broker has accepted the connection.
     var isAnswered = false
+    /// Answers to come.
+    var subscribing = 0
     var isOpen = false
     /// By their numbers.
     var unacknowledged: [Int32: String] = [:]
@@ -137,8 +137,9 @@ extension MQTTService {
   private func serve(
     _ client: borrowing MosquittoClient, _ version: MQTTVersion, _ progress: inout Progress
   ) throws(MQTTProblem) {
-    var flow = InflowLimit()
+    var flow = InflowLimit(most: Self.mostInflow)
     while true {
+      announce()
       let (publications, ending) = mailbox.takeOrders()
       for publication in publications { try publish(publication, client, version, &progress) }
       switch ending {
@@ -160,7 +161,9 @@ extension MQTTService {
         if progress.isLeaving { client.disconnect() }
         throw .lost(MQTTWords.silent)
       }
-      try turn(client, until: min(now + Self.rest, progress.end ?? now + Self.rest), version, &progress)
+      let pause = flow.pause(client.descriptor)
+      let rest = min(now + Self.rest, progress.end ?? now + Self.rest, pause ?? now + Self.rest)
+      try turn(client, isReading: pause == nil, until: rest, version, &progress)
       for entry in client.record.take() { try handle(entry, client, version, &progress, &flow) }
       if client.descriptor < 0 { throw .closed }
       if flow.isExceeded(client.descriptor) { throw .lost(InflowLimit.words) }
@@ -168,9 +171,14 @@ extension MQTTService {
   }
 
   private func turn(
-    _ client: borrowing MosquittoClient, until end: ContinuousClock.Instant, _ version: MQTTVersion,
+    _ client: borrowing MosquittoClient, isReading: Bool, until end: ContinuousClock.Instant, _ version: MQTTVersion,
     _ progress: inout Progress
   ) throws(MQTTProblem) {
+    guard isReading else {
+      // Only orders are waited for, which wake in any case.
+      _ = wait(-1, for: 0, until: end)
+      return try client.work(canRead: false, canWrite: client.wantsToWrite)
+    }
     let writing = client.wantsToWrite ? Int16(POLLOUT) : 0
     let ready = wait(client.descriptor, for: Int16(POLLIN) | Self.hangup | writing, until: end)
     let isOver = ready & (Self.hangup | Int16(POLLHUP | POLLERR)) != 0
@@ -206,7 +214,13 @@ extension MQTTService {
     switch entry {
     case .connected(0):
       progress.isAnswered = true
-      try client.subscribe(settings.subscriptions)
+      // What is kept is asked for, or not, by packet.
+      for wantsRetained in [true, false] {
+        let topics = settings.subscriptions.filter { $0.wantsRetained == wantsRetained }.map(\.topic)
+        guard !topics.isEmpty else { continue }
+        progress.subscribing += 1
+        try client.subscribe(topics, wantsRetained: wantsRetained)
+      }
     case .connected(let code):
       throw MQTTWords.isUnsupportedVersion(code) ? .unsupportedVersion : .lost(MQTTWords.refusal(code))
     case .subscribed(let codes):
@@ -214,11 +228,15 @@ extension MQTTService {
       guard codes.allSatisfy({ (0..<128).contains($0) }) else {
         throw .lost("this account may not read its topics")
       }
+      progress.subscribing -= 1
+      guard progress.subscribing == 0 else { return }
       progress.isOpen = true
       if !progress.isLeaving { progress.end = nil }
       post(.open)
-    case .message(let message):
-      post(.message(message))
+    case .message(let message, let isRetained):
+      let isWanted = settings.subscriptions.contains { $0.topic == message.topic && ($0.wantsRetained || !isRetained) }
+      if isWanted { post(.message(message)) }
+    case .tooLong: break
     case .acknowledged(let number, let reason):
       if number == progress.farewell { progress.farewell = nil }
       guard let topic = progress.unacknowledged.removeValue(forKey: number) else { return }

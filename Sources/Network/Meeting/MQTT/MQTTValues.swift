@@ -13,12 +13,11 @@ struct MQTTSettings: Sendable {
   var client: String
   /// In seconds. The broker gives a client up after one and a half (MQTT 5 section 3.1.2.10).
   var keepalive: Int32
-  /// Topics, with quality of service 1.
-  var subscriptions: [String]
+  var subscriptions: [MQTTSubscription]
   /// A topic whose retained message the broker deletes when the connection ends without a goodbye.
   var will: String?
 
-  init(_ place: MQTTPlace, server: BrokerURL, client: String, keepalive: Int32, subscriptions: [String]) {
+  init(_ place: MQTTPlace, server: BrokerURL, client: String, keepalive: Int32, subscriptions: [MQTTSubscription]) {
     self.server = server
     self.client = client
     self.keepalive = keepalive
@@ -27,6 +26,14 @@ struct MQTTSettings: Sendable {
     username = place.username
     password = place.password
   }
+}
+
+/// With quality of service 1.
+struct MQTTSubscription: Sendable {
+  var topic: String
+  /// The message that the broker has kept for whoever comes. What anybody may leave there is of no use else, and comes again
+  /// with every connection.
+  var wantsRetained: Bool
 }
 
 enum MQTTVersion: CaseIterable, Sendable {
@@ -44,6 +51,9 @@ struct MQTTMessage: Sendable {
 
   /// Longer ones are left out.
   static let maximumBytes = 64 * 1024
+  private static let longestTopic = 1024
+
+  var isOfOurLength: Bool { payload.count <= Self.maximumBytes && topic.utf8.count <= Self.longestTopic }
 
   /// Nil if it is not UTF-8, or is empty.
   var text: String? { payload.isEmpty ? nil : String(validating: payload, as: UTF8.self) }
@@ -83,10 +93,12 @@ enum MQTTEvent: MeetingConnectionEvent {
 typealias MQTTConnection = MeetingConnection<MQTTPublication, MQTTEvent>
 
 extension MQTTConnection {
-  convenience init(_ settings: MQTTSettings, eventLoop: any EventLoop, receive: @escaping (MQTTEvent) -> Void) {
+  convenience init(
+    _ settings: MQTTSettings, program: MeetingProgram, eventLoop: any EventLoop,
+    receive: @escaping (MQTTEvent) -> Void
+  ) {
     self.init(
-      name: "mqtt", eventLoop: eventLoop,
-      serve: { MQTTService(settings: settings, mailbox: $0, announce: $1).run() }, receive: receive)
+      name: "mqtt", program: program, errand: .mqtt(settings), eventLoop: eventLoop, receive: receive)
   }
 }
 

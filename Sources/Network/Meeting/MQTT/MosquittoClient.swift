@@ -87,10 +87,13 @@ struct MosquittoClient: ~Copyable {
 
   // MARK: - Packets
 
-  func subscribe(_ topics: [String]) throws(MQTTProblem) {
+  /// - Parameter wantsRetained: to be sent what is retained there. The option is one of MQTT 5, section 3.8.3.1; a broker of
+  ///   3.1.1 sends it in any case.
+  func subscribe(_ topics: [String], wantsRetained: Bool) throws(MQTTProblem) {
     var names = topics.map { strdup($0) }
     defer { names.forEach { free($0) } }
-    try check(mosquitto_subscribe_multiple(handle, nil, Int32(names.count), &names, 1, 0, nil))
+    let options = wantsRetained ? 0 : Int32(MQTT_SUB_OPT_SEND_RETAIN_NEVER.rawValue)
+    try check(mosquitto_subscribe_multiple(handle, nil, Int32(names.count), &names, 1, options, nil))
   }
 
   /// - Returns: the number that its acknowledgement has; nil if it is longer than the broker allows.

@@ -7,7 +7,9 @@ final class MosquittoRecord {
     case connected(Int32)
     /// SUBACK: what has become of each topic.
     case subscribed([Int32])
-    case message(MQTTMessage)
+    case message(MQTTMessage, isRetained: Bool)
+    /// A message that cannot be for us.
+    case tooLong
     /// PUBACK, with its reason code (5) or 0.
     case acknowledged(Int32, reason: Int32)
     /// The broker has closed the connection; its reason code (5) if it told one.
@@ -53,13 +55,17 @@ final class MosquittoRecord {
     mosquitto_message_v5_callback_set(handle) { _, record, message, _ in
       guard let message = message?.pointee, let topic = message.topic else { return }
       let count = Int(message.payloadlen)
-      guard (0...MQTTMessage.maximumBytes).contains(count) else { return }
+      guard (0...MQTTMessage.maximumBytes).contains(count) else {
+        MosquittoRecord.of(record)?.add(.tooLong)
+        return
+      }
       var payload: [UInt8] = []
       if count > 0 {
         guard let bytes = message.payload else { return }
         payload = Array(UnsafeRawBufferPointer(start: bytes, count: count))
       }
-      MosquittoRecord.of(record)?.add(.message(MQTTMessage(topic: String(cString: topic), payload: payload)))
+      let read = MQTTMessage(topic: String(cString: topic), payload: payload)
+      MosquittoRecord.of(record)?.add(read.isOfOurLength ? .message(read, isRetained: message.retain) : .tooLong)
     }
     mosquitto_log_callback_set(handle) { _, record, level, text in
       guard level == MOSQ_LOG_ERR, let text else { return }

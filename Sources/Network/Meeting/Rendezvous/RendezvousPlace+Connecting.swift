@@ -1,6 +1,7 @@
 internal import NIOCore
 internal import Server
 internal import Signaling
+internal import Wire
 
 extension RendezvousPlace {
   /// The host asks for signs of life by itself.
@@ -47,7 +48,7 @@ extension WebSocketClosure {
   /// For a person.
   var words: String {
     switch self {
-    case .byPeer(_, let reason) where !reason.isEmpty: reason
+    case .byPeer(_, let reason) where !reason.printable().isEmpty: reason.printable()
     case .byPeer: "it has closed the connection"
     case .byUs: "the connection was given up"
     case .lost: "the connection is lost"

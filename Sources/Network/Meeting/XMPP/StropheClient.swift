@@ -62,6 +62,9 @@ struct StropheClient: ~Copyable {
   var isConnected: Bool { xmpp_conn_is_connected(connection) != 0 }
   var wantsToWrite: Bool { xmpp_conn_is_connecting(connection) != 0 || xmpp_conn_send_queue_len(connection) > 0 }
 
+  /// The library keeps whatever a server does not take.
+  var hasTooMuchToSay: Bool { xmpp_conn_send_queue_len(connection) > 1024 }
+
   /// Reads and writes what can be read and written.
   ///
   /// The library reads 4 KiB a time, and writes what its handlers had to say the next time. A record of TLS has up to 16 KiB

@@ -1,5 +1,6 @@
 internal import CStrophe
 internal import Glibc
+internal import Wire
 
 /// What libstrophe has called back with since somebody last looked.
 package final class StropheRecord {
@@ -110,7 +111,7 @@ package final class StropheRecord {
     case XMPP_SE_HOST_UNKNOWN: "it does not know this domain"
     case XMPP_SE_SYSTEM_SHUTDOWN: "it is being shut down"
     case XMPP_SE_POLICY_VIOLATION: "it refuses what we do"
-    default: problem.text.map { String(cString: $0) } ?? "it has ended the connection"
+    default: problem.text.map { String(cString: $0).printable() } ?? "it has ended the connection"
     }
   }
 
@@ -139,27 +140,27 @@ package final class StropheRecord {
     }
     let type = text(xmpp_stanza_get_type(stanza)) ?? ""
     let id = text(xmpp_stanza_get_id(stanza)) ?? ""
-    guard from.utf8.count <= 3071, id.utf8.count <= 1024 else { return nil }
     let child = xmpp_stanza_get_child_by_name_and_ns(stanza, "child", XMPPStanza.namespace)
     let kind: XMPPIncoming.Kind
     switch (name, type) {
     case ("message", "error"): return nil
     case ("message", _):
       guard let room = xmpp_stanza_get_child_by_name_and_ns(stanza, "room", XMPPStanza.namespace),
-        let content = content(room, maximum: 64 * 1024)
+        let content = content(room, maximum: XMPPIncoming.longestMessage)
       else { return nil }
       kind = text(xmpp_stanza_get_type(room)) == "refused" ? .refusal(content) : .message(content)
     case ("presence", ""):
-      guard let child, let statement = content(child, maximum: 1024) else { return nil }
+      guard let child, let statement = content(child, maximum: XMPPIncoming.longestStatement) else { return nil }
       kind = .presence(statement)
     case ("presence", "unavailable"): kind = .presence(nil)
     case ("iq", "get"): kind = child == nil ? .unknown : .question
     case ("iq", "set"): kind = .unknown
-    case ("iq", "result"): kind = .answer(child.flatMap { content($0, maximum: 1024) })
+    case ("iq", "result"): kind = .answer(child.flatMap { content($0, maximum: XMPPIncoming.longestStatement) })
     case ("iq", "error"): kind = .answer(nil)
     default: return nil
     }
-    return XMPPIncoming(kind: kind, from: from, id: id)
+    let incoming = XMPPIncoming(kind: kind, from: from, id: id)
+    return incoming.isOfOurLength ? incoming : nil
   }
 
   private static func text(_ pointer: UnsafePointer<CChar>?) -> String? {

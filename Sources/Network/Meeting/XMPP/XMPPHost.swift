@@ -15,6 +15,7 @@ public final class XMPPHost: MeetingHost {
   }
 
   private let place: XMPPPlace
+  private let program: MeetingProgram
   private let child: String
   private let loop: any EventLoop
   private var state: State = .idle
@@ -31,9 +32,12 @@ public final class XMPPHost: MeetingHost {
   /// A connection that lasted this long was a good one.
   private static let settled: TimeAmount = .seconds(30)
 
-  /// - Parameter child: the child's id.
-  public init(_ place: XMPPPlace, child: String, eventLoop: any EventLoop) {
+  /// - Parameters:
+  ///   - child: the child's id.
+  ///   - program: serves the connection.
+  public init(_ place: XMPPPlace, child: String, program: MeetingProgram = .own, eventLoop: any EventLoop) {
     self.place = place
+    self.program = program
     self.child = child
     loop = eventLoop
   }
@@ -101,7 +105,7 @@ public final class XMPPHost: MeetingHost {
     guard case .idle = state else { return }
     guard place.isUsable else { return fail("its password or host cannot be used") }
     watchers = []
-    let connection = XMPPConnection(place, resource: XMPPPlace.resource, eventLoop: loop) { [weak self] event in
+    let connection = XMPPConnection(place, resource: XMPPPlace.resource, program: program, eventLoop: loop) { [weak self] event in
       self?.handle(event)
     }
     state = .connecting(connection)

@@ -17,6 +17,7 @@ public final class XMPPLink: MeetingLink {
   }
 
   private let place: XMPPPlace
+  private let program: MeetingProgram
   private let child: String
   private let client: String
   private let loop: any EventLoop
@@ -34,8 +35,10 @@ public final class XMPPLink: MeetingLink {
   /// - Parameters:
   ///   - child: the child's id.
   ///   - client: our name there: the resource.
-  public init(_ place: XMPPPlace, child: String, client: String, eventLoop: any EventLoop) {
+  ///   - program: serves the connection.
+  public init(_ place: XMPPPlace, child: String, client: String, program: MeetingProgram = .own, eventLoop: any EventLoop) {
     self.place = place
+    self.program = program
     self.child = child
     self.client = client
     loop = eventLoop
@@ -51,7 +54,7 @@ public final class XMPPLink: MeetingLink {
       return loop.execute { bound.value.finish(.unreachable("its password or host cannot be used")) }
     }
     state = .connecting(
-      XMPPConnection(place, resource: client, eventLoop: loop) { [weak self] event in self?.handle(event) })
+      XMPPConnection(place, resource: client, program: program, eventLoop: loop) { [weak self] event in self?.handle(event) })
     wait(Self.limit, .unreachable(XMPPService.silent))
   }
 
@@ -114,7 +117,7 @@ public final class XMPPLink: MeetingLink {
     guard incoming.from == address else { return }
     switch incoming.kind {
     case .message(let text): onReply(.message(RoomDelivery(from: child, message: text)))
-    case .refusal(let reason): onReply(.error(RoomError(.refused, String(reason.prefix(200)))))
+    case .refusal(let reason): onReply(.error(RoomError(.refused, reason.printable())))
     case .presence(let statement):
       guard statement != presence else { return }
       presence = statement

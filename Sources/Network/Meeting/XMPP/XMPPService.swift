@@ -27,20 +27,21 @@ typealias XMPPConnection = MeetingConnection<XMPPStanza, XMPPEvent>
 
 extension XMPPConnection {
   convenience init(
-    _ place: XMPPPlace, resource: String, eventLoop: any EventLoop, receive: @escaping (XMPPEvent) -> Void
+    _ place: XMPPPlace, resource: String, program: MeetingProgram, eventLoop: any EventLoop,
+    receive: @escaping (XMPPEvent) -> Void
   ) {
     self.init(
-      name: "xmpp", eventLoop: eventLoop,
-      serve: { XMPPService(place: place, resource: resource, mailbox: $0, announce: $1).run() }, receive: receive)
+      name: "xmpp", program: program, errand: .xmpp(place, resource: resource), eventLoop: eventLoop,
+      receive: receive)
   }
 }
 
-/// The thread of one connection to an XMPP server.
+/// Serves one connection to an XMPP server, in a process of its own (`MeetingService`).
 struct XMPPService: Sendable {
   let place: XMPPPlace
   let resource: String
   let mailbox: XMPPConnection.Mailbox
-  /// Tells the event loop that there are events.
+  /// Hands events on; without any it is a sign of life.
   let announce: @Sendable () -> Void
 
   /// From connecting to being logged in.
@@ -58,17 +59,10 @@ struct XMPPService: Sendable {
   }
 
   func run() {
-    // Writing to a connection that the server has closed is no reason to end.
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    sigaddset(&signals, SIGPIPE)
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
     let client = StropheClient.make(place, resource: resource)
     guard client.connect(place), client.record.descriptor >= 0 else {
       return post(.closed("no way to \(place.host ?? place.account.server)"))
     }
-    mailbox.watch(client.record.descriptor)
-    defer { mailbox.watch(-1) }
     post(serve(client))
   }
 
@@ -80,6 +74,7 @@ struct XMPPService: Sendable {
     var flow = InflowLimit()
     var refusals = TokenBucket(burst: 32, interval: .milliseconds(100))
     while true {
+      announce()
       let (stanzas, ending) = mailbox.takeOrders()
       if isOpen { for stanza in stanzas { client.send(stanza) } }
       switch ending {
@@ -95,6 +90,10 @@ struct XMPPService: Sendable {
       }
       let now = ContinuousClock.now
       if let end, now >= end { return isLeaving ? .left : .closed(Self.silent) }
+      if let pause = flow.pause(client.record.descriptor) {
+        wait(client, isReading: false, until: min(pause, end ?? pause))
+        continue
+      }
       client.work()
       for entry in client.record.take() {
         switch entry {
@@ -120,7 +119,8 @@ struct XMPPService: Sendable {
         }
       }
       if flow.isExceeded(client.record.descriptor) { return .closed(InflowLimit.words) }
-      wait(client, until: min(.now + Self.rest, end ?? .now + Self.rest))
+      if client.hasTooMuchToSay { return .closed("it does not take what is sent to it") }
+      wait(client, isReading: true, until: min(.now + Self.rest, end ?? .now + Self.rest))
     }
   }
 
@@ -131,10 +131,10 @@ struct XMPPService: Sendable {
   }
 
   /// Until the socket is ready, an order comes or the time is over.
-  private func wait(_ client: borrowing StropheClient, until end: ContinuousClock.Instant) {
+  private func wait(_ client: borrowing StropheClient, isReading: Bool, until end: ContinuousClock.Instant) {
     let events = client.isConnecting ? Int16(POLLOUT) : Int16(POLLIN) | (client.wantsToWrite ? Int16(POLLOUT) : 0)
     var entries = [
-      pollfd(fd: client.record.descriptor, events: events, revents: 0),
+      pollfd(fd: isReading ? client.record.descriptor : -1, events: events, revents: 0),
       pollfd(fd: mailbox.wake.descriptor, events: Int16(POLLIN), revents: 0),
     ]
     let milliseconds = max(.zero, ContinuousClock.now.duration(to: end)) / .milliseconds(1)

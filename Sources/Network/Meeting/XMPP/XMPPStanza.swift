@@ -1,8 +1,15 @@
+internal import Wire
+
 /// What we send, as XML. INTERFACES.md, "Meeting places".
 package struct XMPPStanza: Hashable, Sendable {
   package let xml: String
 
   static let namespace = "urn:cradle:meeting:1"
+
+  /// From the process that has made it.
+  init(from reader: inout ByteReader) throws(WireError) {
+    xml = try reader.readText()
+  }
 
   private init(_ xml: String) {
     self.xml = xml
@@ -87,4 +94,19 @@ package struct XMPPIncoming: Sendable {
   /// A full JID.
   package var from: String
   package var id: String
+
+  /// RFC 7622 section 3.1: three parts of up to 1023 bytes.
+  static let longestAddress = 3071
+  static let longestID = 1024
+  static let longestMessage = 64 * 1024
+  static let longestStatement = 1024
+
+  var isOfOurLength: Bool {
+    guard from.utf8.count <= Self.longestAddress, id.utf8.count <= Self.longestID else { return false }
+    return switch kind {
+    case .message(let text), .refusal(let text): text.utf8.count <= Self.longestMessage
+    case .presence(let statement), .answer(let statement): (statement ?? "").utf8.count <= Self.longestStatement
+    case .question, .unknown: true
+    }
+  }
 }

@@ -9,6 +9,14 @@ public struct BrokerURL: Hashable, Sendable {
   /// What a text must be, after "must be".
   public static let allowed = "an mqtts:// or mqtt:// URL without a path, such as mqtts://broker.example.org"
 
+  /// Nil without a host or a port.
+  public init?(host: String, port: UInt16, isEncrypted: Bool) {
+    guard !host.isEmpty, port != 0 else { return nil }
+    self.host = host
+    self.port = port
+    self.isEncrypted = isEncrypted
+  }
+
   /// Nil for anything else, and for a URL with a user name or a path.
   public init?(_ text: String) {
     let schemes = [("mqtt://", false, UInt16(1883)), ("mqtts://", true, 8883)]

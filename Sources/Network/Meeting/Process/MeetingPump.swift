@@ -1,0 +1,103 @@
+internal import Glibc
+internal import Linux
+internal import Wire
+
+/// The thread beside the process of one connection: hands orders to it and takes what it reports, all of which may be lies.
+struct MeetingPump<Order: MeetingCoded & Sendable, Event: MeetingCoded & MeetingConnectionEvent>: Sendable {
+  let program: MeetingProgram
+  let errand: MeetingErrand
+  let mailbox: MeetingMailbox<Order, Event>
+  /// Tells the event loop that there are events.
+  let announce: @Sendable () -> Void
+
+  /// The process gives a sign of life every five seconds, but for a look-up of a name, which takes half a minute at most.
+  private static var patience: Duration { .seconds(60) }
+  /// It needs two seconds to say goodbye.
+  private static var farewellPatience: Duration { .seconds(4) }
+  /// What it has not taken yet. More is lost, as messages at a meeting place may be.
+  private static var mostWaiting: Int { 2 << 20 }
+
+  func run() {
+    do throws(ProgramStart.Failure) {
+      let process = try MeetingProcess(program)
+      if let last = serve(process) { post(last) }
+    } catch {
+      post(.closed("its connection process cannot be started: \(String(cString: strerror(error.number)))"))
+    }
+  }
+
+  private func post(_ event: Event) {
+    if mailbox.post(event) { announce() }
+  }
+
+  /// - Returns: the last event; nil: nobody wants to know any more.
+  private func serve(_ process: borrowing MeetingProcess) -> Event? {
+    var waiting = MeetingFrame.bytes { errand.write(to: &$0) }[...]
+    var reader = MeetingFrameReader()
+    var silentSince = SuspendingClock.now
+    var leavingSince: SuspendingClock.Instant?
+    while true {
+      let (orders, ending) = mailbox.takeOrders()
+      for order in orders where waiting.count < Self.mostWaiting {
+        waiting += MeetingFrame.bytes { MeetingRequest.order(order).write(to: &$0) }
+      }
+      switch ending {
+      case .none: break
+      case .abandon: return nil
+      case .leave(let farewell):
+        if leavingSince == nil {
+          leavingSince = .now
+          waiting += MeetingFrame.bytes { MeetingRequest.leave(farewell).write(to: &$0) }
+        }
+      }
+      guard Self.send(&waiting, to: process.descriptor) else {
+        return leavingSince == nil ? .closed(process.ending()) : .left
+      }
+      var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+      let count = recv(process.descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+      if count > 0 {
+        silentSince = .now
+        reader.add(buffer[..<count])
+        do throws(WireError) {
+          for frame in try reader.frames() where !frame.isEmpty {
+            var bytes = ByteReader(frame)
+            let event = try Event(from: &bytes)
+            try bytes.end()
+            if event.isLast { return event }
+            post(event)
+          }
+        } catch {
+          return .closed("its connection process says what cannot be read")
+        }
+      } else if count == 0 || ![EAGAIN, EINTR].contains(errno) {
+        return leavingSince == nil ? .closed(process.ending()) : .left
+      } else {
+        if let leavingSince, SuspendingClock.now - leavingSince > Self.farewellPatience { return .left }
+        if SuspendingClock.now - silentSince > Self.patience { return .closed("its connection process hangs") }
+        wait(process.descriptor, isWriting: !waiting.isEmpty, isLeaving: leavingSince != nil)
+      }
+    }
+  }
+
+  /// - Returns: whether the process still reads.
+  private static func send(_ waiting: inout ArraySlice<UInt8>, to descriptor: Int32) -> Bool {
+    while !waiting.isEmpty {
+      let count = waiting.withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { return [EAGAIN, EINTR].contains(errno) }
+      waiting = waiting.dropFirst(count)
+    }
+    waiting = []
+    return true
+  }
+
+  private func wait(_ descriptor: Int32, isWriting: Bool, isLeaving: Bool) {
+    var entries = [
+      pollfd(fd: descriptor, events: Int16(POLLIN) | (isWriting ? Int16(POLLOUT) : 0), revents: 0),
+      pollfd(fd: mailbox.wake.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    // How exactly patience is measured.
+    poll(&entries, 2, isLeaving ? 200 : 20_000)
+  }
+}

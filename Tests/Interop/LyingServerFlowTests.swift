@@ -1,0 +1,45 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A broker or an XMPP server with bytes that end its clients: neither the child nor a parent that watches ends.
+extension RealPeers {
+  @Suite struct LyingServerFlowTests {
+    @Test(arguments: [Lie.unknownPropertyOfConnack, .featuresWithoutBind])
+    func childAndParentGoOn(lie: Lie) throws {
+      let server = try LyingServer(lie.steps)
+      let place =
+        lie.isXMPP
+        ? "{xmpp: \"child@cradle.test\", password: secret, host: 127.0.0.1, port: \(server.port)}"
+        : "{mqtt: \"mqtt://127.0.0.1:\(server.port)\", username: child, password: secret}"
+      let house = try Household(configuration: Household.configuration + "\naway: {meetings: [\(place)]}\n")
+      try house.pair()
+      try wait(until: "the child has come twice") { server.connections >= 2 }
+      #expect(try house.child.command(["status"]).status == 0)
+      #expect(try house.child.command(["away"]).status != 2)
+
+      let watching = try ParentProcess(paired: house.state)
+      #expect(watching.wait { $0.framesDecoded > 0 } != nil, Comment(rawValue: watching.log))
+      house.child.kill()
+      let before = server.connections
+      // Now it asks there, and goes on asking.
+      try wait(until: "the parent has come twice") { server.connections >= before + 2 }
+      let listed = try house.parent("children")
+      #expect(listed.status == 0, Comment(rawValue: "\(listed)"))
+      try house.child.restart()
+      #expect(watching.wait { $0.reconnects > 0 && $0.framesPerSecond > 0 } != nil, Comment(rawValue: watching.log))
+    }
+
+    private struct Late: Error {
+      var what: String
+    }
+
+    private func wait(until what: String, _ isMet: () -> Bool) throws {
+      for _ in 0..<600 {
+        if isMet() { return }
+        usleep(50_000)
+      }
+      throw Late(what: what)
+    }
+  }
+}
