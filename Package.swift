@@ -313,7 +313,7 @@ let checks: [Target] = [
   tests(
     "MeetingTests",
     needs: [
-      "Wire", "Control", "Signaling", "SecureTransport", "Meeting", "cradle-child", "TestSupport",
+      "Wire", "Control", "Signaling", "SecureTransport", "Server", "Meeting", "cradle-child", "TestSupport",
       product("NIOCore", nio), product("NIOPosix", nio),
     ]),
   tests(

@@ -120,9 +120,11 @@ public final class MQTTHost: MeetingHost {
     guard case .idle = state else { return }
     guard let server = BrokerURL(place.url) else { return fail("\(place.url) is not \(BrokerURL.allowed)") }
     var settings = MQTTSettings(
-      place, server: server, client: "cradle-\(child)", keepalive: Self.keepalive, subscriptions: [MQTTSubscription(topic: topics.inbox, wantsRetained: false)])
+      place, server: server, client: "cradle-\(child)", keepalive: Self.keepalive,
+      subscriptions: [MQTTSubscription(topic: topics.inbox, wantsRetained: false)])
     settings.will = topics.presence
-    state = .connecting(MQTTConnection(settings, program: program, eventLoop: loop) { [weak self] event in self?.handle(event) })
+    state = .connecting(
+      MQTTConnection(settings, program: program, eventLoop: loop) { [weak self] event in self?.handle(event) })
   }
 
   private func handle(_ event: MQTTEvent) {

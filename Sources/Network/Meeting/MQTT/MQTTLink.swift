@@ -39,7 +39,9 @@ public final class MQTTLink: MeetingLink {
   ///   - child: the child's id.
   ///   - client: our name there; nobody else can guess it.
   ///   - program: serves the connection.
-  public init(_ place: MQTTPlace, child: String, client: String, program: MeetingProgram = .own, eventLoop: any EventLoop) {
+  public init(
+    _ place: MQTTPlace, child: String, client: String, program: MeetingProgram = .own, eventLoop: any EventLoop
+  ) {
     self.place = place
     self.program = program
     self.child = child
@@ -61,7 +63,9 @@ public final class MQTTLink: MeetingLink {
         MQTTSubscription(topic: topics.presence, wantsRetained: true),
         MQTTSubscription(topic: topics.outbox(client), wantsRetained: false),
       ])
-    let connection = MQTTConnection(settings, program: program, eventLoop: loop) { [weak self] event in self?.handle(event) }
+    let connection = MQTTConnection(settings, program: program, eventLoop: loop) { [weak self] event in
+      self?.handle(event)
+    }
     state = .connecting(connection, isSubscribed: false)
     wait(Self.limit, .unreachable(MQTTWords.silent))
   }

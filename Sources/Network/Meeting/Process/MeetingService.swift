@@ -76,7 +76,9 @@ public enum MeetingService {
     withExtendedLifetime(orders) {
       run(mailbox) {
         let events = mailbox.takeEvents()
-        write(events.isEmpty ? MeetingFrame.signOfLife : events.flatMap { event in MeetingFrame.bytes { event.write(to: &$0) } })
+        write(
+          events.isEmpty
+            ? MeetingFrame.signOfLife : events.flatMap { event in MeetingFrame.bytes { event.write(to: &$0) } })
       }
     }
   }

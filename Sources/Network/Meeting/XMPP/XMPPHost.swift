@@ -105,7 +105,8 @@ public final class XMPPHost: MeetingHost {
     guard case .idle = state else { return }
     guard place.isUsable else { return fail("its password or host cannot be used") }
     watchers = []
-    let connection = XMPPConnection(place, resource: XMPPPlace.resource, program: program, eventLoop: loop) { [weak self] event in
+    let connection = XMPPConnection(place, resource: XMPPPlace.resource, program: program, eventLoop: loop) {
+      [weak self] event in
       self?.handle(event)
     }
     state = .connecting(connection)

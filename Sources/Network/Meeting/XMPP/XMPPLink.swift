@@ -36,7 +36,9 @@ public final class XMPPLink: MeetingLink {
   ///   - child: the child's id.
   ///   - client: our name there: the resource.
   ///   - program: serves the connection.
-  public init(_ place: XMPPPlace, child: String, client: String, program: MeetingProgram = .own, eventLoop: any EventLoop) {
+  public init(
+    _ place: XMPPPlace, child: String, client: String, program: MeetingProgram = .own, eventLoop: any EventLoop
+  ) {
     self.place = place
     self.program = program
     self.child = child
@@ -54,7 +56,9 @@ public final class XMPPLink: MeetingLink {
       return loop.execute { bound.value.finish(.unreachable("its password or host cannot be used")) }
     }
     state = .connecting(
-      XMPPConnection(place, resource: client, program: program, eventLoop: loop) { [weak self] event in self?.handle(event) })
+      XMPPConnection(place, resource: client, program: program, eventLoop: loop) { [weak self] event in
+        self?.handle(event)
+      })
     wait(Self.limit, .unreachable(XMPPService.silent))
   }
 
