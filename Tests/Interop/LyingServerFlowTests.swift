@@ -30,6 +30,30 @@ extension RealPeers {
       #expect(watching.wait { $0.reconnects > 0 && $0.framesPerSecond > 0 } != nil, Comment(rawValue: watching.log))
     }
 
+    /// As when the power fails, but for the power.
+    @Test func aConnectionProcessEndsWithTheChild() throws {
+      let server = try LyingServer([])
+      let place = "{mqtt: \"mqtt://127.0.0.1:\(server.port)\"}"
+      let child = try ChildProcess(configuration: ChildProcess.testConfiguration + "\naway: {meetings: [\(place)]}\n")
+      var processes: [pid_t] = []
+      try wait(until: "there is a process") {
+        processes = Self.children(of: child.processIdentifier)
+        return !processes.isEmpty
+      }
+      child.kill()
+      try wait(until: "it has ended") {
+        processes.allSatisfy { !FileManager.default.fileExists(atPath: "/proc/\($0)") }
+      }
+    }
+
+    private static func children(of process: pid_t) -> [pid_t] {
+      let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap { pid_t($0) } ?? []
+      return all.filter { candidate in
+        let status = try? String(contentsOfFile: "/proc/\(candidate)/status", encoding: .utf8)
+        return status?.contains("\nPPid:\t\(process)\n") ?? false
+      }
+    }
+
     private struct Late: Error {
       var what: String
     }
