@@ -144,7 +144,7 @@ extension RealPeers {
       let loop = loop
       let stranger = try await loop.submit {
         var flood: XMPPConnection?
-        let connection = XMPPConnection(place, resource: "eve", eventLoop: loop) { event in
+        let connection = XMPPConnection(place, resource: "eve", program: BuiltProgram.child, eventLoop: loop) { event in
           guard case .open = event else { return }
           for batch in 0..<3 {
             loop.assumeIsolated().scheduleTask(in: .milliseconds(300 * Int64(batch))) {
