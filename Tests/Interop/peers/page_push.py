@@ -215,9 +215,9 @@ class Pushes(Edges):
         self.allow(phone, "granted")
         self.join(phone)
         self.open_settings(phone)
-        phone.wait("the field", "document.querySelector('[data-setting=push-contact]')?.closest('label').hidden === false")
         phone.wait("the switch", f"!{SWITCH}.disabled && !{SWITCH}.checked")
         phone.tap("[data-setting=push]")
+        phone.wait("the field", "document.querySelector('[data-setting=push-contact]')?.closest('label').hidden === false")
         self.says(phone, "that it is asked for", "First write your e-mail address above.")
         if self.status():
             raise browsers.BrowserError("switched on without a contact")

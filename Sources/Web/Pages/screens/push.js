@@ -61,7 +61,7 @@ function obstacle(app, watching) {
  * @returns {Node[]}
  */
 export function pushSettings(app, watching) {
-  const box = h("input", { type: "checkbox", "data-setting": "push", onchange: change });
+  const box = h("input", { type: "checkbox", "data-setting": "push", disabled: true, onchange: change });
   const why = h("small", {});
   const test = h("button", { "data-do": "push-test", hidden: true, onclick: async () => {
     const reply = await watching.order(test, "push.test");
@@ -71,7 +71,8 @@ export function pushSettings(app, watching) {
   const address = h("input", { type: "email", "data-setting": "push-contact", autocomplete: "email", value: pushContact(), onchange: () => keepContact(address.value.trim()) });
   const contact = h("label", { hidden: true }, h("span", {}, t("push.contact")), address);
   const closing = new AbortController();
-  let known, isBusy = false;
+  // Shown once the switch has been touched: nothing below it moves while a finger aims at something.
+  let known, isBusy = false, needsContact = false;
   watching.addEventListener("update", () => {
     if (label.isConnected) update();
     else if (known !== undefined) closing.abort();
@@ -91,14 +92,15 @@ export function pushSettings(app, watching) {
     if (now !== known) return;
     const on = Boolean(state.isOn);
     setText(why, reason ?? (on && state.problem ? t("push.last", { problem: String(state.problem) }) : ""));
-    contact.hidden = !state.needsContact;
+    needsContact = Boolean(state.needsContact);
     box.checked = on;
     box.disabled = Boolean(reason);
     test.hidden = !on;
   }
 
   async function change() {
-    if (box.checked && !contact.hidden && !(address.value.trim() && address.checkValidity())) {
+    contact.hidden = !needsContact;
+    if (box.checked && needsContact && !(address.value.trim() && address.checkValidity())) {
       box.checked = false;
       notice(t("push.contact-first"));
       address.focus();
