@@ -104,6 +104,19 @@ extension Result where Failure == HTTPClientError {
     #expect(lab.served.value.load(ordering: .relaxed) == 1)
   }
 
+  /// A proxy may make a connection for each request, and the page has more files than handshakes may begin at once.
+  @Test func handshakesBeyondABurstWaitForTheirTurn() async throws {
+    let lab = try await Lab.start()
+    let clients = try (0..<120).map { _ in try lab.client() }
+    let url = try lab.url()
+    let errors = await withTaskGroup { group in
+      for client in clients { group.addTask { await client.ask(.GET, url).error } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(errors.count == 120 && errors.allSatisfy { $0 == nil })
+    for client in clients { await client.end() }
+  }
+
   /// A name that somebody else has named may take long: what else is done on NIO's own threads does not wait for it.
   @Test func namesAreLookedUpOnThreadsOfTheirOwn() async throws {
     let lab = try await Lab.start()

@@ -57,7 +57,7 @@ final class ConnectionLimiter: Sendable {
     }
   }
 
-  func greet(_ id: ID) -> Bool {
+  func greet(_ id: ID) -> Duration? {
     state.withLock { $0.table.greet(id, now: Self.now) }
   }
 

@@ -5,8 +5,17 @@ internal import Wire
 /// counts what goes to the socket, whatever it is: answers, messages, handshakes.
 final class ConnectionLimiterHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
+
+  private enum Handshake {
+    /// Nothing has come yet.
+    case awaited
+    /// Too many have begun. Nothing more is read until its turn has come.
+    case delayed(ByteBuffer, Scheduled<Void>)
+    case begun
+  }
 
   /// What is written comes in pieces of so many bytes, whose way to the kernel is followed.
   private static let pieceBytes = 16 * 1024
@@ -18,7 +27,7 @@ final class ConnectionLimiterHandler: ChannelDuplexHandler {
   private(set) var isRelayed = false
   private var id: ConnectionTable.ID?
   private var context: ChannelHandlerContext?
-  private var hasSpoken = false
+  private var handshake: Handshake = .awaited
   private var written = 0
   private var taken = 0
   /// Whether the limiter knows that something waits.
@@ -67,15 +76,38 @@ final class ConnectionLimiterHandler: ChannelDuplexHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) {
     patience?.cancel()
+    if case .delayed(_, let turn) = handshake { turn.cancel() }
     self.context = nil
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if !hasSpoken {
-      hasSpoken = true
-      guard id.map(limiter.greet) ?? false else { return context.close(promise: nil) }
+    switch handshake {
+    case .begun: context.fireChannelRead(data)
+    case .awaited: begin(with: unwrapInboundIn(data), context)
+    case .delayed(var bytes, let turn):
+      bytes.writeImmutableBuffer(unwrapInboundIn(data))
+      handshake = .delayed(bytes, turn)
     }
-    context.fireChannelRead(data)
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if case .delayed = handshake { return }
+    context.read()
+  }
+
+  private func begin(with bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+    guard let wait = id.flatMap(limiter.greet) else {
+      handshake = .begun
+      return context.fireChannelRead(wrapInboundOut(bytes))
+    }
+    let turn = context.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(wait.nanoseconds)) { [weak self] in
+      guard let self, let context = self.context, case .delayed(let bytes, _) = handshake else { return }
+      begin(with: bytes, context)
+      guard case .begun = handshake else { return }
+      context.fireChannelReadComplete()
+      context.read()
+    }
+    handshake = .delayed(bytes, turn)
   }
 
   // MARK: - What waits for the client

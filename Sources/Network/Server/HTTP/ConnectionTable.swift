@@ -120,13 +120,14 @@ struct ConnectionTable {
   /// Where the connection comes from.
   func address(of id: ID) -> IPAddress? { places[id]?.address }
 
-  /// The connection's first bytes have arrived: a TLS handshake begins. False if there are too many.
-  mutating func greet(_ id: ID, now: Instant) -> Bool {
-    guard var place = places[id], place.standing == .silent else { return places[id] != nil }
-    guard handshakes.admit(place.address, isKnown: proven.isKnown(place.address), now: now) == nil else { return false }
+  /// The connection's first bytes have arrived. Nil when its TLS handshake may begin, otherwise the time to wait: a proxy
+  /// may make a connection for each of the page's files, and a browser does not ask again for one that was refused.
+  mutating func greet(_ id: ID, now: Instant) -> Duration? {
+    guard var place = places[id], place.standing == .silent else { return nil }
+    if let wait = handshakes.admit(place.address, isKnown: proven.isKnown(place.address), now: now) { return wait }
     place.standing = .speaking
     places[id] = place
-    return true
+    return nil
   }
 
   /// Nil when a request may be answered, otherwise the time to wait.
