@@ -35,17 +35,24 @@ import Wire
   }
 
   @Test(arguments: [
-    "", "candidate:", "candidate:1 1 udp 1 192.0.2.1 5 typ", "candidate:1 1 udp 1 192.0.2.1 5 typ host ufrag",
+    "", "candidate:", "candidate:1 1 udp 1 192.0.2.1 5 typ",
     "candidate:é 1 udp 1 192.0.2.1 5 typ host", "candidate:1 0 udp 1 192.0.2.1 5 typ host",
     "candidate:1 257 udp 1 192.0.2.1 5 typ host", "candidate:1 1 udp 4294967296 192.0.2.1 5 typ host",
     "candidate:1 1 udp -1 192.0.2.1 5 typ host", "candidate:1 1 udp 1 192.0.2.256 5 typ host",
     "candidate:1 1 udp 1 192.0.2.1 65536 typ host", "candidate:1 1 udp 1 192.0.2.1 +5 typ host",
     "candidate:1 1 udp 1 fe80::1%eth0 5 typ host", "candidate:1 1 udp 1 na_me.local 5 typ host",
-    "candidate:1 1 udp 1 192.0.2.1 5 typ best", "candidate:1 1 udp 1 192.0.2.1 5 typ srflx raddr 10.0.0.1 rport x",
+    "candidate:1 1 udp 1 192.0.2.1 5 typ best",
     "candidate:123456789012345678901234567890123 1 udp 1 192.0.2.1 5 typ host",
   ])
   func refusesWhatBreaksTheGrammar(line: String) {
     #expect(throws: ICECandidateError.self) { try ICECandidate(attribute: line) }
+  }
+
+  @Test(arguments: ["ufrag", "generation 0 network-cost", "raddr 10.0.0.1 rport x", "rport 9 raddr", "x"])
+  func aBrokenExtensionCostsItselfAlone(text: String) throws {
+    let candidate = try ICECandidate(attribute: "candidate:1 1 udp 1 192.0.2.1 5 typ host " + text)
+    #expect(candidate.address == .ip(TransportAddress(ip: .v4(0xc000_0201), port: 5)))
+    #expect(candidate.relatedAddress == nil && candidate.usernameFragment == nil)
   }
 
   @Test func refusesLinesWithoutMeasure() {

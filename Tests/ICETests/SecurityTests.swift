@@ -176,6 +176,20 @@ import Wire
     #expect(messages(drain(&yielding)).first?.messageClass == .successResponse && yielding.role == .controlling)
   }
 
+  /// RFC 8445 section 7.2.5.1.
+  @Test func whoHasToSwitchChecksAgainWithAnotherTieBreaker() throws {
+    var agent = agent()
+    agent.handle(datagram: request(check), from: remote, to: local, now: now)
+    let ask = try #require(messages(drain(&agent)).last)
+    let conflict = response(
+      to: ask, password: theirs.password, [.errorCode(code: 487, reason: "")], messageClass: .errorResponse)
+    agent.handle(datagram: conflict, from: remote, to: local, now: now)
+    agent.handleTimeout(now: now + .milliseconds(50))
+    let again = try #require(messages(drain(&agent)).last)
+    #expect(agent.role == .controlling && again.iceControlling != nil)
+    #expect(again.iceControlling != ask.iceControlled)
+  }
+
   @Test func candidatesPairsAndEarlyChecksAreBounded() {
     var agent = ICEAgent(
       role: .controlled, credentials: ours, hashes: hashes, random: SeededGenerator(seed: 9))

@@ -159,6 +159,20 @@ import Wire
     #expect(throws: WireError.self) { try RTCPPacket.parse(compound: Fixture.hex(hex)) }
   }
 
+  /// One that is broken costs itself alone. After one whose length is wrong nothing more can be found.
+  @Test(arguments: [
+    ("a0c90001 00000009", 2), ("81cd0002 00000001 00000002", 2), ("84ce0003 00000001 00000002 00000003", 2),
+    ("40c90001 00000001", 1), ("80c800ff", 1),
+  ])
+  func skipsWhatIsBroken(hex: String, kept: Int) throws {
+    let indication = Fixture.hex("81ce0002 00000001 00000002")
+    let packets = try RTCPPacket.parse(compound: indication + Fixture.hex(hex) + indication)
+    #expect(
+      packets
+        == Array(
+          repeating: .pictureLossIndication(RTCPPictureLossIndication(senderSSRC: 1, mediaSSRC: 2)), count: kept))
+  }
+
   @Test func refusesMorePacketsThanAnybodySends() {
     let one = Fixture.hex("80c90001 00000001")
     #expect(throws: Never.self) { try RTCPPacket.parse(compound: Array(repeatElement(one, count: 64).joined())) }

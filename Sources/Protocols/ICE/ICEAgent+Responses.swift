@@ -61,8 +61,12 @@ extension ICEAgent {
       fail(check, of: index)
       return
     }
-    // RFC 8445 section 7.2.5.1: switch away from the role claimed in the request, unless already done, and check again.
-    switchRole(to: check.role.opposite)
+    // RFC 8445 section 7.2.5.1: switch away from the role claimed in the request, unless already done, and check again with
+    // another tie-breaker.
+    if role == check.role {
+      switchRole(to: check.role.opposite)
+      tieBreaker = random.next()
+    }
     if check.purpose == .connectivity, pairs[index].isInProgress { trigger(index) }
   }
 

@@ -24,7 +24,7 @@ public struct ICEAgent: Sendable {
   let hashes: any Hashes
   var random: any RandomNumberGenerator & Sendable
   /// RFC 8445 section 16.1.
-  let tieBreaker: UInt64
+  var tieBreaker: UInt64
 
   var generation = 0
   /// The generation whose pair still carries data after a restart.

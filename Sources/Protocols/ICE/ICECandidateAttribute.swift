@@ -43,19 +43,18 @@ extension ICECandidate {
       throw .unsupportedType(String(fields[7].prefix(32)))
     }
 
+    // What is odd about an extension costs it alone.
     let rest = fields.dropFirst(8)
-    guard rest.count % 2 == 0, rest.count / 2 <= Self.maximumExtensions + 3 else { throw .malformed("extensions") }
+    guard rest.count / 2 <= Self.maximumExtensions + 3 else { throw .malformed("extensions") }
     var relatedIP: IPAddress?
     var relatedPort: UInt16?
     var usernameFragment: String?
     var extensions: [Extension] = []
-    for index in stride(from: rest.startIndex, to: rest.endIndex, by: 2) {
+    for index in stride(from: rest.startIndex, to: rest.endIndex - 1, by: 2) {
       let value = rest[index + 1]
       switch rest[index] {
       case "raddr": relatedIP = IPAddress(String(value))
-      case "rport":
-        guard let port = UInt16(digits: value) else { throw .malformed("rport") }
-        relatedPort = port
+      case "rport": relatedPort = UInt16(digits: value)
       case "ufrag": usernameFragment = String(value)
       default: extensions.append(Extension(name: String(rest[index]), value: String(value)))
       }

@@ -38,25 +38,45 @@ public enum RTCPPacket: Hashable, Sendable {
     static let applicationLayer: UInt8 = 15
   }
 
-  /// Parses a decrypted datagram: a compound one or one of reduced size (RFC 5506). Throws at the first error.
+  /// Parses a decrypted datagram: a compound one or one of reduced size (RFC 5506).
+  ///
+  /// A packet that cannot be read is skipped. Throws its error where no other can be read either.
   public static func parse(compound bytes: [UInt8]) throws(WireError) -> [RTCPPacket] {
     var reader = ByteReader(bytes)
     guard !reader.isAtEnd else { throw .truncated }
     var packets: [RTCPPacket] = []
+    var firstError: WireError?
     var count = 0
     while !reader.isAtEnd {
       count += 1
       guard count <= maximumPacketsInCompound else { throw .malformed("at most 64 RTCP packets come together") }
-      if let packet = try parseOne(from: &reader) { packets.append(packet) }
+      let framed: (first: UInt8, payloadType: UInt8, body: ArraySlice<UInt8>)
+      do { framed = try readFrame(from: &reader) } catch {
+        // Where the next one begins is not known.
+        firstError = firstError ?? error
+        break
+      }
+      do {
+        if let packet = try parse(framed) { packets.append(packet) }
+      } catch { firstError = firstError ?? error }
     }
+    if packets.isEmpty, let firstError { throw firstError }
     return packets
   }
 
-  private static func parseOne(from reader: inout ByteReader) throws(WireError) -> RTCPPacket? {
+  private static func readFrame(
+    from reader: inout ByteReader
+  ) throws(WireError) -> (first: UInt8, payloadType: UInt8, body: ArraySlice<UInt8>) {
     let first = try reader.readUInt8()
     guard first >> 6 == 2 else { throw .malformed("RTCP version is 2") }
     let payloadType = try reader.readUInt8()
-    var body = try reader.readBytes(Int(try reader.readUInt16()) * 4)
+    return (first, payloadType, try reader.readBytes(Int(try reader.readUInt16()) * 4))
+  }
+
+  private static func parse(
+    _ framed: (first: UInt8, payloadType: UInt8, body: ArraySlice<UInt8>)
+  ) throws(WireError) -> RTCPPacket? {
+    var (first, payloadType, body) = framed
     if first & 0x20 != 0 {
       // RFC 3550 section 6.4.1: the last byte counts the padding, itself included.
       guard let padding = body.last, padding > 0, Int(padding) <= body.count else {
