@@ -36,6 +36,14 @@ import Testing
     #expect(try SessionDescription(parsing: answer.description) == answer)
   }
 
+  /// RFC 5761 section 4: what came with it would be taken for RTCP.
+  @Test func aPayloadTypeOfRTCPIsNoCodec() throws {
+    let text = smallOffer { $0 = $0.replacing("100", with: "72") }
+    let (_, session) = try answer(text)
+    #expect(session.media.allSatisfy { $0.kind != .video })
+    #expect(session.rejected.first?.reason.description.contains("payload type 72 is RTCP's") == true)
+  }
+
   @Test(arguments: ["offer-chromium-recvonly", "offer-firefox-recvonly", "offer-safari"])
   func browsersGetRetransmissionAndTransportFeedback(name: String) throws {
     let offer = try Offers.read(name)

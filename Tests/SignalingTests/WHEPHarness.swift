@@ -20,10 +20,11 @@ struct WHEPHarness {
 
   mutating func send(
     _ method: String, _ path: String = "/whep", query: String = "", _ headers: HTTPFields = [:], body: [UInt8] = [],
-    as authorization: Authorization = .granted([.view, .listen])
+    as authorization: Authorization = .granted([.view, .listen]), credential: String = ""
   ) -> WHEPResponse {
     let request = WHEPRequest(
-      method: method, path: path, query: query, headers: headers, body: body, client: "192.0.2.50")
+      method: method, path: path, query: query, headers: headers, body: body, client: "192.0.2.50",
+      credential: credential)
     let effect = endpoint.handle(request, authorization: authorization, now: now)
     effects.append(effect)
     switch effect {

@@ -107,6 +107,15 @@ import Testing
     #expect(shell.endpoint.sessionCount == 0)
   }
 
+  @Test func nobodyElsesTokenFindsTheSession() throws {
+    var shell = WHEPHarness()
+    let (path, _) = try open(&shell)
+    for method in ["GET", "PATCH", "DELETE"] {
+      #expect(shell.send(method, path, credential: "another").status == 404)
+    }
+    #expect(shell.send("DELETE", path).status == 200)
+  }
+
   @Test func aSessionThatEndedByItselfIsGone() throws {
     var shell = WHEPHarness()
     let (path, _) = try open(&shell)

@@ -123,7 +123,7 @@ final class Routes: @unchecked Sendable {
     for (name, value) in request.headers { headers.add(name, value) }
     let whepRequest = WHEPRequest(
       method: request.method.rawValue, path: request.path, query: request.query ?? "", headers: headers,
-      body: request.body, client: client(of: request))
+      body: request.body, client: client(of: request), credential: record.flatMap { $0?.id } ?? "")
     switch whep.handle(whepRequest, authorization: authorization, now: MonotonicClock.now) {
     case .respond(let response):
       respond(response)

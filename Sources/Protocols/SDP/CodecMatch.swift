@@ -12,7 +12,9 @@ struct CodecMatch {
   init?(_ local: LocalMedia, _ section: MediaDescription) {
     guard section.kind == local.kind, section.isSecureRTP else { return nil }
     for codec in local.codecs where codec.isPrimary {
-      guard let format = section.payloads.first(where: codec.matches) else { continue }
+      guard let format = section.payloads.first(where: { codec.matches($0) && !section.isRTCP($0.number) }) else {
+        continue
+      }
       self.codec = codec
       self.format = format
       feedback = codec.feedback.filter { ours in
@@ -73,12 +75,16 @@ struct CodecMatch {
 }
 
 extension MediaDescription {
-  /// Names of the codecs that carry media themselves, each once, as written.
+  /// Names of the codecs that carry media themselves, each once, as written; for an unusable one, why.
   var codecNames: [String] {
     let helpers: Set = ["rtx", "red", "ulpfec", "flexfec-03", "flexfec", "cn", "telephone-event"]
     var seen: Set<String> = []
-    return payloads.map(\.name).filter { !helpers.contains($0.lowercased()) && seen.insert($0.lowercased()).inserted }
+    return payloads.filter { !helpers.contains($0.name.lowercased()) && seen.insert($0.name.lowercased()).inserted }
+      .map { isRTCP($0.number) ? "\($0.name) (its payload type \($0.number) is RTCP's)" : $0.name }
   }
+
+  /// RFC 5761 section 4: where RTP and RTCP share a port, packets with these payload types are taken for RTCP.
+  func isRTCP(_ payloadType: UInt8) -> Bool { multiplexesRTCP && (64...95).contains(payloadType) }
 
   /// The offered extensions listed in `uris`, with the offerer's ids and the direction as seen by the answerer (RFC
   /// 8285 section 7). Ids above 14 need two-byte headers, which we do not write, so those are left out.

@@ -7,11 +7,11 @@ public struct SDPLine: Sendable {
   /// Everything after the equals sign.
   public var value: Substring
 
-  /// Splits a text into lines at CRLF or bare LF. RFC 8866 section 5 allows both line endings. Blank lines, white space
-  /// around a line, CRs before the line end, a byte order mark and NULs after the last line mean nothing and are dropped.
+  /// Splits a text into lines at CRLF, LF or CR. RFC 8866 section 5 allows the first two. Blank lines, white space around
+  /// a line, a byte order mark, NULs after the last line, and lines that do not begin with a letter and an equals sign mean
+  /// nothing and are dropped.
   ///
-  /// - Throws: `SDPError` if the text is over `SDPLimits.bytes`, or a line is too long, holds a NUL or a lone CR, or
-  ///   does not begin with a letter and an equals sign.
+  /// - Throws: `SDPError` if the text is over `SDPLimits.bytes`, or a line is too long or holds a NUL.
   public static func lines(of text: String) throws(SDPError) -> [SDPLine] {
     guard text.utf8.count <= SDPLimits.bytes else {
       throw SDPError(line: 1, reason: "the description is over \(SDPLimits.bytes) bytes")
@@ -26,22 +26,19 @@ public struct SDPLine: Sendable {
       number += 1
       var start = next
       var end = start
-      while end < count, bytes[end] != 10 { end += 1 }
+      while end < count, bytes[end] != 10, bytes[end] != 13 { end += 1 }
       next = end + 1
-      while end > start, bytes[end - 1] == 13 || bytes[end - 1].isBlank { end -= 1 }
+      if next < count, bytes[end] == 13, bytes[next] == 10 { next += 1 }
+      while end > start, bytes[end - 1].isBlank { end -= 1 }
       while start < end, bytes[start].isBlank { start += 1 }
       if end == start { continue }
       var isClean = true
-      for index in start..<end where bytes[index] == 0 || bytes[index] == 13 { isClean = false }
+      for index in start..<end where bytes[index] == 0 { isClean = false }
       guard end - start <= SDPLimits.lineBytes else {
         throw SDPError(line: number, reason: "the line is over \(SDPLimits.lineBytes) bytes")
       }
-      guard isClean else {
-        throw SDPError(line: number, reason: "a NUL or a lone carriage return within the line")
-      }
-      guard end - start >= 2, (97...122).contains(bytes[start]), bytes[start + 1] == 61 else {
-        throw SDPError(line: number, reason: "a line begins with a lower-case letter and an equals sign")
-      }
+      guard isClean else { throw SDPError(line: number, reason: "a NUL within the line") }
+      guard end - start >= 2, (97...122).contains(bytes[start]), bytes[start + 1] == 61 else { continue }
       lines.append(SDPLine(number: number, type: bytes[start], value: text.slice(start + 2..<end)))
     }
     return lines

@@ -7,7 +7,7 @@ extension WHEPEndpoint {
   public mutating func completeCreate(
     _ id: WHEPSessionID, _ result: Result<SessionDescription, Problem>
   ) -> WHEPResponse {
-    guard case .creating(let remote, let location)? = sessions[id] else {
+    guard case .creating(let remote, let location, let credential)? = sessions[id] else {
       return finish(
         WHEPResponse(Problem(503, "the session ended before it began", retryAfter: configuration.retryAfter)))
     }
@@ -18,7 +18,7 @@ extension WHEPEndpoint {
     case .success(let answer):
       let tagged = answer.bundle?.first.flatMap(answer.media(mid:)) ?? answer.media.first { $0.port != 0 }
       let session = OpenSession(
-        entityTag: newEntityTag(), remote: remote, mid: tagged?.mid ?? "",
+        credential: credential, entityTag: newEntityTag(), remote: remote, mid: tagged?.mid ?? "",
         mediaLine: tagged.map { "\($0.kind.name) 9 \($0.transport) \($0.formats.joined(separator: " "))" }
           ?? "audio 9 - 0",
         bundle: answer.bundle ?? [], iceOptions: tagged?.iceOptions ?? [], isICELite: answer.isICELite)

@@ -8,7 +8,7 @@ public struct WHEPEndpoint: Sendable {
   /// A session's protocol state.
   enum Session: Sendable {
     /// The shell is creating it; nobody knows its URL yet.
-    case creating(remote: [ICEIdentity], location: String)
+    case creating(remote: [ICEIdentity], location: String, credential: String)
     case open(OpenSession)
   }
 
@@ -19,6 +19,8 @@ public struct WHEPEndpoint: Sendable {
   }
 
   struct OpenSession: Sendable {
+    /// Whose it is: nobody else's requests find it.
+    var credential: String
     /// With quotes. Changes with each ICE session.
     var entityTag: String
     /// The viewer's current credentials, several if its sections differ.
@@ -97,7 +99,9 @@ public struct WHEPEndpoint: Sendable {
     case .endpoint:
       return try handleEndpoint(request, permissions, now)
     case .session(let name):
-      guard let (id, session) = openSession(name) else { throw Problem(404, "no such session; it may have ended") }
+      guard let (id, session) = openSession(name), session.credential == request.credential else {
+        throw Problem(404, "no such session; it may have ended")
+      }
       return try handleSession(request, id, session)
     }
   }
@@ -179,7 +183,7 @@ public struct WHEPEndpoint: Sendable {
     }
     // RFC 3986 section 5.2: relative to the request, so that it is right behind a proxy that adds a path.
     let folder = request.path.hasSuffix("/") ? "" : configuration.path.split(separator: "/").last.map { $0 + "/" } ?? ""
-    sessions[id] = .creating(remote: remote, location: folder + id.description)
+    sessions[id] = .creating(remote: remote, location: folder + id.description, credential: request.credential)
     return WHEPCreation(session: id, offer: offer, cameraID: cameraID, permissions: permissions)
   }
 
@@ -188,14 +192,22 @@ public struct WHEPEndpoint: Sendable {
       throw Problem(403, "this token allows neither view, listen nor talk")
     }
     let media = offer.media.filter { !$0.isRejected && ($0.kind == .audio || $0.kind == .video) }
-    let talks = media.contains { $0.kind == .audio && $0.direction == .sendOnly }
-    guard talks, !permissions.contains(.talk) else { return }
-    // As those of WHIP, for which this is not the place.
-    let onlySends = !media.contains(where: \.direction.receives)
-    throw Problem(
-      403,
-      "this token does not allow talk"
-        + (onlySends ? ", and the offer asks for nothing: a viewer's sections are recvonly" : ""))
+    if !permissions.contains(.talk), media.contains(where: { $0.kind == .audio && $0.direction == .sendOnly }) {
+      // As those of WHIP, for which this is not the place.
+      let onlySends = !media.contains(where: \.direction.receives)
+      throw Problem(
+        403,
+        "this token does not allow talk"
+          + (onlySends ? ", and the offer asks for nothing: a viewer's sections are recvonly" : ""))
+    }
+    let asked = media.reduce(into: Permissions()) { asked, section in
+      if section.direction.receives { asked.insert(section.kind == .video ? .view : .listen) }
+      if section.direction.sends, section.kind == .audio { asked.insert(.talk) }
+    }
+    guard !asked.isEmpty, asked.isDisjoint(with: permissions), !offer.media.contains(where: \.isDataChannel) else {
+      return
+    }
+    throw Problem(403, "this token does not allow \(asked.names.joined(separator: " or "))")
   }
 
   private func cameraID(_ query: String) throws(Problem) -> String? {
@@ -230,13 +242,13 @@ public struct WHEPEndpoint: Sendable {
 
   /// The body as text, after the checks that come before its meaning.
   func body(of request: WHEPRequest, type: String) throws(Problem) -> String {
-    guard MediaType.matches(request.headers["Content-Type"], type) else {
+    if let named = request.headers["Content-Type"], !MediaType.matches(named, type) {
       throw Problem(415, "the content type here is \(type)")
     }
     guard request.body.count <= WHEPConfiguration.maximumBodyBytes else {
       throw Problem(413, "over \(WHEPConfiguration.maximumBodyBytes) bytes")
     }
-    guard let text = String(validating: request.body, as: UTF8.self) else { throw Problem(400, "not UTF-8") }
-    return text
+    // Names may be in another encoding (RFC 8866 section 6.10). What matters is ASCII and checked where it is read.
+    return String(decoding: request.body, as: UTF8.self)
   }
 }

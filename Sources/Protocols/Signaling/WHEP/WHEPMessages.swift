@@ -13,10 +13,12 @@ public struct WHEPRequest: Hashable, Sendable {
   public var body: [UInt8]
   /// The key for rate limits: the peer's IP address as text.
   public var client: String
+  /// Identifies the token among all; empty without one.
+  public var credential: String
 
   public init(
     method: String, path: String, query: String = "", headers: HTTPFields = [:], body: [UInt8] = [],
-    client: String = ""
+    client: String = "", credential: String = ""
   ) {
     self.method = method
     self.path = path
@@ -24,6 +26,7 @@ public struct WHEPRequest: Hashable, Sendable {
     self.headers = headers
     self.body = body
     self.client = client
+    self.credential = credential
   }
 }
 
