@@ -159,6 +159,23 @@ final class WhoMayComeInTests {
     #expect(third.permissions == .all)
   }
 
+  /// The link would be good for an hour, and give what is over.
+  @Test func anInvitationIsOverWhenTheAccessIsThatItGives() throws {
+    let invitation = try house.invite([.view], for: 3600)
+    try house.pass(0, system: 2 * 86_400)
+    #expect(try house.on { $0.pairing.invitations().isEmpty })
+    refusedLink(invitation.secret)
+  }
+
+  @Test func nothingExpiresBeforeTheDateIsKnown() throws {
+    let house = try PairingHouse(date: UnixTime(seconds: 0))
+    defer { house.remove() }
+    #expect(throws: PairingService.OfferRefusal.dateUnknown) { try house.invite([.view]) }
+    try house.pass(60, system: PairingHouse.start.seconds)
+    _ = try house.invite([.view])
+    try house.shutDown()
+  }
+
   @Test func endingAllOffersEndsThoseOfTheMachineToo() throws {
     let phone = try house.pairFirst()
     let secrets = [try house.invite([.view]).secret, try house.invite([.view], by: .parent(id: phone.id)).secret]

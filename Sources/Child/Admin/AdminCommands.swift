@@ -165,6 +165,10 @@ final class AdminCommands: @unchecked Sendable {
     if let seconds, !(1...Self.maximumTokenSeconds).contains(seconds) {
       throw AdminError("a token can be good for 1 second to 10 years; leave --for out for one that does not expire")
     }
+    if seconds != nil, !pairing.isDateKnown {
+      throw AdminError(
+        "the date is not known yet, so a token cannot expire; sudo timedatectl set-ntp true, or leave --for out")
+    }
     do throws(StoreError) {
       let (text, record) = try tokens.add(name: name, allow: permissions, for: seconds)
       return TokenAdded(

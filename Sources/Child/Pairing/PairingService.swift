@@ -38,6 +38,8 @@ final class PairingService: @unchecked Sendable {
     /// An invitation cannot grant these permissions, which its issuer does not have.
     case exceedsIssuer(Permissions)
     case tooManyInvites
+    /// Access that expires, before the date is known.
+    case dateUnknown
   }
 
   private let loop: any EventLoop
@@ -122,6 +124,9 @@ final class PairingService: @unchecked Sendable {
   /// The date that decides expiry.
   var now: UnixTime { clock.now }
 
+  /// Whether anything can expire: a board without a clock of its own begins in 1970.
+  var isDateKnown: Bool { clock.now >= TrustedClock.earliest }
+
   /// Notes that the parent is here.
   func touch(id: String) {
     let wasCompleted = record(id: id)?.isCompleted == true
@@ -149,8 +154,14 @@ final class PairingService: @unchecked Sendable {
     }
   }
 
-  /// Marks expired records and ends the offers of their owners. Call it each second.
+  /// Marks expired records and ends the offers of their owners, and those that would give nothing any more. Call it each
+  /// second.
   func endExpired() {
+    // The date may have been set since they were made.
+    if !responder.invitations.isEmpty {
+      endOffersWithoutRight()
+      settle()
+    }
     guard records.contains(where: { $0.expiresAt != nil && !$0.hasExpired }) else { return }
     clock.saveWhenDue()
     let expired = store.markExpired(at: clock.now, madeSince: clock.firmSince)
@@ -266,6 +277,7 @@ final class PairingService: @unchecked Sendable {
     }
     var terms = terms
     if let end = rights.expiresAt { terms.expiresAt = min(terms.expiresAt ?? end, end) }
+    guard terms.expiresAt == nil || isDateKnown else { throw .dateUnknown }
     defer { settle() }
     do throws(PairingResponder.TooManyInvites) {
       let secret = try responder.invite(terms: terms, by: issuer, for: duration, now: MonotonicClock.now)
@@ -314,9 +326,11 @@ final class PairingService: @unchecked Sendable {
     }
   }
 
-  /// Ends offers whose issuer may no longer make them.
+  /// Ends offers whose issuer may no longer make them, or whose access is over before it began.
   private func endOffersWithoutRight() {
+    let now = clock.now
     responder.endOffers { issuer, terms in
+      if let end = terms.expiresAt, end <= now { return true }
       guard let rights = try? self.rights(of: issuer), terms.permissions.isSubset(of: rights.permissions) else {
         return true
       }
