@@ -47,6 +47,10 @@ extension RealPeers {
       try house.pair()
       let said = try house.parent("test")
       #expect(said.status == 0 && said.output.contains("weaker proof") && said.output.contains(cause), "\(said)")
+      // Nor does it say that a lullaby plays.
+      let lullaby = try house.parent("lullaby", "play")
+      #expect(lullaby.status == 1 && !lullaby.output.contains("plays"), "\(lullaby)")
+      #expect(lullaby.error.contains("no speaker") || lullaby.error.contains("speaker is missing"), "\(lullaby)")
     }
   }
 }

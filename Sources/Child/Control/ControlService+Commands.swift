@@ -168,11 +168,7 @@ extension ControlService {
 
   private func acquireFloor(for viewer: ViewerSession, force: Bool) throws(ControlError) -> TalkDocument {
     viewer.hasAskedForFloor = true
-    switch sound.speaker {
-    case .off: throw ControlError(.unavailable, "This child has no speaker.")
-    case .missing(let error): throw ControlError(.unavailable, "The speaker is missing: \(error).")
-    case .opening, .running: break
-    }
+    try sound.requireSpeaker()
     let before = floor.holder
     try floor.acquire(TalkFloor.Talker(viewer: viewer.id, name: viewer.name), force: force)
     if let before, before != floor.holder { sound.endTalk() }

@@ -48,7 +48,7 @@ final class LullabyService: @unchecked Sendable {
 
   /// Fails with `ControlError`.
   func play(_ wanted: Control.LullabyRequest) -> EventLoopFuture<LullabyDocument> {
-    guard isConfigured else { return loop.makeFailedFuture(Self.noSpeaker) }
+    do { try output.requireSpeaker() } catch { return loop.makeFailedFuture(error) }
     let last = output.lullaby.track
     return inBackground { library in
       guard let id = wanted.track else { return last ?? library.track(after: nil) }
@@ -61,7 +61,7 @@ final class LullabyService: @unchecked Sendable {
 
   /// Plays the track after the current or last one.
   func next() -> EventLoopFuture<LullabyDocument> {
-    guard isConfigured else { return loop.makeFailedFuture(Self.noSpeaker) }
+    do { try output.requireSpeaker() } catch { return loop.makeFailedFuture(error) }
     let last = output.lullaby.track?.id
     return inBackground { library in library.track(after: last) }.flatMap { track in
       self.start(track, Control.LullabyRequest())
@@ -82,11 +82,9 @@ final class LullabyService: @unchecked Sendable {
     try order { output in output.setVolume(percent) }
   }
 
-  private var isConfigured: Bool { if case .off = output.speaker { false } else { true } }
-  private static let noSpeaker = ControlError(.unavailable, "This child has no speaker.")
-
   private func order(_ body: (SoundOutput) -> LullabyState) throws(ControlError) -> LullabyDocument {
-    guard isConfigured else { throw Self.noSpeaker }
+    // What plays waits for a speaker that is missing, and can be changed meanwhile.
+    if case .off = output.speaker { try output.requireSpeaker() }
     _ = body(output)
     return document
   }
@@ -112,6 +110,17 @@ final class LullabyService: @unchecked Sendable {
   ) -> EventLoopFuture<Value> {
     let library = library
     return NIOThreadPool.singleton.runIfActive(eventLoop: loop) { try body(library) }
+  }
+}
+
+extension SoundOutput {
+  /// Throws `unavailable` where nothing that begins now would be heard.
+  func requireSpeaker() throws(ControlError) {
+    switch speaker {
+    case .off: throw ControlError(.unavailable, "The baby unit has no speaker.")
+    case .missing(let error): throw ControlError(.unavailable, "The speaker is missing: \(error).")
+    case .opening, .running: break
+    }
   }
 }
 
