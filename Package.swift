@@ -197,7 +197,7 @@ let programs: [Target] = [
   room(
     "Commands", in: "Commands",
     needs: [
-      "Linux", "Health", "CLinux", product("ArgumentParser", "swift-argument-parser"),
+      "Wire", "Linux", "Health", "CLinux", product("ArgumentParser", "swift-argument-parser"),
       product("Logging", "swift-log"),
     ]),
   .executableTarget(
@@ -210,7 +210,7 @@ let programs: [Target] = [
   .executableTarget(
     name: "cradle-rendezvous",
     dependencies: [
-      "JSON", "Commands", "Linux", "Rendezvous", "Server", "Storage",
+      "Wire", "JSON", "Commands", "Linux", "Rendezvous", "Server", "Storage",
       product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log"),
     ], path: "Sources/cradle-rendezvous", swiftSettings: strict),
   .executableTarget(
@@ -330,9 +330,9 @@ let checks: [Target] = [
   tests(
     "ParentTests",
     needs: [
-      "Wire", "Control", "Messages", "Pairing", "Signaling", "SDP", "SCTP", "RTPReceiving", "PeerConnection",
+      "Wire", "JSON", "Control", "Messages", "Pairing", "Signaling", "SDP", "SCTP", "RTPReceiving", "PeerConnection",
       "Monitoring", "Linux", "Frames", "Discovery", "Health", "SecureTransport", "Identity", "Server", "Storage",
-      "Commands", "Parent",
+      "Commands", "Parent", "FuzzBodies",
       product("NIOCore", nio), product("NIOPosix", nio), product("NIOHTTP1", nio),
     ]),
   // Two peers in fake time.
@@ -347,7 +347,7 @@ let checks: [Target] = [
       "Wire", "JSON", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "Pairing", "Signaling",
       "Control", "Notifications", "WebPush", "Messages", "Discovery", "PeerConnection", "Frames", "Codecs",
       "Picture", "Devices", "SecureTransport", "Identity", "Storage", "Simulation", "TestSupport", "TURN", "Meeting",
-      "CStrophe",
+      "CStrophe", "Parent",
     ], path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Findings", "Runs", "cradle-fuzz", "fuzz.py"],
     swiftSettings: strict),
   .executableTarget(

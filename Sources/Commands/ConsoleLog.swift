@@ -1,8 +1,12 @@
 internal import Glibc
 public import Logging
+internal import Wire
 
 /// Logs each message as one line to standard error. When systemd's journal reads it, a line begins with its priority
 /// (`<6>…`, sd-daemon(3)) and the journal adds the time; otherwise it begins with the time.
+///
+/// Names and reasons come from devices, peers and programs: none of them can end its line, control a terminal or look like
+/// another field. A value with a space, `"` or `\` stands in quotes, with `\` before both; what is too long is cut, with `…`.
 public struct ConsoleLog: LogHandler {
   public var logLevel: Logger.Level = .info
   public var metadata: Logger.Metadata = [:]
@@ -19,7 +23,7 @@ public struct ConsoleLog: LogHandler {
     let all = metadata.merging(event.metadata ?? [:]) { $1 }
     let details = all.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.quoted("\($0.value)"))" }.joined()
     let prefix = isForJournal ? "<\(Self.priority(event.level))>" : "\(timeOfDay()) \(Self.word(event.level)) "
-    printError("\(prefix)\(event.message)\(details)")
+    printError(prefix + Self.shown("\(event.message)", maximum: 2000) + details)
   }
 
   /// systemd.exec(5): JOURNAL_STREAM names the device and inode that the journal reads. They are compared, because a program
@@ -51,9 +55,23 @@ public struct ConsoleLog: LogHandler {
     }
   }
 
-  /// Keeps a message on one line, whatever name a device or a peer has.
-  private static func quoted(_ value: String) -> String {
-    let printable = String(String.UnicodeScalarView(value.unicodeScalars.map { $0.value < 32 ? " " : $0 }))
-    return printable.contains(" ") || printable.isEmpty ? "\"\(printable)\"" : printable
+  /// A field's value.
+  static func quoted(_ value: String) -> String {
+    let text = shown(value, maximum: 1000)
+    // By scalar: with a mark upon it, a quote is another character.
+    let special: [Unicode.Scalar] = [" ", "\"", "\\"]
+    guard text.isEmpty || text.unicodeScalars.contains(where: special.contains) else { return text }
+    var result = String.UnicodeScalarView("\"".unicodeScalars)
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" || scalar == "\\" { result.append("\\") }
+      result.append(scalar)
+    }
+    return String(result) + "\""
+  }
+
+  private static func shown(_ text: String, maximum: Int) -> String {
+    let printable = text.printable(maximum: maximum + 1).unicodeScalars
+    guard printable.count > maximum else { return String(printable) }
+    return String(printable.prefix(maximum)) + "…"
   }
 }

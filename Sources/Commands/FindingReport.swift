@@ -1,5 +1,6 @@
 internal import Glibc
 public import Health
+internal import Wire
 
 /// Prints findings as they arrive, in columns and in colour on a terminal, with a progress line.
 public final class FindingReport {
@@ -40,6 +41,9 @@ public final class FindingReport {
   }
 
   public func found(_ finding: Finding) {
+    var finding = finding
+    // It may quote a device or a server.
+    finding.detail = String(finding.detail.unicodeScalars.printableScalars)
     findings.append(finding)
     guard !isJSON else { return }
     say("")

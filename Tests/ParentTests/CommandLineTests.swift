@@ -1,7 +1,8 @@
-import Commands
 import Foundation
 import Linux
 import Testing
+
+@testable import Commands
 
 /// What the programs share: how arguments are read and times are written.
 @Suite(.serialized) struct CommandLineTests {
@@ -28,6 +29,26 @@ import Testing
     #expect(names.map(\.displayWidth) == [4, 6, 6, 2, 3, 4])
     let lines = Table.text(names.map { [$0, "|"] }).split(separator: "\n")
     #expect(lines.allSatisfy { $0.dropLast().displayWidth == 8 && $0.last == "|" })
+  }
+
+  /// A name such as the first would otherwise be read as three fields.
+  @Test func aLoggedValueIsOneFieldOfOneLine() {
+    let cases = [
+      (#"x" id=0000 by="forged"#, #""x\" id=0000 by=\"forged""#), (#"a\"#, #""a\\""#), (#"""#, #""\"""#),
+      ("", #""""#), ("cot", "cot"), ("Grandma's phone", #""Grandma's phone""#),
+      ("https://a.b/?c=d", "https://a.b/?c=d"),
+      ("a\nb\r\u{2028}c\u{85}d", #""a b  c d""#), ("\u{1b}[2J\u{9b}31m\u{7f}x", "[2J31mx"),
+      ("\u{202e}gpj.\u{2066}exe\u{2069}", "gpj.exe"), ("\"\u{301} by=x", "\"\\\"\u{301} by=x\""),
+      ("نی\u{200c}نی", "نی\u{200c}نی"),
+    ]
+    for (value, written) in cases { #expect(ConsoleLog.quoted(value) == written) }
+    let marks = String(repeating: "\u{35f}", count: 300)
+    #expect(ConsoleLog.quoted("Z\(marks)a\(marks)").unicodeScalars.count == 10)
+    #expect(ConsoleLog.quoted(String(repeating: "x", count: 5000)) == String(repeating: "x", count: 1000) + "…")
+  }
+
+  @Test func wordsOfOthersControlNoTerminal() {
+    #expect(printableLines("one\n  two\u{1b}]0;x\u{07}\n\n\u{9b}2J\r\u{202e}three") == "one\n  two]0;x\n\n2Jthree")
   }
 
   /// Runs with another time zone, in this process.

@@ -84,7 +84,7 @@ final class NotifierDelivery {
   private static func reason(_ body: [UInt8]) -> String? {
     guard let members = (try? JSON(body, maximumBytes: 4096))?.object else { return nil }
     let words = ["reason", "message", "error"].lazy.compactMap { members[$0]?.string }.first { !$0.isEmpty }
-    return words.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(64).filter(\.isPrintable))) }
+    return words.map { $0.printable(maximum: 64) }
   }
 
   private static func outcome(_ error: HTTPClientError) -> DeliveryOutcome {

@@ -1,6 +1,7 @@
 internal import CALSA
 internal import Glibc
 internal import Linux
+internal import Wire
 
 /// The sound devices known to ALSA.
 enum ALSADevices {
@@ -54,7 +55,8 @@ enum ALSADevices {
   static func cardName(_ card: Int32) -> String? {
     var name: UnsafeMutablePointer<CChar>?
     guard snd_card_get_name(card, &name) >= 0 else { return nil }
-    return text(name)
+    // A sound card's own words: USB lets it send any.
+    return text(name)?.printable()
   }
 
   private static func devices(ofCard card: Int32, _ direction: Direction) -> [Hardware] {
@@ -76,7 +78,7 @@ enum ALSADevices {
       snd_pcm_info_set_subdevice(info, 0)
       snd_pcm_info_set_stream(info, direction == .capture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK)
       guard snd_ctl_pcm_info(control, info) >= 0 else { continue }
-      let title = snd_pcm_info_get_name(info).map { "\(cardTitle), \(String(cString: $0))" } ?? cardTitle
+      let title = snd_pcm_info_get_name(info).map { "\(cardTitle), \(String(cString: $0).printable())" } ?? cardTitle
       result.append(Hardware(name: "hw:CARD=\(String(cString: id)),DEV=\(device)", title: title))
     }
     return result

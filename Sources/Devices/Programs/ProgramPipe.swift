@@ -144,9 +144,8 @@ struct ProgramPipe: ~Copyable {
   private var lines: [String] {
     let said = hasLostWords ? saidLately.drop { !$0.isNewline } : saidLately[...]
     return mask.masked(String(said)).split(whereSeparator: \.isNewline)
-      .map { line in String(String.UnicodeScalarView(line.unicodeScalars.filter(\.isPrintable))) }
+      .map { line in String(line.drop(while: \.isWhitespace)).printable() }
       .filter { line in line.contains { $0 != " " } && !line.contains(" INFO ") }
-      .map { String($0.drop { $0 == " " }.prefix(200)) }
   }
 
   /// Everything that it said lately, as it said it: for programs, not for people.

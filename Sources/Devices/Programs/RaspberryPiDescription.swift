@@ -52,6 +52,6 @@ public struct RaspberryPiDescription: Codable, Hashable, Sendable {
   }
 
   private static func shown(_ text: Substring) -> String {
-    String(String.UnicodeScalarView(text.unicodeScalars.filter(\.isPrintable)).prefix(120))
+    String(text).printable(maximum: 120)
   }
 }

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import DeviceNames
+internal import Wire
 
 /// A V4L2 control of a camera: kernel documentation, userspace-api/media/v4l/control.rst and vidioc-queryctrl.rst.
 public struct CameraControlDescription: Codable, Hashable, Sendable {
@@ -84,7 +85,7 @@ struct CameraControls<Calls: ControlCalls> {
   /// Nil for what cannot be set to a number: titles of groups, texts, arrays.
   private static func control(_ query: v4l2_query_ext_ctrl, _ calls: Calls) -> Found? {
     guard query.flags & CLINUX_CTRL_FLAG_DISABLED == 0, let kind = kind(ofType: query.type) else { return nil }
-    let title = withUnsafeBytes(of: query.name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    let title = withUnsafeBytes(of: query.name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self).printable() }
     let isLong = query.type == V4L2_CTRL_TYPE_INTEGER64.rawValue
     var entries: [CameraControlDescription.Entry] = []
     if kind == .menu || kind == .integerMenu {
@@ -207,7 +208,7 @@ struct SystemControlCalls: ControlCalls {
     var name = [CChar](repeating: 0, count: 32)
     guard clinux_control_menu(descriptor, id, index, &name, &value) == 0 else { return nil }
     if isNumber { return "\(value)" }
-    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).printable()
   }
 
   func value(of id: UInt32, isLong: Bool) -> Int64? {

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Wire
 
 /// A V4L2 capture node that is open but not streaming, to query its capabilities.
 struct CameraDevice: ~Copyable {
@@ -136,7 +137,8 @@ struct CameraDevice: ~Copyable {
   }
 
   private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
-    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    // A camera's own words: USB lets it send any.
+    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).printable()
   }
 }
 

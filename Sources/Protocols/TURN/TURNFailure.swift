@@ -66,8 +66,7 @@ extension TURNFailure {
     case 486: self = .quotaReached
     case 508: self = .insufficientCapacity
     default:
-      let printable = reason.unicodeScalars.filter { $0.isPrintable }.prefix(100)
-      self = .refused(code: code, reason: String(String.UnicodeScalarView(printable)))
+      self = .refused(code: code, reason: reason.printable(maximum: 100))
     }
   }
 }

@@ -23,6 +23,7 @@ final class Screen: Sendable {
   /// Shows a message above the status line.
   func say(_ text: String) {
     let time = timeOfDay()
+    let text = printableLines(text)
     state.withLock { state in
       guard isLive, !state.isClosed else { return printError("\(time) \(text)") }
       Self.write("\r\u{1b}[K\(time) \(text)\n\(state.line)")

@@ -13,7 +13,7 @@ public enum PairName {
     var bytes = 0
     // By scalar: a removed one may separate a space from an accent, which then would form one character.
     for word in name.unicodeScalars.split(whereSeparator: \.properties.isWhitespace) {
-      let printable = String(String.UnicodeScalarView(word.filter(\.isPrintable)))
+      let printable = String(word.printableScalars)
       if printable.isEmpty { continue }
       for character in result.isEmpty ? printable : " " + printable {
         bytes += character.utf8.count

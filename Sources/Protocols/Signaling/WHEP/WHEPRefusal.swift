@@ -1,4 +1,5 @@
 internal import JSON
+internal import Wire
 
 /// A server's refusal: problem details (RFC 9457), or what other servers send instead.
 public struct WHEPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
@@ -42,19 +43,10 @@ extension WHEPRefusal {
     }
   }
 
-  /// One printable line: a server's text must not control the terminal.
+  /// A server's text must not control the terminal. Runs of spaces, as from an indented page, are one.
   private static func shown(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars.prefix(4 * longestText) {
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator, .surrogate, .unassigned:
-        if !result.isEmpty, result.last != " " { result += " " }
-      default:
-        result.unicodeScalars.append(scalar)
-      }
-    }
-    if result.last == " " { result.removeLast() }
-    return String(result.prefix(longestText))
+    let words = text.printable(maximum: 4 * longestText).split(separator: " ")
+    return String(words.joined(separator: " ").prefix(longestText))
   }
 
   /// Whole seconds. A date would need the wall clock, and no WHEP server sends one.
