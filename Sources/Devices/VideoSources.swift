@@ -123,9 +123,10 @@ public enum VideoSources {
   private static func y4m(_ path: String, _ request: VideoRequest, _ demand: Demand?) throws(DeviceError) -> PacedVideo
   {
     let reader = try Y4MReader(MediaFile(path: path), name: path)
+    try request.check(width: reader.header.width, height: reader.header.height, device: path)
     let info = VideoSourceInfo(
       device: path, name: fileName(path), width: reader.width, height: reader.height,
-      framesPerSecond: reader.header.framesPerSecond, pixelFormat: "Y4M", request: request)
+      framesPerSecond: request.bounded(reader.header.framesPerSecond), pixelFormat: "Y4M", request: request)
     return PacedVideo(
       info: info, interval: (reader.header.rateDenominator, reader.header.rateNumerator), demand: demand,
       makeNext: {

@@ -199,6 +199,48 @@ import Wire
       frames.count == 3 && frames.allSatisfy { $0.y[0] == 64 && $0.u[0] == 64 && $0.v[8 * $0.strideUV + 7] == 64 })
   }
 
+  /// 4096x2304 is what parents decode; four times what is asked for, or 1920x1080, is what it may cost.
+  @Test func muchLargerPicturesThanAskedForAreRefused() throws {
+    func open(_ width: Int, _ height: Int, _ request: VideoRequest) throws(DeviceError) -> VideoSourceInfo {
+      let script = "printf \"YUV4MPEG2 W\(width) H\(height) F25:1\\n\"; sleep 5"
+      guard let command = ProgramCommand("sh -c '\(script)'") else { throw DeviceError(device: "", reason: .busy) }
+      let source = try VideoSources.open(.program(command), request: request)
+      defer { source.stop() }
+      return source.info
+    }
+    let hd = VideoRequest(width: 1280, height: 720, framesPerSecond: 20)
+    #expect(try open(2560, 1440, hd).framesPerSecond == 20)
+    #expect(try open(1920, 1080, Self.request).width == 1920)
+    #expect(try open(2304, 4096, VideoRequest(width: 2304, height: 4096, framesPerSecond: 5)).height == 4096)
+    let huge = VideoRequest(width: 7680, height: 4320, framesPerSecond: 30)
+    for (width, height, request) in [
+      (2562, 1440, hd), (1922, 1080, Self.request), (4098, 2304, huge), (8192, 4608, huge),
+    ] {
+      let error = #expect(throws: DeviceError.self) { try open(width, height, request) }
+      #expect(
+        error?.summary.contains("\(width)x\(height)") == true && error?.advice != nil, "\(String(describing: error))")
+    }
+  }
+
+  /// It is read at four times the rate, too, or it would keep two cores busy.
+  @Test func aProgramThatWritesAsFastAsItCanIsBounded() throws {
+    let source = try program(
+      #"printf "YUV4MPEG2 W256 H128 F240:1\n"; while :; do printf "FRAME\n"; head -c 49152 /dev/zero; done"#)
+    #expect(source.info.framesPerSecond == 50)
+    let frames = pictures(source, 100).frames
+    let seconds = (try #require(frames.last).captureTime - frames[0].captureTime).inSeconds
+    // 55 a second, and half a second's at once; however slow this machine is, it is no faster.
+    #expect(frames.count == 100 && seconds > 1.2)
+    #expect(try #require(frames.last).sequence < UInt64((seconds + 0.7) * 220))
+  }
+
+  @Test func whatAProgramSaysControlsNoTerminal() {
+    let error = #expect(throws: DeviceError.self) {
+      try program(#"printf "error \033[2J\302\2331m\342\200\256x\177\ty" >&2; exit 1"#)
+    }
+    #expect(error?.summary == "error [2J1mx y")
+  }
+
   @Test(arguments: [
     ("echo hello; sleep 5", "not a Y4M stream"), ("echo it is broken >&2; exit 3", "it is broken"),
     ("exit 3", "it ended with exit status 3"), (#"printf "YUV4MPEG2 W16 H16 C444\n"; sleep 5"#, "C444"),

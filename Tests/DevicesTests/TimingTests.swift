@@ -36,6 +36,31 @@ struct TimingTests {
     #expect(pace.next(now: .zero + .seconds(86_400 * 365)).skipped == 86_400 * 365)
   }
 
+  /// Whoever makes pictures faster than they are asked for, or in bursts.
+  @Test func picturesBeforeTheirTimeAreDropped() {
+    var flood = RateBound(rate: 30)
+    let taken = (0..<10_000).map { flood.admits(at(1_000_000 + Int64($0))) }
+    // Ten seconds at 30, and half a second's at once.
+    #expect((300...318).contains(taken.count { $0 }))
+    // Evenly, once that is used up.
+    let late = taken.dropFirst(5000).indices.filter { taken[$0] }
+    #expect(zip(late, late.dropFirst()).allSatisfy { (33...34).contains($1 - $0) })
+
+    var live = RateBound(rate: 33)
+    var dropped = (0..<10_000).count { !live.admits(at(Int64($0 * 1000 / 30))) }
+    // A network that stands still for 400 ms each second, and then delivers what it has.
+    for second in 0..<100 {
+      dropped += (0..<30).count { !live.admits(at(400_000 + Int64(second * 1000 + max(400, $0 * 33)))) }
+    }
+    #expect(dropped == 0)
+  }
+
+  @Test func slowSourcesLoseNothingHoweverSlow() {
+    var bound = RateBound(rate: 0)
+    let taken = [0, 10_000, 3_600_000, 3_600_001].map { bound.admits(at($0)) }
+    #expect(taken == [true, true, true, false])
+  }
+
   @Test func silenceIsOverWhenSomethingIsHeard() throws {
     var silence = SilenceWatch(first: .seconds(1), then: .milliseconds(500))
     try silence.quiet(for: .milliseconds(900), device: "x")

@@ -74,7 +74,13 @@ struct Y4MTests {
     #expect(problem(endless)?.contains("does not end") == true)
     #expect(problem(MediaBytes.y4m(header: "H16 F25:1", lumas: [1]))?.contains("size") == true)
     #expect(problem(MediaBytes.y4m(header: "W99999999999999999999 H16", lumas: [1]))?.contains("size") == true)
-    #expect(problem(MediaBytes.y4m(header: "W8192 H8192", lumas: [1]))?.contains("size") == true)
+    for size in ["W8192 H8192", "W8192 H4608", "W4098 H2304", "W16 H8194", "W15 H16", "W-16 H-16"] {
+      #expect(problem(MediaBytes.y4m(header: size, lumas: [1]))?.contains("no usable size") == true)
+    }
+    let words = "W32 H16 F\u{1b}[2J\u{9b}31m\u{202e}x\u{7f}\(String(repeating: "\u{301}", count: 90))"
+    #expect(
+      problem(MediaBytes.y4m(header: words, lumas: [1]))
+        == "its rate F[2J31mx\u{301}\u{301}\u{301}\u{301} is no fraction")
     #expect(problem(MediaBytes.y4m(header: "W32 H16 F1:0", lumas: [1]))?.contains("rate") == true)
     #expect(problem(MediaBytes.y4m(header: "W32 H16 Fx", lumas: [1]))?.contains("rate") == true)
     #expect(problem(MediaBytes.y4m(header: "W32 H16 C444", lumas: [1]))?.contains("4:2:0") == true)

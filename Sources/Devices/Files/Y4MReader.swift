@@ -14,7 +14,6 @@ struct Y4MHeader: Hashable, Sendable {
   static let magic = "YUV4MPEG2"
   /// A longer line is not a header.
   static let maximumBytes = 1024
-  static let maximumPixels = 8192 * 4608
 
   /// The header and the offset after it; the error says what is wrong with `bytes`, the beginning of the file.
   static func parse(_ bytes: [UInt8]) throws(Y4MError) -> (header: Y4MHeader, length: Int) {
@@ -36,8 +35,9 @@ struct Y4MHeader: Hashable, Sendable {
       default: break
       }
     }
-    guard let width, let height, 16...8192 ~= width, 16...8192 ~= height, width * height <= maximumPixels else {
-      throw Y4MError("its first line names no usable size (16 to 8192 pixels)")
+    guard let width, let height, PictureBounds.areUsable(width: width, height: height) else {
+      let size = width.flatMap { width in height.map { "\(width)x\($0)" } } ?? "none"
+      throw Y4MError("its first line names no usable size, from 16x16 to 4096x2304, but \(size)")
     }
     return (Y4MHeader(width: width, height: height, rateNumerator: rate.0, rateDenominator: rate.1), end + 1)
   }
@@ -51,19 +51,20 @@ struct Y4MHeader: Hashable, Sendable {
   private static func parseRate(_ text: String) throws(Y4MError) -> (Int, Int)? {
     let parts = text.split(separator: ":").map { Int($0) }
     guard parts.count == 2, let numerator = parts[0], let denominator = parts[1] else {
-      throw Y4MError("its rate F\(text.prefix(24)) is no fraction")
+      throw Y4MError("its rate F\(text.printable(maximum: 24)) is no fraction")
     }
     if numerator == 0, denominator == 0 { return nil }
     guard 1...1_000_000 ~= numerator, 1...1_000_000 ~= denominator,
       0.1...240 ~= Double(numerator) / Double(denominator)
-    else { throw Y4MError("its rate F\(text.prefix(24)) is not between 0.1 and 240") }
+    else { throw Y4MError("its rate F\(text.printable(maximum: 24)) is not between 0.1 and 240") }
     return (numerator, denominator)
   }
 
   private static func requireFourTwoZero(_ name: String) throws(Y4MError) {
     // The 4:2:0 variants differ in chroma siting, by half a pixel; more than 8 bits have a suffix p10, p12, ….
     guard ["420", "420jpeg", "420mpeg2", "420paldv"].contains(name) else {
-      throw Y4MError("its colour space C\(name.prefix(24)) is not 8-bit 4:2:0 (ffmpeg -pix_fmt yuv420p makes one)")
+      throw Y4MError(
+        "its colour space C\(name.printable(maximum: 24)) is not 8-bit 4:2:0 (ffmpeg -pix_fmt yuv420p makes one)")
     }
   }
 }

@@ -27,10 +27,12 @@ final class PacedVideo: MediaSource {
   func start(
     deliver: @escaping @Sendable (VideoFrame) -> Void, failed: @escaping @Sendable (DeviceError) -> Void
   ) {
+    let rate = info.request.framesPerSecond * VideoRequest.rateTolerance
     thread.start(name: "picture") { [interval, demand, makeNext] stop in
       let next = makeNext()
       var sequence: UInt64 = 0
       var isFirst = true
+      var delivered = RateBound(rate: rate)
       var pace = Pace(
         start: MonotonicClock.now, secondsNumerator: interval.numerator, denominator: interval.denominator)
       do throws(DeviceError) {
@@ -39,7 +41,9 @@ final class PacedVideo: MediaSource {
           if stop.wait(until: deadline) { return }
           sequence += skipped
           if isFirst || demand?.isWanted != false {
-            deliver(try next(MonotonicClock.now, sequence))
+            // A file may name a higher rate than is asked for.
+            let picture = try next(MonotonicClock.now, sequence)
+            if delivered.admits(MonotonicClock.now) { deliver(picture) }
           }
           sequence += 1
           isFirst = false

@@ -33,6 +33,9 @@ final class ProgramCamera: MediaSource {
   /// Without a picture for this long plus one interval, the program hangs.
   private static let silenceLimit: Duration = .seconds(2)
   private static let slice: Duration = .milliseconds(250)
+  /// A program that writes more than this many times the pictures that are asked for waits for us, as nothing else would
+  /// slow it down. Below, what comes before its time is read and dropped, so that what is shown is never old.
+  private static let readAhead = 4.0
 
   /// Starts the program and waits for its first bytes.
   ///
@@ -68,11 +71,9 @@ final class ProgramCamera: MediaSource {
       (width, height, rate) = (header.width, header.height, header.framesPerSecond)
       isFullRange = false
     }
-    guard 16...8192 ~= width, 16...8192 ~= height else {
-      throw DeviceError(device: device, reason: .unsupportedFormat("its pictures are \(width)x\(height)"))
-    }
+    try request.check(width: width, height: height, device: device)
     info = VideoSourceInfo(
-      device: device, name: name, width: width & ~1, height: height & ~1, framesPerSecond: rate,
+      device: device, name: name, width: width & ~1, height: height & ~1, framesPerSecond: request.bounded(rate),
       pixelFormat: isFullRange ? "YUV420" : "Y4M", request: request)
     self.demand = demand
     self.advice = advice
@@ -101,6 +102,9 @@ final class ProgramCamera: MediaSource {
     let interval = Duration.nanoseconds(Int64(saturating: 1e9 / max(0.1, info.framesPerSecond)))
     var silence = SilenceWatch(first: Self.firstPictureLimit, then: Self.silenceLimit + interval)
     var hasDelivered = false
+    let rate = info.request.framesPerSecond * VideoRequest.rateTolerance
+    var delivered = RateBound(rate: rate)
+    var read = RateBound(rate: rate * Self.readAhead)
     while true {
       var poll = PollSet(reading: [program.pipe.output, program.pipe.errors])
       let waitingSince = MonotonicClock.now
@@ -109,7 +113,10 @@ final class ProgramCamera: MediaSource {
       switch program.reader.read(from: program.pipe.output) {
       case .frame(let frame):
         silence.heard()
-        guard !hasDelivered || demand?.isWanted != false else { continue }
+        let now = MonotonicClock.now
+        read.count(now)
+        if read.opensAt > now, stop.wait(until: read.opensAt) { return }
+        guard !hasDelivered || demand?.isWanted != false, delivered.admits(now) else { continue }
         if isFullRange { frame.limitRange() }
         hasDelivered = true
         deliver(frame)

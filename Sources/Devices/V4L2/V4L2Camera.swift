@@ -203,7 +203,8 @@ final class V4L2Camera: MediaSource {
     try file.require("VIDIOC_S_FMT", CLINUX_VIDIOC_S_FMT, &wanted)
     let set = wanted.fmt.pix
     let (width, height) = (Int(set.width), Int(set.height))
-    guard let format = CameraFormat(fourcc: set.pixelformat), 16...16384 ~= width, 16...16384 ~= height else {
+    guard let format = CameraFormat(fourcc: set.pixelformat), PictureBounds.areUsable(width: width, height: height)
+    else {
       let name = CameraFormat.name(ofFourcc: set.pixelformat)
       throw DeviceError(device: file.path, reason: .unsupportedFormat("it insists on \(name) \(width)x\(height)"))
     }
