@@ -25,7 +25,7 @@ enum Daemon {
 
   static func decode<Value: Decodable>(_: Value.Type, from json: String) throws -> Value {
     do {
-      return try JSON(Array(json.utf8), maximumBytes: AdminProtocol.maximumBytes).decode(Value.self)
+      return try AdminProtocol.decode(Value.self, from: Array(json.utf8))
     } catch {
       throw Failure.failed("the daemon's answer cannot be read; is it of another version?")
     }

@@ -3,6 +3,7 @@ import Commands
 import Glibc
 import Rendezvous
 import Server
+import Wire
 
 /// `cradle-rendezvous status`
 struct Status: ParsableCommand {
@@ -24,7 +25,9 @@ struct Status: ParsableCommand {
       throw Failure.failed("the server's answer cannot be read; is it of another version?")
     }
     if json { return print(String(decoding: answer, as: UTF8.self)) }
-    print("\(status.names.joined(separator: ", ")), version \(status.version), up \(Int(status.uptimeSeconds)) s")
+    print(
+      "\(status.names.joined(separator: ", ")), version \(status.version), up \(Int(saturating: status.uptimeSeconds)) s"
+    )
     print("\(status.children) children are here, \(status.connections) connections in all")
     if let key = status.keySHA256 { print("key-sha256 for children: \(key)") }
   }

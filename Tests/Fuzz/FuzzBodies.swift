@@ -6,7 +6,8 @@ public enum FuzzBodies {
     PeerConnectionFuzz.self, WHEPFuzz.self, TrickleFragmentFuzz.self, WHEPClientFuzz.self,
     ConfigurationFuzz.self, Y4MFuzz.self, WAVFuzz.self, JPEGFuzz.self, VP8Fuzz.self,
     OpusFuzz.self, WebMFuzz.self, PairingFuzz.self, RoomFuzz.self, SignedMessageFuzz.self, ControlRequestsFuzz.self,
-    ControlRepliesFuzz.self, ControlMachinesFuzz.self, ServiceTextFuzz.self, JSONFuzz.self, PushSubscriptionFuzz.self,
+    ControlRepliesFuzz.self, DocumentNumbersFuzz.self, ControlMachinesFuzz.self, ServiceTextFuzz.self, JSONFuzz.self,
+    PushSubscriptionFuzz.self,
     HostProofFuzz.self, MeetingRepliesFuzz.self, MeetingPlacesFuzz.self, XMPPFuzz.self,
   ]
 }

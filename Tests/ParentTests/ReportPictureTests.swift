@@ -47,6 +47,13 @@ import Testing
     report.noise.thresholdDb = .nan
     _ = try? ReportPicture.png(report)
     #expect(!report.rows.isEmpty)
+    report.minutes = .max
+    report.recordedMinutes = .min
+    #expect(!report.rows.isEmpty)
+    // An hour's line for each of 10^14 hours.
+    report = Self.report(timeline: .init(levels: [1, 2], listeners: []), from: 0)
+    report.to = 1e18
+    #expect(throws: ParentError.self) { try ReportPicture.png(report) }
   }
 
   @Test func theTextSaysWhatThereIsToKnow() {

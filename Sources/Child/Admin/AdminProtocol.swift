@@ -1,9 +1,19 @@
+internal import JSON
+internal import Messages
+
 /// The protocol between commands and daemon on the runtime directory's socket: one JSON object per line.
 public enum AdminProtocol {
   /// The socket's name in the runtime directory.
   public static let socketName = "control.sock"
   /// The longest line, in bytes.
   public static let maximumBytes = 1 << 20
+
+  /// Reads what one end has sent the other. Numbers are possible ones (`JSON.checkNumbers`).
+  public static func decode<Value: Decodable>(_: Value.Type, from line: [UInt8]) throws -> Value {
+    let json = try JSON(line, maximumBytes: maximumBytes)
+    try json.checkNumbers()
+    return try json.decode(Value.self)
+  }
 
   public enum Request: Codable, Sendable {
     case status
@@ -123,6 +133,8 @@ public struct PairingOpened: Codable, Sendable {
   public var expiresAt: String
   /// What a parent that pairs may do.
   public var allow: [String]
+  /// Why the links work on this machine alone; left out where they do not.
+  public var problem: String?
   /// Whether somebody has `admin` and uses it; nil from a daemon of an earlier version.
   public var hasOwner: Bool?
 }

@@ -37,10 +37,10 @@ public enum RunningDaemon: Sendable {
     _ request: AdminProtocol.Request, _: Result.Type, _ socket: String
   ) throws(CommandClientError) -> Result? {
     let line = try CommandClient.ask(path: socket, line: Array(encodeJSON(request).utf8))
-    guard let answer = try? JSON(line, maximumBytes: AdminProtocol.maximumBytes).decode(AdminProtocol.Response.self),
+    guard let answer = try? AdminProtocol.decode(AdminProtocol.Response.self, from: line),
       let result = answer.result
     else { return nil }
-    return try? JSON(Array(result.utf8), maximumBytes: AdminProtocol.maximumBytes).decode(Result.self)
+    return try? AdminProtocol.decode(Result.self, from: Array(result.utf8))
   }
 
   public var report: StatusReport? {

@@ -15,7 +15,7 @@ extension ControlMessage {
   /// The longest text kept from a message, in scalars.
   private static let textLength = 512
 
-  /// Reads a message of the child. Texts are sanitised for a terminal. Unknown members are skipped, because a newer
+  /// Reads a message of the child. Texts are sanitised for a terminal, numbers are possible ones. Unknown members are skipped, because a newer
   /// child may send more.
   ///
   /// - Parameter expecting: returns the command that was sent with an id; nil if there is none.
@@ -31,6 +31,11 @@ extension ControlMessage {
       throw .malformed("no object with a \"text\"")
     }
     let parameters = members["parameters"] ?? .object([:])
+    do throws(ImpossibleNumber) {
+      try parameters.checkNumbers()
+    } catch {
+      throw .malformed("\(error)")
+    }
     let to = members["inReplyTo"]?.string
     let content: Content
     do {
@@ -81,7 +86,10 @@ extension ControlReply {
     case .screenshotTake, .recordingsRead: self = .transfer(try parameters.decode())
     case .talkAcquire, .talkRelease: self = .talk(try member(.talk))
     case .eventsGet: self = .events(try member(.events))
-    case .reportGet: self = .report(try member(.report))
+    case .reportGet:
+      let report: ReportDocument = try member(.report)
+      guard report.isPossible else { throw UnreadableMessage.malformed("a report whose times cannot be") }
+      self = .report(report)
     case .hearingTest: self = .hearing(try member(.hearing))
     case .drillStart: self = .drill(try member(.drill))
     case .pairingOpen: self = .pairing(try member(.pairing))

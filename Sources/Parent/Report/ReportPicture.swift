@@ -35,7 +35,7 @@ public struct ReportPicture {
   ///
   /// - Throws: `ParentError` when the report has no time line.
   public static func png(_ report: ReportDocument) throws(ParentError) -> [UInt8] {
-    guard let timeline = report.timeline, report.to > report.from else {
+    guard let timeline = report.timeline, report.to > report.from, report.isPossible else {
       throw ParentError("the child told no time line, so there is no picture; ask for less than two days")
     }
     let picture = ReportPicture(report, timeline)

@@ -11,8 +11,9 @@ extension ReportDocument {
     guard minutes > 0 else { return rows + [["", "has not begun"]] }
     rows.append(["heard", "\(Self.share(monitoredMinutes, of: minutes)) of the night, by anybody"])
     for parent in parents { rows.append(["", "\(parent.name): \(Self.length(parent.minutes))"]) }
-    if recordedMinutes < minutes {
-      rows.append(["child off", "\(Self.length(minutes - recordedMinutes)) without a record"])
+    let unrecorded = minutes.subtractingReportingOverflow(recordedMinutes)
+    if unrecorded.partialValue > 0, !unrecorded.overflow {
+      rows.append(["child off", "\(Self.length(unrecorded.partialValue)) without a record"])
     }
     if let longestGap {
       rows.append(["longest gap", longestGap.text])

@@ -159,6 +159,18 @@ public struct ReportDocument: Codable, Hashable, Sendable {
     public static let childOff = -2
   }
 
+  /// Whether its times and minutes go together: at most a year, of which no more can have been recorded, heard or noisy
+  /// than has passed. Each number has been checked for itself.
+  public var isPossible: Bool {
+    let length = to - from
+    // The first and the last minute are whole ones.
+    guard 0...ControlLimits.reportSeconds.upperBound ~= length, Double(minutes) <= length / 60 + 2 else { return false }
+    let parts = [recordedMinutes, monitoredMinutes, noise.minutes] + parents.map(\.minutes)
+    return minutes >= 0 && parts.allSatisfy { 0 <= $0 && $0 <= minutes }
+      && ([longestGap].compactMap(\.self) + gaps).allSatisfy { $0.from <= $0.to }
+      && (timeline?.levels.count ?? 0) <= minutes
+  }
+
   public init(
     from: Double, to: Double, minutes: Int, recordedMinutes: Int, monitoredMinutes: Int, parents: [Parent],
     longestGap: Gap?, gaps: [Gap], noise: Noise, losses: [Loss], alarms: [Alarm], proofs: [Proof], restarts: Int,
