@@ -427,6 +427,25 @@ extension Result where Failure == HTTPClientError {
     }
   }
 
+  /// They would keep the thread busy until the request's time is over, and again with the next one.
+  @Test func aFloodOfInterimResponsesIsAnError() async throws {
+    func interim(_ count: Int) -> String { String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: count) }
+    try await talk(interim(16) + ok, interim(16) + ok, closes: false) { client, url async throws in
+      for _ in 0..<2 { #expect(try await client.ask(.POST, url).get().status == .ok) }
+    }
+    for count in [17, 100_000] {
+      try await talk(interim(count), closes: false) { client, url async throws in
+        let error = try #require(await client.ask(.POST, url).error)
+        #expect("\(error)".contains("interim responses"), "\(error)")
+      }
+    }
+    // Nobody has asked for these.
+    try await talk(ok + interim(3), ok, closes: false) { client, url async throws in
+      for _ in 0..<2 { #expect(try await client.ask(.GET, url).get().status == .ok) }
+      #expect(try await client.connections() == 2)
+    }
+  }
+
   @Test func aResponseThatBreaksOffIsLost() async throws {
     for text in ["HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok", "HTTP/1.1 200", ""] {
       try await talk(text) { client, url async throws in

@@ -227,7 +227,10 @@ public final class HTTPClient: @unchecked Sendable {
   private func makeConnection() -> EventLoopFuture<any Channel> {
     let maximumBodyBytes = limits.maximumBodyBytes
     return connector.connect { [weak self] pipeline, isSecure in
-      try pipeline.addHTTPClientHandlers()
+      // As `addHTTPClientHandlers` does, but interim responses are counted.
+      try pipeline.addHandler(HTTPRequestEncoder())
+      try pipeline.addHandler(ByteToMessageHandler(HTTPResponseDecoder(informationalResponseStrategy: .forward)))
+      try pipeline.addHandler(NIOHTTPRequestHeadersValidator())
       try pipeline.addHandler(
         HTTPResponseHandler(maximumBodyBytes: maximumBodyBytes, isSecure: isSecure) { handler, event in
           self?.receive(event, from: handler)

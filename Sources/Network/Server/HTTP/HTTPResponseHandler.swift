@@ -35,6 +35,11 @@ final class HTTPResponseHandler: ChannelInboundHandler {
   private let report: (HTTPResponseHandler, Event) -> Void
   private var state: State = .handshaking
   private var context: ChannelHandlerContext?
+  /// Of the request that waits.
+  private var interimResponses = 0
+
+  /// RFC 9110 section 15.2 sets no limit; a proxy sends one or two (100, 103), and who sends them without end never answers.
+  private static let maximumInterimResponses = 16
 
   /// - Parameter isSecure: TLS comes before the first request.
   init(maximumBodyBytes: Int, isSecure: Bool, report: @escaping (HTTPResponseHandler, Event) -> Void) {
@@ -56,6 +61,7 @@ final class HTTPResponseHandler: ChannelInboundHandler {
   func send(_ request: HTTPClientRequest) {
     guard let context, isReady else { preconditionFailure("a connection takes one request at a time") }
     state = .waiting
+    interimResponses = 0
     context.write(wrapOutboundOut(.head(request.head)), promise: nil)
     if !request.body.isEmpty {
       let body = context.channel.allocator.buffer(bytes: request.body)
@@ -97,6 +103,13 @@ final class HTTPResponseHandler: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch (unwrapInboundIn(data), state) {
+    case (.head(let head), .waiting) where head.status.isInterim:
+      interimResponses += 1
+      guard interimResponses <= Self.maximumInterimResponses else {
+        return fail(
+          .protocolError("it sends more than \(Self.maximumInterimResponses) interim responses (1xx)"), context: context
+        )
+      }
     case (.head(let head), .waiting):
       state = .collecting(head, [])
     case (.body(let buffer), .collecting(let head, var body)):
@@ -164,4 +177,9 @@ final class HTTPResponseHandler: ChannelInboundHandler {
     state = .ended
     context.close(promise: nil)
   }
+}
+
+extension HTTPResponseStatus {
+  /// Another response to the same request follows. RFC 9110 section 15.2; 101 is the end of HTTP.
+  fileprivate var isInterim: Bool { (100..<200).contains(code) && code != 101 }
 }
