@@ -10,7 +10,8 @@ struct Pair: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Pairs this parent with a child, by the code or the link that the child shows.",
     discussion: """
-      On the camera: cradle-child pair. Without --code, asks for the code. Compare the words that both sides show. If they \
+      On the camera: cradle-child pair. Without --code, asks for the code. While this runs, other users of this machine can see \
+      --code and --link; --code-file and --link-file keep them from that. Compare the words that both sides show. If they \
       differ, someone may be intercepting the connection: on a terminal this command asks, and removes the pairing at both \
       ends; elsewhere cradle-parent unpair does.
       """)
@@ -23,8 +24,12 @@ struct Pair: AsyncParsableCommand {
   var child: String?
   @Option(help: "The code that the child shows, such as 1234-5678.")
   var code: String?
+  @Option(help: "The code from \(SecretOption.help)", completion: .file())
+  var codeFile: String?
   @Option(help: "The link that the child or another parent gave: https://HOST/#pair=SECRET.")
   var link: String?
+  @Option(help: "The link from \(SecretOption.help)", completion: .file())
+  var linkFile: String?
   @Option(help: "This parent's name at the child. (default: this machine's name)")
   var name: String?
   @Flag(help: "Print one JSON object {paired: {id, name}, words, allow, expiresAt}.")
@@ -44,14 +49,37 @@ struct Pair: AsyncParsableCommand {
   }
 
   func validate() throws {
-    if link != nil, code != nil || child != nil {
+    if code != nil, codeFile != nil { throw ValidationError("Give --code or --code-file, not both.") }
+    if link != nil, linkFile != nil { throw ValidationError("Give --link or --link-file, not both.") }
+    if link != nil || linkFile != nil, code != nil || codeFile != nil || child != nil {
       throw ValidationError("A link contains the address and the secret: give it without CHILD and --code.")
     }
-    if let code, PairingCode(code) == nil { throw ValidationError("A code has eight digits, such as 1234-5678.") }
-    if let link, PairingLink(link) == nil { throw ValidationError("A link looks like https://HOST/#pair=SECRET.") }
+    if let code, PairingCode(code) == nil { throw ValidationError(Self.codeForm) }
+    if let link, PairingLink(link) == nil { throw ValidationError(Self.linkForm) }
+  }
+
+  private static let codeForm = "A code has eight digits, such as 1234-5678."
+  private static let linkForm = "A link looks like https://HOST/#pair=SECRET."
+
+  /// With what the files hold.
+  private func withSecretsRead() throws(Failure) -> Pair {
+    var read = self
+    if let code = try SecretOption.read(codeFile, "--code-file") {
+      guard PairingCode(code) != nil else { throw .badConfiguration("--code-file: \(Self.codeForm)") }
+      read.code = code
+    }
+    if let link = try SecretOption.read(linkFile, "--link-file") {
+      guard PairingLink(link) != nil else { throw .badConfiguration("--link-file: \(Self.linkForm)") }
+      read.link = link
+    }
+    return read
   }
 
   func run() async throws {
+    try await withSecretsRead().pairAndShow()
+  }
+
+  private func pairAndShow() async throws {
     let call = try await failing { PairingCall(state: try state.parent(), name: name ?? Self.hostName) }
     let outcome = try await failing { try await pair(call) }
     let (record, grant) = (outcome.record, outcome.grant)
@@ -136,13 +164,13 @@ struct Pair: AsyncParsableCommand {
 
   private static func askForCode() throws -> PairingCode {
     guard isatty(STDIN_FILENO) == 1 else {
-      throw Failure.badConfiguration("give the code that `cradle-child pair` shows with --code")
+      throw Failure.badConfiguration("give the code that `cradle-child pair` shows with --code or --code-file")
     }
     while true {
       printError("The code that the child shows:")
       guard let line = readLine() else { throw Failure.failed("no code was given") }
       if let code = PairingCode(line) { return code }
-      printError("A code has eight digits, such as 1234-5678.")
+      printError(codeForm)
     }
   }
 

@@ -29,6 +29,39 @@ extension RealPeers {
       for secret in secrets { #expect(!log.contains(secret), "\(log)") }
     }
 
+    /// Another user of the machine reads every process's arguments while codes and tokens are used.
+    @Test func argumentsHoldNoSecretThatAFileHolds() throws {
+      let house = try Household()
+      let opened = try house.open()
+      let secrets = house.child.folder.appending(path: "secrets")
+      try FileManager.default.createDirectory(at: secrets, withIntermediateDirectories: true)
+      func file(_ name: String, _ content: String, mode: mode_t = 0o600) throws -> String {
+        let file = secrets.appending(path: name)
+        try Data(content.utf8).write(to: file)
+        #expect(chmod(file.path, mode) == 0)
+        return file.path
+      }
+      let readable = try house.parent(
+        "pair", house.address, "--code-file", file("readable", "\(opened.code)\n", mode: 0o644))
+      #expect(
+        readable.status == 2 && readable.error.contains("0644") && !readable.error.contains(opened.code), "\(readable)")
+      let wrong = try house.parent("pair", house.address, "--code-file", file("wrong", "not a code"))
+      #expect(wrong.status == 2 && !wrong.error.contains("not a code"), "\(wrong)")
+      let paired = try house.parent("pair", house.address, "--code-file", file("code", "\n \(opened.code)\n"))
+      #expect(paired.status == 0, "\(paired)")
+      let url = "https://\(house.address)/whep"
+      let token = try file("token", house.child.token)
+      let watching = try ParentProcess(
+        paired: secrets.appending(path: "state"), arguments: ["--whep", url, "--token-file", token])
+      #expect(watching.wait { $0.framesPerSecond > 0 } != nil, Comment(rawValue: watching.log))
+      let arguments = try String(contentsOfFile: "/proc/\(watching.processIdentifier)/cmdline", encoding: .utf8)
+      #expect(arguments.contains("--token-file") && !arguments.contains(house.child.token))
+      let program = "'\(ParentProcess.program.path)' watch --whep \(url) --token-file - --speaker null --duration 1"
+      let fromInput = try ChildProcess.run(
+        "sh", ["-c", "\(program) --state-directory '\(secrets.path)/state' < '\(token)'"])
+      #expect(fromInput.status == 0, Comment(rawValue: fromInput.error))
+    }
+
     /// A camera's password stands in its command, and the program says it as well, in words of its own.
     @Test func noPasswordOfACommandIsShown() throws {
       let server = try NotifiedServer()

@@ -32,8 +32,10 @@ struct Watch: AsyncParsableCommand {
   var child: String?
   @Option(help: "Instead of a paired child: a WHEP endpoint, such as https://192.168.1.20:8443/whep.")
   var whep: String?
-  @Option(help: "Bearer token for --whep. (default: $CRADLE_TOKEN)")
+  @Option(help: "Bearer token for --whep; other users of this machine can see it. (default: $CRADLE_TOKEN)")
   var token: String?
+  @Option(help: "The token from \(SecretOption.help)", completion: .file())
+  var tokenFile: String?
   @Option(
     help: "With --whep: SHA-256 of the only public key to accept, 64 hexadecimal digits; a child's id is its first 16.")
   var fingerprint: String?
@@ -85,8 +87,9 @@ struct Watch: AsyncParsableCommand {
   func validate() throws {
     if let duration, !(duration > 0 && duration < 1e8) { throw ValidationError("--duration is a number of seconds.") }
     if whep != nil, child != nil { throw ValidationError("Name a paired child or a WHEP endpoint, not both.") }
-    if whep == nil, token != nil || fingerprint != nil || verify || allowPlainHTTP {
-      throw ValidationError("--token, --fingerprint, --verify and --allow-plain-http are for --whep.")
+    if token != nil, tokenFile != nil { throw ValidationError("Give --token or --token-file, not both.") }
+    if whep == nil, token != nil || tokenFile != nil || fingerprint != nil || verify || allowPlainHTTP {
+      throw ValidationError("--token, --token-file, --fingerprint, --verify and --allow-plain-http are for --whep.")
     }
     if let vox, !(vox <= 0 && vox >= -90) { throw ValidationError("--vox is a level of -90 to 0 dB, such as -45.") }
     if stats {
@@ -261,7 +264,8 @@ struct Watch: AsyncParsableCommand {
     } catch {
       throw Failure.badConfiguration("--whep: \(error)")
     }
-    let secret = token ?? getenv("CRADLE_TOKEN").map { String(cString: $0) }
+    let secret =
+      try token ?? SecretOption.read(tokenFile, "--token-file") ?? getenv("CRADLE_TOKEN").map { String(cString: $0) }
     let source = WHEPSource(url: url, token: secret, trust: try trust(for: url.origin))
     if source.sendsTokenInClear, !allowPlainHTTP {
       throw Failure.badConfiguration(
