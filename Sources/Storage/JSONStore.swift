@@ -92,9 +92,10 @@ struct JSONStore: Sendable {
     throw .damaged(path: file.path, offset: offset, reason: reason)
   }
 
-  func save(_ content: some Encodable) throws(StoreError) {
+  /// - Parameter removes: as for `AtomicFile.replace`.
+  func save(_ content: some Encodable, removes: Bool = false) throws(StoreError) {
     do throws(FileError) {
-      try file.replace(Array(JSON.text(content, pretty: true).utf8) + [UInt8(ascii: "\n")])
+      try file.replace(Array(JSON.text(content, pretty: true).utf8) + [UInt8(ascii: "\n")], removes: removes)
     } catch {
       throw .file(error)
     }

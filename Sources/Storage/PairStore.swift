@@ -57,7 +57,7 @@ public struct PairStore: Sendable {
   public mutating func revoke(id: String) throws(StoreError) -> PairRecord {
     var changed = book
     guard let record = changed.revoke(id: id) else { throw .unknownName(id) }
-    try save(changed)
+    try save(changed, removes: true)
     return record
   }
 
@@ -90,8 +90,8 @@ public struct PairStore: Sendable {
     if hasUnsavedNotes { try save(book) }
   }
 
-  private mutating func save(_ changed: PairBook) throws(StoreError) {
-    try store.save(Content(pairs: changed.records.map(StoredPair.init(record:))))
+  private mutating func save(_ changed: PairBook, removes: Bool = false) throws(StoreError) {
+    try store.save(Content(pairs: changed.records.map(StoredPair.init(record:))), removes: removes)
     book = changed
     hasUnsavedNotes = false
   }

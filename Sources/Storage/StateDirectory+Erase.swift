@@ -20,7 +20,7 @@ extension StateDirectory {
     ("the last proofs", "proofs.json"),
     ("screenshots", "screenshots"), ("recordings", "recordings"), ("events", "events"),
     ("notifications", "notify"), ("push subscriptions", "push.json"), ("pushed alarms", "push"),
-    ("the key for push services", "push.pem"),
+    ("the key for push services", "push.pem"), ("room that was kept free", SpaceReserve.name),
   ]
 
   /// What `erase` would remove, including leftovers of an interrupted write, and the paths it would leave alone: other

@@ -80,6 +80,7 @@ public final class StateDirectory: Sendable {
     // The number is only for the error message. The lock works without it.
     _ = ftruncate(lock.number, 0)
     try? lock.writeAll(Array("\(getpid())\n".utf8)[...])
+    if writer != nil { SpaceReserve(directory: path).make() }
   }
 
   /// A directory below this one, created with 0700 if missing. For recordings, events and messages that wait.

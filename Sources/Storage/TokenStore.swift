@@ -96,13 +96,7 @@ public struct TokenStore: Sendable {
   /// Removes a token and saves the store. Throws `StoreError.unknownName` or `.file`; nothing has changed then.
   public mutating func revoke(name: String) throws(StoreError) {
     guard tokens.contains(where: { $0.name == name }) else { throw .unknownName(name) }
-    try save(tokens.filter { $0.name != name })
-  }
-
-  /// Takes back a token that `revoke` has removed.
-  public mutating func restore(_ record: TokenRecord) throws(StoreError) {
-    guard !tokens.contains(where: { $0.name == record.name }) else { throw .duplicateName(record.name) }
-    try save(tokens + [record])
+    try save(tokens.filter { $0.name != name }, removes: true)
   }
 
   /// The token's record; nil if it is unknown or must not be used at `now`. The time this takes reveals nothing about
@@ -138,8 +132,8 @@ public struct TokenStore: Sendable {
     if hasUnsavedUses { try save(tokens) }
   }
 
-  private mutating func save(_ changed: [TokenRecord]) throws(StoreError) {
-    try store.save(Content(tokens: changed))
+  private mutating func save(_ changed: [TokenRecord], removes: Bool = false) throws(StoreError) {
+    try store.save(Content(tokens: changed), removes: removes)
     tokens = changed
     hasUnsavedUses = false
   }

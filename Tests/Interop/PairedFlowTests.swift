@@ -190,9 +190,21 @@ extension RealPeers {
       #expect(after.count > before.count && after.last?.kind == "restart")
     }
 
-    @Test func whatCannotBeStoredIsAnErrorOfTheChildAndChangesNothing() async throws {
+    /// A stolen phone, a revoked token: what has no access must not have it longer because a disk is full or gone.
+    @Test func whatIsRemovedIsOutAtOnceThoughItCannotBeStored() async throws {
       let house = try Household()
       try house.pair()
+      func tokensStatus() throws -> String {
+        try ChildProcess.run(
+          "curl",
+          [
+            "-sk", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Authorization: Bearer \(house.child.token)", "-d",
+            "x",
+            "https://\(house.address)/whep",
+          ]
+        ).output
+      }
+      #expect(try tokensStatus() != "401")
       let finder = ChildFinder(state: try ParentState(path: house.state.path))
       let session = try await ControlSession.open(finder.paired(nil))
       let folder = house.child.folder.appending(path: "state")
@@ -200,15 +212,24 @@ extension RealPeers {
       try FileManager.default.moveItem(at: folder, to: away)
       do {
         _ = try await session.perform(.pairRemove(id: nil))
-        Issue.record("a pair was removed that is still stored")
+        Issue.record("nobody was told that it is not kept")
       } catch ControlFailure.refused(let error) {
-        #expect(error.code == .internal)
+        #expect(error.code == .internal && error.message.hasPrefix("Removed, and not kept yet: "), "\(error)")
       }
-      try FileManager.default.moveItem(at: away, to: folder)
-      #expect(try house.pairs().count == 1)
-      // The session goes on, and now it can be stored.
-      _ = try await session.perform(.pairRemove(id: nil))
       #expect(try house.pairs().isEmpty)
+      await #expect(throws: (any Error).self) { try await ControlSession.open(finder.paired(nil)) }
+      let name = try #require(
+        try house.child.command(["token", "list"]).output.split(separator: "\n").last?.split(separator: " ").first)
+      let revoked = try house.child.command(["token", "revoke", String(name)])
+      #expect(revoked.status == 1 && revoked.error.contains("removed, and not kept yet: "), "\(revoked)")
+      #expect(try tokensStatus() == "401")
+      // It is tried again by itself; here with the next file that is written.
+      try FileManager.default.moveItem(at: away, to: folder)
+      #expect(try house.child.command(["token", "add", "--name", "new"]).status == 0)
+      house.child.kill()
+      try house.child.restart()
+      #expect(try house.pairs().isEmpty)
+      #expect(try tokensStatus() == "401")
       await session.close()
     }
 

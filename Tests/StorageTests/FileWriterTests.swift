@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Storage
@@ -46,6 +47,66 @@ import Testing
     writer.stop(within: .seconds(30))
     for file in files { #expect(try file.read() == Array(file.path.utf8)) }
     try FileManager.default.removeItem(at: folder)
+  }
+
+  /// The newest content is what its owner goes by: it is written as soon as it can be, without being given again.
+  @Test func whatCouldNotBeWrittenIsWrittenLater() async throws {
+    let log = Log()
+    let writer = FileWriter(retryMilliseconds: 20) {
+      log.note($0)
+    } report: { _ in
+      log.note("failed")
+    }
+    let one = try file("one", writer)
+    try FileManager.default.removeItem(at: folder)
+    for number in UInt8(1)...3 {
+      try one.replace([number])
+      #expect(await written(one)?.code == ENOENT)
+    }
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    for _ in 0..<1000 where try one.read() == nil { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(try one.read() == [3])
+    #expect(await written(one) == nil)
+    // Once more at the end, whatever the time.
+    try FileManager.default.removeItem(at: folder)
+    let slow = FileWriter(retryMilliseconds: 600_000) { _ in }
+    let other = try file("other", slow)
+    try FileManager.default.removeItem(at: folder)
+    try other.replace([4])
+    #expect(await written(other) != nil)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    slow.stop(within: .seconds(10))
+    #expect(try other.read() == [4])
+    #expect(log.lines.withLock(\.self) == ["failed", one.path])
+    try FileManager.default.removeItem(at: folder)
+  }
+
+  /// A stolen phone on a full disk: what removes it has room.
+  @Test(.enabled(if: Mounts.arePossible, "mounts a file system")) func aRemovalHasRoomOnAFullDisk() async throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try #require(mount("tmpfs", folder.path, "tmpfs", 0, "size=256k,mode=700") == 0)
+    defer {
+      umount2(folder.path, Int32(MNT_DETACH))
+      try? FileManager.default.removeItem(at: folder)
+    }
+    let writer = FileWriter { _ in }
+    let directory = try StateDirectory(path: folder.path, writer: writer)
+    let pairs = directory.pairs
+    try pairs.replace([UInt8](repeating: 1, count: 30_000))
+    #expect(await written(pairs) == nil)
+    let fill = open(folder.appending(path: "fill").path, O_WRONLY | O_CREAT, 0o600)
+    let block = [UInt8](repeating: 0, count: 4096)
+    while write(fill, block, block.count) > 0 {}
+    close(fill)
+    try pairs.replace([UInt8](repeating: 2, count: 30_100))
+    #expect(await written(pairs)?.code == ENOSPC)
+    for number in UInt8(3)...5 {
+      try pairs.replace([UInt8](repeating: number, count: 29_000), removes: true)
+      #expect(await written(pairs) == nil)
+      #expect(try pairs.read() == [UInt8](repeating: number, count: 29_000))
+    }
+    #expect(try StateDirectory.names(in: folder.path).sorted() == ["fill", "lock", "pairs.json", "reserve"])
+    writer.stop(within: .seconds(10))
   }
 
   /// Whoever waits hears of it, and the log once until it works again.

@@ -222,7 +222,10 @@ extension ControlService {
       throw ControlError(.internal, "The child could not store it, so nothing has changed: \(error).")
     }
     return pairing.stored().map { ControlReply.done }.flatMapErrorThrowing { error in
-      throw ControlError(.internal, "The child could not store it, so nothing has changed: \(error).")
+      throw ControlError(
+        .internal,
+        "Removed, and not kept yet: \(error). It has no access now. The camera writes it as soon as it can; until then a "
+          + "restart of the camera would bring it back.")
     }
   }
 

@@ -16,8 +16,10 @@ struct NodeFiles {
 
   /// Reads everything; creates the identity on the first start. An unreadable file is left untouched.
   static func open(_ path: String, logger: Logger) throws -> NodeFiles {
-    let writer = FileWriter { error in
-      logger.error("a file could not be written", metadata: ["reason": "\(error)"])
+    let writer = FileWriter { path in
+      logger.notice("a file could be written again; nothing of it is missing", metadata: ["file": "\(path)"])
+    } report: { error in
+      logger.error("a file could not be written; it is tried every ten seconds", metadata: ["reason": "\(error)"])
     }
     let directory = try StateDirectory(path: path, writer: writer)
     return NodeFiles(

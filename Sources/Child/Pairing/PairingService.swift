@@ -175,8 +175,8 @@ final class PairingService: @unchecked Sendable {
     settle()
   }
 
-  /// Unpairs a parent and ends the offers it has made. Throws `StoreError`; nothing has changed then. `stored` says when it is
-  /// done.
+  /// Unpairs a parent and ends the offers it has made, at once. Throws `StoreError`; nothing has changed then. `stored` says
+  /// whether a restart would bring it back: where it cannot be written, that is tried again and again, and it stays out.
   ///
   /// - Parameter delay: how long its open sessions stay, so that a reply can be sent; nothing is permitted in them.
   func revoke(id: String, endingSessionsAfter delay: TimeAmount? = nil) throws(StoreError) {
@@ -191,17 +191,16 @@ final class PairingService: @unchecked Sendable {
     let bound = NIOLoopBound(self, eventLoop: loop)
     let loop = loop
     stored().whenComplete { result in
-      switch result {
-      case .success:
-        if let delay { loop.scheduleTask(in: delay) { bound.value.tell(.revoked(record)) } }
-      case .failure:
-        // A restart would bring it back: it is still paired.
-        try? bound.value.store.add(record)
+      if case .failure = result {
+        bound.value.logger.error(
+          "a parent is removed, and that is not kept yet: a restart would bring it back",
+          metadata: ["name": "\(record.name)", "id": "\(record.id)"])
       }
+      if let delay { loop.scheduleTask(in: delay) { bound.value.tell(.revoked(record)) } }
     }
   }
 
-  /// What has changed so far is on disk; fails with `StoreError` if it cannot be, and then has not changed.
+  /// What has changed so far is on disk; fails with `StoreError` if it cannot be.
   func stored() -> EventLoopFuture<Void> { store.file.written(on: loop) }
 
   func saveNotes() {
@@ -490,7 +489,10 @@ final class PairingService: @unchecked Sendable {
     return stored().map { _ -> HTTPResponse in
       if verdict == .confirm { bound.value.giveWay(to: pair) }
       return response
-    }.flatMapErrorThrowing { error in bound.value.notStored(error) }
+    }.flatMapErrorThrowing { error in
+      // It is removed, and tried again until that is kept.
+      verdict == .cancel ? response : bound.value.notStored(error)
+    }
   }
 
   /// Names neither files nor keys: whoever reads it may be a stranger to this machine.

@@ -58,10 +58,7 @@ final class TokenBook: @unchecked Sendable {
     return .good(record.allow, expiresAt: record.expiresAt.map(UnixTime.init(date:)))
   }
 
-  /// A token whose end could not be stored: a restart would bring it back.
-  func restore(_ record: TokenRecord) { try? store.restore(record) }
-
-  /// Throws `StoreError`; nothing has changed then.
+  /// Throws `StoreError`; nothing has changed then. `stored` says whether a restart would bring it back.
   func revoke(name: String) throws(StoreError) {
     let record = store.tokens.first { $0.name == name }
     try store.revoke(name: name)

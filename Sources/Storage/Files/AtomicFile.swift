@@ -42,8 +42,10 @@ public struct AtomicFile: Sendable, Hashable {
 
   /// Replaces the content, on the thread of the file's writer if it has one: then nothing is thrown, and `whenWritten` says
   /// what came of it.
-  public func replace(_ bytes: [UInt8]) throws(FileError) {
-    if let writer { writer.write(bytes, to: self) } else { try write(bytes) }
+  ///
+  /// - Parameter removes: somebody's access: on a full disk the `SpaceReserve` is used.
+  public func replace(_ bytes: [UInt8], removes: Bool = false) throws(FileError) {
+    if let writer { writer.write(bytes, to: self, removes: removes) } else { try write(bytes, removes: removes) }
   }
 
   /// Calls `completion` when the content that was given last is on disk, or cannot be: on the writer's thread or at once.
@@ -54,6 +56,18 @@ public struct AtomicFile: Sendable, Hashable {
   /// Replaces the content: writes a temporary file beside it, syncs, renames, syncs the directory.
   public func write(_ bytes: [UInt8]) throws(FileError) {
     try write(bytes) { Self.injectedFault?($0) }
+  }
+
+  /// - Parameter removes: as for `replace`.
+  func write(_ bytes: [UInt8], removes: Bool) throws(FileError) {
+    do throws(FileError) {
+      try write(bytes)
+    } catch {
+      let reserve = SpaceReserve(directory: Self.split(path).directory)
+      guard removes, error.code == ENOSPC || error.code == EDQUOT, reserve.release() else { throw error }
+      defer { reserve.make() }
+      try write(bytes)
+    }
   }
 
   // MARK: - Steps of a write

@@ -3,13 +3,16 @@ internal import Linux
 internal import Synchronization
 
 /// Replaces small files on a thread of its own, so that no caller waits for a memory card that takes half a second for a sync.
-/// In the order in which they were given; of several contents of one file that wait, only the newest is written.
+/// In the order in which they were given; of several contents of one file that wait, only the newest is written. What cannot
+/// be written is tried again every ten seconds, and once more at the end: the newest content is what its owner goes by.
 public final class FileWriter: Sendable {
   private typealias Completion = @Sendable (FileError?) -> Void
 
   private struct Job {
     var file: AtomicFile
     var bytes: [UInt8]
+    /// Somebody's access: see `AtomicFile.replace`.
+    var removes: Bool
     var completions: [Completion]
   }
 
@@ -17,6 +20,8 @@ public final class FileWriter: Sendable {
     var waiting: [Job] = []
     /// Path and callers of what is being written.
     var current: (path: String, completions: [Completion])?
+    /// The newest content of files that could not be written.
+    var failed: [Job] = []
     /// Of the last write of each file.
     var errors: [String: FileError] = [:]
     var isStopping = false
@@ -30,11 +35,17 @@ public final class FileWriter: Sendable {
 
   private let shared = Shared()
 
-  /// - Parameter report: called on the thread when a file can no longer be written; not again before it could be.
-  public init(report: @escaping @Sendable (FileError) -> Void) {
+  /// - Parameters:
+  ///   - retryMilliseconds: when what could not be written is tried again.
+  ///   - recovered: called on the thread with the path of a file that can be written again.
+  ///   - report: called on the thread when a file can no longer be written; not again before it could be.
+  public init(
+    retryMilliseconds: Int32 = 10_000, recovered: @escaping @Sendable (String) -> Void = { _ in },
+    report: @escaping @Sendable (FileError) -> Void
+  ) {
     let shared = shared
     _ = WorkerThread(name: "files") {
-      Self.serve(shared, report: report)
+      Self.serve(shared, retryMilliseconds: retryMilliseconds, recovered: recovered, report: report)
       shared.ended.raise()
     }
   }
@@ -44,14 +55,20 @@ public final class FileWriter: Sendable {
     shared.wake.raise()
   }
 
-  func write(_ bytes: [UInt8], to file: AtomicFile) {
+  func write(_ bytes: [UInt8], to file: AtomicFile, removes: Bool = false) {
     shared.state.withLock { state in
       var completions: [Completion] = []
+      var removes = removes
+      if let index = state.failed.firstIndex(where: { $0.file.path == file.path }) {
+        removes = state.failed.remove(at: index).removes || removes
+      }
       // Behind what was given meanwhile: it may depend on that.
       if let index = state.waiting.firstIndex(where: { $0.file.path == file.path }) {
-        completions = state.waiting.remove(at: index).completions
+        let older = state.waiting.remove(at: index)
+        completions = older.completions
+        removes = older.removes || removes
       }
-      state.waiting.append(Job(file: file, bytes: bytes, completions: completions))
+      state.waiting.append(Job(file: file, bytes: bytes, removes: removes, completions: completions))
     }
     shared.wake.raise()
   }
@@ -81,28 +98,55 @@ public final class FileWriter: Sendable {
 
   // MARK: - The thread
 
-  private static func serve(_ shared: Shared, report: @Sendable (FileError) -> Void) {
+  private static func serve(
+    _ shared: Shared, retryMilliseconds: Int32, recovered: @Sendable (String) -> Void,
+    report: @Sendable (FileError) -> Void
+  ) {
+    var isLastTry = false
     while true {
       shared.wake.clear()
       while let job = next(shared) {
         var failure: FileError?
         do throws(FileError) {
-          try job.file.write(job.bytes)
+          try job.file.write(job.bytes, removes: job.removes)
         } catch {
           failure = error
         }
-        let (completions, isNew) = shared.state.withLock { state in
+        let (completions, before) = shared.state.withLock { state in
           let completions = state.current?.completions ?? []
-          let isNew = failure != nil && state.errors[job.file.path] == nil
+          let before = state.errors[job.file.path]
           state.current = nil
           state.errors[job.file.path] = failure
-          return (completions, isNew)
+          if failure != nil { keep(job, in: &state) }
+          return (completions, before)
         }
-        if let failure, isNew { report(failure) }
+        switch (before, failure) {
+        case (nil, let failure?): report(failure)
+        case (.some, nil): recovered(job.file.path)
+        default: break
+        }
         for completion in completions { completion(failure) }
       }
-      if shared.state.withLock({ $0.isStopping && $0.waiting.isEmpty }) { return }
-      wait(for: shared.wake, milliseconds: -1)
+      let (isStopping, hasFailed) = shared.state.withLock { ($0.isStopping, !$0.failed.isEmpty) }
+      if isStopping {
+        guard hasFailed, !isLastTry else { return }
+        isLastTry = true
+      } else {
+        wait(for: shared.wake, milliseconds: hasFailed ? retryMilliseconds : -1)
+      }
+      shared.state.withLock { state in
+        state.waiting = state.failed + state.waiting
+        state.failed = []
+      }
+    }
+  }
+
+  /// To try it again, unless a newer content waits.
+  private static func keep(_ job: Job, in state: inout State) {
+    if let newer = state.waiting.firstIndex(where: { $0.file.path == job.file.path }) {
+      state.waiting[newer].removes = state.waiting[newer].removes || job.removes
+    } else {
+      state.failed.append(Job(file: job.file, bytes: job.bytes, removes: job.removes, completions: []))
     }
   }
 

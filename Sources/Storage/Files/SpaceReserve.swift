@@ -1,0 +1,28 @@
+internal import Glibc
+
+/// A file that holds nothing but room. A file is replaced by a new one beside it, which needs room even where it is shorter:
+/// on a full disk nobody could be removed. So what removes somebody may use this room, and gives it back.
+struct SpaceReserve: Sendable {
+  static let name = "reserve"
+  /// The largest file that it is for has 64 pair records of 0.5 kB each.
+  private static let bytes: off_t = 64 * 1024
+
+  private let path: String
+
+  /// - Parameter directory: that of the files that it is for.
+  init(directory: String) {
+    path = "\(directory)/\(Self.name)"
+  }
+
+  /// Takes the room, if it is there. That of an earlier run is kept.
+  func make() {
+    let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { return }
+    defer { close(file) }
+    // Half of it is of no use, and on a full disk in everybody's way.
+    if posix_fallocate(file, 0, Self.bytes) != 0 { unlink(path) }
+  }
+
+  /// Gives the room free. False if there was none.
+  func release() -> Bool { unlink(path) == 0 }
+}
