@@ -82,6 +82,13 @@ public struct PushStore: Sendable {
     }
   }
 
+  /// How many subscriptions have no contact of their own that exists on the Internet. Changes nothing; 0 for a file that
+  /// cannot be read.
+  public func countWithoutContact() -> Int {
+    guard let rows = try? store.load(Content.self)?.subscriptions else { return 0 }
+    return rows.count { row in row.contact.map { !VAPID.isReachable($0) } ?? true }
+  }
+
   /// Replaces what is stored. Throws `StoreError.file`; the old content is kept then.
   public func save(_ subscriptions: [StoredSubscription]) throws(StoreError) {
     try store.save(

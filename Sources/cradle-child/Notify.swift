@@ -32,6 +32,7 @@ struct Notify: ParsableCommand {
     let status = try Daemon.decode(StatusReport.self, from: Daemon.ask(.status, directories))
     let rows = (status.notifiers ?? []).filter { name == nil || $0.name == name }
     if json { return print(JSON.text(List(notifiers: rows))) }
+    sayPushTrouble(status)
     if rows.isEmpty {
       return print(name.map { "No notifier is called \"\($0)\"." } ?? "No notifiers. `notify` in child.yaml adds one.")
     }
@@ -39,6 +40,11 @@ struct Notify: ParsableCommand {
       [row.name, row.state, "\(row.delivered)", "\(row.waiting)", row.lastError ?? ""]
     }
     print(Table.text([["NOTIFIER", "STATE", "DELIVERED", "WAITING", "LAST ERROR"]] + table))
+  }
+
+  private func sayPushTrouble(_ status: StatusReport) {
+    guard let trouble = status.pushTrouble else { return }
+    printError("Pushed alarms: \(trouble). \(PushAdvice.contact)")
   }
 
   /// Longer than the daemon waits for a server: 8 s to connect, 12 s for each answer, three redirects.
@@ -50,6 +56,9 @@ struct Notify: ParsableCommand {
     if json {
       print(result)
     } else {
+      if let status = try? Daemon.decode(StatusReport.self, from: Daemon.ask(.status, directories)) {
+        sayPushTrouble(status)
+      }
       for test in tests {
         print("\(test.delivered ? "ok  " : "FAIL")  \(test.name): \(test.detail) (\(test.milliseconds) ms)")
       }

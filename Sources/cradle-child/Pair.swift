@@ -23,7 +23,8 @@ struct Pair: AsyncParsableCommand {
   var admin = false
   @Flag(help: "Whoever pairs may play what the child has recorded, and have it record.")
   var recordings = false
-  @Flag(help: "Print two JSON objects: {code, link, links, expiresAt, allow}, then {paired: {id, name, words}}.")
+  @Flag(
+    help: "Print two JSON objects: {code, link, links, expiresAt, allow, problem?}, then {paired: {id, name, words}}.")
   var json = false
 
   func run() async throws {
@@ -59,6 +60,9 @@ struct Pair: AsyncParsableCommand {
     print("Code  \(opened.code)    cradle-parent pair --code \(opened.code)")
     print("Link  \(opened.link)")
     for link in opened.links.dropFirst() { print("  or  \(link)") }
+    if let problem = opened.problem {
+      print("This link works on this machine alone: \(problem). What to do: cradle-child doctor")
+    }
     if isatty(STDOUT_FILENO) == 1, let code = QRCode(opened.link) { print(code.terminalText) }
     let allowed = opened.allow.joined(separator: ", ")
     print("It gives: \(allowed)" + (opened.allow.contains("admin") ? "." : ", but not admin (--admin does)."))

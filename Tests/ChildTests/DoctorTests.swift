@@ -6,6 +6,7 @@ import Linux
 import Storage
 import TestSupport
 import Testing
+import Wire
 
 @testable import Child
 @testable import Devices
@@ -198,6 +199,41 @@ import Testing
 
     """, "/etc/passwd": "pi:x:1000:1000::/:/bin/sh\n",
   ]
+
+  @Test func anAddressThatNobodyCanUseIsAProblem() throws {
+    let house = [[try #require(IPAddress("192.168.5.2")), try #require(IPAddress("fd00::2"))]]
+    let good = NetworkCheck.run(listen: "::", house: house, isOnlyLinkLocal: false)
+    #expect(good.state == .ok && good.detail.hasSuffix("192.168.5.2, fd00::2"))
+    let alone = NetworkCheck.run(listen: "", house: [], isOnlyLinkLocal: true)
+    #expect(alone.state == .problem && alone.detail.contains("fe80::") && alone.remedy?.contains("IPv4") == true)
+    #expect(NetworkCheck.run(listen: "0.0.0.0", house: [], isOnlyLinkLocal: false).state == .problem)
+    // Whoever names an address knows why.
+    #expect(NetworkCheck.run(listen: "127.0.0.1", house: [], isOnlyLinkLocal: true).state == .ok)
+  }
+
+  /// Apple's push service refuses alarms that name nobody; the subscription of an earlier version has no contact.
+  @Test func aSubscriptionWithoutAContactIsSaid() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    func finding(_ contacts: [String?], push: String = "{}") throws -> Finding? {
+      let rows = contacts.map { contact in
+        #"{"pair":"1","endpoint":"https://a.example/x","p256dh":"","auth":""\#(contact.map { #","contact":"\#($0)""# } ?? "")}"#
+      }
+      try Data(#"{"version":1,"subscriptions":[\#(rows.joined(separator: ","))]}"#.utf8)
+        .write(to: folder.appending(path: "push.json"))
+      return PushContactCheck.run(try Self.configuration("push: \(push)").push, stateDirectory: folder.path)
+    }
+    #expect(try finding([]) == nil)
+    #expect(try finding(["mailto:a@b.example.org"]) == nil)
+    #expect(try finding([nil], push: "{contact: 'mailto:a@b.example.org'}") == nil)
+    let one = try #require(try finding([nil, "mailto:a@b.example.org"]))
+    #expect(
+      one.state == .warning && one.detail.contains("one browser has") && one.remedy?.contains("push.contact") == true)
+    let two = try #require(try finding([nil, "mailto:a@b.invalid"], push: "{contact: 'mailto:a@b.invalid'}"))
+    #expect(two.detail.contains("2 browsers") && two.detail.contains("cannot exist"))
+    #expect(PushContactCheck.run(.init(), stateDirectory: folder.path + "/none") == nil)
+  }
 
   @Test func aPortThatAnotherProgramHasIsAProblem() throws {
     let root = try FakeRoot(Self.tables)

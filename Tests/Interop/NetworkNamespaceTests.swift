@@ -94,7 +94,10 @@ extension RealPeers {
       struct Outcome: Decodable {
         struct Step: Decodable { var status: Int, error: String }
         struct Found: Decodable { var name: String, addresses: [String] }
+        struct Check: Decodable { var detail: String, remedy: String? }
         var link: String
+        var problem: String?
+        var network: [Check]
         var discovered: [Found]
         var pair: Step
         var watch: Step?
@@ -113,9 +116,12 @@ extension RealPeers {
       guard !isIPv6Only else {
         #expect(outcome.pair.status == 1 && outcome.pair.error.contains("fe80::"), note)
         #expect(outcome.log.contains("fe80::"), note)
+        #expect(outcome.problem?.contains("fe80::") == true, note)
+        #expect(outcome.network.first?.detail == outcome.problem && outcome.network.first?.remedy != nil, note)
         return
       }
-      #expect(outcome.link == "https://169.254.77.1:8443/", note)
+      #expect(outcome.link == "https://169.254.77.1:8443/" && outcome.problem == nil, note)
+      #expect(outcome.network.first?.detail.contains("169.254.77.1") == true, note)
       #expect(outcome.pair.status == 0 && outcome.watch?.status == 0, note)
       #expect(outcome.figures?.last?.framesDecoded ?? 0 > 15, note)
     }

@@ -60,8 +60,7 @@ final class AdminCommands: @unchecked Sendable {
       default: break
       }
       do {
-        let before = tokens.records
-        return stored(request, try perform(request), tokensBefore: before)
+        return stored(request, try perform(request))
       } catch {
         response.error = "\(error)"
       }
@@ -72,9 +71,7 @@ final class AdminCommands: @unchecked Sendable {
   }
 
   /// The answer once what it says is on disk.
-  private func stored(
-    _ request: AdminProtocol.Request, _ result: String, tokensBefore: [TokenRecord]
-  ) -> EventLoopFuture<[UInt8]> {
+  private func stored(_ request: AdminProtocol.Request, _ result: String) -> EventLoopFuture<[UInt8]> {
     let bound = NIOLoopBound(self, eventLoop: loop)
     let stored: EventLoopFuture<Void>
     switch request {
@@ -84,11 +81,13 @@ final class AdminCommands: @unchecked Sendable {
     }
     return stored.map { Self.response(result) }.flatMapErrorThrowing { error in
       var response = AdminProtocol.Response()
-      response.error = "it could not be stored, so nothing has changed: \(error)"
-      switch request {
-      case .tokenAdd(let name, _, _): bound.value.tokens.withdraw(name)
-      case .tokenRevoke(let name): tokensBefore.first { $0.name == name }.map(bound.value.tokens.restore)
-      default: break
+      if case .tokenAdd(let name, _, _) = request {
+        bound.value.tokens.withdraw(name)
+        response.error = "it could not be stored, so nothing has changed: \(error)"
+      } else {
+        response.error =
+          "removed, and not kept yet: \(error). It has no access now. It is written as soon as it can be; until then a "
+          + "restart of the daemon would bring it back"
       }
       return Array(encodeJSON(response).utf8)
     }
@@ -187,7 +186,7 @@ final class AdminCommands: @unchecked Sendable {
       return PairingOpened(
         code: "\(opened.offer.code)", link: links[0], links: links,
         expiresAt: Date(timeIntervalSinceNow: opened.closesIn.inSeconds).formatted(.iso8601),
-        allow: opened.terms.permissions.names, hasOwner: bound.value.1.hasOwner)
+        allow: opened.terms.permissions.names, problem: bound.value.0.networkTrouble, hasOwner: bound.value.1.hasOwner)
     }
   }
 

@@ -61,7 +61,9 @@ public struct Doctor: Sendable {
           "owner", .warning, "nobody owns this camera: no device that was paired and used may let others in",
           remedy: "cradle-child pair --admin"))
     }
+    if let contact = PushContactCheck.run(configuration.push, stateDirectory: stateDirectory) { found(contact) }
     CertificateCheck.run(configuration, report: daemon.certificate).forEach(found)
+    found(NetworkCheck.run(listen: configuration.listen.host))
     PortCheck.run(configuration, daemon: daemon, files: files).forEach(found)
     found(
       FirewallCheck.run(

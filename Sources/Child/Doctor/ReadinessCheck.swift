@@ -24,6 +24,7 @@ public enum ReadinessCheck {
     findings += configuration.notifiers.map(notifier)
     findings += [
       folder(configuration.recording), lullabies(configuration.lullabies), configuration.tls.map(certificate),
+      PushContactCheck.run(configuration.push, stateDirectory: stateDirectory),
     ].compactMap(\.self)
     return findings
   }

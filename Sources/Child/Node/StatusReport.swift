@@ -131,6 +131,8 @@ public struct StatusReport: Codable, Sendable {
   public var notifiers: [Notifier]?
   /// Browsers to which alarms are pushed; nil when there is none.
   public var pushes: [Notifier]?
+  /// What is wrong with the contact that push services are told; nil if nothing is.
+  public var pushTrouble: String?
   /// Current problems, for display.
   public var alarms: [String]
   /// Whether somebody has `admin` and uses it.

@@ -60,6 +60,9 @@ final class StatusReporter: Sendable {
     return (hosts.isEmpty ? ["localhost"] : hosts.prefix(Self.maximumOrigins)).map(origin)
   }
 
+  /// Why no other device can connect; nil when it can.
+  var networkTrouble: String? { NetworkCheck.trouble(listen: listenHost) }
+
   /// The same, after the machine's name in the house, which stays when its address changes.
   var namedOrigins: [String] { NodeHosts.current(listen: listenHost).names.map(origin) + origins }
 
@@ -92,12 +95,15 @@ final class StatusReporter: Sendable {
     for push in pushes where push.state == "failing" {
       alarms.append("The \(push.name) fails: \(push.lastError ?? "")")
     }
+    let contactTrouble = self.pushes.contactTrouble
+    if let contactTrouble { alarms.append("Pushed alarms: \(contactTrouble)") }
     return StatusReport(
       name: name, id: id, version: ChildNode.version, uptimeSeconds: tenths((MonotonicClock.now - started).inSeconds),
       port: port.load(ordering: .relaxed), mediaPort: Int(viewers.hub.port), cameras: cameras, microphone: microphone,
       viewers: viewers.registry.byAge.map(viewer),
       datagrams: .init(lost: viewers.hub.lostDatagrams, ignored: viewers.hub.strayDatagrams),
-      notifiers: notifiers.isEmpty ? nil : notifiers, pushes: pushes.isEmpty ? nil : pushes, alarms: alarms)
+      notifiers: notifiers.isEmpty ? nil : notifiers, pushes: pushes.isEmpty ? nil : pushes,
+      pushTrouble: contactTrouble, alarms: alarms)
   }
 
   private func camera(_ index: Int, _ video: VideoPipeline, _ night: NightBoard.State?) -> StatusReport.Camera {

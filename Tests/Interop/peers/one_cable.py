@@ -71,6 +71,9 @@ def meet(options: argparse.Namespace, nursery: Machine, sofa: Machine, folder: P
         assert window.stdout is not None
         opened = json.loads(window.stdout.readline())
         result["link"] = opened["link"].split("#")[0]
+        result["problem"] = opened.get("problem")
+        doctor = run(*nursery.prefix, options.child, "doctor", "--json", "--config", str(folder / "child.yaml"), *directories)
+        result["network"] = [check for check in json.loads(doctor.stdout)["checks"] if check["what"] == "network"]
         for _ in range(5):
             found = run(
                 *sofa.prefix, "timeout", "2", options.parent, "discover", "--json", env=os.environ | at_parent.environment)  # fmt: skip
