@@ -13,6 +13,8 @@ public struct LocalClock: Hashable, Sendable {
   public let second: Int
   /// East of Greenwich, in seconds.
   public let offset: Int
+  /// Days of this clock since 1970-01-01.
+  public let dayNumber: Int
 
   /// As localtime_r(3) has it. A time that it cannot represent is shown as the epoch.
   public init(unixSeconds: Double) {
@@ -30,6 +32,8 @@ public struct LocalClock: Hashable, Sendable {
     minute = Int(parts.tm_min)
     second = Int(parts.tm_sec)
     offset = parts.tm_gmtoff
+    let (day, rest) = time.addingReportingOverflow(offset).partialValue.quotientAndRemainder(dividingBy: 86_400)
+    dayNumber = rest < 0 ? day - 1 : day
   }
 
   /// Minutes after midnight.

@@ -337,8 +337,9 @@ final class ControlService: @unchecked Sendable {
 
   /// The proof of hearing of each day.
   private func testHearing() {
-    let minutes = LocalClock(unixSeconds: Self.unixTime).minutesOfDay
-    let isDue = nightlyTest?.isDue(minutesOfDay: minutes, hasListeners: !listeners.isEmpty, now: MonotonicClock.now)
+    let clock = LocalClock(unixSeconds: Self.unixTime)
+    let isDue = nightlyTest?.isDue(
+      day: clock.dayNumber, minutesOfDay: clock.minutesOfDay, hasListeners: !listeners.isEmpty, now: MonotonicClock.now)
     if isDue == true { _ = try? hearing.begin(unixTime: Self.unixTime) }
   }
 
