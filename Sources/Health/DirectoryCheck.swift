@@ -15,6 +15,7 @@ public enum DirectoryCheck {
     let isOwn = account.id == Account.own.id
     return directories.compactMap { directory in
       guard let status = files.status(directory) else { return nil }
+      if files.isReadOnly(directory) { return Finding.readOnly("directory", directory) }
       let bad: String
       if isOwn ? !files.mayWrite(directory) : !account.mayWrite(directory: status) {
         bad = directory
@@ -34,6 +35,15 @@ public enum DirectoryCheck {
           "sudo chown -R \(name): '\(directory)'; sudo chmod -R u+rwX '\(directory)'; sudo systemctl restart cradle-child"
       )
     }
+  }
+}
+
+extension Finding {
+  /// Nobody's rights are wrong, and no other owner would help.
+  static func readOnly(_ what: String, _ path: String) -> Finding {
+    Finding(
+      what, .problem, "\(path) is on a file system that is mounted read-only; nothing can be kept",
+      remedy: "sudo mount -o remount,rw \"$(stat -c %m '\(path)')\"")
   }
 }
 

@@ -40,9 +40,7 @@ public enum DiskCheck {
       return Finding("disk", .unknown, "the system does not say how much is free at \(path)", remedy: "df -h")
     }
     if space.isReadOnly {
-      return Finding(
-        "disk", .problem, "\(path) is on a file system that is mounted read-only; nothing can be kept",
-        remedy: "sudo mount -o remount,rw \"$(stat -c %m '\(path)')\"")
+      return Finding.readOnly("disk", path)
     }
     let text = "\(megabytes(space.free)) of \(megabytes(space.total)) free at \(path)"
     if space.free < tooLittle {

@@ -111,6 +111,11 @@ public struct SystemFiles: Sendable {
     return access(root + path, R_OK | W_OK | (status.st_mode & S_IFMT == S_IFDIR ? X_OK : 0)) == 0
   }
 
+  /// Whether its file system is mounted read-only.
+  public func isReadOnly(_ path: String) -> Bool {
+    access(root + path, W_OK) != 0 && errno == EROFS
+  }
+
   /// Whether this process may read it.
   public func mayRead(_ path: String) -> Bool {
     access(root + path, R_OK) == 0

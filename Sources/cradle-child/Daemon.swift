@@ -39,7 +39,7 @@ enum Daemon {
     case .permissionDenied(let path):
       "no permission to talk to the daemon (\(path)). Use sudo, or join the daemon's group."
     case .failed(let path, let number):
-      "the daemon did not answer (\(path)): \(String(cString: strerror(number)))"
+      "the daemon did not answer (\(path)): \(String(cString: strerror(number))). Check whether the command worked."
     }
   }
 }

@@ -78,6 +78,19 @@ import Testing
     #expect(found(other).isEmpty)
   }
 
+  /// chown would help nothing.
+  @Test(.enabled(if: Mounts.arePossible, "mounts a file system")) func aReadOnlyFileSystemIsNoQuestionOfOwners() throws
+  {
+    let root = try Self.state()
+    try root.write("/state/events/events.db", "")
+    let path = root.folder.appending(path: "/state/events").path
+    try #require(mount("tmpfs", path, "tmpfs", UInt(MS_RDONLY), "size=64k") == 0)
+    defer { umount2(path, Int32(MNT_DETACH)) }
+    let findings = DirectoryCheck.run(["/state/events"], account: Account(id: geteuid(), groups: []), files: root.files)
+    #expect(findings.map(\.state) == [.problem])
+    #expect(findings[0].detail.contains("read-only") && findings[0].remedy?.contains("chown") == false)
+  }
+
   @Test func aForeignOwnerIsAProblem() throws {
     // The files belong to whoever runs the tests; the daemon would be another.
     let other: UInt32 = getuid() == 990 ? 1000 : 990
