@@ -80,6 +80,8 @@ public final class RendezvousServer: Sendable {
     var limits = RoomLimits()
     limits.maximumRooms = configuration.maximumChildren
     limits.maximumConnections = configuration.maximumChildren + Self.moreConnections
+    // The rest is for newcomers, also at the HTTP server, which keeps none of these from whoever has shown a credential.
+    limits.maximumVouched = Self.moreConnections * 3 / 4
     // At 500 handshakes a second each of them has a second to be vouched for.
     limits.maximumClientsPerRoom = 512
     let hosts = RoomHosts(

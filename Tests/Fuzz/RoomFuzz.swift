@@ -28,7 +28,7 @@ enum RoomFuzz: FuzzBody {
   static func run(_ input: [UInt8]) {
     var limits = RoomLimits()
     limits.maximumConnections = 4
-    limits.maximumWaitingBytes = 256
+    limits.maximumWaitingBytes = 1024
     let hosts = RoomHosts(
       names: ["meet.example.org"], children: nil, verifier: PairingPrimitives(), hashes: CryptoHashes(),
       format: SignedMessageJSON())

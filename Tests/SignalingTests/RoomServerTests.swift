@@ -120,7 +120,8 @@ import Wire
     var server = Self.start({
       $0.maximumWaitingMessages = 2
       $0.maximumAbsentClients = 2
-      $0.maximumWaitingBytes = 10
+      // Three messages of ten bytes, with what they take besides.
+      $0.maximumWaitingBytes = 10 + 3 * 256
     })
     let send = { (server: inout RoomServer, client: String, text: String) in
       Self.error(server.receive(.send(to: client, message: text), from: Self.host, now: .zero))

@@ -34,6 +34,11 @@ public enum IPAddress: Hashable, Sendable {
     return writer.bytes
   }
 
+  /// The network of an IPv6 address: its first 64 bits, the least that a household gets (RFC 6177, RFC 7421). IPv4 addresses stay.
+  public var network: IPAddress {
+    if case .v6(let high, _) = self { .v6(high, 0) } else { self }
+  }
+
   public var isIPv6: Bool {
     if case .v6 = self { true } else { false }
   }

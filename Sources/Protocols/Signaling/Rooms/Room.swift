@@ -8,6 +8,9 @@ struct Room: Sendable {
     var source: RoomConnectionID
     var address: IPAddress?
     var until: Instant
+
+    /// What it takes of memory, roughly: short messages are not free.
+    var bytes: Int { delivery.message.utf8.count + 256 }
   }
 
   private let name: String
@@ -47,32 +50,28 @@ struct Room: Sendable {
 
   /// False when too many messages are waiting.
   mutating func wait(_ message: Waiting, for client: String, limits: RoomLimits) -> Bool {
-    let before = waiting[client]?.count ?? 0
-    guard before < limits.maximumWaitingMessages, before > 0 || waiting.count < limits.maximumAbsentClients
+    let before = waiting[client] ?? []
+    guard before.count < limits.maximumWaitingMessages, !before.isEmpty || waiting.count < limits.maximumAbsentClients,
+      before.isEmpty || before.reduce(message.bytes, { $0 + $1.bytes }) <= limits.maximumWaitingBytesPerClient
     else { return false }
     waiting[client, default: []].append(message)
     return true
   }
 
-  /// All messages waiting for a client, in order. Expired ones are left out, but counted in `bytes`.
-  mutating func takeWaiting(for client: String, now: Instant) -> (messages: [Waiting], bytes: Int) {
-    let all = waiting.removeValue(forKey: client) ?? []
-    return (all.filter { $0.until > now }, Self.bytes(all))
+  /// All messages waiting for a client, in order; some may have expired.
+  mutating func takeWaiting(for client: String) -> [Waiting] {
+    waiting.removeValue(forKey: client) ?? []
   }
 
-  /// Drops expired messages and returns their bytes.
-  mutating func expire(now: Instant) -> Int {
-    var dropped = 0
+  /// Drops expired messages and returns them.
+  mutating func expire(now: Instant) -> [Waiting] {
+    var dropped: [Waiting] = []
     for (client, messages) in waiting {
       let left = messages.filter { $0.until > now }
       guard left.count < messages.count else { continue }
-      dropped += Self.bytes(messages) - Self.bytes(left)
+      dropped += messages.filter { $0.until <= now }
       waiting[client] = left.isEmpty ? nil : left
     }
     return dropped
-  }
-
-  private static func bytes(_ messages: [Waiting]) -> Int {
-    messages.reduce(0) { $0 + $1.delivery.message.utf8.count }
   }
 }

@@ -141,6 +141,8 @@ public struct RoomError: Error, Hashable, Sendable, CustomStringConvertible {
 public struct RoomLimits: Sendable {
   /// Whose host is at another end of a connection.
   public var maximumRooms = 1024
+  /// A host that was here for so long goes before those that were not, when not all have a place. It says something once an hour.
+  public var knownAfter: Duration = .seconds(1800)
   /// Others: of parents whose child is not here, and of strangers.
   public var maximumRoomsWithoutHost = 4096
   public var maximumConnections = 64
@@ -154,7 +156,9 @@ public struct RoomLimits: Sendable {
   public var maximumWaitingMessages = 32
   /// Of one room, with waiting messages.
   public var maximumAbsentClients = 16
-  /// Of all waiting messages.
+  /// Of the waiting messages for one client, if there is more than one; of those from one address; of all. With some more for each.
+  public var maximumWaitingBytesPerClient = SignedMessage.maximumBytes
+  public var maximumWaitingBytesPerAddress = 256 * 1024
   public var maximumWaitingBytes = 4 * 1024 * 1024
   /// Of the waiting messages within `registered`; the rest follow one by one, so that each fits into a frame of 64 KiB.
   public var maximumRegistrationBytes = 32 * 1024
@@ -166,6 +170,8 @@ public struct RoomLimits: Sendable {
   public var vouchingTime: Duration? = .seconds(15)
   /// Clients for which a host elsewhere vouches at once: as many as a child takes viewers, and those that are about to leave.
   public var maximumVouchedPerRoom = 48
+  /// Clients for which hosts elsewhere vouch, in all rooms. The other connections are strangers', so that newcomers get in.
+  public var maximumVouched = 48
   /// Messages that may come at once: an offer and all its candidates.
   public var burst = 128
   /// The time for one more message.

@@ -38,10 +38,8 @@ public struct RoomServer: Sendable {
   /// Of hosts elsewhere that have proven their key.
   private var hostRate: RateLimiter<RoomConnectionID>
   private var connections: [RoomConnectionID: Connection] = [:]
-  /// Connections that nobody has vouched for, with their addresses. No others have a deadline.
-  private var unvouched: [RoomConnectionID: IPAddress?] = [:]
-  /// The same by address, the oldest first: at most `maximumUnvouchedPerAddress` each.
-  private var strangers: [IPAddress?: [RoomConnectionID]] = [:]
+  /// Of all connections from elsewhere. Strangers alone have a deadline.
+  private var places: RoomPlaces
   /// Connections of hosts in this process.
   private var permanent: Set<RoomConnectionID> = []
   private var rooms: [String: Room] = [:]
@@ -49,7 +47,7 @@ public struct RoomServer: Sendable {
   private var hosted = 0
   /// Rooms with messages for clients that are not here.
   private var waitingRooms: Set<String> = []
-  private var waitingBytes = 0
+  private var waitingBytes = WaitingBytes()
   /// Rooms with messages in the host's inbox.
   private var inboxRooms: Set<String> = []
   private var acquaintances: HostAcquaintances
@@ -67,7 +65,8 @@ public struct RoomServer: Sendable {
     self.random = random
     rate = RateLimiter(
       burst: limits.burst, interval: limits.messageInterval, maximumKeys: limits.maximumConnections + 1)
-    acquaintances = HostAcquaintances(maximum: 2 * limits.maximumRooms)
+    acquaintances = HostAcquaintances(maximum: 2 * limits.maximumRooms, knownAfter: limits.knownAfter)
+    places = RoomPlaces(countsNetworks: hosts != nil)
     hostRate = RateLimiter(
       burst: limits.hostBurst, interval: limits.hostMessageInterval, maximumKeys: limits.maximumRooms + 1)
   }
@@ -90,31 +89,19 @@ public struct RoomServer: Sendable {
   /// - Parameter address: nil when unknown; all such connections count as one address.
   public mutating func connect(_ id: RoomConnectionID, from address: IPAddress? = nil, now: Instant) -> [RoomAction] {
     var actions: [RoomAction] = []
-    if let ours = strangers[address], ours.count >= limits.maximumUnvouchedPerAddress {
-      actions = giveWay(ours.first)
+    if let ours = places.oldestStranger(from: address, maximum: limits.maximumUnvouchedPerAddress) {
+      actions = giveWay(ours)
     } else if connections.count - permanent.count >= limits.maximumConnections {
-      // Hash order must not decide between addresses with the same count.
-      let most = strangers.values.map(\.count).max() ?? 0
-      actions = giveWay(
-        strangers.values.lazy.filter { $0.count == most }.compactMap(\.first).min { $0.number < $1.number })
+      actions = giveWay(places.oldestStranger)
       guard !actions.isEmpty else {
         return [.close(id, RoomError(.full, "the server's limit of connections is reached"))]
       }
     }
     let deadline = now + limits.registrationTime
     connections[id] = .fresh(until: deadline)
-    unvouched[id] = .some(address)
-    // Numbers grow, so the last is the newest.
-    strangers[address, default: []].append(id)
+    places.enter(id, from: address)
     wake(at: deadline)
     return actions
-  }
-
-  /// The connection is no stranger's any more, or is gone.
-  private mutating func forgetStranger(_ id: RoomConnectionID) {
-    guard let address = unvouched.removeValue(forKey: id) else { return }
-    strangers[address]?.removeAll { $0 == id }
-    if strangers[address]?.isEmpty ?? false { strangers[address] = nil }
   }
 
   private mutating func giveWay(_ oldest: RoomConnectionID?) -> [RoomAction] {
@@ -126,7 +113,7 @@ public struct RoomServer: Sendable {
   @discardableResult
   public mutating func disconnect(_ id: RoomConnectionID) -> [RoomAction] {
     guard !permanent.contains(id), let connection = connections.removeValue(forKey: id) else { return [] }
-    forgetStranger(id)
+    places.leave(id)
     rate.forgive(id)
     hostRate.forgive(id)
     // A host that was not accepted has no place in its room.
@@ -139,6 +126,7 @@ public struct RoomServer: Sendable {
     var actions: [RoomAction] = []
     if member.isHost {
       hosted -= 1
+      acquaintances.leave(member.room)
       rooms[member.room]?.presence = nil
       rooms[member.room]?.inbox = HostInbox()
       actions = tell(member.room, .presence(nil))
@@ -177,7 +165,9 @@ public struct RoomServer: Sendable {
     guard case .registered(let member, _) = connection, member.isHost, rooms[member.room]?.host == id else {
       return rate.admit(id, now: now)
     }
+    let wasKnown = acquaintances.isKnown(member.room)
     acquaintances.see(member.room, now: now)
+    if !wasKnown, acquaintances.isKnown(member.room) { places.raise(id, to: .host(isKnown: true), in: member.room) }
     return hostRate.admit(id, now: now)
   }
 
@@ -198,8 +188,8 @@ public struct RoomServer: Sendable {
       // What else it has sent need not wait any more, and its next messages come after that.
       let rest = rooms[member.room]?.inbox.remove(vouched) ?? []
       let lent = servers(for: client, in: member.room, lifetime: lifetime, now: now)
-      return makeWay(for: vouched, in: member.room) + [.send(vouched, .vouched(iceServers: lent))]
-        + rest.map { .send(id, .message($0)) }
+      return [.send(vouched, .vouched(iceServers: lent))] + rest.map { .send(id, .message($0)) }
+        + makeWay(for: vouched, in: member.room)
     case .dismiss(let client, let reason):
       return client == member.room ? [] : dismiss(client, from: member.room, reason: reason)
     case .register, .send, .prove:
@@ -218,17 +208,21 @@ public struct RoomServer: Sendable {
       return nil
     }
     connections[id] = .registered(member, until: nil)
-    forgetStranger(id)
+    places.raise(id, to: .vouched, in: room)
     return id
   }
 
-  /// A host that vouches for everybody has no more clients for it: the oldest goes.
+  /// A host that vouches for everybody has no more clients for it: the oldest goes. Nor have many hosts: of all clients, one of
+  /// the address with most goes.
   private mutating func makeWay(for newest: RoomConnectionID, in room: String) -> [RoomAction] {
-    let vouched = rooms[room]?.others.filter { unvouched[$0] == nil } ?? []
-    guard vouched.count > limits.maximumVouchedPerRoom,
+    let vouched = rooms[room]?.others.filter { !places.isStranger($0) } ?? []
+    if vouched.count > limits.maximumVouchedPerRoom,
       let oldest = vouched.filter({ $0 != newest }).min(by: { $0.number < $1.number })
-    else { return [] }
-    return close(oldest, RoomError(.full, "the child has vouched for others since"))
+    {
+      return close(oldest, RoomError(.full, "the child has vouched for others since"))
+    }
+    guard let surplus = places.surplusVouched(maximum: limits.maximumVouched) else { return [] }
+    return close(surplus, RoomError(.full, "the server has too many clients, and most are from this address"))
   }
 
   /// The room of a client or host; nil before it has registered.
@@ -259,7 +253,7 @@ public struct RoomServer: Sendable {
   public mutating func handleTimeout(now: Instant) -> [RoomAction] {
     guard let due = nextDeadline, due <= now else { return [] }
     var actions: [RoomAction] = []
-    for id in unvouched.keys {
+    for id in Array(places.allStrangers) {
       guard let connection = connections[id], let deadline = connection.deadline, deadline <= now else { continue }
       if case .fresh = connection {
         actions += close(id, RoomError(.timeout, "no registration in time"))
@@ -268,11 +262,11 @@ public struct RoomServer: Sendable {
       }
     }
     for name in waitingRooms {
-      waitingBytes -= rooms[name]?.expire(now: now) ?? 0
+      waitingBytes.remove(rooms[name]?.expire(now: now) ?? [])
       if rooms[name]?.isWaiting != true { waitingRooms.remove(name) }
       removeIfEmpty(name)
     }
-    let left = unvouched.keys.compactMap { connections[$0]?.deadline }
+    let left = places.allStrangers.compactMap { connections[$0]?.deadline }
     nextDeadline = (left + waitingRooms.compactMap { rooms[$0]?.deadline }).min()
     for name in inboxRooms.sorted() { actions += deliverNext(in: name, now: now) }
     return actions
@@ -308,7 +302,7 @@ public struct RoomServer: Sendable {
     }
     if room[client] != id, room.count >= limits.maximumClientsPerRoom {
       // As with connections: the newest, which may be a parent's, is the last to go.
-      let strangers = room.others.filter { unvouched[$0] != nil }
+      let strangers = room.others.filter { places.isStranger($0) }
       guard let oldest = strangers.min(by: { $0.number < $1.number }) else {
         return actions + close(id, RoomError(.full, "the room is full"))
       }
@@ -316,9 +310,9 @@ public struct RoomServer: Sendable {
       room = rooms[name] ?? Room(name: name)
     }
     room[client] = id
-    let waiting = room.takeWaiting(for: client, now: now)
+    let waiting = room.takeWaiting(for: client)
     rooms[name] = room
-    waitingBytes -= waiting.bytes
+    waitingBytes.remove(waiting)
 
     let challenge = makeChallenge()
     // Registering again buys no time, and a client that was vouched for stays so.
@@ -326,18 +320,19 @@ public struct RoomServer: Sendable {
       if case .registered(_, let until)? = connections[id] { until } else { limits.vouchingTime.map { now + $0 } }
     connections[id] = .registered(Member(room: name, client: client, challenge: challenge), until: deadline)
     // Where no host vouches, registering is enough.
-    if let deadline { wake(at: deadline) } else { forgetStranger(id) }
+    if let deadline { wake(at: deadline) } else { places.raise(id, to: .vouched, in: name) }
     var registration = RoomRegistration(
       room: name, client: client, isInitiator: client != name, challenge: challenge,
       host: room.isPermanent ? .here : room.presence.map { .elsewhere(presence: $0) } ?? .absent)
     var bytes = 0
-    let fitting = waiting.messages.prefix { message in
+    let messages = waiting.filter { $0.until > now }
+    let fitting = messages.prefix { message in
       bytes += message.delivery.message.utf8.count
       return bytes <= limits.maximumRegistrationBytes
     }
     registration.messages = fitting.map(\.delivery)
     actions.append(.send(id, .registered(registration)))
-    return actions + waiting.messages.dropFirst(fitting.count).map { .send(id, .message($0.delivery)) }
+    return actions + messages.dropFirst(fitting.count).map { .send(id, .message($0.delivery)) }
   }
 
   /// A host from elsewhere; it has until the end of its registration to prove what it is.
@@ -372,19 +367,25 @@ public struct RoomServer: Sendable {
       // It is probably dead: its child has changed networks.
       actions = close(older, RoomError(.replaced, "the child has registered again"))
     }
-    guard hosted < limits.maximumRooms else { return actions + close(id, RoomError(.full, "too many rooms")) }
+    let isKnown = acquaintances.isKnown(member.room)
+    if hosted >= limits.maximumRooms {
+      guard let other = places.hostGivingWay(to: id, isKnown: isKnown) else {
+        return actions + close(id, RoomError(.full, "too many rooms"))
+      }
+      actions += close(other, RoomError(.full, "too many rooms, and most are from this address"))
+    }
     hosted += 1
-    acquaintances.see(member.room, now: now)
+    acquaintances.arrive(member.room, now: now)
     connections[id] = .registered(member, until: nil)
-    forgetStranger(id)
+    places.raise(id, to: .host(isKnown: isKnown), in: member.room)
     rooms[member.room, default: Room(name: member.room)].host = id
     rooms[member.room]?.presence = presence
     actions.append(.send(id, .proved(iceServers: servers(for: member.room, in: member.room, now: now))))
     actions += tell(member.room, .presence(presence))
-    guard let waiting = rooms[member.room]?.takeWaiting(for: member.room, now: now) else { return actions }
-    waitingBytes -= waiting.bytes
+    guard let waiting = rooms[member.room]?.takeWaiting(for: member.room) else { return actions }
+    waitingBytes.remove(waiting)
     let limits = limits
-    for message in waiting.messages {
+    for message in waiting where message.until > now {
       _ = rooms[member.room]?.inbox.add(message.delivery, from: message.source, at: message.address, limits: limits)
     }
     return actions + deliverNext(in: member.room, now: now)
@@ -420,22 +421,22 @@ public struct RoomServer: Sendable {
     }
     // A stranger's messages are for the host alone, which finds out who it is. Two strangers of whom one writes and the other
     // does not read would fill memory here.
-    guard unvouched[id] == nil || client == member.room else {
+    guard !places.isStranger(id) || client == member.room else {
       return [.send(id, .error(RoomError(.tooManyWaiting, "the other side is not here")))]
     }
     let delivery = RoomDelivery(from: member.client, message: message, challenge: member.challenge)
     if let recipient = rooms[member.room]?[client] {
       // Those of a client that was vouched for do not overtake what it has sent before.
-      let waits = unvouched[id] != nil || rooms[member.room]?.inbox.holds(id) ?? false
+      let waits = places.isStranger(id) || rooms[member.room]?.inbox.holds(id) ?? false
       guard waits, remoteHost(of: member.room) == recipient else { return [.send(recipient, .message(delivery))] }
       return enqueue(delivery, from: id, in: member.room, now: now)
     }
     let (limits, deadline) = (limits, now + limits.waitingTime)
-    let waiting = Room.Waiting(delivery: delivery, source: id, address: unvouched[id] ?? nil, until: deadline)
-    guard waitingBytes + bytes <= limits.maximumWaitingBytes,
+    let waiting = Room.Waiting(delivery: delivery, source: id, address: places.address(of: id), until: deadline)
+    guard waitingBytes.canTake(waiting, limits: limits),
       rooms[member.room]?.wait(waiting, for: client, limits: limits) == true
     else { return [.send(id, .error(RoomError(.tooManyWaiting, "the other side is not here")))] }
-    waitingBytes += bytes
+    waitingBytes.add(waiting)
     waitingRooms.insert(member.room)
     wake(at: deadline)
     return []
@@ -445,7 +446,7 @@ public struct RoomServer: Sendable {
     _ delivery: RoomDelivery, from id: RoomConnectionID, in room: String, now: Instant
   ) -> [RoomAction] {
     let limits = limits
-    let outcome = rooms[room]?.inbox.add(delivery, from: id, at: unvouched[id] ?? nil, limits: limits)
+    let outcome = rooms[room]?.inbox.add(delivery, from: id, at: places.address(of: id), limits: limits)
     let dropped = (outcome?.displaced ?? []) + (outcome?.isTaken == true ? [] : [id])
     let error = RoomError(.tooManyWaiting, "the other side has too much to read")
     return dropped.map { .send($0, .error(error)) } + deliverNext(in: room, now: now)
