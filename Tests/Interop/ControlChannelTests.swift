@@ -4,49 +4,16 @@ import Testing
 /// Errors of the control channel over a real one. aiortc is the client, with a token.
 extension RealPeers {
   @Suite struct ControlChannelTests {
-    private struct Answer: Decodable, Equatable, CustomStringConvertible {
-      var inReplyTo: String?
-      var text: String
-      var code: String?
+    private typealias Answer = ControlTalk.Answer
 
-      static func ok(_ id: String) -> Answer { Answer(inReplyTo: id, text: "ok") }
-      static func error(_ id: String?, _ code: String) -> Answer { Answer(inReplyTo: id, text: "error", code: code) }
-
-      var description: String { "\(text) \(code ?? "") to \(inReplyTo ?? "nobody")" }
-    }
-
-    /// - Parameter messages: JSON; see control_talk.py.
     private func talk(
       _ child: ChildProcess, _ messages: [String: String], token: String? = nil
     ) throws -> [String: [Answer]?] {
-      let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-      let process = Process()
-      process.executableURL = root.appending(path: ".build/venv/bin/python")
-      process.arguments = [
-        root.appending(path: "Tests/Interop/peers/control_talk.py").path, "--url",
-        "https://127.0.0.1:\(child.port)/whep", "--token", token ?? child.token,
-      ]
-      let (input, output) = (Pipe(), Pipe())
-      process.standardInput = input
-      process.standardOutput = output
-      try process.run()
-      let text = "{" + messages.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "}"
-      try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
-      try input.fileHandleForWriting.close()
-      let answer = output.fileHandleForReading.readDataToEndOfFile()
-      process.waitUntilExit()
-      return try JSONDecoder().decode([String: [Answer]?].self, from: answer)
+      try ControlTalk.talk(child, messages, token: token)
     }
 
-    private static func quoted(_ messages: String...) -> String { quoted(messages) }
-
-    private static func quoted(_ messages: [String]) -> String {
-      let encoder = JSONEncoder()
-      return "["
-        + messages.map { String(decoding: (try? encoder.encode($0)) ?? Data(), as: UTF8.self) }.joined(separator: ",")
-        + "]"
-    }
+    private static func quoted(_ messages: String...) -> String { ControlTalk.quoted(messages) }
+    private static func quoted(_ messages: [String]) -> String { ControlTalk.quoted(messages) }
 
     @Test func everyErrorHasItsCode() throws {
       let child = try ChildProcess(

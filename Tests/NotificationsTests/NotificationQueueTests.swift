@@ -118,6 +118,39 @@ private final class TestQueue {
     #expect(queue.waiting.last?.time == 103)
   }
 
+  private static func event(_ kind: EventKind, _ number: Int, by name: String? = nil, _ level: EventLevel? = nil)
+    -> Notification
+  {
+    Notification(kind: kind.rawValue, level: level ?? kind.level, time: Double(number), name: name)
+  }
+
+  @Test func whoCausesManyDisplacesOnlyItsOwn() {
+    let queue = TestQueue()
+    let others = [
+      Self.event(.cameraLost, 1), Self.event(.alarm, 2, by: "Mum", .warning), Self.event(.light, 3, by: "Mum"),
+      Self.event(.alarm, 4, by: "Mum", .notice),
+    ]
+    for event in others { _ = queue.append(event) }
+    for number in 10..<500 { _ = queue.append(Self.event(.alarm, number, by: "guest", .notice)) }
+    _ = queue.append(Self.event(.light, 1000, by: "Mum"))
+    #expect(queue.waiting.count == NotificationQueue.capacity && Array(queue.waiting.prefix(4)) == others)
+    #expect(queue.waiting.suffix(2).map(\.time) == [499, 1000])
+  }
+
+  @Test func nothingDisplacesWhatIsGraver() {
+    let queue = TestQueue()
+    for number in 1...NotificationQueue.capacity { _ = queue.append(Self.event(.cameraLost, number)) }
+    // The new one is the least of all.
+    #expect(queue.append(Self.event(.alarm, 500, by: "guest", .notice)))
+    #expect(queue.waiting.allSatisfy { $0.level == "alarm" })
+    #expect(queue.append(Self.event(.cameraLost, 501)))
+    #expect(queue.waiting.map(\.time) == (2...100).map(Double.init) + [501])
+    // A level that nobody knows, as in a damaged file, is the lowest.
+    var damaged = Self.event(.light, 502)
+    damaged.level = "?"
+    #expect(queue.append(damaged) && queue.waiting.last?.time == 501)
+  }
+
   /// About a day; a family that comes home does not want last week's alarms.
   @Test func anUnreachableServerIsGivenUpAfterADay() {
     let queue = TestQueue()

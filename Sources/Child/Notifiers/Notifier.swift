@@ -29,7 +29,7 @@ final class Notifier: @unchecked Sendable {
   private var hasSaveFailed = false
   /// What has been logged once and is not repeated until something was delivered.
   private var isTroubleLogged = false
-  private var isLossLogged = false
+  private let losses = LogCounts<String>(interval: .seconds(3600))
   private var isStopped = false
   private var delivered = 0
   private var lastError: String?
@@ -88,9 +88,9 @@ final class Notifier: @unchecked Sendable {
   func note(_ event: EventDocument) {
     guard destination.filter.admits(event) else { return }
     let isFirst = inbox.withLock { inbox in
-      // The loop hangs, probably on the disk: the newest matters.
-      if inbox.count >= NotificationQueue.capacity { inbox.removeFirst() }
       inbox.append(Notification(event))
+      // The loop hangs, probably on the disk.
+      _ = inbox.removeSurplus(beyond: NotificationQueue.capacity)
       return inbox.count == 1
     }
     if isFirst { loop.execute { self.takeInbox() } }
@@ -162,11 +162,10 @@ final class Notifier: @unchecked Sendable {
     }
     guard !isStopped else { return }
     for notification in new where queue.append(notification) {
-      if !isLossLogged {
-        logger.warning(
-          "notifications are lost: more wait than are kept", metadata: ["notifier": "\(destination.name)"])
-      }
-      isLossLogged = true
+      guard let count = losses.count("loss", now: MonotonicClock.now) else { continue }
+      logger.warning(
+        "notifications are lost: more wait than are kept",
+        metadata: ["notifier": "\(destination.name)", "lost": "\(count)"])
     }
     saveSoon()
     advance()
@@ -196,7 +195,6 @@ final class Notifier: @unchecked Sendable {
     case .delivered:
       if isTroubleLogged { logger.info("notifications are delivered again", metadata: name) }
       isTroubleLogged = false
-      isLossLogged = false
       delivered += 1
       lastError = nil
     case .retried, .givenUp:

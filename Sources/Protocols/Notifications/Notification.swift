@@ -57,17 +57,6 @@ public struct NotificationFilter: Hashable, Sendable {
     guard let kind = EventKind(rawValue: event.kind) else { return false }
     // A sound check that failed is graver than one that did not.
     let own = event.level.flatMap(EventLevel.init) ?? kind.level
-    return own.rank >= level.rank && kinds?.contains(kind) ?? true
-  }
-}
-
-extension EventLevel {
-  /// `notice` is the lowest.
-  fileprivate var rank: Int {
-    switch self {
-    case .notice: 0
-    case .warning: 1
-    case .alarm: 2
-    }
+    return own >= level && kinds?.contains(kind) ?? true
   }
 }

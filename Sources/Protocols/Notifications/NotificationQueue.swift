@@ -1,3 +1,4 @@
+internal import Control
 public import Wire
 
 /// What came of one try.
@@ -59,7 +60,7 @@ public struct NotificationQueue: Sendable {
   /// - Parameter restored: what an earlier run has left, oldest first.
   public init(restored: [Notification] = []) {
     queue = FIFO()
-    for notification in restored.suffix(Self.capacity) { queue.append(notification) }
+    for notification in restored { _ = append(notification) }
   }
 
   /// Oldest first, the one in flight included.
@@ -67,21 +68,14 @@ public struct NotificationQueue: Sendable {
   /// How many tries in a row have failed.
   public var failuresInARow: Int { failures }
 
-  /// - Returns: whether the oldest one had to go.
+  /// - Returns: whether one had to go, perhaps this one.
   public mutating func append(_ notification: Notification) -> Bool {
-    var isFull = false
-    if queue.count >= Self.capacity {
-      isFull = true
-      let first = queue.popFirst()
-      // The one in flight stays in front: its outcome is still to come.
-      if isInFlight, let first {
-        let rest = queue.elements.dropFirst()
-        queue = FIFO()
-        queue.append(first)
-        for kept in rest { queue.append(kept) }
-      }
-    }
-    queue.append(notification)
+    var elements = queue.elements
+    elements.append(notification)
+    // The one in flight stays in front: its outcome is still to come.
+    let isFull = elements.removeSurplus(beyond: Self.capacity, fixed: isInFlight ? 1 : 0)
+    queue = FIFO()
+    for element in elements { queue.append(element) }
     return isFull
   }
 
@@ -129,4 +123,36 @@ public struct NotificationQueue: Sendable {
     let halfMilliseconds = min(full, Self.longestDelay).nanoseconds / 2_000_000
     return .milliseconds(halfMilliseconds + (halfMilliseconds * Int64(random)) >> 32)
   }
+}
+
+extension [Notification] {
+  /// Makes one notification go when there are more than `capacity`: of the lowest level, of the largest group of one kind by one
+  /// person, the oldest. So whoever causes many displaces only its own, and nothing displaces what is graver.
+  ///
+  /// - Parameter fixed: so many in front stay.
+  /// - Returns: whether one had to go.
+  public mutating func removeSurplus(beyond capacity: Int, fixed: Int = 0) -> Bool {
+    guard count > capacity, count > fixed else { return false }
+    let lowest = self[fixed...].map(\.rank).min()
+    let candidates = indices.dropFirst(fixed).filter { self[$0].rank == lowest }
+    var counts: [NotificationGroup: Int] = [:]
+    for index in candidates { counts[self[index].group, default: 0] += 1 }
+    let most = counts.values.max()
+    let oldest = candidates.first { counts[self[$0].group] == most }
+    if let oldest { remove(at: oldest) }
+    return true
+  }
+}
+
+/// Notifications that compete for the same space.
+private struct NotificationGroup: Hashable {
+  let kind: String
+  let name: String?
+}
+
+extension Notification {
+  fileprivate var group: NotificationGroup { NotificationGroup(kind: kind, name: name) }
+
+  /// That of a level which is not known, as a damaged file may have, is the lowest.
+  fileprivate var rank: EventLevel { EventLevel(rawValue: level) ?? .notice }
 }

@@ -2,7 +2,7 @@
 """Says things on the control channel that a parent would not, and prints what the child answers.
 
 Standard input: a JSON object of lists of messages, by name. A message is a text, or `{"pad": TEXT, "to": BYTES}` (spaces
-behind it), or `{"binary": BYTES}`. Standard output: for each name the answers in their order, `{inReplyTo, text, code}`; what
+behind it), or `{"binary": BYTES}`; `{"wait": SECONDS}` sends nothing. Standard output: for each name the answers in their order, `{inReplyTo, text, code}`; what
 the child says unasked is left out. `null` where the channel was closed.
 """
 
@@ -50,7 +50,10 @@ async def talk(options: Any) -> dict[str, Any]:
         end = f"end-{number}"
         try:
             for message in messages:
-                channel.send(bytes_or_text(message))
+                if isinstance(message, dict) and "wait" in message:
+                    await asyncio.sleep(message["wait"])
+                else:
+                    channel.send(bytes_or_text(message))
             # The channel is ordered: what was answered at once has been when this is.
             channel.send(json.dumps({"id": end, "text": "ping"}))
             while (reply := await asyncio.wait_for(heard.get(), SECONDS)) is not None and reply.get("inReplyTo") != end:
