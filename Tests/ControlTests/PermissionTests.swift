@@ -26,7 +26,7 @@ import Testing
     (.reportGet(ReportRequest(from: 0, to: 60)), [.view, .listen, .control, .admin]),
     (.alarmNote(AlarmNote(kind: "link", level: .alarm, began: 1)), [.view, .listen]),
     (.hearingTest, [[.listen, .control]]),
-    (.drillStart([.link]), [.control]), (.drillStop, [.control]),
+    (.drillStart([.link]), [.control]), (.drillStop, []),
     (.hearingHeard(HearingNote(number: 1, share: 0.5)), [.listen]),
     (.pairingOpen(admin: false), [.admin]),
     (.pairingOpen(admin: true), [.admin]),

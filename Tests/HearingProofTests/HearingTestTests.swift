@@ -21,10 +21,12 @@ struct HearingTestTests {
     var test = HearingTest(number: 1, way: .chirp, now: now)
     #expect(next(&test, &now, ["1", "2"]) == .play(levelDb: -58))
     test.microphoneHeard(share: 0.1)
-    test.heard(by: mum)
+    test.heard(by: mum, now: now + .milliseconds(500))
     #expect(next(&test, &now, ["1", "2"]) == .play(levelDb: -52))
-    test.heard(by: dad)
+    #expect(test.unanswered(by: [mum, dad, dad]) == ["Dad"])
+    test.heard(by: dad, now: now)
     #expect(next(&test, &now, ["1", "2"]) == .finish)
+    #expect(test.unanswered(by: [mum, dad]).isEmpty)
     #expect(test.isHeard && test.heardBy.map(\.name) == ["Mum", "Dad"])
   }
 
@@ -50,12 +52,15 @@ struct HearingTestTests {
   @Test func aParentThatHearsWhatWasNotPlayedDoesNotCount() {
     var now = start
     var test = HearingTest(number: 1, way: .chirp, now: now)
-    test.heard(by: mum)
+    test.heard(by: mum, now: now)
     test.microphoneHeard(share: 1)
     #expect(test.heardBy.isEmpty && test.microphoneShare == nil)
     _ = next(&test, &now, ["1"])
-    test.heard(by: mum)
-    #expect(!test.isHeard)
+    // It has only just begun.
+    test.heard(by: mum, now: now + .milliseconds(400))
+    #expect(test.heardBy.isEmpty)
+    test.heard(by: mum, now: now + .milliseconds(500))
+    #expect(test.heardBy == [mum] && !test.isHeard)
   }
 
   @Test func withoutASpeakerTheNoiseOfTheRoomIsCompared() {

@@ -14,6 +14,8 @@ struct AttackReport: Decodable {
   var mostHeld: Int?
   var heldAtEnd: Int?
   var received: Int?
+  /// Ports that the child sent something to.
+  var asked: Int?
 }
 
 /// A run of Tests/Interop/peers/attacker.py, or of what belongs to it.

@@ -28,6 +28,33 @@ extension RealPeers {
       #expect(events.output.contains("hearing") && events.output.contains("heard end to end by"), "\(events)")
     }
 
+    /// A player claims that it has heard what sounds, and begins such tests itself.
+    @Test func whoseAccessWasLentProvesNothing() throws {
+      let room = try HearingRoom()
+      defer { room.stop() }
+      let house = try Household(configuration: configuration(room, speaker: "file:\(room.speaker)"))
+      room.carry()
+      try house.pair()
+      let token = try ControlTalk.token(house.child, allow: "view,listen,control", name: "Player")
+      let test = #"{"id":"1","text":"hearing.test"}"#
+      let alone = try ControlTalk.talk(house.child, ["test": ControlTalk.quoted([test])], token: token)
+      #expect(alone["test"] == [.error("1", "unavailable")], "\(alone)")
+      let watching = try ParentProcess(paired: house.state)
+      _ = try #require(watching.wait { $0.audioKbps > 0 }, Comment(rawValue: watching.log))
+      // Right away, and when the first chirp has sounded.
+      let claim = #""{\"id\":\"2\",\"text\":\"hearing.heard\",\"parameters\":{\"number\":1,\"share\":1}}""#
+      let messages = ControlTalk.quoted([test]).dropLast() + ",\(claim),{\"wait\":1.7},\(claim),{\"wait\":0.5}]"
+      let claimed = try ControlTalk.talk(house.child, ["claims": String(messages)], token: token)
+      #expect(claimed["claims"]??.map(\.text) == ["ok", "ok", "ok"], "\(claimed)")
+      var events = ""
+      for _ in 0..<100 where !events.contains("eard it") && !events.contains("heard end to end") {
+        usleep(200_000)
+        events = try house.parent("events", "--json").output
+      }
+      #expect(events.contains("heard end to end by") || events.contains("no answer from"), "\(events)")
+      #expect(!events.split(separator: "\n").contains { $0.contains("hearing") && $0.contains("Player") }, "\(events)")
+    }
+
     @Test func aSpeakerThatTheMicrophoneDoesNotHearIsFound() throws {
       let room = try HearingRoom()
       defer { room.stop() }

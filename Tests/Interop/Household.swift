@@ -58,12 +58,12 @@ final class Household {
   }
 
   /// Pairs a guest for an hour: the folder of its state.
-  func inviteGuest(name: String = "Guest") throws -> URL {
+  func inviteGuest(name: String = "Guest", allow: String = "view,listen") throws -> URL {
     struct Invited: Decodable {
       struct Invite: Decodable { var link: String }
       var invite: Invite
     }
-    let said = try parent("invite", "--name", name, "--for", "1h", "--json")
+    let said = try parent("invite", "--name", name, "--for", "1h", "--allow", allow, "--json")
     guard said.status == 0 else { throw ChildProcess.Problem(description: said.error) }
     let link = try JSONDecoder().decode(Invited.self, from: Data(said.output.utf8)).invite.link
     let guest = child.folder.appending(path: "guest-\(UUID().uuidString)")

@@ -5,6 +5,7 @@ internal import NIOCore
 internal import Pairing
 internal import Pipelines
 internal import QRCode
+internal import Signaling
 internal import Storage
 internal import Wire
 
@@ -20,10 +21,10 @@ extension ControlService {
     case .eventsGet(let since, let limit, let level):
       events.events(since: since, limit: limit, level: level).map { .events($0) }
     case .reportGet(let request): events.report(request, now: Self.unixTime).map { .report($0) }
-    case .hearingTest: done(.hearing(try hearing.begin(unixTime: Self.unixTime)))
+    case .hearingTest: done(.hearing(try testHearing(for: viewer)))
     case .hearingHeard(let note): done(take(note, viewer))
-    case .drillStart(let stages): done(.drill(try drill.begin(stages, unixTime: Self.unixTime)))
-    case .drillStop: done(endDrill())
+    case .drillStart(let stages): done(.drill(try startDrill(stages, for: viewer)))
+    case .drillStop: done(try endDrill(for: viewer))
     case .alarmNote(let alarm): done(try note(alarm, viewer))
     case .lightSet(let setting): try light(lights.set(setting), viewer)
     case .lightFlash(let pattern): try light(lights.flash(pattern), viewer)
@@ -63,8 +64,8 @@ extension ControlService {
     return .done
   }
 
-  private func endDrill() -> ControlReply {
-    drill.end(unixTime: Self.unixTime)
+  private func endDrill(for viewer: ViewerSession) throws(ControlError) -> ControlReply {
+    try stopDrill(for: viewer)
     return .done
   }
 
@@ -109,6 +110,9 @@ extension ControlService {
       try id.map { id throws(ControlError) in try cameraIndex(id) }
       ?? (viewers.activeCamera + 1) % viewers.cameras.count
     if index != viewers.activeCamera {
+      guard cameraSwitches.admit(viewer.origin.credential, now: MonotonicClock.now) == .admitted else {
+        throw ControlError(.busy, "The view changes for everybody. Switch once a second at most.")
+      }
       viewers.switchCamera(to: index)
       note(.cameraSwitched, viewer: viewer, id: viewers.cameras[index].pipeline.settings.cameraID)
     }

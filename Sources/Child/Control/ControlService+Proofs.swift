@@ -1,19 +1,52 @@
 internal import Control
+internal import Frames
 internal import HearingProof
+internal import Monitoring
 internal import Pairing
 
 // Proofs of hearing, and fire drills.
 extension ControlService {
-  /// Who receives sound and can say so.
+  /// Who receives sound and says so: a proof is the family's, so guests and players are not asked.
   var listeners: [HearingTest.Listener] {
-    viewers.registry.byAge.filter { $0.isWatching && $0.controlChannel != nil && $0.permissions.contains(.listen) }
-      .map { HearingTest.Listener(id: $0.id, name: $0.name) }
+    viewers.registry.byAge.filter {
+      $0.isWatching && $0.controlChannel != nil && $0.permissions.contains(.listen) && isParent($0)
+    }
+    .map { HearingTest.Listener(id: $0.id, name: $0.name) }
+  }
+
+  /// Paired, and not only for some hours.
+  func isParent(_ viewer: ViewerSession) -> Bool { viewers.credentials.rank(of: viewer.origin) == .parent }
+
+  /// `hearing.test`. A guest begins none that nobody could answer: each would be a warning.
+  func testHearing(for viewer: ViewerSession) throws(ControlError) -> HearingDocument {
+    guard isParent(viewer) || !listeners.isEmpty else {
+      throw ControlError(.unavailable, "No device with permanent access is listening. Only these confirm a sound check.")
+    }
+    return try hearing.begin(unixTime: Self.unixTime)
+  }
+
+  /// `drill.start`
+  func startDrill(_ stages: [DrillDocument.Stage], for viewer: ViewerSession) throws(ControlError) -> DrillDocument {
+    let rank = viewers.credentials.rank(of: viewer.origin)
+    let now = MonotonicClock.now
+    try drillPolicy.check(
+      mayStart: rank == .parent, isOwner: viewer.permissions.contains(.admin), now: now)
+    let document = try drill.begin(stages, unixTime: Self.unixTime)
+    drillPolicy.recordStart(now: now)
+    return document
+  }
+
+  /// `drill.stop`: whoever is paired may.
+  func stopDrill(for viewer: ViewerSession) throws(ControlError) {
+    guard viewer.pair != nil else { throw ControlError(.notPermitted, "Only a paired device can end a drill.") }
+    drill.end(by: viewer.name, unixTime: Self.unixTime)
   }
 
   /// Tells how a proof stands; what is over becomes an event.
   func note(_ hearing: HearingDocument) {
     defer { tellChanges() }
     let parents = hearing.parents ?? []
+    let unanswered = hearing.unanswered.map { "; no answer from \($0.joined(separator: ", "))" } ?? ""
     switch hearing.state {
     case .running: break
     case .heard:
@@ -22,7 +55,8 @@ extension ControlService {
       let by = "heard end to end by \(parents.joined(separator: ", "))"
       note(
         .hearing, id: hearing.state.rawValue,
-        detail: hearing.way == HearingTest.Way.chirp.rawValue ? by : "\(by) (weaker proof: noise of the room\(cause))")
+        detail: (hearing.way == HearingTest.Way.chirp.rawValue ? by : "\(by) (weaker proof: noise of the room\(cause))")
+          + unanswered)
     case .notHeard:
       proofs.keep(hearing)
       let missing =
@@ -33,7 +67,7 @@ extension ControlService {
         } else {
           "no parent heard it"
         }
-      note(.hearing, level: .warning, id: hearing.state.rawValue, detail: missing)
+      note(.hearing, level: .warning, id: hearing.state.rawValue, detail: missing + unanswered)
     }
   }
 
@@ -48,7 +82,8 @@ extension ControlService {
       note(.drill, id: drill.state.rawValue, detail: "rang and was acknowledged by \(names)")
     case .failed, .stopped:
       proofs.keep(drill)
-      note(.drill, level: .warning, id: drill.state.rawValue, detail: Self.faults(of: drill))
+      let by = drill.state == .stopped ? self.drill.endedBy.map { "; ended by \($0)" } ?? "" : ""
+      note(.drill, level: .warning, id: drill.state.rawValue, detail: Self.faults(of: drill) + by)
     }
   }
 

@@ -30,6 +30,7 @@ final class ControlService: @unchecked Sendable {
   let report: StatusReporter
   let hearing: HearingService
   let drill: DrillService
+  var drillPolicy = DrillPolicy()
   var floor = TalkFloor()
   let events: PersistentEventLog
   private let notifiers: NotifierBoard
@@ -47,6 +48,9 @@ final class ControlService: @unchecked Sendable {
   /// Alarms that viewers report, by credential: whoever makes session after session gets no more.
   private var alarmNotes = RateLimiter<Credential>(
     burst: ControlLimits.alarmNoteBurst, interval: ControlLimits.alarmNoteInterval)
+  /// Switches of the camera, which everybody sees, by credential.
+  var cameraSwitches = RateLimiter<Credential>(
+    burst: ControlLimits.cameraSwitchBurst, interval: ControlLimits.cameraSwitchInterval)
 
   var loop: any EventLoop { viewers.hub.eventLoop }
 

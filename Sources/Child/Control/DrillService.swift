@@ -63,9 +63,13 @@ final class DrillService: @unchecked Sendable {
     beat()
   }
 
+  /// Who ended the last one before its time.
+  private(set) var endedBy: String?
+
   /// Ends it before its time.
-  func end(unixTime: Double) {
+  func end(by name: String, unixTime: Double) {
     guard let drill else { return }
+    endedBy = name
     stop()
     finish(DrillDocument(number: drill.number, state: .stopped, time: unixTime, parents: drill.results))
   }

@@ -18,7 +18,7 @@ final class HearingService: @unchecked Sendable {
   private var number = 0
   /// The one that runs, else the last one.
   private(set) var document: HearingDocument?
-  /// Who listens now.
+  /// Who listens now and may say so.
   var listeners: () -> [HearingTest.Listener] = { [] }
   /// The document has changed.
   var changed: (HearingDocument) -> Void = { _ in }
@@ -65,11 +65,12 @@ final class HearingService: @unchecked Sendable {
     }
   }
 
-  /// `hearing.heard`: of another test it is ignored.
+  /// `hearing.heard`: of another test, and of somebody who is not asked, it is ignored.
   func note(_ note: HearingNote, from viewer: ViewerSession) {
-    guard note.number == test?.number else { return }
-    let listener = HearingTest.Listener(id: viewer.id, name: viewer.name)
-    if let share = note.share, share >= ChirpDetector.threshold { test?.heard(by: listener) }
+    guard note.number == test?.number, let listener = listeners().first(where: { $0.id == viewer.id }) else { return }
+    if let share = note.share, share >= ChirpDetector.threshold {
+      test?.heard(by: listener, now: MonotonicClock.now)
+    }
     if let level = note.levelDb { test?.received(NoiseFloor.Figures(levelDb: level, isAlive: true), by: listener) }
   }
 
@@ -92,12 +93,13 @@ final class HearingService: @unchecked Sendable {
 
   private func finish() {
     guard let test else { return }
+    let unanswered = test.unanswered(by: listeners())
     stop()
     let over = HearingDocument(
       number: test.number, state: test.isHeard ? .heard : .notHeard, way: test.way.rawValue,
       speaker: document?.speaker, time: ControlService.unixTime,
       microphone: test.way == .chirp ? test.microphoneShare != nil : nil,
-      parents: test.heardBy.map(\.name))
+      parents: test.heardBy.map(\.name), unanswered: unanswered.isEmpty ? nil : unanswered)
     document = over
     changed(over)
   }

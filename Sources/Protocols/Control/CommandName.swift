@@ -29,7 +29,7 @@ public enum CommandName: String, CaseIterable, Sendable {
   /// in the reply.
   case hearingHeard = "hearing.heard"
   /// Begins a fire drill: `stages?` (`link`, `camera`, `microphone`; all of them): `drill`, a `DrillDocument`. `busy` while
-  /// one runs, `unavailable` when no paired parent watches.
+  /// one runs or ten minutes after the last one, `unavailable` when no paired parent watches.
   case drillStart = "drill.start"
   /// Ends it before its time. No parameters in the reply.
   case drillStop = "drill.stop"
@@ -114,7 +114,9 @@ extension ControlCommand {
     // It makes a sound in the room.
     case .hearingTest: .all([.listen, .control])
     case .hearingHeard: .all(.listen)
-    case .drillStart, .drillStop: .all(.control)
+    case .drillStart: .all(.control)
+    // It keeps the family from hearing its baby: whoever is paired may end it.
+    case .drillStop: .session
     case .cameraList: .any([.view, .control])
     case .lightSet, .lightFlash, .cameraSwitch, .lullabyList, .lullabyPlay, .lullabyStop, .lullabyPause,
       .lullabyResume, .lullabyNext, .lullabyVolume:

@@ -47,6 +47,9 @@ public enum ControlLimits {
   public static let alarmNoteBurst = 32
   /// After them, one more per interval.
   public static let alarmNoteInterval = Duration.seconds(20)
+  /// Switches of the camera by one pairing or token at once, and the time for one more: everybody's picture changes.
+  public static let cameraSwitchBurst = 2
+  public static let cameraSwitchInterval = Duration.seconds(1)
   /// Sequence numbers: integers that a JSON number holds exactly, RFC 8259 section 6.
   public static let sequence = 0...(1 << 53)
   /// Length of the address of a push subscription, in bytes; those of browsers have about 200.

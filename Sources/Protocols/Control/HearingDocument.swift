@@ -21,10 +21,12 @@ public struct HearingDocument: Codable, Hashable, Sendable {
   public var microphone: Bool?
   /// Names of the parents that heard it.
   public var parents: [String]?
+  /// Names of those that listened and did not hear it, once it is over; left out where there are none.
+  public var unanswered: [String]?
 
   public init(
     number: Int, state: State, way: String, speaker: DeviceState? = nil, time: Double, seconds: Double? = nil,
-    microphone: Bool? = nil, parents: [String]? = nil
+    microphone: Bool? = nil, parents: [String]? = nil, unanswered: [String]? = nil
   ) {
     self.number = number
     self.state = state
@@ -34,6 +36,7 @@ public struct HearingDocument: Codable, Hashable, Sendable {
     self.seconds = seconds
     self.microphone = microphone
     self.parents = parents
+    self.unanswered = unanswered
   }
 }
 

@@ -9,6 +9,7 @@ public enum Chirp {
   static let samplesPerChip = 20
   /// 0.427 s at 48 kHz.
   public static let sampleCount = (MaximumLengthSequence.length + 1) * samplesPerChip
+  static let duration: Duration = .seconds(1) * sampleCount / sampleRate
   /// RMS, dB below full scale: no chirp is louder.
   public static let loudestDb = -40.0
 

@@ -32,6 +32,8 @@ public struct HearingTest: Sendable {
   public let way: Way
   private let began: Instant
   private var nextChirp: Instant?
+  /// When the first chirp is over: nobody can have found it before.
+  private var audibleSince: Instant?
   private var levelDb = softestDb
   /// Chirps so far.
   private var chirps = 0
@@ -39,6 +41,13 @@ public struct HearingTest: Sendable {
   public private(set) var microphoneShare: Double?
   public private(set) var childFloor: NoiseFloor.Figures?
   public private(set) var heardBy: [Listener] = []
+
+  /// Names of those who listen and have not heard it, each once. A parent with several devices of one name has, when one of them has.
+  public func unanswered(by listeners: [Listener]) -> [String] {
+    var names: [String] = []
+    for listener in listeners where !(heardBy.map(\.name) + names).contains(listener.name) { names.append(listener.name) }
+    return names
+  }
 
   /// For parents to begin to listen.
   private static let preparation: Duration = .seconds(1)
@@ -73,9 +82,9 @@ public struct HearingTest: Sendable {
     childFloor = floor
   }
 
-  /// A parent says that it has heard the chirp. Nothing was played before the first.
-  public mutating func heard(by listener: Listener) {
-    guard way == .chirp, chirps > 0 else { return }
+  /// A parent says that it has heard the chirp. It counts only after one was played.
+  public mutating func heard(by listener: Listener, now: Instant) {
+    guard way == .chirp, audibleSince.isDue(at: now) else { return }
     add(listener)
   }
 
@@ -110,6 +119,7 @@ public struct HearingTest: Sendable {
     guard chirps < Self.maximumChirps else { return .finish }
     if chirps > 0, microphoneShare ?? 0 < Self.loudEnough { levelDb = min(Chirp.loudestDb, levelDb + Self.stepDb) }
     chirps += 1
+    audibleSince = audibleSince ?? now + Chirp.duration
     nextChirp = now + Self.interval
     return .play(levelDb: levelDb)
   }

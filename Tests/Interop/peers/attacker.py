@@ -24,6 +24,7 @@ import struct
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any, Callable, Iterator
 
 Result = dict[str, Any]
@@ -592,9 +593,55 @@ def udp(target: Target) -> Result:
     return {"attempted": sent, "sentBytes": sent_bytes, "received": received, "receivedBytes": received_bytes}
 
 
+def candidates(target: Target) -> Result:
+    """An offer with a token that names so many ports of this machine, half at once and the other half one by one."""
+    ports: list[socket.socket] = []
+    for _ in range(target.count):
+        one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        one.bind(("127.0.0.1", 0))
+        one.setblocking(False)
+        ports.append(one)
+    lines = [
+        f"candidate:{number} 1 udp {2130706431 - number} 127.0.0.1 {one.getsockname()[1]} typ host"
+        for number, one in enumerate(ports)]  # fmt: skip
+    sdp = (Path(__file__).parent.parent.parent / "Fixtures/offer-aiortc.sdp").read_bytes().decode()
+    kept = [line for line in sdp.split("\r\n") if not line.startswith(("a=candidate:", "a=end-of-candidates"))]
+    at = next(number for number, line in enumerate(kept) if line == "a=mid:0")
+    half = len(lines) // 2
+    sdp = "\r\n".join(kept[: at + 1] + [f"a={line}" for line in lines[:half]] + kept[at + 1 :])
+    fragment = f"{next(line for line in kept if line.startswith('a=ice-ufrag:'))}\r\n{next(line for line in kept if line.startswith('a=ice-pwd:'))}\r\n"
+    fragment += "m=video 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\n" + "".join(f"a={line}\r\n" for line in lines[half:])
+
+    def ask(method: str, path: str, kind: str, body: str, more: str = "") -> bytes:
+        connection = target.tls()
+        if connection is None:
+            return b""
+        connection.sendall(
+            f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {target.token}\r\nContent-Type: {kind}\r\n{more}"
+            f"Content-Length: {len(body)}\r\n\r\n{body}".encode())  # fmt: skip
+        answer = read_response(connection)
+        connection.close()
+        target.answers[next(statuses(answer), "closed")] += 1
+        return answer
+
+    answer = ask("POST", "/whep", "application/sdp", sdp)
+    location = re.search(rb"(?i)\r\nlocation: (?:https://[^/\r]*)?(/[^\r]*)", answer)
+    etag = re.search(rb"(?i)\r\netag: ([^\r]*)", answer)
+    if location:
+        ask("PATCH", location[1].decode(), "application/trickle-ice-sdpfrag", fragment, f"If-Match: {etag[1].decode()}\r\n" if etag else "")
+    asked: set[int] = set()
+    received = 0
+    while target.goes_on:
+        for one in select.select(ports, [], [], 0.1)[0]:
+            one.recv(2048)
+            received += 1
+            asked.add(one.getsockname()[1])
+    return {"attempted": len(lines), "received": received, "asked": len(asked)}
+
+
 ATTACKS: dict[str, Callable[[Target], Result]] = {
     "none": none, "idle": idle, "slow": slow, "requests": requests, "large": large, "handshakes": handshakes, "places": places,
-    "frames": frames, "pairing": pairing, "udp": udp, "deaf": deaf, "holder": holder,
+    "frames": frames, "pairing": pairing, "udp": udp, "deaf": deaf, "holder": holder, "candidates": candidates,
 }  # fmt: skip
 #: How much of it: connections, requests, or datagrams a second, by attack.
 COUNTS = {"idle": 5000, "slow": 150, "requests": 50_000, "places": 200, "deaf": 40, "holder": 300}

@@ -3,10 +3,11 @@ import { has, t } from "../texts/texts.js";
 /**
  * A failed order in the page's language, by its code; the child's own words in small print.
  * @param {Error & {code?: string}} error
+ * @param {Record<string, string>} own keys of other texts, by code
  * @returns {[string, string|undefined]}
  */
-export function problemText(error) {
-  const key = `error.${error?.code}`;
+export function problemText(error, own = {}) {
+  const key = own[error?.code] ?? `error.${error?.code}`;
   return has(key) ? [t(key), error.message] : [t("error.other"), error?.message ?? String(error)];
 }
 

@@ -13,9 +13,12 @@ export function openProofs(watching) {
   const test = h("button", { "data-do": "test", onclick: () => watching.order(test, "hearing.test") }, t("proofs.test"));
   const drill = h("button", { "data-do": "drill", onclick: async () => {
     if (watching.state.drill?.state === "running") await watching.order(drill, "drill.stop");
-    else if (await confirmed(t("proofs.drill"), t("proofs.sure"), t("proofs.start"))) await watching.order(drill, "drill.start");
+    else if (await confirmed(t("proofs.drill"), t("proofs.sure"), t("proofs.start"))) {
+      await watching.order(drill, "drill.start", {}, { "not-permitted": "proofs.lent", busy: "proofs.soon" });
+    }
   } });
-  openSheet(t("proofs"), [h("p", { class: "dim" }, t("proofs.help")), heard, test, h("h3", {}, t("proofs.drill")), drilled, drill],
+  const lent = h("p", { class: "dim", hidden: !isLent(watching.child) }, t("proofs.lent"));
+  openSheet(t("proofs"), [h("p", { class: "dim" }, t("proofs.help")), heard, test, h("h3", {}, t("proofs.drill")), drilled, drill, lent],
     { name: "proofs", onclose: () => ending.abort() });
   watching.addEventListener("update", update, { signal: ending.signal });
   update();
@@ -29,10 +32,17 @@ export function openProofs(watching) {
     setText(drill, t(last?.state === "running" ? "proofs.stop" : "proofs.start"));
     const why = watching.obstacle({ permissions: ["listen", "control"] });
     test.setAttribute("aria-disabled", String(Boolean(why) || hearing?.state === "running"));
-    drill.setAttribute("aria-disabled", String(Boolean(why)));
-    test.title = drill.title = why ?? "";
+    // Whoever is paired may end one.
+    const whyNoDrill = last?.state === "running" && !watching.child.token ? watching.obstacle({})
+      : isLent(watching.child) ? t("proofs.lent") : watching.obstacle({ permissions: ["control"] });
+    drill.setAttribute("aria-disabled", String(Boolean(whyNoDrill)));
+    test.title = why ?? "";
+    drill.title = whyNoDrill ?? "";
   }
 }
+
+/** A guest's access, or a player's token. */
+const isLent = ({ token, expiresAt }) => Boolean(token || expiresAt);
 
 const when = ({ time }) => ({ when: moment(time * 1000) });
 
@@ -41,7 +51,7 @@ function hearingText(hearing) {
   if (hearing.state === "running") return t("proofs.running");
   const names = (hearing.parents ?? []).join(", ");
   return [t(hearing.state === "heard" ? "proofs.heard" : "proofs.not-heard", when(hearing)), names,
-    hearing.microphone === false && t("proofs.deaf"), hearing.way !== "chirp" && t(hearing.speaker === "missing" ? "proofs.speaker" : "proofs.weaker")].filter(Boolean).join(" · ");
+    hearing.unanswered?.length && t("proofs.unanswered", { names: hearing.unanswered.join(", ") }), hearing.microphone === false && t("proofs.deaf"), hearing.way !== "chirp" && t(hearing.speaker === "missing" ? "proofs.speaker" : "proofs.weaker")].filter(Boolean).join(" · ");
 }
 
 function drillLines(drill) {

@@ -157,15 +157,16 @@ export class Watching extends EventTarget {
   /**
    * Gives an order; the button shows that it is under way. What is wrong becomes a notice.
    * @param {HTMLElement|null} button
+   * @param {Record<string, string>} own keys of texts for codes that mean something of their own here
    * @returns {Promise<object|null>} the reply's parameters, null if it failed
    */
-  async order(button, text, parameters = {}) {
+  async order(button, text, parameters = {}, own = {}) {
     if (button?.getAttribute("aria-disabled") === "true" || button?.getAttribute("aria-busy") === "true") return null;
     button?.setAttribute("aria-busy", "true");
     try {
       return await this.control.request(text, parameters) ?? {};
     } catch (error) {
-      notice(...problemText(error));
+      notice(...problemText(error, own));
       return null;
     } finally {
       button?.removeAttribute("aria-busy");

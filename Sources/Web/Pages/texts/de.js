@@ -99,6 +99,8 @@ export default {
     state: { running: "Läuft seit {when}", passed: "Bestanden: {when}", failed: "NICHT bestanden: {when}", stopped: "Vorzeitig beendet: {when}" },
     stage: { link: "Verbindung", camera: "Bild", microphone: "Ton" },
     acknowledged: "bestätigt", rang: "geklingelt, niemand kam", silent: "NICHT geklingelt", left: "war gegangen",
+    unanswered: "Keine Antwort: {names}", lent: "Nur Geräte mit dauerhaftem Zugang können einen Probealarm beginnen.",
+    soon: "Vor wenigen Minuten gab es schon einen Probealarm. Bitte in zehn Minuten noch einmal, oder den Besitzer fragen.",
   },
   push: {
     _: "Alarm bei geschlossener Seite", on: "Alarme an diesen Browser senden",

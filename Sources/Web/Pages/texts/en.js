@@ -96,6 +96,8 @@ export default {
     state: { running: "Running since {when}", passed: "Passed: {when}", failed: "FAILED: {when}", stopped: "Ended early: {when}" },
     stage: { link: "connection", camera: "picture", microphone: "sound" },
     acknowledged: "acknowledged", rang: "rang, nobody came", silent: "did NOT ring", left: "had left",
+    unanswered: "No answer: {names}", lent: "Only devices with permanent access can start a drill.",
+    soon: "There was a drill a few minutes ago. Try again in ten minutes, or ask the owner.",
   },
   push: {
     _: "Alarm while the page is closed", on: "Push alarms to this browser",

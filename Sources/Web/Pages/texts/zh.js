@@ -64,6 +64,8 @@ export default {
     state: { running: "开始于 {when}", passed: "通过：{when}", failed: "未通过：{when}", stopped: "提前结束：{when}" },
     stage: { link: "连接", camera: "画面", microphone: "声音" },
     acknowledged: "已确认", rang: "已响铃，无人确认", silent: "没有响铃", left: "已离开",
+    unanswered: "没有回应：{names}", lent: "只有长期授权的设备才能开始演习。",
+    soon: "几分钟前刚演习过。请十分钟后再试，或请管理者操作。",
   },
   push: {
     _: "页面关闭时的警报", on: "向此浏览器推送警报", help: "摄像头或麦克风出故障、或没有人在听时，通过浏览器厂商的推送服务发通知。内容已加密：推送服务知道时间，不知道内容。",

@@ -1,0 +1,123 @@
+import Foundation
+import Testing
+
+/// What a token's holder, or a guest who may switch things, tries against the family: real programs.
+extension RealPeers {
+  @Suite struct LentCommandsTests {
+    private struct Event: Decodable { var kind: String, level: String, name: String?, detail: String? }
+
+    private func events(_ house: Household) throws -> [Event] {
+      try house.parent("events", "--json").output.split(separator: "\n").map {
+        try JSONDecoder().decode(Event.self, from: Data($0.utf8))
+      }
+    }
+
+    /// Session after session, each with as many alarms as one may report.
+    @Test func alarmsOfATokenPushNoRealOneOut() throws {
+      let base = FileManager.default.temporaryDirectory.appending(path: "camera-\(UUID().uuidString)").path
+      defer { for end in ["", ".sh"] { try? FileManager.default.removeItem(atPath: base + end) } }
+      try Data().write(to: URL(filePath: base))
+      let script = """
+        printf 'YUV4MPEG2 W64 H48 F10:1 C420jpeg\\n'
+        while [ -e "$1" ]; do printf 'FRAME\\n'; head -c 4608 /dev/urandom; sleep 0.1; done
+        """
+      try Data(script.utf8).write(to: URL(filePath: base + ".sh"))
+      let server = try NotifiedServer()
+      let house = try Household(
+        configuration: """
+          name: Nursery
+          cameras: [{id: cot, device: "exec:sh \(base).sh \(base)", width: 64, height: 48, framerate: 10}]
+          microphone: {device: test}
+          speaker: {device: none}
+          notify: [{name: phone, url: "http://127.0.0.1:\(server.port)/ok", level: notice, events: [alarm, camera-lost]}]
+          """)
+      try house.pair()
+      let token = try ControlTalk.token(house.child, allow: "view")
+      let notes = (0..<32).map {
+        #"{"id":"\#($0)","text":"alarm.note","parameters":{"kind":"link","level":"alarm","began":1}}"#
+      }
+      var accepted = 0
+      for _ in 0..<4 {
+        let found = try ControlTalk.talk(house.child, ["notes": ControlTalk.quoted(notes)], token: token)
+        let answers = try #require(found["notes"] ?? nil)
+        #expect(answers.count == 32)
+        accepted += answers.count { $0.text == "ok" }
+      }
+      // A few seconds pass, in which one more may come.
+      #expect((32...34).contains(accepted), "\(accepted)")
+      try FileManager.default.removeItem(atPath: base)
+      let told = server.wait("/ok", count: accepted + 1)
+      #expect(told.count { $0["kind"] == "camera-lost" && $0["level"] == "alarm" } == 1, "\(told)")
+      #expect(told.filter { $0["kind"] == "alarm" }.allSatisfy { $0["level"] == "notice" })
+      let events = try events(house)
+      #expect(events.contains { $0.kind == "camera-lost" && $0.level == "alarm" })
+      #expect(events.count { $0.kind == "alarm" } == accepted && events.contains { $0.kind == "paired" })
+    }
+
+    private func pairAgain(_ house: Household) throws -> URL {
+      let another = house.child.folder.appending(path: "another")
+      let opened = try house.open()
+      let paired = try house.parent("pair", house.address, "--code", opened.code, state: another)
+      try #require(paired.status == 0, Comment(rawValue: paired.error))
+      return another
+    }
+
+    /// Begins a drill and ends it two seconds later, as Ctrl-C does; what was said.
+    private func tryDrill(_ state: URL) throws -> String {
+      try ChildProcess.run(
+        "timeout",
+        ["--signal=INT", "2", ParentProcess.program.path, "drill", "link", "--state-directory", state.path]
+      ).error
+    }
+
+    @Test func nobodyKeepsTheFamilyDeafWithDrills() throws {
+      let house = try Household()
+      try house.pair()
+      let watching = try ParentProcess(paired: house.state)
+      _ = try #require(watching.wait { $0.framesPerSecond > 0 }, Comment(rawValue: watching.log))
+      let token = try ControlTalk.token(house.child, allow: "view,listen,control")
+      let orders = [#"{"id":"1","text":"drill.start"}"#, #"{"id":"2","text":"drill.stop"}"#]
+      let found = try ControlTalk.talk(house.child, ["drills": ControlTalk.quoted(orders)], token: token)
+      #expect(found["drills"] == [.error("1", "not-permitted"), .error("2", "not-permitted")], "\(found)")
+      let guest = try house.inviteGuest(allow: "view,listen,control")
+      let refused = try tryDrill(guest)
+      #expect(refused.contains("Only a paired device whose access does not expire"), Comment(rawValue: refused))
+      // Another parent, who is no owner: once.
+      let another = try pairAgain(house)
+      let first = try tryDrill(another)
+      #expect(first.contains("ended before its time"), Comment(rawValue: first))
+      let second = try tryDrill(another)
+      #expect(second.contains("There was a drill a few minutes ago. Try again in 10 min"), Comment(rawValue: second))
+      let owner = try tryDrill(house.state)
+      #expect(owner.contains("ended before its time"), Comment(rawValue: owner))
+      let drills = try events(house).filter { $0.kind == "drill" }
+      #expect(drills.count == 2 && drills.allSatisfy { $0.detail?.contains("; ended by ") == true }, "\(drills)")
+    }
+
+    @Test func theViewChangesOnceASecondHoweverOftenSomebodySwitches() throws {
+      let house = try Household()
+      try house.pair()
+      let token = try ControlTalk.token(house.child, allow: "view,control")
+      let switches = (0..<30).map {
+        #"{"id":"\#($0)","text":"camera.switch","parameters":{"id":"\#($0 % 2 == 0 ? "door" : "cot")"}}"#
+      }
+      for _ in 0..<2 {
+        let found = try ControlTalk.talk(house.child, ["switches": ControlTalk.quoted(switches)], token: token)
+        let answers = try #require(found["switches"] ?? nil)
+        #expect(answers.allSatisfy { $0.text == "ok" || $0.code == "busy" }, "\(answers)")
+      }
+      #expect(try events(house).count { $0.kind == "camera-switched" } <= 2 * 3)
+    }
+
+    /// Sixty ports of this machine, as a router or a neighbour would be.
+    @Test func aTokensOfferMakesTheChildAskFewPorts() throws {
+      let house = try Household()
+      let token = try ControlTalk.token(house.child, allow: "view")
+      let attacker = try Attacker(
+        "candidates", port: house.child.port, seconds: 4, source: "127.0.0.1", count: 60, arguments: ["--token", token])
+      let report = try attacker.report()
+      #expect(report.answers["201"] == 1, "\(report)")
+      #expect((1...20).contains(report.asked ?? 0), "\(report)")
+    }
+  }
+}
