@@ -313,7 +313,8 @@ let checks: [Target] = [
   tests(
     "MeetingTests",
     needs: [
-      "Wire", "Control", "Signaling", "SecureTransport", "Server", "Meeting", "cradle-child", "TestSupport",
+      "Wire", "Control", "Signaling", "Messages", "SecureTransport", "Identity", "Server", "Meeting", "cradle-child",
+      "TestSupport",
       product("NIOCore", nio), product("NIOPosix", nio),
     ]),
   tests(

@@ -56,6 +56,44 @@ import Wire
     #expect(agent.statistics.isEmpty && agent.selectedPair == nil)
   }
 
+  /// Where checks would go: to addresses that the peer names, at once, one by one, and in generation after generation.
+  @Test func aLentSessionNamesSoManyAddressesAndThenOneNowAndThen() throws {
+    var configuration = ICEConfiguration()
+    configuration.maximumRemoteCandidates = 20
+    configuration.signalledCandidateInterval = .seconds(5)
+    var agent = agent(configuration: configuration)
+    var asked: Set<TransportAddress> = []
+    func name(_ ports: Range<UInt16>, at time: Instant) throws {
+      for port in ports {
+        agent.addRemoteCandidate(.host(TransportAddress(ip: remote.ip, port: port)), now: time)
+      }
+    }
+    func pass(from time: Instant, seconds: Int) {
+      for tick in 0..<seconds * 50 {
+        agent.handleTimeout(now: time + .milliseconds(tick * 20))
+        while let output = agent.poll() {
+          if case .transmit(_, _, let to) = output { asked.insert(to) }
+        }
+      }
+    }
+    try name(7000..<7060, at: now)
+    pass(from: now, seconds: 2)
+    #expect(asked.count == 20)
+    let again = now + .seconds(2)
+    agent.setRemoteCredentials(
+      ICECredentials(usernameFragment: "another1", password: "another-password-0123456"), now: again)
+    try name(8000..<8060, at: again)
+    pass(from: again, seconds: 2)
+    #expect(asked.count == 20)
+    // Long afterwards a restart is as good as the first time.
+    let later = now + .seconds(120)
+    agent.setRemoteCredentials(
+      ICECredentials(usernameFragment: "another2", password: "another-password-0123456"), now: later)
+    try name(9000..<9060, at: later)
+    pass(from: later, seconds: 2)
+    #expect(asked.count == 40)
+  }
+
   @Test func refusesARequestWithoutUserOrIntegrity() {
     var agent = agent()
     let id = STUNTransactionID(bytes: Array(1...12))!

@@ -19,6 +19,7 @@ final class SignalService: @unchecked Sendable {
   private var sessions: PairedChildSessions
   private var host: WebSocketRooms.Host?
   private let meetings: MeetingBoard
+  private let refusals = LogCounts<String>(interval: .seconds(60))
   private lazy var timer = DeadlineTimer(on: viewers.hub.eventLoop, now: { MonotonicClock.now }) { [weak self] in
     self?.perform { sessions in
       sessions.handleTimeout(now: MonotonicClock.now)
@@ -117,7 +118,10 @@ final class SignalService: @unchecked Sendable {
         logger.warning("a parent that unpaired could not be removed", metadata: ["reason": "\(error)"])
       }
     case .refused(let client, let refusal):
-      logger.notice("signalling refused", metadata: ["because": "\(refusal)"])
+      // Anybody can send what is refused, as fast as it goes.
+      if let count = refusals.count(refusal.kind, now: MonotonicClock.now) {
+        logger.notice("signalling refused", metadata: ["because": "\(refusal)", "times": "\(count)"])
+      }
       dismiss(client, reason: "\(refusal)")
     }
   }

@@ -38,7 +38,9 @@ extension Viewers {
     let answer: SessionDescription
     do throws(PeerHubError) {
       (peer, answer) = try hub.connect(
-        offer: offer, configuration: peerConfiguration(permissions: permissions, camera: camera, reach: reach),
+        offer: offer,
+        configuration: peerConfiguration(
+          permissions: permissions, camera: camera, reach: reach, rank: credentials.rank(of: origin)),
         includingLoopback: includingLoopback, servers: reach == .elsewhere ? self.servers.own() : [])
     } catch {
       switch error {

@@ -122,7 +122,9 @@ final class Viewers: @unchecked Sendable {
   }
 
   /// Configuration of a viewer's peer connection.
-  func peerConfiguration(permissions: Permissions, camera: Int, reach: NetworkReach) -> PeerConnectionConfiguration {
+  func peerConfiguration(
+    permissions: Permissions, camera: Int, reach: NetworkReach, rank: ViewerAdmission.Rank
+  ) -> PeerConnectionConfiguration {
     var permissions = permissions
     if cameras.isEmpty { permissions.remove(.view) }
     if audio.device == .off { permissions.remove(.listen) }
@@ -136,6 +138,11 @@ final class Viewers: @unchecked Sendable {
     sending.usefulBitrateKbps = settings.bitrateKbps.upperBound * 5 / 4 + 200
     var configuration = PeerConnectionConfiguration(
       media: MediaOffer.media(for: permissions, camera: cameraID), sending: sending, playoutDelay: PlayoutDelay.live)
+    if rank != .parent {
+      // Whoever was lent access does not make us ask sixty ports of its choice whether they answer. A browser has about ten.
+      configuration.ice.maximumRemoteCandidates = Self.lentCandidates
+      configuration.ice.signalledCandidateInterval = Self.lentCandidateInterval
+    }
     if reach == .elsewhere, servers.away.relay == .only { configuration.iceTransportPolicy = .relay }
     configuration.sctp.expectedChannels = [
       DataChannelName(label: ControlLimits.channelLabel, protocolName: ControlLimits.protocolName)
@@ -410,6 +417,9 @@ final class Viewers: @unchecked Sendable {
   private static let upPatience = Duration.milliseconds(500)
   /// kbit/s.
   private static let minimumEstimateKbps = 30
+  /// Candidates that a guest or a token's player names: twice as many as most browsers have, then one more each time.
+  private static let lentCandidates = 20
+  private static let lentCandidateInterval = Duration.seconds(5)
 }
 
 // MARK: Media

@@ -80,6 +80,7 @@ extension ICEAgent {
         !unresolvedCandidates.contains(where: { $0.address == candidate.address }),
         unresolvedCandidates.count + remoteCandidates.count < configuration.maximumRemoteCandidates
       else { return }
+      guard admitSignalledCandidate(now: now) else { return }
       unresolvedCandidates.append(candidate)
       lastProgressAt = now
       emit(.resolve(name: name))
@@ -99,10 +100,19 @@ extension ICEAgent {
       for local in localCandidates { formPair(local: local, remote: candidate) }
       return
     }
-    guard makeRoomForRemoteCandidate() else { return }
+    guard admitSignalledCandidate(now: now), makeRoomForRemoteCandidate() else { return }
     remoteCandidates.append(candidate)
     lastProgressAt = now
     for local in localCandidates { formPair(local: local, remote: candidate) }
+  }
+
+  /// Whether the peer may name one more address; see `ICEConfiguration.signalledCandidateInterval`.
+  private mutating func admitSignalledCandidate(now: Instant) -> Bool {
+    guard let interval = configuration.signalledCandidateInterval else { return true }
+    let next = max(signalledCandidatesPaidUntil, now) + interval
+    guard next - now <= interval * configuration.maximumRemoteCandidates else { return false }
+    signalledCandidatesPaidUntil = next
+    return true
   }
 
   /// The peer's relay, which is not wanted: checks may have come from it already.

@@ -66,6 +66,8 @@ public struct ICEAgent: Sendable {
   var checkingSince: Instant?
   /// When a candidate or a check last made progress.
   var lastProgressAt: Instant = .zero
+  /// What the peer has named is accounted for until then; see `ICEConfiguration.signalledCandidateInterval`.
+  var signalledCandidatesPaidUntil: Instant = .zero
   /// Consent for the last working pair ran out.
   var hasLostConsent = false
 

@@ -45,6 +45,9 @@ public struct ICEConfiguration: Hashable, Sendable {
   public var maximumLocalCandidates = 32
   /// Browsers send up to about 20; a night of NAT rebinding adds peer-reflexive ones, of which the oldest are evicted.
   public var maximumRemoteCandidates = 64
+  /// Candidates that the peer names, in all generations and by trickling: `maximumRemoteCandidates` at once, then one more each
+  /// time. Each is an address of its choice that gets a dozen checks. Nil: those of one generation alone are bounded.
+  public var signalledCandidateInterval: Duration?
   /// RFC 8445 section 6.1.2.5.
   public var maximumPairs = 100
   /// Off: nothing goes through a relay of the peer's either. Its relayed candidates are left out, also where a check has

@@ -2,7 +2,7 @@
 """Leans on the door of a rendezvous in one way for some seconds or until SIGTERM, and says what came of it, as attacker.py does to
 a child, whose attacks it knows as well.
 
-Needs nothing but Python, and openssl for `unread` and `guest`.
+Needs nothing but Python, and openssl for those that have a key.
 """
 
 from __future__ import annotations
@@ -308,6 +308,87 @@ def borrow(target: Target) -> Result:
     return {"attempted": attempted}
 
 
+def hosts(target: Target) -> Result:
+    """Children that are made up on the spot and stay, each over a connection of its own; others come when they are closed."""
+    held: list[ssl.SSLSocket] = []
+    attempted = most = 0
+    with tempfile.TemporaryDirectory() as folder:
+        while target.goes_on:
+            connection = upgrade(target) if len(held) < target.count else None
+            if connection is not None:
+                attempted += 1
+                try:
+                    connection.settimeout(10)
+                    prove(target, connection, Identity(folder))
+                    answer = json.loads(read_text(connection))
+                    target.answers["proved" if "proved" in answer else answer["error"]["code"]] += 1
+                    if "proved" in answer:
+                        held.append(connection)
+                    else:
+                        connection.close()
+                except (OSError, KeyError):
+                    target.answers["closed"] += 1
+                    connection.close()
+            else:
+                time.sleep(0.05)
+            most = max(most, len(held))
+            readable, _, _ = select.select(held, [], [], 0) if held else ([], [], [])
+            for one in readable:
+                target.answers["displaced"] += 1
+                held.remove(one)
+                one.close()
+    for one in held:
+        one.close()
+    return {"attempted": attempted, "mostHeld": most, "heldAtEnd": len(held)}
+
+
+def vouches(target: Target) -> Result:
+    """Children of the attacker's own that vouch for clients and go; the clients stay."""
+    held: list[ssl.SSLSocket] = []
+    attempted = most = 0
+    with tempfile.TemporaryDirectory() as folder:
+        while target.goes_on:
+            host = upgrade(target)
+            if host is None:
+                continue
+            try:
+                identity = Identity(folder)
+                host.settimeout(10)
+                prove(target, host, identity)
+                assert "proved" in read_text(host)
+                for number in range(48):
+                    client = upgrade(target) if target.goes_on and len(held) < target.count else None
+                    if client is None:
+                        continue
+                    client.settimeout(10)
+                    client.sendall(command(cmd="register", roomid=identity.id, clientid=f"x{number}"))
+                    assert "registered" in read_text(client)
+                    host.sendall(command(cmd="vouch", client=f"x{number}"))
+                    target.answers["vouched" if "vouched" in read_text(client) else "refused"] += 1
+                    attempted += 1
+                    held.append(client)
+                    most = max(most, len(held))
+            except (OSError, AssertionError):
+                target.answers["closed"] += 1
+            host.close()
+            for one in select.select(held, [], [], 0)[0] if held else []:
+                try:
+                    one.settimeout(1)
+                    data = one.recv(65536)
+                except OSError:
+                    data = b""
+                # Its host has gone, it is told.
+                if not data or b"\x88" in data or b"full" in data:
+                    target.answers["displaced"] += 1
+                    held.remove(one)
+                    one.close()
+            if len(held) >= target.count:
+                time.sleep(0.1)
+    for one in held:
+        one.close()
+    return {"attempted": attempted, "mostHeld": most, "heldAtEnd": len(held)}
+
+
 def to_child(target: Target, send: Callable[[ssl.SSLSocket], None]) -> Result:
     """Clients of the child's room that say what the server admits of each, and come again when they are closed."""
     attempted = 0
@@ -353,10 +434,10 @@ def crumbs(target: Target) -> Result:
 
 ATTACKS: dict[str, Callable[[Target], Result]] = attacker.ATTACKS | {
     "half": half, "mute": mute, "claims": claims, "rooms": rooms, "offers": offers, "unread": unread, "guest": guest,
-    "borrow": borrow, "knocks": knocks, "crumbs": crumbs,
+    "borrow": borrow, "hosts": hosts, "vouches": vouches, "knocks": knocks, "crumbs": crumbs,
 }  # fmt: skip
 COUNTS = attacker.COUNTS | {
-    "half": 500, "mute": 200, "claims": 200, "unread": 40, "guest": 100, "knocks": 200, "crumbs": 200,
+    "half": 500, "mute": 200, "claims": 200, "unread": 40, "guest": 100, "hosts": 40, "vouches": 2000, "knocks": 200, "crumbs": 200,
 }  # fmt: skip
 
 if __name__ == "__main__":

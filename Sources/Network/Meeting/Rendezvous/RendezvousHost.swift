@@ -11,15 +11,17 @@ public final class RendezvousHost: MeetingHost {
   private enum State {
     case idle
     case connecting(WebSocketClient)
-    /// Until the server has accepted the proof.
+    /// Until the server has named its challenge.
     case registering(WebSocketConnection)
+    /// Until it has accepted the proof: one is signed for each connection, whatever else it says.
+    case proving(WebSocketConnection)
     case present(WebSocketConnection)
     case waiting(Scheduled<Void>)
     case closed
 
     var socket: WebSocketConnection? {
       switch self {
-      case .registering(let socket), .present(let socket): socket
+      case .registering(let socket), .proving(let socket), .present(let socket): socket
       case .idle, .connecting, .waiting, .closed: nil
       }
     }
@@ -84,7 +86,7 @@ public final class RendezvousHost: MeetingHost {
 
   public func addressesChanged(_ own: Set<IPAddress>) {
     switch state {
-    case .registering(let socket), .present(let socket):
+    case .registering(let socket), .proving(let socket), .present(let socket):
       if let local = socket.localAddress?.ip, !own.contains(local) { return again(at: .zero) }
       socket.verify(within: Self.patienceAfterChange)
     case .connecting(let client):
@@ -99,7 +101,7 @@ public final class RendezvousHost: MeetingHost {
 
   public func verify() {
     switch state {
-    case .registering(let socket), .present(let socket): socket.verify(within: Self.patienceAfterChange)
+    case .registering(let socket), .proving(let socket), .present(let socket): socket.verify(within: Self.patienceAfterChange)
     case .waiting: again(at: .zero)
     case .idle, .connecting, .closed: break
     }
@@ -111,7 +113,7 @@ public final class RendezvousHost: MeetingHost {
     switch state {
     case .connecting(let client): client.cancel()
     case .waiting(let retry): retry.cancel()
-    case .registering(let socket), .present(let socket):
+    case .registering(let socket), .proving(let socket), .present(let socket):
       socket.onText = { _ in }
       let bound = NIOLoopBound(done, eventLoop: loop)
       socket.onClose = { _ in bound.value() }
@@ -162,9 +164,10 @@ public final class RendezvousHost: MeetingHost {
     switch (reply, state) {
     case (.registered(let registration), .registering):
       guard let server = place.serverName, SignedMessage.isChallenge(registration.challenge) else { return }
+      state = .proving(socket)
       let proof = prove(server, registration.challenge)
       socket.send(RoomMessages.text(.prove(proof: proof, presence: presence)))
-    case (.proved(let servers), .registering):
+    case (.proved(let servers), .proving):
       patience?.cancel()
       state = .present(socket)
       retry.succeeded()
@@ -175,7 +178,7 @@ public final class RendezvousHost: MeetingHost {
       onEvent(.iceServers(servers))
     case (.message(let delivery), .present):
       onEvent(.message(from: delivery.from, delivery.message))
-    case (.error(let error), .registering):
+    case (.error(let error), .registering), (.error(let error), .proving):
       fail("\(error)")
     case (.error, _), (.registered, _), (.proved, _), (.message, _), (.presence, _), (.vouched, _):
       // Errors of a present host concern clients that have just left; a close follows those that do not.

@@ -15,7 +15,8 @@ internal import Wire
 /// - Who pairs while the pairing window is open keeps its place, one connection for each address.
 /// - A place costs next to nothing; a TLS handshake and a response cost processor time, which pictures and sound need.
 ///   Both are rate-limited, per address and for all strangers together, because one machine in an IPv6 network can use
-///   any number of addresses. Addresses that have proven themselves before are exempt from the common limit.
+///   any number of addresses. Addresses that have proven themselves before are exempt from the common limit. Requests of
+///   a credential are limited by themselves, however many connections it has.
 struct ConnectionTable {
   typealias ID = UInt64
 
@@ -65,9 +66,7 @@ struct ConnectionTable {
 
     /// Checks the address first: a refused request must not use up the common allowance.
     mutating func admit(_ address: IPAddress?, isKnown: Bool, now: Instant) -> Duration? {
-      if case .refused(let wait) = each.admit(address, now: now) { return wait }
-      if !isKnown, case .refused(let wait) = all.admit(true, now: now) { return wait }
-      return nil
+      each.admit(address, now: now).wait ?? (isKnown ? nil : all.admit(true, now: now).wait)
     }
   }
 
@@ -80,6 +79,7 @@ struct ConnectionTable {
   private var pairing: [ID] = []
   private var handshakes: Allowance
   private var requests: Allowance
+  private var credentialRequests: RateLimiter<String>
   private var lastID: ID = 0
 
   init(limits: Limits = Limits()) {
@@ -88,6 +88,7 @@ struct ConnectionTable {
     handshakes = Allowance(
       burst: limits.handshakeBurst, interval: limits.handshakeInterval, strangers: limits.strangers)
     requests = Allowance(burst: limits.requestBurst, interval: limits.requestInterval, strangers: limits.strangers)
+    credentialRequests = RateLimiter(burst: limits.requestBurst, interval: limits.requestInterval)
   }
 
   var count: Int { places.count }
@@ -132,7 +133,10 @@ struct ConnectionTable {
 
   /// Nil when a request may be answered, otherwise the time to wait.
   mutating func ask(_ id: ID, now: Instant) -> Duration? {
-    guard let place = places[id], place.standing != .proven else { return nil }
+    guard let place = places[id] else { return nil }
+    if place.standing == .proven, let credential = proven.credential(of: id) {
+      return credentialRequests.admit(credential, now: now).wait
+    }
     return requests.admit(place.address, isKnown: proven.isKnown(place.address), now: now)
   }
 

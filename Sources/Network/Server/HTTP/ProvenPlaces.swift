@@ -42,6 +42,9 @@ struct ProvenPlaces {
 
   var credentials: [String] { Array(holdings.keys) }
 
+  /// Nil for a connection without a place.
+  func credential(of id: ID) -> String? { credentialOf[id] }
+
   /// Whether somebody with a credential has been at this address.
   func isKnown(_ address: IPAddress?) -> Bool { address.map { known[$0] != nil } ?? false }
 

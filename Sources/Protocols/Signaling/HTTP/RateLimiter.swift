@@ -7,6 +7,11 @@ public struct TokenBucket: Sendable {
     case admitted
     /// The bucket is empty; the next token comes after this time.
     case refused(retryAfter: Duration)
+
+    /// Nil when it was admitted.
+    public var wait: Duration? {
+      if case .refused(let retryAfter) = self { retryAfter } else { nil }
+    }
   }
 
   /// Attempts that may come at once.

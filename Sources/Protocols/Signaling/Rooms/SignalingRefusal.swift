@@ -26,6 +26,19 @@ public enum SignalingRefusal: Error, Hashable, Sendable, CustomStringConvertible
   case tooManySessions
   case tooManyCandidates
 
+  /// The same for all of one kind, whatever the other side has written.
+  public var kind: String {
+    switch self {
+    case .malformed: "malformed"
+    case .notPaired: "not-paired"
+    case .expired: "expired"
+    case .badDescription: "bad-description"
+    case .badSignature, .wrongSender, .wrongRecipient, .wrongSession, .wrongChallenge, .replayed, .tooOld, .unexpected,
+      .tooManySessions, .tooManyCandidates:
+      description
+    }
+  }
+
   public var description: String {
     switch self {
     case .malformed(let reason): "not a signed message: \(reason)"

@@ -1,0 +1,67 @@
+import Identity
+import Meeting
+import Messages
+import NIOCore
+import NIOPosix
+import SecureTransport
+import Server
+import Signaling
+import Testing
+import Wire
+
+/// A child at a rendezvous that lies.
+@Suite struct RendezvousHostTests {
+  private static let child = "0123456789abcdef"
+
+  private static func registered(_ challenge: String) -> String {
+    RoomMessages.text(
+      .registered(
+        RoomRegistration(room: child, client: child, isInitiator: false, challenge: challenge, host: .absent)))
+  }
+
+  @Test func oneProofIsSignedForEachConnectionWhateverTheServerAsks() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let identity = NodeIdentity.generate()
+    let certificate = try Certificate(key: identity.key, names: ["localhost"], addresses: [.v4(0x7f00_0001)])
+    let proofs = Observed<String>()
+    let endpoint = WebSocketEndpoint(path: "/signal") { socket in
+      socket.onText = { text in
+        guard let request = try? RoomMessages.request(text) else { return }
+        switch request {
+        case .register:
+          // Many challenges, of which it would like a signature each.
+          for letter in "ABCDEFGH" { socket.send(Self.registered(String(repeating: letter, count: 22))) }
+        case .prove:
+          proofs.add(text)
+          socket.send(Self.registered(String(repeating: "I", count: 22)))
+          socket.send(RoomMessages.text(.proved(iceServers: [])))
+          socket.send(Self.registered(String(repeating: "J", count: 22)))
+        default: break
+        }
+      }
+    }
+    let server = try await HTTPServer.start(
+      host: "127.0.0.1", port: 0, tls: TLSContext(key: identity.key, certificate: certificate), webSocket: endpoint,
+      on: loop
+    ) { _ in loop.makeSucceededFuture(HTTPResponse(contentType: "text/plain", text: "")) }
+    let place = RendezvousPlace(
+      url: "wss://127.0.0.1:\(server.port)", keySHA256: CryptoHashes().sha256(identity.publicKeySPKI))
+    let (signed, events) = (Observed<String>(), Observed<Bool>())
+    let host = try await Confined(loop) {
+      let host = RendezvousHost(place, child: Self.child, eventLoop: loop) { _, challenge in
+        signed.add(challenge)
+        return "proof"
+      }
+      host.onEvent = { event in
+        if case .present = event { events.add(true) }
+      }
+      return host
+    }
+    try await host.run { $0.open(presence: "presence") }
+    try await events.next("that it is present") { $0 }
+    try await loop.submit {}.get()
+    #expect(signed.all == [String(repeating: "A", count: 22)] && proofs.all.count == 1)
+    try await host.run { $0.close {} }
+    await server.stop()
+  }
+}
