@@ -10,38 +10,123 @@ extension RealPeers {
     /// A stranger's connection may push the parent's out once or twice.
     private static let maximumAttempts = 5
 
-    private func check(_ outcome: AttackedMeeting.Outcome, location: SourceLocation = #_sourceLocation) {
+    private typealias Attack = AttackedMeeting.Attack
+
+    private func check(
+      _ outcome: AttackedMeeting.Outcome, _ what: String = "", location: SourceLocation = #_sourceLocation
+    ) {
+      let comment = Comment(rawValue: "\(what): \(outcome.complaint) \(outcome.remains ?? "") \(outcome.reports)")
       #expect(
-        outcome.attempts.allSatisfy { $0 <= Self.maximumAttempts }, Comment(rawValue: outcome.complaint),
-        sourceLocation: location)
-      #expect(outcome.report.attempted > 0, "\(outcome.report)", sourceLocation: location)
-      #expect(outcome.memoryGrowth < Self.maximumGrowth, "\(outcome.report)", sourceLocation: location)
-      #expect(outcome.remains == nil, Comment(rawValue: outcome.remains ?? ""), sourceLocation: location)
+        outcome.attempts.allSatisfy { $0 <= Self.maximumAttempts }, comment, sourceLocation: location)
+      #expect(outcome.reports.allSatisfy { $0.attempted > 0 }, comment, sourceLocation: location)
+      #expect(outcome.memoryGrowth < Self.maximumGrowth, comment, sourceLocation: location)
+      #expect(outcome.remains == nil, comment, sourceLocation: location)
     }
 
-    /// From one address, from the parent's own, and from many.
-    @Test(arguments: [("127.0.0.2", 1), ("127.0.0.1", 1), ("127.3.0.1", 250)])
-    func silentConnectionsKeepNobodyOut(source: String, sources: Int) throws {
-      check(try AttackedMeeting().endure("idle", source: source, sources: sources))
+    /// TCP connections, and handshakes that stop half-way, of more than there are places: from one address, from the parent's
+    /// own, and from many.
+    @Test func silentConnectionsKeepNobodyOut() throws {
+      let meeting = try AttackedMeeting()
+      for attack in [
+        Attack("idle", count: 1500), Attack("idle", source: "127.0.0.1", count: 1500),
+        Attack("idle", source: "127.3.0.1", sources: 250, count: 1500),
+        Attack("half", source: "127.3.0.1"), Attack("half", source: "127.3.0.1", sources: 250),
+      ] {
+        check(try meeting.endure(attack), "\(attack)")
+      }
     }
 
-    @Test(arguments: [1, 250])
-    func handshakesThatStopHalfWayKeepNobodyOut(sources: Int) throws {
-      check(try AttackedMeeting().endure("half", source: "127.3.0.1", sources: sources))
+    /// What needs no key, one after the other at one place. What is left in rooms waits for half a minute, so that nothing is there
+    /// any more is seen at the end.
+    @Test func strangersKeepNobodyOut() throws {
+      let meeting = try AttackedMeeting(maximumChildren: 3)
+      try whoLeavesMessagesInRoomsOfNobody(meeting)
+      try whoDoesNotRead(meeting)
+      try whoKnowsTheChildsID(meeting)
+      try whoProvesNothing(meeting)
+      try floodsOfFrames(meeting)
+      let places = Attack("places", source: "127.3.0.1", sources: 250, count: 600)
+      check(try meeting.endure(places, leavesMessages: true), "places")
+      for sources in [1, 250] {
+        // What the last one leaves has been taken by the child.
+        let outcome = try meeting.endure(
+          Attack("offers", source: "127.3.0.1", sources: sources), leavesMessages: sources == 1)
+        check(outcome, "offers")
+        #expect(outcome.report.attempted >= 20, "\(outcome.report)")
+      }
     }
 
-    /// More than a room holds.
-    @Test func whoFillsTheRoomKeepsNoParentOut() throws {
-      check(try AttackedMeeting().endure("places", source: "127.3.0.1", sources: 250, count: 600))
+    /// More rooms than the server takes children.
+    private func whoLeavesMessagesInRoomsOfNobody(_ meeting: AttackedMeeting) throws {
+      let outcome = try meeting.endure(Attack("rooms", source: "127.3.0.1", sources: 250), leavesMessages: true) {
+        // Comes back while they are there.
+        try meeting.house.child.restart()
+      }
+      check(outcome, "rooms")
+      #expect(outcome.report.answers["registered", default: 0] > 3, "\(outcome.report)")
+    }
+
+    private func whoDoesNotRead(_ meeting: AttackedMeeting) throws {
+      // Its own host and eight clients come, beside the child; clients that leave too much unread are closed within seconds.
+      let outcome = try meeting.endure(Attack("unread", count: 8), leavesMessages: true) {
+        let areGone = try meeting.waitForConnections { $0 < 10 }
+        #expect(areGone)
+      }
+      check(outcome, "unread")
+      #expect(outcome.report.attempted > 100, "\(outcome.report)")
+    }
+
+    /// Whoever knows its id can have it asked for signs of life, and send to it.
+    private func whoKnowsTheChildsID(_ meeting: AttackedMeeting) throws {
+      let before = absences(of: meeting)
+      for attack in [
+        Attack("knocks", source: "127.3.0.1"), Attack("crumbs", source: "127.3.0.1", sources: 250),
+      ] {
+        let outcome = try meeting.endure(attack, leavesMessages: true) {
+          // Comes back to what they have left for it.
+          try meeting.house.child.restart()
+          sleep(2)
+        }
+        check(outcome, "\(attack)")
+        #expect(outcome.report.attempted > 500, "\(outcome.report)")
+      }
+      let after = absences(of: meeting)
+      #expect(after == before)
+    }
+
+    /// How often the child was not there.
+    private func absences(of meeting: AttackedMeeting) -> [Substring] {
+      meeting.house.child.logText.split(separator: "\n").filter { $0.contains("not at a meeting place") }
+    }
+
+    /// All at once, from one address and from many: who says nothing, and who claims to be a child.
+    private func whoProvesNothing(_ meeting: AttackedMeeting) throws {
+      let attacks = [
+        Attack("mute", source: "127.3.0.1", count: 50), Attack("mute", source: "127.3.1.1", sources: 250, count: 200),
+        Attack("claims", source: "127.3.0.2", count: 50),
+        Attack("claims", source: "127.3.2.1", sources: 250, count: 200),
+      ]
+      let outcome = try meeting.endure(attacks, leavesMessages: true)
+      check(outcome, "mute, claims")
+      for (attack, report) in zip(attacks, outcome.reports) {
+        #expect(report.answers["1008", default: 0] > 0, "\(attack): \(report)")
+      }
+    }
+
+    private func floodsOfFrames(_ meeting: AttackedMeeting) throws {
+      let outcome = try meeting.endure(Attack("frames", count: 8), leavesMessages: true)
+      check(outcome, "frames")
+      let forms = try #require(outcome.report.byForm)
+      #expect(forms["pings"] == ["1008"] && forms["messages"] == ["1008"], "\(forms)")
+      #expect(forms["unending"] == ["1009"] && forms["oversized"] == ["1009"], "\(forms)")
     }
 
     /// In the child's room there.
     @Test func aGuestKeepsFourPlacesWhateverItOffers() throws {
       let meeting = try AttackedMeeting()
       let key = try meeting.house.inviteGuest().appending(path: "identity.pem").path
-      let outcome = try meeting.endure(
-        "guest", source: "127.3.0.1", sources: 10, count: 30, arguments: ["--key", key]
-      ) {
+      let guest = Attack("guest", source: "127.3.0.1", sources: 10, count: 30, arguments: ["--key", key])
+      let outcome = try meeting.endure(guest) {
         // Each new session takes the place of one that never connected, and of the connection that it came over: there are
         // the child's and at most four more.
         let haveCome = try meeting.waitForConnections { $0 > 1 }
@@ -53,46 +138,24 @@ extension RealPeers {
       #expect(outcome.report.attempted == 30, "\(outcome.report)")
     }
 
-    @Test(arguments: ["mute", "claims"])
-    func whoProvesNothingIsClosed(attack: String) throws {
-      for sources in [1, 250] {
-        let outcome = try AttackedMeeting().endure(attack, source: "127.3.0.1", sources: sources)
-        check(outcome)
-        #expect(outcome.report.answers["1008", default: 0] > 0, "\(sources): \(outcome.report)")
-      }
-    }
-
-    /// There are more of them than the server takes children.
-    @Test func roomsOfNobodyKeepNoChildOut() throws {
-      let meeting = try AttackedMeeting(maximumChildren: 3)
-      let outcome = try meeting.endure("rooms", source: "127.3.0.1", sources: 250) {
-        // Comes back while they are there.
+    /// Anybody can make a key and be a child: children from one address, more than there are places; then the real one comes
+    /// back, and so does a parent.
+    @Test func childrenThatAreMadeUpKeepNoChildOut() throws {
+      let meeting = try AttackedMeeting(maximumChildren: 6)
+      let outcome = try meeting.endure(Attack("hosts", count: 20)) {
+        let isFull = try meeting.waitFor("children") { $0 == 6 }
+        #expect(isFull)
         try meeting.house.child.restart()
       }
       check(outcome)
-      #expect(outcome.report.answers["registered", default: 0] > 3, "\(outcome.report)")
+      #expect(outcome.report.answers["full", default: 0] > 0, "\(outcome.report)")
+      #expect(outcome.report.answers["displaced", default: 0] > 0, "\(outcome.report)")
+      #expect(outcome.report.mostHeld ?? 0 <= 6, "\(outcome.report)")
+      let absences = meeting.house.child.logText.split(separator: "\n").filter { $0.contains("too many rooms") }
+      #expect(absences.isEmpty, "\(absences)")
     }
 
-    @Test func floodsOfFramesAreClosedWithTheirCode() throws {
-      let outcome = try AttackedMeeting().endure("frames", count: 8)
-      check(outcome)
-      let forms = try #require(outcome.report.byForm)
-      #expect(forms["pings"] == ["1008"] && forms["messages"] == ["1008"], "\(forms)")
-      #expect(forms["unending"] == ["1009"] && forms["oversized"] == ["1009"], "\(forms)")
-    }
-
-    @Test func whoDoesNotReadFillsNoMemory() throws {
-      let meeting = try AttackedMeeting()
-      // Its own host and eight clients come, beside the child; clients that leave too much unread are closed within seconds.
-      let outcome = try meeting.endure("unread", count: 8) {
-        let areGone = try meeting.waitForConnections { $0 < 10 }
-        #expect(areGone)
-      }
-      check(outcome)
-      #expect(outcome.report.attempted > 100, "\(outcome.report)")
-    }
-
-    /// Anybody can make a key and be a child.
+    /// Nor are they lent a relay.
     @Test(arguments: [("", false), ("lend-after: 1h\n", false), ("lend-after: 0s\n", true)])
     func whoMakesAKeyGetsNoRelay(grace: String, isLent: Bool) throws {
       let servers = #"ice-servers: [{urls: "turn:192.0.2.1", secret: shared}, {urls: "stun:192.0.2.2"}]"#
@@ -101,7 +164,7 @@ extension RealPeers {
       let attacker = try Attacker(
         "borrow", script: "rendezvous_attacker.py", port: place.port, source: "127.0.0.2", sources: 1, count: nil,
         arguments: ["--room", "x", "--parent", "x"])
-      sleep(2)
+      sleep(1)
       let report = try attacker.stop()
       #expect((report.answers["credentials", default: 0] > 0) == isLent, "\(report)")
       #expect((report.answers["none", default: 0] > 0) != isLent, "\(report)")
@@ -109,27 +172,6 @@ extension RealPeers {
       #expect(report.answers["stun:192.0.2.2:3478", default: 0] > 0, "\(report)")
     }
 
-    /// Whoever knows its id can have it asked for signs of life, and send to it.
-    @Test(arguments: [("knocks", 1), ("crumbs", 250)])
-    func whoKnowsTheChildsIDKeepsItHere(attack: String, sources: Int) throws {
-      let meeting = try AttackedMeeting()
-      let outcome = try meeting.endure(attack, source: "127.3.0.1", sources: sources) {
-        // Comes back to what they have left for it.
-        try meeting.house.child.restart()
-        sleep(3)
-      }
-      check(outcome)
-      #expect(outcome.report.attempted > 500, "\(outcome.report)")
-      let absences = meeting.house.child.logText.split(separator: "\n").filter { $0.contains("not at a meeting place") }
-      #expect(absences.isEmpty, "\(absences)")
-    }
-
-    @Test(arguments: [1, 250])
-    func forgedOffersKeepNoParentOut(sources: Int) throws {
-      let outcome = try AttackedMeeting().endure("offers", source: "127.3.0.1", sources: sources)
-      check(outcome)
-      #expect(outcome.report.attempted > 20, "\(outcome.report)")
-    }
   }
 }
 
@@ -140,8 +182,28 @@ final class AttackedMeeting {
   let house: Household
   private let parent: String
 
+  struct Attack: CustomStringConvertible {
+    var name: String
+    var source: String
+    var sources: Int
+    var count: Int?
+    var arguments: [String]
+
+    /// - Parameters: as of `Attacker`.
+    init(
+      _ name: String, source: String = "127.0.0.2", sources: Int = 1, count: Int? = nil, arguments: [String] = []
+    ) {
+      (self.name, self.source, self.sources) = (name, source, sources)
+      (self.count, self.arguments) = (count, arguments)
+    }
+
+    var description: String { "\(name) from \(source), \(sources)" }
+  }
+
   struct Outcome {
-    var report: AttackReport
+    /// One for each attack.
+    var reports: [AttackReport]
+    var report: AttackReport { reports[0] }
     /// For each meeting, how many attempts it took.
     var attempts: [Int]
     /// What the last attempt that failed said.
@@ -197,52 +259,65 @@ final class AttackedMeeting {
     return .max
   }
 
-  /// - Parameter prepare: done once the attack goes on.
+  func endure(_ attack: Attack, leavesMessages: Bool = false, prepare: () throws -> Void = {}) throws -> Outcome {
+    try endure([attack], leavesMessages: leavesMessages, prepare: prepare)
+  }
+
+  /// - Parameters:
+  ///   - leavesMessages: what it has left for those who are absent is not waited for.
+  ///   - prepare: done once the attacks go on.
   func endure(
-    _ attack: String, source: String = "127.0.0.2", sources: Int = 1, count: Int? = nil, arguments: [String] = [],
-    prepare: () throws -> Void = {}
+    _ attacks: [Attack], leavesMessages: Bool = false, prepare: () throws -> Void = {}
   ) throws -> Outcome {
     let use = ProcessUse(process: place.processIdentifier)
     let (quiet, descriptors) = (use.memory, use.descriptors)
-    let attacker = try Attacker(
-      attack, script: "rendezvous_attacker.py", port: place.port, source: source, sources: sources, count: count,
-      arguments: ["--room", house.childID, "--parent", parent] + arguments)
+    let attackers = try attacks.map { attack in
+      try Attacker(
+        attack.name, script: "rendezvous_attacker.py", port: place.port, source: attack.source,
+        sources: attack.sources, count: attack.count,
+        arguments: ["--room", house.childID, "--parent", parent] + attack.arguments)
+    }
     var most = quiet
-    // Until it is under way.
-    for _ in 0..<40 {
+    // Until they are under way.
+    for _ in 0..<20 {
       most = max(most, use.memory)
       usleep(50_000)
     }
     try prepare()
     var attempts: [Int] = []
-    for _ in 0..<3 {
+    for _ in 0..<2 {
       attempts.append(try meet(most: 10))
       most = max(most, use.memory)
     }
     // A flood that has its end by itself, like so many connections, may be over.
-    let report = try attacker.stop()
+    let reports = try attackers.map { try $0.stop() }
     return Outcome(
-      report: report, attempts: attempts, complaint: complaint, memoryGrowth: most - quiet,
-      remains: try remains(use, descriptors))
+      reports: reports, attempts: attempts, complaint: complaint, memoryGrowth: most - quiet,
+      remains: try remains(use, descriptors, leavesMessages: leavesMessages))
   }
 
   /// False if it does not come true within a minute.
-  func waitForConnections(_ isEnough: (Int) -> Bool) throws -> Bool {
+  func waitForConnections(_ isEnough: (Int) -> Bool) throws -> Bool { try waitFor("connections", isEnough) }
+
+  /// The same for `children` or `rooms`.
+  func waitFor(_ figure: String, _ isEnough: (Int) -> Bool) throws -> Bool {
     for _ in 0..<600 {
-      let metrics = try place.request("/metrics")
-      let count = metrics.firstMatch(of: /\ncradle_rendezvous_connections (\d+)/).flatMap { Int($0.1) }
-      if let count, isEnough(count) { return true }
+      let line = try place.request("/metrics").split(separator: "\n").first {
+        $0.hasPrefix("cradle_rendezvous_\(figure) ")
+      }
+      if let count = line?.split(separator: " ").last.flatMap({ Int($0) }), isEnough(count) { return true }
       usleep(100_000)
     }
     return false
   }
 
   /// Waits: an unproven connection has up to a minute, and messages in a room have half of one.
-  private func remains(_ use: ProcessUse, _ descriptors: Int) throws -> String? {
+  private func remains(_ use: ProcessUse, _ descriptors: Int, leavesMessages: Bool) throws -> String? {
+    let figures = leavesMessages ? ["connections", "children"] : ["connections", "rooms", "children"]
     var found = ""
     for _ in 0..<1200 {
       let metrics = try place.request("/metrics")
-      let isQuiet = ["connections", "rooms", "children"].allSatisfy { metrics.contains("cradle_rendezvous_\($0) 1\n") }
+      let isQuiet = figures.allSatisfy { metrics.contains("cradle_rendezvous_\($0) 1\n") }
       if isQuiet, use.descriptors <= descriptors { return nil }
       found = "\(use.descriptors) descriptors (\(descriptors) before), \(metrics.suffix(600))"
       usleep(100_000)
