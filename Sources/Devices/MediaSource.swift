@@ -127,7 +127,7 @@ public struct AudioSourceInfo: Hashable, Sendable {
   /// A file's rate before conversion; for a device, the rate it was opened with (ALSA may convert).
   public var sampleRate: Int
   public var channels: Int
-  /// The rate that a device really delivers in Hz, once it is known; `sampleRate` if it is within 2 % of it. With another one
+  /// The rate that a device really delivers in Hz, once it is known; `sampleRate` if it is within 0.5 % of it. With another one
   /// its sound is resampled.
   public var measuredRate: Int?
   /// How a device's two channels are wired.

@@ -11,11 +11,21 @@ enum SoundCheck {
     if device == .off { return Finding(what, .ok, "none is wanted") }
     if let known = daemon.report?.microphone, known.device == "\(device)" { return finding(known) }
     do throws(DeviceError) {
-      let info = try ReadinessCheck.info(of: device)
-      return finding(info.words, info.remarks)
+      return try opened(device)
     } catch {
       return DeviceTrouble.finding(what, .problem, error, daemon: daemon, user: user)
     }
+  }
+
+  /// Opens it, and listens until it is known how many samples a second it delivers.
+  static func opened(_ device: AudioDevice) throws(DeviceError) -> Finding {
+    let info = try ReadinessCheck.info(of: device)
+    guard info.measuredRate != nil || !device.isDevice else {
+      return Finding(
+        "microphone", .unknown, "\(info.words). How many samples a second it delivers could not be measured",
+        remedy: "Try again when this machine has less to do.")
+    }
+    return finding(info.words, info.remarks)
   }
 
   private static func finding(_ words: String, _ remarks: [String]) -> Finding {

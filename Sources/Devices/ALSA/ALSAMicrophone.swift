@@ -1,5 +1,6 @@
 internal import DeviceNames
 internal import Frames
+internal import Linux
 internal import Synchronization
 internal import Wire
 
@@ -50,11 +51,12 @@ final class ALSAMicrophone: MediaSource {
     guard let pcm = opened.withLock({ $0.take() }) else { return }
     var assembly = BlockAssembly(pcm, gain: gain)
     var silence = SilenceWatch(first: Self.silenceLimit, then: Self.silenceLimit)
+    var delay = RunQueueDelay()
     var descriptors = pcm.pollDescriptors()
     while !stop.wait(with: &descriptors, timeout: Self.slice) {
       let isQuiet = !descriptors.isReady
       pcm.settle(&descriptors)
-      if try readAll(pcm, into: &assembly, until: stop, deliver) {
+      if try readAll(pcm, into: &assembly, &delay, until: stop, deliver) {
         silence.heard()
         continue
       }
@@ -65,7 +67,8 @@ final class ALSAMicrophone: MediaSource {
 
   /// True if any samples were read.
   private func readAll(
-    _ pcm: borrowing PCMCapture, into assembly: inout BlockAssembly, until stop: StopSignal,
+    _ pcm: borrowing PCMCapture, into assembly: inout BlockAssembly, _ delay: inout RunQueueDelay,
+    until stop: StopSignal,
     _ deliver: (AudioBlock) -> Void
   ) throws(DeviceError) -> Bool {
     var wasThere = false
@@ -74,13 +77,15 @@ final class ALSAMicrophone: MediaSource {
       case .samples:
         wasThere = true
         // Not when all is read: a plug-in that waits for its samples always has more.
-        try assembly.measure(now: MonotonicClock.now, device: info.device)
+        try assembly.measure(late: delay.sinceLast(), now: MonotonicClock.now, device: info.device)
         describe(assembly)
         while let block = assembly.takeBlock(timeOfNextSample: pcm.timeOfNextSample()) { deliver(block) }
       case .nothing:
         return wasThere
       case .interrupted:
         assembly.interrupt()
+        // What was missed by being late is lost already.
+        _ = delay.sinceLast()
       }
     }
     return wasThere

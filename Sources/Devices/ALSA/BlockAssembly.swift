@@ -20,10 +20,10 @@ struct BlockAssembly {
   /// What `resampler` converts from, in Hz.
   private var resampledRate = AudioFormat.sampleRate
 
-  /// A card this far from its rate has another one; less is drift, which players even out.
-  private static let tolerance = 0.02
-  /// A measurement this far from the last one is a better one.
-  private static let refinement = 0.003
+  /// A card this far from its rate, and by more than the measurement may be wrong, has another one.
+  private static let tolerance = 0.005
+  /// Less is drift, which players even out.
+  private static let drift = 0.0005
   /// Hz: more or less than any microphone has.
   private static let possible = 4000.0...200_000
 
@@ -49,30 +49,31 @@ struct BlockAssembly {
     return outcome
   }
 
-  /// After each read. Throws `wrongRate` if it delivers too few or too many samples, and not evenly.
-  mutating func measure(now: Instant, device: String) throws(DeviceError) {
-    meter.add(frames: unmeasured, now: now)
+  /// After each read; for `late` see `RateMeter.add`. Throws `wrongRate` if it delivers too few or too many samples, and not evenly.
+  mutating func measure(late: Duration, now: Instant, device: String) throws(DeviceError) {
+    meter.add(frames: unmeasured, late: late, now: now)
     unmeasured = 0
     switch meter.verdict {
     case .measuring: break
-    case .steady(let rate) where Self.possible ~= rate: adopt(rate)
-    case .steady(let rate), .uneven(let rate):
+    case .steady(let rate, let error) where Self.possible ~= rate: adopt(rate, error: error)
+    case .steady(let rate, _), .uneven(let rate):
       throw DeviceError(
         device: device, reason: .wrongRate(delivered: Int(saturating: rate), expected: AudioFormat.sampleRate),
         advice: "Try another USB port or cable; it is opened again.")
     }
   }
 
-  private mutating func adopt(_ rate: Double) {
+  private mutating func adopt(_ rate: Double, error: Double) {
     let nominal = Double(AudioFormat.sampleRate)
-    guard abs(rate - nominal) > Self.tolerance * nominal else {
+    let isRegular = abs(rate - nominal) <= (resampler == nil ? Self.tolerance + error : Self.drift) * nominal
+    if isRegular {
       // It never was wrong, or has come right.
       (measuredRate, resampler, resampledRate) = (AudioFormat.sampleRate, nil, AudioFormat.sampleRate)
       return
     }
-    guard abs(rate - Double(resampledRate)) > Self.refinement * rate else { return }
+    guard abs(rate - Double(resampledRate)) > max(error, Self.drift) * rate else { return }
     resampledRate = Int(saturating: rate.rounded())
-    measuredRate = resampledRate
+    if measuredRate.map({ abs(rate - Double($0)) > Self.tolerance * rate }) ?? true { measuredRate = resampledRate }
     if let resampler { resampler.setRate(resampledRate) } else { resampler = Resampler(from: resampledRate) }
   }
 

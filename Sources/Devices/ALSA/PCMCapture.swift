@@ -114,6 +114,8 @@ struct PCMCapture: ~Copyable, @unchecked Sendable {
     _: Sample.Type, _ wanted: Int, scale: Float, _ frames: inout [Float]
   ) -> Int {
     withUnsafeTemporaryAllocation(of: Sample.self, capacity: wanted * channels) { buffer in
+      // ALSA's `file` plug-in passes on less than it says: what memory holds by chance is not for anybody's ears.
+      buffer.initialize(repeating: 0)
       let count = snd_pcm_readi(pcm, buffer.baseAddress, snd_pcm_uframes_t(wanted))
       for index in 0..<min(max(0, count), wanted) * channels { frames[index] = Float(buffer[index]) * scale }
       return count
