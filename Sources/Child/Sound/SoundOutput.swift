@@ -154,10 +154,11 @@ final class SoundOutput: Sendable {
   /// Runs on the speaker's thread.
   private func pull(_ samples: inout [Int16], _ heardAt: Instant) {
     mix.withLock { $0.read(into: &samples, talk: talkRing, at: heardAt) }
-    if isHeard { echo.play(samples, heardAt: heardAt) }
+    // Files and the null device cause no echo in the room.
+    if device.isHeard { echo.play(samples, heardAt: heardAt) }
     addChirp(to: &samples)
-    // The speaker stays awake for the first word and for the chirp.
-    if isHeard { silence.withLock { $0.fill(&samples) } }
+    // The speaker stays awake for the first word. A chirp wakes it by itself: a louder one follows.
+    if device.isHeard { silence.withLock { $0.fill(&samples) } }
   }
 
   /// Plays the chirp once. It is no echo to be removed: the microphone is to hear it.
@@ -172,14 +173,6 @@ final class SoundOutput: Sendable {
         samples[index] = Int16(clamping: sum)
       }
       chirp = chirp.dropFirst(samples.count)
-    }
-  }
-
-  /// Files and the null device cause no echo in the room.
-  private var isHeard: Bool {
-    switch device {
-    case .auto, .pcm: true
-    case .off, .null, .file: false
     }
   }
 

@@ -24,7 +24,7 @@ public final class AudioPlayer: Sendable {
   private let output = OutputDelay()
   private let sound: ReceivedSound
   private let speaker: SpeakerSupervisor?
-  private let ringing = Ringing()
+  private let ringing: Ringing
   private let speakerChanged: @Sendable (SpeakerSupervisor.State) -> Void
 
   /// `speakerChanged` is called on one of the speaker's threads.
@@ -34,7 +34,9 @@ public final class AudioPlayer: Sendable {
     speaker device: SpeakerDevice?, vox: Double? = nil,
     speakerChanged: @escaping @Sendable (SpeakerSupervisor.State) -> Void
   ) {
-    let (ring, output, ringing) = (ring, output, ringing)
+    let (ring, output) = (ring, output)
+    let ringing = Ringing(keepsAwake: device?.isHeard ?? false)
+    self.ringing = ringing
     let pull: PlaybackPull = { samples, heardAt in
       ring.read(into: &samples)
       output.note(waiting: ring.statistics.level, device: heardAt - MonotonicClock.now)
@@ -95,15 +97,22 @@ public final class AudioPlayer: Sendable {
   }
 }
 
-/// What stands between the received sound and the speaker: muting, and the alarm above it.
+/// What stands between the received sound and the speaker: muting, the alarm above it, and what keeps the speaker awake for both while
+/// nothing comes, or nothing is let through.
 private final class Ringing: Sendable {
   private struct State {
     var isMuted = false
     var loudness = 0.0
     var tone = AlarmTone()
+    var silence = WakefulSilence()
   }
 
+  private let keepsAwake: Bool
   private let state = Mutex(State())
+
+  init(keepsAwake: Bool) {
+    self.keepsAwake = keepsAwake
+  }
 
   func set(isMuted: Bool) { state.withLock { $0.isMuted = isMuted } }
   func set(loudness: Double) { state.withLock { $0.loudness = loudness } }
@@ -114,6 +123,7 @@ private final class Ringing: Sendable {
         for index in samples.indices { samples[index] = 0 }
       }
       state.tone.mix(into: &samples, loudness: state.loudness)
+      if keepsAwake { state.silence.fill(&samples) }
     }
   }
 }

@@ -1,5 +1,6 @@
 /// Silence that is not zero: noise of the last bit, 90 dB below full scale and inaudible. Many USB, HDMI and Bluetooth speakers
-/// go to sleep when they get zeros for some seconds, and then swallow the first second of what comes: of a word, or of the sound check.
+/// go to sleep when they get zeros for some seconds, and then swallow the first second of what comes: of a word, or of an alarm's first
+/// notes. It does not help where a speaker sleeps below a level instead: what it takes would be heard.
 public struct WakefulSilence: Sendable {
   /// A linear congruential generator (Numerical Recipes).
   private var state: UInt32 = 1

@@ -59,6 +59,14 @@ public enum SpeakerDevice: ConfigurationText {
 
   public static let allowed = "auto, none, null, an ALSA PCM name such as plughw:1, or file:/path/out.wav"
 
+  /// What it plays is heard in a room.
+  public var isHeard: Bool {
+    switch self {
+    case .auto, .pcm: true
+    case .off, .null, .file: false
+    }
+  }
+
   public init?(_ text: String) {
     switch text {
     case "auto": self = .auto
