@@ -1,6 +1,7 @@
 import Foundation
 
-/// An ALSA capture device, `room`, whose samples come from here through a pipe: 16 bits, one channel.
+/// An ALSA capture device, `room`, whose samples come from here through a pipe, and a playback device, `box`, whose samples
+/// go into a file: 16 bits, one channel.
 final class FIFOMicrophone: @unchecked Sendable {
   let folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
   private let lock = NSLock()
@@ -8,6 +9,9 @@ final class FIFOMicrophone: @unchecked Sendable {
 
   /// For `env` in front of a program.
   var environment: String { "ALSA_CONFIG_PATH=\(folder.appending(path: "asound.conf").path)" }
+
+  /// What `box` was given.
+  var played: URL { folder.appending(path: "played") }
 
   /// Samples in a portion: what a read of the child asks for. ALSA's plug-in passes on less as if it were more.
   private static let portion = 960
@@ -22,6 +26,7 @@ final class FIFOMicrophone: @unchecked Sendable {
     try """
     pcm.null { type null }
     pcm.room { type file slave.pcm "null" file "/dev/null" infile "\(pipe)" format raw }
+    pcm.box { type file slave.pcm "null" file "\(played.path)" format raw }
     """.write(to: folder.appending(path: "asound.conf"), atomically: true, encoding: .utf8)
     // For reading too, so that it does not break where the reader closes it.
     let file = open(pipe, O_RDWR | O_NONBLOCK)

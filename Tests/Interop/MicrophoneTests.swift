@@ -42,15 +42,36 @@ extension RealPeers {
       let watched = try house.parent(
         "watch", "--no-window", "--speaker", "file:\(heard.path)", "--duration", "4")
       #expect(!watched.error.contains("ALARM"), "\(watched)")
-      let sound = try Data(contentsOf: heard).dropFirst(44).suffix(2 * 48_000)
-      let samples = sound.withUnsafeBytes { bytes in
-        stride(from: 0, to: bytes.count - 1, by: 2).map { bytes.loadUnaligned(fromByteOffset: $0, as: Int16.self) }
-      }
+      let samples = Self.samples(try Data(contentsOf: heard).dropFirst(44).suffix(2 * 48_000))
       // Pieces of 50 ms: one that is filled in does not matter.
       let levels = stride(from: 0, to: samples.count - 2400, by: 2400).map { place in
         [1000, 3000, 333.3].map { ToneDetector.level(of: samples[place..<place + 2400], hertz: $0) }
       }
       #expect(levels.count { $0[0] > -16 && $0[1] < $0[0] - 20 && $0[2] < $0[0] - 20 } > levels.count / 2, "\(levels)")
+    }
+
+    /// A gate (VOX) lets nothing through: what the sound card gets all the same is inaudible, and not zero.
+    @Test func aParentsSpeakerThatSleepsInZerosStaysAwake() throws {
+      let card = try FIFOMicrophone(rate: 48_000) { _ in 0 }
+      defer { card.stop() }
+      let house = try Household()
+      try house.pair()
+      let watched = try ChildProcess.run(
+        card.environment,
+        [
+          ParentProcess.program.path, "watch", "--audio-only", "--vox", "-3", "--speaker", "box", "--duration", "3",
+          "--state-directory", house.state.path,
+        ])
+      let samples = Self.samples((try? Data(contentsOf: card.played)) ?? Data())
+      let blocks = stride(from: 0, to: samples.count - 480, by: 480).map { samples[$0..<$0 + 480] }
+      #expect(blocks.count > 50 && blocks.allSatisfy { $0.contains { $0 != 0 } }, "\(watched)")
+      #expect(blocks.count { $0.allSatisfy { abs(Int($0)) <= 1 } } > 50)
+    }
+
+    private static func samples(_ data: Data) -> [Int16] {
+      data.withUnsafeBytes { bytes in
+        stride(from: 0, to: bytes.count - 1, by: 2).map { bytes.loadUnaligned(fromByteOffset: $0, as: Int16.self) }
+      }
     }
   }
 }
