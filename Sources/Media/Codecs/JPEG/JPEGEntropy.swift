@@ -1,6 +1,9 @@
 /// Reads the Huffman-coded data of a sequential JPEG (ITU-T T.81, annex F.2) without making a picture of it: is every block
-/// there? libjpeg-turbo reports only the first of its warnings; a harmless one would hide that half of the picture is
-/// missing. Used for pictures in doubt only.
+/// there? TurboJPEG reports only the first of libjpeg's warnings; a harmless one would hide that half of the picture is
+/// missing. Used for pictures in doubt only, for 0.7 to 0.9 of the time of decoding (1280x720, 4:2:2, optimized).
+///
+/// libjpeg's own interface reports all warnings, and refuses the same pictures: those with another warning than "extraneous bytes". It
+/// cannot replace this, because it loses blocks of whole pictures where restart markers are missing: one, all, or announced and never made.
 struct JPEGEntropy {
   /// The data with exactly the bytes that each restart interval needs, and a restart marker between any two.
   private(set) var data: [UInt8] = []

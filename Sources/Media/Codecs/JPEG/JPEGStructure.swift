@@ -2,7 +2,8 @@ internal import Glibc
 
 /// The parts of a JPEG that matter to a decoder (ITU-T T.81, annex B), found in spite of what cameras do wrong around them:
 /// bytes before SOI and after the picture, padding, a missing EOI, application segments with a wrong length, SOS parameters
-/// that are not those of a sequential picture.
+/// that are not those of a sequential picture. libjpeg takes none of these pictures, or takes zeros for blocks and shows half of one. Costs
+/// less than a hundredth of decoding.
 struct JPEGStructure {
   struct Component: Hashable {
     var identifier: UInt8
