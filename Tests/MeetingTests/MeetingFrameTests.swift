@@ -33,19 +33,20 @@ import Wire
         MeetingErrand.self, written(MeetingErrand.xmpp(place, resource: "anna-1")))
     else { return #expect(Bool(false)) }
     for frame in [
-      written(MQTTEvent.open), written(MQTTEvent.left), written(MQTTEvent.closed("why")),
-      written(MQTTEvent.message(MQTTMessage(topic: "a/b", payload: [1, 2, 3]))),
-      written(MQTTEvent.published(topic: "a/b", refusal: nil)),
-      written(MQTTEvent.published(topic: "a/b", refusal: "why")),
+      written(MQTTConnection.Event.open), written(MQTTConnection.Event.left),
+      written(MQTTConnection.Event.closed("why")),
+      written(MQTTConnection.Event.received(.message(MQTTMessage(topic: "a/b", payload: [1, 2, 3])))),
+      written(MQTTConnection.Event.received(.published(topic: "a/b", refusal: nil))),
+      written(MQTTConnection.Event.received(.published(topic: "a/b", refusal: "why"))),
     ] {
-      #expect(written(try read(MQTTEvent.self, frame)) == frame)
+      #expect(written(try read(MQTTConnection.Event.self, frame)) == frame)
     }
     for kind in [
       XMPPIncoming.Kind.message("x"), .refusal("x"), .presence("x"), .presence(nil), .question, .answer("x"),
       .answer(nil), .unknown,
     ] {
-      let frame = written(XMPPEvent.stanza(XMPPIncoming(kind: kind, from: "a@b/c", id: "1")))
-      #expect(written(try read(XMPPEvent.self, frame)) == frame)
+      let frame = written(XMPPConnection.Event.received(XMPPIncoming(kind: kind, from: "a@b/c", id: "1")))
+      #expect(written(try read(XMPPConnection.Event.self, frame)) == frame)
     }
     let publication = MQTTPublication(topic: "a/b", payload: [0, 255], isRetained: true, expirySeconds: 30)
     for request in [MeetingRequest.order(publication), .leave(publication), .leave(nil)] {
@@ -56,25 +57,32 @@ import Wire
   /// Cut off, with bytes changed, or longer than anything that is meant.
   @Test func whatIsNoFrameIsRefusedAndNeverEndsUs() throws {
     var random = SeededGenerator(seed: 1)
-    let message = XMPPEvent.stanza(XMPPIncoming(kind: .message("hello"), from: "a@b/c", id: "1"))
-    for frame in [written(message), written(MQTTEvent.message(MQTTMessage(topic: "a/b", payload: [1, 2, 3])))] {
+    let message = XMPPConnection.Event.received(XMPPIncoming(kind: .message("hello"), from: "a@b/c", id: "1"))
+    for frame in [
+      written(message),
+      written(MQTTConnection.Event.received(.message(MQTTMessage(topic: "a/b", payload: [1, 2, 3])))),
+    ] {
       for end in 4..<frame.count {
         var bytes = ByteReader(frame[4..<end])
-        #expect(throws: WireError.self) { _ = try XMPPEvent(from: &bytes) }
+        #expect(throws: WireError.self) { _ = try XMPPConnection.Event(from: &bytes) }
       }
       for _ in 0..<2000 {
         var changed = Array(frame[4...])
         changed[Int.random(in: 0..<changed.count, using: &random)] = .random(in: 0...255, using: &random)
         var (one, other) = (ByteReader(changed), ByteReader(changed))
-        _ = try? XMPPEvent(from: &one)
-        _ = try? MQTTEvent(from: &other)
+        _ = try? XMPPConnection.Event(from: &one)
+        _ = try? MQTTConnection.Event(from: &other)
       }
     }
     let long = XMPPIncoming(kind: .presence(String(repeating: "x", count: 1025)), from: "a@b/c", id: "1")
-    #expect(throws: WireError.self) { try read(XMPPEvent.self, written(XMPPEvent.stanza(long))) }
+    #expect(throws: WireError.self) {
+      try read(XMPPConnection.Event.self, written(XMPPConnection.Event.received(long)))
+    }
     let payload = [UInt8](repeating: 0, count: MQTTMessage.maximumBytes + 1)
     #expect(throws: WireError.self) {
-      try read(MQTTEvent.self, written(MQTTEvent.message(MQTTMessage(topic: "a", payload: payload))))
+      try read(
+        MQTTConnection.Event.self,
+        written(MQTTConnection.Event.received(.message(MQTTMessage(topic: "a", payload: payload)))))
     }
     var reader = MeetingFrameReader()
     reader.add([0, 8, 0, 1])
@@ -85,10 +93,10 @@ import Wire
   @Test func reasonsAreOneShortPrintableLine() throws {
     let evil = "\u{1b}[31mred\u{9b}0m \u{202e}rtl\n23:59:59 forged\u{7f}" + String(repeating: "Z", count: 20_000)
     let shown = "[31mred0m rtl 23:59:59 forgedZZ"
-    guard case .closed(let mqtt) = try read(MQTTEvent.self, written(MQTTEvent.closed(evil))),
-      case .closed(let xmpp) = try read(XMPPEvent.self, written(XMPPEvent.closed(evil))),
-      case .published(_, let refusal?) = try read(
-        MQTTEvent.self, written(MQTTEvent.published(topic: "a", refusal: evil)))
+    guard case .closed(let mqtt) = try read(MQTTConnection.Event.self, written(MQTTConnection.Event.closed(evil))),
+      case .closed(let xmpp) = try read(XMPPConnection.Event.self, written(XMPPConnection.Event.closed(evil))),
+      case .received(.published(_, let refusal?)) = try read(
+        MQTTConnection.Event.self, written(MQTTConnection.Event.received(.published(topic: "a", refusal: evil))))
     else { return #expect(Bool(false)) }
     for words in [mqtt, xmpp, refusal, WebSocketClosure.byPeer(code: 1000, reason: evil).words] {
       #expect(words.hasPrefix(shown) && words.unicodeScalars.count == 200, "\(words)")

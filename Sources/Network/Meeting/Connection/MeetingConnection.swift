@@ -3,8 +3,9 @@ internal import NIOCore
 
 /// One connection to a server, from the event loop's side. A process of its own serves it, because libraries in C read what
 /// the server sends, and a thread of ours speaks with that process. Confined to the event loop.
-final class MeetingConnection<Order: MeetingCoded & Sendable, Event: MeetingCoded & MeetingConnectionEvent> {
-  typealias Mailbox = MeetingMailbox<Order, Event>
+final class MeetingConnection<Order: MeetingCoded & Sendable, Incoming: MeetingIncoming> {
+  typealias Mailbox = MeetingMailbox<Order, Incoming>
+  typealias Event = MeetingEvent<Incoming>
 
   private let loop: any EventLoop
   private let mailbox = Mailbox()

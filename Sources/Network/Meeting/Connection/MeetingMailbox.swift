@@ -1,22 +1,11 @@
 internal import Linux
 internal import Synchronization
 
-/// What a connection tells the event loop.
-protocol MeetingConnectionEvent: Sendable {
-  /// Others follow in any case: it may be lost when there are too many.
-  var isMessage: Bool { get }
-  /// Nothing follows.
-  var isLast: Bool { get }
-
-  /// The connection is lost, with words for a person. Nothing follows.
-  static func closed(_ reason: String) -> Self
-  /// The goodbye has been said, or cannot be. Nothing follows.
-  static var left: Self { get }
-}
-
 /// Between the event loop and the thread of one connection. Bounded both ways: what is too much is lost, as messages at a
 /// meeting place may be.
-final class MeetingMailbox<Order: Sendable, Event: MeetingConnectionEvent>: Sendable {
+final class MeetingMailbox<Order: Sendable, Incoming: MeetingIncoming>: Sendable {
+  typealias Event = MeetingEvent<Incoming>
+
   enum Ending: Sendable {
     case none
     /// Does this, and says goodbye.

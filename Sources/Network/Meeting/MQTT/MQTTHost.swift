@@ -127,25 +127,25 @@ public final class MQTTHost: MeetingHost {
       MQTTConnection(settings, program: program, eventLoop: loop) { [weak self] event in self?.handle(event) })
   }
 
-  private func handle(_ event: MQTTEvent) {
+  private func handle(_ event: MQTTConnection.Event) {
     switch (event, state) {
     case (.open, .connecting(let connection)):
       connection.order(statement)
       let bound = NIOLoopBound(self, eventLoop: loop)
       let patience = loop.scheduleTask(in: Self.limit) { bound.value.fail(MQTTWords.silent) }
       state = .announcing(connection, patience: patience)
-    case (.published(topics.presence, nil), .announcing(let connection, let patience)):
+    case (.received(.published(topics.presence, nil)), .announcing(let connection, let patience)):
       patience.cancel()
       state = .present(connection, since: .now())
       onEvent(.present)
-    case (.published(topics.presence, let refusal?), .announcing),
-      (.published(topics.presence, let refusal?), .present):
+    case (.received(.published(topics.presence, let refusal?)), .announcing),
+      (.received(.published(topics.presence, let refusal?)), .present):
       fail("this account may not publish \(topics.presence): \(refusal)")
-    case (.message(let message), .present):
+    case (.received(.message(let message)), .present):
       receive(message)
     case (.closed(let reason), _):
       fail(reason)
-    case (.open, _), (.published, _), (.message, _), (.left, _):
+    case (.open, _), (.received, _), (.left, _):
       break
     }
   }

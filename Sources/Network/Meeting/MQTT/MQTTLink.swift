@@ -104,18 +104,18 @@ public final class MQTTLink: MeetingLink {
 
   // MARK: - The connection
 
-  private func handle(_ event: MQTTEvent) {
+  private func handle(_ event: MQTTConnection.Event) {
     switch (event, state) {
     case (.open, .connecting(let connection, _)):
       state = .connecting(connection, isSubscribed: true)
       if presence == nil { wait(Self.settling, .absent) } else { opened(connection) }
-    case (.message(let message), _):
+    case (.received(.message(let message)), _):
       receive(message)
-    case (.published(topics.inbox, let refusal?), .open):
+    case (.received(.published(topics.inbox, let refusal?)), .open):
       lost("this account may not send messages to the child: \(refusal)")
     case (.closed(let reason), _):
       lost(reason)
-    case (.open, _), (.published, _), (.left, _):
+    case (.open, _), (.received, _), (.left, _):
       break
     }
   }

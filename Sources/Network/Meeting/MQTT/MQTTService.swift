@@ -6,7 +6,7 @@ internal import Wire
 /// Serves one connection to a broker, in a process of its own (`MeetingService`).
 struct MQTTService: Sendable {
   let settings: MQTTSettings
-  let mailbox: MeetingMailbox<MQTTPublication, MQTTEvent>
+  let mailbox: MQTTConnection.Mailbox
   /// Hands events on; without any it is a sign of life.
   let announce: @Sendable () -> Void
 
@@ -24,7 +24,7 @@ struct MQTTService: Sendable {
   /// connection; it is passed over as long as it costs little.
   private static let mostInflow: UInt64 = 8 << 20
 
-  private func post(_ event: MQTTEvent) {
+  private func post(_ event: MQTTConnection.Event) {
     if mailbox.post(event) { announce() }
   }
 
@@ -202,7 +202,7 @@ extension MQTTService {
     if let number = try client.publish(publication, version: version) {
       progress.unacknowledged[number] = publication.topic
     } else {
-      post(.published(topic: publication.topic, refusal: "it is longer than the broker allows"))
+      post(.received(.published(topic: publication.topic, refusal: "it is longer than the broker allows")))
     }
   }
 
@@ -235,12 +235,12 @@ extension MQTTService {
       post(.open)
     case .message(let message, let isRetained):
       let isWanted = settings.subscriptions.contains { $0.topic == message.topic && ($0.wantsRetained || !isRetained) }
-      if isWanted { post(.message(message)) }
+      if isWanted { post(.received(.message(message))) }
     case .tooLong: break
     case .acknowledged(let number, let reason):
       if number == progress.farewell { progress.farewell = nil }
       guard let topic = progress.unacknowledged.removeValue(forKey: number) else { return }
-      post(.published(topic: topic, refusal: reason < 128 ? nil : MQTTWords.reason(reason)))
+      post(.received(.published(topic: topic, refusal: reason < 128 ? nil : MQTTWords.reason(reason))))
     case .disconnected(let reason):
       // Smaller ones are the library's, which returns them as well.
       if reason >= 128 { throw .lost(MQTTWords.reason(reason)) }

@@ -54,37 +54,27 @@ extension MQTTPublication: MeetingCoded {
   }
 }
 
-extension MQTTEvent: MeetingCoded {
+extension MQTTIncoming: MeetingCoded {
   func write(to writer: inout ByteWriter) {
     switch self {
-    case .open:
-      writer.write(UInt8(1))
     case .message(let message):
-      writer.write(UInt8(2))
+      writer.write(UInt8(1))
       writer.write(text: message.topic)
       writer.write(counted: message.payload)
     case .published(let topic, let refusal):
-      writer.write(UInt8(3))
+      writer.write(UInt8(2))
       writer.write(text: topic)
       writer.write(optionalText: refusal)
-    case .closed(let reason):
-      writer.write(UInt8(4))
-      writer.write(text: reason)
-    case .left:
-      writer.write(UInt8(5))
     }
   }
 
   init(from reader: inout ByteReader) throws(WireError) {
     switch try reader.readUInt8() {
-    case 1: self = .open
-    case 2:
+    case 1:
       let message = MQTTMessage(topic: try reader.readText(), payload: try reader.readCounted())
       guard message.isOfOurLength else { throw .malformed("a message is too long") }
       self = .message(message)
-    case 3: self = .published(topic: try reader.readText(), refusal: try reader.readOptionalText()?.printable())
-    case 4: self = .closed(try reader.readText().printable())
-    case 5: self = .left
+    case 2: self = .published(topic: try reader.readText(), refusal: try reader.readOptionalText()?.printable())
     default: throw .malformed("no such event")
     }
   }

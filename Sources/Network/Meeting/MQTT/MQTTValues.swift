@@ -69,33 +69,20 @@ struct MQTTPublication: Sendable {
   var expirySeconds: UInt32?
 }
 
-enum MQTTEvent: MeetingConnectionEvent {
-  /// The broker has accepted us and what we subscribed to.
-  case open
+enum MQTTIncoming: MeetingIncoming {
   case message(MQTTMessage)
   /// The broker has accepted a publication, or says why not.
   case published(topic: String, refusal: String?)
-  /// Nothing follows. For a person.
-  case closed(String)
-  /// The goodbye has been said, or cannot be. Nothing follows.
-  case left
 
   var isMessage: Bool { if case .message = self { true } else { false } }
-
-  var isLast: Bool {
-    switch self {
-    case .closed, .left: true
-    case .open, .message, .published: false
-    }
-  }
 }
 
-typealias MQTTConnection = MeetingConnection<MQTTPublication, MQTTEvent>
+typealias MQTTConnection = MeetingConnection<MQTTPublication, MQTTIncoming>
 
 extension MQTTConnection {
   convenience init(
     _ settings: MQTTSettings, program: MeetingProgram, eventLoop: any EventLoop,
-    receive: @escaping (MQTTEvent) -> Void
+    receive: @escaping (MQTTConnection.Event) -> Void
   ) {
     self.init(
       name: "mqtt", program: program, errand: .mqtt(settings), eventLoop: eventLoop, receive: receive)

@@ -3,10 +3,12 @@ internal import Linux
 internal import Wire
 
 /// The thread beside the process of one connection: hands orders to it and takes what it reports, all of which may be lies.
-struct MeetingPump<Order: MeetingCoded & Sendable, Event: MeetingCoded & MeetingConnectionEvent>: Sendable {
+struct MeetingPump<Order: MeetingCoded & Sendable, Incoming: MeetingIncoming>: Sendable {
+  typealias Event = MeetingEvent<Incoming>
+
   let program: MeetingProgram
   let errand: MeetingErrand
-  let mailbox: MeetingMailbox<Order, Event>
+  let mailbox: MeetingMailbox<Order, Incoming>
   /// Tells the event loop that there are events.
   let announce: @Sendable () -> Void
 

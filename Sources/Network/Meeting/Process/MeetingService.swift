@@ -52,11 +52,11 @@ public enum MeetingService {
     }
   }
 
-  private static func serve<Order: MeetingCoded & Sendable, Event: MeetingCoded & MeetingConnectionEvent>(
+  private static func serve<Order: MeetingCoded & Sendable, Incoming: MeetingIncoming>(
     _ reader: MeetingFrameReader, _ frames: [ArraySlice<UInt8>],
-    run: (_ mailbox: MeetingMailbox<Order, Event>, _ announce: @escaping @Sendable () -> Void) -> Void
+    run: (_ mailbox: MeetingMailbox<Order, Incoming>, _ announce: @escaping @Sendable () -> Void) -> Void
   ) {
-    let mailbox = MeetingMailbox<Order, Event>()
+    let mailbox = MeetingMailbox<Order, Incoming>()
     let orders = WorkerThread(name: "orders") {
       var (reader, frames) = (reader, frames)
       while true {

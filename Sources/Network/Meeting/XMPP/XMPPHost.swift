@@ -114,17 +114,17 @@ public final class XMPPHost: MeetingHost {
     patience = loop.scheduleTask(in: Self.limit) { bound.value.fail(XMPPService.silent) }
   }
 
-  private func handle(_ event: XMPPEvent) {
+  private func handle(_ event: XMPPConnection.Event) {
     switch (event, state) {
     case (.open, .connecting(let connection)):
       patience?.cancel()
       state = .present(connection, since: .now())
       onEvent(.present)
-    case (.stanza(let incoming), .present(let connection, _)):
+    case (.received(let incoming), .present(let connection, _)):
       receive(incoming, connection)
     case (.closed(let reason), _):
       fail(reason)
-    case (.open, _), (.stanza, _), (.left, _):
+    case (.open, _), (.received, _), (.left, _):
       break
     }
   }

@@ -94,13 +94,13 @@ public final class XMPPLink: MeetingLink {
 
   // MARK: - The connection
 
-  private func handle(_ event: XMPPEvent) {
+  private func handle(_ event: XMPPConnection.Event) {
     switch (event, state) {
     case (.open, .connecting(let connection)):
       state = .asking(connection)
       connection.order(.question(Self.question, to: address))
       wait(Self.answering, .absent)
-    case (.stanza(let incoming), .asking(let connection)):
+    case (.received(let incoming), .asking(let connection)):
       guard incoming.from == address, incoming.id == Self.question, case .answer(let statement) = incoming.kind else {
         return
       }
@@ -108,11 +108,11 @@ public final class XMPPLink: MeetingLink {
       presence = statement
       state = .open(connection)
       finish(nil)
-    case (.stanza(let incoming), .open):
+    case (.received(let incoming), .open):
       receive(incoming)
     case (.closed(let reason), _):
       lost(reason)
-    case (.open, _), (.stanza, _), (.left, _):
+    case (.open, _), (.received, _), (.left, _):
       break
     }
   }

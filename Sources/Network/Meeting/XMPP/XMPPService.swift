@@ -4,31 +4,12 @@ internal import NIOCore
 internal import Signaling
 internal import Wire
 
-enum XMPPEvent: MeetingConnectionEvent {
-  /// We are logged in.
-  case open
-  case stanza(XMPPIncoming)
-  /// Nothing follows. For a person.
-  case closed(String)
-  /// The goodbye has been said, or cannot be. Nothing follows.
-  case left
-
-  var isMessage: Bool { if case .stanza = self { true } else { false } }
-
-  var isLast: Bool {
-    switch self {
-    case .closed, .left: true
-    case .open, .stanza: false
-    }
-  }
-}
-
-typealias XMPPConnection = MeetingConnection<XMPPStanza, XMPPEvent>
+typealias XMPPConnection = MeetingConnection<XMPPStanza, XMPPIncoming>
 
 extension XMPPConnection {
   convenience init(
     _ place: XMPPPlace, resource: String, program: MeetingProgram, eventLoop: any EventLoop,
-    receive: @escaping (XMPPEvent) -> Void
+    receive: @escaping (XMPPConnection.Event) -> Void
   ) {
     self.init(
       name: "xmpp", program: program, errand: .xmpp(place, resource: resource), eventLoop: eventLoop,
@@ -54,7 +35,7 @@ struct XMPPService: Sendable {
   static let silent = "it does not answer"
   private static let closed = "it has closed the connection"
 
-  private func post(_ event: XMPPEvent) {
+  private func post(_ event: XMPPConnection.Event) {
     if mailbox.post(event) { announce() }
   }
 
@@ -67,7 +48,7 @@ struct XMPPService: Sendable {
   }
 
   /// - Returns: the last event.
-  private func serve(_ client: borrowing StropheClient) -> XMPPEvent {
+  private func serve(_ client: borrowing StropheClient) -> XMPPConnection.Event {
     var end: ContinuousClock.Instant? = .now + Self.limit
     var isOpen = false
     var isLeaving = false
@@ -114,7 +95,7 @@ struct XMPPService: Sendable {
             // Strangers take no place of a parent's message, here or at the event loop.
             if case .question = incoming.kind { refuse(incoming, client, &refusals) }
           default:
-            post(.stanza(incoming))
+            post(.received(incoming))
           }
         }
       }

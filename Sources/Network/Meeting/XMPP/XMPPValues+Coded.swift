@@ -34,34 +34,9 @@ extension XMPPStanza: MeetingCoded {
   }
 }
 
-extension XMPPEvent: MeetingCoded {
-  func write(to writer: inout ByteWriter) {
-    switch self {
-    case .open:
-      writer.write(UInt8(1))
-    case .stanza(let incoming):
-      writer.write(UInt8(2))
-      incoming.write(to: &writer)
-    case .closed(let reason):
-      writer.write(UInt8(3))
-      writer.write(text: reason)
-    case .left:
-      writer.write(UInt8(4))
-    }
-  }
+extension XMPPIncoming: MeetingIncoming {
+  var isMessage: Bool { true }
 
-  init(from reader: inout ByteReader) throws(WireError) {
-    switch try reader.readUInt8() {
-    case 1: self = .open
-    case 2: self = .stanza(try XMPPIncoming(from: &reader))
-    case 3: self = .closed(try reader.readText().printable())
-    case 4: self = .left
-    default: throw .malformed("no such event")
-    }
-  }
-}
-
-extension XMPPIncoming: MeetingCoded {
   func write(to writer: inout ByteWriter) {
     writer.write(text: from)
     writer.write(text: id)
