@@ -10,8 +10,9 @@ struct Drill: AsyncParsableCommand {
     discussion: """
       The child withholds everything, then the picture, then the sound, as if link, camera and microphone were lost. \
       Each paired parent that watches has to ring within seconds, and somebody has to acknowledge it there within half \
-      a minute; then it goes on. Nobody hears the child meanwhile. Exit status 1: somewhere it did not ring, or nobody \
-      came.
+      a minute; then it goes on. Nobody hears the child meanwhile. Only devices whose access does not expire can start \
+      one, once in ten minutes; owners at any time. Whoever is paired can end one. Exit status 1: somewhere it did not \
+      ring, or nobody came.
       """)
 
   @Argument(help: "What fails: link, camera, microphone. (default: one after the other)")

@@ -62,7 +62,8 @@ import Wire
   private func isHosted(_ child: LabNode) -> Bool { server.remoteHost(of: child.id) != nil }
 
   /// A client comes, and the host vouches for it.
-  private mutating func vouched(_ room: LabNode, by host: RoomConnectionID, from address: IPAddress) -> RoomConnectionID {
+  private mutating func vouched(_ room: LabNode, by host: RoomConnectionID, from address: IPAddress) -> RoomConnectionID
+  {
     let id = connect(from: address)
     take(server.receive(.register(room: room.id, client: "c\(id.number)"), from: id, now: now))
     now += .milliseconds(10)

@@ -20,7 +20,8 @@ extension ControlService {
   /// `hearing.test`. A guest begins none that nobody could answer: each would be a warning.
   func testHearing(for viewer: ViewerSession) throws(ControlError) -> HearingDocument {
     guard isParent(viewer) || !listeners.isEmpty else {
-      throw ControlError(.unavailable, "No device with permanent access is listening. Only these confirm a sound check.")
+      throw ControlError(
+        .unavailable, "No device with permanent access is listening. Only these confirm a sound check.")
     }
     return try hearing.begin(unixTime: Self.unixTime)
   }
@@ -30,7 +31,7 @@ extension ControlService {
     let rank = viewers.credentials.rank(of: viewer.origin)
     let now = MonotonicClock.now
     try drillPolicy.check(
-      mayStart: rank == .parent, isOwner: viewer.permissions.contains(.admin), now: now)
+      mayStart: rank == .parent, isOwner: viewer.permissions.contains(.admin), isRunning: drill.isRunning, now: now)
     let document = try drill.begin(stages, unixTime: Self.unixTime)
     drillPolicy.recordStart(now: now)
     return document

@@ -35,9 +35,11 @@ final class DrillService: @unchecked Sendable {
     number = document.number
   }
 
-  /// Throws `busy` while one runs, `unavailable` when nobody would ring.
+  var isRunning: Bool { drill != nil }
+
+  /// Throws `unavailable` when nobody would ring. None may be running.
   func begin(_ stages: [FireDrill.Stage], unixTime: Double) throws(ControlError) -> DrillDocument {
-    guard drill == nil else { throw ControlError(.busy, "A fire drill runs.") }
+    precondition(drill == nil, "DrillPolicy allows one at a time")
     let new = FireDrill(number: number + 1, stages: stages, parents: parents, now: MonotonicClock.now)
     guard new.stage != nil else {
       throw ControlError(

@@ -42,10 +42,12 @@ public struct HearingTest: Sendable {
   public private(set) var childFloor: NoiseFloor.Figures?
   public private(set) var heardBy: [Listener] = []
 
-  /// Names of those who listen and have not heard it, each once. A parent with several devices of one name has, when one of them has.
+  /// Names of those who listen and have not heard it, each once. A parent with several sessions has, when one of them has.
   public func unanswered(by listeners: [Listener]) -> [String] {
     var names: [String] = []
-    for listener in listeners where !(heardBy.map(\.name) + names).contains(listener.name) { names.append(listener.name) }
+    for listener in listeners where !(heardBy.map(\.name) + names).contains(listener.name) {
+      names.append(listener.name)
+    }
     return names
   }
 

@@ -16,12 +16,14 @@ public struct DrillPolicy: Sendable {
   ///   - mayStart: it is paired, and its access does not expire.
   ///   - isOwner: it has `admin`. An owner may begin another at once, as after turning the sound of a phone up; who has `admin`
   ///     could also unpair everybody.
-  public func check(mayStart: Bool, isOwner: Bool, now: Instant) throws(ControlError) {
+  ///   - isRunning: there is one.
+  public func check(mayStart: Bool, isOwner: Bool, isRunning: Bool, now: Instant) throws(ControlError) {
     guard mayStart else {
       throw ControlError(.notPermitted, "Only a paired device whose access does not expire can start a drill.")
     }
+    guard !isRunning else { throw ControlError(.busy, "A fire drill is running.") }
     guard !isOwner, let lastStart, now - lastStart < Self.interval else { return }
-    let minutes = max(1, Int(((Self.interval - (now - lastStart)).inSeconds / 60).rounded(.up)))
+    let minutes = (Self.interval - (now - lastStart) + .seconds(59)).nanoseconds / 60_000_000_000
     throw ControlError(
       .busy, "There was a drill a few minutes ago. Try again in \(minutes) min, or ask an owner of the camera.")
   }

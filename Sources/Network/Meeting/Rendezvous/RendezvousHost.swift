@@ -101,7 +101,8 @@ public final class RendezvousHost: MeetingHost {
 
   public func verify() {
     switch state {
-    case .registering(let socket), .proving(let socket), .present(let socket): socket.verify(within: Self.patienceAfterChange)
+    case .registering(let socket), .proving(let socket), .present(let socket):
+      socket.verify(within: Self.patienceAfterChange)
     case .waiting: again(at: .zero)
     case .idle, .connecting, .closed: break
     }
