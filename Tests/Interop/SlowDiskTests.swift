@@ -43,13 +43,13 @@ extension RealPeers {
       #expect(viewer.wait { $0.framesPerSecond > 0 } != nil, Comment(rawValue: viewer.log))
       let linesBefore = viewer.figures.count
       try Data().write(to: slow)
-      // Answers of the event loop while a pairing, a token, a drill's end and a revoked pair are stored.
+      // Answers of the event loop, fewer than the limit for new connections, while a pairing, a token, a drill's end and a revoked pair are stored.
       let watcher = Process()
       watcher.executableURL = URL(filePath: "/bin/sh")
       let times = folder.appending(path: "times").path
       watcher.arguments = [
         "-c",
-        "while :; do curl -sk --max-time 30 -o /dev/null -w '%{time_total}\\n' https://\(house.address)/healthz >>\(times); done",
+        "while :; do curl -sk --max-time 30 -o /dev/null -w '%{time_total}\\n' https://\(house.address)/healthz >>\(times); sleep 0.1; done",
       ]
       try watcher.run()
       defer {
@@ -96,7 +96,7 @@ extension RealPeers {
             auth: "BTBZMqHH6r4Tts7J_aSIgg")))
       let push = try String(contentsOf: house.child.folder.appending(path: "state/push.json"), encoding: .utf8)
       #expect(push.contains("127.0.0.1:9"), "it is told after it is on disk")
-      _ = try await session.perform(.drillStart([]))
+      _ = try await session.perform(.drillStart([.microphone]))
       _ = try await session.perform(.drillStop)
       await session.close()
     }
