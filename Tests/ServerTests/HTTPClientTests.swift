@@ -446,6 +446,26 @@ extension Result where Failure == HTTPClientError {
     }
   }
 
+  @Test func aFloodOfThemOpensNoWebSocket() async throws {
+    let flood = String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 100_000)
+    try await talk(flood, closes: false) { _, url async throws in
+      let loop = Lab.loop
+      let client = try WebSocketClient(url: url, trust: .system, timeout: .seconds(60), eventLoop: loop)
+      let failure: WebSocketClientError? = await withCheckedContinuation { continuation in
+        loop.execute {
+          client.connect { result in
+            if case .failure(let error) = result {
+              continuation.resume(returning: error)
+            } else {
+              continuation.resume(returning: nil)
+            }
+          }
+        }
+      }
+      #expect(failure == .connection(.responseTooLarge(256 * 1024)), "\(String(describing: failure))")
+    }
+  }
+
   @Test func aResponseThatBreaksOffIsLost() async throws {
     for text in ["HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok", "HTTP/1.1 200", ""] {
       try await talk(text) { client, url async throws in

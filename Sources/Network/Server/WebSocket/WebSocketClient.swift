@@ -101,6 +101,7 @@ public final class WebSocketClient: @unchecked Sendable {
           bound.value.succeed(try WebSocketConnection(channel: channel, role: .client, limits: limits))
         }
       })
+    try pipeline.addHandler(ResponseByteLimit())
     // The server may send frames right after its response.
     try pipeline.addHTTPClientHandlers(
       leftOverBytesStrategy: .forwardBytes,
@@ -108,6 +109,9 @@ public final class WebSocketClient: @unchecked Sendable {
         upgraders: [upgrader],
         completionHandler: { context in
           let pipeline = context.pipeline.syncOperations
+          if let limit = try? pipeline.context(handlerType: ResponseByteLimit.self) {
+            pipeline.removeHandler(context: limit, promise: nil)
+          }
           if let request = try? pipeline.context(handlerType: WebSocketRequestHandler.self) {
             pipeline.removeHandler(context: request, promise: nil)
           }
