@@ -7,7 +7,8 @@ internal import Wire
 /// - *This process was late*, or who delivers the frames was: then all that had waited is read at once, and the sum is right
 ///   again. A burst is therefore counted with the pause before it. Where the process was so late that a buffer may have
 ///   run over, unnoticed behind some ALSA plug-ins, frames may be missing that the card has delivered: such parts never prove that
-///   a card stalls, and prove a rate only where it is far from the nominal one.
+///   a card stalls, and prove a rate only where it is far from the nominal one. What is missing for no longer than the process
+///   was late in sum proves nothing either.
 /// - *The card stalls*: after the pause frames come as before, and what was due in it never comes.
 struct RateMeter: Sendable {
   enum Verdict: Hashable, Sendable {
@@ -50,6 +51,8 @@ struct RateMeter: Sendable {
     /// Of these: what came without a long pause before it.
     var flowFrames = 0.0
     var flowSeconds = 0.0
+    /// Seconds that this process was late, by more than `RateMeter.harmless` each time.
+    var late = 0.0
     /// No frame is missing that the card has delivered.
     var isComplete = true
     var rate: Double { frames / seconds }
@@ -63,6 +66,7 @@ struct RateMeter: Sendable {
       Part(
         frames: left.frames + right.frames, seconds: left.seconds + right.seconds,
         flowFrames: left.flowFrames + right.flowFrames, flowSeconds: left.flowSeconds + right.flowSeconds,
+        late: left.late + right.late,
         isComplete: left.isComplete && right.isComplete)
     }
   }
@@ -80,13 +84,17 @@ struct RateMeter: Sendable {
   private static let littleFlow = 0.05
   /// So many are looked at together where none agree, and `enough` of them have to be wrong: one stall is not enough.
   private static let several = 10
+  /// Share of the time for which frames may be missing in any case: no card has just our clock's pace.
+  private static let negligible = 0.005
   /// Their share of what is due.
   private static let tolerable = 0.75...1.3
   /// No card delivers so many times what is due: these frames had waited.
   private static let burst = 3.0
   /// A pause of less is the card's own pace: some have periods of 170 ms.
   private static let longPause: Duration = .milliseconds(250)
-  /// The least buffer holds 200 ms.
+  /// Half a period, which every buffer can hold.
+  private static let harmless: Duration = .milliseconds(10)
+  /// The least buffer of a card holds 200 ms. Some plug-ins, which look after nobody's clock, lose more.
   private static let lateness: Duration = .milliseconds(150)
   /// So long after that what had waited may still be read.
   private static let settling: Duration = .seconds(1)
@@ -105,6 +113,7 @@ struct RateMeter: Sendable {
 
   /// So many frames have been read. Of the time since the last call this thread could have run for `late` and did not.
   mutating func add(frames count: Int, late: Duration = .zero, now: Instant) {
+    if late > Self.harmless { part.late += late.inSeconds }
     if late >= Self.lateness {
       settled = now + Self.settling
       part.isComplete = false
@@ -157,15 +166,17 @@ struct RateMeter: Sendable {
     let last = parts.suffix(Self.several)
     let sum = last.reduce(Part(), +)
     let wrong = last.count { !Self.tolerable.contains($0.rate / nominal) }
-    if wrong >= Self.enough, !Self.tolerable.contains(sum.rate / nominal), !sum.isEven || unclear >= Self.most {
+    if wrong >= Self.enough, !Self.tolerable.contains(sum.rate / nominal), !isLateEnough(sum),
+      !sum.isEven || unclear >= Self.most
+    {
       verdict = .uneven(sum.rate)
     }
   }
 
   private func steady() -> Verdict? {
-    if let found = Self.rate(of: parts.filter(\.isComplete)) { return found }
+    if let found = rate(of: parts.filter(\.isComplete)) { return found }
     for size in Self.sizes {
-      guard let found = Self.rate(of: Self.groups(of: size, in: parts)) else { continue }
+      guard let found = rate(of: Self.groups(of: size, in: parts)) else { continue }
       // What was lost with a late process is no slow card's, unless it is more than that could be.
       if undisturbed >= size * Self.enough { return found }
       if case .steady(let rate, _) = found, !Self.tolerable.contains(rate / nominal) { return found }
@@ -174,17 +185,24 @@ struct RateMeter: Sendable {
   }
 
   /// The rate in which the last of them agree, with all before that agree with it.
-  private static func rate(of parts: [Part]) -> Verdict? {
-    guard parts.count >= enough else { return nil }
-    let sum = parts.suffix(enough).reduce(Part(), +)
-    func agrees(_ part: Part) -> Bool { abs(part.rate - sum.rate) <= agreement * sum.rate }
+  private func rate(of parts: [Part]) -> Verdict? {
+    guard parts.count >= Self.enough else { return nil }
+    let sum = parts.suffix(Self.enough).reduce(Part(), +)
+    func agrees(_ part: Part) -> Bool { abs(part.rate - sum.rate) <= Self.agreement * sum.rate }
     guard sum.frames > 0, sum.isEven else { return nil }
     let agreeing = parts.reversed().prefix(while: agrees)
-    guard agreeing.count >= enough else { return nil }
-    let all = agreeing.reduce(Part(), +)
+    guard agreeing.count >= Self.enough, case let all = agreeing.reduce(Part(), +), !isLateEnough(all) else {
+      return nil
+    }
     let spread = agreeing.reduce(0) { max($0, abs($1.rate - all.rate)) } / all.rate
     // What one part has too much the next has too little.
     return .steady(all.rate, error: spread / Double(agreeing.count))
+  }
+
+  /// Whether this process was late for as long as frames are missing: perhaps they were lost meanwhile.
+  private func isLateEnough(_ part: Part) -> Bool {
+    let missing = part.seconds - part.frames / nominal
+    return missing > Self.negligible * part.seconds && missing <= part.late
   }
 
   private static func groups(of size: Int, in parts: [Part]) -> [Part] {
