@@ -68,6 +68,15 @@ import Wire
     #expect(microphone(Self.running(camera: "missing")) == .problem)
   }
 
+  @Test func whatIsOddAboutAMicrophoneIsAWarningInWholeSentences() {
+    let microphone = StatusReport.Microphone(
+      device: "auto", state: "running", detail: "Webcam", captured: 1, encoded: 1, levelDb: -40, sampleRate: 48_000,
+      measuredRate: 16_000, remarks: ["It is slow.", "It is wired the wrong way."])
+    let finding = SoundCheck.finding(microphone)
+    #expect(finding.state == .warning)
+    #expect(finding.detail.hasSuffix("in use by the daemon. It is slow. It is wired the wrong way."))
+  }
+
   @Test func withoutADaemonDevicesAreOpened() throws {
     let test = try Self.configuration(
       "{cameras: [{device: test}, {id: gone, device: /dev/no-such-camera}], microphone: {device: test}}")

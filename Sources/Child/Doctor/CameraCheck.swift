@@ -55,7 +55,7 @@ enum CameraCheck {
       if let problems = camera.controlProblems, !problems.isEmpty {
         return Finding(what, .warning, "\(words); but " + problems.joined(separator: "; "), remedy: controlRemedy)
       }
-      let sentences = ([words] + (camera.remarks ?? [])).joined(separator: ". ")
+      let sentences = words.followed(by: camera.remarks ?? [])
       if camera.damagedPercent >= muchDamage {
         return Finding(
           what, .warning, "\(sentences); \(camera.damagedPercent) % of its pictures are damaged",

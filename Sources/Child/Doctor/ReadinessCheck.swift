@@ -202,7 +202,14 @@ extension VideoSourceInfo {
   var words: String { "\(name) (\(device)), \(mode)" }
 
   /// The same with `remarks`.
-  var sentences: String { ([words] + remarks).joined(separator: ". ") }
+  var sentences: String { words.followed(by: remarks) }
+}
+
+extension String {
+  /// With whole sentences behind it.
+  func followed(by sentences: [String]) -> String {
+    sentences.isEmpty ? self : "\(self). \(sentences.joined(separator: " "))"
+  }
 }
 
 extension AudioSourceInfo {

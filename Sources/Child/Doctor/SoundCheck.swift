@@ -31,7 +31,7 @@ enum SoundCheck {
   private static func finding(_ words: String, _ remarks: [String]) -> Finding {
     guard !remarks.isEmpty else { return Finding("microphone", .ok, words) }
     return Finding(
-      "microphone", .warning, ([words] + remarks).joined(separator: ". "),
+      "microphone", .warning, words.followed(by: remarks),
       remedy: "It works as it is. Another microphone would sound better.")
   }
 
