@@ -29,6 +29,25 @@ extension RealPeers {
       for secret in secrets { #expect(!log.contains(secret), "\(log)") }
     }
 
+    /// Whoever pairs chooses a name, which stands in the log of the board.
+    @Test func aNameForgesNothingInTheLog() throws {
+      let house = try Household()
+      let name =
+        "x\" id=0000 by=\"forged\u{1b}[2J\u{9b}31m\u{7f}\u{202e}\u{2066}" + String(repeating: "\u{35f}", count: 40)
+      let paired = try house.parent("pair", house.address, "--code", house.open().code, "--name", name)
+      #expect(paired.status == 0, "\(paired)")
+      let log = house.child.logText
+      let line = try #require(log.split(separator: "\n").first { $0.contains("paired by=code") })
+      #expect(
+        line.contains(#"name="x\" id=0000 by=\"forged[2J31"#) && line.split(separator: "\\\"").count == 3, "\(line)")
+      let isHarmful = { (scalar: Unicode.Scalar) in
+        scalar != "\n" && [.control, .format].contains(scalar.properties.generalCategory)
+      }
+      let shown = try house.child.command(["pairs"]).output
+      #expect(!(log + shown).unicodeScalars.contains(where: isHarmful))
+      #expect((log + shown).unicodeScalars.count { $0 == "\u{35f}" } < 40)
+    }
+
     /// Another user of the machine reads every process's arguments while codes and tokens are used.
     @Test func argumentsHoldNoSecretThatAFileHolds() throws {
       let house = try Household()
