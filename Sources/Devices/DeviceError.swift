@@ -71,9 +71,12 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     if case .io(_, ENOSPC) = reason { true } else { false }
   }
 
+  /// Device and what is wrong, without the advice, which is for the child.
+  public var plain: String { "\(device): \(summary)" }
+
   /// One line: device, what is wrong, what to do.
   public var description: String {
-    "\(device): \(summary)" + (advice.map { ". \($0)" } ?? "")
+    plain + (advice.map { ". \($0)" } ?? "")
   }
 
   /// The error for a system errno, with the advice for a device of `kind`.

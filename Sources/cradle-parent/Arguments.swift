@@ -12,4 +12,10 @@ enum Bounds {
     guard let value, !range.contains(value) else { return }
     throw ValidationError("\(option) is \(range.lowerBound) to \(range.upperBound)\(unit.isEmpty ? "" : " \(unit)").")
   }
+
+  /// Seconds: more than none.
+  static func check(_ seconds: Double?, below limit: Int, _ option: String) throws {
+    guard let seconds, !(seconds > 0 && seconds < Double(limit)) else { return }
+    throw ValidationError("\(option) is more than 0 and less than \(limit) seconds.")
+  }
 }

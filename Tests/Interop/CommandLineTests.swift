@@ -72,6 +72,42 @@ extension RealPeers {
       #expect(count > 50)
     }
 
+    // MARK: Talking
+
+    /// A microphone that cannot be opened takes nobody's place, and one that fails is not talked into.
+    @Test func talkingWithoutAMicrophoneIsAFailure() throws {
+      let home = try Household()
+      try home.pair()
+      let none = try home.parent("talk", "--microphone", "file:/nonexistent.wav")
+      #expect(none.status == 1 && !none.error.contains("You are heard"), Comment(rawValue: none.error))
+      #expect(
+        none.error.contains("no microphone: /nonexistent.wav: not found.") && none.error.contains("--microphone.")
+          && !none.error.contains("configuration"), Comment(rawValue: none.error))
+      #expect(try !home.parent("events", "--json").output.contains("\"talk\""))
+      // Ten seconds of silence, of which most are taken away while it talks.
+      let wav = home.child.folder.appending(path: "voice.wav")
+      let bytes = 960_000
+      func little(_ value: Int, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+      }
+      var header = Array("RIFF".utf8) + little(bytes + 36, 4) + Array("WAVEfmt ".utf8) + little(16, 4) + little(1, 2)
+      header += little(1, 2) + little(48_000, 4) + little(96_000, 4) + little(2, 2) + little(16, 2)
+      header += Array("data".utf8) + little(bytes, 4)
+      try Data(header + [UInt8](repeating: 0, count: bytes)).write(to: wav)
+      let talk = ParentProcess.program.path + " talk --state-directory \(home.state.path) --microphone file:\(wav.path)"
+      let said = try Self.shell(
+        """
+        timeout 60 \(talk) --duration 50 2> \(wav.path).log & talk=$!
+        for i in $(seq 200); do grep -q heard \(wav.path).log && break; sleep 0.1; done
+        truncate -s 200 \(wav.path)
+        wait $talk; echo $?; cat \(wav.path).log
+        """)
+      #expect(said.output.hasPrefix("1\nYou are heard."), Comment(rawValue: said.output + said.error))
+      #expect(
+        said.output.contains("the microphone was lost: \(wav.path): it became shorter while it was read."),
+        Comment(rawValue: said.output))
+    }
+
     @Test func levelsAreTakenAsTheREADMEWritesThem() throws {
       let home = try Household()
       try home.pair()

@@ -23,7 +23,7 @@ enum StillPictures {
   static func take(_ pipeline: VideoPipeline, quality: Int, on loop: any EventLoop) -> EventLoopFuture<Still> {
     NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
       if case .missing(let error) = pipeline.camera {
-        throw ControlError(.unavailable, "The camera \(pipeline.settings.cameraID) is missing: \(error).")
+        throw ControlError(.unavailable, "The camera \(pipeline.settings.cameraID) is missing: \(error.plain).")
       }
       guard let frame = pipeline.takeFrame(within: patience) else {
         throw ControlError(.unavailable, "The camera \(pipeline.settings.cameraID) gives no picture.")

@@ -118,7 +118,7 @@ extension SoundOutput {
   func requireSpeaker() throws(ControlError) {
     switch speaker {
     case .off: throw ControlError(.unavailable, "The baby unit has no speaker.")
-    case .missing(let error): throw ControlError(.unavailable, "The speaker is missing: \(error).")
+    case .missing(let error): throw ControlError(.unavailable, "The speaker is missing: \(error.plain).")
     case .opening, .running: break
     }
   }

@@ -26,7 +26,7 @@ struct TalkCommand: AsyncParsableCommand {
   var unmarked = false
 
   func validate() throws {
-    if let duration, !(duration > 0 && duration < 1e6) { throw ValidationError("--duration is a number of seconds.") }
+    try Bounds.check(duration, below: 1_000_000, "--duration")
   }
 
   func run() async throws {
@@ -35,47 +35,45 @@ struct TalkCommand: AsyncParsableCommand {
     }
     let signals = StopSignals()
     try await failing {
-      let talk = try await withProgress("Connecting") {
-        try await Talk.begin(
-          with: state.finder().paired(child), microphone: device, force: force,
-          marking: unmarked ? .none : .interactiveVideo
-        ) { error in
-          printError("No microphone: \(error)")
+      let talk: Talk
+      do {
+        talk = try await withProgress("Connecting") {
+          try await Talk.begin(
+            with: state.finder().paired(child), microphone: device, force: force,
+            marking: unmarked ? .none : .interactiveVideo)
         }
+      } catch let error as DeviceError {
+        throw Failure.failed("no microphone: \(error.plain). Nobody hears you. Choose another with --microphone.")
       }
       printError("You are heard. Ctrl-C ends it.")
       let end = await firstEnd(of: talk, signals)
       await talk.end()
       switch end {
-      case .wanted: break
+      case nil: break
       case .taken(let name): throw Failure.failed("\(name) speaks now.")
-      case .lost: throw Failure.failed("the child ended the session")
+      case .closed: throw Failure.failed("the camera ended the session")
+      case .microphoneLost(let error):
+        throw Failure.failed("the microphone was lost: \(error.plain). You are no longer heard.")
       }
     }
   }
 
-  private enum End: Sendable {
-    case wanted, lost
-    case taken(String)
-  }
-
-  private func firstEnd(of talk: Talk, _ signals: StopSignals) async -> End {
+  /// Nil: as asked for, by a signal or because the time is over.
+  private func firstEnd(of talk: Talk, _ signals: StopSignals) async -> Talk.End? {
     let duration = duration
-    return await withTaskGroup(of: End.self) { group in
+    return await withTaskGroup(of: Talk.End?.self) { group in
       group.addTask {
         await signals.first()
-        return .wanted
+        return nil
       }
-      group.addTask {
-        await talk.interrupted().map(End.taken) ?? .lost
-      }
+      group.addTask { await talk.ended() }
       if let duration {
         group.addTask {
           try? await Task.sleep(for: .seconds(saturating: duration))
-          return .wanted
+          return nil
         }
       }
-      let first = await group.next() ?? .lost
+      let first = await group.next() ?? nil
       group.cancelAll()
       return first
     }

@@ -85,7 +85,7 @@ struct Watch: AsyncParsableCommand {
   var unmarked = false
 
   func validate() throws {
-    if let duration, !(duration > 0 && duration < 1e8) { throw ValidationError("--duration is a number of seconds.") }
+    try Bounds.check(duration, below: 100_000_000, "--duration")
     if whep != nil, child != nil { throw ValidationError("Name a paired child or a WHEP endpoint, not both.") }
     if token != nil, tokenFile != nil { throw ValidationError("Give --token or --token-file, not both.") }
     if whep == nil, token != nil || tokenFile != nil || fingerprint != nil || verify || allowPlainHTTP {
