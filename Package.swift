@@ -197,7 +197,7 @@ let programs: [Target] = [
   room(
     "Commands", in: "Commands",
     needs: [
-      "Wire", "Linux", "Health", "CLinux", product("ArgumentParser", "swift-argument-parser"),
+      "Wire", "JSON", "Linux", "Health", "CLinux", product("ArgumentParser", "swift-argument-parser"),
       product("Logging", "swift-log"),
     ]),
   .executableTarget(

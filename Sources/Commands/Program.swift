@@ -22,7 +22,14 @@ public enum Program {
     // Writing to a pipe that nobody reads any more is an error to report, as a full disk is.
     signal(SIGPIPE, SIG_IGN)
     do {
-      var command = try root.parseAsRoot(NegativeValues.joined(Array(CommandLine.arguments.dropFirst())))
+      // Most command lines have no negative number in them.
+      var flags: FlagNames?
+      let arguments = NegativeValues.joined(Array(CommandLine.arguments.dropFirst())) { name in
+        let known = flags ?? FlagNames(of: root)
+        flags = known
+        return known.contains(name)
+      }
+      var command = try root.parseAsRoot(arguments)
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {

@@ -1,6 +1,7 @@
 public import ArgumentParser
 
-/// A length of time as a person types it: `90`, `45s`, `10m`, `8h`, `2d`, `1h30m`. Without a unit it is seconds.
+/// A length of time as a person types it: `90`, `45s`, `10m`, `8h`, `2d`, `1h30m`. Without a unit it is seconds. A negative one
+/// is read, so that whoever takes it can say what the range is.
 public struct TimeSpan: Hashable, Sendable, LosslessStringConvertible, ExpressibleByArgument {
   public let seconds: Int
 
@@ -8,11 +9,12 @@ public struct TimeSpan: Hashable, Sendable, LosslessStringConvertible, Expressib
 
   public init?(_ text: String) {
     guard !text.isEmpty, text.utf8.count <= 32 else { return nil }
+    let isNegative = text.first == "-"
     var total = 0
     var digits = ""
     // Each unit once, the large ones first.
     var left = Self.units[...]
-    for character in text {
+    for character in text.dropFirst(isNegative ? 1 : 0) {
       if character.isASCII, character.isNumber {
         digits.append(character)
         continue
@@ -30,7 +32,8 @@ public struct TimeSpan: Hashable, Sendable, LosslessStringConvertible, Expressib
       else { return nil }
       total = sum
     }
-    seconds = total
+    guard !isNegative || text.count > 1 else { return nil }
+    seconds = isNegative ? -total : total
   }
 
   private static func sum(_ total: Int, _ number: Int, _ unit: Int) -> Int? {

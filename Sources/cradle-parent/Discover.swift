@@ -20,6 +20,10 @@ struct Discover: AsyncParsableCommand {
   @Option(help: "End after this long, such as 5s.")
   var timeout: TimeSpan?
 
+  func validate() throws {
+    try Bounds.check(timeout?.seconds, 1...86_400, "--timeout", "seconds")
+  }
+
   func run() async throws {
     let signals = StopSignals()
     let watching = Task { try await watch() }

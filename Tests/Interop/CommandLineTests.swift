@@ -59,6 +59,7 @@ extension RealPeers {
       for program in Self.programs {
         for (words, arguments) in try Self.commands(of: program) {
           let options = try arguments.filter { $0.kind == "option" }.map { try #require($0.long) }
+          let flag = arguments.first { $0.kind == "flag" && !["help", "version"].contains($0.long) }?.long
           // So that none of them runs.
           let error = try ChildProcess.run(
             program.path, words + options.flatMap { ["--\($0)", "-45"] } + ["--no-such-option"]
@@ -67,9 +68,40 @@ extension RealPeers {
           #expect(error.hasPrefix("Error: ") && !error.contains("Missing value"), note)
           #expect(!error.contains(#/Unknown option '-\d/#), note)
           count += options.count
+          // Behind a flag, and behind a word, it is an argument.
+          for before in [flag.map { ["--\($0)"] } ?? [], []]
+          where arguments.contains(where: { $0.kind == "positional" }) {
+            let error = try ChildProcess.run(program.path, words + before + ["-45", "--no-such-option"]).error
+            let note = Comment(rawValue: "\(program.lastPathComponent) \(words) \(before) -45: \(error)")
+            #expect(error.hasPrefix("Error: ") && !error.contains("Missing expected argument"), note)
+            #expect(!error.contains("does not take any value") && !error.contains(#/Unknown option '-\d/#), note)
+          }
         }
       }
       #expect(count > 50)
+    }
+
+    /// What cannot be is refused with what can be.
+    @Test(arguments: [
+      (["lullaby", "volume", "-3"], "The volume is 0 to 100 percent."),
+      (["lullaby", "volume", "--json", "-3"], "The volume is 0 to 100 percent."),
+      (["lullaby", "play", "--volume", "-3"], "--volume is 0 to 100 percent."),
+      (["lullaby", "play", "--for", "-5m"], "--for is 0 to 86400 seconds."),
+      (["lullaby", "play", "--fade", "-1"], "--fade is 0 to 600 seconds."),
+      (["light", "on", "--brightness", "-1"], "--brightness is 0 to 100 percent."),
+      (["light", "on", "--for", "-1h"], "--for is 1 to 86400 seconds."),
+      (["flash", "--times", "-1"], "--times is 1 to 100 flashes."),
+      (["screenshot", "--quality", "-1"], "--quality is 1 to 100."),
+      (["events", "--limit", "-1"], "--limit is 1 to 200 events."),
+      (["doctor", "--seconds", "-1"], "--seconds is 1 to 600."),
+      (["invite", "--for", "-8h"], "--for is 60 to 2592000 seconds."),
+      (["discover", "--timeout", "-5"], "--timeout is 1 to 86400 seconds."),
+      (["talk", "--duration", "-5"], "--duration is more than 0 and less than 1000000 seconds."),
+      (["watch", "--duration", "-5"], "--duration is more than 0 and less than 100000000 seconds."),
+    ])
+    func aNumberOutOfRangeIsToldTheRange(_ arguments: [String], _ range: String) throws {
+      let (_, error, status) = try ChildProcess.run(ParentProcess.program.path, arguments)
+      #expect(status == 2 && error.hasPrefix("Error: \(range)\n"), Comment(rawValue: error))
     }
 
     // MARK: Talking

@@ -6,7 +6,7 @@ import Testing
 
 /// What the programs share: how arguments are read and times are written.
 @Suite(.serialized) struct CommandLineTests {
-  @Test func aNegativeNumberIsTheValueOfTheOptionBeforeIt() {
+  @Test func aNegativeNumberIsTheValueOfTheOptionBeforeItOrAnArgument() {
     let cases: [([String], [String])] = [
       (["watch", "--audio-only", "--vox", "-45"], ["watch", "--audio-only", "--vox=-45"]),
       (["--noise", "-40.5", "--json"], ["--noise=-40.5", "--json"]),
@@ -16,12 +16,16 @@ import Testing
       (["-o", "-"], ["-o", "-"]),
       (["--output", "-"], ["--output", "-"]),
       (["--record", "-x"], ["--record", "-x"]),
-      (["volume", "-5"], ["volume", "-5"]),
-      (["--name=a", "-5"], ["--name=a", "-5"]),
       (["--", "--vox", "-45"], ["--", "--vox", "-45"]),
       ([], []),
+      // An argument of its own.
+      (["volume", "-5"], ["volume", "--", "-5"]),
+      (["volume", "-5", "--child", "cot"], ["volume", "--child", "cot", "--", "-5"]),
+      (["--json", "-5"], ["--json", "--", "-5"]),
+      (["--name=a", "-5"], ["--name=a", "--", "-5"]),
+      (["-5", "--", "-6"], ["--", "-5", "-6"]),
     ]
-    for (given, wanted) in cases { #expect(NegativeValues.joined(given) == wanted) }
+    for (given, wanted) in cases { #expect(NegativeValues.joined(given) { $0 == "--json" } == wanted) }
   }
 
   @Test func columnsStandUnderEachOtherInEveryScript() {

@@ -23,7 +23,7 @@ public enum ControlLimits {
   public static let flashMilliseconds = 200...5000
   /// Percent.
   public static let volume = 0...100
-  /// Seconds until a lullaby ends; 0: it does not end by itself.
+  /// Seconds until a lullaby ends; 0: as late as the child lets it.
   public static let lullabySeconds = 0...86_400
   /// Seconds that a lullaby takes to fade out.
   public static let fadeSeconds = 0...600

@@ -18,7 +18,9 @@ struct Lullaby: AsyncParsableCommand {
     var track: String?
     @Flag(inversion: .prefixedNo, help: "Repeat the track.")
     var loop: Bool?
-    @Option(name: .customLong("for"), help: "Stop after this long, such as 30m; 0 for never. (default: 30m)")
+    @Option(
+      name: .customLong("for"),
+      help: "Stop after this long, such as 30m; at most 12h, which 0 stands for. (default: 30m)")
     var duration: TimeSpan?
     @Option(help: "Percent.")
     var volume: Int?
