@@ -21,7 +21,7 @@ public enum ClockCheck {
 
   /// - Parameter unixSeconds: the wall clock.
   public static func run(_ kernel: Kernel = ClockCheck.kernel, unixSeconds: Int64) -> Finding {
-    if unixSeconds < earliest { return Finding("clock", .problem, "it is years in the past", remedy: remedy) }
+    if unixSeconds < earliest { return Finding("clock", .problem, "the date is years in the past", remedy: remedy) }
     return switch kernel {
     case .synchronized: Finding("clock", .ok, "synchronized")
     case .unsynchronized:

@@ -42,9 +42,10 @@ public enum DiskCheck {
     if space.isReadOnly {
       return Finding.readOnly("disk", path)
     }
-    let text = "\(megabytes(space.free)) of \(megabytes(space.total)) free at \(path)"
+    let text = "\(amount(space.free)) of \(amount(space.total)) free at \(path)"
     if space.free < tooLittle {
-      return Finding("disk", .problem, "full: \(text)", remedy: "sudo journalctl --vacuum-size=50M; sudo apt clean")
+      return Finding(
+        "disk", .problem, "the disk is full: \(text)", remedy: "sudo journalctl --vacuum-size=50M; sudo apt clean")
     }
     if space.free < little {
       return Finding("disk", .warning, text, remedy: "sudo journalctl --vacuum-size=50M; sudo apt clean")
@@ -52,7 +53,8 @@ public enum DiskCheck {
     return Finding("disk", .ok, text)
   }
 
-  private static func megabytes(_ bytes: UInt64) -> String {
-    bytes >= 10 << 30 ? "\(bytes >> 30) GB" : "\(bytes >> 20) MB"
+  private static func amount(_ bytes: UInt64) -> String {
+    if bytes >= 10 << 30 { return "\(bytes >> 30) GB" }
+    return bytes >= 1 << 20 ? "\(bytes >> 20) MB" : "\(bytes >> 10) kB"
   }
 }

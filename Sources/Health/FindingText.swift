@@ -30,7 +30,7 @@ public struct FindingText {
     text += wrapped(finding.detail, room: width.map { $0 - indent }).joined(separator: margin)
     // Never wrapped, so that it can be copied; indented less, to have more room.
     if let remedy = finding.remedy {
-      text += "\n" + String(repeating: " ", count: Self.stateWidth + 2) + dimmed("mend: ") + remedy
+      text += "\n" + String(repeating: " ", count: Self.stateWidth + 2) + dimmed("fix: ") + remedy
     }
     return text
   }

@@ -8,8 +8,8 @@ struct Notify: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Shows the notifiers of the running daemon, or sends a test message.",
     discussion: """
-      Notifiers stand under `notify` in the configuration. Exit status with --test: 0 every message was accepted, 1 one \
-      was not.
+      Notifiers stand under `notify` in the configuration. Exit status 1: no notifier has that name, or with --test a \
+      message was not accepted.
       """)
 
   @OptionGroup var directories: DirectoryOptions
@@ -31,11 +31,10 @@ struct Notify: ParsableCommand {
     if test { return try sendTest() }
     let status = try Daemon.decode(StatusReport.self, from: Daemon.ask(.status, directories))
     let rows = (status.notifiers ?? []).filter { name == nil || $0.name == name }
+    if let name, rows.isEmpty { throw Failure.failed("no notifier is called \"\(name)\"") }
     if json { return print(JSON.text(List(notifiers: rows))) }
     sayPushTrouble(status)
-    if rows.isEmpty {
-      return print(name.map { "No notifier is called \"\($0)\"." } ?? "No notifiers. `notify` in child.yaml adds one.")
-    }
+    if rows.isEmpty { return print("No notifiers. `notify` in child.yaml adds one.") }
     let table = rows.map { row in
       [row.name, row.state, "\(row.delivered)", "\(row.waiting)", row.lastError ?? ""]
     }

@@ -9,7 +9,7 @@ import Storage
 /// `cradle-parent report`
 struct Report: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Shows a night: who listened, when nobody did, noise, alarms, proofs of hearing.",
+    abstract: "Night report: who listened and when nobody did, noise, alarms, sound checks.",
     discussion: """
       A minute counts as heard when a parent's receiver has reported fresh sound in it. Without --night it is the night \
       that is under way, else the last one.

@@ -8,12 +8,14 @@ import QRCode
 extension ChildOptions {
   /// Sends one command to the child and prints the reply.
   func show(_ command: ControlCommand, _ json: Bool) async throws {
-    try await self.command { session in
-      let reply = try await session.perform(command)
-      // Of nothing that is a line each there is no line.
-      let text = json ? reply.json : Self.text(reply)
-      if !text.isEmpty { print(text) }
-    }
+    try await self.command { session in Self.show(try await session.perform(command), json) }
+  }
+
+  /// Prints a reply.
+  static func show(_ reply: ControlReply, _ json: Bool) {
+    // Of nothing that is a line each there is no line.
+    let text = json ? reply.json : Self.text(reply)
+    if !text.isEmpty { print(text) }
   }
 
   private static func text(_ reply: ControlReply) -> String {

@@ -7,7 +7,7 @@ import Wire
 
 /// `cradle-rendezvous status`
 struct Status: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Shows how many children and parents are here.")
+  static let configuration = CommandConfiguration(abstract: "Shows how many cameras and connections are here.")
 
   @OptionGroup var directories: DirectoryOptions
   @Flag(help: "Print one JSON object {names, version, keySHA256?, children, connections, uptimeSeconds}.")
@@ -28,9 +28,11 @@ struct Status: ParsableCommand {
     print(
       "\(status.names.joined(separator: ", ")), version \(status.version), up \(Int(saturating: status.uptimeSeconds)) s"
     )
-    print("\(status.children) children are here, \(status.connections) connections in all")
+    print("\(Self.count(status.children, "camera")) here, \(Self.count(status.connections, "connection")) in all")
     if let key = status.keySHA256 { print("key-sha256 for children: \(key)") }
   }
+
+  private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
   private static func text(of error: CommandClientError) -> String {
     switch error {

@@ -33,6 +33,17 @@ import Testing
     #expect(conditions(&probe, space: nil, clock: .refused) == [])
   }
 
+  /// `status` shows them without anything around.
+  @Test func aSentenceNamesWhatItIsAbout() throws {
+    var probe = HealthProbe(stateDirectory: "/var/lib/cradle", files: try FakeRoot().files)
+    let full = probe.run(
+      unixSeconds: 100, space: .init(free: 0, total: 600 << 10, isReadOnly: false), clock: .synchronized)
+    #expect(
+      full.map(\.sentence) == [
+        "Storage: the disk is full: 0 kB of 600 kB free at /var/lib/cradle", "Clock: the date is years in the past",
+      ])
+  }
+
   @Test func temperatureAndSignalAreTold() throws {
     let root = try FakeRoot([
       "/sys/class/thermal/thermal_zone0/temp": "86000\n", "/sys/class/net/wlan0/operstate": "up\n",

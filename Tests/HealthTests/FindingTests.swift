@@ -21,7 +21,7 @@ import Testing
         warning    Wi-Fi wlan0  power saving is on:
                                 picture and sound come in
                                 bursts
-                   mend: sudo iw "x"
+                   fix: sudo iw "x"
         """)
     #expect(text.lines(Self.finding).split(separator: "\n").allSatisfy { $0.count <= 50 })
   }

@@ -104,6 +104,30 @@ extension RealPeers {
       #expect(status == 2 && error.hasPrefix("Error: \(range)\n"), Comment(rawValue: error))
     }
 
+    /// The name that was typed, and where the right ones are.
+    @Test func whatIsCalledOtherwiseIsNamed() throws {
+      let home = try Household()
+      try home.pair()
+      for (arguments, text) in [
+        (["lullaby", "play", "nope"], "No sound called \"nope\". List them: cradle-parent lullaby list"),
+        (["camera", "switch", "nope"], "No view called \"nope\". There are: cot, door."),
+        (["screenshot", "--camera", "nope"], "No view called \"nope\". There are: cot, door."),
+        (["light", "on", "--id", "nope"], "No light called \"nope\". There are: nightlight."),
+      ] {
+        let (output, error, status) = try ChildProcess.run(
+          ParentProcess.program.path, arguments + ["--state-directory", home.state.path])
+        #expect(status == 1 && output.isEmpty && error == "cradle-parent: \(text)\n", Comment(rawValue: error))
+      }
+      for json in [[], ["--json"]] {
+        let (output, error, status) = try home.child.command(["notify", "nope"] + json)
+        #expect(status == 1 && output.isEmpty && error.contains("no notifier is called \"nope\""))
+      }
+      // As long as the camera lets it, as the help says.
+      let played = try home.parent("lullaby", "play", "--for", "0s")
+      #expect(played.output.contains("ends in 12:00:00"), Comment(rawValue: played.output + played.error))
+      #expect(try home.parent("lullaby", "play", "--help").output.contains("12h"))
+    }
+
     // MARK: Talking
 
     /// A microphone that cannot be opened takes nobody's place, and one that fails is not talked into.

@@ -85,7 +85,8 @@ extension RealPeers {
       let digest = try #require(status.keySHA256)
       #expect(try first.keySHA256() == digest)
       let text = try folder.command(["status"] + folder.directories).output
-      #expect(text.contains("0 children are here") && text.contains("key-sha256 for children: \(digest)\n"))
+      #expect(text.contains("\n0 cameras here, 0 connections in all\n"))
+      #expect(text.contains("key-sha256 for children: \(digest)\n"))
 
       #expect(try first.request("/healthz") == "200 text/plain; charset=utf-8: ok\n")
       #expect(try first.request("/metrics").contains("\ncradle_rendezvous_children 0\n"))

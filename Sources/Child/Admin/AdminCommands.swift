@@ -103,7 +103,7 @@ final class AdminCommands: @unchecked Sendable {
       var status = report.report()
       status.hasOwner = pairing.hasOwner
       status.configurationFile = configurationFile
-      status.alarms += conditions().filter { $0.level == .warning }.map(\.detail)
+      status.alarms += conditions().filter { $0.level == .warning }.map(\.sentence)
       return encodeJSON(status)
     case .tokenAdd(let name, let allow, let seconds):
       return try encodeJSON(addToken(name: name, allow: allow, seconds: seconds))

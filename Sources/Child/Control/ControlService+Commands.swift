@@ -99,7 +99,7 @@ extension ControlService {
   private func cameraIndex(_ id: String) throws(ControlError) -> Int {
     guard let index = viewers.cameraIndex(id) else {
       let known = viewers.cameras.map(\.pipeline.settings.cameraID).joined(separator: ", ")
-      throw .badParameter("id", "names no camera of this child; it has \(known)")
+      throw ControlError(.badParameters, "No view called \"\(id)\". There are: \(known).")
     }
     return index
   }
@@ -218,7 +218,7 @@ extension ControlService {
       throw ControlError(.unavailable, "This session was opened with a token; there is no pair to remove.")
     }
     guard let record = pairing.record(id: id) else {
-      throw .badParameter("id", "names nobody who is paired; pairs.list tells who is")
+      throw .badParameter("id", "is of nobody who is paired; pairs.list lists who is")
     }
     do throws(StoreError) {
       try pairing.revoke(id: record.id, endingSessionsAfter: id == viewer.pair ? .milliseconds(100) : nil)

@@ -43,7 +43,7 @@ final class DrillService: @unchecked Sendable {
     let new = FireDrill(number: number + 1, stages: stages, parents: parents, now: MonotonicClock.now)
     guard new.stage != nil else {
       throw ControlError(
-        .unavailable, "No paired parent watches, so there is nobody to ring. Begin to watch, then try again.")
+        .unavailable, "Nobody is watching, so nothing can ring. Start watching, then try again.")
     }
     number += 1
     drill = new

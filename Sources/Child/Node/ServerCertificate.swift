@@ -171,7 +171,7 @@ final class ServerCertificate: @unchecked Sendable {
       let term = new.validity.map { CertificateTerm($0, now: now).description } ?? ""
       logger.notice(
         "the certificate has changed; new connections get it",
-        metadata: ["file": "\(tls.certificate)", "it": "\(term)"])
+        metadata: ["file": "\(tls.certificate)", "validity": "\(term)"])
       warnedAt = nil
       warnOfTheEnd(tls)
     case .failure(let error):

@@ -278,7 +278,9 @@ final class RecordingService: @unchecked Sendable {
       } catch {
         throw ControlError(.unavailable, "The recording cannot be read: \(error)")
       }
-      guard let piece else { throw ControlError.badParameter("id", "names no recording; it may have been removed") }
+      guard let piece else {
+        throw ControlError(.badParameters, "No recording called \"\(id)\". It may have been removed.")
+      }
       guard !piece.bytes.isEmpty else {
         throw ControlError.badParameter("offset", "is not before the end, \(piece.total)")
       }

@@ -53,7 +53,7 @@ final class LullabyService: @unchecked Sendable {
     return inBackground { library in
       guard let id = wanted.track else { return last ?? library.track(after: nil) }
       guard let track = library.track(id) else {
-        throw ControlError.badParameter("track", "names no track of this child; lullaby.list tells them")
+        throw ControlError(.badParameters, "No sound called \"\(id)\".")
       }
       return track
     }.flatMap { track in self.start(track, wanted) }

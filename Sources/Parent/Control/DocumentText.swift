@@ -47,7 +47,7 @@ extension HearingDocument {
     let missing = unanswered.map { "; no answer from \($0.joined(separator: ", "))" } ?? ""
     let weaker = way == "noise-floor" ? " (weaker proof: the noise of the room, \(cause))" : ""
     switch state {
-    case .running: return "being tested since \(at)"
+    case .running: return "sound check running since \(at)"
     case .heard: return "heard end to end at \(at) by \(names)\(weaker)\(missing)"
     case .notHeard:
       let own = microphone == false ? "; the child's microphone did not hear its speaker" : ""

@@ -57,7 +57,7 @@ public struct Lights: Sendable {
     guard let id else { return 0 }
     guard let index = controllers.firstIndex(where: { $0.id == id }) else {
       let known = controllers.map(\.id).joined(separator: ", ")
-      throw .badParameter("id", "names no light of this child; it has \(known)")
+      throw ControlError(.badParameters, "No light called \"\(id)\". There are: \(known).")
     }
     return index
   }

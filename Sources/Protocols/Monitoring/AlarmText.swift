@@ -17,9 +17,9 @@ extension Alarm.Kind {
   /// What to do.
   public var advice: String {
     switch self {
-    case .revoked: "The child does not let this machine watch any more. Pair again: cradle-parent pair."
+    case .revoked: "This machine's access was removed. Pair again: cradle-parent pair."
     case .link:
-      "Nothing arrives. The link is being made anew. Go and check on your child; then the network and the camera's power."
+      "Nothing is arriving. Reconnecting. Go and check on your child; then the network and the camera's power."
     case .microphone: "The microphone delivers nothing. You would not hear crying."
     case .digitalSilence:
       """

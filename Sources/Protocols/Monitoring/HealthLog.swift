@@ -15,6 +15,17 @@ public struct HealthLog: Sendable {
     case wireless
     case clock
 
+    /// For people.
+    fileprivate var words: String {
+      switch self {
+      case .storage: "Storage"
+      case .temperature: "Temperature"
+      case .power: "Power supply"
+      case .wireless: "Wi-Fi"
+      case .clock: "Clock"
+      }
+    }
+
     /// It counts when it has stood for so long.
     fileprivate var patience: Duration {
       switch self {
@@ -33,6 +44,9 @@ public struct HealthLog: Sendable {
     public var level: EventLevel
     /// For people.
     public var detail: String
+
+    /// Where it is shown alone: `Clock: the date is years in the past`.
+    public var sentence: String { "\(concern.words): \(detail)" }
 
     public init(_ concern: Concern, _ level: EventLevel, _ detail: String) {
       self.concern = concern

@@ -35,10 +35,16 @@ struct Lullaby: AsyncParsableCommand {
     }
 
     func run() async throws {
-      try await options.show(
-        .lullabyPlay(
-          LullabyRequest(
-            track: track, volume: volume, seconds: duration?.seconds, loop: loop, fadeSeconds: fade?.seconds)))
+      let request = LullabyRequest(
+        track: track, volume: volume, seconds: duration?.seconds, loop: loop, fadeSeconds: fade?.seconds)
+      try await options.child.command { session in
+        do {
+          ChildOptions.show(try await session.perform(.lullabyPlay(request)), options.json)
+        } catch ControlFailure.refused(let error) where error.code == .badParameters && track != nil {
+          // Everything else was checked before it was sent.
+          throw Failure.failed("No sound called \"\(track ?? "")\". List them: cradle-parent lullaby list")
+        }
+      }
     }
   }
 
