@@ -40,7 +40,13 @@ public struct SystemFiles: Sendable {
 
   /// The content, at most 256 KiB of it; nil if it cannot be read.
   public func text(_ path: String) -> String? {
-    guard let file = fopen(root + path, "re") else { return nil }
+    // A FIFO in place of a file must not keep anybody waiting.
+    let descriptor = open(root + path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { return nil }
+    guard let file = fdopen(descriptor, "r") else {
+      close(descriptor)
+      return nil
+    }
     defer { fclose(file) }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 8192)
@@ -84,6 +90,13 @@ public struct SystemFiles: Sendable {
       if !name.hasPrefix(".") { result.append(name) }
     }
     return result.sorted()
+  }
+
+  /// Why a directory cannot be listed: errno. Nil when it can.
+  public func listingError(_ path: String) -> Int32? {
+    guard let directory = opendir(root + path) else { return errno }
+    closedir(directory)
+    return nil
   }
 
   /// The target of a chain of symbolic links; nil if it does not exist.

@@ -5,7 +5,8 @@ import Wire
 
 /// `cradle-child status`
 struct Status: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Shows cameras, viewers, bit rates, alarms and uptime.")
+  static let configuration = CommandConfiguration(
+    abstract: "Shows cameras, microphone, speaker, viewers, bit rates, alarms and uptime.")
 
   @OptionGroup var directories: DirectoryOptions
   @Flag(help: "Print one JSON object.")
@@ -18,8 +19,7 @@ struct Status: ParsableCommand {
     print("\(status.name) (\(status.id)), version \(status.version), up \(Self.duration(status.uptimeSeconds))")
     print("HTTPS port \(status.port), media port \(status.mediaPort)")
     for camera in status.cameras {
-      var line = "Camera \(camera.id): \(camera.state)"
-      if !camera.detail.isEmpty { line += ", \(camera.detail)" }
+      var line = Self.line("Camera \(camera.id)", [camera.state, camera.detail])
       if let width = camera.width, let height = camera.height, let rate = camera.framesPerSecond {
         line += ", \(width)x\(height) at \(rate) frames/s"
       }
@@ -35,8 +35,9 @@ struct Status: ParsableCommand {
         print("  \(rendition.name): \(size), \(rendition.targetKbps) kbit/s, viewers: \(rendition.viewers)")
       }
     }
-    print("Microphone: \(status.microphone.state), \(status.microphone.detail), level \(status.microphone.levelDb) dB")
+    print(Self.line(status.microphone))
     for remark in status.microphone.remarks ?? [] { print("  \(remark)") }
+    if let speaker = status.speaker { print(Self.line("Speaker", [speaker.state, speaker.detail])) }
     if status.viewers.isEmpty {
       print("No viewers.")
     } else {
@@ -62,6 +63,17 @@ struct Status: ParsableCommand {
     }
     if status.hasOwner == false { print(Ownership.missing) }
     for alarm in status.alarms { print("ALARM: \(alarm)") }
+  }
+
+  /// `Microphone: running, Webcam, level -42.5 dB`
+  private static func line(_ microphone: StatusReport.Microphone) -> String {
+    let level = microphone.state == "running" ? "level \(microphone.levelDb) dB" : ""
+    return line("Microphone", [microphone.state, microphone.detail, level])
+  }
+
+  /// `Speaker: running, USB Audio`: without what is not known.
+  private static func line(_ what: String, _ parts: [String]) -> String {
+    "\(what): \(parts.filter { !$0.isEmpty }.joined(separator: ", "))"
   }
 
   /// `night, brightness 4 %, infrared lamp on`; nil when there is nothing to say.

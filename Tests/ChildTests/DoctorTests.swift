@@ -116,6 +116,35 @@ import Wire
     #expect(root.files.text("/out.wav") == "precious")
   }
 
+  /// The daemon knows what became of it.
+  @Test(arguments: [
+    ("auto", "missing", Finding.State.warning), ("hw:9", "missing", .problem), ("file:/x", "missing", .problem),
+    ("hw:9", "opening", .warning), ("hw:9", "running", .ok), ("file:/x", "running", .ok), ("null", "running", .ok),
+    ("none", "off", .ok),
+  ])
+  func theSpeakerIsAsTheDaemonHasIt(name: String, state: String, expected: Finding.State) throws {
+    let device = try #require(SpeakerDevice(name))
+    let known = Self.running()
+    var report = try #require(known.report)
+    report.speaker = .init(device: "\(device)", state: state, detail: "its detail")
+    let finding = SoundCheck.speaker(
+      device, daemon: .running(report, process: known.process), user: "cradle", files: try FakeRoot().files)
+    #expect(finding.state == expected, "\(finding)")
+    #expect(finding.detail.contains("its detail") == (state == "missing" || name == "hw:9" && state == "running"))
+  }
+
+  @Test func aSpeakersFileIsOneThatCanBeWritten() throws {
+    let root = try FakeRoot()
+    let path = root.folder.path
+    mkfifo("\(path)/fifo", 0o600)
+    let state = { (file: String) in
+      SoundCheck.speaker(.file(path: file), daemon: Self.stopped, user: "x", files: root.files).state
+    }
+    #expect(state("\(path)/new.wav") == .ok && state("\(path)/none/new.wav") == .problem)
+    #expect(state("\(path)/fifo") == .problem && state(path) == .problem)
+    #expect(!FileManager.default.fileExists(atPath: "\(path)/new.wav"))
+  }
+
   @Test func theDaemonIsKnownByItsThreadThatPlays() throws {
     let root = try FakeRoot([
       "/proc/asound/cards": "", "/proc/asound/card1/pcm0p/sub0/status": "state: RUNNING\nowner_pid   : 4250\n",

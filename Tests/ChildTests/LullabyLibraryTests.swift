@@ -1,6 +1,7 @@
 import Glibc
 import Health
 import Sound
+import Storage
 import Testing
 
 @testable import Child
@@ -40,10 +41,12 @@ import Testing
 
   @Test func builtInSoundsNeedNoFolder() throws {
     let library = LullabyLibrary(folder: "/nonexistent")
-    let (tracks, refusals) = library.scan()
+    let scan = library.scan()
+    let tracks = scan.tracks
     #expect(
       tracks.map(\.id) == ["white-noise", "pink-noise", "brown-noise", "heartbeat", "wiegenlied", "twinkle"])
-    #expect(refusals.isEmpty && tracks[0].seconds == nil && (30...60).contains(tracks[4].seconds ?? 0))
+    #expect(scan.refusals.isEmpty && scan.surplus == 0)
+    #expect(tracks[0].seconds == nil && (30...60).contains(tracks[4].seconds ?? 0))
     for track in tracks {
       var source = try track.open()
       var samples = [Float](repeating: 0, count: 4800)
@@ -59,12 +62,12 @@ import Testing
     write(wav(tenths: 1), to: "notes.txt")
     write(wav(tenths: 1), to: ".hidden.wav")
     let library = LullabyLibrary(folder: folder)
-    let (tracks, refusals) = library.scan()
-    let files = tracks.dropFirst(LullabyLibrary.builtIn.count)
+    let scan = library.scan()
+    let files = scan.tracks.dropFirst(LullabyLibrary.builtIn.count)
     #expect(files.map(\.id) == ["schlaf-kindlein", "heartbeat-2", "schlaf-kindlein-2"])
     #expect(files.map(\.title) == ["Schlaf, Kindlein", "heartbeat", "schlaf kindlein"])
     #expect(files.map(\.seconds) == [0.5, 0.1, 1])
-    #expect(refusals == [.init(file: "broken.mp3", reason: .unknownFormat)])
+    #expect(scan.refusals == [.init(file: "broken.mp3", reason: .unknownFormat)])
     #expect(library.track("heartbeat-2")?.seconds == 0.1 && library.track("heartbeat")?.seconds == nil)
     #expect(library.track("nothing") == nil)
     #expect(library.track(after: "twinkle").id == "schlaf-kindlein")
@@ -86,13 +89,31 @@ import Testing
     write(Array("ftypM4A".utf8), to: "song.m4a")
     write([], to: "empty.mp3")
     for number in 0..<101 { write(wav(tenths: 1), to: "track-\(number).wav") }
-    let (tracks, refusals) = LullabyLibrary(folder: folder).scan()
-    #expect(tracks.count == LullabyLibrary.builtIn.count + LullabyLibrary.maximumFiles - 1)
-    #expect(Set(refusals.map(\.file)).isSuperset(of: ["song.m4a", "empty.mp3"]) && refusals.count == 4)
-    #expect(refusals.count { $0.reason == .tooManyFiles } == 2)
-    let finding = try #require(ReadinessCheck.lullabies(folder))
-    #expect(finding.state == .warning && finding.detail.contains("empty.mp3") && finding.detail.contains("song.m4a"))
-    #expect(ReadinessCheck.lullabies("/nonexistent") == nil)
+    let scan = LullabyLibrary(folder: folder).scan()
+    #expect(scan.tracks.count == LullabyLibrary.builtIn.count + LullabyLibrary.maximumFiles - 1)
+    #expect(Set(scan.refusals.map(\.file)) == ["song.m4a", "empty.mp3"] && scan.surplus == 2)
+    let findings = ReadinessCheck.lullabies(folder)
+    try #require(findings.map(\.state) == [.warning, .warning])
+    #expect(findings[0].detail.contains("empty.mp3") && findings[0].detail.contains("song.m4a"))
+    #expect(findings[1].detail == "102 files; the limit is 100, so 2 are not offered")
+    // No other format would help.
+    #expect(findings[1].remedy?.contains("Convert") == false)
+  }
+
+  /// The folder of the package need not be there; one that somebody has named has to.
+  @Test func aFolderThatIsNotThereIsAProblem() throws {
+    #expect(ReadinessCheck.lullabies(folder).isEmpty)
+    let problem = { (path: String) in ReadinessCheck.lullabies(path).first.map { "\($0.state): \($0.detail)" } }
+    #expect(problem("/nonexistent") == "problem: there is no such folder")
+    #expect(ReadinessCheck.lullabies(ChildConfiguration.defaults.lullabies).allSatisfy { $0.state != .problem })
+    write([], to: "a.txt")
+    #expect(problem("\(folder)/a.txt") == "problem: Not a directory")
+  }
+
+  /// Nothing waits for whoever writes into it.
+  @Test func aFIFOIsNoSound() {
+    mkfifo("\(folder)/a.wav", 0o600)
+    #expect(LullabyLibrary(folder: folder).scan().refusals == [.init(file: "a.wav", reason: .notARegularFile)])
   }
 
   @Test func filesThatComeGoAndChangeAreSeen() {

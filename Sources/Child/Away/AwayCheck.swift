@@ -78,7 +78,8 @@ public struct AwayCheck: Sendable {
     let name = meeting.url
     if let known = report?.meetings.first(where: { $0.place == name }) { return finding(known) }
     let place: MeetingPlace
-    do throws(ConfiguredValueError) {
+    do {
+      try NamedFilesCheck.read(meeting)
       place = try MeetingPlace(meeting, access: meeting.parents ?? meeting.access)
     } catch {
       return Finding(what, .problem, "\(name): \(error)", remedy: "sudo cradle-child check")

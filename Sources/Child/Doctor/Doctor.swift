@@ -45,9 +45,7 @@ public struct Doctor: Sendable {
     looking("microphone and speaker")
     found(SoundCheck.microphone(configuration.microphone.device, daemon: daemon, user: user))
     found(SoundCheck.speaker(configuration.speaker.device, daemon: daemon, user: user, files: files))
-    if configuration.speaker.device != .off, let lullabies = ReadinessCheck.lullabies(configuration.lullabies) {
-      found(lullabies)
-    }
+    ReadinessCheck.lullabies(configuration.lullabies).forEach(found)
     LightCheck.run(configuration.lights, cameras: configuration.cameras, daemon: daemon, files: files).forEach(found)
     found(PermissionCheck.run(configuration, account: account, files: files))
     state().forEach(found)
@@ -64,6 +62,8 @@ public struct Doctor: Sendable {
     if let contact = PushContactCheck.run(configuration.push, stateDirectory: stateDirectory) { found(contact) }
     CertificateCheck.run(configuration, report: daemon.certificate).forEach(found)
     found(NetworkCheck.run(listen: configuration.listen.host))
+    NamedFilesCheck.notifiers(configuration.notifiers).forEach(found)
+    if let push = NamedFilesCheck.push(configuration.push) { found(push) }
     PortCheck.run(configuration, daemon: daemon, files: files).forEach(found)
     found(
       FirewallCheck.run(

@@ -11,17 +11,25 @@ enum LightCheck {
     files: SystemFiles,
     chip: (String) -> GPIOChipDescription = GPIOChipDescription.read
   ) -> [Finding] {
+    let findings = lamps(lights, cameras: cameras, isDaemonRunning: daemon.report != nil, files: files, chip: chip)
+    return findings.isEmpty ? [Finding("light", .ok, "none is configured")] : findings
+  }
+
+  /// One for each lamp.
+  static func lamps(
+    _ lights: [ChildConfiguration.Light], cameras: [ChildConfiguration.Camera], isDaemonRunning: Bool,
+    files: SystemFiles, chip: (String) -> GPIOChipDescription = GPIOChipDescription.read
+  ) -> [Finding] {
     let lamps = lights.map { ("light \($0.id)", $0.device) } + cameras.map { ("infrared \($0.id)", $0.infrared) }
-    let findings = lamps.compactMap { what, device -> Finding? in
+    return lamps.compactMap { what, device -> Finding? in
       switch device {
       case .off: return nil
       case .simulated: return Finding(what, .ok, "simulated")
       case .gpio(let path, let line, _):
-        return finding(what, line, of: chip(path), isOurs: daemon.report != nil)
+        return finding(what, line, of: chip(path), isOurs: isDaemonRunning)
       case .led(let path): return led(what, path, files)
       }
     }
-    return findings.isEmpty ? [Finding("light", .ok, "none is configured")] : findings
   }
 
   /// - Parameter isOurs: the daemon is running, so it should be the consumer of the line.

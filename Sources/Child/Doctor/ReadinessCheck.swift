@@ -1,6 +1,7 @@
 internal import DeviceNames
 internal import Devices
 internal import Frames
+internal import Glibc
 public import Health
 internal import Identity
 internal import Linux
@@ -10,20 +11,29 @@ internal import Signaling
 public import Storage
 internal import Wire
 
-/// `cradle-child check`: opens every configured device once.
+/// `cradle-child check`: opens every configured device once, and looks at every file and folder that is configured.
 public enum ReadinessCheck {
   /// A camera that delivers nothing within this time is broken.
   private static let patience: Duration = .seconds(8)
 
   /// Opens devices, so the daemon must not hold them; a busy one is reported as such.
   public static func run(_ configuration: ChildConfiguration, stateDirectory: String) -> [Finding] {
+    let files = SystemFiles()
     var findings = configuration.cameras.map(camera)
     findings.append(microphone(configuration.microphone.device))
+    findings.append(speaker(configuration.speaker.device))
+    findings += lullabies(configuration.lullabies)
+    findings += LightCheck.lamps(
+      configuration.lights, cameras: configuration.cameras, isDaemonRunning: false, files: files)
+    let permissions = PermissionCheck.run(configuration, account: .daemon(stateDirectory, files), files: files)
+    if permissions.state == .problem { findings.append(permissions) }
     findings.append(state(stateDirectory))
     findings += directories(stateDirectory, configuration.recording.folder)
-    findings += configuration.notifiers.map(notifier)
+    findings += NamedFilesCheck.servers(configuration.iceServers)
+    findings += NamedFilesCheck.meetings(configuration.away.meetings)
+    findings += NamedFilesCheck.notifiers(configuration.notifiers)
     findings += [
-      folder(configuration.recording), lullabies(configuration.lullabies), configuration.tls.map(certificate),
+      NamedFilesCheck.push(configuration.push), folder(configuration.recording), configuration.tls.map(certificate),
       PushContactCheck.run(configuration.push, stateDirectory: stateDirectory),
     ].compactMap(\.self)
     return findings
@@ -50,21 +60,41 @@ public enum ReadinessCheck {
     }
   }
 
-  /// Nil when the folder has no sound files.
-  static func lullabies(_ path: String) -> Finding? {
-    let library = LullabyLibrary(folder: path)
-    let (tracks, refusals) = library.scan()
-    let count = tracks.count - LullabyLibrary.builtIn.count
-    guard count + refusals.count > 0 else { return nil }
+  /// Empty when the folder has no sound files. Only the package's own need not exist.
+  static func lullabies(_ path: String) -> [Finding] {
     let what = "lullabies in \(path)"
-    let text = "\(count) \(count == 1 ? "file" : "files")"
-    guard !refusals.isEmpty else { return Finding(what, .ok, text) }
-    let named = refusals.prefix(5).map { "\($0.file) (\($0.reason))" }.joined(separator: ", ")
-    let more = refusals.count > 5 ? " and \(refusals.count - 5) more" : ""
-    return Finding(
-      what, .warning, "\(text); not offered: \(named)\(more)",
-      remedy: "Convert them to WAV, FLAC, Ogg or MP3, or remove them.")
+    if let number = SystemFiles().listingError(path) {
+      if number == ENOENT, path == ChildConfiguration.defaults.lullabies { return [] }
+      let reason = number == ENOENT ? "there is no such folder" : String(cString: strerror(number))
+      return [
+        Finding(
+          what, .problem, reason,
+          remedy: number == EACCES ? "ls -ld '\(path)'" : "Look at `lullabies` in child.yaml, or make the folder.")
+      ]
+    }
+    let scan = LullabyLibrary(folder: path).scan()
+    let count = scan.tracks.count - LullabyLibrary.builtIn.count
+    var findings: [Finding] = []
+    if !scan.refusals.isEmpty {
+      let named = scan.refusals.prefix(5).map { "\($0.file) (\($0.reason))" }.joined(separator: ", ")
+      let more = scan.refusals.count > 5 ? " and \(scan.refusals.count - 5) more" : ""
+      findings.append(
+        Finding(
+          what, .warning, "\(files(count)); not offered: \(named)\(more)",
+          remedy: "Convert them to WAV, FLAC, Ogg or MP3, or remove them."))
+    }
+    if scan.surplus > 0 {
+      let limit = LullabyLibrary.maximumFiles
+      findings.append(
+        Finding(
+          what, .warning,
+          "\(limit + scan.surplus) files; the limit is \(limit), so \(scan.surplus) are not offered",
+          remedy: "Move those that nobody plays out of the folder."))
+    }
+    return findings.isEmpty && count > 0 ? [Finding(what, .ok, files(count))] : findings
   }
+
+  private static func files(_ count: Int) -> String { "\(count) \(count == 1 ? "file" : "files")" }
 
   /// Nil when nothing is recorded, or in the state directory.
   private static func folder(_ recording: ChildConfiguration.Recording) -> Finding? {
@@ -74,18 +104,6 @@ public enum ReadinessCheck {
       return Finding("recordings in \(path)", .ok, "\(try RecordingFolder(path: path).parts().count) parts")
     } catch {
       return Finding("recordings in \(path)", .problem, "\(error)")
-    }
-  }
-
-  /// Sends nothing: that is `cradle-child notify --test`.
-  private static func notifier(_ notifier: ChildConfiguration.Notifier) -> Finding {
-    let what = "notifier \(notifier.name)"
-    do {
-      let request = try ConfiguredRequest(notifier, child: "")
-      if let path = notifier.authorities { _ = try TLSContext(trust: .authorities(file: path)) }
-      return Finding(what, .ok, "\(request.url.origin); not tried, `cradle-child notify --test` does")
-    } catch {
-      return Finding(what, .problem, "\(error)")
     }
   }
 
@@ -110,6 +128,14 @@ public enum ReadinessCheck {
       return try SoundCheck.opened(configured)
     } catch {
       return Finding("microphone", .problem, "\(error)")
+    }
+  }
+
+  private static func speaker(_ configured: SpeakerDevice) -> Finding {
+    do throws(DeviceError) {
+      return Finding("speaker", .ok, try SoundCheck.words(opening: configured))
+    } catch {
+      return Finding("speaker", SoundCheck.state(of: error, configured), "\(error)")
     }
   }
 

@@ -51,26 +51,62 @@ enum SoundCheck {
     _ device: SpeakerDevice, daemon: RunningDaemon, user: String, files: SystemFiles
   ) -> Finding {
     let what = "speaker"
-    switch device {
-    case .off: return Finding(what, .ok, "none is wanted")
-    case .null: return Finding(what, .ok, "what is played goes nowhere, as configured")
-    // Opening the file would truncate it.
-    case .file(let path): return Finding(what, .ok, "what is played goes to \(path)")
-    case .auto, .pcm: break
-    }
+    if let known = daemon.report?.speaker, known.device == "\(device)" { return finding(known, device) }
     do throws(DeviceError) {
-      let speaker = try Speakers.open(device) { _, _ in }
-      speaker.stop()
-      return Finding(what, .ok, "\(speaker.info.name) (\(speaker.info.device))")
+      return Finding(what, .ok, try words(opening: device))
     } catch {
       if error.reason == .busy, let process = daemon.process, isPlaying(process, files) {
         return Finding(what, .ok, "in use by the daemon")
       }
-      // Without a speaker, a child still sends picture, sound and the state of the room.
-      let state: Finding.State = device == .auto && error.reason == .notFound ? .warning : .problem
-      return DeviceTrouble.finding(what, state, error, daemon: daemon, user: user)
+      let state = state(of: error, device)
+      guard case .file = device else {
+        return DeviceTrouble.finding(what, state, error, daemon: daemon, user: user)
+      }
+      return Finding(what, state, error.plain, remedy: fileRemedy)
     }
   }
+
+  /// From the report of the daemon, which has the speaker open.
+  static func finding(_ speaker: StatusReport.Speaker, _ device: SpeakerDevice) -> Finding {
+    let what = "speaker"
+    switch (speaker.state, device) {
+    case ("off", _): return Finding(what, .ok, none)
+    case ("running", .null): return Finding(what, .ok, nowhere)
+    case ("running", .file(let path)): return Finding(what, .ok, "\(goesTo(path)), in use by the daemon")
+    case ("running", _): return Finding(what, .ok, "\(speaker.detail), in use by the daemon")
+    case ("missing", .file): return Finding(what, .problem, speaker.detail, remedy: fileRemedy)
+    case ("missing", .auto): return Finding(what, .warning, speaker.detail, remedy: "cradle-child devices")
+    case ("missing", _): return Finding(what, .problem, speaker.detail, remedy: "cradle-child devices")
+    default: return Finding(what, .warning, "the daemon is still opening it", remedy: "cradle-child status")
+    }
+  }
+
+  /// Opens the speaker and closes it again. A file is not opened: that would empty it.
+  ///
+  /// - Returns: what it is.
+  static func words(opening device: SpeakerDevice) throws(DeviceError) -> String {
+    switch device {
+    case .off: return none
+    case .null: return nowhere
+    case .file(let path):
+      try Speakers.check(file: path)
+      return goesTo(path)
+    case .auto, .pcm:
+      let speaker = try Speakers.open(device) { _, _ in }
+      speaker.stop()
+      return "\(speaker.info.name) (\(speaker.info.device))"
+    }
+  }
+
+  /// Without a speaker, a child still sends picture, sound and the state of the room.
+  static func state(of error: DeviceError, _ device: SpeakerDevice) -> Finding.State {
+    device == .auto && error.reason == .notFound ? .warning : .problem
+  }
+
+  private static let none = "none is wanted"
+  private static let nowhere = "what is played goes nowhere, as configured"
+  private static let fileRemedy = "Name a regular file, in a folder that exists, as `speaker` in child.yaml."
+  private static func goesTo(_ path: String) -> String { "what is played goes to \(path)" }
 
   /// Whether a thread of the process has a playback device open: /proc/asound/cardN/pcmNp/subN/status.
   static func isPlaying(_ process: Int, _ files: SystemFiles) -> Bool {

@@ -124,7 +124,8 @@ public final class ChildNode: Sendable {
       loop: loop, logger: logger)
     let report = StatusReporter(
       name: profile.name, id: profile.id, started: MonotonicClock.now, viewers: viewers, relay: media.relay,
-      night: night, notifiers: notifiers, pushes: pushes, meetings: meetings, listenHost: configuration.listen.host)
+      night: night, sound: media.sound, notifiers: notifiers, pushes: pushes, meetings: meetings,
+      listenHost: configuration.listen.host)
 
     let rooms = WebSocketRooms(
       random: SystemRandomNumberGenerator(), eventLoop: loop, now: { MonotonicClock.now })
@@ -135,7 +136,7 @@ public final class ChildNode: Sendable {
       viewers: viewers, in: files.directory, date: { clock.certain }, logger: logger)
     let lullaby = LullabyService(
       output: media.sound, library: LullabyLibrary(folder: configuration.lullabies), loop: loop
-    ) { NodeLog.lullaby($0, logger) }
+    ) { NodeLog.lullabies($0, surplus: $1, in: configuration.lullabies, logger) }
     lullaby.scan()
     let control = ControlService(
       viewers: viewers, pairing: pairing, lights: lights, night: night, sound: media.sound,

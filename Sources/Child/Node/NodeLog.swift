@@ -42,10 +42,25 @@ enum NodeLog {
   /// Begins what `LoggedRemarks` knows of a device that runs.
   private static let runs = "runs: "
 
-  static func lullaby(_ refusal: LullabyLibrary.Refusal, _ logger: Logger) {
-    logger.warning(
-      "a lullaby file cannot be played and is not offered",
-      metadata: ["file": "\(refusal.file)", "reason": "\(refusal.reason)"])
+  /// A folder of music in another format is no reason for hundreds of lines.
+  private static let maximumRefusals = 5
+
+  static func lullabies(_ refusals: [LullabyLibrary.Refusal], surplus: Int, in folder: String, _ logger: Logger) {
+    for refusal in refusals.prefix(maximumRefusals) {
+      logger.warning(
+        "a lullaby file cannot be played and is not offered",
+        metadata: ["file": "\(refusal.file)", "reason": "\(refusal.reason)"])
+    }
+    if refusals.count > maximumRefusals {
+      logger.warning(
+        "further lullaby files cannot be played and are not offered; `cradle-child check` counts them",
+        metadata: ["files": "\(refusals.count - maximumRefusals)", "folder": "\(folder)"])
+    }
+    if surplus > 0 {
+      logger.warning(
+        "the lullaby folder has more files than are offered",
+        metadata: ["folder": "\(folder)", "limit": "\(LullabyLibrary.maximumFiles)", "left-out": "\(surplus)"])
+    }
   }
 
   static func sound(_ event: SoundOutput.Event, _ logger: Logger) {

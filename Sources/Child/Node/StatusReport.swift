@@ -71,6 +71,15 @@ public struct StatusReport: Codable, Sendable {
     public var remarks: [String]?
   }
 
+  public struct Speaker: Codable, Sendable {
+    /// As configured.
+    public var device: String
+    /// `off`, `opening`, `running` or `missing`.
+    public var state: String
+    /// The device's own name, or why it is missing.
+    public var detail: String
+  }
+
   public struct Viewer: Codable, Sendable {
     /// Name of the token or pair record.
     public var name: String
@@ -125,6 +134,8 @@ public struct StatusReport: Codable, Sendable {
   public var mediaPort: Int
   public var cameras: [Camera]
   public var microphone: Microphone
+  /// Nil from a daemon of an earlier version.
+  public var speaker: Speaker?
   public var viewers: [Viewer]
   public var datagrams: Datagrams
   /// Nil when none is configured.

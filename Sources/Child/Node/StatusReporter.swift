@@ -1,4 +1,5 @@
 internal import Control
+internal import DeviceNames
 internal import Devices
 internal import Frames
 internal import ICE
@@ -19,6 +20,7 @@ final class StatusReporter: Sendable {
   private let viewers: Viewers
   private let relay: MediaRelay
   private let night: NightBoard
+  private let sound: SoundOutput
   private let notifiers: NotifierBoard
   private let pushes: PushService
   private let meetings: MeetingBoard
@@ -28,7 +30,7 @@ final class StatusReporter: Sendable {
 
   init(
     name: String, id: String, started: Instant, viewers: Viewers, relay: MediaRelay, night: NightBoard,
-    notifiers: NotifierBoard, pushes: PushService, meetings: MeetingBoard, listenHost: String
+    sound: SoundOutput, notifiers: NotifierBoard, pushes: PushService, meetings: MeetingBoard, listenHost: String
   ) {
     self.name = name
     self.id = id
@@ -36,6 +38,7 @@ final class StatusReporter: Sendable {
     self.viewers = viewers
     self.relay = relay
     self.night = night
+    self.sound = sound
     self.notifiers = notifiers
     self.pushes = pushes
     self.meetings = meetings
@@ -87,6 +90,9 @@ final class StatusReporter: Sendable {
       alarms.append("The infrared lamp of camera \(camera.id) is missing; `cradle-child doctor` says why")
     }
     if microphone.state == "missing" { alarms.append("The microphone is missing: \(microphone.detail)") }
+    let speaker = speaker()
+    // A board that has none is as it should be, unless one is configured.
+    if speaker.state == "missing", sound.device != .auto { alarms.append("The speaker is missing: \(speaker.detail)") }
     let notifiers = notifiers.statuses
     for notifier in notifiers where notifier.state == "failing" {
       alarms.append("Notifier \(notifier.name) fails: \(notifier.lastError ?? "")")
@@ -100,7 +106,7 @@ final class StatusReporter: Sendable {
     return StatusReport(
       name: name, id: id, version: ChildNode.version, uptimeSeconds: tenths((MonotonicClock.now - started).inSeconds),
       port: port.load(ordering: .relaxed), mediaPort: Int(viewers.hub.port), cameras: cameras, microphone: microphone,
-      viewers: viewers.registry.byAge.map(viewer),
+      speaker: speaker, viewers: viewers.registry.byAge.map(viewer),
       datagrams: .init(lost: viewers.hub.lostDatagrams, ignored: viewers.hub.strayDatagrams),
       notifiers: notifiers.isEmpty ? nil : notifiers, pushes: pushes.isEmpty ? nil : pushes,
       pushTrouble: contactTrouble, alarms: alarms)
@@ -170,6 +176,17 @@ final class StatusReporter: Sendable {
       if !info.remarks.isEmpty { microphone.remarks = info.remarks }
     }
     return microphone
+  }
+
+  private func speaker() -> StatusReport.Speaker {
+    let state = sound.speaker
+    let detail =
+      switch state {
+      case .off, .opening: ""
+      case .running(let info): info.name
+      case .missing(let error): "\(error)"
+      }
+    return StatusReport.Speaker(device: "\(sound.device)", state: state.deviceState.rawValue, detail: detail)
   }
 
   private func viewer(_ viewer: ViewerSession) -> StatusReport.Viewer {

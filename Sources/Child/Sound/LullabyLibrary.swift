@@ -73,16 +73,24 @@ final class LullabyLibrary: Sendable {
     self.folder = folder
   }
 
-  /// The current tracks: built-in sounds first, then the files by name. Blocks: it opens new files.
-  func scan() -> (tracks: [LullabyTrack], refusals: [Refusal]) {
-    var tracks = Self.builtIn
+  /// What is there now.
+  struct Scan: Sendable {
+    /// Built-in sounds first, then the files by name.
+    var tracks: [LullabyTrack]
     var refusals: [Refusal] = []
-    var ids = Set(tracks.map(\.id))
+    /// Sound files beyond `maximumFiles`: not opened, not offered.
+    var surplus = 0
+  }
+
+  /// Blocks: it opens new files.
+  func scan() -> Scan {
+    var scan = Scan(tracks: Self.builtIn)
+    var ids = Set(scan.tracks.map(\.id))
     known.withLock { known in
       let all = fileNames()
       let names = all.playable.prefix(Self.maximumFiles)
-      refusals += all.other.prefix(Self.maximumFiles).map { Refusal(file: $0, reason: .unknownFormat) }
-      refusals += all.playable.dropFirst(Self.maximumFiles).map { Refusal(file: $0, reason: .tooManyFiles) }
+      scan.refusals += all.other.prefix(Self.maximumFiles).map { Refusal(file: $0, reason: .unknownFormat) }
+      scan.surplus = all.playable.count - names.count
       known = known.filter { names.contains($0.key) }
       for name in names {
         let entry = read(name, known[name])
@@ -90,13 +98,13 @@ final class LullabyLibrary: Sendable {
         switch entry.result {
         case .success(var track):
           track.id = Self.unique(track.id, among: &ids)
-          tracks.append(track)
+          scan.tracks.append(track)
         case .failure(let reason):
-          refusals.append(Refusal(file: name, reason: reason))
+          scan.refusals.append(Refusal(file: name, reason: reason))
         }
       }
     }
-    return (tracks, refusals)
+    return scan
   }
 
   /// Blocks as `scan` does.

@@ -12,14 +12,16 @@ final class LullabyService: @unchecked Sendable {
   private let output: SoundOutput
   private let library: LullabyLibrary
   private let loop: any EventLoop
-  private let refused: (LullabyLibrary.Refusal) -> Void
-  /// Those that have been reported.
+  private let refused: (_ files: [LullabyLibrary.Refusal], _ surplus: Int) -> Void
+  /// What has been reported.
   private var known: Set<LullabyLibrary.Refusal> = []
+  private var knownSurplus = 0
 
-  /// - Parameter refused: called once for a file that cannot be played, and again when its reason changes.
+  /// - Parameter refused: called with files that cannot be played, once, and again when a reason changes; and with how many
+  ///   more files than are offered there are, when that changes.
   init(
     output: SoundOutput, library: LullabyLibrary, loop: any EventLoop,
-    refused: @escaping (LullabyLibrary.Refusal) -> Void
+    refused: @escaping (_ files: [LullabyLibrary.Refusal], _ surplus: Int) -> Void
   ) {
     self.refused = refused
     self.output = output
@@ -40,8 +42,11 @@ final class LullabyService: @unchecked Sendable {
   @discardableResult
   func scan() -> EventLoopFuture<[LullabyTrack]> {
     inBackground { library in library.scan() }.map { found in
-      found.refusals.filter { !self.known.contains($0) }.forEach(self.refused)
+      let news = found.refusals.filter { !self.known.contains($0) }
+      let surplus = found.surplus == self.knownSurplus ? 0 : found.surplus
+      if !news.isEmpty || surplus > 0 { self.refused(news, surplus) }
       self.known = Set(found.refusals)
+      self.knownSurplus = found.surplus
       return found.tracks
     }
   }

@@ -32,7 +32,7 @@ final class SoundOutput: Sendable {
   private let silence = Mutex(WakefulSilence())
   private let speakerState: Mutex<SpeakerState>
   private let supervisor = Mutex<SpeakerSupervisor?>(nil)
-  private let device: SpeakerDevice
+  let device: SpeakerDevice
   private let orders = Mailbox<Order>(capacity: 64)
   /// Counts stops: a request made before a stop and not yet opened is not played.
   private let stops = Atomic(0)

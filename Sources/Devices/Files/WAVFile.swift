@@ -12,8 +12,34 @@ final class WAVFile: Sendable {
   /// Sizes are 32 bits: 12 hours.
   private static let maximumDataBytes = Int(UInt32.max) - headerBytes - 1
 
+  /// Whether `init` would succeed, without it.
+  static func check(path: String) throws(DeviceError) {
+    guard try exists(path) else {
+      let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+      guard access(folder, W_OK | X_OK) == 0 else {
+        throw DeviceError.system(errno, device: path, operation: "create", kind: .output)
+      }
+      return
+    }
+    _ = try DeviceFile(path: path, flags: O_WRONLY, kind: .output)
+  }
+
+  /// Throws for what is no file: opening a FIFO without a reader would only say that it is disconnected.
+  private static func exists(_ path: String) throws(DeviceError) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      guard errno == ENOENT else { throw DeviceError.system(errno, device: path, operation: "stat", kind: .output) }
+      return false
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw DeviceError(device: path, reason: .invalidFile("not a regular file"))
+    }
+    return true
+  }
+
   /// Creates the file, or truncates an existing one.
   init(path: String) throws(DeviceError) {
+    _ = try Self.exists(path)
     file = try DeviceFile(path: path, flags: O_WRONLY | O_CREAT, mode: 0o600, kind: .output)
     var status = stat()
     guard fstat(file.descriptor, &status) == 0 else { throw file.error(errno, "stat") }

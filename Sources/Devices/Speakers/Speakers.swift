@@ -19,6 +19,9 @@ public enum Speakers {
     }
   }
 
+  /// Whether `open` would do on this file, which it empties. Changes nothing.
+  public static func check(file path: String) throws(DeviceError) { try WAVFile.check(path: path) }
+
   private static func openFirst(
     _ avoiding: Set<String>, _ pull: @escaping PlaybackPull
   ) throws(DeviceError) -> ALSASpeaker {

@@ -11,8 +11,6 @@ public enum SoundFileError: Error, Hashable, Sendable, CustomStringConvertible {
   /// A known format, but damaged or not supported; the library's message.
   case unreadable(String)
   case io(errno: Int32)
-  /// Its folder has more files than are offered.
-  case tooManyFiles
   case libraryMissing
 
   public var description: String {
@@ -24,7 +22,6 @@ public enum SoundFileError: Error, Hashable, Sendable, CustomStringConvertible {
     case .unknownFormat: "neither WAV, FLAC, Ogg nor MP3"
     case .unreadable(let reason): reason
     case .io(let number): "cannot be read (errno \(number))"
-    case .tooManyFiles: "there are more files than are offered"
     case .libraryMissing: "libsndfile is not installed (package libsndfile1)"
     }
   }
