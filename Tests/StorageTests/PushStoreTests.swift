@@ -86,6 +86,22 @@ import WebPush
     #expect(usual.contact == nil && !usual.mayBePrivate && usual.authorities == nil)
   }
 
+  /// Stood in the file of earlier versions: an update keeps nobody's camera from starting.
+  @Test func theContactOfEarlierVersionsIsAsNone() throws {
+    let push = try Self.parse("push: {contact: 'mailto:push@cradle.invalid'}")
+    #expect(push.contact == nil && push.isContactUnreachable)
+  }
+
+  @Test(arguments: [
+    "mailto:a@b.invalid", "mailto:a@nursery.local", "https://localhost/", "mailto:a@[192.168.1.1]", "mailto:a@x.LOCAL.",
+    "https://10.0.0.1/x",
+  ])
+  func aContactThatNobodyReachesIsRefusedWithItsLine(_ contact: String) {
+    let error = #expect(throws: ConfigurationErrors.self) { try Self.parse("name: Cot\npush: {contact: '\(contact)'}") }
+    let text = error.map { "\($0)" } ?? ""
+    #expect(text.contains("child.yaml:2") && text.contains("push.contact") && text.contains("on the Internet"))
+  }
+
   @Test(arguments: ["{contact: us@example.org}", "{contact: 'mailto:'}", "{private-networks: maybe}", "{url: x}", "7"])
   func impossibleValuesAreRefused(_ value: String) {
     #expect(throws: ConfigurationErrors.self) { try Self.parse("push: \(value)") }

@@ -53,7 +53,10 @@ import Wire
     ("mailto:push@cradle.invalid", false), ("mailto:us@localhost", false), ("mailto:us@nursery.local", false),
     ("mailto:us@fritz.box.LAN", false), ("https://nursery.test/", false), ("https://localhost", false),
     ("https://192.0.2.1/", false), ("mailto:us@192.0.2.1", false), ("mailto:us@a.", false), ("us@example.org", false),
-    ("https://[2001:db8::1]/", false),
+    ("https://[2001:db8::1]/", false), ("mailto:a@b.invalid", false), ("mailto:a@[192.168.1.1]", false),
+    ("mailto:a@x.LOCAL.", false), ("https://10.0.0.1/x", false), ("mailto:a@0x7f.0x1", false),
+    ("mailto:a@b!.org", false),
+    ("mailto:a@-b.org", false), ("mailto:?to=a@example.org", false), ("mailto:a@xn--bcher-kva.example.org", true),
   ])
   func applesPushServiceWantsAContactThatCanExist(_ text: String, _ isOne: Bool) {
     #expect(VAPID.isReachable(text) == isOne)

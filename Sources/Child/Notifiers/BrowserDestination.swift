@@ -27,10 +27,6 @@ final class BrowserDestination: NotifierDestination {
     var asked: PushEndpoint?
   }
 
-  /// Of browsers that subscribed to a version that asked for no contact: Google's and Mozilla's services take it, Apple's does
-  /// not, and never did.
-  private static let earlierContact = "mailto:push@cradle.invalid"
-
   let name: String
   private let sender: Sender
   private let current: Mutex<Current>
@@ -76,7 +72,10 @@ final class BrowserDestination: NotifierDestination {
       return current.stored
     }
     return BrowserRequest(
-      subscription: stored.subscription, contact: stored.contact ?? sender.settings.contact ?? Self.earlierContact,
+      subscription: stored.subscription,
+      // Of browsers that subscribed to a version that asked for no contact: Google's and Mozilla's services take it, Apple's
+      // does not, and never did.
+      contact: stored.contact ?? sender.settings.contact ?? ChildConfiguration.Push.earlierContact,
       sender: sender)
   }
 }

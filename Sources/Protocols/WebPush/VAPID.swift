@@ -39,12 +39,22 @@ public enum VAPID {
       guard case .name(let name)? = (try? HTTPURL(contact))?.origin.host else { return false }
       host = name[...]
     }
+    // Before the host of `mailto:` there is no query.
+    guard contact.hasPrefix("https://") || !contact.prefix(while: { $0 != "@" }).contains("?") else { return false }
     let labels = host.lowercased().split(separator: ".", omittingEmptySubsequences: false)
     let local: Set<Substring> = [
       "invalid", "local", "test", "localhost", "example", "internal", "home", "lan", "arpa", "onion", "localdomain",
+      "alt",
     ]
-    guard labels.count > 1, !labels.contains(""), let last = labels.last else { return false }
-    return !local.contains(last) && last.contains { $0.isLetter }
+    guard labels.count > 1, labels.allSatisfy(isLabel), let last = labels.last else { return false }
+    // A last label that begins with a digit makes an address of it: https://url.spec.whatwg.org, "ends in a number".
+    return !local.contains(last) && last.first?.isLetter == true
+  }
+
+  /// RFC 1123 section 2.1.
+  private static func isLabel(_ label: Substring) -> Bool {
+    (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+      && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
   }
 
   /// Whether push services take it as a contact: RFC 8292 section 2.1.
