@@ -106,7 +106,9 @@ import Testing
 
   @Test func whatIsNoLineMeansNothing() throws {
     let plain = smallOffer()
-    for text in [plain.replacing("\n", with: "\r"), plain.replacing("a=mid:v", with: "nonsense\nfoo bar\nA=x\na=mid:v")] {
+    for text in [
+      plain.replacing("\n", with: "\r"), plain.replacing("a=mid:v", with: "nonsense\nfoo bar\nA=x\na=mid:v"),
+    ] {
       #expect(try SessionDescription(parsing: text) == SessionDescription(parsing: plain))
     }
   }

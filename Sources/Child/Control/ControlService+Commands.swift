@@ -261,7 +261,8 @@ extension ControlError {
         "You cannot give what you do not have: \(permissions.names.joined(separator: ", ")). Leave it out of --allow.")
     case .dateUnknown:
       self.init(
-        .unavailable, "The baby unit does not know the date yet, so access cannot expire. It needs the Internet or a clock.")
+        .unavailable,
+        "The baby unit does not know the date yet, so access cannot expire. It needs the Internet or a clock.")
     case .tooManyInvites:
       self.init(
         .busy,
