@@ -268,7 +268,7 @@ import Wire
     let one = try #require(try finding([nil, "mailto:a@b.example.org"]))
     #expect(
       one.state == .warning && one.detail.contains("one browser has") && one.remedy?.contains("push.contact") == true)
-    let two = try #require(try finding([nil, "mailto:a@b.invalid"], push: "{contact: 'mailto:a@b.invalid'}"))
+    let two = try #require(try finding([nil, "mailto:a@b.invalid"], push: "{contact: 'mailto:push@cradle.invalid'}"))
     #expect(two.detail.contains("2 browsers") && two.detail.contains("cannot exist"))
     #expect(PushContactCheck.run(.init(), stateDirectory: folder.path + "/none") == nil)
   }

@@ -106,6 +106,17 @@ import Wire
     #expect(closed == [ninth: .full, hosts[7]: .full])
   }
 
+  @Test mutating func patienceDoesNotMakeHoarding() throws {
+    let attackers = try (0..<8).map { _ in try host(from: Self.attacker) }
+    now += .seconds(1800)
+    for id in attackers { announce(id) }
+    let here = LabNode()
+    _ = try host(here, from: Self.family)
+    #expect(isHosted(here) && server.occupancy.hosts == 8)
+    for _ in 0..<30 { _ = try host(from: Self.attacker) }
+    #expect(isHosted(here))
+  }
+
   @Test mutating func whoWasHereForLongGoesBeforeNewcomers() throws {
     // Four families behind one address.
     var families: [(LabNode, RoomConnectionID)] = []

@@ -121,13 +121,18 @@ struct RoomPlaces: Sendable {
   /// When all places of hosts are taken: the newest of the address that has most, and of those that are not known first.
   ///
   /// - Parameter id: who wants a place. One that is known gets that of one that is not; others get one of an address that has
-  ///   more than theirs would have then.
+  ///   more than theirs would have then, and one that is known only of an address that has more than half of all.
   /// - Returns: nil when it has to go itself.
   func hostGivingWay(to id: RoomConnectionID, isKnown: Bool) -> RoomConnectionID? {
     if isKnown, !newHosts.places.isEmpty { return newestOfMost(newHosts) }
-    let candidates = isKnown ? knownHosts : newHosts
-    guard let newest = newestOfMost(candidates),
-      hosts(at: candidates.places[newest]?.address) > hosts(at: address(of: id)) + 1
+    let own = hosts(at: address(of: id))
+    if let newest = newestOfMost(isKnown ? knownHosts : newHosts), hosts(at: address(of: newest)) > own + 1 {
+      return newest
+    }
+    // Who makes keys up needs only patience for them to be known.
+    let places = newHosts.places.count + knownHosts.places.count
+    guard let newest = newestOfMost(knownHosts), case let most = hosts(at: address(of: newest)), most > own + 1,
+      2 * most > places
     else { return nil }
     return newest
   }
