@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Linux
 
 /// A file that holds nothing but room. A file is replaced by a new one beside it, which needs room even where it is shorter:
 /// on a full disk nobody could be removed. So what removes somebody may use this room, and gives it back.
@@ -20,7 +21,7 @@ struct SpaceReserve: Sendable {
     guard file >= 0 else { return }
     defer { close(file) }
     // Half of it is of no use, and on a full disk in everybody's way.
-    if posix_fallocate(file, 0, Self.bytes) != 0 { unlink(path) }
+    if posix_fallocate(file, 0, Self.bytes) != 0 { unlink(path) } else { FileOwner.adopt(path) }
   }
 
   /// Gives the room free. False if there was none.
