@@ -79,7 +79,10 @@ final class AdminCommands: @unchecked Sendable {
     case .unpair: stored = pairing.stored()
     default: return loop.makeSucceededFuture(Self.response(result))
     }
-    return stored.map { Self.response(result) }.flatMapErrorThrowing { error in
+    return stored.map { _ -> [UInt8] in
+      if case .tokenAdd(let name, _, _) = request { bound.value.tokens.logMade(name) }
+      return Self.response(result)
+    }.flatMapErrorThrowing { error in
       var response = AdminProtocol.Response()
       if case .tokenAdd(let name, _, _) = request {
         bound.value.tokens.withdraw(name)

@@ -111,7 +111,7 @@ final class ControlService: @unchecked Sendable {
   private func note(_ change: PairingService.Change) {
     switch change {
     case .windowOpened: note(.pairingOpened)
-    case .windowClosed(let reason): note(.pairingClosed, detail: reason.words)
+    case .windowClosed(let reason): note(.pairingClosed, detail: reason)
     case .paired(let record, isNew: _): note(.paired, id: record.id, detail: record.name)
     case .revoked(let record): note(.unpaired, id: record.id, detail: record.name)
     }
@@ -269,8 +269,8 @@ final class ControlService: @unchecked Sendable {
     guard alarmNotes.admit(viewer.origin.credential, now: MonotonicClock.now) == .admitted else {
       throw ControlError(.busy, "Too many alarm reports; retry later.")
     }
-    // A player's alarm wakes nobody else and makes no recording.
-    let isParent = viewer.pair != nil
+    // A player's or a guest's alarm wakes nobody else and makes no recording.
+    let isParent = isParent(viewer)
     tell(
       events.append(
         .alarm, level: isParent ? alarm.level : .notice, time: Self.unixTime, name: viewer.name, id: alarm.kind,

@@ -65,7 +65,7 @@ final class PairingService: @unchecked Sendable {
   /// Changes, for observers.
   enum Change {
     case windowOpened
-    case windowClosed(PairingEvent.Closing)
+    case windowClosed(because: String)
     /// A parent has paired. One that was paired before may have more permissions now, which its open sessions get.
     case paired(PairRecord, isNew: Bool)
     /// The parent is no longer admitted; its open sessions must be ended.
@@ -523,8 +523,10 @@ final class PairingService: @unchecked Sendable {
       logger.notice("pairing is open")
       tell(.windowOpened)
     case .windowClosed(let reason):
-      logger.notice("pairing is closed", metadata: ["because": "\(reason.words)"])
-      tell(.windowClosed(reason))
+      let isUnstored = reason == .paired && lastPaired == nil
+      let words = isUnstored ? "the pairing could not be stored" : reason.words
+      logger.notice("pairing is closed", metadata: ["because": "\(words)"])
+      tell(.windowClosed(because: words))
       // The pairing that closes a window is always the last one: its two events come one after the other.
       let outcome: Outcome =
         if reason != .paired { .closed(reason) } else { lastPaired.map { .paired($0.record, $0.words) } ?? .notStored }

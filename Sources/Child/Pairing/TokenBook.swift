@@ -36,14 +36,18 @@ final class TokenBook: @unchecked Sendable {
     let end = seconds.map { UnixTime(seconds: now.seconds &+ Int64($0)).date }
     let text = try store.add(name: name, allow: allow, expiresAt: end, now: now.date)
     guard let record = store.tokens.last else { preconditionFailure("it was just added, at the end") }
-    logger.notice(
-      "token made",
-      metadata: ["name": "\(name)", "allow": "\(allow.names.joined(separator: ","))", "expires": "\(record.end)"])
     return (text, record)
   }
 
   /// What has changed so far is on disk; fails with `StoreError` if it cannot be.
   func stored(on loop: any EventLoop) -> EventLoopFuture<Void> { store.file.written(on: loop) }
+
+  /// The token is on disk.
+  func logMade(_ name: String) {
+    guard let record = store.tokens.first(where: { $0.name == name }) else { return }
+    let allow = record.allow.names.joined(separator: ",")
+    logger.notice("token made", metadata: ["name": "\(record.name)", "allow": "\(allow)", "expires": "\(record.end)"])
+  }
 
   /// A token that could not be stored: it was never made.
   func withdraw(_ name: String) { try? store.revoke(name: name) }

@@ -45,6 +45,8 @@ final class ChildSession {
   private static let patience: TimeAmount = .milliseconds(500)
   /// A child that runs sends more often than this.
   private static let silence: TimeAmount = .milliseconds(1500)
+  /// RFC 7675 section 5.1: consent expires after so long.
+  private static let consent: TimeAmount = .seconds(30)
 
   /// The control channel. An object of its own, because the control client needs it before the session exists.
   private final class Channel {
@@ -147,6 +149,8 @@ final class ChildSession {
       tell(.weak)
       signaling.pathChanged(to: nil)
       restartICE()
+      // Each restart renews what would end it, also where nobody knows the session any more.
+      endIfSilent(for: Self.consent, because: "the link is lost")
     case .selectedPairChanged(let pair):
       let before = path
       path = (pair.localAddress.ip, pair.remoteAddress.ip, pair.local.type == .relayed)
@@ -179,11 +183,14 @@ final class ChildSession {
 
   /// A program that was killed leaves closed sockets. Where nothing comes any more either, there is no reason to wait until
   /// consent expires.
-  private func detached() {
+  private func detached() { endIfSilent(for: Self.silence, because: "the child's program has ended") }
+
+  /// Ends the session unless something comes.
+  private func endIfSilent(for time: TimeAmount, because reason: String) {
     guard let received else { return }
     let bound = NIOLoopBound(self, eventLoop: hub.eventLoop)
-    hub.eventLoop.scheduleTask(in: Self.silence) {
-      if bound.value.received == received { bound.value.end(.lost("the child's program has ended")) }
+    hub.eventLoop.scheduleTask(in: time) {
+      if bound.value.received == received { bound.value.end(.lost(reason)) }
     }
   }
 
