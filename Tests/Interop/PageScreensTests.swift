@@ -108,6 +108,7 @@ extension RealPeers {
       ("awake", ["said"]),
       ("audio", ["closed at once"]),
       ("loading", ["fails", "hangs"]),
+      ("styles", ["fails", "hangs"]),
     ])
     func whatRefusesIsSaid(_ scenario: String, _ steps: [String]) throws {
       let seen = try Self.see(scenario, in: "page_trouble")

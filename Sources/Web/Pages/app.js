@@ -17,6 +17,9 @@ import { Watching } from "./screens/watching.js";
 const finalRefusals = new Set(["not-paired", "expired", "token", "forged", "newer", "not-acceptable", "no-webrtc"]);
 const defaults = { name: "", loudDb: null, flash: true, vibrate: true, pictureRings: true, microphoneRings: true, startsLoud: false, steadySound: false };
 
+/** Between two tries to install the service worker where its file does not come, ms. */
+const longestWait = 60_000;
+
 /** Holds what the screens share, and shows one of them; the child that is watched goes on behind it. */
 class App {
   settings = { ...defaults };
@@ -48,8 +51,9 @@ class App {
     if (link) await this.pair(link);
     else if (hash.startsWith("#pair=")) this.#show("opening", { problem: t("pairing.wrong-link") });
     else await this.#showFirst();
-    await this.#register();
-    await followPush(this);
+    // The page works without; what they wait for or fail at is no reason to take the picture away.
+    this.#register();
+    followPush(this);
   }
 
   async #showFirst() {
@@ -255,16 +259,24 @@ class App {
   // Browsers refuse service workers on a certificate that was clicked through. The page works without.
   async #register() {
     if (!navigator.serviceWorker) return;
-    try {
-      const policy = window.trustedTypes?.createPolicy("cradle", { createScriptURL: (url) => url });
-      await navigator.serviceWorker.register(policy ? policy.createScriptURL("./service-worker.js") : "./service-worker.js");
-      this.isTrusted = true;
-    } catch {
-      this.isTrusted = false;
-      if (await this.store.setting("toldOfCertificate", false)) return;
-      notice(`${t("settings")} → ${t("certificate")}`, t("certificate.help"));
-      await this.store.setSetting("toldOfCertificate", true);
+    const policy = window.trustedTypes?.createPolicy("cradle", { createScriptURL: (url) => url });
+    const script = policy ? policy.createScriptURL("./service-worker.js") : "./service-worker.js";
+    for (let refusals = 0, wait = 2000; refusals < 2; wait = Math.min(2 * wait, longestWait)) {
+      try {
+        await navigator.serviceWorker.register(script);
+        this.isTrusted = true;
+        return;
+      } catch (error) {
+        // Not every browser has a name of its own for it; a file that is lost while the network changes is no refusal.
+        if (error.name === "SecurityError") refusals = 2;
+        else if (await fetch("./service-worker.js", { cache: "no-store", signal: AbortSignal.timeout(wait) }).then(({ ok }) => ok, () => false)) refusals += 1;
+        if (refusals < 2) await new Promise((done) => setTimeout(done, wait));
+      }
     }
+    this.isTrusted = false;
+    if (await this.store.setting("toldOfCertificate", false)) return;
+    notice(`${t("settings")} → ${t("certificate")}`, t("certificate.help"));
+    await this.store.setSetting("toldOfCertificate", true);
   }
 }
 

@@ -10,11 +10,25 @@ const cacheName = `cradle-${folder}`;
 const pushCache = "cradle-push";
 /** At home the shell takes a fraction of this; elsewhere there may be nobody at the child's address who even refuses, ms. */
 const patience = 500;
+/** To keep the page, 2 to 16 s apart. Then the browser tries again the next time that the page is opened. */
+const mostTries = 5;
 
 addEventListener("install", (event) => {
   skipWaiting();
-  event.waitUntil(keep());
+  event.waitUntil(keepAll());
 });
+
+/** A file that is lost while the network changes is fetched again; the files that came are in the browser's cache. */
+async function keepAll() {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await keep();
+    } catch (error) {
+      if (tries === mostTries) throw error;
+      await new Promise((done) => setTimeout(done, 1000 * 2 ** tries));
+    }
+  }
+}
 
 /** The shell names every file but the tables of texts. */
 async function keep() {

@@ -208,6 +208,35 @@ class Trouble(Edges):
             self.seen(name)
             phone.close()
 
+    def styles(self) -> None:
+        """A style sheet that fails or never comes: the page says so, works, and fetches it again until it is there."""
+        for name, begin, end in (
+            ("fails", ("Network.setBlockedURLs", {"urls": ["*css/base.css*", "*css/watch.css*"]}), ("Network.setBlockedURLs", {"urls": []})),
+            # Only the first request stays open; another one comes through.
+            ("hangs", ("Fetch.enable", {"patterns": [{"urlPattern": "*css/watch.css"}]}), None),
+        ):
+            phone = self.prepared()
+            phone.remote.command("Network.enable")
+            phone.remote.command("Network.setCacheDisabled", cacheDisabled=True)
+            phone.remote.command("Network.setBypassServiceWorker", bypass=True)
+            phone.remote.command(begin[0], **begin[1])
+            phone.remote.command("Page.navigate", url=self.child.url)
+            phone.wait("the opening without its styles", "!!document.querySelector('[data-screen=opening]')")
+            if end:
+                self.says(phone, "that it is incomplete", "Part of this page did not load")
+                phone.wait("the button above everything", "!!document.querySelector('#incomplete:popover-open button')")
+                phone.remote.command(end[0], **end[1])
+            phone.wait(
+                "the styles in their order",
+                "[...document.styleSheets].map((one) => one.href.match(/\\w+(?=\\.css)/)[0]).join() === 'base,watch,sheets,alarm'"
+                " && [...document.styleSheets].every((one) => { try { return one.cssRules.length > 3; } catch { return false; } })",
+            )
+            phone.wait("no word of it", "!document.querySelector('#incomplete')")
+            if phone.evaluate("sessionStorage.getItem('cradle-loading')"):
+                raise browsers.BrowserError("the whole page was loaded again")
+            self.seen(name)
+            phone.close()
+
 
 if __name__ == "__main__":
-    raise SystemExit(page_screens.main(Trouble, ("differ", "again", "lockdown", "socket", "moved", "awake", "audio", "loading")))
+    raise SystemExit(page_screens.main(Trouble, ("differ", "again", "lockdown", "socket", "moved", "awake", "audio", "loading", "styles")))
