@@ -109,6 +109,7 @@ extension RealPeers {
       ("audio", ["closed at once"]),
       ("loading", ["fails", "hangs"]),
       ("styles", ["fails", "hangs"]),
+      ("pending", ["microphone", "wake lock", "clipboard"]),
     ])
     func whatRefusesIsSaid(_ scenario: String, _ steps: [String]) throws {
       let seen = try Self.see(scenario, in: "page_trouble")

@@ -85,6 +85,13 @@ extension RealPeers {
       #expect(log.contains("push.contact cannot exist") == (contact != "null") && !log.contains("anna@example.org"))
     }
 
+    /// Where the network to the push service is dead, browsers never answer.
+    @Test func aPushServiceThatDoesNotAnswerLeavesTheSwitchUsable() throws {
+      let (seen, _) = try Self.see("silent", mayBePrivate: true)
+      #expect(seen.error == nil)
+      #expect(seen.steps == ["late", "after a reload", "on"])
+    }
+
     @Test func theSwitchSaysWhyItCannotBeSwitched() throws {
       let (seen, _) = try Self.see("states", mayBePrivate: false)
       #expect(seen.error == nil)

@@ -40,6 +40,16 @@ SUBSCRIPTION = """{
 }"""
 
 NO_PUSH = "delete globalThis.PushManager;"
+#: A push service that does not answer until the test says so, and a time limit of 2 s.
+SILENT = """{
+  const wait = globalThis.setTimeout;
+  globalThis.setTimeout = (action, time, ...rest) => wait(action, time === 20000 ? 2000 : time, ...rest);
+  const { subscribe } = PushManager.prototype;
+  PushManager.prototype.subscribe = function (...options) {
+    if (globalThis.isAnswering) return subscribe.apply(this, options);
+    return new Promise((done, fail) => { globalThis.answerLate = () => subscribe.apply(this, options).then(done, fail); });
+  };
+}"""
 SWITCH = "document.querySelector('[data-setting=push]')"
 NOTIFICATIONS = (
     "navigator.serviceWorker.ready.then(r => r.getNotifications())"
@@ -239,6 +249,42 @@ class Pushes(Edges):
         self.seen("refused")
         phone.close()
 
+    def silent(self) -> None:
+        """The push service does not answer: the switch says so, is off and usable; what comes late is given back."""
+        self.child.url = trusted(self.child.url)
+        phone = self.subscribing(SILENT)
+        self.allow(phone, "granted")
+        self.join(phone)
+        self.open_settings(phone)
+        phone.wait("the switch", f"!{SWITCH}.disabled && !{SWITCH}.checked")
+        for step in ("late", "after a reload"):
+            phone.tap("[data-setting=push]")
+            self.says(phone, "what it waits for", "Waiting for the browser’s push service")
+            if not phone.evaluate(f"{SWITCH}.disabled"):
+                raise browsers.BrowserError("it can be switched while it waits")
+            phone.wait("why it is off", f"{SWITCH}.closest('label').innerText.includes('push service did not answer') && !{SWITCH}.disabled && !{SWITCH}.checked")
+            phone.evaluate("answerLate(), 0")
+            if step == "late":
+                phone.wait("that it was given back", "localStorage.getItem('test-number') === '1' && !localStorage.getItem('test-subscription')")
+            else:
+                # Nothing was there to give it back.
+                phone.evaluate("localStorage.setItem('test-subscription', JSON.stringify({ endpoint: 'https://push.invalid/7', keys: {} })), 0")
+                phone.enter(self.child.url)
+                self.wait_live(phone)
+                self.open_settings(phone)
+                phone.wait("the switch", f"!{SWITCH}.disabled && !{SWITCH}.checked")
+            if self.status():
+                raise browsers.BrowserError(f"{step}: on at the camera, off on the page")
+            self.seen(step)
+        phone.evaluate("(globalThis.isAnswering = true, 0)")
+        phone.tap("[data-setting=push]")
+        phone.wait("the switch on", f"!{SWITCH}.disabled && {SWITCH}.checked")
+        if len(self.status()) != 1:
+            raise browsers.BrowserError("on on the page, off at the camera")
+        self.expect_no_errors(phone)
+        self.seen("on")
+        phone.close()
+
     def check_files(self) -> None:
         for name in ("push.json", "push.pem"):
             if os.stat(self.state / name).st_mode & 0o777 != 0o600:
@@ -361,4 +407,4 @@ class Pushes(Edges):
 
 
 if __name__ == "__main__":
-    raise SystemExit(page_screens.main(Pushes, ("states", "alarms", "contact")))
+    raise SystemExit(page_screens.main(Pushes, ("states", "alarms", "contact", "silent")))

@@ -50,6 +50,26 @@ globalThis.microphones = [];
 }"""
 
 
+#: Promises of the browser that stay pending until the test says `answer.NAME()`, and time limits that do not take as long. What is stopped
+#: and given back is counted.
+PENDING = """{
+  globalThis.answer = {};
+  globalThis.counts = { stopped: 0 };
+  const wait = globalThis.setTimeout;
+  globalThis.setTimeout = (action, time, ...rest) => wait(action, time >= 20000 && time <= 30000 ? 1500 : time === 1500 ? 200 : time, ...rest);
+  const held = (owner, name) => {
+    const real = owner[name].bind(owner);
+    owner[name] = (...options) => globalThis.isFree?.[name] ? real(...options)
+      : new Promise((done, fail) => { answer[name] = () => real(...options).then(done, fail); });
+  };
+  held(navigator.mediaDevices, "getUserMedia");
+  held(navigator.wakeLock, "request");
+  held(navigator.clipboard, "writeText");
+  const { stop } = MediaStreamTrack.prototype;
+  MediaStreamTrack.prototype.stop = function () { counts.stopped += 1; stop.call(this); };
+}"""
+
+
 class Roaming(Phone):
     """A phone that finds other addresses than that of the page."""
 
@@ -237,6 +257,39 @@ class Trouble(Edges):
             self.seen(name)
             phone.close()
 
+    def pending(self) -> None:
+        """What the browser does not answer is said after a time, and what comes late changes nothing that is shown."""
+        phone = self.prepared(PENDING)
+        self.join(phone)
+        self.says(phone, "that the screen will turn off", "The screen will turn off")
+        phone.evaluate("answer.request(), 0")
+        phone.touch("touchStart", [phone.place(".talk")])
+        phone.wait("whom it waits for", "document.querySelector('.talk').textContent === 'Allow the microphone …'")
+        if json.loads(self.child.output("status", "--json")).get("talk", {}).get("holder"):
+            raise browsers.BrowserError("nobody else may talk, and this phone does not either")
+        self.says(phone, "that there is no microphone", "The browser did not give the microphone.")
+        phone.touch("touchEnd", [])
+        phone.wait("a button that can be pressed again", "(b => b.ariaBusy !== 'true' && b.textContent === 'Hold to talk')(document.querySelector('.talk'))")
+        phone.evaluate("answer.getUserMedia(), 0")
+        phone.wait("the late microphone closed", "counts.stopped === 1")
+        phone.evaluate("(globalThis.isFree = { getUserMedia: true }, 0)")
+        phone.touch("touchStart", [phone.place(".talk")])
+        phone.wait("talking", "!!document.querySelector('.talk.on')")
+        phone.touch("touchEnd", [])
+        phone.wait("the end of talking", "!document.querySelector('.talk.on')")
+        self.seen("microphone")
+        # Notices may cover it.
+        phone.evaluate("document.querySelector('.top button:last-child').click(), 0")
+        phone.wait("settings", "!!document.querySelector('[data-screen=settings]')")
+        if phone.evaluate("document.querySelector('[data-screen=settings]').innerText.includes('The screen will turn off')"):
+            raise browsers.BrowserError("it still says that the screen turns off")
+        self.seen("wake lock")
+        phone.evaluate("[...document.querySelectorAll('button')].find((b) => b.textContent === 'Copy').click(), 0")
+        self.says(phone, "that nothing was copied", "That did not work.")
+        self.expect_no_errors(phone)
+        self.seen("clipboard")
+        phone.close()
+
 
 if __name__ == "__main__":
-    raise SystemExit(page_screens.main(Trouble, ("differ", "again", "lockdown", "socket", "moved", "awake", "audio", "loading", "styles")))
+    raise SystemExit(page_screens.main(Trouble, ("differ", "again", "lockdown", "socket", "moved", "awake", "audio", "loading", "styles", "pending")))

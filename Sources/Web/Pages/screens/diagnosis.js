@@ -1,7 +1,7 @@
 import { meetingObstacle } from "../core/away.js";
 import { t } from "../texts/texts.js";
+import { copy } from "./copy.js";
 import { h, setText } from "./dom.js";
-import { notice } from "./notices.js";
 
 const rounded = (value, unit) => (Number.isFinite(value) ? `${Math.round(value * 10) / 10} ${unit}` : "?");
 
@@ -35,9 +35,7 @@ export function diagnosis(watching, app) {
   const update = () => {
     if (element.isConnected) for (const [name, value] of Object.entries(figures(watching, app))) setText(values.get(name), value);
   };
-  const copy = () => navigator.clipboard.writeText(Object.entries(figures(watching, app)).map(([name, value]) => `${name}: ${value}`).join("\n"))
-    .then(() => notice(t("copied")), () => notice(t("error.other")));
-  const element = h("div", { class: "stack" }, list, h("button", { onclick: copy }, t("copy")));
+  const element = h("div", { class: "stack" }, list, h("button", { onclick: () => copy(Object.entries(figures(watching, app)).map(([name, value]) => `${name}: ${value}`).join("\n")) }, t("copy")));
   watching.addEventListener("update", update);
   queueMicrotask(update);
   return element;

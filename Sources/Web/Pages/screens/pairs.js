@@ -1,6 +1,6 @@
 import { clock, duration, moment, t } from "../texts/texts.js";
+import { copy } from "./copy.js";
 import { h, labelled, setText } from "./dom.js";
-import { notice } from "./notices.js";
 import { drawQR } from "./qr.js";
 import { confirmed, openSheet } from "./sheet.js";
 
@@ -58,7 +58,6 @@ function invite(watching) {
 
 /** A link as QR code and text, to be shown, shared or copied; with the code of a pairing window and how long it stays open. */
 function showLink(title, help, { link, code, expiresAt, qr }, onclose) {
-  const copy = () => navigator.clipboard.writeText(link).then(() => notice(t("copied")), () => notice(t("error.other")));
   const share = () => navigator.share({ title, url: link }).catch(() => {});
   const left = h("p", { class: "dim" });
   const show = () => setText(left, t("pairs.open", { time: clock(expiresAt - Date.now() / 1000) }));
@@ -67,7 +66,7 @@ function showLink(title, help, { link, code, expiresAt, qr }, onclose) {
   const text = h("input", { readonly: true, "aria-label": t("open.link.label"), onfocus: () => text.select() });
   text.value = link;
   openSheet(title, [h("p", {}, help), qr?.length ? drawQR(qr, t("qr")) : null, code && h("p", { class: "code" }, code), code && left, text,
-    h("div", { class: "row" }, h("button", { class: "grow", onclick: copy }, t("copy")), navigator.share && h("button", { class: "grow", onclick: share }, t("share")))]
+    h("div", { class: "row" }, h("button", { class: "grow", onclick: () => copy(link) }, t("copy")), navigator.share && h("button", { class: "grow", onclick: share }, t("share")))]
     .filter(Boolean), { name: "link", onclose: () => {
     clearInterval(tick);
     onclose?.();

@@ -1,5 +1,6 @@
 import { here } from "../core/here.js";
 import { canPush, closePushed, keepContact, keepWords, pushContact, pushedAlarm, pushState, startPush, stopPush } from "../core/push.js";
+import { NoAnswer } from "../core/within.js";
 import { language, moment, t } from "../texts/texts.js";
 import { ownPage, system } from "./certificate.js";
 import { h, newID, setText } from "./dom.js";
@@ -72,7 +73,7 @@ export function pushSettings(app, watching) {
   const contact = h("label", { hidden: true }, h("span", {}, t("push.contact")), address);
   const closing = new AbortController();
   // Shown once the switch has been touched: nothing below it moves while a finger aims at something.
-  let known, isBusy = false, needsContact = false;
+  let known, isBusy = false, needsContact = false, failure = "";
   watching.addEventListener("update", () => {
     if (label.isConnected) update();
     else if (known !== undefined) closing.abort();
@@ -91,7 +92,7 @@ export function pushSettings(app, watching) {
     const state = reason ? {} : await pushState(watching.control).catch(() => ({}));
     if (now !== known) return;
     const on = Boolean(state.isOn);
-    setText(why, reason ?? (on && state.problem ? t("push.last", { problem: String(state.problem) }) : ""));
+    setText(why, reason ?? (on ? state.problem ? t("push.last", { problem: String(state.problem) }) : "" : failure));
     needsContact = Boolean(state.needsContact);
     box.checked = on;
     box.disabled = Boolean(reason);
@@ -108,11 +109,18 @@ export function pushSettings(app, watching) {
     }
     keepContact(address.value.trim());
     isBusy = box.disabled = true;
+    failure = "";
+    let awaited = "";
     try {
-      await (box.checked ? startPush : stopPush)(watching.control);
+      await (box.checked ? startPush : stopPush)(watching.control, (what) => {
+        awaited = what;
+        setText(why, t(`push.waiting.${what}`));
+      });
     } catch (error) {
+      failure = error instanceof NoAnswer ? t(`push.no-answer.${awaited}`) : "";
       // What the browser says when its user, or its push service, refuses.
-      if (error instanceof DOMException) notice(t(Notification.permission === "granted" ? "push.refused" : "push.denied"), error.message);
+      if (failure) notice(failure);
+      else if (error instanceof DOMException) notice(t(Notification.permission === "granted" ? "push.refused" : "push.denied"), error.message);
       else notice(...problemText(error));
     }
     isBusy = false;

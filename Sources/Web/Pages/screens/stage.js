@@ -1,3 +1,4 @@
+import { within } from "../core/within.js";
 import { duration, moment, t } from "../texts/texts.js";
 import { system } from "./certificate.js";
 import { h, setAttribute, setText } from "./dom.js";
@@ -7,6 +8,9 @@ import { Zoom } from "./zoom.js";
 
 /** That the screen turns off, and how to keep it on. @returns {[string, string]} */
 export const screenHelp = () => [t("awake.refused"), t(system() === "iphone" ? "awake.iphone" : "awake.help")];
+
+/** For the browser to keep the screen on, ms. */
+const lockPatience = 5000;
 
 const corners = ["bottom-end", "top-end", "top-start", "bottom-start"];
 
@@ -71,14 +75,21 @@ export class Stage {
   // W3C Screen Wake Lock. iPhones refuse it in pages of the home screen up to iOS 18.3, others when the battery is low.
   async #stayAwake() {
     if (document.visibilityState !== "visible" || this.ending.signal.aborted) return;
-    const lock = await Promise.resolve(navigator.wakeLock?.request("screen")).catch(() => null);
-    if (this.ending.signal.aborted) return lock?.release().catch(() => {});
-    this.lock = lock;
-    if (lock) lock.addEventListener("release", () => this.#stayAwake(), { signal: this.ending.signal });
+    const lock = await within(lockPatience, navigator.wakeLock?.request("screen"), (late) => this.#keep(late)).catch(() => null);
+    if (lock) this.#keep(lock);
+    else if (this.ending.signal.aborted) return;
     else if (document.visibilityState === "visible" && !this.watching.screenTurnsOff) {
       this.watching.screenTurnsOff = true;
       notice(...screenHelp());
     }
+  }
+
+  #keep(lock) {
+    if (!lock) return;
+    if (this.ending.signal.aborted) return void lock.release().catch(() => {});
+    this.lock = lock;
+    this.watching.screenTurnsOff = false;
+    lock.addEventListener("release", () => this.#stayAwake(), { signal: this.ending.signal });
   }
 
   /** The whole screen, or back. */

@@ -1,4 +1,5 @@
 import { useAudioSession } from "../core/sound.js";
+import { NoAnswer, within } from "../core/within.js";
 import { t } from "../texts/texts.js";
 import { system } from "./certificate.js";
 import { h, setAttribute, setText } from "./dom.js";
@@ -10,6 +11,8 @@ import { notice } from "./notices.js";
  * sound is quieter while it is open, so there it closes at once.
  */
 const readyMilliseconds = () => (navigator.audioSession || system() === "iphone" ? 0 : 30_000);
+/** For a browser that asks its user for the microphone, ms; after so long the page says that it waits for that. */
+const questionPatience = 30_000, quietly = 1500;
 const order = { permissions: ["talk"], command: "talk.acquire" };
 
 /** Hold to talk, and a second button that keeps talking. "Talking" is shown when the child says that we have the floor. */
@@ -19,6 +22,7 @@ export class Talk {
   #track = null;
   #sleep = 0;
   #busy = false;
+  #isAsking = false;
 
   /** @param {Watching} watching */
   constructor(watching) {
@@ -107,12 +111,16 @@ export class Talk {
   async #start() {
     try {
       clearTimeout(this.#sleep);
-      const [track] = await Promise.all([this.#microphone(), this.watching.control.request("talk.acquire")]);
+      // While the browser asks for it nobody talks, and others may. A finger that presses "Allow" has let go of the button.
+      const track = await this.#microphone();
+      if (!this.#wanted) return;
+      await this.watching.control.request("talk.acquire");
       await this.watching.watcher.setMicrophone(track);
     } catch (error) {
       this.#wanted = this.#latched = false;
       const isRefused = ["NotAllowedError", "NotFoundError", "NotReadableError"].includes(error.name);
-      notice(t(isRefused ? `microphone.${error.name}` : error.code === "busy" ? "talk.busy" : "error.other"), error.message);
+      if (error instanceof NoAnswer) notice(t("microphone.no-answer"));
+      else notice(t(isRefused ? `microphone.${error.name}` : error.code === "busy" ? "talk.busy" : "error.other"), error.message);
       await this.#stop();
       throw error;
     }
@@ -121,17 +129,31 @@ export class Talk {
   async #stop() {
     const { watcher, control } = this.watching;
     await watcher.setMicrophone(null);
+    this.#rest();
+    await control.request("talk.release").catch(() => {});
+  }
+
+  #rest() {
     clearTimeout(this.#sleep);
     this.#sleep = setTimeout(() => this.close(), readyMilliseconds());
-    await control.request("talk.release").catch(() => {});
   }
 
   async #microphone() {
     if (this.#track?.readyState === "live") return this.#track;
     useAudioSession("play-and-record");
-    const stream = await navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true } });
-    [this.#track] = stream.getAudioTracks();
-    return this.#track;
+    const asking = setTimeout(() => {
+      this.#isAsking = true;
+      this.#update();
+    }, quietly);
+    try {
+      const stream = await within(questionPatience, navigator.mediaDevices.getUserMedia({ audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true } }),
+        (late) => late.getTracks().forEach((track) => track.stop()));
+      [this.#track] = stream.getAudioTracks();
+      return this.#track;
+    } finally {
+      clearTimeout(asking);
+      this.#isAsking = false;
+    }
   }
 
   /** Lets go of the microphone. */
@@ -146,7 +168,7 @@ export class Talk {
     const { isTalking } = this.watching;
     const obstacle = this.#obstacle;
     if (this.watching.watcher.phase !== "live" && this.#wanted && !this.#busy) this.#wanted = this.#latched = false;
-    const text = obstacle ?? t(isTalking ? "talk.now" : this.#wanted ? "talk.starting" : "talk");
+    const text = obstacle ?? t(isTalking ? "talk.now" : this.#isAsking ? "microphone.waiting" : this.#wanted ? "talk.starting" : "talk");
     setText(this.label, text);
     this.button.classList.toggle("on", isTalking);
     setAttribute(this.button, "aria-busy", this.#busy && "true");

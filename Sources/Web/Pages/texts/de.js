@@ -87,6 +87,7 @@ export default {
   },
   may: { view: "zusehen", listen: "zuhören", talk: "sprechen", control: "Licht und Schlaflied bedienen", admin: "verwalten", recordings: "Aufnahmen sehen" },
   microphone: {
+    "no-answer": "Der Browser hat das Mikrofon nicht freigegeben. Beantworte seine Frage oder erlaube das Mikrofon in den Einstellungen dieser Seite. Versuche es dann noch einmal.", waiting: "Mikrofon erlauben …",
     NotAllowedError: "Der Browser darf das Mikrofon nicht benutzen. Bitte in den Einstellungen der Seite erlauben.",
     NotFoundError: "Dieses Gerät hat kein Mikrofon.", NotReadableError: "Ein anderes Programm benutzt das Mikrofon.",
   },
@@ -103,6 +104,8 @@ export default {
     soon: "Vor wenigen Minuten gab es schon einen Probealarm. Bitte in zehn Minuten noch einmal, oder den Besitzer fragen.",
   },
   push: {
+    waiting: { question: "Erlaube Mitteilungen in der Frage des Browsers.", service: "Warte auf den Push-Dienst des Browsers …" },
+    "no-answer": { question: "Mitteilungen sind nicht erlaubt: Die Frage des Browsers wurde nicht beantwortet. Versuche es noch einmal.", service: "Der Push-Dienst des Browsers hat nicht geantwortet. Prüfe die Internetverbindung dieses Handys und versuche es noch einmal." },
     _: "Alarm bei geschlossener Seite", on: "Alarme an diesen Browser senden",
     help: "Eine Mitteilung, wenn Kamera oder Mikrofon ausfallen oder niemand mehr zuhört, über den Push-Dienst des Browser-Herstellers. Sie ist verschlüsselt: Der Dienst sieht, wann, aber nicht, was.",
     "never-alone": "Nie der einzige Alarm: Ein Handy kann stumm oder ohne Netz sein, und ein Kindgerät ohne Strom oder Internet sendet nichts. Bitte auch die Seite oder ein anderes Gerät laufen lassen.",

@@ -84,6 +84,7 @@ export default {
   },
   may: { view: "watch", listen: "listen", talk: "talk", control: "switch light and lullaby", admin: "manage", recordings: "see recordings" },
   microphone: {
+    "no-answer": "The browser did not give the microphone. Answer its question, or allow the microphone in the settings of this page. Then try again.", waiting: "Allow the microphone …",
     NotAllowedError: "The browser may not use the microphone. Allow it in the settings of this page.", NotFoundError: "This device has no microphone.",
     NotReadableError: "Another program is using the microphone.",
   },
@@ -100,6 +101,8 @@ export default {
     soon: "There was a drill a few minutes ago. Try again in ten minutes, or ask the owner.",
   },
   push: {
+    waiting: { question: "Allow notifications in the browser’s question.", service: "Waiting for the browser’s push service …" },
+    "no-answer": { question: "Notifications were not allowed: the browser’s question was not answered. Try again.", service: "The browser’s push service did not answer. Check this phone’s Internet connection, then try again." },
     _: "Alarm while the page is closed", on: "Push alarms to this browser",
     help: "A notification when camera or microphone fail, or nobody listens any more, through the browser maker’s push service. It is encrypted: the service sees when, but not what.",
     "never-alone": "Never the only alarm: a phone can be silent or offline, and a child without power or Internet pushes nothing. Let the page or another receiver run, too.",

@@ -54,7 +54,9 @@ export default {
     left: "{time} 后结束", endless: "一直播放，直到你停止。", timer: "定时停止", tracks: "声音和歌曲",
   },
   may: { view: "观看", listen: "收听", talk: "说话", control: "控制灯和摇篮曲", admin: "管理", recordings: "看录像" },
-  microphone: { NotAllowedError: "浏览器不能使用麦克风，请在页面设置里允许。", NotFoundError: "这台设备没有麦克风。", NotReadableError: "麦克风正被别的程序使用。" },
+  microphone: {
+    "no-answer": "浏览器没有提供麦克风。请回答它的询问，或在此页面的设置中允许使用麦克风，然后重试。", waiting: "请允许使用麦克风…",
+    NotAllowedError: "浏览器不能使用麦克风，请在页面设置里允许。", NotFoundError: "这台设备没有麦克风。", NotReadableError: "麦克风正被别的程序使用。" },
   proofs: {
     _: "我能听到孩子吗？", help: "孩子那边的扬声器会播放一个轻微的声音，它必须传到这里。", test: "现在测试", running: "正在监听…",
     heard: "全程听到：{when}", "not-heard": "没有听到：{when}", weaker: "较弱的证明：孩子那边没有扬声器", speaker: "较弱的证明：找不到孩子那边的扬声器",
@@ -68,6 +70,8 @@ export default {
     soon: "几分钟前刚演习过。请十分钟后再试，或请管理者操作。",
   },
   push: {
+    waiting: { question: "请在浏览器的询问中允许通知。", service: "正在等待浏览器的推送服务…" },
+    "no-answer": { question: "未允许通知：浏览器的询问没有得到回答。请重试。", service: "浏览器的推送服务没有响应。请检查这部手机的网络连接，然后重试。" },
     _: "页面关闭时的警报", on: "向此浏览器推送警报", help: "摄像头或麦克风出故障、或没有人在听时，通过浏览器厂商的推送服务发通知。内容已加密：推送服务知道时间，不知道内容。",
     "never-alone": "不要只靠它：手机可能静音或没有网络，宝宝端断电或断网时也无法推送。请同时开着页面或另一台接收设备。", unsupported: "此浏览器做不到。",
     iphone: "在 iPhone 上：请先把页面添加到主屏幕，再从那里打开。", untrusted: "浏览器必须先信任证书：见下方“消除警告”。", token: "只限已配对的手机。", elsewhere: "只能在该宝宝端自己的页面上使用。",
