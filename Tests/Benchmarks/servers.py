@@ -32,12 +32,6 @@ class Problem(Exception):
     """Something could not be measured; the text says why."""
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 class Program:
     """What is measured, in a process of its own; `with` ends it."""
 
@@ -161,7 +155,7 @@ class Child(Server):
             "lights: [{id: nightlight, device: simulated}]\n"
             f"video: {{bitrate-kbps: [{kbps[0]}, {kbps[1]}]}}\n"
         )
-        port = free_port()
+        port = common.reserved_port()
         command = [program, "run", "--config", str(configuration), *self.directories, "--listen"]
         if cable is None:
             super().__init__(command + [f"[::]:{port}"], port)
@@ -205,7 +199,7 @@ class Webrtcbin(Server):
         self, benchmarks: str, speed: int, draw_only: bool = False, options: tuple[str, ...] = (),
         cable: NetworkCable | None = None,
     ):  # fmt: skip
-        port = free_port()
+        port = common.reserved_port()
         live = f"{shlex.quote(os.path.abspath(benchmarks))} y4m - --live --frames 0"
         command = [SYSTEM_PYTHON, str(HERE / "webrtcbin_server.py"), "--port", str(port), "--tls", "--live", live]
         command += ["--bitrate", str(KBPS), f"--cpu-used={speed}", "--threads", "1"]
@@ -231,7 +225,7 @@ class AiortcSender(Server):
     name = "aiortc"
 
     def __init__(self, y4m: str):
-        port = free_port()
+        port = common.reserved_port()
         command = [sys.executable, str(PEERS / "whep_server_aiortc.py"), "--port", str(port), "--tls"]
         super().__init__(command + ["--y4m", y4m, "--bitrate", str(KBPS)], port)
         self.wait_until_listening()
@@ -243,7 +237,7 @@ class ChromiumSender(Server):
     name = "libwebrtc"
 
     def __init__(self, cable: NetworkCable):
-        port = free_port()
+        port = common.reserved_port()
         self.host = cable.address(0)
         command = [*cable.prefix(0), sys.executable, str(PEERS / "sender_chromium.py"), "--port", str(port), "--tls"]
         command += ["--listen", self.host, "--bitrate", str(KBPS), "--degradation", "balanced"]

@@ -21,9 +21,10 @@ final class ChildProcess {
   /// - Parameters:
   ///   - prefix: a command in front, such as `ip netns exec NAME`.
   ///   - configuration: the whole file; `listen` is given by flag.
+  ///   - listen: nil for a port of its own at all addresses.
   ///   - arguments: more of `run`.
   init(
-    configuration: String = ChildProcess.testConfiguration, listen: String = "[::]:0", prefix: [String] = [],
+    configuration: String = ChildProcess.testConfiguration, listen: String? = nil, prefix: [String] = [],
     allow: String = "view,listen", arguments: [String] = []
   ) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
@@ -36,7 +37,8 @@ final class ChildProcess {
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments =
       prefix + [
-        Self.program.path, "run", "--config", file.path, "--listen", listen, "--state-directory",
+        Self.program.path, "run", "--config", file.path, "--listen",
+        try listen ?? "[::]:\(ReservedPort.next())", "--state-directory",
         folder.appending(path: "state").path, "--runtime-directory", folder.appending(path: "run").path,
       ] + arguments
     let output = try FileHandle(forWritingTo: log)
@@ -99,7 +101,7 @@ final class ChildProcess {
 
   /// Stops the program and starts it again with the same state on the same port, until it listens.
   func restart() throws {
-    let arguments = process.arguments?.map { $0 == "[::]:0" ? "[::]:\(port)" : $0 }
+    let arguments = process.arguments
     _ = stop()
     let output = try FileHandle(forWritingTo: log)
     output.seekToEndOfFile()

@@ -56,7 +56,4 @@ final class NotifiedServer {
     while requests(path).count < count, Date() < end { usleep(50_000) }
     return requests(path)
   }
-
-  /// A port at which nothing listens.
-  static func freePort() throws -> Int { try NotifiedServer().port }
 }

@@ -44,7 +44,7 @@ extension RealPeers {
 
     @Test func eventsAreToldAndOneServerDelaysNoOther() throws {
       let server = try NotifiedServer()
-      let closed = try NotifiedServer.freePort()
+      let closed = try ReservedPort.next()
       let token = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)")
       try Data("s3cret-token\n".utf8).write(to: token)
       try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: token.path)
@@ -100,7 +100,7 @@ extension RealPeers {
     }
 
     @Test func whatIsUndeliveredSurvivesAPowerCut() throws {
-      let port = try NotifiedServer.freePort()
+      let port = try ReservedPort.next()
       let child = try ChildProcess(
         configuration: Self.configuration("name: phone, url: \"http://127.0.0.1:\(port)/ok\", events: [restart]"))
       _ = try Self.wait(child, "phone") { $0.failuresInARow > 0 }

@@ -31,7 +31,7 @@ final class TURNServerProcess {
       try Data(text.utf8).write(to: folder.appending(path: name))
     }
     let path = { [folder] (name: String) in folder.appending(path: name).path }
-    (port, tlsPort) = (try Self.freePort(), try Self.freePort())
+    (port, tlsPort) = (UInt16(try ReservedPort.next()), UInt16(try ReservedPort.next()))
     let log = path("log")
     _ = FileManager.default.createFile(atPath: log, contents: nil)
     let output = open(log, O_WRONLY)
@@ -64,30 +64,6 @@ final class TURNServerProcess {
   var logText: String { (try? String(contentsOf: folder.appending(path: "log"), encoding: .utf8)) ?? "" }
 
   // MARK: - Ports
-
-  /// Free for both UDP and TCP on loopback.
-  private static func freePort() throws -> UInt16 {
-    for _ in 0..<50 {
-      let stream = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      let datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
-      defer {
-        close(stream)
-        close(datagrams)
-      }
-      if let port = bound(stream, to: 0), bound(datagrams, to: port) != nil { return port }
-    }
-    throw Problem(description: "no free port")
-  }
-
-  private static func bound(_ descriptor: Int32, to port: UInt16) -> UInt16? {
-    var address = loopback(port)
-    return withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        return bind(descriptor, name, size) == 0 && getsockname(descriptor, name, &size) == 0
-      }
-    } ? UInt16(bigEndian: address.sin_port) : nil
-  }
 
   private static func isListening(_ port: UInt16) -> Bool {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -11,8 +11,11 @@ import ctypes
 import ipaddress
 import json
 import os
+import pathlib
+import random
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -34,6 +37,33 @@ GRACE_SECONDS = 25
 def log(text: str) -> None:
     """Progress, on standard error, so that standard output holds the result alone."""
     print(text, file=sys.stderr, flush=True)
+
+
+#: Of the ports that this process has reserved; they end with it.
+reservations: list[socket.socket] = []
+
+
+def reserved_port() -> int:
+    """A port for a server that starts later, or again; free for UDP and TCP at all addresses. It is below those that the system gives to
+    outgoing connections and to whoever asks for port 0, and no other test's until this process ends. ReservedPort.swift does the same."""
+    first = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    if first <= 11_000:
+        raise OSError("the system uses nearly all ports for outgoing connections")
+    for _ in range(200):
+        port = random.randrange(10_000, first)
+        # A name without a file belongs to the network namespace, as ports do.
+        reservation = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            reservation.bind(f"\0cradle-test-port-{port}")
+            for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+                with socket.socket(socket.AF_INET6, kind) as probe:
+                    probe.bind(("::", port))
+        except OSError:
+            reservation.close()
+            continue
+        reservations.append(reservation)
+        return port
+    raise OSError("no free port")
 
 
 def argument_parser(viewer: str) -> argparse.ArgumentParser:

@@ -10,7 +10,6 @@ import datetime
 import ipaddress
 import json
 import pathlib
-import socket
 import ssl
 import subprocess
 import threading
@@ -58,18 +57,12 @@ class Authority:
         return str(self.folder / name)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 class Rendezvous:
     """`cradle-rendezvous run`."""
 
     def __init__(self, program: str, authority: Authority, more: str = "", host: str = "127.0.0.1", port: int = 0, prefix: tuple[str, ...] = ()):
         self.program, self.prefix = program, prefix
-        self.port = port or free_port()
+        self.port = port or common.reserved_port()
         self.name = "localhost" if host == "127.0.0.1" else host
         self.folder = common.temporary_directory("rendezvous")
         pathlib.Path(self.folder, "rendezvous.yaml").write_text(
@@ -108,7 +101,7 @@ class Relay:
     SECRET = "a secret of the test"
 
     def __init__(self) -> None:
-        self.port = free_port()
+        self.port = common.reserved_port()
         folder = common.temporary_directory("turn")
         with open(f"{folder}/log", "wb") as log:
             self.process = common.start_process(

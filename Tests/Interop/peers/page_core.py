@@ -87,6 +87,8 @@ class Child:
         self.start()
 
     def start(self) -> None:
+        # Not the system's choice: it may be taken before the child starts again.
+        self.port = self.port or common.reserved_port()
         self.process = common.start_process(
             [*self.prefix, self.program, "run", "--config", f"{self.folder}/child.yaml", "--listen", f"{self.host}:{self.port}", *self.directories],
             env=self.environment, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,

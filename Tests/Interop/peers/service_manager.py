@@ -19,6 +19,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
+import common
+
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
 WAIT_ALL = 0x40000000  # __WALL: threads too
 #: For what a loaded machine does sooner or later.
@@ -30,7 +32,7 @@ class Service:
         self.name = f"@cradle-service-manager-{os.getpid()}"
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind("\0" + self.name[1:])
-        self.port = free_port()
+        self.port = common.reserved_port()
         self.told: list[dict[str, str]] = []
         words = [word.replace("{port}", str(self.port)).replace("{folder}", str(folder)) for word in command]
         environment = {**os.environ, "NOTIFY_SOCKET": self.name}
@@ -124,11 +126,6 @@ class FrozenThread:
         null = ctypes.c_void_p(0)
         if self.libc.ptrace(ctypes.c_long(request), ctypes.c_long(self.thread), null, null) != 0:
             raise OSError(ctypes.get_errno(), "ptrace")
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 def play(service: Service, options: Any) -> dict[str, Any]:
