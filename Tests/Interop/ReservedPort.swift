@@ -12,7 +12,9 @@ enum ReservedPort {
   static func next() throws -> Int {
     let range = (try? String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)) ?? ""
     let first = range.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) } ?? 32_768
-    guard first > 11_000 else { throw Problem(description: "the system uses nearly all ports for outgoing connections") }
+    guard first > 11_000 else {
+      throw Problem(description: "the system uses nearly all ports for outgoing connections")
+    }
     for _ in 0..<200 {
       let port = Int.random(in: 10_000..<first)
       if reserve(port) { return port }

@@ -105,7 +105,7 @@ extension ControlService {
   }
 
   private func switchCamera(to id: String?, _ viewer: ViewerSession) throws(ControlError) -> [CameraDocument] {
-    guard !viewers.cameras.isEmpty else { throw ControlError(.unavailable, "This child has no camera.") }
+    guard !viewers.cameras.isEmpty else { throw ControlError(.unavailable, "The baby unit has no camera.") }
     let index =
       try id.map { id throws(ControlError) in try cameraIndex(id) }
       ?? (viewers.activeCamera + 1) % viewers.cameras.count
@@ -122,7 +122,7 @@ extension ControlService {
   private func screenshot(
     of camera: String?, quality: Int?, for viewer: ViewerSession
   ) throws(ControlError) -> EventLoopFuture<ControlReply> {
-    guard !viewers.cameras.isEmpty else { throw ControlError(.unavailable, "This child has no camera.") }
+    guard !viewers.cameras.isEmpty else { throw ControlError(.unavailable, "The baby unit has no camera.") }
     let index = try camera.map { id throws(ControlError) in try cameraIndex(id) } ?? viewers.activeCamera
     try beginTransfer(to: viewer)
     let pipeline = viewers.cameras[index].pipeline
@@ -141,7 +141,7 @@ extension ControlService {
 
   private func beginTransfer(to viewer: ViewerSession) throws(ControlError) {
     guard case .none = viewer.transfer else {
-      throw ControlError(.busy, "What you asked for before is still on its way.")
+      throw ControlError(.busy, "Your last request is still on its way.")
     }
     viewer.transfer = .beingMade
   }
@@ -223,7 +223,7 @@ extension ControlService {
     do throws(StoreError) {
       try pairing.revoke(id: record.id, endingSessionsAfter: id == viewer.pair ? .milliseconds(100) : nil)
     } catch {
-      throw ControlError(.internal, "The child could not store it, so nothing has changed: \(error).")
+      throw ControlError(.internal, "The camera could not store it, so nothing has changed: \(error).")
     }
     return pairing.stored().map { ControlReply.done }.flatMapErrorThrowing { error in
       throw ControlError(

@@ -207,7 +207,7 @@ final class ControlService: @unchecked Sendable {
       return
     }
     do throws(ControlError) {
-      guard isInTime else { throw ControlError(.busy, "Too many orders at once; ten a second are taken.") }
+      guard isInTime else { throw ControlError(.busy, "Too many commands; the limit is 10 per second.") }
       try request.command.check(permissions(of: viewer))
       guard let answer = try perform(request.command, for: viewer) else { return }
       let bound = NIOLoopBound(self, eventLoop: loop)
@@ -230,7 +230,7 @@ final class ControlService: @unchecked Sendable {
       send(.refusal(to: request.id, error), to: viewer)
     case .failure:
       send(
-        .refusal(to: request.id, ControlError(.internal, "The child could not do it; its log says why.")),
+        .refusal(to: request.id, ControlError(.internal, "The camera failed to do it; its log has the reason.")),
         to: viewer)
     }
     tellChanges()

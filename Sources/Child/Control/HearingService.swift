@@ -39,7 +39,7 @@ final class HearingService: @unchecked Sendable {
 
   /// Begins a proof. Throws `busy` while one runs.
   func begin(unixTime: Double) throws(ControlError) -> HearingDocument {
-    guard test == nil else { throw ControlError(.busy, "A proof of hearing runs; it takes some seconds.") }
+    guard test == nil else { throw ControlError(.busy, "A sound check is running; it takes a few seconds.") }
     number += 1
     let (way, speaker) = way
     test = HearingTest(number: number, way: way, now: MonotonicClock.now)

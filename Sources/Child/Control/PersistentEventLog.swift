@@ -111,10 +111,10 @@ final class PersistentEventLog {
   func report(_ request: ReportRequest, now: Double) -> EventLoopFuture<ReportDocument> {
     guard let writer else {
       return loop.makeFailedFuture(
-        ControlError(.unavailable, "This child cannot store its events; its log says why."))
+        ControlError(.unavailable, "The camera cannot store its events; its log has the reason."))
     }
     guard !writer.isBusy else {
-      return loop.makeFailedFuture(ControlError(.busy, "The child's disk is slow at the moment; try again."))
+      return loop.makeFailedFuture(ControlError(.busy, "The camera's disk is slow at the moment; try again."))
     }
     // The request's limits keep them within the numbers of an Int64.
     let (from, to) = (Int64(exactly: request.from.rounded(.down)) ?? 0, Int64(exactly: request.to.rounded(.up)) ?? 0)
@@ -131,7 +131,7 @@ final class PersistentEventLog {
       MemorySettings.releaseUnused()
       return report
     }.flatMapErrorThrowing { error in
-      throw ControlError(.unavailable, "The child cannot read its events: \(error)")
+      throw ControlError(.unavailable, "The camera cannot read its events: \(error)")
     }
   }
 

@@ -137,16 +137,16 @@ final class PushService: @unchecked Sendable {
     let before = browsers[pair]
     guard before?.destination.stored != stored else { return loop.makeSucceededVoidFuture() }
     guard before != nil || browsers.count < Self.maximumSubscriptions else {
-      throw ControlError(.busy, "Alarms are pushed to as many browsers as there may be; turn it off in another one.")
+      throw ControlError(.busy, "Browser limit reached; turn pushed alarms off in another one.")
     }
     let others = browsers.values.map(\.destination.stored).filter { $0.pair != pair }
     guard isStorable else {
-      throw ControlError(.unavailable, "The child cannot read its push subscriptions; its log says why.")
+      throw ControlError(.unavailable, "The camera cannot read its push subscriptions; its log has the reason.")
     }
     do throws(StoreError) {
       try store.save((others + [stored]).sorted { $0.pair < $1.pair })
     } catch {
-      throw ControlError(.internal, "The child could not store it, so nothing has changed: \(error).")
+      throw ControlError(.internal, "The camera could not store it, so nothing has changed: \(error).")
     }
     let earlier = before?.destination.stored
     if let before { before.destination.stored = stored } else { add(stored, key) }
@@ -156,7 +156,7 @@ final class PushService: @unchecked Sendable {
       service.logger.info("alarms are pushed to a browser", metadata: ["name": "\(service.name(of: pair))"])
     }.flatMapErrorThrowing { error in
       bound.value.undo(stored, earlier: earlier)
-      throw ControlError(.internal, "The child could not store it, so nothing has changed: \(error).")
+      throw ControlError(.internal, "The camera could not store it, so nothing has changed: \(error).")
     }
   }
 
@@ -179,7 +179,7 @@ final class PushService: @unchecked Sendable {
     }
     let now = MonotonicClock.now
     guard !browser.isTested, browser.testedAt.map({ now - $0 >= Self.testInterval }) ?? true else {
-      throw ControlError(.busy, "A test message is on its way; wait some seconds.")
+      throw ControlError(.busy, "A test message is on its way; wait a few seconds.")
     }
     browser.isTested = true
     browser.testedAt = now

@@ -121,7 +121,7 @@ final class RecordingService: @unchecked Sendable {
   /// By hand. What `always` records goes on.
   func end() throws(ControlError) {
     guard settings.mode != .always else {
-      throw ControlError(.unavailable, "The child records always: `record: {mode: always}` in child.yaml.")
+      throw ControlError(.unavailable, "The camera always records: `record: {mode: always}` in child.yaml.")
     }
     finish()
   }

@@ -17,7 +17,7 @@ extension ControlRequest {
     guard let name = CommandName(rawValue: text) else {
       let shown = String(text.unicodeScalars.prefix(64))
       throw RefusedRequest(
-        id: id, error: ControlError(.unknownCommand, "This child does not know the command \"\(shown)\"."))
+        id: id, error: ControlError(.unknownCommand, "The camera does not know the command \"\(shown)\"."))
     }
     do throws(ControlError) {
       let members = parameters == nil ? [:] : parameters?.object

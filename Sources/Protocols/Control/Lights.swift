@@ -53,7 +53,7 @@ public struct Lights: Sendable {
   public var states: [LightState] { controllers.map(\.state) }
 
   private func index(of id: String?) throws(ControlError) -> Int {
-    guard !controllers.isEmpty else { throw ControlError(.unavailable, "This child has no light.") }
+    guard !controllers.isEmpty else { throw ControlError(.unavailable, "The baby unit has no light.") }
     guard let id else { return 0 }
     guard let index = controllers.firstIndex(where: { $0.id == id }) else {
       let known = controllers.map(\.id).joined(separator: ", ")

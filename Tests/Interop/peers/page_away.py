@@ -126,10 +126,10 @@ class Away:
         common.log(f"opened in {opened:.2f} s, live in {time.monotonic() - began:.2f} s")
         phone.picture_changes()
         phone.wait("where it is", "!!document.querySelector('.status .met:not([hidden])')")
-        self.says(phone, "that it is not at home", "not at home: through the meeting place")
+        self.says(phone, "that it is not at home", "not at home: through the remote access server")
         self.seen("picture and sound")
         self.child.end(signal.SIGTERM)
-        self.troubled(phone, "that the child is not there", "is not at its meeting place")
+        self.troubled(phone, "that the child is not there", "is not at its remote access server")
         self.seen("not there")
         self.child.start()
         self.wait_live(phone)
@@ -162,7 +162,7 @@ class Away:
         for name, lie in lies.items():
             fake.presence = lie
             phone.enter(phone.options.url)
-            self.troubled(phone, f"that it is refused: {name}", "This is not the child that was paired")
+            self.troubled(phone, f"that it is refused: {name}", "This is not the camera you paired with")
             if any(message["cmd"] != "register" for message in fake.received):
                 raise browsers.BrowserError(f"it was sent something: {name}")
             self.seen(name)

@@ -381,7 +381,7 @@ class Pushes(Edges):
         phone.wait("the switch on", f"!{SWITCH}.disabled && {SWITCH}.checked")
         self.service.answers = [(410, {})]
         phone.tap("[data-do=push-test]")
-        self.says(phone, "that it was refused", "The push service does not take it.")
+        self.says(phone, "that it was refused", "The push service refused it.")
         self.wait_for("the end of a subscription that is gone", is_off)
         self.seen("gone")
         # The page subscribes anew with its next connection.

@@ -415,7 +415,7 @@ class Household:
         phone = self.phone()
         phone.enter(self.child.url)
         tables = json.loads(phone.evaluate(
-            "(async () => { const base = document.querySelector('script').src.replace(/app.js$/, 'texts/');"
+            "(async () => { const base = document.querySelector('script[src]').src.replace(/app.js$/, 'texts/');"
             " const { flat } = await import(base + 'texts.js');"
             f" const tables = await Promise.all({json.dumps(LANGUAGES)}.map(async n => flat((await import(base + n + '.js')).default)));"
             " return JSON.stringify(tables); })()"

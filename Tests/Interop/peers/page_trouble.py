@@ -106,7 +106,7 @@ class Trouble(Edges):
         os.kill(self.options.pid, signal.SIGSTOP)
         try:
             phone.tap("[data-screen=words] .danger")
-            self.says(phone, "that it could not be told", "The camera could not be told.")
+            self.says(phone, "that it could not be told", "The camera could not be reached. It may still")
             self.says(phone, "the command", "cradle-child unpair")
         finally:
             os.kill(self.options.pid, signal.SIGCONT)

@@ -11,10 +11,10 @@ const obstacles = { pinned: "its key is pinned: browsers cannot", kind: "not for
 function figures({ watcher, control, child }, app) {
   const now = watcher.statistics ?? {};
   return {
-    child: `${control.hello?.name ?? child.name} ${child.id}`, version: control.hello?.version ?? "?", origin: child.origin,
-    "meeting places": (child.away?.meetings ?? []).map((meeting) => `${meeting.url} (${obstacles[meetingObstacle(meeting)] ?? "usable"})`).join(", ") || "none",
+    camera: `${control.hello?.name ?? child.name} ${child.id}`, version: control.hello?.version ?? "?", origin: child.origin,
+    "remote access": (child.away?.meetings ?? []).map((meeting) => `${meeting.url} (${obstacles[meetingObstacle(meeting)] ?? "usable"})`).join(", ") || "none",
     phase: watcher.phase + (watcher.refusal ? ` (${[watcher.refusal.reason, watcher.refusal.text].filter(Boolean).join(": ")})` : ""),
-    way: watcher.isMet ? "meeting place" : "own address",
+    way: watcher.isMet ? "remote access server" : "own address",
     local: now.candidatePair?.local ?? "?", remote: now.candidatePair?.remote ?? "?", protocol: now.candidatePair?.protocol ?? "?",
     "round trip": rounded(now.roundTripMs, "ms"), delay: rounded(now.latencyMs, "ms"), "jitter buffer": rounded(now.jitterBufferMs, "ms"),
     loss: rounded(now.lossPercent, "%"), concealed: rounded(now.concealedPercent, "%"), freezes: String(now.freezeCount ?? "?"),
