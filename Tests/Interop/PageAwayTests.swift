@@ -30,7 +30,7 @@ extension RealPeers {
         "forged",
         [
           "learned at home", "signed by another key", "of another child", "another's header", "too old", "no presence",
-          "true",
+          "far too long", "true",
         ]
       ),
       ("configured", ["learned at home", "nobody asked at home", "relayed", "no way"]),

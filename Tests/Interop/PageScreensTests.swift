@@ -83,6 +83,7 @@ extension RealPeers {
       ("microphone", ["refused", "allowed later"]),
       ("tabs", ["both live", "settings follow", "forgotten in both"]),
       ("newer", ["live", "unknown refusal", "still"]),
+      ("hostile", ["sheets", "settings and alarm", "kept"]),
       ("asleep", ["given up", "awake"]),
       ("untrusted", ["works without", "certificate help"]),
       ("elsewhere", ["its own page"]),

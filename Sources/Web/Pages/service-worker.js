@@ -80,7 +80,7 @@ addEventListener("push", (event) => event.waitUntil(show(event.data)));
 async function show(data) {
   let alarm = {};
   try {
-    alarm = data.json();
+    alarm = data.json() ?? {};
   } catch {
     // A browser demands that something is shown.
   }

@@ -166,6 +166,11 @@ class Away:
             if any(message["cmd"] != "register" for message in fake.received):
                 raise browsers.BrowserError(f"it was sent something: {name}")
             self.seen(name)
+        # Whoever runs the place does not stop the page by what it would have to read.
+        fake.presence = "x" * (3 << 20)
+        phone.enter(phone.options.url)
+        self.troubled(phone, "that the place is of no use", "Neither the camera nor its remote access server can be reached.")
+        self.seen("far too long")
         # The same place with a true one: now the offer comes, with the child's challenge and not the place's.
         fake.presence = child.signed(presence)
         deadline = time.monotonic() + 60

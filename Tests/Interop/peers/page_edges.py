@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import signal
 import time
 
@@ -109,6 +110,51 @@ WATCH_WAKING = """{
     }, 100);
   };
 }"""
+
+
+#: A camera that is taken over, and strangers who chose their names: markup, links that run, text that turns around, piles of accents, and length.
+HOSTILE_CAMERA = r"""{
+  const { set } = Object.getOwnPropertyDescriptor(RTCDataChannel.prototype, "onmessage");
+  const markup = "<img src=x onerror='globalThis.injected=1'><script>globalThis.injected=1</script>";
+  globalThis.nasty = `javascript:globalThis.injected=1//${markup}\u202egnp.exe\u2066\u0007\n\u{e0041}${"e" + "\u0301".repeat(300)}${"W".repeat(100000)}`;
+  const nastily = (value, key) => typeof value === "string" && !["id", "state", "viewer"].includes(key) ? nasty
+    : Array.isArray(value) ? value.map((one) => nastily(one)) : value && typeof value === "object"
+    ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, nastily(one, key)])) : value;
+  const change = (text) => {
+    const message = JSON.parse(text);
+    const { parameters } = message;
+    if (message.text === "hello") {
+      const { capabilities, permissions } = parameters;
+      Object.assign(parameters, nastily(parameters), { capabilities, permissions: [...permissions, nasty], origins: ["javascript:alert(1)//", "data:text/html,x", nasty, 7] });
+      parameters.state.viewers.push({ id: nasty, name: nasty, since: 1 }, { id: "peer-9", name: { toString: 7 }, since: 1 });
+      for (const list of ["lights", "cameras"]) parameters.state[list].push(...[1, 2].map((n) => ({ ...parameters.state[list][0], id: nasty + n, state: "missing", name: nasty })));
+    } else if (message.text === "ok" && parameters.pairs) {
+      parameters.pairs = [{ id: "x", name: nasty, permissions: [nasty], expiresAt: null }];
+    } else if (message.text === "ok" && !parameters.transfer) message.parameters = nastily(parameters);
+    if (globalThis.refusesNastily && message.text === "ok") Object.assign(message, { text: "error", parameters: { code: nasty, message: nasty } });
+    return JSON.stringify(message);
+  };
+  Object.defineProperty(RTCDataChannel.prototype, "onmessage", { set(handler) {
+    set.call(this, handler && ((event) => handler(new MessageEvent("message", { data: typeof event.data === "string" ? change(event.data) : event.data }))));
+  } });
+}"""
+
+#: What of it got through, as a sentence.
+GOT_THROUGH = r"""(() => {
+  const all = [...document.querySelectorAll("*")];
+  const texts = [document.title, navigator.mediaSession.metadata?.title ?? "", document.body.innerText,
+    ...all.flatMap((e) => ["title", "aria-label", "alt", "value", "aria-valuetext"].map((name) => e.getAttribute(name) ?? ""))];
+  if (globalThis.injected) return "a script ran";
+  if (document.querySelector("img[src=x], #app script, dialog script")) return "markup became elements";
+  const link = [...document.querySelectorAll("a[href]")].find(({ protocol }) => !["https:", "blob:"].includes(protocol));
+  if (link) return `a link to ${link.href.slice(0, 40)}`;
+  const odd = texts.find((text) => /[\u202a-\u202e\u2066-\u2069\u0007\u{e0041}]|\u0301{6}/u.test(text));
+  if (odd !== undefined) return `text that turns around or piles up: ${JSON.stringify(odd.slice(0, 80))}`;
+  const long = texts.find((text) => text.length > 20000) ?? all.flatMap((e) => [...e.childNodes]).find((n) => n.nodeType === 3 && n.data.length > 1000 && !n.parentElement.closest("script"))?.data;
+  if (long) return `a text of ${long.length}: ${long.slice(0, 60)}`;
+  if (document.documentElement.scrollWidth > innerWidth + 1) return "it scrolls sideways";
+  return "";
+})()"""
 
 
 class Tab(Phone):
@@ -267,6 +313,54 @@ class Edges(page_screens.Household):
         phone.tap("dialog header button")
         self.expect_no_errors(phone)
         self.seen("still")
+        phone.close()
+
+    def hostile(self) -> None:
+        """A camera that is taken over, or people with odd names, put nothing on the page but plain words of a length."""
+        phone = self.prepared()
+        self.join(phone)
+        phone.remote.command("Page.addScriptToEvaluateOnNewDocument", source=HOSTILE_CAMERA)
+        phone.enter(self.child.url)
+        self.wait_live(phone)
+
+        def harmless(where: str) -> None:
+            time.sleep(0.3)
+            if what := phone.evaluate(GOT_THROUGH):
+                raise browsers.BrowserError(f"{where}: {what}")
+
+        phone.wait("the name", "document.querySelector('.name').textContent.includes('<img src=x')")
+        harmless("watching")
+        for opener, sheet in (("[data-action=light]", "light"), ("[data-action=lullaby]", "lullaby"), ("[data-action=camera]", "camera"), (".status", "details")):
+            phone.evaluate(f"document.querySelector('{opener}').click(), 0")
+            phone.wait(sheet, f"!!document.querySelector('[data-sheet={sheet}]')")
+            harmless(sheet)
+            phone.evaluate("document.querySelector('dialog.sheet header button').click(), 0")
+        self.seen("sheets")
+        phone.evaluate("document.querySelector('.top button:last-child').click(), 0")
+        phone.wait("who is paired", "document.querySelectorAll('[data-screen=settings] .list li').length > 0")
+        harmless("settings")
+        phone.evaluate("(globalThis.refusesNastily = true, document.querySelector('[data-do=alarm]').click(), 0)")
+        phone.wait("the test alarm", "!!document.querySelector('dialog.alarm[open]')")
+        phone.evaluate("[...document.querySelectorAll('[data-screen=settings] button')].filter((b) => /Pair another/.test(b.textContent)).forEach((b) => b.click()), 0")
+        phone.wait("a refusal", "!!document.querySelector('.notice')")
+        harmless("the alarm")
+        if not phone.evaluate("(b => { const box = b.getBoundingClientRect(); return document.elementFromPoint(box.x + box.width / 2, box.y + box.height - 12) === b; })(document.querySelector('.acknowledge'))"):
+            raise browsers.BrowserError("a refusal covers the alarm's button")
+        phone.evaluate("document.querySelector('dialog.alarm[open] .acknowledge').click(), 0")
+        self.seen("settings and alarm")
+        phone.enter(self.child.url)
+        self.wait_live(phone)
+        phone.evaluate("document.querySelector('.top .name').click(), 0")
+        phone.wait("the rooms", "!!document.querySelector('[data-child]')")
+        harmless("rooms")
+        # The worker keeps the files of this page alone, whatever is asked for.
+        phone.evaluate("Promise.allSettled(['./healthz', './page/0/app.js', './page/../evil.js', 'https://localhost:1/page/evil.js'].map((url) => fetch(url))).then(() => 0)")
+        kept = phone.evaluate("caches.keys().then((names) => Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).map(({ url }) => url)))).then((all) => all.flat())")
+        own = re.compile(re.escape(self.child.url) + r"(page/[0-9a-f]{16}/(app\.js|(core|css|icons|screens|texts)/[\w.-]+)|push-words)?")
+        if not kept or (strange := [url for url in kept if not own.fullmatch(url)]):
+            raise browsers.BrowserError(f"the worker keeps {strange if kept else kept}")
+        self.expect_no_errors(phone)
+        self.seen("kept")
         phone.close()
 
     def asleep(self) -> None:
@@ -559,5 +653,5 @@ class Edges(page_screens.Household):
 
 if __name__ == "__main__":
     raise SystemExit(page_screens.main(Edges, (
-        "storage", "microphone", "tabs", "newer", "asleep", "untrusted", "elsewhere", "loud", "steady", "keyboard", "large", "mirrored", "proofs",
+        "storage", "microphone", "tabs", "newer", "hostile", "asleep", "untrusted", "elsewhere", "loud", "steady", "keyboard", "large", "mirrored", "proofs",
     )))  # fmt: skip

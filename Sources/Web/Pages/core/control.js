@@ -1,3 +1,5 @@
+import { cleanName, plain } from "./plain.js";
+
 /**
  * Why an order was not carried out. `code`: those of INTERFACES.md, "Data channel", and "closed" (no connection, or it
  * ended first), "timeout". `message` is the child's, in English.
@@ -24,8 +26,13 @@ const shapes = {
   speaker: isObject,
 };
 
-const wellFormed = (state) =>
-  Object.fromEntries(Object.entries(isObject(state) ? state : {}).filter(([name, value]) => shapes[name]?.(value) ?? true));
+const named = (one, member) => (member in one ? { ...one, [member]: cleanName(one[member], "") } : one);
+
+/** Names that people chose, who may be strangers, as they may be shown. */
+const names = { viewers: (list) => list.map((viewer) => named(viewer, "name")), talk: (talk) => (talk.holder ? named(talk, "holder") : talk) };
+
+const wellFormed = (state) => Object.fromEntries(Object.entries(isObject(state) ? state : {})
+  .filter(([name, value]) => shapes[name]?.(value) ?? true).map(([name, value]) => [name, names[name]?.(value) ?? value]));
 
 const texts = (value) => new Set(Array.isArray(value) ? value.filter((one) => typeof one === "string") : []);
 
@@ -157,14 +164,14 @@ export class Control extends EventTarget {
         break;
       case "error":
         this.#pending.get(message.inReplyTo)?.fail(
-          new ControlError(String(parameters.code ?? "internal"), String(parameters.message ?? "")));
+          new ControlError(plain(parameters.code) || "internal", plain(parameters.message)));
         break;
       case "hello":
-        this.hello = parameters;
+        this.hello = named(parameters, "name");
         this.state = wellFormed(parameters.state);
         this.permissions = texts(parameters.permissions);
         this.capabilities = texts(parameters.capabilities);
-        this.#tell("hello", parameters);
+        this.#tell("hello", this.hello);
         break;
       case "state": {
         const changes = wellFormed(parameters);
@@ -185,7 +192,7 @@ export class Control extends EventTarget {
         if (typeof parameters.kind === "string") this.#tell("event", parameters);
         break;
       case "goodbye":
-        this.#tell("goodbye", { reason: String(parameters.reason ?? "") });
+        this.#tell("goodbye", { reason: plain(parameters.reason) });
         break;
       // What only a newer child says.
     }

@@ -5,6 +5,8 @@ import { open, RefusedMessage, seal } from "./jws.js";
 /** How long the child may take to answer an offer, ms. */
 const answerPatience = 8000;
 const mostCandidates = 64;
+/** Messages that came and are not verified yet. */
+const mostWaiting = 256;
 
 const signedReasons = new Set(["left", "not-paired", "expired", "busy", "not-acceptable", "going-away"]);
 
@@ -29,6 +31,7 @@ export class PairedSignaling {
   #refused = "";
   #bye = null;
   #order = Promise.resolve();
+  #waiting = 0;
   #timer;
   #isOver = false;
   /** The origin at which the child was reached, where it is not the one that it was paired at. */
@@ -54,8 +57,10 @@ export class PairedSignaling {
     const { room, challenge, isMet, movedTo } = await this.#connector.reach();
     [this.#room, this.#challenge, this.movedTo] = [room, challenge, movedTo ?? null];
     this.#room.ondelivery = ({ msg }) => {
-      // One after the other, as they came: verifying takes its time.
-      this.#order = this.#order.then(() => this.#receive(msg)).catch(() => {});
+      // One after the other, as they came: verifying takes its time. What a lying room floods us with is not kept.
+      if (this.#waiting >= mostWaiting) return;
+      this.#waiting += 1;
+      this.#order = this.#order.then(() => this.#receive(msg)).catch(() => {}).finally(() => (this.#waiting -= 1));
     };
     this.#room.onerror = ({ message }) => (this.#refused ||= `the room says: ${message}`);
     this.#room.onclose = () => this.#answer?.reject(new SessionEnd("unreachable"));

@@ -2,6 +2,7 @@ import { concat, fromBase64url, base64url, number, part, toNumber, text as decod
 import { hkdf, openBytes, pbkdf2, sealBytes, sha256 } from "./digest.js";
 import { here } from "./here.js";
 import { nodeID, sign, spkiByteCount, verify } from "./identity.js";
+import { cleanName } from "./plain.js";
 import { passwordInput, Prover, secrets, SPAKE2PlusError } from "./spake2plus.js";
 import { checkWords } from "./words.js";
 
@@ -45,12 +46,6 @@ export function parseLink(text) {
 export function parseCode(text) {
   const digits = String(text ?? "").replace(/[\s\-\u2010-\u2013\u2212]/g, "");
   return /^[0-9]{8}$/.test(digits) ? digits : null;
-}
-
-/** A name on one line, without what cannot be printed, at most 64 characters. */
-export function cleanName(name, fallback) {
-  const words = String(name ?? "").replace(/[^\P{C}\u200c\u200d\s]/gu, "").split(/\s+/u).filter(Boolean);
-  return Array.from(words.join(" ")).slice(0, 64).join("").trim() || fallback;
 }
 
 const permissionNames = ["view", "listen", "talk", "control", "admin", "recordings"];

@@ -1,5 +1,11 @@
+import { plain } from "./plain.js";
+
 /** How long the socket and the registration may take together, ms. */
 const registrationPatience = 5000;
+
+/** The longest frame, with the messages that waited: whoever runs the room does not stop the page, and with it the alarm, by a long one. */
+const longest = 1 << 20;
+const mostWaiting = 64;
 
 /** Why a room cannot be used. `code`: "unreachable", "timeout", "closed", or the room's own, INTERFACES.md, "Rooms". */
 export class RoomError extends Error {
@@ -71,6 +77,7 @@ export class Room {
   }
 
   #read(data) {
+    if (typeof data !== "string" || data.length > longest) return this.#end(new RoomError("unreachable", "a message of the room is too long"));
     let message;
     try {
       message = JSON.parse(data);
@@ -83,10 +90,10 @@ export class Room {
       clearTimeout(this.#timer);
       this.#isOpen = true;
       this.#registered.resolve(message.registered);
-      if (Array.isArray(messages)) messages.forEach((waiting) => this.#deliver(waiting));
+      if (Array.isArray(messages)) messages.slice(0, mostWaiting).forEach((waiting) => this.#deliver(waiting));
     } else if (message?.error) {
       const { code, message: words } = message.error;
-      const error = new RoomError(String(code), String(words ?? "").slice(0, 200));
+      const error = new RoomError(plain(code), plain(words, 200));
       if (!this.#isOpen) return this.#end(error);
       this.onerror(error);
     } else if (message?.vouched) {

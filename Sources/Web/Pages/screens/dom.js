@@ -1,5 +1,7 @@
+import { plain } from "../core/plain.js";
+
 /**
- * Makes an element. All text goes in as text nodes, never as markup.
+ * Makes an element. All text goes in as text nodes, never as markup, and only what is plain of it: some of it others wrote.
  * @param {string} tag
  * @param {Object} properties attributes; `on…` are listeners (functions); false, null and undefined are left out, true is an empty attribute
  * @param {...(Node|string|number|null|undefined|false|Array)} children
@@ -10,22 +12,26 @@ export function h(tag, properties = {}, ...children) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === false || value === null || value === undefined) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : String(value));
+    else element.setAttribute(name, value === true ? "" : attribute(name, value));
   }
-  element.append(...children.flat(2).filter((child) => child || child === 0));
+  element.append(...children.flat(2).filter((child) => child || child === 0).map((child) => child instanceof Node ? child : plain(child)));
   return element;
 }
 
+/** Nobody reads `data-…`. */
+const attribute = (name, value) => (name.startsWith("data-") ? String(value) : plain(value));
+
 /** Sets text only when it differs, so that screen readers and layout rest. */
 export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  const shown = plain(text);
+  if (element.textContent !== shown) element.textContent = shown;
 }
 
 /** Sets or (null, false) removes an attribute, only when it differs. */
 export function setAttribute(element, name, value) {
   if (value === null || value === undefined || value === false) {
     if (element.hasAttribute(name)) element.removeAttribute(name);
-  } else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value));
+  } else if (element.getAttribute(name) !== attribute(name, value)) element.setAttribute(name, attribute(name, value));
 }
 
 let number = 0;

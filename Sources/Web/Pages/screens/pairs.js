@@ -1,3 +1,4 @@
+import { cleanName } from "../core/plain.js";
 import { clock, duration, moment, t } from "../texts/texts.js";
 import { copy } from "./copy.js";
 import { h, labelled, setText } from "./dom.js";
@@ -18,7 +19,7 @@ export function pairedPeople(watching, card) {
   const own = watching.app.identity.id;
   async function load() {
     const { pairs = [] } = await watching.order(list, "pairs.list") ?? {};
-    list.replaceChildren(...pairs.map((pair) => h("li", {},
+    list.replaceChildren(...pairs.map((told) => ({ ...told, name: cleanName(told.name, "?") })).map((pair) => h("li", {},
       h("div", {}, pair.name + (pair.id === own ? ` (${t("you")})` : ""), " ", h("small", {}, [pair.permissions.map((name) => t(`may.${name}`)).join(", "),
         pair.expiresAt && t("until", { when: moment(pair.expiresAt * 1000) }), pair.lastSeenAt && t("children.seen", { when: moment(pair.lastSeenAt * 1000) })].filter(Boolean).join(" · "))),
       pair.id !== own && h("button", { class: "danger", onclick: (event) => revoke(pair, event.currentTarget) }, t("revoke"), h("span", { class: "unseen" }, ` ${pair.name}`)))));

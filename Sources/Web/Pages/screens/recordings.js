@@ -55,7 +55,7 @@ export async function openRecordings(watching, button) {
       }
       url = URL.createObjectURL(new Blob(pieces, { type: "video/webm" }));
       Object.assign(video, { src: url, hidden: false });
-      Object.assign(save, { href: url, download: `${id}.webm`, hidden: false });
+      Object.assign(save, { href: url, download: `${String(id).replace(/[^\w.-]+/g, "-")}.webm`, hidden: false });
       setText(now, "");
       await video.play();
     } catch (error) {

@@ -1,5 +1,6 @@
 import { Ear } from "../core/ear.js";
 import { Monitor } from "../core/monitor.js";
+import { cleanName } from "../core/plain.js";
 import { Sound } from "../core/sound.js";
 import { Watcher } from "../core/watcher.js";
 import { t } from "../texts/texts.js";
@@ -111,7 +112,7 @@ export class Watching extends EventTarget {
   }
 
   get name() {
-    return this.control.hello?.name || this.child.name || new URL(this.child.origin).host;
+    return this.control.hello?.name || cleanName(this.child.name, "") || new URL(this.child.origin).host;
   }
 
   /** Pictures (sound, with audio only) arrive now. */
