@@ -80,6 +80,8 @@ class Foxes(page_screens.Household):
         fox.tap("[data-action=shot]")
         fox.wait("the still", "(i => i?.complete && i.naturalWidth > 0)(document.querySelector('[data-sheet=shot] img'))")
         self.seen("still")
+        # By then one whose arrival is not noticed would be fetched again.
+        fox.wait("style sheets that were fetched once", "performance.now() > 7000 && !document.querySelector('#incomplete, link[href*=again]')")
         fox.close()
         common.end_process(window)
 

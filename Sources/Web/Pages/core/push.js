@@ -1,4 +1,5 @@
 import { fromBase64url } from "./bytes.js";
+import { here } from "./here.js";
 import { NoAnswer, within } from "./within.js";
 
 // Alarms that come through the browser's push service while the page is closed. The service worker shows them.
@@ -79,7 +80,8 @@ export function keepContact(address) {
   }
 }
 
-const wantedKey = "cradle-push-wanted";
+/** Cameras below paths of one proxy share the storage. */
+const wantedKey = `cradle-push-wanted ${here}`;
 
 /** Whether it was switched "on" or "off" here last; null: not known. */
 function wanted() {
