@@ -54,6 +54,31 @@ extension RealPeers {
       #expect(events.count { $0.kind == "alarm" } == accepted && events.contains { $0.kind == "paired" })
     }
 
+    /// A guest's alarm rings: the child has been away. It is told as a notice; a parent's rings for everybody.
+    @Test func aGuestsAlarmIsANotice() throws {
+      let server = try NotifiedServer()
+      let house = try Household(
+        configuration: Household.configuration
+          + "\nnotify: [{name: phone, url: \"http://127.0.0.1:\(server.port)/ok\", level: alarm, events: [alarm]}]")
+      try house.pair()
+      let guest = try house.inviteGuest()
+      let watching = try [guest, house.state].map { try ParentProcess(paired: $0) }
+      for one in watching { _ = try #require(one.wait { $0.framesPerSecond > 0 }, Comment(rawValue: one.log)) }
+      house.child.kill()
+      Thread.sleep(forTimeInterval: 6)
+      try house.child.restart()
+      var alarms: [Event] = []
+      for _ in 0..<60 where alarms.count < 2 {
+        Thread.sleep(forTimeInterval: 0.5)
+        alarms = try events(house).filter { $0.kind == "alarm" }
+      }
+      #expect(alarms.count == 2, "\(alarms)")
+      #expect(alarms.first { $0.name == "Guest" }?.level == "notice", "\(alarms)")
+      #expect(alarms.first { $0.name != "Guest" }?.level == "alarm", "\(alarms)")
+      // It is not notified of a notice, so the parent's is the only one.
+      #expect(server.wait("/ok", count: 1).map { $0["level"] } == ["alarm"])
+    }
+
     private func pairAgain(_ house: Household) throws -> URL {
       let another = house.child.folder.appending(path: "another")
       let opened = try house.open()
