@@ -79,6 +79,30 @@ extension RealPeers {
       #expect(server.wait("/ok", count: 1).map { $0["level"] } == ["alarm"])
     }
 
+    /// Each chirp may wake the child, and a check that runs keeps the family's from beginning.
+    @Test func soundChecksOfThoseWithLentAccessAreFewAndGiveWay() throws {
+      let house = try Household(
+        configuration: Household.configuration.replacing("speaker: {device: \"null\"}", with: "speaker: {device: none}")
+      )
+      try house.pair()
+      let watching = try ParentProcess(paired: house.state)
+      _ = try #require(watching.wait { $0.audioKbps > 0 }, Comment(rawValue: watching.log))
+      let check = ControlTalk.quoted([#"{"id":"1","text":"hearing.test"}"#])
+      let token = try ControlTalk.token(house.child, allow: "view,listen,control")
+      #expect(try ControlTalk.talk(house.child, ["check": check], token: token)["check"] == [.ok("1")])
+      // It takes six seconds, and the owner does not wait for its end.
+      let own = try house.parent("test", "--json")
+      #expect(own.output.contains(#""number":2"#), "\(own)")
+      // Nobody else's credential begins the next one.
+      let another = try ControlTalk.token(house.child, allow: "view,listen,control", name: "another")
+      #expect(try ControlTalk.talk(house.child, ["check": check], token: another)["check"] == [.error("1", "busy")])
+      let guest = try house.inviteGuest(allow: "view,listen,control")
+      let refused = try house.parent("test", state: guest)
+      #expect(
+        refused.status != 0 && refused.error.contains("There was a sound check a few minutes ago. Try again in 10 min"),
+        "\(refused)")
+    }
+
     private func pairAgain(_ house: Household) throws -> URL {
       let another = house.child.folder.appending(path: "another")
       let opened = try house.open()

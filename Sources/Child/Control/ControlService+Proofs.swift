@@ -23,17 +23,28 @@ extension ControlService {
       throw ControlError(
         .unavailable, "No device with permanent access is listening. Only these confirm a sound check.")
     }
-    return try hearing.begin(unixTime: Self.unixTime)
+    return try beginHearing(by: caller(viewer))
+  }
+
+  /// The camera's own daily one counts as an owner's.
+  func beginHearing(by caller: ProofPolicy.Caller) throws(ControlError) -> HearingDocument {
+    let now = MonotonicClock.now
+    try hearingPolicy.check(caller, isRunning: hearing.isRunning, now: now)
+    hearingPolicy.recordStart(by: caller, now: now)
+    return hearing.begin(unixTime: Self.unixTime)
+  }
+
+  private func caller(_ viewer: ViewerSession) -> ProofPolicy.Caller {
+    guard isParent(viewer) else { return .guest }
+    return viewer.permissions.contains(.admin) ? .owner : .parent
   }
 
   /// `drill.start`
   func startDrill(_ stages: [DrillDocument.Stage], for viewer: ViewerSession) throws(ControlError) -> DrillDocument {
-    let rank = viewers.credentials.rank(of: viewer.origin)
-    let now = MonotonicClock.now
-    try drillPolicy.check(
-      mayStart: rank == .parent, isOwner: viewer.permissions.contains(.admin), isRunning: drill.isRunning, now: now)
+    let (caller, now) = (caller(viewer), MonotonicClock.now)
+    try drillPolicy.check(caller, isRunning: drill.isRunning, now: now)
     let document = try drill.begin(stages, unixTime: Self.unixTime)
-    drillPolicy.recordStart(now: now)
+    drillPolicy.recordStart(by: caller, now: now)
     return document
   }
 

@@ -30,7 +30,8 @@ final class ControlService: @unchecked Sendable {
   let report: StatusReporter
   let hearing: HearingService
   let drill: DrillService
-  var drillPolicy = DrillPolicy()
+  var drillPolicy = ProofPolicy(.drill)
+  var hearingPolicy = ProofPolicy(.soundCheck)
   var floor = TalkFloor()
   let events: PersistentEventLog
   private let notifiers: NotifierBoard
@@ -344,7 +345,7 @@ final class ControlService: @unchecked Sendable {
     let clock = LocalClock(unixSeconds: Self.unixTime)
     let isDue = nightlyTest?.isDue(
       day: clock.dayNumber, minutesOfDay: clock.minutesOfDay, hasListeners: !listeners.isEmpty, now: MonotonicClock.now)
-    if isDue == true { _ = try? hearing.begin(unixTime: Self.unixTime) }
+    if isDue == true { _ = try? beginHearing(by: .owner) }
   }
 
   private func tellLevel() {

@@ -39,7 +39,7 @@ final class DrillService: @unchecked Sendable {
 
   /// Throws `unavailable` when nobody would ring. None may be running.
   func begin(_ stages: [FireDrill.Stage], unixTime: Double) throws(ControlError) -> DrillDocument {
-    precondition(drill == nil, "DrillPolicy allows one at a time")
+    precondition(drill == nil, "ProofPolicy allows one at a time")
     let new = FireDrill(number: number + 1, stages: stages, parents: parents, now: MonotonicClock.now)
     guard new.stage != nil else {
       throw ControlError(

@@ -58,7 +58,11 @@ public enum HearingCheck {
         guard case .hearing(let begun) = try await watcher.perform(.hearingTest) else { throw ControlFailure.notSent }
         number = begun.number
       case .hearing(let hearing):
-        if hearing.number == number, hearing.state != .running { return hearing }
+        guard let number else { continue }
+        if hearing.number > number {
+          throw ParentError("another device began a sound check, and this one ended without a result", isFinal: true)
+        }
+        if hearing.state != .running { return hearing }
       case .ended(let error): throw error
       }
     }

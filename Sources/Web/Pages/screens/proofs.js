@@ -10,7 +10,7 @@ export const hasProofs = ({ control }) => control.capabilities.has("hearing.test
 export function openProofs(watching) {
   const ending = new AbortController();
   const [heard, drilled] = [h("p", { role: "status", "data-proof": "hearing" }), h("div", { role: "status", "data-proof": "drill" })];
-  const test = h("button", { "data-do": "test", onclick: () => watching.order(test, "hearing.test") }, t("proofs.test"));
+  const test = h("button", { "data-do": "test", onclick: () => watching.order(test, "hearing.test", {}, isLent(watching.child) ? { busy: "proofs.checked" } : {}) }, t("proofs.test"));
   const drill = h("button", { "data-do": "drill", onclick: async () => {
     if (watching.state.drill?.state === "running") await watching.order(drill, "drill.stop");
     else if (await confirmed(t("proofs.drill"), t("proofs.sure"), t("proofs.start"))) {

@@ -102,6 +102,7 @@ export default {
     acknowledged: "bestätigt", rang: "geklingelt, niemand kam", silent: "NICHT geklingelt", left: "war gegangen",
     unanswered: "Keine Antwort: {names}", lent: "Nur Geräte mit dauerhaftem Zugang können einen Probealarm beginnen.",
     soon: "Vor wenigen Minuten gab es schon einen Probealarm. Bitte in zehn Minuten noch einmal, oder den Besitzer fragen.",
+    checked: "Vor wenigen Minuten wurde schon geprüft, ob man das Kind hört. Bitte in zehn Minuten noch einmal, oder die Eltern fragen.",
   },
   push: {
     waiting: { question: "Erlaube Mitteilungen in der Frage des Browsers.", service: "Warte auf den Push-Dienst des Browsers …" },

@@ -99,6 +99,7 @@ export default {
     acknowledged: "acknowledged", rang: "rang, nobody came", silent: "did NOT ring", left: "had left",
     unanswered: "No answer: {names}", lent: "Only devices with permanent access can start a drill.",
     soon: "There was a drill a few minutes ago. Try again in ten minutes, or ask the owner.",
+    checked: "There was a sound check a few minutes ago. Try again in ten minutes, or ask a parent.",
   },
   push: {
     waiting: { question: "Allow notifications in the browser’s question.", service: "Waiting for the browser’s push service …" },

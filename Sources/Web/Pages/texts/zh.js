@@ -68,6 +68,7 @@ export default {
     acknowledged: "已确认", rang: "已响铃，无人确认", silent: "没有响铃", left: "已离开",
     unanswered: "没有回应：{names}", lent: "只有长期授权的设备才能开始演习。",
     soon: "几分钟前刚演习过。请十分钟后再试，或请所有者操作。",
+    checked: "几分钟前刚检查过声音。请十分钟后再试，或请家长操作。",
   },
   push: {
     waiting: { question: "请在浏览器的询问中允许通知。", service: "正在等待浏览器的推送服务…" },
