@@ -13,9 +13,15 @@ public enum DirectoryCheck {
     let name = account.name(files)
     // The system knows of access control lists, too.
     let isOwn = account.id == Account.own.id
+    var readOnly: [String] = []
     return directories.compactMap { directory in
       guard let status = files.status(directory) else { return nil }
-      if files.isReadOnly(directory) { return Finding.readOnly("directory", directory) }
+      if files.isReadOnly(directory) {
+        // Named once for all below it.
+        guard !readOnly.contains(where: { directory.hasPrefix($0 + "/") }) else { return nil }
+        readOnly.append(directory)
+        return Finding.readOnly("directory", directory)
+      }
       let bad: String
       if isOwn ? !files.mayWrite(directory) : !account.mayWrite(directory: status) {
         bad = directory
@@ -43,7 +49,7 @@ extension Finding {
   static func readOnly(_ what: String, _ path: String) -> Finding {
     Finding(
       what, .problem, "\(path) is on a file system that is mounted read-only; nothing can be kept",
-      remedy: "sudo mount -o remount,rw \"$(stat -c %m '\(path)')\"")
+      remedy: "sudo mount -o remount,rw \"$(stat -c %m '\(path)')\" && sudo systemctl restart cradle-child")
   }
 }
 

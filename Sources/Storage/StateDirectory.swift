@@ -59,7 +59,7 @@ public final class StateDirectory: Sendable {
       throw .notPrivate(error)
     }
     do throws(FileError) {
-      lock = try FileDescriptor(opening: "\(path)/lock", flags: O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+      lock = try Self.openLock(in: path)
     } catch {
       throw .file(error)
     }
@@ -81,6 +81,23 @@ public final class StateDirectory: Sendable {
     _ = ftruncate(lock.number, 0)
     try? lock.writeAll(Array("\(getpid())\n".utf8)[...])
     if writer != nil { SpaceReserve(directory: path).make() }
+  }
+
+  /// On a file system that became read-only, as a failing memory card does, the file of an earlier run, else the directory
+  /// itself: flock(2) needs no right to write.
+  private static func openLock(in directory: String) throws(FileError) -> FileDescriptor {
+    let path = "\(directory)/lock"
+    do throws(FileError) {
+      return try FileDescriptor(opening: path, flags: O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+    } catch {
+      guard error.code == EROFS else { throw error }
+    }
+    do throws(FileError) {
+      return try FileDescriptor(opening: path, flags: O_RDONLY | O_NOFOLLOW)
+    } catch {
+      guard error.code == ENOENT else { throw error }
+      return try FileDescriptor(opening: directory, flags: O_RDONLY | O_DIRECTORY)
+    }
   }
 
   /// A directory below this one, created with 0700 if missing. For recordings, events and messages that wait.

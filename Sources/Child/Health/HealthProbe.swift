@@ -34,7 +34,11 @@ struct HealthProbe {
     findings += DirectoryCheck.run(directories, account: .own, files: files).map { (.storage, $0) }
     if let power = PowerCheck.run(files) { findings.append((.power, power)) }
     if let temperature = TemperatureCheck.run(files) { findings.append((.temperature, temperature)) }
-    return findings.compactMap { concern, finding in condition(concern, finding) }
+    return findings.reduce(into: []) { conditions, found in
+      // A read-only disk is found twice.
+      guard let condition = condition(found.0, found.1), !conditions.contains(condition) else { return }
+      conditions.append(condition)
+    }
   }
 
   /// For the state directory.

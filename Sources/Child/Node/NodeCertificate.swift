@@ -39,16 +39,12 @@ struct NodeCertificate: Sendable {
   ///
   /// It stays for these: a root that followed each new address would have to be installed on every phone again.
   ///
-  /// - Throws: `NodeError.rootCertificate` if the file cannot be written.
+  /// - Throws: `FileError` if the file cannot be written.
   static func make(for hosts: NodeHosts, name: String, in file: AtomicFile) throws -> NodeCertificate? {
     guard !hosts.isEmpty else { return nil }
-    do {
-      let root = try RootCertificate(subject: "Cradle \(name)", names: hosts.names, addresses: hosts.addresses)
-      try file.write(Array(root.pem.utf8))
-      return NodeCertificate(root)
-    } catch {
-      throw NodeError.rootCertificate(path: file.path, reason: "\(error)")
-    }
+    let root = try RootCertificate(subject: "Cradle \(name)", names: hosts.names, addresses: hosts.addresses)
+    try file.write(Array(root.pem.utf8))
+    return NodeCertificate(root)
   }
 
   /// Those of the present names and addresses for which it may not issue.

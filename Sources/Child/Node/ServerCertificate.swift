@@ -63,7 +63,15 @@ final class ServerCertificate: @unchecked Sendable {
       warnOfTheEnd(tls)
     } else {
       let hosts = NodeHosts.current(listen: configuration.listen.host)
-      root = try NodeCertificate.stored(rootFile) ?? NodeCertificate.make(for: hosts, name: profile.name, in: rootFile)
+      root = try NodeCertificate.stored(rootFile)
+      if root == nil {
+        do {
+          root = try NodeCertificate.make(for: hosts, name: profile.name, in: rootFile)
+        } catch {
+          // Phones must not install one that is gone with this process. Without it browsers warn; nobody loses the picture.
+          logger.error("there is no root certificate for browsers", metadata: ["reason": "\(error)"])
+        }
+      }
       let date = clock.plausible?.seconds
       context = try profile.tls(root: root, hosts: hosts, date: date)
       issue = Issue(hosts: hosts, date: date, instant: MonotonicClock.now)
@@ -147,7 +155,7 @@ final class ServerCertificate: @unchecked Sendable {
 
   /// Makes a new root for the present names and addresses, and serves by it. Pairs belong to the identity key, and stay.
   ///
-  /// - Throws: `NodeError`; nothing has changed then.
+  /// - Throws: `NodeError` or `FileError`; nothing has changed then.
   func renewRoot() throws {
     guard configuration.tls == nil else {
       throw NodeError.tls("the configured certificate (tls) is used, no root of its own")

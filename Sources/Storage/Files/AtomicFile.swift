@@ -116,7 +116,8 @@ public struct AtomicFile: Sendable, Hashable {
     do throws(FileError) {
       try begin(.createTemporary, "create")
       // An earlier crash may have left one. It is removed, not reused: it may be open elsewhere, or be a link.
-      if unlink(temporary) != 0, errno != ENOENT { throw .last("remove", temporary) }
+      // On a read-only file system unlink(2) fails for a file that does not exist, too.
+      if unlink(temporary) != 0, errno != ENOENT, errno != EROFS { throw .last("remove", temporary) }
       let file = try FileDescriptor(opening: temporary, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
       file.belong(toOwnerOf: Self.split(path).directory)
       // open(2) applies the umask; this mode is exact.

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+/// A memory card that fails: the kernel mounts it read-only, and the next start is from there. Real programs.
+extension RealPeers {
+  @Suite(.enabled(if: geteuid() == 0, "mounts a file system")) struct ReadOnlyDiskTests {
+    private func mount(_ script: String, _ path: String) throws {
+      let said = try ChildProcess.run("sh", ["-c", script, "sh", path])
+      try #require(said.status == 0, Comment(rawValue: said.error))
+    }
+
+    @Test func aFamilyThatIsPairedWatchesFromAReadOnlyDisk() throws {
+      let house = try Household()
+      try house.pair()
+      let state = house.child.folder.appending(path: "state").path
+      // No root of an earlier run either, which is for browsers alone.
+      try FileManager.default.removeItem(atPath: state + "/root.pem")
+      try mount("mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\"", state)
+      var isMounted = true
+      defer { if isMounted { _ = try? ChildProcess.run("umount", ["--lazy", state]) } }
+      // While it runs, and from the next start on.
+      for isStarted in [false, true] {
+        if isStarted { try house.child.restart() }
+        let still = try house.parent("screenshot", "-o", house.child.folder.appending(path: "still.jpg").path)
+        #expect(still.status == 0, Comment(rawValue: still.error))
+        let opened = try house.open()
+        let stranger = house.child.folder.appending(path: "stranger")
+        let refused = try house.parent("pair", house.address, "--code", opened.code, state: stranger)
+        #expect(
+          refused.status == 1 && refused.error.contains("could not store the pairing: Read-only file system"),
+          Comment(rawValue: refused.error))
+      }
+      #expect(try house.pairs().count == 1)
+      let watching = try ParentProcess(paired: house.state)
+      #expect(watching.wait { $0.framesPerSecond > 0 && $0.audioKbps > 0 } != nil, Comment(rawValue: watching.log))
+      let status = try house.child.command(["status"]).output
+      #expect(
+        status.split(separator: "\n").count { $0.contains("Storage: \(state) is on a file system") } == 1,
+        Comment(rawValue: status))
+      let events = try house.parent("events", "--level", "warning").output
+      #expect(events.contains("mounted read-only; nothing can be kept"), Comment(rawValue: events))
+      let token = try house.child.command(["token", "add", "--name", "late", "--allow", "view"])
+      #expect(token.status == 1 && token.error.contains("Read-only file system"), Comment(rawValue: token.error))
+      // A second daemon is kept out all the same.
+      let second = try ChildProcess.run(
+        ChildProcess.program.path,
+        [
+          "run", "--config", house.child.folder.appending(path: "child.yaml").path, "--listen", "127.0.0.1:0",
+          "--state-directory", state, "--runtime-directory", house.child.folder.appending(path: "other").path,
+        ])
+      #expect(second.status != 0 && second.error.contains("is in use by another cradle-child"), "\(second)")
+      // The card was only loose: what waits is written.
+      try mount("umount --lazy \"$1\"", state)
+      isMounted = false
+      let late = try house.parent(
+        "pair", house.address, "--code", house.open().code, state: house.child.folder.appending(path: "late"))
+      #expect(late.status == 0, Comment(rawValue: late.error))
+      #expect(try house.pairs().count == 2)
+    }
+
+    @Test func withoutAnIdentityAReadOnlyDiskIsNamed() throws {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "cradle-\(UUID().uuidString)")
+      defer { try? FileManager.default.removeItem(at: folder) }
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      try ChildProcess.testConfiguration.write(
+        to: folder.appending(path: "child.yaml"), atomically: true, encoding: .utf8)
+      for state in ["", "/new"] {
+        let said = try ChildProcess.run(
+          "unshare",
+          [
+            "--mount", "--propagation", "private", "sh", "-c",
+            """
+            mkdir -p "$1/state" && mount -t tmpfs -o ro,mode=700 none "$1/state" || exit 99
+            exec "$2" run --config "$1/child.yaml" --listen 127.0.0.1:0 --state-directory "$1/state$3" --runtime-directory "$1/run"
+            """, "sh", folder.path, ChildProcess.program.path, state,
+          ])
+        #expect(said.status != 0 && said.status != 99, "\(said)")
+        #expect(said.error.contains("The file system is read-only, often because the memory card fails"), "\(said)")
+      }
+    }
+  }
+}
