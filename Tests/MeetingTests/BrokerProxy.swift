@@ -43,6 +43,16 @@ final class BrokerProxy: Sendable {
     }.get()
   }
 
+  /// To all clients, as if the broker had sent it.
+  func send(_ bytes: [UInt8]) async throws {
+    let connections = connections
+    try await loop.submit {
+      for channel in connections.open where channel.isActive {
+        channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
+      }
+    }.get()
+  }
+
   func close() async throws {
     try await server.close()
     try await cut()

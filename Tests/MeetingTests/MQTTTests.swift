@@ -241,6 +241,20 @@ extension RealPeers {
       try await proxy.close()
     }
 
+    /// 256 MB, of which nothing has come yet: the library asks for the memory at once (MQTT 3.1.1 section 2.2.3).
+    @Test(arguments: [BrokerProxy.Kind.transparent, .refusingFive])
+    func aMessageThatFitsIntoNoMemoryIsCalledTooLong(kind: BrokerProxy.Kind) async throws {
+      let broker = try Broker()
+      let proxy = try await BrokerProxy(to: broker.port, kind, on: loop)
+      let host = try await host(broker.place(.child, port: proxy.port))
+      try await host.present()
+      try await proxy.send([0x32, 0xff, 0xff, 0xff, 0x7f, 0, 1])
+      #expect(try await host.absent() == "it sends a message that is too long")
+      try await host.present()
+      try await host.close()
+      try await proxy.close()
+    }
+
     /// Somebody leaves a message for whoever comes: a broker of MQTT 3.1.1 sends it with every new connection.
     @Test(arguments: [(Way.five, 300_000), (.five, 24 << 20), (.three, 100), (.three, 300_000), (.three, 5 << 20)])
     func whatIsRetainedForTheChildIsPassedOver(way: Way, bytes: Int) async throws {

@@ -17,7 +17,7 @@ enum MQTTWords {
     case MOSQ_ERR_CONN_LOST.code: .closed
     case MOSQ_ERR_MALFORMED_PACKET.code, MOSQ_ERR_PROTOCOL.code: .malformed
     case MOSQ_ERR_KEEPALIVE.code: .lost("it no longer answers")
-    case MOSQ_ERR_NOMEM.code: .lost("no memory for a connection")
+    case MOSQ_ERR_NOMEM.code: .lost("this machine is out of memory")
     default: .lost(String(cString: mosquitto_strerror(result)))
     }
   }

@@ -80,7 +80,12 @@ struct MosquittoClient: ~Copyable {
 
   /// To be called when the socket is readable or writable, and every few seconds.
   func work(canRead: Bool, canWrite: Bool) throws(MQTTProblem) {
-    if canRead { try check(mosquitto_loop_read(handle, 1)) }
+    if canRead {
+      let result = mosquitto_loop_read(handle, 1)
+      // It asks for the memory of a whole packet when that begins, and this process has little.
+      if result == MOSQ_ERR_NOMEM.code { throw .lost(InflowLimit.words) }
+      try check(result)
+    }
     if canWrite, descriptor >= 0 { try check(mosquitto_loop_write(handle, 1)) }
     if descriptor >= 0 { try check(mosquitto_loop_misc(handle)) }
   }
