@@ -155,6 +155,20 @@ extension RealPeers {
       #expect(absences.isEmpty, "\(absences)")
     }
 
+    /// No attack, but the same place: the child's program crashes and is there again within a second, in which nothing that the
+    /// session waits for has run out.
+    @Test func aChildThatBeganAgainIsWatchedAgainAtOnce() throws {
+      let meeting = try AttackedMeeting()
+      let watching = try ParentProcess(
+        paired: meeting.house.state, environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"])
+      _ = try #require(watching.wait { $0.framesPerSecond > 0 }, Comment(rawValue: watching.log))
+      meeting.house.child.kill()
+      try meeting.house.child.restart()
+      // Consent to send would expire after 30 s.
+      let again = watching.wait(limit: 20) { $0.reconnects > 0 && $0.framesPerSecond > 0 }
+      #expect(again?.reconnects == 1, "\(watching.figures.suffix(20)) \(watching.log)")
+    }
+
     /// Nor are they lent a relay.
     @Test(arguments: [("", false), ("lend-after: 1h\n", false), ("lend-after: 0s\n", true)])
     func whoMakesAKeyGetsNoRelay(grace: String, isLent: Bool) throws {

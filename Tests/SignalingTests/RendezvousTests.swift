@@ -315,6 +315,63 @@ import Wire
     #expect(parent.receive(.vouched(iceServers: lent), now: lab.now) == [.iceServers(lent)])
   }
 
+  /// A session with a child that was met by `statement`.
+  private static func open(_ statement: String, by node: LabNode, in lab: inout SignalingLab) throws
+    -> PairedParentSession
+  {
+    var session = parent(node, of: lab)
+    let message = try #require(message(try offer(&session, .elsewhere(presence: statement), in: lab)))
+    let actions = lab.child.receive(
+      RoomDelivery(from: "anna", message: message, place: MeetingPlaceID(number: 1)), pairs: { lab.pairs[$0] },
+      now: lab.now)
+    guard case .offered(let offer)? = actions.last,
+      case .send(_, let answer)? = lab.child.answer(offer.session, SignalingLab.answer).last
+    else { throw Problem(500, "the offer is not answered: \(actions)") }
+    _ = session.receive(.message(RoomDelivery(from: lab.childNode.id, message: answer)), now: lab.now)
+    try #require(session.isOpen)
+    return session
+  }
+
+  /// Killed and started again within a second: the place may not even have missed it, and it refuses our restart.
+  @Test(arguments: [false, true]) func aChildThatHasBegunAgainIsAnother(isRestarting: Bool) throws {
+    var lab = SignalingLab()
+    let node = LabNode()
+    lab.pair(node)
+    var parent = try Self.open(Self.child(&lab), by: node, in: &lab)
+    if isRestarting { #expect(!parent.restartICE(SignalingLab.fragment, now: lab.now).isEmpty) }
+    lab.child = PairedChildSessions(envelope: lab.childNode.envelope, random: SeededGenerator(seed: 9))
+    let statement = Self.child(&lab)
+    #expect(parent.receive(.presence(statement), now: lab.now) == [.replaced] && parent.isOpen)
+    // So it is for who comes back to the place.
+    _ = parent.reattach()
+    let registration = RoomRegistration(
+      room: lab.childNode.id, client: parent.client, isInitiator: true, challenge: "AAAAAAAAAAAAAAAAAAAAAA",
+      host: .elsewhere(presence: statement))
+    #expect(parent.receive(.registered(registration), now: lab.now) == [.replaced])
+  }
+
+  /// The same process, with the challenge of the next hour: nothing is interrupted.
+  @Test func aChildThatAnnouncesItselfAgainIsNoOther() throws {
+    var lab = SignalingLab()
+    let (node, stranger) = (LabNode(), LabNode())
+    lab.pair(node)
+    let first = Self.child(&lab)
+    var parent = try Self.open(first, by: node, in: &lab)
+    lab.now += .seconds(3600)
+    let second = Self.child(&lab)
+    let forged = stranger.envelope.seal(
+      Presence(child: lab.childNode.id, challenge: "AAAAAAAAAAAAAAAAAAAAAA", expires: 9_999_999_999, process: "other"))
+    // Nor is one of an earlier version, which does not say, or what another has signed.
+    let earlier = lab.childNode.envelope.seal(
+      Presence(child: lab.childNode.id, challenge: "AAAAAAAAAAAAAAAAAAAAAA", expires: 9_999_999_999))
+    #expect(first != second)
+    for statement in [first, second, forged, earlier, "x"] {
+      #expect(parent.receive(.presence(statement), now: lab.now).isEmpty && parent.isOpen)
+    }
+    #expect(!parent.restartICE(SignalingLab.fragment, now: lab.now).isEmpty)
+    #expect(parent.receive(.presence(second), now: lab.now) == [.attached])
+  }
+
   @Test func aChildThatIsFoundGoneWhileItShouldAnswerIsAbsent() throws {
     var lab = SignalingLab()
     let node = LabNode()

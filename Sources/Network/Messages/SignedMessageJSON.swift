@@ -95,6 +95,7 @@ public struct SignedMessageJSON: SignedMessageFormat {
     var from: String
     var challenge: String
     var expires: Int64
+    var process: String?
   }
 
   private struct HostProofPayload: Encodable {
@@ -108,7 +109,8 @@ public struct SignedMessageJSON: SignedMessageFormat {
   public func payload(_ presence: Presence) -> [UInt8] {
     Array(
       JSON.text(
-        PresencePayload(from: presence.child, challenge: presence.challenge, expires: presence.expires)
+        PresencePayload(
+          from: presence.child, challenge: presence.challenge, expires: presence.expires, process: presence.process)
       ).utf8)
   }
 
@@ -118,7 +120,7 @@ public struct SignedMessageJSON: SignedMessageFormat {
       let challenge = members["challenge"]?.string, SignedMessage.isChallenge(challenge),
       case .number(let seconds)? = members["expires"], let expires = Int64(exactly: seconds)
     else { throw .malformed("a presence has from, challenge and expires") }
-    return Presence(child: child, challenge: challenge, expires: expires)
+    return Presence(child: child, challenge: challenge, expires: expires, process: members["process"]?.string)
   }
 
   public func payload(_ proof: HostProof) -> [UInt8] {

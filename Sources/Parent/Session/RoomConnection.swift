@@ -73,6 +73,7 @@ final class RoomConnection {
         line?.send(request)
       } else {
         if case .answered = action { noteReached() }
+        if case .replaced = action { isRegistered = true }
         if case .attached = action {
           isRegistered = true
           noteReached()

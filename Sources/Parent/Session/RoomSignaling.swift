@@ -75,6 +75,7 @@ final class RoomSignaling: SessionSignaling {
     switch action {
     case .answered(let answer): notify(.answered(answer))
     case .attached: notify(.attached)
+    case .replaced: notify(.detached)
     case .addCandidate(let candidate, sdpMid: _): notify(.candidates([candidate], isComplete: false))
     case .remoteCandidatesComplete: notify(.candidates([], isComplete: true))
     case .restarted(let theirs):

@@ -16,7 +16,8 @@ enum SignalingEvent {
   case searching(String)
   /// Further servers that help to find a path.
   case servers([ICEServer])
-  /// The signalling connection of an open session was closed, as when the child's program ends. The session may go on.
+  /// The child's program seems to have ended: the signalling connection of an open session was closed, or another process
+  /// has announced itself. The session may go on.
   case detached
   /// A new signalling connection has taken its place; an ICE restart has to follow.
   case attached

@@ -12,11 +12,15 @@ public struct Presence: Hashable, Sendable {
   public var challenge: String
   /// Until when the child accepts offers with this challenge, in seconds since 1970 by the child's clock.
   public var expires: Int64
+  /// 128 random bits of the child's process, base64url: one that has begun again knows no session of the one before. Nil from
+  /// earlier versions.
+  public var process: String?
 
-  public init(child: String, challenge: String, expires: Int64) {
+  public init(child: String, challenge: String, expires: Int64, process: String? = nil) {
     self.child = child
     self.challenge = challenge
     self.expires = expires
+    self.process = process
   }
 
   /// The longest statement, signed.

@@ -46,12 +46,16 @@ public struct PairedChildSessions: Sendable {
   private var seen: SeenSessions
   private var challenges: AnnouncedChallenges
   private var vouched: VouchedClients
+  /// `Presence.process`
+  private let process: String
 
   public init(
     envelope: SignedEnvelope, limits: PairedChildLimits = PairedChildLimits(),
     random: any RandomNumberGenerator & Sendable
   ) {
     self.envelope = envelope
+    var random = random
+    process = RandomName.make(from: &random)
     challenges = AnnouncedChallenges(random: random)
     self.limits = limits
     vouched = VouchedClients(limits: limits)
@@ -74,7 +78,7 @@ public struct PairedChildSessions: Sendable {
   public mutating func presence(now: Instant, wallClock: WallClockReference) -> (statement: String, renewal: Instant) {
     let (challenge, until) = challenges.current(now: now)
     let expires = wallClock.unixNanoseconds(at: until) / 1_000_000_000
-    let presence = Presence(child: envelope.id, challenge: challenge, expires: expires)
+    let presence = Presence(child: envelope.id, challenge: challenge, expires: expires, process: process)
     return (envelope.seal(presence), challenges.renewal ?? until)
   }
 

@@ -31,6 +31,8 @@ public struct PairedParentSession: Sendable {
 
   struct Link: Sendable {
     var challenge: String
+    /// `Presence.process`; nil if the child has not said it.
+    var process: String?
     var revision = 0
     var theirs = PairedCandidates()
   }
@@ -174,16 +176,17 @@ public struct PairedParentSession: Sendable {
       }
       switch registration.host {
       case .here:
-        return registered(purpose, challenge: registration.challenge, now: now)
+        return registered(purpose, Link(challenge: registration.challenge), now: now)
           + registration.messages.flatMap { receive($0) }
       case .elsewhere(let presence):
         return met(presence, purpose, now: now)
       case .absent:
         return fail(.absent)
       }
-    case (.registered(let registration), .open):
+    case (.registered(let registration), .open(let link, _)):
       // The session keeps the challenge under which the child knows it.
       guard registration.room == child.id, registration.client == client else { return [] }
+      if case .elsewhere(let statement) = registration.host, isOfAnotherProcess(statement, link) { return [.replaced] }
       return [.attached] + registration.messages.flatMap { receive($0) }
     case (.message(let delivery), .offering), (.message(let delivery), .open), (.message(let delivery), .farewell):
       return receive(delivery)
@@ -192,9 +195,10 @@ public struct PairedParentSession: Sendable {
     case (.presence(nil), .offering), (.presence(nil), .farewell):
       // The meeting place has looked after the child, and it does not answer there.
       return fail(.absent)
-    case (.presence(.some), .open(_, restartUntil: .some)):
+    case (.presence(let statement?), .open(let link, let restartUntil)):
+      if isOfAnotherProcess(statement, link) { return [.replaced] }
       // The child was lost to the meeting place as well, and with it our restart.
-      return [.attached]
+      return restartUntil == nil ? [] : [.attached]
     case (.vouched(let servers), .offering), (.vouched(let servers), .open):
       return servers.isEmpty ? [] : [.iceServers(servers)]
     case (.registered, _), (.message, _), (.error, _), (.proved, _), (.presence, _), (.vouched, _):
@@ -208,17 +212,25 @@ public struct PairedParentSession: Sendable {
       let presence = try envelope.openPresence(statement, of: child)
       let seconds = wallClock.map { $0.unixNanoseconds(at: now) / 1_000_000_000 }
       if let seconds, presence.expires < seconds - Self.clockTolerance { throw .tooOld }
-      return registered(purpose, challenge: presence.challenge, now: now)
+      return registered(purpose, Link(challenge: presence.challenge, process: presence.process), now: now)
     } catch {
       return fail(.noPresence(error))
     }
   }
 
+  /// Whether the child has begun again since this session was made. The statement may be one that the place repeats, so it is
+  /// no reason to end a session in which something still comes.
+  private func isOfAnotherProcess(_ statement: String, _ link: Link) -> Bool {
+    guard let process = link.process, let presence = try? envelope.openPresence(statement, of: child) else {
+      return false
+    }
+    return presence.process.map { $0 != process } ?? false
+  }
+
   /// Seconds by which the clocks of child and parent may differ.
   private static let clockTolerance: Int64 = 600
 
-  private mutating func registered(_ purpose: Purpose, challenge: String, now: Instant) -> [PairedParentAction] {
-    let link = Link(challenge: challenge)
+  private mutating func registered(_ purpose: Purpose, _ link: Link, now: Instant) -> [PairedParentAction] {
     switch purpose {
     case .watch(let offer):
       state = .offering(link, until: now + timing.answer)

@@ -18,6 +18,9 @@ public enum PairedParentAction: Hashable, Sendable {
   case answered(SessionDescription)
   /// An open session is connected to the room again.
   case attached
+  /// By the presence at the meeting place the child's program has begun again and knows no session of before. The presence may
+  /// be an old one that the place repeats: the session has ended if nothing comes in it either.
+  case replaced
   /// Servers that the meeting place gives us for this session.
   case iceServers([RoomICEServer])
   /// A candidate of the child (attribute text from `candidate:` on).
