@@ -11,6 +11,7 @@ import base64
 import collections
 import hashlib
 import json
+import math
 import os
 import select
 import socket
@@ -79,51 +80,68 @@ def command(**members: Any) -> bytes:
     return frame(1, json.dumps(members).encode())
 
 
-def hold(target: Target, begin: Callable[[int], bytes]) -> Result:
-    """WebSockets that say something once, and are held until they are closed; then others come. Goes on until one has been closed."""
+def drop_closed(target: Target, held: list[ssl.SSLSocket], wait: float = 0, name: str = "") -> None:
+    """Counts those that the server has closed by this name, else by why, and takes them out."""
+    for one in select.select(held, [], [], wait)[0] if held else []:
+        one.settimeout(0.5)
+        data = b""
+        try:
+            data = one.recv(65536)
+            # A frame's head and its payload come one after the other.
+            if data and b"\x88" in data[-3:]:
+                data += one.recv(65536)
+        except OSError:
+            pass
+        if not data or b"\x88" in data:
+            target.answers[name or close_code(data)] += 1
+            held.remove(one)
+            one.close()
+
+
+def hold(
+    target: Target, begin: Callable[[ssl.SSLSocket, int], bool], *, attempts: float = math.inf, patience: float = 0, name: str = "",
+) -> Result:  # fmt: skip
+    """WebSockets that say something, and are held until they are closed; then others come.
+
+    `begin` has its say and whether the connection is to be held. With `patience`, in seconds, it goes on until one has been closed.
+    """
     held: list[ssl.SSLSocket] = []
-    attempted = 0
-    patience = time.monotonic() + 60
-    while target.goes_on or not target.answers and time.monotonic() < patience:
-        connection = upgrade(target) if target.goes_on and len(held) < target.count else None
+    attempted = most = 0
+    deadline = time.monotonic() + patience
+    while target.goes_on or not target.answers and time.monotonic() < deadline:
+        is_open = target.goes_on and len(held) < target.count and attempted < attempts
+        connection = upgrade(target) if is_open else None
         if connection is not None:
             attempted += 1
             try:
-                connection.sendall(begin(attempted))
-                held.append(connection)
-            except OSError:
+                if begin(connection, attempted):
+                    held.append(connection)
+                else:
+                    connection.close()
+            except (OSError, KeyError):
                 target.answers["closed"] += 1
                 connection.close()
-        wait = 0 if target.goes_on and len(held) < target.count else 0.1
-        readable, _, _ = select.select(held, [], [], wait) if held else ([], [], [])
-        for one in readable:
-            one.settimeout(0.5)
-            try:
-                data = one.recv(65536)
-            except OSError:
-                data = b""
-            if not data or b"\x88" in data:
-                # A frame's head and its payload come one after the other.
-                data += read_rest(one, 0.5) if close_code(data) == "closed" else b""
-                target.answers[close_code(data)] += 1
-                held.remove(one)
-                one.close()
+        most = max(most, len(held))
+        drop_closed(target, held, 0 if is_open else 0.1, name)
+        if not held and not is_open:
+            time.sleep(0.1)
     for one in held:
         one.close()
-    return {"attempted": attempted}
+    return {"attempted": attempted, "mostHeld": most, "heldAtEnd": len(held)}
 
 
 def mute(target: Target) -> Result:
     """WebSockets that say nothing."""
-    return hold(target, lambda _: b"")
+    return hold(target, lambda _, __: True, patience=60)
 
 
 def claims(target: Target) -> Result:
     """Hosts that never prove it: of the room itself, and of others."""
-    def begin(number: int) -> bytes:
+    def begin(connection: ssl.SSLSocket, number: int) -> bool:
         name = target.room if number % 2 else os.urandom(8).hex()
-        return command(cmd="register", roomid=name, clientid=name)
-    return hold(target, begin)
+        connection.sendall(command(cmd="register", roomid=name, clientid=name))
+        return True
+    return hold(target, begin, patience=60)
 
 
 def rooms(target: Target) -> Result:
@@ -200,43 +218,21 @@ def guest(target: Target) -> Result:
     """So many offers of a paired guest, each over a connection of its own that is held; the child has no place for most of them."""
     identity = Identity("", target.key)
     sdp = (Path(__file__).parent.parent.parent / "Fixtures/offer-aiortc.sdp").read_text()
-    held: list[ssl.SSLSocket] = []
-    attempted = most = 0
-    while target.goes_on:
-        connection = upgrade(target) if attempted < target.count else None
-        if connection is not None:
-            attempted += 1
-            try:
-                connection.sendall(register(target, f"guest{attempted}"))
-                registered = json.loads(read_text(connection))["registered"]
-                challenge = registered["challenge"]
-                if "present" in registered:
-                    # At a rendezvous: the child's own.
-                    payload = registered["present"].split(".")[1]
-                    challenge = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["challenge"]
-                offer = identity.signed({
-                    "type": "offer", "from": identity.id, "to": target.room, "session": base64url(os.urandom(16)),
-                    "challenge": challenge, "sdp": sdp})  # fmt: skip
-                connection.sendall(command(cmd="send", to=target.room, msg=offer))
-                held.append(connection)
-            except (OSError, KeyError):
-                target.answers["closed"] += 1
-                connection.close()
-        else:
-            time.sleep(0.05)
-        most = max(most, len(held))
-        readable, _, _ = select.select(held, [], [], 0) if held else ([], [], [])
-        for one in readable:
-            one.settimeout(0.5)
-            try:
-                data = one.recv(65536)
-            except OSError:
-                data = b""
-            if not data or b"\x88" in data:
-                target.answers[close_code(data)] += 1
-                held.remove(one)
-                one.close()
-    return {"attempted": attempted, "mostHeld": most, "heldAtEnd": len(held)}
+
+    def begin(connection: ssl.SSLSocket, number: int) -> bool:
+        connection.sendall(register(target, f"guest{number}"))
+        registered = json.loads(read_text(connection))["registered"]
+        challenge = registered["challenge"]
+        if "present" in registered:
+            # At a rendezvous: the child's own.
+            payload = registered["present"].split(".")[1]
+            challenge = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["challenge"]
+        offer = identity.signed({
+            "type": "offer", "from": identity.id, "to": target.room, "session": base64url(os.urandom(16)),
+            "challenge": challenge, "sdp": sdp})  # fmt: skip
+        connection.sendall(command(cmd="send", to=target.room, msg=offer))
+        return True
+    return hold(target, begin, attempts=target.count)
 
 
 def prove(target: Target, host: ssl.SSLSocket, identity: Identity) -> None:
@@ -310,36 +306,14 @@ def borrow(target: Target) -> Result:
 
 def hosts(target: Target) -> Result:
     """Children that are made up on the spot and stay, each over a connection of its own; others come when they are closed."""
-    held: list[ssl.SSLSocket] = []
-    attempted = most = 0
     with tempfile.TemporaryDirectory() as folder:
-        while target.goes_on:
-            connection = upgrade(target) if len(held) < target.count else None
-            if connection is not None:
-                attempted += 1
-                try:
-                    connection.settimeout(10)
-                    prove(target, connection, Identity(folder))
-                    answer = json.loads(read_text(connection))
-                    target.answers["proved" if "proved" in answer else answer["error"]["code"]] += 1
-                    if "proved" in answer:
-                        held.append(connection)
-                    else:
-                        connection.close()
-                except (OSError, KeyError):
-                    target.answers["closed"] += 1
-                    connection.close()
-            else:
-                time.sleep(0.05)
-            most = max(most, len(held))
-            readable, _, _ = select.select(held, [], [], 0) if held else ([], [], [])
-            for one in readable:
-                target.answers["displaced"] += 1
-                held.remove(one)
-                one.close()
-    for one in held:
-        one.close()
-    return {"attempted": attempted, "mostHeld": most, "heldAtEnd": len(held)}
+        def begin(connection: ssl.SSLSocket, _: int) -> bool:
+            connection.settimeout(10)
+            prove(target, connection, Identity(folder))
+            answer = json.loads(read_text(connection))
+            target.answers["proved" if "proved" in answer else answer["error"]["code"]] += 1
+            return "proved" in answer
+        return hold(target, begin, name="displaced")
 
 
 def vouches(target: Target) -> Result:
@@ -371,17 +345,7 @@ def vouches(target: Target) -> Result:
             except (OSError, AssertionError):
                 target.answers["closed"] += 1
             host.close()
-            for one in select.select(held, [], [], 0)[0] if held else []:
-                try:
-                    one.settimeout(1)
-                    data = one.recv(65536)
-                except OSError:
-                    data = b""
-                # Its host has gone, it is told.
-                if not data or b"\x88" in data or b"full" in data:
-                    target.answers["displaced"] += 1
-                    held.remove(one)
-                    one.close()
+            drop_closed(target, held, name="displaced")
             if len(held) >= target.count:
                 time.sleep(0.1)
     for one in held:
