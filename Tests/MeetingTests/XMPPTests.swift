@@ -74,6 +74,8 @@ extension RealPeers {
       #expect(try await host.absent() == "it has closed the connection")
       #expect(try await link.reply() == .presence(nil))
       try await host.present()
+      // The child has forgotten who wants to be told: it is asked again.
+      #expect(try await link.reply() == .presence("here"))
       let again = try await self.link(server.place(.parents), client: "anna-2")
       #expect(try await again.open() == nil)
       try await host.close()

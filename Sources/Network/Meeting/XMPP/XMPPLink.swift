@@ -25,6 +25,9 @@ public final class XMPPLink: MeetingLink {
   private var presence: String?
   private var patience: Scheduled<Void>?
   private var completion: ((MeetingFailure?) -> Void)?
+  /// Asks a child that has gone whether it is back: nobody else knows that we want to be told.
+  private var nextQuestion: Scheduled<Void>?
+  private var retry = MeetingRetry()
 
   private static let limit: TimeAmount = .seconds(15)
   /// For the child's answer. A server says at once that the child is not there; a child whose connection is dead, and
@@ -83,6 +86,7 @@ public final class XMPPLink: MeetingLink {
 
   public func close() {
     patience?.cancel()
+    nextQuestion?.cancel()
     completion = nil
     switch state {
     case .connecting(let connection): connection.abandon()
@@ -122,11 +126,28 @@ public final class XMPPLink: MeetingLink {
     switch incoming.kind {
     case .message(let text): onReply(.message(RoomDelivery(from: child, message: text)))
     case .refusal(let reason): onReply(.error(RoomError(.refused, reason.printable())))
-    case .presence(let statement):
-      guard statement != presence else { return }
-      presence = statement
-      onReply(.presence(statement))
-    case .question, .answer, .unknown: break
+    case .presence(let statement): note(statement)
+    case .answer(let statement?): if incoming.id == Self.question { note(statement) }
+    case .question, .answer(nil), .unknown: break
+    }
+  }
+
+  private func note(_ statement: String?) {
+    nextQuestion?.cancel()
+    if statement == nil { askLater() } else { retry.succeeded() }
+    guard statement != presence else { return }
+    presence = statement
+    onReply(.presence(statement))
+  }
+
+  private func askLater() {
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    let delay = TimeAmount.nanoseconds(retry.next(jitter: .random(in: 0...1)).nanoseconds)
+    nextQuestion = loop.scheduleTask(in: delay) {
+      let link = bound.value
+      guard case .open(let connection) = link.state else { return }
+      connection.order(.question(Self.question, to: link.address))
+      link.askLater()
     }
   }
 
