@@ -102,6 +102,18 @@ extension RealPeers {
       try await proxy.close()
     }
 
+    /// In another network it is at the place again only when it has connected from there, and says so.
+    @Test func aHostWhoseAddressIsGoneIsNotThereUntilItIsAgain() async throws {
+      let broker = try Broker()
+      let host = try await host(broker.place(.child))
+      try await host.present()
+      try await host.run { $0.addressesChanged([]) }
+      #expect(try await host.absent() == "this machine's addresses have changed")
+      try await host.present()
+      try await host.close()
+      #expect(host.events.all.isEmpty)
+    }
+
     @Test func aParentLearnsThatItsConnectionIsLost() async throws {
       let broker = try Broker()
       let proxy = try await BrokerProxy(to: broker.port, .transparent, on: loop)

@@ -82,6 +82,17 @@ extension RealPeers {
       try await proxy.close()
     }
 
+    @Test func aHostWhoseAddressIsGoneIsNotThereUntilItIsAgain() async throws {
+      let server = try XMPPServer()
+      let host = try await host(server.place(.child))
+      try await host.present()
+      try await host.run { $0.addressesChanged([]) }
+      #expect(try await host.absent() == "this machine's addresses have changed")
+      try await host.present()
+      try await host.close()
+      #expect(host.events.all.isEmpty)
+    }
+
     @Test func theHostComesBackAfterTheServerHas() async throws {
       let server = try XMPPServer()
       let host = try await host(server.place(.child))

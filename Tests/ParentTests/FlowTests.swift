@@ -1,8 +1,16 @@
 import Control
 import Discovery
 import Identity
+import Messages
+import NIOCore
+import NIOHTTP1
+import NIOPosix
 import Pairing
+import SecureTransport
+import Server
+import Signaling
 import Storage
+import Synchronization
 import Testing
 import Wire
 
@@ -88,6 +96,44 @@ import Wire
     #expect(after.meetings(of: home.child.identity.id) == [place])
     #expect(after.servers(of: home.child.identity.id).map(\.urls) == [server.urls])
     await home.child.stop()
+  }
+
+  /// It reconnects just then, as after its place was started again.
+  @Test func aChildThatIsNotAtItsPlaceIsLookedForOnceMore() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let key = NodeIdentity.generate()
+    let asked = Mutex(0)
+    let endpoint = WebSocketEndpoint(path: "/signal") { socket in
+      socket.onText = { text in
+        guard case .register(let room, let client)? = try? RoomMessages.request(text) else { return }
+        let isFirst = asked.withLock { count in
+          count += 1
+          return count == 1
+        }
+        socket.send(
+          RoomMessages.text(
+            .registered(
+              RoomRegistration(
+                room: room, client: client, isInitiator: true, challenge: String(repeating: "A", count: 22),
+                host: isFirst ? .absent : .elsewhere(presence: "what it says")))))
+      }
+    }
+    let server = try await HTTPServer.start(
+      host: "127.0.0.1", port: 0,
+      tls: TLSContext(key: key.key, certificate: Certificate(key: key.key, addresses: [.v4(0x7f00_0001)])),
+      webSocket: endpoint, on: loop
+    ) { _ in loop.makeSucceededFuture(HTTPResponse(status: .notFound)) }
+    let digest = CryptoHashes().sha256(key.publicKeySPKI).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let place = MeetingDocument(kind: "rendezvous", url: "wss://127.0.0.1:\(server.port)", keySHA256: digest)
+    let home = try await Household.paired(away: AwayDocument(iceServers: [], meetings: [place]))
+    try await AwayCall.ask(home.find())
+    await home.child.stop()
+    do {
+      try await AwayCall.ask(home.find())
+      Issue.record("nobody is there")
+    } catch { #expect("\(error)".contains("what stands there for the child does not count"), "\(error)") }
+    #expect(asked.withLock(\.self) == 2)
+    await server.stop()
   }
 
   @Test func aChildOfAnEarlierVersionHasNothingToTell() async throws {

@@ -38,6 +38,8 @@ public enum MeetingHostEvent: Sendable {
   case present
   /// They cannot; for a person. It is being tried again.
   case absent(reason: String)
+  /// Its connection is from an address that is gone.
+  static let moved: MeetingHostEvent = .absent(reason: "this machine's addresses have changed")
   /// A client's message, with the client's name.
   case message(from: String, String)
   /// The place has room for servers that help to connect, with credentials for us.

@@ -6,7 +6,8 @@ internal import Signaling
 internal import Wire
 
 /// Reaches a paired child: at its addresses, and soon after that at its meeting places. The first line that is open is
-/// taken. Confined to the event loop.
+/// taken. A place where the child is not is asked once more, and again while its own addresses are being tried: the child may be
+/// coming back, as when its network or the place has changed. Confined to the event loop.
 final class ChildConnector {
   enum Outcome {
     case connected(RoomLine)
@@ -16,6 +17,8 @@ final class ChildConnector {
 
   /// At home an answer takes a fraction of this, and nobody outside is asked.
   static let headStart: TimeAmount = .milliseconds(300)
+  /// Before a place is asked again.
+  private static let pause: TimeAmount = .seconds(1)
 
   private let child: PairedChild
   private let client: String
@@ -29,7 +32,12 @@ final class ChildConnector {
   private var hasBegunMeeting = false
   /// Why the child is not reached at its own addresses.
   private var directFailure: String?
-  private var failures: [String] = []
+  /// What each place said last.
+  private var failures: [Int: String] = [:]
+  /// How often each place did not have the child, and those that are asked again.
+  private var absences: [Int: Int] = [:]
+  private var waiting: [Int: Scheduled<Void>] = [:]
+  private var isTold = false
 
   /// Starts at once, with the address `first` if there is one. `completion` is called once, never from within this call.
   ///
@@ -65,6 +73,8 @@ final class ChildConnector {
     direct = nil
     for link in links.values { link.close() }
     links = [:]
+    for next in waiting.values { next.cancel() }
+    waiting = [:]
   }
 
   private func tried(_ outcome: RoomConnector.Outcome) {
@@ -74,6 +84,10 @@ final class ChildConnector {
     case .unreachable(let reason):
       directFailure = reason
       meet()
+      for (number, next) in waiting where absences[number] != 1 {
+        next.cancel()
+        waiting[number] = nil
+      }
       concludeIfOver()
     }
   }
@@ -82,24 +96,42 @@ final class ChildConnector {
     guard !hasBegunMeeting else { return }
     hasBegunMeeting = true
     start?.cancel()
-    for (number, place) in child.away.meetings.enumerated() {
-      let link = place.link(child: child.record.id, client: client, eventLoop: loop)
-      links[number] = link
-      link.open { [weak self] failure in self?.tried(place, number, failure) }
-    }
+    for (number, place) in child.away.meetings.enumerated() { meet(at: place, number) }
+  }
+
+  private func meet(at place: MeetingPlace, _ number: Int) {
+    let link = place.link(child: child.record.id, client: client, eventLoop: loop)
+    links[number] = link
+    link.open { [weak self] failure in self?.tried(place, number, failure) }
   }
 
   private func tried(_ place: MeetingPlace, _ number: Int, _ failure: MeetingFailure?) {
     guard let link = links.removeValue(forKey: number) else { return }
     guard let failure else { return finish(.connected(RoomLine(link, at: place))) }
-    failures.append("\(place): \(failure)")
-    if links.isEmpty, direct != nil { notAtPlaces(failures.joined(separator: "; ")) }
+    failures[number] = "\(place): \(failure)"
+    if failure == .absent { wait(for: place, number) }
+    if direct != nil, !isTold, failures.count == child.away.meetings.count {
+      isTold = true
+      notAtPlaces(reasons.joined(separator: "; "))
+    }
     concludeIfOver()
   }
 
+  private func wait(for place: MeetingPlace, _ number: Int) {
+    absences[number, default: 0] += 1
+    guard direct != nil || absences[number] == 1 else { return }
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    waiting[number] = loop.scheduleTask(in: Self.pause) {
+      bound.value.waiting[number] = nil
+      bound.value.meet(at: place, number)
+    }
+  }
+
+  private var reasons: [String] { failures.sorted { $0.key < $1.key }.map(\.value) }
+
   private func concludeIfOver() {
-    guard direct == nil, links.isEmpty, let directFailure else { return }
-    finish(.unreachable(([directFailure] + failures).joined(separator: "; at its meeting place ")))
+    guard direct == nil, links.isEmpty, waiting.isEmpty, let directFailure else { return }
+    finish(.unreachable(([directFailure] + reasons).joined(separator: "; at its meeting place ")))
   }
 
   private func finish(_ outcome: Outcome) {

@@ -76,6 +76,9 @@ public final class MQTTHost: MeetingHost {
     guard addresses.loses(own) else { return }
     switch state {
     case .idle, .closed: break
+    case .present:
+      again(at: .zero)
+      onEvent(.moved)
     default: again(at: .zero)
     }
   }

@@ -87,7 +87,12 @@ public final class RendezvousHost: MeetingHost {
   public func addressesChanged(_ own: Set<IPAddress>) {
     switch state {
     case .registering(let socket), .proving(let socket), .present(let socket):
-      if let local = socket.localAddress?.ip, !own.contains(local) { return again(at: .zero) }
+      if let local = socket.localAddress?.ip, !own.contains(local) {
+        let wasPresent = if case .present = state { true } else { false }
+        again(at: .zero)
+        if wasPresent { onEvent(.moved) }
+        return
+      }
       socket.verify(within: Self.patienceAfterChange)
     case .connecting(let client):
       client.cancel()

@@ -69,6 +69,9 @@ public final class XMPPHost: MeetingHost {
     guard addresses.loses(own) else { return }
     switch state {
     case .idle, .closed: break
+    case .present:
+      again(at: .zero)
+      onEvent(.moved)
     default: again(at: .zero)
     }
   }
