@@ -124,9 +124,21 @@ public struct SystemFiles: Sendable {
     return access(root + path, R_OK | W_OK | (status.st_mode & S_IFMT == S_IFDIR ? X_OK : 0)) == 0
   }
 
-  /// Whether its file system is mounted read-only.
+  /// Whether its file system is mounted read-only, or has stopped writing after an error.
   public func isReadOnly(_ path: String) -> Bool {
-    access(root + path, W_OK) != 0 && errno == EROFS
+    if access(root + path, W_OK) != 0, errno == EROFS { return true }
+    // ext4 of newer kernels goes on to count as writable, and names it among its options alone: proc_pid_mountinfo(5).
+    var status = stat()
+    guard stat(root + path, &status) == 0 else { return false }
+    let device = Self.text(ofDevice: UInt64(status.st_dev))
+    return words("/proc/self/mountinfo").contains { fields in
+      fields.count > 2 && fields[2] == device && fields.last?.split(separator: ",").contains("emergency_ro") == true
+    }
+  }
+
+  /// `8:1`, as makedev(3) has put the two together.
+  static func text(ofDevice number: UInt64) -> String {
+    "\(number >> 8 & 0xfff | number >> 32 & ~0xfff):\(number & 0xff | number >> 12 & 0xffff_ff00)"
   }
 
   /// Whether this process may read it.

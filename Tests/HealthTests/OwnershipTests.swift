@@ -91,6 +91,26 @@ import Testing
     #expect(findings[0].detail.contains("read-only") && findings[0].remedy?.contains("chown") == false)
   }
 
+  /// ext4 of newer kernels after an error: whoever asks whether it may write is told so.
+  @Test(arguments: [("rw,errors=remount-ro", 0), ("rw,relatime,abort,emergency_ro", 1)])
+  func aFileSystemThatHasStoppedWritingIsReadOnly(options: String, count: Int) throws {
+    let root = try Self.state()
+    try root.write("/state/events/events.db", "")
+    var status = stat()
+    try #require(stat(root.folder.appending(path: "/state/events").path, &status) == 0)
+    // For the devices that there are, makedev(3) is no more than this.
+    let device = "\(status.st_dev >> 8 & 0xfff):\(status.st_dev & 0xff | status.st_dev >> 12 & 0xfff00)"
+    try root.write(
+      "/proc/self/mountinfo",
+      """
+      22 1 0:5 / /sys rw,nosuid - sysfs sysfs rw
+      36 22 \(device) / / rw,noatime master:1 - ext4 /dev/mmcblk0p2 \(options)
+
+      """)
+    let findings = DirectoryCheck.run(["/state/events"], account: Account(id: geteuid(), groups: []), files: root.files)
+    #expect(findings.count == count && findings.allSatisfy { $0.detail.contains("read-only; nothing can be kept") })
+  }
+
   @Test func aForeignOwnerIsAProblem() throws {
     // The files belong to whoever runs the tests; the daemon would be another.
     let other: UInt32 = getuid() == 990 ? 1000 : 990
