@@ -36,9 +36,11 @@ final class RoomConnector {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     reading = Task {
       if let first { bound.eventLoop.execute { bound.value.perform { $0.add(first) } } }
-      for await address in route() {
+      for await address in route() where !Task.isCancelled {
         bound.eventLoop.execute { bound.value.perform { $0.add(address) } }
       }
+      // Who gave up may have ended its loop.
+      guard !Task.isCancelled else { return }
       bound.eventLoop.execute { bound.value.perform { $0.complete() } }
     }
   }
