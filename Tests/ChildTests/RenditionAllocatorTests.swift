@@ -27,6 +27,54 @@ import Wire
     #expect(Rendition.allCases.filter { house.kbps($0) != nil } == [rendition], "one encoder runs")
   }
 
+  /// `b=AS` of its offer: known before anything is measured, and whatever the path carries.
+  @Test(arguments: [
+    (1, PictureStep.stills, nil as Int?, false), (60, .low, 43, true), (300, .middle, 250, true),
+    (200, .middle, 250, false),
+    (700, .high, 600, true), (560, .high, 600, false), (3000, .high, 1225, true),
+  ])
+  func aViewerThatWantsSoMuchGetsNoMore(_ limit: Int, _ step: PictureStep, _ kbps: Int?, _ takesAll: Bool) throws {
+    for estimate in [nil, 9000] {
+      var house = RenditionHouse()
+      house.add(estimate)
+      house.viewers[0].limitKbps = limit
+      house.run(seconds: 0.1)
+      #expect(house.step(0) == step, "\(estimate ?? 0)")
+      if let kbps, let rendition = house.assignment(0)?.rendition, limit < 3000 || estimate == nil {
+        #expect(house.kbps(rendition) == kbps, "\(estimate ?? 0)")
+        #expect(house.assignment(0)?.takesAllLayers == takesAll, "\(estimate ?? 0)")
+      }
+      house.run(seconds: 30)
+      let rendition = house.assignment(0)?.rendition ?? .low
+      let rate = house.kbps(rendition) ?? 0
+      let sent = house.assignment(0)?.takesAllLayers == true ? rate : rate * (rendition == .high ? 75 : 60) / 100
+      #expect(sent <= limit || house.step(0)! <= .stills, "\(limit): \(sent)")
+    }
+  }
+
+  @Test func aViewerThatWantsLessCostsTheOthersNothing() {
+    var house = RenditionHouse()
+    house.add(5000, since: .zero)
+    house.look()
+    for limit in [300, 700, 1500] {
+      house.add(nil)
+      house.viewers[house.viewers.count - 1].limitKbps = limit
+      house.look()
+      #expect(house.kbps(.high) == 2500 && house.step(0) == .high && house.assignment(0)?.takesAllLayers == true)
+    }
+    house.run(seconds: 60) { house in for index in 1...3 { house.viewers[index].estimateKbps = 9000 } }
+    #expect(house.kbps(.high) == 2500 && house.changes(0) == 0)
+    #expect(house.steps.dropFirst().allSatisfy { $0 == .middle || $0 == .low })
+    // Nor one that comes and has not been measured yet.
+    var new = RenditionHouse()
+    new.add(700, since: .zero)
+    new.viewers[0].limitKbps = 700
+    new.look()
+    new.add(nil)
+    new.look()
+    #expect(new.kbps(.high) == 1225 && new.step(0) == .middle)
+  }
+
   @Test func aSmallCameraHasNoRenditionThatIsHardlySmaller() {
     var house = RenditionHouse()
     house.size = (640, 480)

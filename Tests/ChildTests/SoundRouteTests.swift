@@ -70,4 +70,16 @@ import Wire
     route.follow(estimateKbps: 60, now: .zero)
     #expect(route.kbps(ofEstimate: 60) == 25)
   }
+
+  @Test func aListenerThatWantsLittleGetsTheNarrowOneFromItsFirstPacketOn() {
+    var route = SoundRoute(limitKbps: 40)
+    #expect(route.needsNarrow && route.kbps(ofEstimate: 2000) == 25)
+    for second in 0..<20 { route.follow(estimateKbps: 2000, now: .zero + .seconds(second)) }
+    #expect(Self.sent(&route, 0..<30).count == 30 && route.current == .narrow)
+    // Enough for the full one, not for copies.
+    var full = SoundRoute(limitKbps: 80)
+    full.follow(estimateKbps: 2000, now: .zero)
+    #expect(full.target == .full && full.kbps(ofEstimate: 2000) == 63)
+    #expect(SoundRoute(limitKbps: 200).kbps(ofEstimate: 2000) == 105)
+  }
 }

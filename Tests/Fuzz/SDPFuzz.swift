@@ -9,8 +9,40 @@ enum SDPFuzz: FuzzBody {
     [
       "offer-chromium-recvonly", "offer-chromium-simulcast", "offer-firefox-talkback", "offer-safari", "offer-aiortc",
       "offer-webrtcbin-max-bundle", "offer-webrtcbin-no-bundle",
-    ].map { Fixture.bytes($0 + ".sdp") }
+    ].map { Fixture.bytes($0 + ".sdp") } + [limited]
   }
+
+  /// With `b=` lines at each level.
+  private static let limited = Array(
+    """
+    v=0
+    o=- 1 1 IN IP4 127.0.0.1
+    s=-
+    c=IN IP4 0.0.0.0
+    b=AS:900
+    b=CT:1000
+    t=0 0
+    a=group:BUNDLE 0 1
+    a=ice-ufrag:abcd
+    a=ice-pwd:0123456789012345678901
+    a=fingerprint:sha-256 \((0..<32).map { _ in "0A" }.joined(separator: ":"))
+    m=video 9 UDP/TLS/RTP/SAVPF 96
+    c=IN IP4 0.0.0.0
+    b=AS:300
+    b=TIAS:266000
+    a=mid:0
+    a=recvonly
+    a=rtcp-mux
+    a=rtpmap:96 VP8/90000
+    m=audio 9 UDP/TLS/RTP/SAVPF 111
+    b=TIAS:18446744073709551615
+    b=RR:0
+    a=mid:1
+    a=recvonly
+    a=rtcp-mux
+    a=rtpmap:111 opus/48000/2
+
+    """.utf8)
 
   private static let local = LocalSession(
     iceUfrag: "Crdl", icePwd: "abcdefghijklmnopqrstuvwx",
@@ -30,6 +62,8 @@ enum SDPFuzz: FuzzBody {
     checkWritten(offer)
     if let (answer, session) = try? OfferAnswer.answer(offer, with: local) {
       checkWritten(answer)
+      let limits = session.media.map(\.remoteBandwidth.limitKbps) + [session.remoteBandwidth.limitKbps]
+      precondition(limits.allSatisfy { $0.map { (1...100_000_000).contains($0) } ?? true }, "a limit is a rate")
       precondition(answer.media.count == offer.media.count, "an answer has the offer's sections")
       for index in local.media.indices {
         let uses = session.media.filter { $0.local == index }.map(\.direction)

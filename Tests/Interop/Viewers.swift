@@ -35,6 +35,8 @@ struct ViewerResult: Decodable {
   struct Browser: Decodable {
     var pliCount: Int?
     var framesDropped: Int?
+    /// Of RTP payload, those of pictures.
+    var videoBytes: Int?
   }
 
   var connected: Bool

@@ -23,6 +23,8 @@ struct RenditionAllocator {
     var id: PeerID
     /// Nil before it has been measured.
     var estimateKbps: Int?
+    /// What it wants of pictures at most, with their headers; nil: any rate.
+    var limitKbps: Int?
     /// What its sound takes of the path.
     var soundKbps: Int
     /// What messages to it take of a narrow path.
@@ -93,7 +95,12 @@ struct RenditionAllocator {
     var estimateKbps: Int
     /// Its estimate says how much the path carries, not only how much has been tried so far.
     var isMeasured: Bool
+    /// What it wants of pictures at most; nil: any rate.
+    var limitKbps: Int?
     var step: PictureStep
+
+    /// Whether it wants as much as this.
+    func accepts(kbps: Int) -> Bool { limitKbps.map { $0 >= kbps } ?? true }
   }
 
   /// Of the estimate, what is used: the rest is for retransmissions, feedback and estimates that are too high.
@@ -223,7 +230,7 @@ struct RenditionAllocator {
   /// Whether a viewer has room for all of a rendition. Once it has, the reserve counts as well: estimates that rise and fall
   /// a little would change the frame rate each time. On the narrowest paths the reserve is needed.
   private func takesAllLayers(_ viewer: Candidate, of rendition: Rendition, kbps: Int, now: Instant) -> Bool {
-    guard !hasBaseLayerOnly(viewer.id, now: now) else { return false }
+    guard viewer.accepts(kbps: kbps), !hasBaseLayerOnly(viewer.id, now: now) else { return false }
     guard viewer.isMeasured else { return true }
     if viewer.budget * 10 >= kbps * 9 { return true }
     guard rendition != .low, viewer.step == PictureStep(rendition) else { return false }
@@ -234,14 +241,16 @@ struct RenditionAllocator {
     if known[viewer.id] == nil { known[viewer.id] = Known(step: .high) }
     known[viewer.id]?.nextRise = nil
     known[viewer.id]?.isLossy = viewer.fractionLost > Self.lossyAbove
-    let estimate = viewer.estimateKbps ?? settings.startKbps
     let sound = viewer.soundKbps
+    let estimate = min(
+      viewer.estimateKbps ?? settings.startKbps, viewer.limitKbps.map { $0 + sound } ?? .max)
     let isRising = estimate >= settings.startKbps && now - viewer.since < Self.unmeasuredTime
     let budget = estimate * Self.usablePercent / 100 - sound
     return Candidate(
       id: viewer.id, budget: budget, pictureKbps: budget - viewer.messagesKbps, soundKbps: sound,
       estimateKbps: estimate,
-      isMeasured: viewer.estimateKbps != nil && !isRising, step: known[viewer.id]?.step ?? .high)
+      isMeasured: viewer.estimateKbps != nil && !isRising, limitKbps: viewer.limitKbps,
+      step: known[viewer.id]?.step ?? .high)
   }
 
   /// Takes those out of `waiting` that are on this rendition now, with its rate.
@@ -262,7 +271,8 @@ struct RenditionAllocator {
       }
     }.map(\.id)
     let fits = { (viewer: Candidate, kbps: Int) in
-      !viewer.isMeasured || viewer.budget >= base(kbps) || spared.contains(viewer.id)
+      viewer.accepts(kbps: base(kbps))
+        && (!viewer.isMeasured || viewer.budget >= base(kbps) || spared.contains(viewer.id))
     }
 
     // Who is here, or comes from above, where it was too much.
@@ -290,10 +300,14 @@ struct RenditionAllocator {
   ) -> Int {
     let residents = viewers.filter { !isGuest($0, on: step) }
     let viewers = residents.isEmpty ? viewers : residents
-    let measured = viewers.filter(\.isMeasured)
-    guard let best = (measured.isEmpty ? viewers : measured).map(\.pictureKbps).max() else { return range.lowerBound }
+    // Who wants only so much says nothing about the paths of others.
+    let unlimited = viewers.filter { $0.limitKbps == nil }
+    let isAnyMeasured = unlimited.contains(where: \.isMeasured)
+    guard let best = viewers.filter({ $0.isMeasured || !isAnyMeasured }).map(\.pictureKbps).max() else {
+      return range.lowerBound
+    }
     var rate = best
-    if viewers.count > 1, let before {
+    if (unlimited.isEmpty ? viewers : unlimited).count > 1, let before {
       rate = min(rate, before + max(1, Int(saturating: Double(before) * Self.growthPerSecond * elapsed)))
     }
     return min(max(rate, range.lowerBound), range.upperBound)

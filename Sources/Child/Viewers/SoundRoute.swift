@@ -1,4 +1,5 @@
 internal import Frames
+internal import PeerConnection
 internal import Wire
 
 /// Which of the microphone's encodings one listener is sent. Its path decides.
@@ -19,14 +20,24 @@ struct SoundRoute {
   private static let fullKbps = 63
   /// Above 300 kbit/s each packet repeats the one before (RFC 2198), as the sender has it.
   private static let repeatedFrom = 300
-  private static let repeatedKbps = 105
+  private static let repeatedKbps = SendingLimits.soundWithCopiesKbps
+
+  /// What the listener wants to be sent at most, kbit/s; nil: any rate.
+  private let limitKbps: Int?
+
+  init(limitKbps: Int? = nil) {
+    self.limitKbps = limitKbps
+    if !takesFull { (target, current) = (.narrow, .narrow) }
+  }
+
+  private var takesFull: Bool { limitKbps.map { $0 >= Self.fullKbps } ?? true }
 
   /// Somebody needs the narrow rendition, until it is replaced.
   var needsNarrow: Bool { target == .narrow || current == .narrow }
 
   /// - Parameter estimateKbps: nil before the path has been measured.
   mutating func follow(estimateKbps: Int?, now: Instant) {
-    guard let estimateKbps else { return }
+    guard let estimateKbps, takesFull else { return }
     if estimateKbps < Self.narrowBelow {
       target = .narrow
       readySince = nil
@@ -44,7 +55,8 @@ struct SoundRoute {
   /// What sound takes of the path, kbit/s, at this estimate.
   func kbps(ofEstimate estimateKbps: Int) -> Int {
     if target == .narrow { return Self.narrowKbps }
-    return estimateKbps < Self.repeatedFrom ? Self.fullKbps : Self.repeatedKbps
+    let isRepeated = estimateKbps >= Self.repeatedFrom && limitKbps.map { $0 >= Self.repeatedKbps } ?? true
+    return isRepeated ? Self.repeatedKbps : Self.fullKbps
   }
 
   /// Whether this packet is sent: each moment in one rendition.

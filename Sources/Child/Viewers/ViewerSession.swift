@@ -1,6 +1,7 @@
 internal import Control
 internal import Frames
 internal import Pairing
+internal import PeerConnection
 internal import Server
 internal import Signaling
 internal import Wire
@@ -48,7 +49,9 @@ final class ViewerSession: @unchecked Sendable {
   /// Which of the camera's pictures it is sent.
   var route = PictureRoute()
   /// Which of the microphone's encodings.
-  var soundRoute = SoundRoute()
+  var soundRoute: SoundRoute
+  /// How much it wants to be sent.
+  let limits: SendingLimits
   /// The key frame that was last asked for in its name, to change to a rendition.
   var keyFrameRequest: (rendition: Rendition, at: Instant)?
   /// It asks for a key frame by RTCP when it needs one: it has done so, or is known to.
@@ -77,7 +80,8 @@ final class ViewerSession: @unchecked Sendable {
 
   init(
     peer: PeerID, origin: Origin, name: String, permissions: Permissions, camera: Int, hasPictureTrack: Bool,
-    hasSoundTrack: Bool, problems: [String] = [], since: Instant, reach: NetworkReach
+    hasSoundTrack: Bool, limits: SendingLimits = SendingLimits(), problems: [String] = [], since: Instant,
+    reach: NetworkReach
   ) {
     self.peer = peer
     self.origin = origin
@@ -86,6 +90,8 @@ final class ViewerSession: @unchecked Sendable {
     self.camera = camera
     self.hasPictureTrack = hasPictureTrack
     self.hasSoundTrack = hasSoundTrack
+    self.limits = limits
+    soundRoute = SoundRoute(limitKbps: limits.soundKbps)
     self.problems = problems
     self.since = since
     self.reach = reach

@@ -59,7 +59,10 @@ extension Viewers {
     let session = ViewerSession(
       peer: peer, origin: origin, name: name, permissions: permissions, camera: camera,
       hasPictureTrack: sent.contains { $0.kind == .video }, hasSoundTrack: sent.contains { $0.kind == .audio },
-      problems: problems, since: MonotonicClock.now, reach: reach)
+      limits: hub.connection(peer)?.sendingLimits ?? SendingLimits(), problems: problems, since: MonotonicClock.now,
+      reach: reach)
+    // Nothing has been measured yet, but this much is known.
+    session.estimateKbps = session.limits.totalKbps.flatMap { $0 < settings.startKbps ? $0 : nil }
     session.asksForKeyFrames = session.pair != nil || negotiated?.showsPictures ?? false
     add(session)
     return answer

@@ -333,10 +333,11 @@ final class Viewers: @unchecked Sendable {
       let isRecorded = isRecording && index == 0
       var allocation = track.allocator.allocate(
         connected.map { session in
-          RenditionAllocator.Viewer(
+          let sound =
+            session.hearsSound ? session.soundRoute.kbps(ofEstimate: session.estimateKbps ?? settings.startKbps) : 0
+          return RenditionAllocator.Viewer(
             id: session.peer, estimateKbps: pictureEstimate(of: session),
-            soundKbps: session.hearsSound
-              ? session.soundRoute.kbps(ofEstimate: session.estimateKbps ?? settings.startKbps) : 0,
+            limitKbps: session.limits.pictureKbps(besideSoundKbps: sound), soundKbps: sound,
             messagesKbps: session.isOnNarrowPath && session.controlChannel != nil ? NarrowPathPushes.kbps : 0,
             fractionLost: hub.connection(session.peer)?.fractionLost(now: now) ?? 0, since: session.connectedAt ?? now)
         }, size: track.pipeline.pictureSize, isRecorded: isRecorded, now: now)

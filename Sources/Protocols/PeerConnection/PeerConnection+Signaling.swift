@@ -169,6 +169,7 @@ extension PeerConnection {
     setState(.connecting)
     dtls = transport
     dtlsState = .connecting
+    limitSending()
     addStreams(negotiated)
     if let channel = negotiated.dataChannel {
       var sctp = configuration.sctp

@@ -106,6 +106,9 @@ public final class PeerConnection {
     if case .stable(let session) = signaling { session } else { nil }
   }
 
+  /// How much the peer wants to be sent.
+  public var sendingLimits: SendingLimits { negotiated.map(SendingLimits.init) ?? SendingLimits() }
+
   /// Our ICE username fragment, by which the shell maps a Binding request to this peer. Nil before a description.
   public var localUsernameFragment: String? { ice?.localCredentials.usernameFragment }
 

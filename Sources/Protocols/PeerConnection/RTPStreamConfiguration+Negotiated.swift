@@ -10,7 +10,8 @@ extension RTPStreamConfiguration {
     if let ssrc = local.rtxSSRC, let payloadType = negotiated.rtxPayloadType { rtx = (ssrc, payloadType) }
     self.init(
       ssrc: local.ssrc, kind: negotiated.kind == .video ? .video : .audio, payloadType: negotiated.payloadType,
-      clockRate: negotiated.codec.clockRate, rtx: rtx, redPayloadType: negotiated.redPayloadType,
+      clockRate: negotiated.codec.clockRate, rtx: rtx,
+      redPayloadType: SendingLimits.leavesRoomForCopies(negotiated) ? negotiated.redPayloadType : nil,
       cname: local.cname,
       mid: negotiated.mid.isEmpty ? nil : negotiated.mid,
       extensionIDs: RTPExtensionIDs(negotiated),

@@ -39,4 +39,15 @@ public struct RTPSenderConfiguration: Hashable, Sendable {
   public var keyFrameRequestInterval = Duration.seconds(1)
 
   public init() {}
+
+  /// The same, bounded by what the peer wants to receive.
+  ///
+  /// - Parameter limitKbps: kbit/s, with the headers of IP, UDP and RTP. Less than `minimumBitrateKbps` does not count.
+  public func limited(toKbps limitKbps: Int) -> RTPSenderConfiguration {
+    let limit = max(limitKbps, minimumBitrateKbps)
+    var limited = self
+    limited.maximumBitrateKbps = min(maximumBitrateKbps, limit)
+    limited.usefulBitrateKbps = min(usefulBitrateKbps, limit)
+    return limited
+  }
 }

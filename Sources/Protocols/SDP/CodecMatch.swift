@@ -70,7 +70,7 @@ struct CodecMatch {
       index: index, local: local, mid: section.mid ?? "", kind: section.kind, direction: direction,
       payloadType: format.number, codec: codec, remoteParameters: format.parameters, rtxPayloadType: rtx?.number,
       redPayloadType: red?.number, feedback: NegotiatedFeedback(feedback), headerExtensionIDs: ids, remoteSSRCs: ssrcs,
-      rtcpReducedSize: rtcpReducedSize)
+      rtcpReducedSize: rtcpReducedSize, remoteBandwidth: section.bandwidth)
   }
 }
 

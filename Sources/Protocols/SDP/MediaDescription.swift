@@ -35,6 +35,8 @@ public struct MediaDescription: Hashable, Sendable {
   public var formats: [String]
   /// The value of the `c=` line.
   public var connection: String?
+  /// The `b=` lines: for this section alone.
+  public var bandwidth = Bandwidth()
   /// `a=mid`. RFC 5888 section 4.
   public var mid: String?
   /// As its writer sees it; `sendrecv` by default. RFC 8866 section 6.7.

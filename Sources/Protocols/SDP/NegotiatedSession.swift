@@ -63,6 +63,8 @@ public struct NegotiatedMedia: Hashable, Sendable {
   public var remoteSSRCs: [UInt32]
   /// RTCP feedback may be sent without a full compound packet. RFC 5506.
   public var rtcpReducedSize: Bool
+  /// What the peer wants to receive here at most.
+  public var remoteBandwidth = Bandwidth()
 }
 
 /// The data channel section that both sides accepted. RFC 8841.
@@ -99,4 +101,6 @@ public struct NegotiatedSession: Hashable, Sendable {
   public var weAreDTLSClient: Bool
   /// The id of the MID header extension, if any section has it. RFC 9143 section 15.2.
   public var midExtensionID: UInt8?
+  /// What the peer wants to receive in all sections together at most.
+  public var remoteBandwidth = Bandwidth()
 }

@@ -30,7 +30,7 @@ public enum OfferAnswer {
     var session = NegotiatedSession(
       media: [], dataChannel: nil, rejected: rejected, remoteICE: try BundledTransport.remoteICE(bundled, of: offer),
       remoteFingerprints: try BundledTransport.fingerprints(bundled), weAreDTLSClient: setup == .active,
-      midExtensionID: nil)
+      midExtensionID: nil, remoteBandwidth: offer.bandwidth)
 
     var sections: [MediaDescription] = []
     for (index, offered) in offer.media.enumerated() {

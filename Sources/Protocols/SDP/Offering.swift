@@ -54,7 +54,8 @@ extension OfferAnswer {
       media: [], dataChannel: nil, rejected: [],
       remoteICE: try BundledTransport.remoteICE([answer.media[tagged]], of: answer),
       remoteFingerprints: try BundledTransport.fingerprints([answer.media[tagged]]),
-      weAreDTLSClient: try weAreClient(answer.media[tagged].setup), midExtensionID: nil)
+      weAreDTLSClient: try weAreClient(answer.media[tagged].setup), midExtensionID: nil,
+      remoteBandwidth: answer.bandwidth)
     for index in accepted {
       let section = answer.media[index]
       if section.isDataChannel {

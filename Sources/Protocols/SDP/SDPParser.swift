@@ -38,6 +38,12 @@ private struct SDPParser {
       } else {
         section?.media.connection = String(line.value)
       }
+    case UInt8(ascii: "b"):
+      if section == nil {
+        description.bandwidth.read(line.value)
+      } else {
+        section?.media.bandwidth.read(line.value)
+      }
     case UInt8(ascii: "m"):
       try closeSection()
       guard description.media.count < SDPLimits.mediaSections else {

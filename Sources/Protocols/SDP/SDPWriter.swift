@@ -5,6 +5,7 @@ extension SessionDescription: CustomStringConvertible {
     text.line("v", "0")
     text.line("o", "\(origin.username) \(origin.sessionID) \(origin.version) \(origin.address)")
     text.line("s", name)
+    for line in bandwidth.lines { text.line("b", line) }
     text.line("t", "0 0")
     for group in groups { text.attribute("group", ([group.semantics] + group.mids).joined(separator: " ")) }
     if isICELite { text.attribute("ice-lite") }
@@ -46,6 +47,7 @@ extension MediaDescription {
   fileprivate func write(to text: inout SDPText) {
     text.line("m", (["\(kind.name) \(port) \(transport)"] + formats).joined(separator: " "))
     if let connection { text.line("c", connection) }
+    for line in bandwidth.lines { text.line("b", line) }
     writeTransport(to: &text)
     if let mid { text.attribute("mid", mid) }
     for mapping in extensions { text.attribute("extmap", mapping.text) }

@@ -32,6 +32,8 @@ public struct SessionDescription: Hashable, Sendable {
   public var origin: Origin
   /// The `s=` line.
   public var name: String
+  /// The `b=` lines at session level: for all sections together.
+  public var bandwidth = Bandwidth()
   public var groups: [Group]
   /// `a=ice-lite`: the writer only answers checks. RFC 8839 section 5.3.
   public var isICELite: Bool

@@ -129,6 +129,7 @@ def page_options(options: Any, relay_port: int | None = None) -> dict[str, Any]:
         "channel": common.CHANNEL_LABEL,
         "protocol": common.CHANNEL_PROTOCOL,
         "ping": common.ControlChannel.PING,
+        "bandwidth": options.bandwidth,
     }
 
 

@@ -97,6 +97,9 @@ def argument_parser(viewer: str) -> argparse.ArgumentParser:
     parser.add_argument(
         "--path", metavar="PORT@0:KBPS,SECONDS:KBPS", help="browsers: reach the child's UDP port by a path of these rates"
     )
+    parser.add_argument(
+        "--bandwidth", metavar="AS:300", action="append", default=[], help="browsers: a b= line for the offer's picture"
+    )
     return parser
 
 

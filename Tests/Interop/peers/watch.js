@@ -6,7 +6,7 @@
 // media has come.
 //
 // options: {url, token, seconds, audioOnly, dataChannel, talk, media, relayPort, screenshot, soundSeconds, channel,
-// protocol, ping}; sampleMs: how often the browser's own counters are read, if at all
+// protocol, ping, bandwidth}; sampleMs: how often the browser's own counters are read, if at all
 globalThis.cradleWatch = (() => {
   const SAMPLE_RATE = 48000;
   const TIMECODE_BITS = 32;
@@ -335,6 +335,18 @@ globalThis.cradleWatch = (() => {
     return sdp.split(/\r?\n/).filter(kept).join("\r\n");
   }
 
+  // The offer with `b=lines` in its sections for pictures, after their c= lines (RFC 8866 section 9).
+  function wanting(sdp, lines) {
+    let kind = "";
+    return sdp
+      .split(/\r?\n/)
+      .flatMap((line) => {
+        if (line.startsWith("m=")) kind = line.slice(2, 7);
+        return line.startsWith("c=") && kind === "video" ? [line, ...lines.map((value) => `b=${value}`)] : [line];
+      })
+      .join("\r\n");
+  }
+
   // With a relay before the child there is no other way: ours are not told, and those of the child lead to the relay.
   const withoutCandidates = (sdp) =>
     sdp
@@ -472,7 +484,8 @@ globalThis.cradleWatch = (() => {
     await connection.setLocalDescription();
     await gathered();
     const described = connection.localDescription.sdp;
-    const offer = options.relayPort ? withoutCandidates(described) : described;
+    const told = options.relayPort ? withoutCandidates(described) : described;
+    const offer = options.bandwidth.length > 0 ? wanting(told, options.bandwidth) : told;
 
     postedAt = performance.now();
     const answer = await post(options.url, offer, report);
