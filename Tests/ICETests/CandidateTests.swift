@@ -55,9 +55,24 @@ import Wire
     #expect(candidate.relatedAddress == nil && candidate.usernameFragment == nil)
   }
 
-  @Test func refusesLinesWithoutMeasure() {
+  /// Names without a value, in the middle as well; nothing after them changes its meaning.
+  @Test(arguments: [
+    "ufrag generation 0", "generation ufrag EsAw", "generation 0 network-id ufrag EsAw network-cost 10",
+    "raddr rport 9 ufrag EsAw", "rport 9 ufrag EsAw", "raddr 10.0.0.1 ufrag EsAw", "raddr rport ufrag EsAw generation",
+    "tcptype ufrag  EsAw  ", "network-id network-cost ufrag EsAw x", "x y ufrag ufrag EsAw",
+    "generation 0 ufrag  network-id 1",
+  ])
+  func aNameWithoutAValueCostsItselfAlone(text: String) throws {
+    let candidate = try ICECandidate(attribute: "candidate:1 1 udp 1 192.0.2.1 5 typ srflx " + text)
+    #expect(candidate.address == .ip(TransportAddress(ip: .v4(0xc000_0201), port: 5)))
+    #expect(candidate.relatedAddress == nil)
+    #expect(candidate.usernameFragment == (text.contains("EsAw") ? "EsAw" : nil))
+  }
+
+  @Test func refusesLinesWithoutMeasure() throws {
     let many = "candidate:1 1 udp 1 192.0.2.1 5 typ host" + String(repeating: " a b", count: 20)
-    #expect(throws: ICECandidateError.self) { try ICECandidate(attribute: many) }
+    let candidate = try ICECandidate(attribute: many + " ufrag EsAw")
+    #expect(candidate.extensions.count == 16 && candidate.usernameFragment == "EsAw")
     #expect(throws: ICECandidateError.self) { try ICECandidate(attribute: many + String(repeating: "x", count: 1024)) }
   }
 

@@ -173,6 +173,35 @@ import Wire
           repeating: .pictureLossIndication(RTCPPictureLossIndication(senderSSRC: 1, mediaSSRC: 2)), count: kept))
   }
 
+  /// Wherever it stands, also first, where RFC 3550 section 6.1 wants a report; and beside kinds that are unknown.
+  @Test(arguments: [
+    // Bad packets: a report that counts more blocks than it has, descriptions without their end, padding of nothing and of too
+    // much, feedback that is cut; APP, unknown kinds, and one with good padding.
+    "82c90007 00000001 00000002 00000000 00000000 00000000 00000000 00000000", "81ca0002 00000001 01ff0000",
+    "a0c90002 00000001 00000000", "a0c90002 00000001 000000ff", "8fcd0003 00000001 00000002 00010001",
+    "84ce0003 00000001 00000002 00000003", "80cc0002 00000001 54455354", "80d10001 00000001", "80c00001 00000001",
+    "80cf0001 00000001", "9fce0001 00000001", "a0cc0003 00000001 54455354 00000004", "80ff0000",
+  ])
+  func aBadOrUnknownOneAnywhereCostsItselfAlone(hex: String) throws {
+    let odd = Fixture.hex(hex)
+    func indication(_ source: UInt8) -> [UInt8] { Fixture.hex("81ce0002 00000001 000000") + [source] }
+    func sources(_ bytes: [UInt8]) throws -> [UInt32] {
+      try RTCPPacket.parse(compound: bytes).compactMap {
+        if case .pictureLossIndication(let indication) = $0 { indication.mediaSSRC } else { nil }
+      }
+    }
+    #expect(try sources(odd + indication(1) + indication(2)) == [1, 2])
+    #expect(try sources(indication(1) + odd + indication(2)) == [1, 2])
+    #expect(try sources(indication(1) + indication(2) + odd) == [1, 2])
+    #expect(try sources(odd + indication(1) + odd + odd + indication(2) + odd) == [1, 2])
+  }
+
+  @Test func paddingInTheMiddleIsTakenOffItsPacketAlone() throws {
+    let padded = Fixture.hex("a1ce0003 00000001 00000007 00000004")
+    let plain = Fixture.hex("81ce0002 00000001 00000008")
+    #expect(try RTCPPacket.parse(compound: padded + plain + padded).count == 3)
+  }
+
   @Test func refusesMorePacketsThanAnybodySends() {
     let one = Fixture.hex("80c90001 00000001")
     #expect(throws: Never.self) { try RTCPPacket.parse(compound: Array(repeatElement(one, count: 64).joined())) }

@@ -11,8 +11,13 @@ public enum ICECandidateError: Error, Hashable, Sendable {
 extension ICECandidate {
   /// Longer lines are rejected; real ones stay below 250 bytes.
   private static let maximumLength = 1024
-  /// Real ones have up to five: generation, ufrag, network-id, network-cost, tcptype.
+  /// More are not kept. Real ones have up to five: generation, ufrag, network-id, network-cost, tcptype.
   private static let maximumExtensions = 16
+  /// RFC 8839 section 5.1, RFC 6544 section 4.5, and those of libwebrtc. One of them after a name is the next name: the first
+  /// has no value.
+  private static let knownNames: Set<Substring> = [
+    "raddr", "rport", "ufrag", "generation", "network-id", "network-cost", "tcptype",
+  ]
 
   /// Reads the value of a candidate attribute, with or without `a=` in front.
   ///
@@ -44,19 +49,20 @@ extension ICECandidate {
     }
 
     // What is odd about an extension costs it alone.
-    let rest = fields.dropFirst(8)
-    guard rest.count / 2 <= Self.maximumExtensions + 3 else { throw .malformed("extensions") }
+    var rest = fields.dropFirst(8)
     var relatedIP: IPAddress?
     var relatedPort: UInt16?
     var usernameFragment: String?
     var extensions: [Extension] = []
-    for index in stride(from: rest.startIndex, to: rest.endIndex - 1, by: 2) {
-      let value = rest[index + 1]
-      switch rest[index] {
+    while let name = rest.popFirst(), let value = rest.first {
+      if Self.knownNames.contains(value) { continue }
+      rest.removeFirst()
+      switch name {
       case "raddr": relatedIP = IPAddress(String(value))
       case "rport": relatedPort = UInt16(digits: value)
       case "ufrag": usernameFragment = String(value)
-      default: extensions.append(Extension(name: String(rest[index]), value: String(value)))
+      case _ where extensions.count == Self.maximumExtensions: break
+      default: extensions.append(Extension(name: String(name), value: String(value)))
       }
     }
     self.init(
