@@ -39,7 +39,7 @@ struct PictureAssignment: Equatable {
   var rendition: Rendition?
   /// Both temporal layers, not the base layer only.
   var takesAllLayers: Bool
-  /// Less than the best is sent because of the path.
+  /// Less than the best is sent because of the path, not because the viewer wants no more.
   var isReduced: Bool
 
   var document: PictureDocument {

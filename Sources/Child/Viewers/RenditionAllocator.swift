@@ -99,12 +99,17 @@ struct RenditionAllocator {
     var limitKbps: Int?
     var step: PictureStep
 
-    /// Whether it wants as much as this.
-    func accepts(kbps: Int) -> Bool { limitKbps.map { $0 >= kbps } ?? true }
+    /// Its path would carry more than it wants.
+    var isAtLimit: Bool
+
+    /// Whether it wants as much as an encoder of this rate makes.
+    func accepts(kbps: Int) -> Bool { limitKbps.map { $0 * 100 >= kbps * RenditionAllocator.limitedPercent } ?? true }
   }
 
   /// Of the estimate, what is used: the rest is for retransmissions, feedback and estimates that are too high.
   static let usablePercent = 85
+  /// Of an encoder's rate, what a viewer has to want for it: headers come on top, and encoders exceed their rate.
+  static let limitedPercent = 115
   /// For stills, also what their encoder is told: one of 1 to 3 kB every five seconds, and as much again in reserve.
   static let stillsKbps = 8
   /// How long there has to be enough for more, at first and after tries that failed.
@@ -202,7 +207,8 @@ struct RenditionAllocator {
       for viewer in group.viewers {
         let takesAll = takesAllLayers(viewer, of: rendition, kbps: group.kbps, now: now)
         allocation.assignments[viewer.id] = PictureAssignment(
-          step: PictureStep(rendition), rendition: rendition, takesAllLayers: takesAll, isReduced: rendition != .high)
+          step: PictureStep(rendition), rendition: rendition, takesAllLayers: takesAll,
+          isReduced: rendition != .high && !viewer.isAtLimit)
         move(viewer, to: PictureStep(rendition), now: now)
         known[viewer.id]?.hasAllLayers = takesAll
       }
@@ -213,7 +219,8 @@ struct RenditionAllocator {
       let step: PictureStep = room == .never ? .soundAlone : .stills
       move(viewer, to: step, now: now)
       allocation.assignments[viewer.id] = PictureAssignment(
-        step: step, rendition: room == .now ? smallest : nil, takesAllLayers: false, isReduced: true)
+        step: step, rendition: room == .now ? smallest : nil, takesAllLayers: false,
+        isReduced: !viewer.isAtLimit)
       if room == .now { known[viewer.id]?.roomForStillAt = now }
       // The encoder is kept for the next one.
       if known[viewer.id]?.roomForStillAt != nil, allocation.targets[smallest] == nil {
@@ -242,15 +249,16 @@ struct RenditionAllocator {
     known[viewer.id]?.nextRise = nil
     known[viewer.id]?.isLossy = viewer.fractionLost > Self.lossyAbove
     let sound = viewer.soundKbps
-    let estimate = min(
-      viewer.estimateKbps ?? settings.startKbps, viewer.limitKbps.map { $0 + sound } ?? .max)
+    let path = viewer.estimateKbps ?? settings.startKbps
+    let limit = viewer.limitKbps.map { $0 + sound } ?? .max
+    let estimate = min(path, limit)
     let isRising = estimate >= settings.startKbps && now - viewer.since < Self.unmeasuredTime
     let budget = estimate * Self.usablePercent / 100 - sound
     return Candidate(
       id: viewer.id, budget: budget, pictureKbps: budget - viewer.messagesKbps, soundKbps: sound,
       estimateKbps: estimate,
       isMeasured: viewer.estimateKbps != nil && !isRising, limitKbps: viewer.limitKbps,
-      step: known[viewer.id]?.step ?? .high)
+      step: known[viewer.id]?.step ?? .high, isAtLimit: path >= limit)
   }
 
   /// Takes those out of `waiting` that are on this rendition now, with its rate.
