@@ -9,7 +9,11 @@ import Wire
 @Suite struct WantedRateTests {
   /// - Parameter munge: changes the parent's offer.
   private func connected(_ munge: (inout SessionDescription) -> Void) throws -> SimulatedPair {
-    let pair = SimulatedPair(seed: 1)
+    let pair = SimulatedPair(seed: 1) { _, configuration in
+      for index in configuration.media.indices where configuration.media[index].kind == .audio {
+        configuration.media[index].codecs.append(.opusRED)
+      }
+    }
     var offer = try pair.parent.offer(wantsDataChannel: true, now: pair.now)
     munge(&offer)
     let answer = try pair.child.answer(try SessionDescription(parsing: offer.description), now: pair.now)
@@ -67,6 +71,21 @@ import Wire
     pair.microphone = TestMicrophone()
     pair.run(for: .seconds(2))
     #expect(pair.viewer.sounds.count > 50)
+  }
+
+  /// RFC 2198: a copy of each packet is as much again.
+  @Test(arguments: [(nil as UInt64?, true), (105, true), (104, false), (40, false)])
+  func soundIsSentWithoutCopiesWhereItsLimitIsTooLow(_ kbps: UInt64?, _ isRedundant: Bool) throws {
+    let pair = try connected { $0.media[1].bandwidth.applicationSpecificKbps = kbps }
+    var payloadTypes: Set<UInt8> = []
+    pair.onSend = { side, datagram in
+      guard side == .child, datagram.count > 1, kind(of: datagram) == .rtp else { return }
+      payloadTypes.insert(datagram[1] & 0x7f)
+    }
+    pair.microphone = TestMicrophone()
+    pair.run(for: .seconds(1))
+    #expect(payloadTypes.contains(RTPCodec.opusRED.preferredPayloadType) == isRedundant, "\(payloadTypes)")
+    #expect(!payloadTypes.isEmpty)
   }
 
   /// The same code at the other end: an answer bounds what the offerer sends.

@@ -13,7 +13,7 @@ import Wire
   let wlan = TransportAddress(ip: .v4(0xc0a8_0103), port: 6000)
   let mobile = TransportAddress(ip: .v4(0x0a00_0003), port: 6000)
 
-  /// A controlled agent whose peer answers every check.
+  /// An agent whose peer answers every check.
   final class Played {
     var agent: ICEAgent
     var now = Instant.zero + .seconds(1)
@@ -21,10 +21,13 @@ import Wire
     private var nextID: UInt8 = 0
     var silent: Set<TransportAddress> = []
 
-    init(_ test: NominationTests) {
+    /// Where the agent has nominated.
+    var nominations: [TransportAddress] = []
+
+    init(_ test: NominationTests, role: ICERole = .controlled) {
       self.test = test
       agent = ICEAgent(
-        role: .controlled, credentials: test.ours, hashes: test.hashes, random: SeededGenerator(seed: 77))
+        role: role, credentials: test.ours, hashes: test.hashes, random: SeededGenerator(seed: 77))
       agent.addLocalCandidate(.host(test.local), now: now)
       agent.setRemoteCredentials(test.theirs, now: now)
       agent.addRemoteCandidate(.host(test.wlan, localPreference: 200), now: now)
@@ -49,6 +52,7 @@ import Wire
         guard case .transmit(let bytes, _, let to) = output, !silent.contains(to),
           let message = try? STUNMessage(decoding: bytes), message.messageClass == .request
         else { continue }
+        if message.usesCandidate { nominations.append(to) }
         let response = STUNMessage(
           .successResponse, transactionID: message.transactionID, attributes: [.xorMappedAddress(test.local)])
         agent.handle(
@@ -132,6 +136,20 @@ import Wire
     let at = try #require(
       a.sent.first { (try? STUNMessage(decoding: $0.bytes))?.transactionID == nomination.transactionID }?.at)
     #expect(at - connected <= .milliseconds(60))
+  }
+
+  /// RFC 8445 section 2.5: a lite peer, as media servers are, asks nothing by itself.
+  @Test func aLitePeerThatOnlyAnswersIsNominatedAndStays() {
+    let played = Played(self, role: .controlling)
+    played.pass(.seconds(2))
+    #expect(played.agent.selectedPair?.remoteAddress == wlan && played.agent.state == .completed)
+    #expect(Set(played.nominations) == [wlan])
+    played.pass(.seconds(90))
+    #expect(played.agent.selectedPair?.remoteAddress == wlan && played.agent.state == .completed)
+    // Its first address goes silent.
+    played.silent = [wlan]
+    played.pass(.seconds(40))
+    #expect(played.agent.selectedPair?.remoteAddress == mobile && played.agent.selectedPair?.nominated == true)
   }
 
   @Test func aDirectPathIsNominatedInTheNextPacket() throws {
