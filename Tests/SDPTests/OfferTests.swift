@@ -83,15 +83,59 @@ import Testing
       (.noBundle, { $0.groups = [] }),
       (.noBundle, { $0.groups[0].mids = ["0", "1"] }),
       (.badSetup(.actpass), { $0.media[0].setup = .actpass }),
-      (.noRTCPMux("0"), { $0.media[0].rtcpMux = false }),
-      (.noFingerprint, { $0.media[0].fingerprints = [] }),
-      (.noICECredentials, { $0.media[0].icePwd = nil }),
+      (.noRTCPMux("0"), { ($0.media[0].rtcpMux, $0.media[0].rtcpMuxOnly) = (false, false) }),
+      (.noFingerprint, { for index in 0..<3 { $0.media[index].fingerprints = [] } }),
+      (.noICECredentials, { for index in 0..<3 { $0.media[index].icePwd = nil } }),
       (.nothingInCommon, { for index in 0..<3 { $0.media[index].port = 0 } }),
     ]
     for (expected, edit) in edits {
       var answer = good
       edit(&answer)
       #expect(throws: expected) { try OfferAnswer.accept(answer, for: offer, with: parent) }
+    }
+  }
+
+  /// Answers as servers write them: what is odd but says the same is taken.
+  @Test func anOddAnswerIsTakenWhereItSaysTheSame() throws {
+    let offer = OfferAnswer.offer(parent, wantsDataChannel: true)
+    func reject(_ answer: inout SessionDescription) { answer.media[0].port = 0 }
+    let edits: [(String, [Int], (inout SessionDescription) -> Void)] = [
+      ("all mids in the group, the first rejected", [1], { reject(&$0) }),
+      ("the same in another order", [0, 1], { $0.groups[0].mids.reverse() }),
+      ("a mid twice, and one that nobody has", [0, 1], { $0.groups[0].mids = ["9", "1", "1", "0", "2"] }),
+      ("mids in the group alone", [0, 1], { for index in 0..<3 { $0.media[index].mid = nil } }),
+      (
+        "the transport in the first section alone, which is rejected", [1],
+        {
+          reject(&$0)
+          for index in 1...2 { ($0.media[index].iceUfrag, $0.media[index].icePwd) = (nil, nil) }
+          for index in 1...2 { ($0.media[index].fingerprints, $0.media[index].setup) = ([], nil) }
+        }
+      ),
+      (
+        "the transport in the last section alone", [0, 1],
+        {
+          for index in 0...1 { ($0.media[index].iceUfrag, $0.media[index].icePwd) = (nil, nil) }
+          for index in 0...1 { ($0.media[index].fingerprints, $0.media[index].setup) = ([], nil) }
+        }
+      ),
+      ("rtcp-mux-only alone", [0, 1], { ($0.media[0].rtcpMux, $0.media[0].rtcpMuxOnly) = (false, true) }),
+      (
+        "one section, no group", [1],
+        {
+          reject(&$0)
+          $0.media[2].port = 0
+          $0.groups = []
+        }
+      ),
+    ]
+    for (name, media, edit) in edits {
+      var (answer, _) = try OfferAnswer.answer(offer, with: makeLocal(talk: .sendReceive, setup: .passive))
+      edit(&answer)
+      let session = try OfferAnswer.accept(SessionDescription(parsing: answer.description), for: offer, with: parent)
+      #expect(session.media.map(\.index) == media, "\(name)")
+      #expect(session.remoteICE.ufrag == "Crdl" && session.remoteFingerprints.count == 1, "\(name)")
+      #expect(session.weAreDTLSClient, "\(name)")
     }
   }
 

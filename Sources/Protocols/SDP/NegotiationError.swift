@@ -8,8 +8,6 @@ public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible
   case noCommonCodec(offered: [String], ours: [String])
   /// The answer has several sections, but no BUNDLE group to put them on one transport. RFC 9143.
   case noBundle
-  /// The answer's group names another section first than those that it has.
-  case bundleWithoutMID
   case noICECredentials
   case noFingerprint
   /// There are fingerprints, but none is a SHA-256 of 32 bytes.
@@ -29,7 +27,6 @@ public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible
       "no codec in common: the offer has \(offered.list("and")), this end has \(ours.list("and"))"
     case .noBundle:
       "several media sections without a BUNDLE group; this end has one transport only (bundle-policy=max-bundle)"
-    case .bundleWithoutMID: "the BUNDLE group and the mids of the media sections do not fit together"
     case .noICECredentials: "no ice-ufrag and ice-pwd"
     case .noFingerprint: "no fingerprint; media is encrypted or not sent at all"
     case .noSHA256Fingerprint: "no sha-256 fingerprint"

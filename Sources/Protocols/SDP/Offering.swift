@@ -47,14 +47,19 @@ extension OfferAnswer {
     _ answer: SessionDescription, for offer: SessionDescription, with local: LocalSession
   ) throws(NegotiationError) -> NegotiatedSession {
     try checkShape(answer, offer)
+    var answer = answer
+    // Sections are known by their order; some answerers name the mids in the group alone.
+    for index in answer.media.indices where answer.media[index].mid == nil {
+      answer.media[index].mid = offer.media[index].mid
+    }
     let accepted = answer.media.indices.filter { answer.media[$0].port != 0 }
     guard !accepted.isEmpty else { throw .nothingInCommon }
-    let tagged = try taggedSection(answer, accepted)
+    let transport = try transportSections(answer, accepted).map { answer.media[$0] }
     var session = NegotiatedSession(
       media: [], dataChannel: nil, rejected: [],
-      remoteICE: try BundledTransport.remoteICE([answer.media[tagged]], of: answer),
-      remoteFingerprints: try BundledTransport.fingerprints([answer.media[tagged]]),
-      weAreDTLSClient: try weAreClient(answer.media[tagged].setup), midExtensionID: nil,
+      remoteICE: try BundledTransport.remoteICE(transport, of: answer),
+      remoteFingerprints: try BundledTransport.fingerprints(transport),
+      weAreDTLSClient: try weAreClient(transport.lazy.compactMap(\.setup).first), midExtensionID: nil,
       remoteBandwidth: answer.bandwidth)
     for index in accepted {
       let section = answer.media[index]
@@ -65,7 +70,7 @@ extension OfferAnswer {
       guard local.media.indices.contains(index), let match = CodecMatch(local.media[index], section) else {
         throw .answerDoesNotFit("section \(index) has no codec of the offer")
       }
-      guard section.rtcpMux else { throw .noRTCPMux(section.mid ?? String(index)) }
+      guard section.multiplexesRTCP else { throw .noRTCPMux(section.mid ?? String(index)) }
       let offered = offer.media[index]
       // RFC 8285 section 7: an answer keeps the offered id or leaves the extension out.
       let extensions = section.commonExtensions(local.media[index].headerExtensions).filter { mapping in
@@ -95,15 +100,17 @@ extension OfferAnswer {
     }
   }
 
-  private static func taggedSection(
+  /// The sections that describe the one transport: those that are accepted, in the order of their group, the tagged one first
+  /// by rights (RFC 9143 section 7.3.1). Some answerers leave rejected ones in the group, and what they say of the transport
+  /// stands there alone.
+  private static func transportSections(
     _ answer: SessionDescription, _ accepted: [Int]
-  ) throws(NegotiationError) -> Int {
-    let bundle = answer.bundle ?? []
-    let bundled = accepted.filter { index in answer.media[index].mid.map(bundle.contains) ?? false }
-    if accepted.count == 1 { return accepted[0] }
-    guard bundled.count == accepted.count else { throw .noBundle }
-    guard let tagged = bundled.first(where: { answer.media[$0].mid == bundle.first }) else { throw .bundleWithoutMID }
-    return tagged
+  ) throws(NegotiationError) -> [Int] {
+    let grouped = (answer.bundle ?? []).compactMap { mid in answer.media.firstIndex { $0.mid == mid } }
+    let others = grouped.filter { !accepted.contains($0) }
+    if accepted.count == 1 { return accepted + others }
+    guard accepted.allSatisfy(grouped.contains) else { throw .noBundle }
+    return grouped.filter(accepted.contains) + others
   }
 
   // RFC 8842 section 5.3: the answer decides. Without the attribute the answerer is active.
