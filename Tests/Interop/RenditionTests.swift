@@ -52,13 +52,13 @@ extension RealPeers {
     @Test func chromiumThatAsksForLessIsSentLess() throws {
       let child = try ChildProcess(configuration: Self.configuration)
       let (result, log) = try ViewerProgram.chromium.watch(
-        "https://127.0.0.1:\(child.port)/whep", token: child.token, duration: 8, arguments: ["--bandwidth", "AS:300"])
+        "https://127.0.0.1:\(child.port)/whep", token: child.token, duration: 5, arguments: ["--bandwidth", "AS:300"])
       let note = Comment(rawValue: "\(result)\n\(child.logText.suffix(1500))\n\(log.suffix(1500))")
       #expect(result.error == nil, note)
       #expect(result.sizes?.map(\.height) == [360], note)
       // From the first packet on, with 60 bytes of headers for each of at most 1100: kbit/s.
       let bytes = try #require(result.browser?.videoBytes)
-      #expect(bytes * 8 * 1160 / 1100 / 8 / 1000 < 300, note)
+      #expect(bytes * 8 * 1160 / 1100 / 5 / 1000 < 300, note)
       #expect(result.framesDecoded > 100 && result.audio.packets > 200, note)
     }
 
