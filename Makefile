@@ -40,7 +40,7 @@ TEST_PACKAGES := $(VIEWER_PACKAGES) $(RELAY_PACKAGES) $(MEETING_PACKAGES) $(DEB_
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice libnss3-tools
 # What breaks things on purpose.
 FAULT_PACKAGES := python3 iproute2 nftables util-linux libfaketime $(FINDING_PACKAGES)
-BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools
+BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools nftables ethtool
 VIEWER_PYTHON := aiortc aiohttp axe-core-python cryptography numpy websockets
 
 .DEFAULT_GOAL := help

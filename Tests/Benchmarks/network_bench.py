@@ -27,6 +27,7 @@ import network_figures
 import network_moves
 import network_table
 from load_measures import frames_so_far
+from limited_cable import Limit, LimitedCable
 from network_cable import NetworkCable
 from network_cases import CASES, Case
 from network_crowd import CROWDS, Crowd
@@ -47,7 +48,7 @@ class Bench:
     def __init__(self, options: argparse.Namespace):
         self.options = options
         #: By the name of a peer: who sends over this cable.
-        self.senders: dict[str, Callable[[NetworkCable], Server]] = {
+        self.senders: dict[str, Callable[[Any], Server]] = {
             "ours": lambda cable: Child(options.child, cable, kbps=OUR_KBPS),
             "webrtcbin": lambda cable: Webrtcbin(options.benchmarks, ENCODER_SPEED, cable=cable),
             "libwebrtc": lambda cable: ChromiumSender(cable),
@@ -74,8 +75,35 @@ class Bench:
             "stolenPercent": round((cores.stolen_seconds() - stolen) / took, 2), **found,
         }  # fmt: skip
 
+    def _watch_limited(self, case: Case, limit: Limit, peer: str) -> dict[str, Any]:
+        """As somebody's line is: limited before anybody watches."""
+        seconds = self.options.seconds
+        estimates: list[tuple[float, float]] = []
+        with LimitedCable(limit) as cable:
+            with self.senders[peer](cable) as sender:
+                cable.start()
+                with (self._parent if peer == "parent" else self._chromium)(cable, sender, seconds) as viewer:
+                    viewer.wait_for_picture()
+                    started = time.time()
+                    while time.time() < started + seconds:
+                        time.sleep(min(2.0, max(0.0, started + seconds - time.time())))
+                        if isinstance(sender, Child):
+                            at = time.time() - started
+                            estimates += [(at, kbps) for kbps in sender.estimates()]
+                    record, extra = viewer.finish(started, seconds)
+            carried = cable.since(started)
+        frozen = [(at, length) for at, length in record.freezes if 0 < at <= seconds]
+        begins = network_figures.FINDING_SECONDS + (limit.flows_begin if limit.flows else 0)
+        beside = (
+            network_figures.beside(carried, frozen, limit.rates[0][1], begins, estimates, seconds) if limit.bucket is not None else None
+        )
+        seen = replace(network_figures.seen(record, seconds, case.falls(seconds)), beside=beside, **extra.pop("browser", {}))
+        return {"seen": seen, "short": case.judge(seen), "carried": carried, "estimates": estimates, **extra}
+
     def _watch(self, case: Case, peer: str, seed: int) -> dict[str, Any]:
         seconds = self.options.seconds
+        if isinstance(limit := case.network(seconds), Limit):
+            return self._watch_limited(case, limit, peer)
         with NetworkCable(case.network(seconds), seed, is_clean_at_first=True) as cable:
             with self.senders[peer](cable) as sender:
                 settle = SETTLE_SECONDS[peer]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable
 
+from limited_cable import Limit
 from network_figures import Seen
 from network_models import Network
 
@@ -21,7 +22,7 @@ class Case:
     title: str
     goal: str
     #: For a run of so many seconds.
-    network: Callable[[float], Network]
+    network: Callable[[float], Network | Limit]
     #: What is short of the goal, in words.
     judge: Callable[[Seen], list[str]]
     #: Seconds at which the rate falls and is back.
@@ -91,6 +92,56 @@ def _rate(name: str, kbps: float, queue_ms: float, goal: str, settles_s: float |
     return Case(name, f"3 Mbit/s → {label} → 3 Mbit/s, a queue of {queue_ms:.0f} ms", goal, network, judge, has_rates=True)
 
 
+def _policer(name: str, kbps: float, bucket_kb: int, goal: str, flows: int = 0) -> Case:
+    limit = Limit(rates=((0.0, kbps),), bucket=bucket_kb * 1000, flows=flows)
+
+    def judge(seen: Seen) -> list[str]:
+        beside = seen.beside
+        if beside is None:
+            return [TOO_SHORT]
+        found = []
+        if flows:
+            if seen.frozen_seconds >= 1:
+                found.append("frozen ≥ 1 s")
+            if beside.lost_percent >= 8:
+                found.append("lost ≥ 8 %")
+            if not 35 <= beside.downloads_percent <= 75:
+                found.append("the download has not 35 to 75 %")
+        else:
+            if beside.freezes:
+                found.append("a freeze after 10 s")
+            if beside.lost_percent >= 5:
+                found.append("lost ≥ 5 %")
+            if beside.estimate_percent and not (beside.estimate_percent[0] >= 70 and beside.estimate_percent[1] <= 120):
+                found.append("estimate beyond 70 to 120 %")
+        return found
+
+    along = f", {flows} download{'s' if flows > 1 else ''} beside it" if flows else ""
+    return Case(name, f"a policer: {kbps / 1000:g} Mbit/s, bucket {bucket_kb} kB{along}", goal, lambda _: limit, judge)
+
+
+def _tbf() -> Case:
+    def network(seconds: float) -> Limit:
+        return Limit(rates=((0.0, float(FULL_KBPS)), (seconds * FALLS, 500.0), (seconds * RETURNS, float(FULL_KBPS))))
+
+    def judge(seen: Seen) -> list[str]:
+        fall = seen.fall
+        if fall is None:
+            return [TOO_SHORT]
+        found = []
+        low = [second for second in seen.series if second.at >= seen.seconds * FALLS + 1 and second.at + 1 <= seen.seconds * RETURNS]
+        if any(second.frames < 0.5 for second in low):
+            found.append("a second without a picture")
+        if any((second.delay_p95_ms or 0) >= 400 for second in low[2:]):
+            found.append("p95 ≥ 400 ms")
+        if fall.back_s is None or fall.back_s > 6:
+            found.append("not back in 6 s")
+        return found
+
+    goal = "no second without a picture after that of the fall, p95 < 400 ms from the third second, back in 6 s"
+    return Case("tbf-500", "3 Mbit/s → 500 kbit/s → 3 Mbit/s, `tbf burst 8kb latency 400ms`", goal, network, judge, has_rates=True)
+
+
 _BACK = "; back: ≥ 80 % of full quality in 6 s"
 
 CASES = [
@@ -115,5 +166,9 @@ CASES = [
     _rate("rate-500", 500, 500, "p95 < 300 ms within 2 s, no second without a picture after that" + _BACK, 2),
     _rate("rate-500-deep", 500, 2000, "p95 < 300 ms within 4 s, no second without a picture after that" + _BACK, 4),
     _rate("rate-100", 100, 500, "sound: < 1 % concealed; the low rendition or stills" + _BACK, None),
+    _policer("policer-download", 2000, 16, "< 1 s frozen, own loss < 8 %, the download 35 to 75 % of the limit", flows=1),
+    _policer("policer-1-16", 1000, 16, "no freeze after 10 s, < 5 % lost, estimate 70 to 120 % of the limit"),
+    _policer("policer-1-64", 1000, 64, "no freeze after 10 s, < 5 % lost, estimate 70 to 120 % of the limit"),
+    _tbf(),
     _rate("rate-60", 60, 500, "sound: < 1 % concealed; the low rendition or stills" + _BACK, None),
 ]  # fmt: skip

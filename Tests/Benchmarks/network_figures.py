@@ -58,6 +58,59 @@ class Fall:
     back_s: float | None
 
 
+#: What a sender has to find out what a path carries.
+FINDING_SECONDS = 10
+
+
+@dataclass
+class Beside:
+    """What a policer let through, after the time to find it out (and after the downloads had theirs)."""
+
+    #: Of the call's packets.
+    lost_percent: float
+    call_kbps: float
+    downloads_kbps: float
+    #: Of the limit.
+    call_percent: float
+    downloads_percent: float
+    #: Since the time to find it out.
+    freezes: int
+    frozen_seconds: float
+    longest_freeze_ms: float
+    #: Of the limit, the least and the greatest that the sender said it carries; none: it does not say.
+    estimate_percent: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        estimate = f", estimate {self.estimate_percent[0]:.0f} to {self.estimate_percent[1]:.0f} %" if self.estimate_percent else ""
+        return (
+            f"after {FINDING_SECONDS} s {self.freezes} freezes ({self.frozen_seconds:.1f} s, longest {self.longest_freeze_ms:.0f} ms), "
+            f"{self.lost_percent:.1f} % lost, {self.call_percent:.0f} % of the limit, downloads {self.downloads_percent:.0f} %{estimate}"
+        )
+
+
+def beside(
+    carried: Sequence[dict[str, Any]], frozen: Sequence[tuple[float, float]], limit_kbps: float, begins: float,
+    estimates: Sequence[tuple[float, float]] = (), ended: float = float("inf"),
+) -> Beside:
+    """`carried`: as LimitedCable counts it; `frozen`: (end, length) of freezes; `begins`: seconds; `estimates`: (seconds, kbit/s)."""
+    counted = [second for second in carried if begins <= second["second"] < ended]
+    total = max(1, len(counted))
+
+    def kbps(kind: str) -> float:
+        return sum(second[f"{kind}_all_bytes"] - second[f"{kind}_dropped_bytes"] for second in counted) * 8 / 1000 / total
+
+    sent = sum(second["udp_all"] for second in counted)
+    late = [length for at, length in frozen if at > FINDING_SECONDS]
+    known = [kbps / limit_kbps * 100 for at, kbps in estimates if begins <= at < ended]
+    return Beside(
+        lost_percent=round(sum(second["udp_dropped"] for second in counted) / max(1, sent) * 100, 2),
+        call_kbps=round(kbps("udp")), downloads_kbps=round(kbps("tcp")),
+        call_percent=round(kbps("udp") / limit_kbps * 100, 1), downloads_percent=round(kbps("tcp") / limit_kbps * 100, 1),
+        freezes=len(late), frozen_seconds=round(sum(late), 2), longest_freeze_ms=round(max(late, default=0.0) * 1000),
+        estimate_percent=(round(min(known), 1), round(max(known), 1)) if known else None,
+    )  # fmt: skip
+
+
 @dataclass
 class Seen:
     """One run."""
@@ -80,6 +133,8 @@ class Seen:
     #: With the silence that stands for what is missing; what `cradle-parent` counts.
     concealed_with_silence_percent: float | None = None
     fall: Fall | None = None
+    #: Of a limit that there was from the beginning, after the first ten seconds: `Beside`.
+    beside: "Beside | None" = None
     series: list[Second] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
@@ -103,6 +158,8 @@ class Seen:
                 f"{text(self.fall.delay_p95_ms, '%.0f')} ms, {text(self.fall.concealed_percent, '%.2f')} % made up; back in "
                 f"{text(self.fall.back_s, '%.0f')} s"
             )
+        if self.beside:
+            line += f"; {self.beside}"
         return line
 
 

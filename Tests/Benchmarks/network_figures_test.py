@@ -6,7 +6,7 @@ from __future__ import annotations
 import unittest
 from typing import Any, Callable
 
-from network_figures import Counter, freezes, of_browser, of_parent, seen
+from network_figures import Counter, beside, freezes, of_browser, of_parent, seen
 
 STARTED = 1_800_000_000.0
 
@@ -53,6 +53,19 @@ class Figures(unittest.TestCase):
         self.assertEqual(found.freezes, 1)
         self.assertAlmostEqual(found.longest_freeze_ms, 433, delta=2)
         self.assertEqual(freezes([], 5), [])
+
+    def test_what_a_limit_lets_through_counts_after_the_time_to_find_it_out(self) -> None:
+        def second(at: int, udp: int, dropped: int, tcp: int) -> dict[str, int]:
+            return {
+                "second": at, "udp_all": udp, "udp_dropped": dropped, "udp_all_bytes": udp * 1250, "udp_dropped_bytes": dropped * 1250,
+                "tcp_all": tcp, "tcp_dropped": 0, "tcp_all_bytes": tcp * 1250, "tcp_dropped_bytes": 0,
+            }  # fmt: skip
+
+        carried = [second(at, 200, 100, 0) for at in range(10)] + [second(at, 100, 5, 105) for at in range(10, 20)]
+        found = beside(carried, [(3, 2.0), (15, 0.4)], 2000, 10, [(5, 4000), (12, 900), (18, 1100)])
+        self.assertEqual((found.lost_percent, found.call_kbps, found.downloads_kbps), (5, 950, 1050))
+        self.assertEqual((found.call_percent, found.downloads_percent), (47.5, 52.5))
+        self.assertEqual((found.freezes, found.longest_freeze_ms, found.estimate_percent), (1, 400, (45, 55)))
 
     def test_a_picture_that_never_comes_again_is_a_freeze(self) -> None:
         found = seen(of_browser(browser(times(-4, 5), lambda _: 40, lambda _: 1500), STARTED, 20), 20)

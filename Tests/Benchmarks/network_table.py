@@ -111,6 +111,14 @@ def cell(case: Case | Move | Crowd, results: Sequence[dict[str, Any]]) -> str:
             f"{max(fall.empty_seconds for fall in falls)} s without a picture",
             "back in " + ("never" if None in back else f"{worst(back, max):.0f} s"),
         ]
+    elif beside := [one.beside for one in seen if one.beside]:
+        parts.append(f"after the start {max(one.frozen_seconds for one in beside):.1f} s frozen, {max(one.lost_percent for one in beside):.1f} % lost")
+        parts.append(f"{min(one.call_percent for one in beside):.0f} to {max(one.call_percent for one in beside):.0f} % of the limit")
+        if any(one.downloads_percent > 1 for one in beside):
+            parts.append(f"downloads {min(one.downloads_percent for one in beside):.0f} to {max(one.downloads_percent for one in beside):.0f} %")
+        estimates = [bound for one in beside if one.estimate_percent for bound in one.estimate_percent]
+        if estimates:
+            parts.append(f"estimate {min(estimates):.0f} to {max(estimates):.0f} %")
     else:
         parts.append("rate kept " + text(worst([one.rate_kept_percent for one in seen], min), "%.0f %%"))
     if alarms := list(dict.fromkeys(kind for result in results for kind in result.get("alarms", []))):

@@ -186,6 +186,11 @@ class Child(Server):
         """Of `status`: encoderSpeed, encoded, keyFrames, targetKbps and others."""
         return dict(self.ask("status")["cameras"][0])
 
+    def estimates(self) -> list[float]:
+        """What the path of each viewer carries, as the child thinks, kbit/s."""
+        paths = [viewer.get("path") or {} for viewer in self.ask("status")["viewers"]]
+        return [float(path["estimateKbps"]) for path in paths if "estimateKbps" in path]
+
     def encoder_speed(self) -> int:
         return int(self.camera()["encoderSpeed"])
 

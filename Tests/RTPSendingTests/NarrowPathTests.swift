@@ -157,7 +157,7 @@ import Wire
   @Test func picturesThatTakeLessThanAKeyFrameAreNotDropped() {
     var call = Self.settled(queueMilliseconds: 500)
     call.link.bitsPerSecond = 100_000
-    call.run(for: .seconds(20))
+    call.run(for: .seconds(19))
     call.isPaused = true
     call.rig.sendVideo(packets: 8, size: 500, at: call.now, isKeyFrame: true, source: 9)
     call.run(for: .seconds(3))

@@ -18,6 +18,11 @@ struct Bottleneck {
   /// Nothing gets through before this: a machine that does not schedule, a radio that sleeps.
   var stalledUntil = Instant.zero
   var isDown = false
+  /// What is over this limit is dropped, before the queue.
+  var policer: Policer?
+  var pie: PIE?
+  /// What arrives within such a time is delivered together at its end: a radio that sleeps.
+  var batch: Duration?
   private var free = Instant.zero
   /// Nothing overtakes what went before it.
   var lastArrival = Instant.zero
@@ -28,13 +33,18 @@ struct Bottleneck {
 
   mutating func transmit(bytes: Int, at now: Instant, random: inout SeededGenerator) -> Instant? {
     if isDown || Double.random(in: 0..<1, using: &random) < loss || bursts?.loses(&random) == true { return nil }
+    // With the headers below RTP.
+    if policer?.admits(bytes: bytes + 50, at: now) == false { return nil }
     let start = max(max(free, now), stalledUntil)
-    guard (start - now).inMilliseconds <= queueMilliseconds else { return nil }
+    guard (start - now).inMilliseconds <= queueMilliseconds,
+      pie?.drops(delay: (start - now).inSeconds, at: now, random: &random) != true
+    else { return nil }
     free = start + .nanoseconds(Int64(Double(bytes + 50) * 8e9 / bitsPerSecond))
     var arrival = free + delay
     if jitterMilliseconds > 0 {
       arrival += .nanoseconds(Int64(Double.random(in: 0..<jitterMilliseconds, using: &random) * 1e6))
     }
+    if let batch { arrival = Instant(nanoseconds: (arrival.nanoseconds / batch.nanoseconds + 1) * batch.nanoseconds) }
     lastArrival = max(lastArrival, arrival)
     return lastArrival
   }
@@ -64,6 +74,19 @@ struct Call {
   /// Of each packet of the picture, by its number: when it was sent first, and when a copy of it arrived first.
   private(set) var pictures: [(sentAt: Instant, arrivedAt: Instant?)] = []
   private var pictureIndices: [UInt16: Int] = [:]
+  /// Of each picture that was sent: its packets end here in `pictures`, and whether it is a key frame.
+  private var frames: [(end: Int, isKeyFrame: Bool)] = []
+  private var keyFrames: Set<UInt32> = []
+  /// The receiver asks for a key frame when a picture stays incomplete.
+  var asksForKeyFrames = false
+  private var wholeFrames = 0
+  /// The number of the first packet of the picture.
+  private var firstPicture: UInt16?
+  private var isBroken = false
+  /// By how much pictures differ in size, 0..<1, and how much larger key frames are.
+  var sizeSpread = 0.0
+  var keyFrameFactor = 1.0
+  private var timestamps: (offset: UInt32, last: UInt32)?
   var random = SeededGenerator(seed: 99)
   private var handled = 0
   private var arrivals: [(at: Instant, number: UInt16)] = []
@@ -121,6 +144,7 @@ struct Call {
     }
     handled = rig.packets.count
     if step % 50 == 25 { makeFeedback() }
+    if step % 25 == 24 { askForMissing() }
   }
 
   /// The packet of the picture that it is, or repeats.
@@ -128,7 +152,9 @@ struct Call {
     switch packet.header.ssrc {
     case videoSSRC:
       pictureIndices[packet.header.sequenceNumber] = pictures.count
+      if firstPicture == nil { firstPicture = packet.header.sequenceNumber }
       pictures.append((now, nil))
+      note(timestamp: packet.header.timestamp)
       return pictures.count - 1
     case rtxSSRC where packet.payload.count >= 2:
       let number = packet.payload.prefix(2).reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
@@ -136,6 +162,74 @@ struct Call {
     default:
       return nil
     }
+  }
+
+  /// As a receiver does: for packets that later ones have overtaken, and for a key frame when it waits in vain.
+  private mutating func askForMissing() {
+    guard asksForKeyFrames else { return }
+    while let frame = frames.dropFirst(wholeFrames).first, !(wholeFrames + 1 == frames.count && !isBroken) {
+      let first = wholeFrames == 0 ? 0 : frames[wholeFrames - 1].end
+      let packets = pictures[first..<frame.end]
+      if frame.isKeyFrame { isBroken = false }
+      if packets.allSatisfy({ $0.arrivedAt.map { $0 <= now } ?? false }) || isBroken {
+        wholeFrames += 1
+      } else if now - packets[first].sentAt > Self.patience {
+        isBroken = true
+        wholeFrames += 1
+        pending.append(
+          (
+            now + .milliseconds(5),
+            [.pictureLossIndication(RTCPPictureLossIndication(senderSSRC: peerSSRC, mediaSSRC: videoSSRC))]
+          ))
+      } else {
+        if step % 100 == 99 { askAgain(from: first) }
+        return
+      }
+    }
+  }
+
+  private mutating func askAgain(from first: Int) {
+    let isThere = { [now] (picture: (sentAt: Instant, arrivedAt: Instant?)) in
+      picture.arrivedAt.map { $0 <= now } ?? false
+    }
+    guard let last = pictures[first...].lastIndex(where: isThere), let firstNumber = firstPicture else { return }
+    let missing = (first..<last).filter { !isThere(pictures[$0]) }.map { firstNumber &+ UInt16(truncatingIfNeeded: $0) }
+    guard !missing.isEmpty, Double.random(in: 0..<1, using: &random) >= feedbackLoss else { return }
+    pending.append(
+      (now + .milliseconds(5), [.nack(RTCPNack(senderSSRC: peerSSRC, mediaSSRC: videoSSRC, lost: missing))]))
+  }
+
+  private static let patience = Duration.milliseconds(600)
+
+  private mutating func note(timestamp: UInt32) {
+    let offset = timestamps?.offset ?? timestamp &- mediaTime(at: now)
+    if timestamps?.last == timestamp {
+      frames[frames.count - 1].end = pictures.count
+    } else {
+      frames.append((pictures.count, keyFrames.contains(timestamp &- offset)))
+    }
+    timestamps = (offset, timestamp)
+  }
+
+  /// When each picture was whole, with all that it is made from: not before the one before it, unless it is a key frame.
+  var wholePictures: [Instant] {
+    var times: [Instant] = []
+    var isBroken = false
+    var first = 0
+    for (end, isKeyFrame) in frames {
+      let packets = pictures[first..<end]
+      first = end
+      var arrival: Instant? = .zero
+      for packet in packets { arrival = arrival.flatMap { known in packet.arrivedAt.map { max($0, known) } } }
+      if isKeyFrame { isBroken = false }
+      guard let arrival, arrival > .zero else {
+        isBroken = true
+        continue
+      }
+      guard !isBroken else { continue }
+      times.append(max(arrival, times.last ?? .zero))
+    }
+    return times
   }
 
   /// How long each packet of the picture took until it arrived, sent again or not; `limit` for those that have not.
@@ -167,10 +261,14 @@ struct Call {
   }
 
   private mutating func sendPicture(bytes: Int) {
-    let count = (bytes + 1099) / 1100
     let isAsked = answersRequests && rig.keyFrameRequests.count > answeredRequests
     let isKeyFrame = encoder != lastEncoder || isAsked
     answeredRequests = rig.keyFrameRequests.count
+    if isKeyFrame { keyFrames.insert(mediaTime(at: now)) }
+    var size = Double(bytes) * (isKeyFrame ? keyFrameFactor : 1)
+    if sizeSpread > 0 { size *= Double.random(in: 1 - sizeSpread...1 + sizeSpread, using: &random) }
+    let bytes = max(1, Int(size))
+    let count = (bytes + 1099) / 1100
     rig.sendVideo(packets: count, size: bytes / count, at: now, isKeyFrame: isKeyFrame, source: encoder)
     lastEncoder = encoder
   }

@@ -57,49 +57,4 @@ import Wire
     let again = history.handle(Self.feedback(2, [true, true, true, true]))
     #expect(again.acknowledged.isEmpty && again.recovered == 0)
   }
-
-  @Test func lateAcrossFeedbackIsNoLoss() {
-    var rate = LossBasedRate(bitsPerSecond: 1e6, minimum: 1e5)
-    for step in 0..<40 {
-      // Two fifths of one feedback's packets are told of with the next one.
-      let lost = step % 5 == 1 ? 20.0 : step % 5 == 2 ? -20 : 0
-      rate.add(
-        lost: lost, total: 50 + min(0, lost), arrivedBits: (50 - lost) * 2000, hasQueue: true, target: 1e6,
-        maximum: 2e6,
-        now: .milliseconds(step * 100))
-    }
-    #expect(rate.bitsPerSecond > 1e6 && !rate.isCongestion)
-  }
-
-  /// What feedbacks of 100 ms make of the bound, where all is sent that it allows, up to 1 Mbit/s.
-  private static func rate(hasQueue: Bool, feedbacks: Int = 40, loss: (_ sending: Double) -> Double) -> Double {
-    var rate = LossBasedRate(bitsPerSecond: 1e6, minimum: 1e5)
-    for step in 0..<feedbacks {
-      let sending = min(rate.bitsPerSecond, 1e6)
-      let loss = loss(sending)
-      rate.add(
-        lost: loss * 50, total: 50, arrivedBits: sending / 10 * (1 - loss), hasQueue: hasQueue, target: sending,
-        maximum: 2e6, now: .milliseconds(step * 100))
-    }
-    return rate.bitsPerSecond
-  }
-
-  @Test func lossBehindAQueueLowersAtOnceAndAloneOnlyWhenItIsHeavy() {
-    func rate(loss: Double, hasQueue: Bool) -> Double { Self.rate(hasQueue: hasQueue) { _ in loss } }
-    #expect(rate(loss: 0.15, hasQueue: true) < 0.7e6)
-    #expect(rate(loss: 0.05, hasQueue: true) == 1e6)
-    #expect(rate(loss: 0.25, hasQueue: false) > 1e6)
-    #expect(rate(loss: 0.5, hasQueue: false) < 0.7e6)
-  }
-
-  /// A policer: no queue, and what is too much is thrown away.
-  @Test func aPathThatThrowsAwayWhatIsTooMuchIsFoundAtOnce() {
-    let carried = 4e5
-    func rate(feedbacks: Int) -> Double {
-      Self.rate(hasQueue: false, feedbacks: feedbacks) { max(0, 1 - carried / $0) }
-    }
-    #expect(abs(rate(feedbacks: 5) - carried) < 0.05 * carried)
-    // A quarter may be lost in any case, as far as the sender knows.
-    #expect(rate(feedbacks: 200) < carried / 0.7)
-  }
 }

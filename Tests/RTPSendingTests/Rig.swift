@@ -15,6 +15,9 @@ extension Instant {
   static func milliseconds(_ value: Int) -> Instant { .zero + .milliseconds(value) }
 }
 
+/// Of the picture.
+func mediaTime(at now: Instant) -> UInt32 { UInt32(truncatingIfNeeded: now.nanoseconds / 1000 * 9 / 100) }
+
 /// A sender with one sound and one picture stream, and what came out of it.
 struct Rig {
   var sender: RTPSender
@@ -63,7 +66,7 @@ struct Rig {
     payloads: [[UInt8]], at now: Instant, layer: Int = 0, isKeyFrame: Bool = false, source: Int = 0
   ) {
     sender.send(
-      payloads: payloads, ssrc: videoSSRC, mediaTime: UInt32(truncatingIfNeeded: now.nanoseconds / 1000 * 9 / 100),
+      payloads: payloads, ssrc: videoSSRC, mediaTime: mediaTime(at: now),
       captureTime: now, marksLast: true, temporalLayer: layer, isKeyFrame: isKeyFrame,
       source: source, now: now)
   }

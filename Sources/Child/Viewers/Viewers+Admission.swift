@@ -62,7 +62,8 @@ extension Viewers {
       limits: hub.connection(peer)?.sendingLimits ?? SendingLimits(), problems: problems, since: MonotonicClock.now,
       reach: reach)
     // Nothing has been measured yet, but this much is known.
-    session.estimateKbps = session.limits.totalKbps.flatMap { $0 < settings.startKbps ? $0 : nil }
+    let bounds = [session.limits.totalKbps, reach == .elsewhere ? Self.startElsewhereKbps : nil].compactMap { $0 }
+    session.estimateKbps = bounds.min().flatMap { $0 < settings.startKbps ? $0 : nil }
     session.asksForKeyFrames = session.pair != nil || negotiated?.showsPictures ?? false
     add(session)
     return answer

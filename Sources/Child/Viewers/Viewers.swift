@@ -143,6 +143,11 @@ final class Viewers: @unchecked Sendable {
       configuration.ice.maximumRemoteCandidates = Self.lentCandidates
       configuration.ice.signalledCandidateInterval = Self.lentCandidateInterval
     }
+    if reach == .elsewhere {
+      // Nobody knows what is on the way, nor whose it is: a little at first, and no bursts.
+      configuration.sending.startBitrateKbps = min(settings.startKbps, Self.startElsewhereKbps)
+      configuration.sending.leastPacingKbps = Self.pacingElsewhereKbps
+    }
     if reach == .elsewhere, servers.away.relay == .only { configuration.iceTransportPolicy = .relay }
     configuration.sctp.expectedChannels = [
       DataChannelName(label: ControlLimits.channelLabel, protocolName: ControlLimits.protocolName)
@@ -418,6 +423,9 @@ final class Viewers: @unchecked Sendable {
   private static let upPatience = Duration.milliseconds(500)
   /// kbit/s.
   private static let minimumEstimateKbps = 30
+  /// A path of 500 kbit/s carries it; probes find the rest within a second or two.
+  static let startElsewhereKbps = 400
+  private static let pacingElsewhereKbps = 4000
   /// Candidates that a guest or a token's player names: twice as many as most browsers have, then one more each time.
   private static let lentCandidates = 20
   private static let lentCandidateInterval = Duration.seconds(5)

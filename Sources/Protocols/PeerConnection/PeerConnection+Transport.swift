@@ -27,6 +27,8 @@ extension PeerConnection {
       case .stateChanged(let iceState):
         iceStateChanged(iceState, now: now)
       case .selectedPairChanged(let pair):
+        if hasHadPair { sender.beginNewPath(now: now) }
+        hasHadPair = true
         selectedPair = pair
         outputs.append(.event(.selectedPairChanged(pair)))
         pairBecameUsable(now: now)

@@ -116,6 +116,8 @@ public final class PeerConnection {
   public internal(set) var selectedPair: ICECandidatePair? {
     didSet { selectedAddresses = selectedPair.map { ($0.localAddress, $0.remoteAddress) } }
   }
+  /// Another one is another path.
+  var hasHadPair = false
   /// Of the selected pair. Asked for with each packet, for which a pair is much to copy.
   private(set) var selectedAddresses: (local: TransportAddress, remote: TransportAddress)?
 

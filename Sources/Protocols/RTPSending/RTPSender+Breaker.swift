@@ -9,6 +9,20 @@ extension RTPSender {
     beginBreakersAnew(now: now)
   }
 
+  /// The peer is reached another way: over a relay or no longer, over another network. What is known of the old path is
+  /// forgotten.
+  public mutating func beginNewPath(now: Instant) {
+    estimator.beginNewPath(now: now)
+    recentLoss = RecentLoss()
+    playoutDelayForLoss = nil
+    feedbackPace = FeedbackPace()
+    missingFeedbackDue = nil
+    narrowAt = nil
+    for index in streams.indices { streams[index].forgetRoundTrip() }
+    beginBreakersAnew(now: now)
+    announceTarget()
+  }
+
   /// Reports that come again after a time without any are of a peer that is back.
   mutating func noteReports(now: Instant) {
     let wasSilent = reportsHeardAt.map { now - $0 >= CircuitBreaker.patience } ?? true

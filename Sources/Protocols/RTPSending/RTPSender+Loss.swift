@@ -21,6 +21,8 @@ extension RTPSender {
   /// What was sent for so long and is mentioned by no feedback counts as lost.
   private static let longestSilence = Duration.milliseconds(500)
   private static let headerEstimate = 40
+  /// Of the target, what may be sent again where a path drops what is too much, besides what it loses anyway.
+  private static let limitedRepair = 0.25
   /// Below this target sound has no room for copies, kbit/s.
   private static let copiesAboveKbps = 300
   private static let twoCopiesAbove = 0.05
@@ -178,8 +180,10 @@ extension RTPSender {
         maximumCount: configuration.maximumRetransmissionsPerPacket)
     else { return .notNeeded }
     let urgency = isLate ? .missing : streams[media.stream].cache.urgency(of: media.sequenceNumber)
-    guard retransmissionBudget.take(bytes + Self.headerEstimate, for: urgency, targetKbps: targetKbps, now: now)
-    else { return .noBudget }
+    let isAffordable = retransmissionBudget.take(
+      bytes + Self.headerEstimate, for: urgency, targetKbps: Int(saturating: estimator.repairTarget / 1000),
+      limit: estimator.limitsRepair ? Self.limitedRepair + estimator.inherentLoss : nil, now: now)
+    guard isAffordable else { return .noBudget }
     streams[media.stream].cache.markQueued(media.sequenceNumber)
     retransmissionQueue.append((media.stream, media.sequenceNumber))
     return .queued
@@ -189,7 +193,7 @@ extension RTPSender {
   ///   copy however little is lost.
   private func furtherCopies(isRepeated: Bool, now: Instant) -> Int {
     // What a full queue loses is not saved by sending more.
-    guard !estimator.isCongested(at: now) else { return 0 }
+    guard !estimator.isCongested(at: now), !estimator.limitsRepair else { return 0 }
     if recentLoss.isLossy(above: Self.tripledAbove) { return 2 }
     return isRepeated || recentLoss.isLossy(above: Self.doubledAbove) ? 1 : 0
   }

@@ -42,7 +42,7 @@ public struct RTPSender: Sendable {
   /// As of the last packet, or the last `poll` with packets waiting for the pacer; nil while the path is healthy.
   var pacingBitsPerSecond: Double?
   /// When the estimate was last below `BandwidthEstimator.narrowBitsPerSecond`.
-  private var narrowAt: Instant?
+  var narrowAt: Instant?
   var estimator: BandwidthEstimator
   var isPathAlive = true
   /// When RTCP from the peer came last.
@@ -232,7 +232,10 @@ public struct RTPSender: Sendable {
       return target < Self.tightBitsPerSecond ? target * Self.tightPacingFactor : target
     }
     if let narrowAt, now - narrowAt < Self.narrowMemory { return target * Self.widenedPacingFactor }
-    return estimator.needsPacing(at: now) ? target * configuration.congestedPacingFactor : nil
+    if estimator.isLossLimited { return target * Self.limitedPacingFactor }
+    let paced = target * configuration.congestedPacingFactor
+    if estimator.needsPacing(at: now) { return paced }
+    return configuration.leastPacingKbps.map { max(paced, Double($0) * 1000) }
   }
 
   /// Here there is room for stills alone. They may take their time, and leave some of the path to reports and the headers below
@@ -241,6 +244,8 @@ public struct RTPSender: Sendable {
   private static let tightPacingFactor = 0.85
   private static let narrowMemory = Duration.seconds(20)
   private static let widenedPacingFactor = 1.2
+  /// A limit without a queue drops what comes at once: a policer's bucket may hold a few packets alone.
+  private static let limitedPacingFactor = 1.5
 
   /// Handles timers that are due at `now`; does nothing if none is.
   public mutating func handleTimeout(now: Instant) {

@@ -26,6 +26,9 @@ public struct RTPSenderConfiguration: Hashable, Sendable {
   /// On a congested path, packets are paced at this multiple of the estimate, so that a key frame does not take a
   /// second.
   public var congestedPacingFactor = 2.5
+  /// kbit/s. Nil: while the path is healthy, packets leave as fast as `burstPackets` allows. Else they are paced at that multiple
+  /// of the estimate then, too, and at no less than this.
+  public var leastPacingKbps: Int?
   /// Video queued for longer is dropped in favor of a new key frame. Behind a key frame it may wait as much longer as that
   /// takes, up to 1.5 s.
   public var maximumQueueTime = Duration.milliseconds(400)
@@ -50,4 +53,11 @@ public struct RTPSenderConfiguration: Hashable, Sendable {
     limited.usefulBitrateKbps = min(usefulBitrateKbps, limit)
     return limited
   }
+}
+
+/// In bits per second.
+extension RTPSenderConfiguration {
+  var minimum: Double { Double(max(1, minimumBitrateKbps)) * 1000 }
+  var maximum: Double { max(minimum, Double(maximumBitrateKbps) * 1000) }
+  var useful: Double { min(maximum, Double(usefulBitrateKbps) * 1000) }
 }

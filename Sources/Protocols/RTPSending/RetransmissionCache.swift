@@ -180,10 +180,20 @@ struct RetransmissionBudget: Sendable {
   private var bytes: Double?
   private var updatedAt = Instant.zero
 
+  /// Of the target.
+  private static let share = 0.5
+  /// At once, however low the target: a picture, or some packets of one.
+  private static let bytes = 48_000.0
+  private static let limitedBytes = 6_000.0
+
   /// Takes `count` bytes from the budget; false if that would leave less than the reserve for what is more urgent.
-  mutating func take(_ count: Int, for urgency: RetransmissionUrgency, targetKbps: Int, now: Instant) -> Bool {
-    let bytesPerSecond = Double(targetKbps) * 125 / 2
-    let capacity = max(48_000, Double(targetKbps) * 125 / 2)
+  ///
+  /// - Parameter limit: of the target, where less than usual is to be sent again; nil: no such limit.
+  mutating func take(
+    _ count: Int, for urgency: RetransmissionUrgency, targetKbps: Int, limit: Double? = nil, now: Instant
+  ) -> Bool {
+    let bytesPerSecond = Double(targetKbps) * 125 * min(limit ?? 1, Self.share)
+    let capacity = max(limit == nil ? Self.bytes : Self.limitedBytes, bytesPerSecond)
     var available = bytes ?? capacity
     if bytes != nil { available += max(0, (now - updatedAt).inSeconds) * bytesPerSecond }
     available = min(available, capacity)

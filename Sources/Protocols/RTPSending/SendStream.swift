@@ -83,6 +83,9 @@ struct SendStream: Sendable {
     return report
   }
 
+  /// Another path has another one.
+  mutating func forgetRoundTrip() { roundTrip = RoundTripEstimate() }
+
   /// Smoothed; nil before the first measurement.
   var roundTripTime: Duration? { roundTrip.smoothed }
   /// See `RoundTripEstimate`.

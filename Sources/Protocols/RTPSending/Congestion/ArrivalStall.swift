@@ -24,6 +24,12 @@ struct ArrivalStall: Sendable {
   /// A path so narrow that each packet takes that long: its gaps are no stalls until then, on the receiver's clock.
   private var distrustsUntil = Int64.min
 
+  /// Such delays follow each other: a radio that sleeps. Its batches are what there is to measure.
+  private var stallsInARow = 0
+  private var stalledAt: Int64?
+
+  private static let regular: Int64 = 400_000_000
+  private static let regularStalls = 4
   private static let gap: Int64 = 100_000_000
   /// On a narrow path, where a picture's packet takes more than 100 ms by itself.
   private static let narrowGap: Int64 = 150_000_000
@@ -35,6 +41,12 @@ struct ArrivalStall: Sendable {
   /// What was held up together arrives together.
   private static let burstGap: Int64 = 50_000_000
   private static let distrust: Int64 = 2_000_000_000
+
+  /// What arrives comes in batches: how fast a burst comes says nothing.
+  var isRegular: Bool {
+    guard let last, let stalledAt else { return false }
+    return stallsInARow >= Self.regularStalls && last.arrivedAt &- stalledAt < Self.regular
+  }
 
   /// Packets must be added in the order in which the feedback lists them.
   ///
@@ -51,7 +63,14 @@ struct ArrivalStall: Sendable {
     guard sinceLast >= 0, sent >= last.sentAt else {
       return heldUpBefore.map { sent < $0 } ?? false ? .heldUp : .telling
     }
+    let isStall =
+      (gap...Self.longestGap).contains(sinceLast) && sinceLast - (sent - last.sentAt) > excess
     self.last = Last(sentAt: sent, arrivedAt: packet.arrivedAt)
+    if isStall { noteStall(at: packet.arrivedAt) }
+    if isRegular {
+      heldUpBefore = nil
+      return .telling
+    }
     if let bound = heldUpBefore {
       guard sent < bound else {
         heldUpBefore = nil
@@ -62,10 +81,13 @@ struct ArrivalStall: Sendable {
       distrustsUntil = packet.arrivedAt &+ Self.distrust
       return .telling
     }
-    guard (gap...Self.longestGap).contains(sinceLast), sinceLast - (sent - last.sentAt) > excess,
-      packet.arrivedAt >= distrustsUntil
-    else { return .telling }
+    guard isStall, packet.arrivedAt >= distrustsUntil else { return .telling }
     heldUpBefore = last.sentAt &+ sinceLast
     return .heldUp
+  }
+
+  private mutating func noteStall(at time: Int64) {
+    stallsInARow = stalledAt.map { time &- $0 < Self.regular } ?? false ? min(stallsInARow + 1, Self.regularStalls) : 1
+    stalledAt = time
   }
 }

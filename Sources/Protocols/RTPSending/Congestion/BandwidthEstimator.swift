@@ -4,13 +4,15 @@ import Wire
 /// Estimates the bandwidth available to one peer: the minimum of a delay-based estimate (with transport-wide feedback),
 /// a loss-based one, and the peer's own (REMB, without such feedback). Constant cost per packet.
 struct BandwidthEstimator: Sendable {
-  private let minimum: Double
-  private let maximum: Double
-  private let useful: Double
+  private let configuration: RTPSenderConfiguration
   private var history = TransportHistory()
+  /// What was sent before went another way.
+  private var pathBegan = Instant(nanoseconds: .min)
   private var trend = DelayTrend()
   private var stall = ArrivalStall()
   private var arriving = AcknowledgedRate()
+  /// Over a second: of batches, a shorter time has one more or less.
+  private var arrivingInBatches = AcknowledgedRate(slot: .milliseconds(50))
   private var delayBased: DelayBasedRate
   private var lossBased: LossBasedRate
   private var drain = QueueDrain()
@@ -69,13 +71,27 @@ struct BandwidthEstimator: Sendable {
   private static let longestSlackMilliseconds = 60.0
 
   init(configuration: RTPSenderConfiguration) {
-    minimum = Double(max(1, configuration.minimumBitrateKbps)) * 1000
-    maximum = max(minimum, Double(configuration.maximumBitrateKbps) * 1000)
-    useful = min(maximum, Double(configuration.usefulBitrateKbps) * 1000)
-    let start = min(max(Double(configuration.startBitrateKbps) * 1000, minimum), maximum)
+    self.init(configuration: configuration, bitsPerSecond: Double(configuration.startBitrateKbps) * 1000)
+  }
+
+  private init(configuration: RTPSenderConfiguration, bitsPerSecond: Double) {
+    self.configuration = configuration
+    let start = min(max(bitsPerSecond, configuration.minimum), configuration.maximum)
     delayBased = DelayBasedRate(bitsPerSecond: start)
     // Without transport-wide feedback this estimate grows from the start; with it, it is only an upper bound.
-    lossBased = LossBasedRate(bitsPerSecond: start, minimum: minimum)
+    lossBased = LossBasedRate(bitsPerSecond: start, minimum: configuration.minimum)
+  }
+
+  /// The peer is reached another way from now on: nothing that was measured before says anything about it. Relay to direct,
+  /// Wi-Fi to cable.
+  mutating func beginNewPath(now: Instant) {
+    var fresh = Self(
+      configuration: configuration, bitsPerSecond: min(target, Double(configuration.startBitrateKbps) * 1000))
+    fresh.history = history
+    fresh.pathBegan = now
+    fresh.congestionLimit = congestionLimit
+    fresh.probing = probing.onNewPath()
+    self = fresh
   }
 
   private var usesTransportFeedback: Bool { feedbackAt != nil }
@@ -89,11 +105,12 @@ struct BandwidthEstimator: Sendable {
 
   /// What may be sent now, bits per second, between the configured limits.
   var target: Double {
-    min(max(min(estimate, drain.bitsPerSecond ?? .infinity, congestionLimit ?? .infinity), minimum), maximum)
+    let bound = min(estimate, drain.bitsPerSecond ?? .infinity, congestionLimit ?? .infinity)
+    return min(max(bound, configuration.minimum), configuration.maximum)
   }
 
   /// About what the largest picture and the sound need.
-  var isAmple: Bool { target >= useful * Self.ampleShare }
+  var isAmple: Bool { target >= configuration.useful * Self.ampleShare }
 
   /// How long packets wait on the path; nil without transport-wide feedback.
   var standingQueue: Duration? {
@@ -102,6 +119,15 @@ struct BandwidthEstimator: Sendable {
 
   /// Bursts that probed the path, and those that it carried at about their rate.
   var probes: (sent: UInt64, succeeded: UInt64) { (probing.sentCount, probing.succeededCount) }
+
+  /// Less is lost where less is sent: what is sent again is a part of that.
+  var isLossLimited: Bool { lossBased.isLimited }
+  /// What repair is measured by, bits per second.
+  var repairTarget: Double { max(target, min(delayBased.bitsPerSecond, lossBased.withoutLook)) }
+  /// See `LossBasedRate.limitsRepair`.
+  var limitsRepair: Bool { lossBased.limitsRepair }
+  /// Of what is sent, what the path loses at any rate, as far as is known.
+  var inherentLoss: Double { lossBased.inherent }
 
   var wantsProbe: Bool { probing.isWaiting }
   var mayProbe: Bool {
@@ -162,9 +188,12 @@ struct BandwidthEstimator: Sendable {
   mutating func handle(_ feedback: RTCPTransportFeedback, now: Instant) -> TransportFeedbackResult {
     let result = history.handle(feedback)
     // Feedback that matches no packet we sent is not a sign of life.
-    guard !result.acknowledged.isEmpty || result.lost > 0 else { return result }
+    // Nor is what went another way.
+    guard let sentAt = result.acknowledged.first?.sentAt ?? result.lostPackets.first?.sentAt, sentAt >= pathBegan else {
+      return result
+    }
     if feedbackAt == nil {
-      lossBased = LossBasedRate(bitsPerSecond: maximum, minimum: minimum)
+      lossBased = LossBasedRate(bitsPerSecond: configuration.maximum, minimum: configuration.minimum)
       probing.begin(now: now)
     }
     feedbackAt = now
@@ -174,6 +203,7 @@ struct BandwidthEstimator: Sendable {
     if silenceFloor != nil { endSilence(now: now) }
     var sawOveruse = false
     trend.slackMilliseconds = slackMilliseconds
+    trend.comesInBatches = stall.isRegular
     let isNarrow = estimate < Self.narrowBitsPerSecond
     for packet in result.acknowledged {
       switch stall.add(packet, isNarrow: isNarrow) {
@@ -184,27 +214,33 @@ struct BandwidthEstimator: Sendable {
       // On a narrow path, the burst that asks whether it has become wide is a queue, for a moment.
       if !isNarrow || probing.shadow?.contains(packet.sentAt) != true { trend.add(packet) }
       arriving.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
+      arrivingInBatches.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
       sawOveruse = sawOveruse || trend.usage == .overuse
     }
-    if now >= understatedUntil { carried = (arriving.bitsPerSecond, arriving.recentBitsPerSecond) }
+    if now >= understatedUntil {
+      let batches = arrivingInBatches.bitsPerSecond
+      carried = stall.isRegular ? (batches, batches) : (arriving.bitsPerSecond, arriving.recentBitsPerSecond)
+    }
     // On a narrow path a burst is a queue, for a moment.
     delayBased.update(
       usage: sawOveruse ? .overuse : trend.usage, acknowledged: carried.acknowledged, roundTripTime: roundTripTime,
-      maximum: maximum, isProbed: probing.succeededCount > 0, hasQueue: isNarrow || !isEmpty, now: now)
+      maximum: configuration.maximum, isProbed: probing.succeededCount > 0 && !stall.isRegular,
+      hasQueue: isNarrow || !isEmpty, now: now)
     if sawOveruse { congestedUntil = now + Self.congestionMemory }
-    drainQueue(now: now)
-    let hasQueue = sawOveruse || !isEmpty
+    drainQueue(isOveruse: sawOveruse, now: now)
     if now >= lossCountsFrom {
       let arrivedBytes = result.acknowledged.reduce(0) { $0 + $1.bytes }
       addLoss(
-        lost: Double(result.lost - result.recovered),
-        total: Double(result.lost + result.acknowledged.count - result.recovered),
-        arrivedBits: Double(arrivedBytes) * 8, hasQueue: hasQueue, now: now)
+        LossTally(
+          lost: Double(result.lost - result.recovered),
+          total: Double(max(0, result.lost + result.acknowledged.count - result.recovered)),
+          runs: Double(result.lossRuns), arrivedBits: Double(arrivedBytes) * 8, hasQueue: sawOveruse || !isEmpty),
+        now: now)
     }
     if target < before * Self.noticedDrop { probing.noteDrop(from: before, now: now) }
     if let rate = probing.noteArrived(result.acknowledged, now: now), !isCongested(at: now) {
-      delayBased.raise(to: min(rate, maximum))
-      lossBased.raise(to: min(rate, maximum))
+      delayBased.raise(to: min(rate, configuration.maximum))
+      lossBased.raise(to: min(rate, configuration.maximum))
     }
     startProbe(now: now)
     return result
@@ -220,36 +256,42 @@ struct BandwidthEstimator: Sendable {
   private mutating func beginAnew() {
     trend.beginAnew()
     arriving = AcknowledgedRate()
+    arrivingInBatches = AcknowledgedRate(slot: .milliseconds(50))
   }
 
-  private mutating func drainQueue(now: Instant) {
+  private mutating func drainQueue(isOveruse: Bool, now: Instant) {
     let verdict = drain.update(
+      isOveruse: isOveruse,
       queueMilliseconds: trend.standingQueueMilliseconds, slackMilliseconds: slackMilliseconds,
       arriving: carried.recent, now: now)
     if drain.pathBitsPerSecond == nil { heldPictures = false }
     switch verdict {
     case .none: break
     case .draining(let path):
-      delayBased.lower(to: max(minimum, path * Self.drainedShare))
+      delayBased.lower(to: max(configuration.minimum, path * Self.drainedShare))
       congestedUntil = now + Self.congestionMemory
     case .drained(let path?):
       trend.beginAnew()
-      delayBased.settle(below: min(path, maximum), share: Self.drainedShare)
-      lossBased.settle(at: min(path * Self.drainedShare, maximum), now: now)
+      delayBased.settle(below: min(path, configuration.maximum), share: Self.drainedShare)
+      lossBased.settle(at: min(path * Self.drainedShare, configuration.maximum), now: now)
     case .drained(nil): break
     case .notOurs:
       trend.takeQueueForPath()
       leastRoundTripTime = nil
+      congestedUntil = min(congestedUntil, now)
+      probing.hasten(now: now)
     }
   }
 
   private mutating func startProbe(now: Instant) {
-    let isCalm = !isCongested(at: now) && isEmpty && estimate <= congestionLimit ?? .infinity
-    probing.startIfDue(target: target, ceiling: useful, isCalm: isCalm, now: now)
+    // What arrives in batches, or out of a bucket, does not tell how fast a burst went.
+    let tells = !stall.isRegular && !isLossLimited && estimate <= congestionLimit ?? .infinity
+    let isCalm = tells && isEmpty && !isCongested(at: now)
+    probing.startIfDue(target: target, ceiling: configuration.useful, isCalm: isCalm, now: now)
   }
 
   /// There is no queue on the path worth mentioning.
-  private var isEmpty: Bool { trend.standingQueueMilliseconds < Self.lossyQueueMilliseconds + slackMilliseconds }
+  private var isEmpty: Bool { trend.steadyQueueMilliseconds < Self.lossyQueueMilliseconds + slackMilliseconds }
 
   private var slackMilliseconds: Double {
     min(Self.longestSlackMilliseconds, Self.smallPacketBits * 1000 / target)
@@ -268,8 +310,10 @@ struct BandwidthEstimator: Sendable {
     let seconds = reportedAt.map { (now - $0).inSeconds } ?? 0
     reportedAt = now
     addLoss(
-      lost: fractionLost * expected, total: expected,
-      arrivedBits: (sending.bitsPerSecond ?? target) * seconds * (1 - fractionLost), hasQueue: hasQueue, now: now)
+      LossTally(
+        lost: fractionLost * expected, total: expected, runs: fractionLost * expected,
+        arrivedBits: (sending.bitsPerSecond ?? target) * seconds * (1 - fractionLost), hasQueue: hasQueue),
+      now: now)
   }
 
   /// - Parameter fractionLost: of the last seconds, 0...1.
@@ -285,11 +329,9 @@ struct BandwidthEstimator: Sendable {
     leastRoundTripTime = min(leastRoundTripTime ?? time, time)
   }
 
-  private mutating func addLoss(lost: Double, total: Double, arrivedBits: Double, hasQueue: Bool, now: Instant) {
-    lossBased.add(
-      lost: lost, total: total, arrivedBits: arrivedBits, hasQueue: hasQueue, target: target, maximum: maximum, now: now
-    )
-    if lossBased.isCongestion { congestedUntil = max(congestedUntil, now + Self.congestionMemory) }
+  private mutating func addLoss(_ tally: LossTally, now: Instant) {
+    lossBased.add(tally, target: target, maximum: configuration.maximum, roundTripTime: roundTripTime, now: now)
+    if isLossLimited { congestedUntil = max(congestedUntil, now + Self.congestionMemory) }
   }
 
   /// Lowers the estimate by a fifth after a second without feedback, and again every half second, to a quarter.
@@ -297,7 +339,7 @@ struct BandwidthEstimator: Sendable {
     guard let due = silenceCheckAt, now >= due else { return }
     silenceCheckAt = now + Self.silenceStep
     probing.noteDrop(from: target, now: now)
-    let floor = max(minimum, silenceFloor ?? target * Self.silenceShare)
+    let floor = max(configuration.minimum, silenceFloor ?? target * Self.silenceShare)
     silenceFloor = floor
     delayBased.lower(to: max(floor, delayBased.bitsPerSecond * 0.8))
     congestedUntil = now + Self.congestionMemory

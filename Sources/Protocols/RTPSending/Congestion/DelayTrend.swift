@@ -19,7 +19,12 @@ struct DelayTrend: Sendable {
   private var standing = StandingQueue()
 
   /// Minimum queuing delay of recent packets, in milliseconds.
-  var standingQueueMilliseconds: Double { standing.milliseconds }
+  var standingQueueMilliseconds: Double { standing.milliseconds(inBatches: false) }
+  /// The same, of at least two batches where what arrives comes in such: the last packet of one is a little older than that of
+  /// another.
+  var steadyQueueMilliseconds: Double { standing.milliseconds(inBatches: comesInBatches) }
+  /// Of what arrives in batches, only the last packet of each tells how long the path takes.
+  var comesInBatches = false
 
   /// What is taken for a queue is the path's own delay.
   mutating func takeQueueForPath() { standing = StandingQueue() }
@@ -52,7 +57,7 @@ struct DelayTrend: Sendable {
   private static let initialThreshold = 12.5
   private static let overtakingGroupsToReset = 3
   /// A standing queue below this does not count as overuse, `slackMilliseconds` apart.
-  private static let harmlessQueueMilliseconds = 12.0
+  private static let harmlessQueueMilliseconds = 25.0
   /// How long a small packet takes at the present rate. On a narrow path its own transmission looks like a queue, compared
   /// with the time when the path was wide.
   var slackMilliseconds = 0.0
@@ -165,7 +170,7 @@ struct DelayTrend: Sendable {
       overuseMilliseconds += overuseCount == 0 ? sentDelta / 2 : sentDelta
       overuseCount += 1
       if overuseMilliseconds > 10, overuseCount > 1, trend >= lastTrend {
-        usage = standing.milliseconds > Self.harmlessQueueMilliseconds + slackMilliseconds ? .overuse : .normal
+        usage = steadyQueueMilliseconds > Self.harmlessQueueMilliseconds + slackMilliseconds ? .overuse : .normal
         overuseMilliseconds = 0
         overuseCount = 0
       }
@@ -194,15 +199,17 @@ struct DelayTrend: Sendable {
 /// queue that somebody's upload keeps filled for propagation delay.
 private struct StandingQueue: Sendable {
   private var recent = WindowedMinimum(window: 100_000_000)
+  private var batches = WindowedMinimum(window: 200_000_000)
   private var base = WindowedMinimum(window: 60_000_000_000)
 
   /// Windows of arrival: what was sent within 100 ms may take a second to arrive over a path that has become slow.
   mutating func add(oneWayDelay: Double, arrivedAt time: Int64) {
     recent.add(oneWayDelay, at: time)
+    batches.add(oneWayDelay, at: time)
     base.add(oneWayDelay, at: time)
   }
 
-  var milliseconds: Double { max(0, recent.value - base.value) }
+  func milliseconds(inBatches: Bool) -> Double { max(0, (inBatches ? batches : recent).value - base.value) }
 }
 
 /// Minimum over the last one to two windows, in constant space.

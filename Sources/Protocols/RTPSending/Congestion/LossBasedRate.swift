@@ -1,33 +1,49 @@
 import Wire
 
-/// The loss-based bound: of a few rates around the present one, the one that explains best what was lost. `LossModel`.
+/// The bound by loss. Whether loss is a radio's, which loses what it loses at any rate, or that of a path which carries no more,
+/// as behind a policer, a short buffer or active queue management, is found out: where loss persists, less is sent for a moment
+/// (`LossTrial`). If less is lost then, too, the path's limit is found (`PathLimit`); if not, the rate returns, and that share of
+/// loss is believed for a while.
 struct LossBasedRate: Sendable {
+  private enum Phase: Sendable {
+    /// Loss says nothing against the present rate.
+    case open
+    case trying(LossTrial)
+    case limited(PathLimit)
+  }
+
   /// Bits per second.
   private(set) var bitsPerSecond: Double
-  /// Whether more was lost in the last observation than the path loses by itself.
-  private(set) var isCongestion = false
-  private var model = LossModel()
-  private var lost = 0.0
-  private var total = 0.0
-  private var arrivedBits = 0.0
-  private var sawQueue = false
-  private var highestTarget = 0.0
-  private var observedAt: Instant?
+  private var phase = Phase.open
   private let minimum: Double
+  private var current = LossTally()
+  private var observedAt: Instant?
+  /// The last observations, oldest first.
+  private var recent: [LossTally] = []
+  /// What the path loses at any rate, 0...1, as far as was found out and is still believed.
+  private(set) var inherent = 0.0
+  private var inherentUntil = Instant(nanoseconds: .min)
+  /// The same, believed or not: loss that is like it needs no second step.
+  private var inherentBefore = 0.0
+  private var memory = shortestMemory
 
   private static let observation = Duration.milliseconds(250)
-  private static let step = 0.95
-  /// By how much a smaller bound has to be likelier, as a logarithm: by chance, some is always a little likelier.
-  private static let margin = 3.0
-  /// Where more is lost than any path does by itself, the bound is this, in bits per second, divided by the share above that:
-  /// whatever the loss comes from.
-  private static let hopelessBitsPerSecond = 75_000.0
-  /// With less loss the bound grows faster, and also while there is a queue.
-  private static let toleratedWhenGrowing = 0.02
-  /// Per second, while loss is low.
+  /// Seconds of observations that are kept.
+  private static let window = 2.0
+  /// Loss beyond what the path loses anyway is noticed from this share on; who sends little does not fill the path, and few
+  /// packets say little, so that many bits per second are added.
+  private static let noticed = 0.04
+  private static let noticedBitsPerSecond = 10_000.0
+  /// And in half the time from this share on.
+  private static let noticedAtOnce = 0.1
+  private static let fewestLost = 3.0
+  /// With no more than this beyond what the path loses anyway the bound grows.
+  private static let calm = 0.015
+  /// Per second.
   private static let growth = 0.25
-  /// Per second, with more loss but no queue: the bound has to recover there, too.
-  private static let growthUnderLoss = 0.05
+  /// A radio's loss is believed for so long; for twice as long each time it is confirmed.
+  private static let shortestMemory = Duration.seconds(20)
+  private static let longestMemory = Duration.seconds(120)
 
   /// - Parameter minimum: the rate that is sent in any case. A bound below it would take long to recover.
   init(bitsPerSecond: Double, minimum: Double) {
@@ -35,94 +51,152 @@ struct LossBasedRate: Sendable {
     self.minimum = minimum
   }
 
+  /// A limit has been found: less is lost where less is sent.
+  var isLimited: Bool {
+    switch phase {
+    case .open: false
+    case .trying(let trial): trial.limit != nil
+    case .limited: true
+    }
+  }
+
+  /// What the rate was before a look, and returns to unless that finds a limit: for a look, no less is sent again. Bits per second.
+  var withoutLook: Double {
+    if case .trying(let trial) = phase, !limitsRepair { trial.returnsTo } else { bitsPerSecond }
+  }
+
+  /// Whether what is sent again has to fit into the bound: beyond a limit it would be lost as well, and it would hide what a
+  /// second, larger step is for.
+  var limitsRepair: Bool { if case .trying(let trial) = phase { trial.isSecond || trial.limit != nil } else { isLimited } }
+
   /// Adds the loss from a report.
   ///
   /// - Parameters:
-  ///   - lost: packets; negative when packets counted as lost arrived after all.
-  ///   - total: packets, including lost ones.
-  ///   - arrivedBits: of those that arrived.
-  ///   - hasQueue: whether there is a queue on the path, as far as known.
+  ///   - reported: lost packets are negative when packets counted as lost arrived after all; its time is not used.
   ///   - target: the current target bitrate, bits per second; `maximum` likewise.
-  mutating func add(
-    lost: Double, total: Double, arrivedBits: Double, hasQueue: Bool, target: Double, maximum: Double, now: Instant
-  ) {
-    guard let observedAt else {
-      self.observedAt = now
+  mutating func add(_ reported: LossTally, target: Double, maximum: Double, roundTripTime: Duration, now: Instant) {
+    guard let began = observedAt else {
+      observedAt = now
       return
     }
-    self.lost += lost
-    self.total += max(0, total)
-    self.arrivedBits += arrivedBits
-    sawQueue = sawQueue || hasQueue
-    highestTarget = max(highestTarget, target)
-    let elapsed = now - observedAt
-    guard elapsed >= Self.observation, self.total > 0 else { return }
-    observe(seconds: elapsed.inSeconds, target: target, maximum: maximum)
-    beginObservation(now: now)
+    current += reported
+    let elapsed = now - began
+    guard elapsed >= Self.observation, current.total > 0 else { return }
+    var observed = current
+    observed.seconds = elapsed.inSeconds
+    current = LossTally()
+    observedAt = now
+    recent.append(observed)
+    while recent.count > 1, recent.dropFirst().reduce(0, { $0 + $1.seconds }) >= Self.window { recent.removeFirst() }
+    if now >= inherentUntil { inherent = 0 }
+    observe(observed, began: began, target: target, maximum: maximum, roundTripTime: roundTripTime, now: now)
   }
 
-  /// A probe has shown that the path carries this much.
+  /// A probe has shown that the path carries this much. Where a limit was found, a burst says nothing: its bucket takes it.
   mutating func raise(to rate: Double) {
+    guard case .open = phase else { return }
     bitsPerSecond = max(bitsPerSecond, rate)
   }
 
   /// A queue has drained, and has shown what the path carries. What was lost meanwhile was its overflow: that is explained.
   mutating func settle(at rate: Double, now: Instant) {
-    raise(to: rate)
-    model.removeAll()
-    beginObservation(now: now)
-  }
-
-  private mutating func beginObservation(now: Instant) {
+    phase = .open
+    bitsPerSecond = max(bitsPerSecond, rate)
+    recent.removeAll(keepingCapacity: true)
+    current = LossTally()
     observedAt = now
-    lost = 0
-    total = 0
-    arrivedBits = 0
-    sawQueue = false
-    highestTarget = 0
   }
 
-  private mutating func observe(seconds: Double, target: Double, maximum: Double) {
-    if lost < 0 { model.takeBack(lost: -lost) }
-    let fraction = min(max(0, lost / total), 1)
-    // What is sent again goes beyond the target. Counted here, it would explain the loss that it comes from.
-    let sendingRate = fraction < 1 ? min(arrivedBits / seconds / (1 - fraction), highestTarget) : highestTarget
-    let arrivalRate = sendingRate * (1 - fraction)
-    model.add(
-      LossModel.Observation(
-        lost: fraction * total, received: (1 - fraction) * total, sendingRate: sendingRate, hasQueue: sawQueue))
-    isCongestion = sawQueue && fraction > LossModel.largestInherentLossWithQueue
-    let present = min(bitsPerSecond, target)
-    var best = present
-    let isMoreThanInherent = model.fractionLost > LossModel.largestInherentLoss
-    // Without a queue the model would be misled: what is lost is sent again, so that where more is lost more is sent, too.
-    if !model.isWithoutLoss, sawQueue || isMoreThanInherent {
-      var likelihood = model.likelihood(bandwidth: present) + Self.margin
-      for candidate in [present * Self.step, arrivalRate] where candidate < present && candidate > 0 {
-        let other = model.likelihood(bandwidth: candidate)
-        if other > likelihood { (best, likelihood) = (candidate, other) }
+  private mutating func observe(
+    _ observed: LossTally, began: Instant, target: Double, maximum: Double, roundTripTime: Duration, now: Instant
+  ) {
+    let isCalm = sum(seconds: 1).map { $0.all.fractionLost <= inherent + Self.calm } ?? false
+    switch phase {
+    case .open:
+      if let noticed = noticed(steadilyFor: Self.window, atOnceFor: Self.window / 2) {
+        look(after: noticed, from: min(bitsPerSecond, target), limit: nil, roundTripTime: roundTripTime, now: now)
+      } else if isCalm || !observed.hasQueue {
+        grow(by: Self.growth, observed, maximum: maximum)
+      }
+    case .limited(var limit):
+      if let noticed = noticed(steadilyFor: Self.window / 2, atOnceFor: Self.window / 4) {
+        look(after: noticed, from: min(bitsPerSecond, target), limit: limit, roundTripTime: roundTripTime, now: now)
+      } else if isCalm {
+        let growth = limit.growth(observed, rate: bitsPerSecond, roundTripTime: roundTripTime, free: Self.growth)
+        grow(by: growth, observed, maximum: maximum)
+        phase = bitsPerSecond >= maximum ? .open : .limited(limit)
+      } else {
+        limit.noteLoss()
+        phase = .limited(limit)
+      }
+    case .trying(var trial):
+      switch trial.add(observed, began: began, inherent: inherentBefore) {
+      case .undecided:
+        phase = .trying(trial)
+      case .further:
+        bitsPerSecond = max(minimum, trial.secondRate)
+        trial.goOn(roundTripTime: roundTripTime, now: now)
+        phase = .trying(trial)
+      case .limit:
+        inherent = min(inherent, trial.fractionLost)
+        inherentBefore = min(inherentBefore, trial.fractionLost)
+        memory = Self.shortestMemory
+        let origin = trial.limit?.origin ?? trial.returnsTo
+        conclude(.limited(PathLimit(bitsPerSecond: trial.before.arrivalRate, origin: origin)))
+      case .inherent(let share):
+        (inherent, inherentBefore) = (share, share)
+        inherentUntil = now + memory
+        memory = min(memory * 2, Self.longestMemory)
+        if let limit = trial.limit, !trial.isSecond {
+          bitsPerSecond = max(bitsPerSecond, trial.returnsTo)
+          conclude(.limited(limit))
+        } else {
+          // Even a large step made no difference: what was taken for a limit was chance.
+          bitsPerSecond = max(bitsPerSecond, trial.limit?.origin ?? trial.returnsTo)
+          conclude(.open)
+        }
       }
     }
-    if isMoreThanInherent, model.hasEnough {
-      let limit = Self.hopelessBitsPerSecond / (model.fractionLost - LossModel.largestInherentLoss)
-      best = min(best, max(limit, present * (1 - fraction)))
-    }
-    if best < present {
-      isCongestion = true
-      bitsPerSecond = max(minimum, best)
-    } else if fraction < Self.toleratedWhenGrowing {
-      raise(by: Self.growth, seconds: seconds, maximum: maximum)
-    } else if !sawQueue {
-      raise(by: Self.growthUnderLoss, seconds: seconds, maximum: maximum)
-    }
   }
 
-  /// Where a larger bound explains what was lost no worse.
-  private mutating func raise(by growth: Double, seconds: Double, maximum: Double) {
-    let larger = min(maximum, bitsPerSecond * (1 + growth * min(seconds, 1)))
-    guard larger > bitsPerSecond else { return }
-    if model.isWithoutLoss || model.likelihood(bandwidth: larger) >= model.likelihood(bandwidth: bitsPerSecond) {
-      bitsPerSecond = larger
+  private mutating func look(
+    after noticed: LossTally, from rate: Double, limit: PathLimit?, roundTripTime: Duration, now: Instant
+  ) {
+    let trial = LossTrial(after: noticed, from: rate, limit: limit, roundTripTime: roundTripTime, now: now)
+    bitsPerSecond = max(minimum, trial.rate)
+    phase = .trying(trial)
+  }
+
+  private mutating func conclude(_ next: Phase) {
+    phase = next
+    recent.removeAll(keepingCapacity: true)
+  }
+
+  /// What was observed while more was lost than the path loses anyway; nil where no such loss persists. Seconds.
+  private func noticed(steadilyFor long: Double, atOnceFor short: Double) -> LossTally? {
+    for (seconds, share) in [(short, Self.noticedAtOnce), (long, Self.noticed)] {
+      guard let (all, isSteady) = sum(seconds: seconds), all.lost >= Self.fewestLost else { continue }
+      // A queue that overflows needs no more proof.
+      let limit = inherent + (all.hasQueue ? Self.noticed : share) + Self.noticedBitsPerSecond / bitsPerSecond
+      if isSteady || all.hasQueue, all.fractionLost > limit { return all }
     }
+    return nil
+  }
+
+  /// Of the last seconds, and whether something was lost in most of them; nil before there are so many.
+  private func sum(seconds: Double) -> (all: LossTally, isSteady: Bool)? {
+    var all = LossTally()
+    var (lossy, count) = (0, 0)
+    for observed in recent.reversed() {
+      all += observed
+      count += 1
+      lossy += observed.lost > 0 ? 1 : 0
+      if all.seconds >= seconds { return (all, lossy * 2 > count) }
+    }
+    return nil
+  }
+
+  private mutating func grow(by growth: Double, _ observed: LossTally, maximum: Double) {
+    bitsPerSecond = max(bitsPerSecond, min(maximum, bitsPerSecond * (1 + growth * min(observed.seconds, 1))))
   }
 }

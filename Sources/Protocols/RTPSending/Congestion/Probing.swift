@@ -80,6 +80,14 @@ struct Probing: Sendable {
   /// Seconds.
   private static let longestShadow = 0.3
 
+  /// As at the start; only the counts go on.
+  func onNewPath() -> Self {
+    var fresh = Self()
+    (fresh.sentCount, fresh.succeededCount) = (sentCount, succeededCount)
+    (fresh.mayStart, fresh.nextID) = (mayStart, nextID)
+    return fresh
+  }
+
   /// Feedback has begun.
   mutating func begin(now: Instant) { nextAt = now + Self.firstAfter }
 
@@ -93,6 +101,11 @@ struct Probing: Sendable {
     } else {
       before = (bitsPerSecond, now)
     }
+  }
+
+  /// What the rate was lowered for was nothing: the next burst is due.
+  mutating func hasten(now: Instant) {
+    if nextAt != nil { nextAt = now }
   }
 
   /// Begins a burst if one is due.

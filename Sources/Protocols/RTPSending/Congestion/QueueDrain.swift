@@ -20,6 +20,8 @@ struct QueueDrain: Sendable {
     var pathBitsPerSecond: Double
     var lowestMilliseconds: Double
     var shorterAt: Instant
+    /// It is so long that sending a little less is not enough.
+    var isLong: Bool
     /// What arrived in each measurement while the queue stood: a path with a queue is a full one.
     var arrivingSum = 0.0
     var arrivingCount = 0.0
@@ -29,7 +31,7 @@ struct QueueDrain: Sendable {
   /// The rate until the queue has drained, bits per second; nil: there is none.
   private(set) var bitsPerSecond: Double?
   /// What arrives while the queue drains, bits per second.
-  var pathBitsPerSecond: Double? { draining?.pathBitsPerSecond }
+  var pathBitsPerSecond: Double? { bitsPerSecond == nil ? nil : draining?.pathBitsPerSecond }
 
   private static let beginsAboveMilliseconds = 100.0
   private static let endsBelowMilliseconds = 40.0
@@ -38,24 +40,31 @@ struct QueueDrain: Sendable {
   /// A queue has become shorter when it has lost a tenth, and has to within this time.
   private static let noticeableShrinking = 0.9
   private static let patience = Duration.seconds(2)
+  private static let shortestPatience = Duration.milliseconds(600)
+  private static let shortMilliseconds = 20.0
   private static let measurementsToTell = 4.0
 
   /// - Parameters:
+  ///   - isOveruse: a queue builds up, and less is sent for that.
   ///   - queueMilliseconds: the least delay of the last packets, above that of the empty path.
   ///   - slackMilliseconds: what a packet's own transmission adds.
   ///   - arriving: bits per second that arrived lately; nil while unknown.
   mutating func update(
-    queueMilliseconds: Double, slackMilliseconds: Double = 0, arriving: Double?, now: Instant
+    isOveruse: Bool = false, queueMilliseconds: Double, slackMilliseconds: Double = 0, arriving: Double?, now: Instant
   ) -> Verdict {
     let queue = max(0, queueMilliseconds - slackMilliseconds)
     guard var current = draining else {
-      guard queue > Self.beginsAboveMilliseconds, let arriving else { return .none }
-      draining = Draining(pathBitsPerSecond: arriving, lowestMilliseconds: queue, shorterAt: now)
+      let isLong = queue > Self.beginsAboveMilliseconds
+      guard isLong || isOveruse, let arriving else { return .none }
+      draining = Draining(pathBitsPerSecond: arriving, lowestMilliseconds: queue, shorterAt: now, isLong: isLong)
+      guard isLong else { return .none }
       bitsPerSecond = arriving * Self.share
       return .draining(pathBitsPerSecond: arriving)
     }
-    guard queue > Self.endsBelowMilliseconds else {
+    guard queue > (current.isLong ? Self.endsBelowMilliseconds : Self.shortMilliseconds) else {
+      let wasLong = current.isLong
       stop()
+      guard wasLong else { return .none }
       return .drained(
         pathBitsPerSecond: current.arrivingCount >= Self.measurementsToTell
           ? current.arrivingSum / current.arrivingCount : nil)
@@ -74,11 +83,12 @@ struct QueueDrain: Sendable {
     draining = current
     // What is known of the queue is as old as the queue is long.
     let age = Duration.nanoseconds(Int64(saturating: current.lowestMilliseconds * 1e6))
-    guard now - current.shorterAt <= Self.patience + age else {
+    guard now - current.shorterAt <= age + min(max(Self.shortestPatience, age * 3), Self.patience) else {
       stop()
       return .notOurs
     }
     guard let arriving, queue > Self.beginsAboveMilliseconds else { return .none }
+    draining?.isLong = true
     bitsPerSecond = min(bitsPerSecond ?? .infinity, arriving * Self.share)
     draining?.pathBitsPerSecond = arriving
     return .draining(pathBitsPerSecond: arriving)

@@ -35,6 +35,8 @@ struct TransportFeedbackResult: Sendable {
   var acknowledgedStreams: UInt64 = 0
   var lostPackets: [LostPacket] = []
   var lost: Int { lostPackets.count }
+  /// How often one or more of them in a row were lost.
+  var lossRuns = 0
   /// Acknowledged packets that had been counted as lost: they were only late, and were reported by a later feedback.
   var recovered = 0
   /// Packets that no feedback mentions, because it was lost itself: some have arrived.
@@ -105,11 +107,13 @@ struct TransportHistory: Sendable {
     guard !entries.isEmpty else { return result }
     result.unreportedPackets = unreported(before: feedback.baseSequenceNumber)
     var sequenceNumber = feedback.baseSequenceNumber
+    var isInRun = false
     for status in feedback.statuses {
       let index = Int(sequenceNumber) & (Self.capacity - 1)
       let isKnown = entries[index].sequenceNumber == sequenceNumber
       switch status {
       case .received(let delta):
+        isInRun = false
         arrival &+= Int64(delta) &* RTCPTransportFeedback.deltaNanoseconds
         guard isKnown, entries[index].state == .inFlight || entries[index].state == .lost else { break }
         if entries[index].state == .lost { result.recovered += 1 }
@@ -122,6 +126,8 @@ struct TransportHistory: Sendable {
       case .notReceived:
         guard isKnown, entries[index].state == .inFlight else { break }
         entries[index].state = .lost
+        if !isInRun { result.lossRuns += 1 }
+        isInRun = true
         result.lostPackets.append(entries[index].lost)
       }
       sequenceNumber &+= 1

@@ -1,0 +1,35 @@
+import Wire
+
+/// What a path was found to carry: beyond it, it drops what is sent.
+struct PathLimit: Sendable {
+  /// What arrived while more was sent, bits per second.
+  let bitsPerSecond: Double
+  /// What was sent before it was found, bits per second: where the rate returns to if the limit proves to be none.
+  let origin: Double
+  /// What has been sent beyond that since, without loss.
+  private var excessBits = 0.0
+
+  /// Per second, beyond the limit. A bucket takes it for some seconds, so that the limit is overshot by little when it is empty.
+  private static let growthBeyond = 0.02
+  /// No policer's bucket holds more: if this much has passed beyond the limit, it is no longer there.
+  private static let largestBucketBits = 1_000_000.0
+
+  init(bitsPerSecond: Double, origin: Double) { (self.bitsPerSecond, self.origin) = (bitsPerSecond, origin) }
+
+  /// What may be sent more, per second.
+  ///
+  /// - Parameters:
+  ///   - rate: bits per second that may be sent now.
+  ///   - free: the growth where there is no limit.
+  mutating func growth(_ observed: LossTally, rate: Double, roundTripTime: Duration, free: Double) -> Double {
+    excessBits = max(0, excessBits + observed.arrivedBits - bitsPerSecond * observed.seconds)
+    if excessBits > Self.largestBucketBits { return free }
+    guard rate < bitsPerSecond else { return Self.growthBeyond }
+    // A packet for each response: as TCP beside it does, and as draft-ietf-rmcat-gcc-02 section 5.5 has it near the capacity.
+    let response = roundTripTime.inSeconds + 0.1
+    return min(free, BandwidthEstimator.fullPacketBits / response / rate)
+  }
+
+  /// Some is lost again.
+  mutating func noteLoss() { excessBits = 0 }
+}

@@ -1,0 +1,136 @@
+import RTPSending
+import TestSupport
+import Testing
+import Wire
+
+/// Networks that others use as well, or that carry less than they seem to: the rows of docs/NETWORK.md that need no program.
+@Suite struct SharedNetworkTests {
+  private static func path(_ change: (inout Bottleneck) -> Void = { _ in }) -> Bottleneck {
+    var link = Bottleneck(bitsPerSecond: 100_000_000)
+    link.delay = .milliseconds(10)
+    change(&link)
+    return link
+  }
+
+  private struct Mean: CustomStringConvertible {
+    var lost = 0.0
+    var kbps = 0.0
+    var otherKbps = 0.0
+    var targetKbps = 0.0
+
+    init(_ seconds: some Collection<SharedRun.Second>) {
+      let count = Double(seconds.count)
+      for second in seconds {
+        lost += second.lost / count
+        kbps += second.kbps / count
+        otherKbps += second.otherKbps / count
+        targetKbps += Double(second.targetKbps) / count
+      }
+    }
+
+    var description: String { "lost \(lost), \(kbps) of \(targetKbps) kbit/s, beside \(otherKbps)" }
+  }
+
+  @Test(arguments: [(500, 8), (1000, 16), (1000, 64), (1500, 32)], [1, 2] as [UInt64])
+  func aPolicersLimitIsFollowed(limit: (kbps: Int, kilobytes: Int), seed: UInt64) {
+    let policer = Policer(bitsPerSecond: Double(limit.kbps) * 1000, bucketBytes: Double(limit.kilobytes) * 1000)
+    var run = SharedRun(link: Self.path { $0.policer = policer }, seed: seed)
+    run.run(seconds: 50)
+    let mean = Mean(run.seconds[10...])
+    #expect(mean.lost < 0.05, "\(mean)")
+    #expect((0.7...1.2).contains(mean.targetKbps / Double(limit.kbps)), "\(mean)")
+    #expect(run.freezes(from: 10).reduce(0, +) < 1000, "\(run.freezes(from: 10))")
+  }
+
+  @Test(arguments: [1, 2, 3] as [UInt64]) func behindAPolicerADownloadHasItsShare(seed: UInt64) {
+    let policer = Policer(bitsPerSecond: 2_000_000, bucketBytes: 16_000)
+    var run = SharedRun(link: Self.path { $0.policer = policer }, flows: 1, seed: seed)
+    run.flowsBegin = .milliseconds(8000)
+    run.run(seconds: 60)
+    let mean = Mean(run.seconds[18...])
+    #expect(mean.lost < 0.08, "\(mean)")
+    #expect((0.3...0.75).contains(mean.otherKbps / 2000), "\(mean)")
+    #expect(run.freezes(from: 18).reduce(0, +) < 1000, "\(run.freezes(from: 10))")
+  }
+
+  /// Active queue management: the queue is short whoever fills it, and loss is the signal.
+  @Test(arguments: [1, 2] as [UInt64]) func behindPIENeitherStarves(seed: UInt64) {
+    let link = Self.path {
+      $0.bitsPerSecond = 2_000_000
+      $0.pie = PIE()
+    }
+    var run = SharedRun(link: link, flows: 1, seed: seed)
+    run.flowsBegin = .milliseconds(8000)
+    run.run(seconds: 60)
+    let mean = Mean(run.seconds[18...])
+    #expect(mean.kbps > 250 && mean.otherKbps > 600, "\(mean)")
+    #expect(run.freezes(from: 18, over: 500).isEmpty, "\(run.freezes(from: 18))")
+  }
+
+  /// Another way through the Internet, with the same addresses at its ends.
+  @Test(arguments: [50, 120]) func aPathThatBecomesLongerIsNoQueue(milliseconds: Int) {
+    var run = SharedRun(link: Self.path())
+    run.run(seconds: 30)
+    let before = run.call.targetKbps
+    let requests = run.call.rig.keyFrameRequests.count
+    run.call.link.delay += .milliseconds(milliseconds)
+    run.run(seconds: 15)
+    let after = run.seconds[30...].map(\.targetKbps)
+    #expect(after.dropFirst(5).allSatisfy { $0 * 10 >= before * 9 }, "\(after)")
+    #expect(run.call.rig.keyFrameRequests.count == requests)
+    #expect(run.freezes(from: 29).isEmpty)
+  }
+
+  /// Relay to direct, Wi-Fi to cable: ICE says so.
+  @Test func onANewPathAllIsMeasuredAnew() {
+    var run = SharedRun(link: Self.path { $0.bitsPerSecond = 400_000 })
+    run.run(seconds: 20)
+    #expect(run.call.targetKbps < 450)
+    run.call.link = Self.path { $0.delay = .milliseconds(80) }
+    run.call.rig.sender.beginNewPath(now: run.call.now)
+    #expect(run.call.targetKbps < 450)
+    run.run(seconds: 3)
+    #expect(run.call.targetKbps > 1500)
+    #expect(run.freezes(from: 19).isEmpty)
+  }
+
+  /// And never more than at the start: it may be narrow.
+  @Test func aNewPathBeginsNoFasterThanACallDoes() {
+    var run = SharedRun(link: Self.path())
+    run.run(seconds: 10)
+    #expect(run.call.targetKbps > 2000)
+    run.call.rig.sender.beginNewPath(now: run.call.now)
+    #expect(run.call.targetKbps == 1500)
+  }
+
+  /// A radio that sleeps delivers all of 150 ms at once.
+  @Test(arguments: [100, 150, 250], [1, 2] as [UInt64])
+  func aRadioThatSleepsIsFollowed(milliseconds: Int, seed: UInt64) {
+    var run = SharedRun(link: Self.path { $0.batch = .milliseconds(milliseconds) }, seed: seed)
+    run.run(seconds: 20)
+    #expect(Mean(run.seconds[5...]).targetKbps > 1500)
+    run.call.link.bitsPerSecond = 800_000
+    run.run(seconds: 20)
+    let low = run.seconds[23..<40].map(\.targetKbps)
+    #expect(low.allSatisfy { (200...1000).contains($0) } && Mean(run.seconds[23..<40]).targetKbps > 450, "\(low)")
+    run.call.link.bitsPerSecond = 5_000_000
+    run.run(seconds: 12)
+    #expect(run.call.targetKbps > 1500, "\(run.seconds[40...].map(\.targetKbps))")
+    #expect(run.freezes(from: 22, over: 500).isEmpty, "\(run.freezes(from: 22))")
+  }
+
+  @Test(arguments: [1, 2, 3] as [UInt64]) func aRateThatFallsAndComesBackIsFollowed(seed: UInt64) {
+    let link = Self.path {
+      $0.bitsPerSecond = 3_000_000
+      $0.queueMilliseconds = 400
+    }
+    var run = SharedRun(link: link, seed: seed)
+    run.run(seconds: 20)
+    run.call.link.bitsPerSecond = 500_000
+    run.run(seconds: 20)
+    #expect(run.freezes(from: 22, over: 500).isEmpty)
+    run.call.link.bitsPerSecond = 3_000_000
+    run.run(seconds: 6)
+    #expect(run.call.targetKbps > 2000)
+  }
+}
