@@ -11,21 +11,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Self
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "Interop" / "peers"))
-import common  # noqa: E402
+from downloads import Downloads
 
 NETWORK = "10.77.9"
 DEVICE = "cable"
 OFFLOADS = ("gso", "tso", "gro", "tx-udp-segmentation")
-FLOW_PORT = 5201
 
 
 @dataclass(frozen=True)
@@ -62,7 +57,6 @@ class LimitedCable:
         self.carried: list[dict[str, Any]] = []
         #: Unix time of the limit's beginning.
         self.began = 0.0
-        self.programs: list[subprocess.Popen[str]] = []
         self.ended = threading.Event()
         self.threads: list[threading.Thread] = []
         try:
@@ -105,8 +99,6 @@ class LimitedCable:
         self.ended.set()
         for thread in self.threads:
             thread.join(10)
-        for program in self.programs:
-            common.end_process(program)
         for host in self.hosts:
             ip("netns", "delete", host["name"], fails=True)
 
@@ -146,22 +138,12 @@ class LimitedCable:
             self._in(self.hosts[1], "nft", "-f", "-", given=f"flush chain ip cable policer\nadd rule ip cable policer {rule}\n")
 
     def _keep_time(self, began: float) -> None:
-        moments = [(at, lambda kbps=kbps: self._apply(kbps)) for at, kbps in self.limit.rates[1:]]
-        if self.limit.flows:
-            moments.append((self.limit.flows_begin, self._download))
-        for at, act in sorted(moments, key=lambda moment: moment[0]):
-            if self.ended.wait(max(0.0, began + at - time.monotonic())):
-                return
-            act()
-        # What a thread has started ends with it (prctl(2), PR_SET_PDEATHSIG).
-        self.ended.wait()
-
-    def _download(self) -> None:
-        for number in range(self.limit.flows):
-            address = ["--address", self.address(1), "--port", str(FLOW_PORT + number)]
-            for host, role in ((1, "receive"), (0, "send")):
-                command = [*self.prefix(host), sys.executable, str(HERE / "tcp_flow.py"), role, *address]
-                self.programs.append(common.start_process(command, stdin=subprocess.DEVNULL, text=True))
+        with Downloads(self, self.limit.flows, self.limit.flows_begin):
+            for at, kbps in self.limit.rates[1:]:
+                if self.ended.wait(max(0.0, began + at - time.monotonic())):
+                    return
+                self._apply(kbps)
+            self.ended.wait()
 
     def _sample(self, began: float) -> None:
         """Each second, of all that came and all that was dropped: what was new."""

@@ -27,6 +27,7 @@ import network_figures
 import network_moves
 import network_table
 from load_measures import frames_so_far
+from downloads import Downloads
 from limited_cable import Limit, LimitedCable
 from network_cable import NetworkCable
 from network_cases import CASES, Case
@@ -104,7 +105,8 @@ class Bench:
         seconds = self.options.seconds
         if isinstance(limit := case.network(seconds), Limit):
             return self._watch_limited(case, limit, peer)
-        with NetworkCable(case.network(seconds), seed, is_clean_at_first=True) as cable:
+        network = case.network(seconds)
+        with NetworkCable(network, seed, is_clean_at_first=True) as cable:
             with self.senders[peer](cable) as sender:
                 settle = SETTLE_SECONDS[peer]
                 viewer = (self._parent if peer == "parent" else self._chromium)(cable, sender, settle + seconds)
@@ -113,14 +115,20 @@ class Bench:
                     time.sleep(settle)
                     before = frames_so_far(sender) if isinstance(sender, Child) else None
                     started = cable.start()
-                    time.sleep(seconds)
+                    with Downloads(cable, network.flows, network.flows_begin):
+                        time.sleep(seconds)
                     # While somebody still watches: a child that nobody watches encodes nothing.
                     after = frames_so_far(sender) if isinstance(sender, Child) else None
                     record, extra = viewer.finish(started, seconds)
                 if before and after:
                     # A busy machine encodes fewer than the camera takes.
                     extra |= {"encodedPerSecond": (after[1] - before[1]) / (after[0] - before[0]), "camera": sender.camera()}
-        seen = replace(network_figures.seen(record, seconds, case.falls(seconds)), **extra.pop("browser", {}))
+        beside = None
+        if network.flows:
+            frozen = [(at, length) for at, length in record.freezes if 0 < at <= seconds]
+            begins = network_figures.FINDING_SECONDS + network.flows_begin
+            beside = network_figures.beside(cable.carried[0]["carried"], frozen, network.rates[0][1], begins, ended=seconds)
+        seen = replace(network_figures.seen(record, seconds, case.falls(seconds)), beside=beside, **extra.pop("browser", {}))
         return {"seen": seen, "short": case.judge(seen), "carried": cable.carried, **extra}
 
     def _chromium(self, cable: NetworkCable, sender: Server, seconds: float) -> "Viewer":

@@ -157,7 +157,8 @@ class Direction:
                 return
             if not is_for(self.network, packet):
                 continue
-            arrives = self.way.arrives_at(time.monotonic() - began, len(packet))
+            # RFC 791: the protocol; 6 is TCP, by which the call sends nothing once it runs.
+            arrives = self.way.arrives_at(time.monotonic() - began, len(packet), is_beside=packet[9] == 6)
             if arrives is None:
                 continue
             if len(self.waiting) >= MOST_WAITING:

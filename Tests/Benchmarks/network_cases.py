@@ -120,6 +120,41 @@ def _policer(name: str, kbps: float, bucket_kb: int, goal: str, flows: int = 0) 
     return Case(name, f"a policer: {kbps / 1000:g} Mbit/s, bucket {bucket_kb} kB{along}", goal, lambda _: limit, judge)
 
 
+def _pie() -> Case:
+    network = Network(rates=((0.0, 2000.0),), has_pie=True, flows=1)
+
+    def judge(seen: Seen) -> list[str]:
+        beside = seen.beside
+        if beside is None:
+            return [TOO_SHORT]
+        found = [] if (seen.delay_p95_ms or 0) < 150 else ["p95 ≥ 150 ms"]
+        if not (35 <= beside.call_percent <= 65 and 35 <= beside.downloads_percent <= 65):
+            found.append("not 35 to 65 % each")
+        return found
+
+    return Case("pie-download", "PIE (RFC 8033) at 2 Mbit/s, a download beside it", "each 35 to 65 %, p95 < 150 ms", lambda _: network, judge)
+
+
+def _batches() -> Case:
+    def network(seconds: float) -> Network:
+        rates = ((0.0, float(FULL_KBPS)), (seconds * FALLS, 800.0), (seconds * RETURNS, float(FULL_KBPS)))
+        return Network(rates=rates, batch_ms=150)
+
+    def judge(seen: Seen) -> list[str]:
+        if seen.fall is None:
+            return [TOO_SHORT]
+        late = [second for second in seen.series if seen.seconds * FALLS + 3 <= second.at < seen.seconds * RETURNS]
+        found = ["freeze > 500 ms"] if seen.longest_freeze_ms > 500 else []
+        if any((second.video_kbps or 0) > 800 for second in late):
+            found.append("not followed in 3 s")
+        if seen.fall.back_s is None or seen.fall.back_s > 10:
+            found.append("not back in 10 s")
+        return found
+
+    goal = "followed in 3 s, no freeze over 0.5 s, back in 10 s"
+    return Case("batches-800", "delivered in batches of 150 ms; 3 Mbit/s → 800 kbit/s → 3 Mbit/s", goal, network, judge, has_rates=True)
+
+
 def _tbf() -> Case:
     def network(seconds: float) -> Limit:
         return Limit(rates=((0.0, float(FULL_KBPS)), (seconds * FALLS, 500.0), (seconds * RETURNS, float(FULL_KBPS))))
@@ -170,5 +205,7 @@ CASES = [
     _policer("policer-1-16", 1000, 16, "no freeze after 10 s, < 5 % lost, estimate 70 to 120 % of the limit"),
     _policer("policer-1-64", 1000, 64, "no freeze after 10 s, < 5 % lost, estimate 70 to 120 % of the limit"),
     _tbf(),
+    _pie(),
+    _batches(),
     _rate("rate-60", 60, 500, "sound: < 1 % concealed; the low rendition or stills" + _BACK, None),
 ]  # fmt: skip

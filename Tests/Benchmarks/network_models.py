@@ -35,6 +35,13 @@ class Network:
     rates: tuple[tuple[float, float], ...] = NO_RATE
     #: Of the bottleneck, at the rate of the moment: who would wait longer is dropped.
     queue_ms: float = 500
+    #: Active queue management at the bottleneck (RFC 8033): packets are dropped by chance, so that few wait longer than 15 ms.
+    has_pie: bool = False
+    #: What arrives within such a time is delivered together at its end: a radio that sleeps.
+    batch_ms: float = 0
+    #: Downloads beside the call, by TCP with the kernel's congestion control, and when they begin, seconds since the start.
+    flows: int = 0
+    flows_begin: float = 8
 
     def __post_init__(self) -> None:
         if not 0 <= self.loss_percent < 100 or self.burst < 1:
@@ -151,6 +158,34 @@ class Bottleneck:
         return begins + bits / (self.network.rate_at(begins) * 1000)
 
 
+class PIE:
+    """RFC 8033 sections 4.2 and 5.1, without its allowance for bursts: a probability that follows the queue's delay."""
+
+    TARGET, INTERVAL, ALPHA, BETA = 0.015, 0.015, 0.125, 1.25
+    #: Below the first figure, the change is divided by the second.
+    SCALES = ((1e-6, 2048), (1e-5, 512), (1e-4, 128), (1e-3, 32), (1e-2, 8), (1e-1, 2))
+
+    def __init__(self, draws: random.Random):
+        self.draws = draws
+        self.probability = self.before = 0.0
+        self.updated = float("-inf")
+
+    def drops(self, seconds: float, delay: float) -> bool:
+        if seconds - self.updated > 1:
+            self.updated = seconds - self.INTERVAL
+        while seconds - self.updated >= self.INTERVAL:
+            change = self.ALPHA * (delay - self.TARGET) + self.BETA * (delay - self.before)
+            change /= next((scale for limit, scale in self.SCALES if self.probability < limit), 1)
+            self.probability = min(max(0.0, self.probability + change), 1.0)
+            if delay == 0 and self.before == 0:
+                self.probability *= 0.98
+            self.before = delay
+            self.updated += self.INTERVAL
+        # One draw a packet, always.
+        drawn = self.draws.random()
+        return not (self.before < self.TARGET / 2 and self.probability < 0.2) and drawn < self.probability
+
+
 # --- One way -------------------------------------------------------------------------------------------------------
 
 
@@ -163,6 +198,11 @@ class Second:
     lost: int = 0
     #: Longest wait in the bottleneck.
     queue_ms: float = 0.0
+    #: Of the call, and of what goes beside it: bytes that went through, and packets of the call that came and were lost.
+    call_bytes: int = 0
+    call_packets: int = 0
+    call_lost: int = 0
+    beside_bytes: int = 0
 
 
 @dataclass
@@ -186,37 +226,56 @@ class Way:
             else GilbertElliott(share, self.network.burst, self.draws)
         )
         self.bottleneck = Bottleneck(self.network)
+        self.pie = PIE(random.Random(self.draws.random())) if self.network.has_pie else None
 
     @classmethod
     def pair(cls, network: Network, seed: int) -> "list[Way]":
         """Both ways. Neither has the other's pattern, nor that of any other seed."""
         return [cls(network, random.Random(f"{seed}/{direction}")) for direction in range(2)]
 
-    def arrives_at(self, seconds: float, size: int) -> float | None:
-        """For a packet of so many bytes that comes now; none when it is lost."""
+    def arrives_at(self, seconds: float, size: int, is_beside: bool = False) -> float | None:
+        """For a packet of so many bytes that comes now; none when it is lost. `is_beside`: it is not the call's."""
         self.packets += 1
         second = self.seconds.setdefault(int(seconds // 1), Second()) if len(self.seconds) < self.MOST_SECONDS else Second()
         second.packets += 1
         second.bytes += size
-        leaves = self.bottleneck.leaves_at(seconds, size)
+        is_managed = self.pie is not None and self.pie.drops(seconds, max(0.0, self.bottleneck.free_at - seconds))
+        leaves = None if is_managed else self.bottleneck.leaves_at(seconds, size)
         # Drawn for each, so that a queue that drops shifts nothing.
         is_taken = self.loss.takes_next()
         reason = (
             "queue" if leaves is None else "blackout" if is_black(self.network, leaves) else "loss" if is_taken else ""
         )
+        second.call_packets += not is_beside
         if reason or leaves is None:
             self.lost[reason] += 1
             second.lost += 1
+            second.call_lost += not is_beside
             return None
         second.queue_ms = max(second.queue_ms, (leaves - seconds) * 1000)
-        return leaves + self.network.delay_ms / 1000
+        if is_beside:
+            second.beside_bytes += size
+        else:
+            second.call_bytes += size
+        arrives = leaves + self.network.delay_ms / 1000
+        if self.network.batch_ms:
+            batch = self.network.batch_ms / 1000
+            arrives = (arrives // batch + 1) * batch
+        return arrives
 
     def document(self) -> dict[str, Any]:
         series = [
             [number, second.packets, second.bytes, second.lost, round(second.queue_ms, 1)]
             for number, second in sorted(self.seconds.items())
         ]
-        return {"packets": self.packets, "lost": sum(self.lost.values()), "reasons": dict(self.lost), "seconds": series}
+        carried = [
+            {
+                "second": number, "udp_all": second.call_packets, "udp_dropped": second.call_lost, "udp_all_bytes": second.call_bytes,
+                "udp_dropped_bytes": 0, "tcp_all_bytes": second.beside_bytes, "tcp_dropped_bytes": 0,
+            }
+            for number, second in sorted(self.seconds.items())
+        ]  # fmt: skip
+        return {"carried": carried, "packets": self.packets, "lost": sum(self.lost.values()), "reasons": dict(self.lost), "seconds": series}
 
 
 def shares_of_runs(fates: Sequence[bool]) -> tuple[float, float]:

@@ -52,6 +52,22 @@ class Loss(unittest.TestCase):
             self.assertLessEqual(len(some), 21)
         self.assertFalse(is_black(Network(), 5))
 
+    def test_pie_keeps_the_queue_short_and_a_batch_comes_together(self) -> None:
+        way = Way.pair(Network(rates=((0, 2000),), has_pie=True), 1)[0]
+        waits = []
+        for number in range(20_000):
+            at = number * 0.005
+            arrives = way.arrives_at(at, 1500, is_beside=number % 2 == 0)
+            if arrives is not None and at > 20:
+                waits.append(arrives - at)
+        # 2.4 Mbit/s into 2: a sixth has to go, and the rest waits about 15 ms, with 6 for itself and 10 of the way.
+        self.assertAlmostEqual(way.lost["queue"] / 20_000, 1 / 6, delta=0.03)
+        self.assertLess(sorted(waits)[len(waits) * 95 // 100], 0.08)
+        carried = way.document()["carried"][50]
+        self.assertAlmostEqual((carried["udp_all_bytes"] + carried["tcp_all_bytes"]) * 8, 2e6, delta=1e5)
+        batched = Way.pair(Network(batch_ms=150), 1)[0]
+        self.assertEqual(len({batched.arrives_at(number / 1000, 100) for number in range(140)}), 1)
+
     def test_impossible_networks_are_refused(self) -> None:
         for fields in ({"loss_percent": 100}, {"burst": 0.5}, {"rates": ((0, 0),)}, {"rates": ((5, 100), (0, 200))}):
             with self.assertRaises(ValueError):

@@ -121,9 +121,9 @@ struct LossBasedRate: Sendable {
     case .limited(var limit):
       if let noticed = noticed(steadilyFor: Self.window / 2, atOnceFor: Self.window / 4) {
         look(after: noticed, from: min(bitsPerSecond, target), limit: limit, roundTripTime: roundTripTime, now: now)
-      } else if isCalm {
+      } else if isCalm, let arriving = sum(seconds: 1)?.all.arrivalRate {
         let growth = limit.growth(observed, rate: bitsPerSecond, roundTripTime: roundTripTime, free: Self.growth)
-        grow(by: growth, observed, maximum: maximum)
+        grow(by: growth, observed, maximum: min(maximum, arriving * PathLimit.borneOut))
         phase = bitsPerSecond >= maximum ? .open : .limited(limit)
       } else {
         limit.noteLoss()
@@ -134,8 +134,8 @@ struct LossBasedRate: Sendable {
       case .undecided:
         phase = .trying(trial)
       case .further:
-        bitsPerSecond = max(minimum, trial.secondRate)
         trial.goOn(roundTripTime: roundTripTime, now: now)
+        bitsPerSecond = max(minimum, trial.rate)
         phase = .trying(trial)
       case .limit:
         inherent = min(inherent, trial.fractionLost)

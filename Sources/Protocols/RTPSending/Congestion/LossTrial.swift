@@ -18,17 +18,21 @@ struct LossTrial: Sendable {
   private var after = LossTally()
   /// What is sent since then left at the lower rate.
   private var countsFrom: Instant
+  /// Bits per second that may be sent meanwhile.
+  private(set) var rate: Double
   /// Bits per second: where the rate returns to if it makes no difference.
   let returnsTo: Double
   /// The limit that had been found before.
   let limit: PathLimit?
   /// The step is a large one: nothing else may hide what it is for.
-  private(set) var isSecond = false
+  private(set) var isSecond: Bool
 
   /// What is sent, of what arrives. The second step is wide enough for others on the path to have what they want as well: they
   /// may have taken all of the first.
   private static let step = 0.85
   private static let secondStep = 0.6
+  /// Where as much is lost, the second step is the first.
+  private static let heavy = 0.3
   /// Until less is sent: what was lost before is sent again first, and the encoder may have to begin a smaller picture. Where a
   /// limit is known, the steps are small.
   private static let settling = Duration.milliseconds(1200)
@@ -44,14 +48,10 @@ struct LossTrial: Sendable {
 
   init(after before: LossTally, from rate: Double, limit: PathLimit?, roundTripTime: Duration, now: Instant) {
     (self.before, returnsTo, self.limit) = (before, rate, limit)
+    isSecond = before.fractionLost > Self.heavy
+    self.rate = min(rate, before.arrivalRate) * (isSecond ? Self.secondStep : Self.step)
     countsFrom = now + roundTripTime + (limit == nil ? Self.settling : Self.settlingAtLimit)
   }
-
-  /// Bits per second.
-  var rate: Double { min(returnsTo, before.arrivalRate) * Self.step }
-
-  /// Bits per second: what is sent in the second step.
-  var secondRate: Double { min(rate, after.arrivalRate) * Self.secondStep }
 
   mutating func add(_ observed: LossTally, began: Instant, inherent: Double) -> Verdict {
     guard began >= countsFrom else { return .undecided }
@@ -68,6 +68,7 @@ struct LossTrial: Sendable {
   /// Sends still less.
   mutating func goOn(roundTripTime: Duration, now: Instant) {
     isSecond = true
+    rate = min(rate, after.arrivalRate) * Self.secondStep
     after = LossTally()
     countsFrom = now + roundTripTime + Self.settling
   }

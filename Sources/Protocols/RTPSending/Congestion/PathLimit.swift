@@ -11,6 +11,8 @@ struct PathLimit: Sendable {
 
   /// Per second, beyond the limit. A bucket takes it for some seconds, so that the limit is overshot by little when it is empty.
   private static let growthBeyond = 0.02
+  /// Of what arrives, the most that may be sent: a picture that needs less does not show that more would pass.
+  static let borneOut = 1.2
   /// No policer's bucket holds more: if this much has passed beyond the limit, it is no longer there.
   private static let largestBucketBits = 1_000_000.0
 
