@@ -115,6 +115,20 @@ import Wire
     #expect(Self.repeated(rig) == [rig.video[10].header.sequenceNumber])
   }
 
+  /// More than may be sent again at once.
+  @Test func whatThereIsNoBudgetForIsMadeGoodByAKeyFrame() {
+    var rig = Rig()
+    var reporter = Reporter()
+    rig.sendVideo(packets: 120, at: .milliseconds(0), isKeyFrame: true)
+    for time in stride(from: 0, to: 100, by: 5) { rig.drain(at: .milliseconds(time)) }
+    #expect(rig.video.count == 120)
+    reporter.report(&rig, lost: Set(0..<120), at: .milliseconds(110))
+    for time in stride(from: 110, to: 200, by: 5) { rig.drain(at: .milliseconds(time)) }
+    #expect((1..<120).contains(Self.repeated(rig).count) && rig.keyFrameRequests.isEmpty)
+    reporter.report(&rig, lost: [], at: .milliseconds(500))
+    #expect(rig.keyFrameRequests == [.milliseconds(500)])
+  }
+
   @Test func feedbackThatWasLostWithWhatItWasAboutBringsAKeyFrame() {
     var rig = Rig()
     var reporter = Reporter()

@@ -61,6 +61,9 @@ extension RTPSender {
     if result.unreported > Self.longestSilence { startAnew(now: now) }
     guard reordering.isRare else { return }
     let left = unrepaired.filter { now - $0.sentAt < Self.longestRepair }
+    for packet in unrepaired where packet.isReported && now - packet.sentAt >= Self.longestRepair {
+      giveUp(packet, now: now)
+    }
     unrepaired = []
     for packet in result.lostPackets {
       guard lookups > 0 else { return }
@@ -117,6 +120,17 @@ extension RTPSender {
     // What there is no budget for is unanswered the next time as well.
     _ = repairUnreported(unanswered, lookups: &lookups, now: now)
     missingFeedbackDue = feedbackPace.missing(missingFeedbacks + 1)
+  }
+
+  /// There was no budget for it in time. libwebrtc's receiver asks for a key frame only after three seconds without a picture.
+  private mutating func giveUp(_ packet: LostPacket, now: Instant) {
+    guard let media = repairable(packet), !isMadeGood(packet, stream: media.stream) else { return }
+    let missing = streams[media.stream].cache.retransmittableByteCount(
+      media.sequenceNumber, now: now, maximumAge: configuration.retransmissionCacheAge, notSentSince: packet.sentAt,
+      maximumCount: configuration.maximumRetransmissionsPerPacket)
+    guard missing != nil else { return }
+    streams[media.stream].gapNoticedAt = now
+    requestKeyFrame(stream: media.stream, now: now)
   }
 
   /// A key frame was requested for it.

@@ -245,7 +245,7 @@ public struct RTPSender: Sendable {
   private static let narrowMemory = Duration.seconds(20)
   private static let widenedPacingFactor = 1.2
   /// A limit without a queue drops what comes at once: a policer's bucket may hold a few packets alone.
-  private static let limitedPacingFactor = 1.5
+  private static let limitedPacingFactor = 2.0
 
   /// Handles timers that are due at `now`; does nothing if none is.
   public mutating func handleTimeout(now: Instant) {

@@ -123,7 +123,7 @@ struct LossBasedRate: Sendable {
         look(after: noticed, from: min(bitsPerSecond, target), limit: limit, roundTripTime: roundTripTime, now: now)
       } else if isCalm, let arriving = sum(seconds: 1)?.all.arrivalRate {
         let growth = limit.growth(observed, rate: bitsPerSecond, roundTripTime: roundTripTime, free: Self.growth)
-        grow(by: growth, observed, maximum: min(maximum, arriving * PathLimit.borneOut))
+        grow(by: growth, observed, maximum: min(maximum, limit.bound(arriving: arriving)))
         phase = bitsPerSecond >= maximum ? .open : .limited(limit)
       } else {
         limit.noteLoss()

@@ -11,10 +11,10 @@ struct PathLimit: Sendable {
 
   /// Per second, beyond the limit. A bucket takes it for some seconds, so that the limit is overshot by little when it is empty.
   private static let growthBeyond = 0.02
-  /// Of what arrives, the most that may be sent: a picture that needs less does not show that more would pass.
-  static let borneOut = 1.2
-  /// No policer's bucket holds more: if this much has passed beyond the limit, it is no longer there.
-  private static let largestBucketBits = 1_000_000.0
+  private static let borneOut = 1.2
+  /// No policer's bucket holds more than so many seconds of its rate: if this much has passed beyond the limit, it is no longer
+  /// there. `nft limit` holds one second and its burst.
+  private static let largestBucket = 2.0
 
   init(bitsPerSecond: Double, origin: Double) { (self.bitsPerSecond, self.origin) = (bitsPerSecond, origin) }
 
@@ -25,12 +25,16 @@ struct PathLimit: Sendable {
   ///   - free: the growth where there is no limit.
   mutating func growth(_ observed: LossTally, rate: Double, roundTripTime: Duration, free: Double) -> Double {
     excessBits = max(0, excessBits + observed.arrivedBits - bitsPerSecond * observed.seconds)
-    if excessBits > Self.largestBucketBits { return free }
+    if excessBits > Self.largestBucket * bitsPerSecond { return free }
     guard rate < bitsPerSecond else { return Self.growthBeyond }
     // A packet for each response: as TCP beside it does, and as draft-ietf-rmcat-gcc-02 section 5.5 has it near the capacity.
     let response = roundTripTime.inSeconds + 0.1
     return min(free, BandwidthEstimator.fullPacketBits / response / rate)
   }
+
+  /// The most that may be sent, bits per second: what has passed before, and a little more than what passes now. A picture that
+  /// needs less shows nothing beyond that.
+  func bound(arriving: Double) -> Double { max(bitsPerSecond, arriving * Self.borneOut) }
 
   /// Some is lost again.
   mutating func noteLoss() { excessBits = 0 }

@@ -21,11 +21,12 @@ struct MediaReference: Hashable, Sendable {
   var sequenceNumber: UInt16
 }
 
-/// A packet that feedback reports as not received.
+/// A packet that feedback reports as not received, or does not mention.
 struct LostPacket: Hashable, Sendable {
   /// Nil for padding.
   var media: MediaReference?
   var sentAt: Instant
+  var isReported = false
 }
 
 /// New information from one feedback packet.
@@ -128,7 +129,9 @@ struct TransportHistory: Sendable {
         entries[index].state = .lost
         if !isInRun { result.lossRuns += 1 }
         isInRun = true
-        result.lostPackets.append(entries[index].lost)
+        var packet = entries[index].lost
+        packet.isReported = true
+        result.lostPackets.append(packet)
       }
       sequenceNumber &+= 1
     }
