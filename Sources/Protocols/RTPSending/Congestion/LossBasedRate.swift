@@ -67,7 +67,9 @@ struct LossBasedRate: Sendable {
 
   /// Whether what is sent again has to fit into the bound: beyond a limit it would be lost as well, and it would hide what a
   /// second, larger step is for.
-  var limitsRepair: Bool { if case .trying(let trial) = phase { trial.isSecond || trial.limit != nil } else { isLimited } }
+  var limitsRepair: Bool {
+    if case .trying(let trial) = phase { trial.isSecond || trial.limit != nil } else { isLimited }
+  }
 
   /// Adds the loss from a report.
   ///
