@@ -17,24 +17,33 @@ enum ControlTalk {
   static func talk(
     _ child: ChildProcess, _ messages: [String: String], token: String? = nil
   ) throws -> [String: [Answer]?] {
+    let text = "{" + messages.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "}"
+    let answer = try run("control_talk.py", child, token: token ?? child.token, input: text)
+    return try JSONDecoder().decode([String: [Answer]?].self, from: Data(answer.utf8))
+  }
+
+  /// Standard output of one of the peers that use aiortc.
+  static func run(
+    _ script: String, _ child: ChildProcess, token: String, arguments: [String] = [], input text: String
+  ) throws -> String {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     let process = Process()
     process.executableURL = root.appending(path: ".build/venv/bin/python")
-    process.arguments = [
-      root.appending(path: "Tests/Interop/peers/control_talk.py").path, "--url",
-      "https://127.0.0.1:\(child.port)/whep", "--token", token ?? child.token,
-    ]
+    process.arguments =
+      [
+        root.appending(path: "Tests/Interop/peers/\(script)").path, "--url",
+        "https://127.0.0.1:\(child.port)/whep", "--token", token,
+      ] + arguments
     let (input, output) = (Pipe(), Pipe())
     process.standardInput = input
     process.standardOutput = output
     try process.run()
-    let text = "{" + messages.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "}"
     try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
     try input.fileHandleForWriting.close()
     let answer = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
-    return try JSONDecoder().decode([String: [Answer]?].self, from: answer)
+    return String(decoding: answer, as: UTF8.self)
   }
 
   /// A list of texts.

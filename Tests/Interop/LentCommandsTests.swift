@@ -4,7 +4,9 @@ import Testing
 /// What a token's holder, or a guest who may switch things, tries against the family: real programs.
 extension RealPeers {
   @Suite struct LentCommandsTests {
-    private struct Event: Decodable { var kind: String, level: String, name: String?, detail: String? }
+    private struct Event: Decodable {
+      var kind: String, level: String, name: String?, detail: String?, count: Int?
+    }
 
     private func events(_ house: Household) throws -> [Event] {
       try house.parent("events", "--json").output.split(separator: "\n").map {
@@ -192,6 +194,35 @@ extension RealPeers {
         #expect(answers.allSatisfy { $0.text == "ok" || $0.code == "busy" }, "\(answers)")
       }
       #expect(try events(house).count { $0.kind == "camera-switched" } <= 2 * 3)
+    }
+
+    /// Each session that somebody starts costs those who watch a key frame.
+    @Test func whoeverStartsAndLeavesSessionsIsSlowedDown() throws {
+      struct Outcome: Decodable { var started: Int, refused: [String: Int], details: [String] }
+      let house = try Household()
+      try house.pair()
+      let watching = try ParentProcess(paired: house.state)
+      _ = try #require(watching.wait { $0.framesPerSecond > 0 }, Comment(rawValue: watching.log))
+      let token = try ControlTalk.token(house.child, allow: "view")
+      let outcome = try JSONDecoder().decode(
+        Outcome.self,
+        from: Data(
+          ControlTalk.run(
+            "session_flood.py", house.child, token: token, arguments: ["--duration", "8"], input: ""
+          ).utf8))
+      // A burst, and one each four seconds of those and of what the last one takes.
+      #expect((8...11).contains(outcome.started), "\(outcome)")
+      #expect(outcome.refused.count == 1 && outcome.refused["429", default: 0] > 3, "\(outcome)")
+      #expect(outcome.details.allSatisfy { $0.contains("starts sessions too often") }, "\(outcome)")
+      #expect(watching.figures.last?.reconnects == 0)
+      // The owner's commands, each with a session of its own, are not slowed down; the report has all of it.
+      for _ in 0..<3 { #expect(try house.parent("report", "--json").status == 0) }
+      let events = try events(house).filter { $0.name == "player" }
+      for kind in ["viewer-joined", "viewer-left"] {
+        let some = events.filter { $0.kind == kind }
+        #expect(some.map { $0.count ?? 1 }.reduce(0, +) == outcome.started, "\(kind): \(events)")
+        #expect(some.count < outcome.started, "\(events)")
+      }
     }
 
     /// Sixty ports of this machine, as a router or a neighbour would be.

@@ -25,12 +25,13 @@ import Testing
     /// At the moment that has been reached.
     mutating func note(
       _ kind: String, name: String? = nil, id: String? = nil, detail: String? = nil, level: String? = nil,
-      began: Double? = nil, acknowledgedAt: Double? = nil, later seconds: Double = 0
+      began: Double? = nil, acknowledgedAt: Double? = nil, later seconds: Double = 0,
+      count: Int? = nil
     ) {
       events.append(
         EventDocument(
           sequence: UInt64(events.count + 1), kind: kind, level: level, time: Double(next * 60) + seconds, name: name,
-          id: id, detail: detail, began: began, acknowledgedAt: acknowledgedAt))
+          id: id, detail: detail, began: began, acknowledgedAt: acknowledgedAt, count: count))
     }
 
     func report(now: Int64 = .max / 2, from: Int64 = from, to: Int64 = to) -> ReportDocument {
@@ -182,6 +183,22 @@ import Testing
       ])
     #expect(report.proofs.map(\.kind) == ["hearing", "drill"])
     #expect(report.reconnects == 1)
+  }
+
+  /// Leaves and reconnects that are one event with a count: it is later than what it tells of.
+  @Test func whatHappenedSeveralTimesCountsAsOften() {
+    var night = Night()
+    night.pass(100, audience: 1)
+    let began = Double(night.next * 60)
+    night.pass(3)
+    night.pass(5, audience: 1)
+    night.note("viewer-left", name: "Ada", detail: "link-lost", began: began, later: -240, count: 4)
+    night.note("reconnected", name: "Ada", detail: "after 5 s", began: began, count: 3)
+    night.note("reconnected", name: "Ada", detail: "after 5 s")
+    night.pass(852, audience: 1)
+    let report = night.report()
+    #expect(report.reconnects == 4)
+    #expect(report.gaps.map(\.causes) == [["link"]])
   }
 
   @Test func aReportIsBounded() {

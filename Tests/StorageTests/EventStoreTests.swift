@@ -14,6 +14,9 @@ import Testing
       sequence: 8, kind: "alarm", level: "alarm", time: 1_795_291_201, name: "Ada", id: "link",
       detail: "pulled \"out\"",
       began: 1_795_291_100.25, acknowledgedAt: 1_795_291_150),
+    EventDocument(
+      sequence: 9, kind: "viewer-left", level: "notice", time: 1_795_291_300, name: "Sitter", detail: "left",
+      began: 1_795_291_202, count: 17),
   ]
 
   private func filled(_ count: UInt64, kind: String = "light") throws -> EventStore {
@@ -27,14 +30,26 @@ import Testing
       let store = try EventStore(folder: directory.path)
       #expect(store.lastSequence == 0)
       try store.append(events)
-      #expect(store.lastSequence == 8)
+      #expect(store.lastSequence == 9)
     }
     let store = try EventStore(folder: directory.path)
     #expect(try store.events(since: nil, limit: 9) == events)
-    #expect(store.lastSequence == 8)
+    #expect(store.lastSequence == 9)
     for name in ["events.db", "events.db-wal"] {
       #expect(AtomicFile(path: "\(directory.path)/\(name)").currentMode() == 0o600)
     }
+  }
+
+  /// As programs made it that did not count.
+  @Test func aStoreWithoutCountsGetsThem() throws {
+    do {
+      let store = try EventStore(folder: directory.path)
+      try store.append(events.prefix(2))
+      try store.database.execute("ALTER TABLE events DROP COLUMN count")
+    }
+    let store = try EventStore(folder: directory.path)
+    try store.append(events.suffix(1))
+    #expect(try store.events(since: nil, limit: 9) == events)
   }
 
   @Test func askingOnFromTheLastOneBringsAll() throws {
@@ -208,14 +223,14 @@ import Testing
     limits.bytes = 64 * 4096
     let store = try EventStore(folder: directory.path, limits: limits)
     try store.append(events)
-    let many = (9...9000).map { EventDocument(sequence: $0, kind: "light", time: 2, detail: "on and on and on") }
+    let many = (10...9000).map { EventDocument(sequence: $0, kind: "light", time: 2, detail: "on and on and on") }
     #expect {
       try store.append(many)
     } throws: { error in
       "\(error)".contains("No space left on device")
     }
     #expect(try store.events(since: nil, limit: 99) == events)
-    #expect(store.lastSequence == 8)
-    try store.append([EventDocument(sequence: 9, kind: "light", time: 2)])
+    #expect(store.lastSequence == 9)
+    try store.append([EventDocument(sequence: 10, kind: "light", time: 2)])
   }
 }

@@ -20,7 +20,7 @@ extension ControlService {
     case .statusGet: done(.status(status))
     case .eventsGet(let since, let limit, let level):
       events.events(since: since, limit: limit, level: level).map { .events($0) }
-    case .reportGet(let request): events.report(request, now: Self.unixTime).map { .report($0) }
+    case .reportGet(let request): makeReport(request, for: viewer)
     case .hearingTest: done(.hearing(try testHearing(for: viewer)))
     case .hearingHeard(let note): done(take(note, viewer))
     case .drillStart(let stages): done(.drill(try startDrill(stages, for: viewer)))
@@ -55,6 +55,16 @@ extension ControlService {
     case .pairRemove(let id): try removePair(id, for: viewer)
     case .inviteCreate(let request): done(.invite(try invite(request, for: viewer)))
     }
+  }
+
+  private func makeReport(
+    _ request: ReportRequest, for viewer: ViewerSession
+  ) -> EventLoopFuture<ControlReply> {
+    // Nobody else can keep joins and leaves from being counted together by asking again and again.
+    if isParent(viewer) {
+      writePresence()
+    }
+    return events.report(request, now: Self.unixTime).map { .report($0) }
   }
 
   private func done<Value: Sendable>(_ value: Value) -> EventLoopFuture<Value> { loop.makeSucceededFuture(value) }

@@ -39,6 +39,7 @@ final class ControlService: @unchecked Sendable {
   let recording: RecordingService
   let meetings: MeetingBoard
   private let watch: NightWatch
+  private var presence = PresenceEvents()
   private var nightlyTest: NightlyTest?
   let proofs: ProofKeeper
   private var told: NodeState?
@@ -52,7 +53,6 @@ final class ControlService: @unchecked Sendable {
   /// Switches of the camera, which everybody sees, by credential.
   var cameraSwitches = RateLimiter<Credential>(
     burst: ControlLimits.cameraSwitchBurst, interval: ControlLimits.cameraSwitchInterval)
-
   var loop: any EventLoop { viewers.hub.eventLoop }
 
   init(
@@ -106,6 +106,7 @@ final class ControlService: @unchecked Sendable {
     push(.goodbye(reason: "The child is stopping."))
     lights.stop()
     night.stop()
+    writePresence()
     if let minute = watch.stop() { events.append(minute) }
   }
 
@@ -126,8 +127,8 @@ final class ControlService: @unchecked Sendable {
       // Before anything is sent: a parent may have come anew during a drill.
       drill.apply()
       if viewer.isWatching {
-        note(.viewerJoined, viewer: viewer)
-        if let time = watch.cameBack(viewer) { note(.reconnected, viewer: viewer, detail: Self.after(time)) }
+        notePresence(.viewerJoined, of: viewer)
+        if let time = watch.cameBack(viewer) { notePresence(.reconnected, of: viewer, detail: Self.after(time)) }
       }
       tellChanges()
     case .connection(let viewer, let event): handle(event, of: viewer)
@@ -137,7 +138,7 @@ final class ControlService: @unchecked Sendable {
     case .ended(let viewer):
       loseFloor(viewer)
       let cause = watch.left(viewer)
-      if viewer.isWatching { note(.viewerLeft, viewer: viewer, detail: cause.rawValue) }
+      if viewer.isWatching { notePresence(.viewerLeft, of: viewer, cause: cause) }
       tellChanges()
     case .levelMeasured:
       watch.levelMeasured()
@@ -251,6 +252,29 @@ final class ControlService: @unchecked Sendable {
     recording.heard(kind)
   }
 
+  private func notePresence(
+    _ kind: EventKind, of viewer: ViewerSession, cause: LeavingCause? = nil, detail: String? = nil
+  ) {
+    let who = PresenceEvents.Viewer(
+      credential: viewer.origin.credential, name: viewer.name, isParent: isParent(viewer))
+    let entry = presence.add(
+      kind, of: who, cause: cause, detail: detail, time: Self.unixTime, now: MonotonicClock.now)
+    if let entry { write(entry) }
+  }
+
+  private func write(_ entry: PresenceEvents.Entry) {
+    tell(
+      events.append(
+        entry.kind, time: entry.time, name: entry.name, id: nil, detail: entry.detail, began: entry.began,
+        count: entry.count))
+    recording.heard(entry.kind)
+  }
+
+  /// Joins and leaves that wait for others are events now: a report is to be of all that is known.
+  func writePresence() {
+    for entry in presence.takeAll() { write(entry) }
+  }
+
   private func tell(_ event: EventDocument) {
     push(.event(event))
     notifiers.note(event)
@@ -331,6 +355,7 @@ final class ControlService: @unchecked Sendable {
     testHearing()
     tellChanges()
     for finding in watch.beat() { note(finding) }
+    for entry in presence.due(now: MonotonicClock.now) { write(entry) }
     events.saveWhenDue()
     let narrow = narrowPath.beat()
     if let level = narrow.level { push(.level(level)) { $0.isOnNarrowPath } }

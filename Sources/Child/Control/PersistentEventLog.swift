@@ -69,11 +69,11 @@ final class PersistentEventLog {
 
   func append(
     _ kind: EventKind, level: EventLevel? = nil, time: Double, name: String?, id: String?, detail: String?,
-    began: Double? = nil, acknowledgedAt: Double? = nil
+    began: Double? = nil, acknowledgedAt: Double? = nil, count: Int? = nil
   ) -> EventDocument {
     let event = log.append(
       kind, level: level, time: time, name: name, id: id, detail: detail, began: began,
-      acknowledgedAt: acknowledgedAt)
+      acknowledgedAt: acknowledgedAt, count: count)
     if event.isAtLeast(.alarm) {
       isUrgent = true
       commit()

@@ -183,8 +183,11 @@ final class Routes: @unchecked Sendable {
           Problem(
             429, "\(maximum) sessions are open with this token, as many as one may have; close one",
             retryAfter: .seconds(5)))
+      case .admission(.tooOften(let wait)):
+        return .failure(
+          Problem(429, "this token starts sessions too often; keep one open, or try again later", retryAfter: wait))
       case .admission(.full):
-        return .failure(Problem(503, "as many viewers as this child takes are here", retryAfter: .seconds(5)))
+        return .failure(Problem(503, "all viewer slots are in use", retryAfter: .seconds(5)))
       case .connection(.negotiation(let reason)):
         logger.notice("an offer cannot be answered", metadata: ["viewer": "\(token.name)", "reason": "\(reason)"])
         return .failure(Problem(negotiation: reason))

@@ -149,7 +149,12 @@ final class SignalService: @unchecked Sendable {
     } catch {
       switch error {
       case .admission(let reason):
-        logger.notice("no place for a viewer", metadata: ["viewer": "\(name)", "reason": "\(reason)"])
+        // Whoever is paired can try as fast as it likes.
+        if let count = refusals.count("admission of \(offer.parent.id)", now: MonotonicClock.now) {
+          logger.notice(
+            "no place for a viewer",
+            metadata: ["viewer": "\(name)", "reason": "\(reason)", "times": "\(count)"])
+        }
         perform { $0.end(offer.session, .busy) }
       case .connection(let reason):
         logger.error("a viewer could not be taken", metadata: ["reason": "\(reason)"])

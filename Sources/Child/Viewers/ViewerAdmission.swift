@@ -42,6 +42,8 @@ struct ViewerAdmission {
   enum Refusal: Error, Equatable {
     /// The credential has reached its limit of sessions.
     case tooManySessions(maximum: Int)
+    /// The credential starts sessions faster than it may.
+    case tooOften(retryAfter: Duration)
     /// No place is free, and no session may be evicted.
     case full
   }

@@ -30,6 +30,7 @@ extension Viewers {
     let evicted: ViewerSession?
     do throws(ViewerAdmission.Refusal) {
       evicted = try sessionToEvict(for: origin, permissions)
+      try starts.count(origin.credential, rank: credentials.rank(of: origin), now: MonotonicClock.now)
     } catch {
       throw .admission(error)
     }

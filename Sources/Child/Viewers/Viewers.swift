@@ -36,6 +36,7 @@ final class Viewers: @unchecked Sendable {
   let hub: PeerHub
   let registry = ViewerRegistry()
   let credentials: ViewerCredentials
+  var starts = SessionStarts()
   /// In the order of the configuration; may be empty.
   let cameras: [CameraTrack]
   let audio: AudioPipeline

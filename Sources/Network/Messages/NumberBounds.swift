@@ -37,7 +37,8 @@ enum NumberBounds {
       (
         counts,
         [
-          "sequence", "number", "captured", "encoded", "keyFrames", "sent", "probesSent", "probesSucceeded", "size",
+          "sequence", "number", "count", "captured", "encoded", "keyFrames", "sent", "probesSent", "probesSucceeded",
+          "size",
           "total", "bytes", "restarts", "reconnects",
         ]
       ),

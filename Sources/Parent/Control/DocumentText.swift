@@ -121,7 +121,12 @@ extension EventDocument {
   /// What happened, without its time.
   public var summary: String {
     let known = acknowledgedAt.map { "acknowledged after \(ElapsedTime.text($0 - (began ?? $0)))" }
-    let parts = ([name, id].compactMap(\.self).joined(separator: " "), detail ?? known ?? "")
+    let since = began.map { " since \(LocalTime.text(unixSeconds: $0))" } ?? ""
+    let times = count.map { "\($0) times\(since)" }
+    let parts = (
+      [name, id].compactMap(\.self).joined(separator: " "),
+      [detail ?? known, times].compactMap(\.self).joined(separator: ", ")
+    )
     let about = [parts.0, parts.1].filter { !$0.isEmpty }.joined(separator: ": ")
     let what = kind.replacing("-", with: " ")
     return "\(what)\(about.isEmpty ? "" : "  \(about)")"

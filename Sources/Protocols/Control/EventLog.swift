@@ -140,15 +140,16 @@ public struct EventLog: Sendable {
   ///   - detail: for people; cut to 200 characters.
   ///   - began: when what is told began, by the clock of who tells it.
   ///   - acknowledgedAt: when somebody acknowledged it.
+  ///   - count: how often it happened since `began`; nil: once.
   /// - Returns: the event, to be pushed.
   public mutating func append(
     _ kind: EventKind, level: EventLevel? = nil, time: Double, name: String? = nil, id: String? = nil,
-    detail: String? = nil, began: Double? = nil, acknowledgedAt: Double? = nil
+    detail: String? = nil, began: Double? = nil, acknowledgedAt: Double? = nil, count: Int? = nil
   ) -> EventDocument {
     let event = EventDocument(
       sequence: nextSequence, kind: kind.rawValue, level: (level ?? kind.level).rawValue, time: time, name: name,
       id: id, detail: detail.map { String($0.unicodeScalars.prefix(200)) }, began: began,
-      acknowledgedAt: acknowledgedAt)
+      acknowledgedAt: acknowledgedAt, count: count)
     nextSequence &+= 1
     if events.count >= capacity { removeOne() }
     events.append(event)

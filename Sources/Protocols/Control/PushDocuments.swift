@@ -235,10 +235,12 @@ public struct EventDocument: Codable, Hashable, Sendable {
   public var began: Double?
   /// When somebody acknowledged it, by the same clock.
   public var acknowledgedAt: Double?
+  /// How often it happened from `began` to `time`; nil: once.
+  public var count: Int?
 
   public init(
     sequence: UInt64, kind: String, level: String? = nil, time: Double, name: String? = nil, id: String? = nil,
-    detail: String? = nil, began: Double? = nil, acknowledgedAt: Double? = nil
+    detail: String? = nil, began: Double? = nil, acknowledgedAt: Double? = nil, count: Int? = nil
   ) {
     self.sequence = sequence
     self.kind = kind
@@ -249,6 +251,7 @@ public struct EventDocument: Codable, Hashable, Sendable {
     self.detail = detail
     self.began = began
     self.acknowledgedAt = acknowledgedAt
+    self.count = count
   }
 
   /// Whether it is as grave as `level`. An event without a level, or with one that is not known here, is a notice.

@@ -147,7 +147,8 @@ public struct ReportBuilder: Sendable {
       noise: .init(minutes: noisy, thresholdDb: noiseDb, loudestDb: loudest.map { Double($0) / 10 }),
       losses: Array(losses(events).suffix(Self.maximumItems)), alarms: Array(alarms(inside).suffix(Self.maximumItems)),
       proofs: Array(proofs(inside).suffix(Self.maximumItems)), restarts: inside.count { $0.kind == "restart" },
-      reconnects: inside.count { $0.kind == "reconnected" }, timeline: hasTimeline ? timeline(names) : nil)
+      reconnects: inside.reduce(0) { $1.kind == "reconnected" ? $0 &+ max(1, $1.count ?? 1) : $0 },
+      timeline: hasTimeline ? timeline(names) : nil)
   }
 
   private func parents(_ names: [Int: [String]]) -> [ReportDocument.Parent] {
@@ -165,7 +166,9 @@ public struct ReportBuilder: Sendable {
   private func document(_ gap: Gap, _ events: [EventDocument]) -> ReportDocument.Gap {
     let (start, stop) = (Double(gap.from * 60), Double(gap.to * 60))
     var causes: Set<ReportDocument.Cause> = []
-    for event in events where event.time >= start - Self.before && event.time < stop {
+    // Of one that happened several times, any may be the cause.
+    for event in events
+    where event.time >= start - Self.before && (event.count == nil ? event.time : event.began ?? event.time) < stop {
       switch event.kind {
       case "viewer-left": causes.insert(Self.cause(of: event.detail))
       case "unpaired": causes.insert(.ended)

@@ -2,7 +2,7 @@ public import Control
 internal import NightReport
 
 extension EventStore {
-  private static let columns = "sequence, time, kind, level, name, id, detail, began, acknowledged"
+  private static let columns = "sequence, time, kind, level, name, id, detail, began, acknowledged, count"
 
   /// The events after `since`, oldest first, at most `limit`; without `since` the latest ones.
   ///
@@ -76,7 +76,8 @@ extension EventStore {
           EventDocument(
             sequence: UInt64(clamping: statement.integer(0)), kind: statement.text(2) ?? "", level: statement.text(3),
             time: statement.double(1), name: statement.text(4), id: statement.text(5), detail: statement.text(6),
-            began: statement.optionalDouble(7), acknowledgedAt: statement.optionalDouble(8)))
+            began: statement.optionalDouble(7), acknowledgedAt: statement.optionalDouble(8),
+            count: statement.optionalInteger(9).map { Int(clamping: $0) }))
       }
       return result
     } catch {

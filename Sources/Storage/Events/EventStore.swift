@@ -63,10 +63,11 @@ public final class EventStore: @unchecked Sendable {
         throw SQLiteError(code: Self.newer, message: "\(found)")
       }
       if found < 1 { try Self.makeTables(database) }
+      try Self.addCounts(database)
       insertEvent = try database.prepare(
         """
-        INSERT OR IGNORE INTO events(sequence, time, kind, level, name, id, detail, began, acknowledged)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT OR IGNORE INTO events(sequence, time, kind, level, name, id, detail, began, acknowledged, count)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
       insertMinute = try database.prepare(Self.minuteStatement)
       insertAudience = try database.prepare("INSERT INTO audiences(names) VALUES (?) RETURNING number")
@@ -118,6 +119,12 @@ public final class EventStore: @unchecked Sendable {
       PRAGMA user_version = \(version);
       COMMIT;
       """)
+  }
+
+  /// A column that came later. Earlier programs write and read the table without it, so the version stays.
+  private static func addCounts(_ database: borrowing SQLiteDatabase) throws(SQLiteError) {
+    let columns = try database.integer("SELECT count(*) FROM pragma_table_info('events') WHERE name = 'count'")
+    if columns == 0 { try database.execute("ALTER TABLE events ADD COLUMN count INTEGER") }
   }
 
   static func storeError(_ error: SQLiteError, _ path: String) -> StoreError {
@@ -189,6 +196,7 @@ public final class EventStore: @unchecked Sendable {
     insertEvent.bind(7, event.detail)
     insertEvent.bind(8, event.began)
     insertEvent.bind(9, event.acknowledgedAt)
+    insertEvent.bind(10, event.count.map { Int64($0) })
     try insertEvent.run()
   }
 

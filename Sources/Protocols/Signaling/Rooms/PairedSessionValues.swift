@@ -64,7 +64,7 @@ public enum PairedSessionError: Error, Hashable, Sendable, CustomStringConvertib
     switch self {
     case .dismissed(.notPaired): "the child no longer knows this parent; pair again"
     case .dismissed(.expired): "the pairing has expired"
-    case .dismissed(.busy): "the child's limit of viewers is reached"
+    case .dismissed(.busy): "all viewer slots are in use, or this device connects too often; try again in a few seconds"
     case .dismissed(.notAcceptable): "the child cannot answer this offer"
     case .dismissed(.goingAway): "the child is stopping"
     case .dismissed(.left): "the child ended the session"
