@@ -74,6 +74,34 @@ import Wire
     #expect(lab.drill.results == [.init(name: "Mum", link: .silent), .init(name: "Radio", link: .left)])
   }
 
+  private static let guest = FireDrill.Parent(
+    id: "g", name: "Sitter", stages: [.link, .camera, .microphone], isRequired: false)
+
+  @Test func aGuestTakesPartAndFailsNothing() {
+    for rings in [false, true] {
+      var lab = Lab([.link], parents: [Self.guest, Self.radio])
+      lab.present = ["g", "r"]
+      lab.run(4)
+      #expect(lab.drill.withheld(from: "g") == .link)
+      lab.drill.rang("link", isAcknowledged: false, at: "g")
+      if rings { lab.drill.rang("link", isAcknowledged: true, at: "g") }
+      lab.drill.rang("link", isAcknowledged: true, at: "r")
+      lab.run(1)
+      #expect(lab.drill.withheld(from: "g") == nil, "nobody waits for it")
+      lab.run(7)
+      #expect(lab.drill.isOver && lab.drill.isPassed)
+      let radio = DrillDocument.Parent(name: "Radio", link: .acknowledged)
+      #expect(lab.drill.results == (rings ? [.init(name: "Sitter", link: .acknowledged), radio] : [radio]))
+    }
+    // Its acknowledgement is not the family's, and a drill for it alone is none.
+    var lab = Lab([.link], parents: [Self.guest, Self.radio])
+    lab.run(4)
+    lab.drill.rang("link", isAcknowledged: true, at: "g")
+    lab.run(40)
+    #expect(lab.drill.isOver && !lab.drill.isPassed)
+    #expect(Lab(parents: [Self.guest]).drill.stage == nil)
+  }
+
   @Test func itEndsWithinItsLimitWhateverHappens() {
     for stages in [[FireDrill.Stage.link], [.link, .camera], FireDrill.Stage.allCases] {
       var lab = Lab(stages)

@@ -43,7 +43,8 @@ final class DrillService: @unchecked Sendable {
     let new = FireDrill(number: number + 1, stages: stages, parents: parents, now: MonotonicClock.now)
     guard new.stage != nil else {
       throw ControlError(
-        .unavailable, "Nobody is watching, so nothing can ring. Start watching, then try again.")
+        .unavailable,
+        "No device with permanent access is watching, and only these have to ring. Start watching, then try again.")
     }
     number += 1
     drill = new
@@ -96,7 +97,7 @@ final class DrillService: @unchecked Sendable {
     }
   }
 
-  /// Paired parents that watch, each once, and what all their sessions miss.
+  /// Paired parents and guests that watch, each once, and what all their sessions miss.
   private var parents: [FireDrill.Parent] {
     var parents: [FireDrill.Parent] = []
     for viewer in viewers.registry.byAge where viewer.isWatching && viewer.controlChannel != nil {
@@ -107,7 +108,10 @@ final class DrillService: @unchecked Sendable {
       if let index = parents.firstIndex(where: { $0.id == pair }) {
         parents[index].stages.formUnion(stages)
       } else {
-        parents.append(FireDrill.Parent(id: pair, name: viewer.name, stages: stages))
+        parents.append(
+          FireDrill.Parent(
+            id: pair, name: viewer.name, stages: stages,
+            isRequired: viewers.credentials.rank(of: viewer.origin) == .parent))
       }
     }
     return parents

@@ -14,11 +14,14 @@ public struct FireDrill: Sendable {
     public var name: String
     /// What it would miss: one that gets no picture does not ring for the camera.
     public var stages: Set<Stage>
+    /// The drill fails if it does not ring there. A guest takes part: what it acknowledges is a result, and nobody waits for it.
+    public var isRequired: Bool
 
-    public init(id: String, name: String, stages: Set<Stage>) {
+    public init(id: String, name: String, stages: Set<Stage>, isRequired: Bool = true) {
       self.id = id
       self.name = name
       self.stages = stages
+      self.isRequired = isRequired
     }
   }
 
@@ -48,7 +51,7 @@ public struct FireDrill: Sendable {
 
   public init(number: Int, stages: [Stage], parents: [Parent], now: Instant) {
     self.number = number
-    self.stages = stages.filter { stage in parents.contains { $0.stages.contains(stage) } }
+    self.stages = stages.filter { stage in parents.contains { $0.isRequired && $0.stages.contains(stage) } }
     self.parents = parents
     phase = .pause(until: now + Self.announcement)
   }
@@ -71,6 +74,7 @@ public struct FireDrill: Sendable {
     guard hasBegun, let stage = stages.first, Self.kinds(of: stage).contains(kind), isPending(stage, parent) else {
       return
     }
+    guard isAcknowledged || parents.contains(where: { $0.id == parent && $0.isRequired }) else { return }
     outcomes[parent, default: [:]][stage] = isAcknowledged ? .acknowledged : .rang
   }
 
@@ -105,9 +109,9 @@ public struct FireDrill: Sendable {
       phase = .withholding(until: now + Self.longest)
       return true
     case .withholding(let until):
-      guard let stage = stages.first, now >= until || !parents.contains(where: { isPending(stage, $0.id) }) else {
-        return false
-      }
+      guard let stage = stages.first else { return false }
+      let isAwaited = parents.contains { $0.isRequired && isPending(stage, $0.id) }
+      guard now >= until || !isAwaited else { return false }
       phase = .pause(until: now + Self.recovery)
       return true
     }
@@ -116,7 +120,8 @@ public struct FireDrill: Sendable {
   private mutating func judge(_ present: Set<String>) {
     hasBegun = false
     let stage = stages.removeFirst()
-    for parent in parents where parent.stages.contains(stage) && outcomes[parent.id]?[stage] == nil {
+    let required = parents.filter { $0.isRequired && $0.stages.contains(stage) }
+    for parent in required where outcomes[parent.id]?[stage] == nil {
       outcomes[parent.id, default: [:]][stage] = present.contains(parent.id) ? .silent : .left
     }
   }
@@ -128,9 +133,9 @@ public struct FireDrill: Sendable {
     isOver && !outcomes.isEmpty && outcomes.values.allSatisfy { $0.values.allSatisfy { $0 == .acknowledged } }
   }
 
-  /// What has come of it so far.
+  /// What has come of it so far. Guests that have acknowledged nothing are left out.
   public var results: [DrillDocument.Parent] {
-    parents.map { parent in
+    parents.filter { $0.isRequired || outcomes[$0.id] != nil }.map { parent in
       let known = outcomes[parent.id] ?? [:]
       return DrillDocument.Parent(
         name: parent.name, link: known[.link], camera: known[.camera], microphone: known[.microphone])
