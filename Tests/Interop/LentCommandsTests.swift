@@ -6,6 +6,7 @@ extension RealPeers {
   @Suite struct LentCommandsTests {
     private struct Event: Decodable {
       var kind: String, level: String, name: String?, detail: String?, count: Int?
+      var time: Double, began: Double?, acknowledgedAt: Double?
     }
 
     private func events(_ house: Household) throws -> [Event] {
@@ -194,6 +195,28 @@ extension RealPeers {
         #expect(answers.allSatisfy { $0.text == "ok" || $0.code == "busy" }, "\(answers)")
       }
       #expect(try events(house).count { $0.kind == "camera-switched" } <= 2 * 3)
+    }
+
+    /// Last year's, next year's, and one that ended before it began: the report shows them to the family.
+    @Test func alarmsHaveDatesThatCanBe() throws {
+      let house = try Household()
+      try house.pair()
+      let token = try ControlTalk.token(house.child, allow: "view")
+      let now = Date().timeIntervalSince1970
+      let times = [(now - 3e7, now - 2.9e7), (now + 3e7, now + 3.1e7), (now - 10, now - 5)]
+      let notes = times.enumerated().map {
+        #"{"id":"\#($0)","text":"alarm.note","parameters":{"kind":"link","level":"alarm","began":\#($1.0),"#
+          + #""acknowledgedAt":\#($1.1)}}"#
+      }
+      let found = try ControlTalk.talk(house.child, ["notes": ControlTalk.quoted(notes)], token: token)
+      #expect(found["notes"] == [.ok("0"), .ok("1"), .ok("2")])
+      let alarms = try events(house).filter { $0.kind == "alarm" }
+      #expect(alarms.count == 3)
+      for alarm in alarms {
+        let (began, end) = (try #require(alarm.began), try #require(alarm.acknowledgedAt))
+        #expect(began > now - 600 && began <= alarm.time + 1 && end >= began && end <= alarm.time + 1, "\(alarm)")
+      }
+      #expect(abs(try #require(alarms.last?.began) - now + 10) < 0.01)
     }
 
     /// Each session that somebody starts costs those who watch a key frame.

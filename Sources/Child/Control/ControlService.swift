@@ -294,6 +294,8 @@ final class ControlService: @unchecked Sendable {
     guard alarmNotes.admit(viewer.origin.credential, now: MonotonicClock.now) == .admitted else {
       throw ControlError(.busy, "Too many alarm reports; retry later.")
     }
+    let created = viewers.credentials.created(viewer.origin.credential)
+    let alarm = alarm.limited(since: created.map { Double($0.seconds) } ?? 0, now: Self.unixTime)
     // A player's or a guest's alarm wakes nobody else and makes no recording.
     let isParent = isParent(viewer)
     tell(

@@ -1,6 +1,7 @@
 internal import Pairing
 internal import Server
 internal import Signaling
+internal import Storage
 
 /// What the token or pair record behind a session currently allows.
 ///
@@ -13,6 +14,8 @@ final class ViewerCredentials: @unchecked Sendable {
   }
 
   private let standing: (Credential) -> Credential.Standing
+  /// When a credential was made, by the child's clock then; nil for one that is gone.
+  let created: (Credential) -> UnixTime?
   /// The date that decides expiry.
   private let date: () -> UnixTime
   /// Marks expired credentials. Call it each second.
@@ -26,6 +29,11 @@ final class ViewerCredentials: @unchecked Sendable {
       case .token(let id): tokens.standing(ofToken: id)
       case .pair(let id): pairing.standing(ofPair: id)
       }
+    } created: { credential in
+      switch credential {
+      case .token(let id): tokens.records.first { $0.id == id }.map { UnixTime(date: $0.createdAt) }
+      case .pair(let id): pairing.record(id: id)?.createdAt
+      }
     } endExpired: {
       tokens.endExpired()
       pairing.endExpired()
@@ -36,10 +44,12 @@ final class ViewerCredentials: @unchecked Sendable {
 
   init(
     date: @escaping () -> UnixTime, standing: @escaping (Credential) -> Credential.Standing,
+    created: @escaping (Credential) -> UnixTime? = { _ in nil },
     endExpired: @escaping () -> Void = {}, touch: @escaping (_ pair: String) -> Void = { _ in }
   ) {
     self.date = date
     self.standing = standing
+    self.created = created
     self.endExpired = endExpired
     self.touch = touch
   }

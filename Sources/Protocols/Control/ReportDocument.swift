@@ -242,4 +242,21 @@ public struct AlarmNote: Hashable, Sendable {
     self.began = began
     self.acknowledgedAt = acknowledgedAt
   }
+
+  /// By how much a parent's clock may differ from the child's, in seconds.
+  public static let clockTolerance = 300.0
+
+  /// With times that can be, whatever the parent's clock said: nothing rang before it had access, or will ring in the future.
+  ///
+  /// - Parameters:
+  ///   - since: when it got access, as `now` in seconds since 1970-01-01 UTC by the child's clock.
+  public func limited(since: Double, now: Double) -> AlarmNote {
+    var note = self
+    let earliest = min(since, now) - Self.clockTolerance
+    note.began = began > now + Self.clockTolerance ? now : max(began, earliest)
+    note.acknowledgedAt = acknowledgedAt.map { time in
+      max(time > now + Self.clockTolerance ? now : time, note.began)
+    }
+    return note
+  }
 }
