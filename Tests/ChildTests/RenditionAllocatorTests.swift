@@ -123,10 +123,57 @@ import Wire
     let near = RenditionHouse(2000, 1950)
     #expect(near.steps == [.high, .high] && near.kbps(.high) == 1607)
     #expect(near.assignment(1)?.takesAllLayers == true)
-    let slower = RenditionHouse(2000, 1600)
+    var slower = RenditionHouse(2000, 1600)
+    slower.run(seconds: 30)
     #expect(slower.steps == [.high, .high] && slower.kbps(.high) == 1600)
     #expect(slower.assignment(1)?.takesAllLayers == false && slower.assignment(0)?.takesAllLayers == true)
     #expect(RenditionHouse(2000, 1400).steps == [.high, .middle], "not even the base layer fits")
+  }
+
+  /// A token's player that reports a narrow path, before and after an owner comes whose path has not been measured for long.
+  @Test(arguments: [(640, 360), (1280, 720)], [true, false])
+  func whoeverWasLentAccessLowersNobodysPicture(_ size: (Int, Int), _ isFirst: Bool) {
+    var house = RenditionHouse()
+    house.size = size
+    house.viewers = []
+    let (lent, owner) = isFirst ? (0, 1) : (1, 0)
+    if isFirst {
+      house.add(700, since: .zero, isLent: true)
+      house.run(seconds: 5)
+      house.add(3300)
+    } else {
+      house.add(3300)
+      house.run(seconds: 2)
+      house.add(nil, isLent: true)
+    }
+    house.run(seconds: 30) { house in
+      house.viewers[lent].estimateKbps = 235
+      #expect(house.kbps(.high) ?? 2500 == 2500 || house.assignment(owner) == nil)
+    }
+    #expect(house.kbps(.high) == 2500 && house.step(owner) == .high && house.changes(owner) == 0)
+    #expect(house.step(lent).map { $0 < .high } == true)
+    // Nearly as fast as the owner's path: it lowers nothing either.
+    var near = RenditionHouse(2000)
+    near.add(1950, since: .zero, isLent: true)
+    near.look()
+    #expect(near.kbps(.high) == 1650 && near.assignment(1)?.takesAllLayers == true)
+    // By itself it gets what its path carries.
+    var alone = RenditionHouse()
+    alone.add(2000, since: .zero, isLent: true)
+    alone.look()
+    #expect(alone.kbps(.high) == 1650)
+  }
+
+  /// Nor does a slower parent, while the other one's path is not measured to its end.
+  @Test func aPathThatHasCarriedMoreAlreadyCountsBeforeItIsMeasured() {
+    var house = RenditionHouse(700)
+    #expect(house.kbps(.high) == 600)
+    house.add(nil)
+    house.run(seconds: 1)
+    #expect(house.kbps(.high) == 600, "nothing is known of it yet")
+    house.viewers[1].estimateKbps = 3300
+    house.run(seconds: 8)
+    #expect(house.kbps(.high).map { $0 > 1500 } == true && house.step(1) == .high && house.step(0) == .middle)
   }
 
   @Test func aWeakViewerDoesNotLowerTheMiddleRenditionEither() {

@@ -22,9 +22,9 @@ struct RenditionHouse {
     changes = [:]
   }
 
-  mutating func add(_ estimate: Int?, since: Instant? = nil) {
+  mutating func add(_ estimate: Int?, since: Instant? = nil, isLent: Bool = false) {
     let id = PeerID(number: UInt64(viewers.count))
-    viewers.append(.init(id: id, estimateKbps: estimate, soundKbps: 50, since: since ?? now))
+    viewers.append(.init(id: id, estimateKbps: estimate, soundKbps: 50, since: since ?? now, isLent: isLent))
   }
 
   mutating func look(isRecorded: Bool = false) {

@@ -33,6 +33,8 @@ struct RenditionAllocator {
     var fractionLost = 0.0
     /// When its connection came up.
     var since: Instant
+    /// A guest or a player with a token: beside paired parents, its path decides about its own picture alone.
+    var isLent = false
   }
 
   struct Allocation: Equatable {
@@ -101,6 +103,9 @@ struct RenditionAllocator {
 
     /// Its path would carry more than it wants.
     var isAtLimit: Bool
+    var isLent: Bool
+    /// What there is to say about its path: it was measured, or has carried more than an estimate begins with.
+    var isKnown: Bool
 
     /// Whether it wants as much as an encoder of this rate makes.
     func accepts(kbps: Int) -> Bool { limitKbps.map { $0 * 100 >= kbps * RenditionAllocator.limitedPercent } ?? true }
@@ -201,7 +206,7 @@ struct RenditionAllocator {
     var allocation = Allocation(assignments: [:], targets: PerRendition { _ in nil })
     for rendition in renditions {
       let group = group(of: rendition, &waiting, size: size, elapsed: elapsed, now: now)
-      rates[rendition] = group.viewers.isEmpty ? nil : group.kbps
+      rates[rendition] = group.viewers.isEmpty ? nil : group.best
       guard !group.viewers.isEmpty else { continue }
       allocation.targets[rendition] = RenditionTarget(kbps: group.kbps)
       for viewer in group.viewers {
@@ -258,14 +263,16 @@ struct RenditionAllocator {
       id: viewer.id, budget: budget, pictureKbps: budget - viewer.messagesKbps, soundKbps: sound,
       estimateKbps: estimate,
       isMeasured: viewer.estimateKbps != nil && !isRising, limitKbps: viewer.limitKbps,
-      step: known[viewer.id]?.step ?? .high, isAtLimit: path >= limit)
+      step: known[viewer.id]?.step ?? .high, isAtLimit: path >= limit, isLent: viewer.isLent,
+      isKnown: viewer.estimateKbps != nil && (!isRising || path > settings.startKbps))
   }
 
-  /// Takes those out of `waiting` that are on this rendition now, with its rate.
+  /// Takes those out of `waiting` that are on this rendition now, with its rate, and the best one's: from that it grows, or what
+  /// is tolerated would be taken off again and again.
   private mutating func group(
     of rendition: Rendition, _ waiting: inout [Candidate], size: (width: Int, height: Int), elapsed: Double,
     now: Instant
-  ) -> (viewers: [Candidate], kbps: Int) {
+  ) -> (viewers: [Candidate], kbps: Int, best: Int) {
     let range = range(of: rendition, size: size)
     let step = PictureStep(rendition)
     let percent = basePercent(of: rendition)
@@ -297,21 +304,29 @@ struct RenditionAllocator {
     let ids = Set(here.map(\.id))
     waiting.removeAll { ids.contains($0.id) }
     let rate = bestRate(of: here, on: step, range: range, before: rates[rendition], elapsed: elapsed)
-    let slowest = here.filter(\.isMeasured).map(\.pictureKbps).min() ?? rate
+    let slowest = deciding(here, on: step).filter(\.isMeasured).map(\.pictureKbps).min() ?? rate
     let followed = max(slowest, rate * (100 - Self.toleratedPercent) / 100)
-    return (here, min(max(min(rate, followed), range.lowerBound), range.upperBound))
+    return (here, min(max(min(rate, followed), range.lowerBound), range.upperBound), rate)
   }
 
-  /// What the best of a rendition's viewers can have. Where there are others, guests do not count.
+  /// Those whose paths decide about a rendition's rate: paired parents before whoever was lent access, and not those that came
+  /// down to it by their loss, where there are others.
+  private func deciding(_ viewers: [Candidate], on step: PictureStep) -> [Candidate] {
+    let parents = viewers.filter { !$0.isLent }
+    let first = parents.isEmpty ? viewers : parents
+    let residents = first.filter { !isGuest($0, on: step) }
+    return residents.isEmpty ? first : residents
+  }
+
+  /// What the best of the viewers that decide can have.
   private func bestRate(
     of viewers: [Candidate], on step: PictureStep, range: ClosedRange<Int>, before: Int?, elapsed: Double
   ) -> Int {
-    let residents = viewers.filter { !isGuest($0, on: step) }
-    let viewers = residents.isEmpty ? viewers : residents
+    let viewers = deciding(viewers, on: step)
     // Who wants only so much says nothing about the paths of others.
     let unlimited = viewers.filter { $0.limitKbps == nil }
-    let isAnyMeasured = unlimited.contains(where: \.isMeasured)
-    guard let best = viewers.filter({ $0.isMeasured || !isAnyMeasured }).map(\.pictureKbps).max() else {
+    let isAnyKnown = unlimited.contains(where: \.isKnown)
+    guard let best = viewers.filter({ $0.isKnown || !isAnyKnown }).map(\.pictureKbps).max() else {
       return range.lowerBound
     }
     var rate = best

@@ -345,7 +345,8 @@ final class Viewers: @unchecked Sendable {
             id: session.peer, estimateKbps: pictureEstimate(of: session),
             limitKbps: session.limits.pictureKbps(besideSoundKbps: sound), soundKbps: sound,
             messagesKbps: session.isOnNarrowPath && session.controlChannel != nil ? NarrowPathPushes.kbps : 0,
-            fractionLost: hub.connection(session.peer)?.fractionLost(now: now) ?? 0, since: session.connectedAt ?? now)
+            fractionLost: hub.connection(session.peer)?.fractionLost(now: now) ?? 0, since: session.connectedAt ?? now,
+            isLent: credentials.rank(of: session.origin) < .parent)
         }, size: track.pipeline.pictureSize, isRecorded: isRecorded, now: now)
       track.refresh.divide(
         &allocation, silent: Set(connected.filter(\.neverAsksForKeyFrames).map(\.peer)), isRecorded: isRecorded,
