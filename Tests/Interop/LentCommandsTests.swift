@@ -197,6 +197,31 @@ extension RealPeers {
       #expect(try events(house).count { $0.kind == "camera-switched" } <= 2 * 3)
     }
 
+    /// A year's report takes the disk's thread, a photo the encoder, and each photo is an event.
+    @Test func reportsAndPhotosOfThoseWithLentAccessAreFew() throws {
+      let house = try Household()
+      try house.pair()
+      let token = try ControlTalk.token(house.child, allow: "view,control")
+      let now = Date().timeIntervalSince1970
+      let reports = (0..<30).map {
+        #"{"id":"\#($0)","text":"report.get","parameters":{"from":\#(now - 3e7),"to":\#(now)}}"#
+      }
+      let photos = (0..<30).map { [#"{"id":"\#($0)","text":"screenshot.take","parameters":{"quality":1}}"#] }
+      let pauses = photos.flatMap { ControlTalk.quoted($0).dropFirst().dropLast() + #",{"wait":0.2},"# }
+      let found = try ControlTalk.talk(
+        house.child,
+        [
+          "reports": ControlTalk.quoted(reports).dropLast() + #",{"wait":3}]"#,
+          "photos": "[" + String(pauses) + #"{"wait":1}]"#,
+        ], token: token)
+      // Both take some seconds, in which another one may come.
+      let made = try #require(found["reports"] ?? nil).count { $0.text == "ok" }
+      #expect((1...12).contains(made), "\(found)")
+      let taken = try #require(found["photos"] ?? nil).count { $0.text == "ok" }
+      #expect((5...16).contains(taken), "\(found)")
+      #expect(try house.parent("report", "--json").status == 0, "the family's is made")
+    }
+
     /// Last year's, next year's, and one that ended before it began: the report shows them to the family.
     @Test func alarmsHaveDatesThatCanBe() throws {
       let house = try Household()

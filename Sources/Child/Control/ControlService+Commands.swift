@@ -20,7 +20,7 @@ extension ControlService {
     case .statusGet: done(.status(status))
     case .eventsGet(let since, let limit, let level):
       events.events(since: since, limit: limit, level: level).map { .events($0) }
-    case .reportGet(let request): makeReport(request, for: viewer)
+    case .reportGet(let request): try makeReport(request, for: viewer)
     case .hearingTest: done(.hearing(try testHearing(for: viewer)))
     case .hearingHeard(let note): done(take(note, viewer))
     case .drillStart(let stages): done(.drill(try startDrill(stages, for: viewer)))
@@ -59,10 +59,12 @@ extension ControlService {
 
   private func makeReport(
     _ request: ReportRequest, for viewer: ViewerSession
-  ) -> EventLoopFuture<ControlReply> {
+  ) throws(ControlError) -> EventLoopFuture<ControlReply> {
     // Nobody else can keep joins and leaves from being counted together by asking again and again.
     if isParent(viewer) {
       writePresence()
+    } else if lentReports.admit(viewer.origin.credential, now: MonotonicClock.now).wait != nil {
+      throw ControlError(.busy, "Too many reports; the limit is one in 10 seconds.")
     }
     return events.report(request, now: Self.unixTime).map { .report($0) }
   }
@@ -134,6 +136,11 @@ extension ControlService {
   ) throws(ControlError) -> EventLoopFuture<ControlReply> {
     guard !viewers.cameras.isEmpty else { throw ControlError(.unavailable, "The baby unit has no camera.") }
     let index = try camera.map { id throws(ControlError) in try cameraIndex(id) } ?? viewers.activeCamera
+    if case .none = viewer.transfer, !isParent(viewer),
+      lentPhotos.admit(viewer.origin.credential, now: MonotonicClock.now).wait != nil
+    {
+      throw ControlError(.busy, "Too many photos; the limit is one in 2 seconds.")
+    }
     try beginTransfer(to: viewer)
     let pipeline = viewers.cameras[index].pipeline
     let bound = NIOLoopBound(self, eventLoop: loop)

@@ -53,6 +53,10 @@ final class ControlService: @unchecked Sendable {
   /// Switches of the camera, which everybody sees, by credential.
   var cameraSwitches = RateLimiter<Credential>(
     burst: ControlLimits.cameraSwitchBurst, interval: ControlLimits.cameraSwitchInterval)
+  /// What costs the board's processor and disk, and a guest or a token's player could ask for without end, by credential.
+  var lentReports = RateLimiter<Credential>(burst: 10, interval: .seconds(10))
+  var lentPhotos = RateLimiter<Credential>(burst: 10, interval: .seconds(2))
+
   var loop: any EventLoop { viewers.hub.eventLoop }
 
   init(
