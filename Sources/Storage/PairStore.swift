@@ -77,6 +77,12 @@ public struct PairStore: Sendable {
     if book.touch(id: id, date: date, address: address) { hasUnsavedNotes = true }
   }
 
+  /// Nobody was here later than at `date`, which has to be known: what was noted while the clock was far ahead is put right in
+  /// memory; `saveNotes` writes it.
+  public mutating func correctLastSeen(to date: UnixTime) {
+    if book.correctLastSeen(to: date) { hasUnsavedNotes = true }
+  }
+
   /// The parent has confirmed the check words. Saves the store; throws `StoreError.unknownName` or `.file`, and nothing has
   /// changed then.
   public mutating func confirm(id: String, date: UnixTime) throws(StoreError) {
@@ -89,6 +95,9 @@ public struct PairStore: Sendable {
   public mutating func saveNotes() throws(StoreError) {
     if hasUnsavedNotes { try save(book) }
   }
+
+  /// Writes the store as it is, to learn whether the disk takes it. Throws `StoreError.file`.
+  public mutating func rewrite() throws(StoreError) { try save(book) }
 
   private mutating func save(_ changed: PairBook, removes: Bool = false) throws(StoreError) {
     try store.save(Content(pairs: changed.records.map(StoredPair.init(record:))), removes: removes)

@@ -127,6 +127,16 @@ public struct TokenStore: Sendable {
     return expired.map { tokens[$0] }
   }
 
+  /// No token was used later than at `date`, which has to be known: what was noted while the clock was far ahead is put right
+  /// in memory; `saveUses` writes it.
+  public mutating func correctLastUse(to date: UnixTime) {
+    for index in tokens.indices {
+      guard let used = tokens[index].lastUsedAt, UnixTime(date: used).isInTheFuture(of: date) else { continue }
+      tokens[index].lastUsedAt = date.date
+      hasUnsavedUses = true
+    }
+  }
+
   /// Writes any unsaved notes. Call it from time to time, and before the program ends.
   public mutating func saveUses() throws(StoreError) {
     if hasUnsavedUses { try save(tokens) }

@@ -27,6 +27,28 @@ final class WhoMayComeInTests {
     #expect(throws: PairingHouse.Refused(status: 403), sourceLocation: location) { try house.pair(.link(secret)) }
   }
 
+  // MARK: Dates
+
+  /// A board that starts in 1970, is given a wrong date, and then the right one.
+  @Test func lastSeenFollowsTheDateThatIsRight() throws {
+    let board = try PairingHouse(date: UnixTime(seconds: 100))
+    defer {
+      try? board.shutDown()
+      board.remove()
+    }
+    let phone = try board.pairFirst()
+    let token = try board.on { try $0.tokens.add(name: "player", allow: .view, for: nil).text }
+    try board.pass(10, system: 2_840_000_000)
+    try board.on { house in
+      house.pairing.touch(id: phone.id)
+      _ = house.tokens.verify(token)
+    }
+    #expect(try board.on { $0.pairing.record(id: phone.id)?.lastSeenAt?.seconds } == 2_840_000_100)
+    try board.pass(10, system: 1_795_000_000 - 2_840_000_100)
+    #expect(try board.on { $0.pairing.record(id: phone.id)?.lastSeenAt?.seconds } == 1_795_000_000)
+    #expect(try board.on { $0.tokens.records.first?.lastUsedAt?.timeIntervalSince1970 } == 1_795_000_000)
+  }
+
   // MARK: Invitations and windows
 
   @Test func aStolenPhoneCannotInviteItselfBackIn() throws {

@@ -94,6 +94,20 @@ import Wire
     #expect(book.find("id10") != .none)
   }
 
+  @Test func whatWasNotedFarAheadIsPutRight() throws {
+    var book = try #require(PairBook())
+    for number in 1...3 { try book.add(record(number), date: now) }
+    let ahead = UnixTime(seconds: now.seconds + 1_000_000_000), soon = UnixTime(seconds: now.seconds + 3600)
+    book.touch(id: "id1", date: ahead)
+    // Within a day it may be the clock that is slow.
+    book.touch(id: "id2", date: soon)
+    let isCorrected = book.correctLastSeen(to: now)
+    #expect(isCorrected)
+    #expect(book.records.map(\.lastSeenAt) == [now, soon, nil])
+    let isCorrectedAgain = book.correctLastSeen(to: now)
+    #expect(!isCorrectedAgain)
+  }
+
   @Test func touchNotesTimeAndAddress() throws {
     var book = try #require(PairBook())
     try book.add(record(1), date: now)

@@ -157,6 +157,7 @@ final class PairingService: @unchecked Sendable {
   /// Marks expired records and ends the offers of their owners, and those that would give nothing any more. Call it each
   /// second.
   func endExpired() {
+    if isDateKnown { store.correctLastSeen(to: clock.now) }
     // The date may have been set since they were made.
     if !responder.invitations.isEmpty {
       endOffersWithoutRight()

@@ -72,6 +72,7 @@ final class TokenBook: @unchecked Sendable {
 
   /// Marks expired tokens and ends their sessions. Call it each second.
   func endExpired() {
+    if clock.now >= TrustedClock.earliest { store.correctLastUse(to: clock.now) }
     guard store.tokens.contains(where: { $0.expiresAt != nil && !$0.hasExpired }) else { return }
     clock.saveWhenDue()
     let expired = store.markExpired(at: clock.now, madeSince: clock.firmSince)

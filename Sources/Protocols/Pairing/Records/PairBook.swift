@@ -92,6 +92,14 @@ public struct PairBook: Hashable, Sendable {
     return true
   }
 
+  /// Nobody was here later than now: what was noted while the clock was far ahead becomes `date`.
+  /// - Returns: whether anything has changed.
+  public mutating func correctLastSeen(to date: UnixTime) -> Bool {
+    let wrong = records.indices.filter { records[$0].lastSeenAt?.isInTheFuture(of: date) == true }
+    for index in wrong { records[index].lastSeenAt = date }
+    return !wrong.isEmpty
+  }
+
   /// The parent has confirmed the check words; false if there is no such pair.
   @discardableResult
   public mutating func confirm(id: String, date: UnixTime) -> Bool {
