@@ -49,7 +49,12 @@ extension Finding {
   static func readOnly(_ what: String, _ path: String) -> Finding {
     Finding(
       what, .problem, "\(path) is on a file system that is mounted read-only; nothing can be kept",
-      remedy: "sudo mount -o remount,rw \"$(stat -c %m '\(path)')\" && sudo systemctl restart cradle-child")
+      remedy:
+        "sudo mount -o remount,rw \"$(stat -c %m '\(path)')\" && sudo systemctl restart cradle-child. If mount refuses, "
+        + "the kernel has found an error on the disk (sudo dmesg says which), and a memory card is probably dying: copy what "
+        + "matters from it, and replace it. To go on with it until then: sudo systemctl stop cradle-child; sudo reboot, if "
+        + "it is the system's own disk: it is checked then; else sudo umount it, sudo fsck -f "
+        + "\"$(findmnt -no SOURCE -T '\(path)')\", mount it again and start cradle-child")
   }
 }
 

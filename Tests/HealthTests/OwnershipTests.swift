@@ -89,6 +89,10 @@ import Testing
     let findings = DirectoryCheck.run(["/state/events"], account: Account(id: geteuid(), groups: []), files: root.files)
     #expect(findings.map(\.state) == [.problem])
     #expect(findings[0].detail.contains("read-only") && findings[0].remedy?.contains("chown") == false)
+    // After an error mount(8) refuses: then there is a next step.
+    for step in ["systemctl stop cradle-child", "umount", "reboot", "fsck -f", "replace it"] {
+      #expect(findings[0].remedy?.contains(step) == true, "\(step)")
+    }
   }
 
   /// ext4 of newer kernels after an error: whoever asks whether it may write is told so.
