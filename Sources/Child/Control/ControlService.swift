@@ -40,6 +40,8 @@ final class ControlService: @unchecked Sendable {
   let meetings: MeetingBoard
   private let watch: NightWatch
   private var presence = PresenceEvents()
+  /// Told of each event of the child's own.
+  var noted: (EventKind) -> Void = { _ in }
   private var nightlyTest: NightlyTest?
   let proofs: ProofKeeper
   private var told: NodeState?
@@ -254,6 +256,7 @@ final class ControlService: @unchecked Sendable {
   ) {
     tell(events.append(kind, level: level, time: Self.unixTime, name: viewer?.name, id: id, detail: detail))
     recording.heard(kind)
+    noted(kind)
   }
 
   private func notePresence(
@@ -272,6 +275,7 @@ final class ControlService: @unchecked Sendable {
         entry.kind, time: entry.time, name: entry.name, id: nil, detail: entry.detail, began: entry.began,
         count: entry.count))
     recording.heard(entry.kind)
+    noted(entry.kind)
   }
 
   /// Joins and leaves that wait for others are events now: a report is to be of all that is known.
@@ -316,17 +320,14 @@ final class ControlService: @unchecked Sendable {
     case .unheard(let time): note(.unheard, detail: "nobody has been listening for \(Self.text(time))")
     case .heardAgain(let time): note(.heardAgain, detail: Self.after(time))
     case .clockSet(let seconds):
-      note(.clockSet, detail: "by \(seconds < 0 ? "-" : "+")\(Self.text(.milliseconds(abs(seconds) * 1000)))")
+      let words = TimeText.words(seconds: Int64(saturating: abs(seconds)))
+      note(.clockSet, detail: "\(words) \(seconds < 0 ? "back" : "forward")")
     }
   }
 
   private static func after(_ time: Duration) -> String { "after \(text(time))" }
 
-  /// `42 s`, `5 min`.
-  private static func text(_ time: Duration) -> String {
-    let seconds = time.nanoseconds / 1_000_000_000
-    return seconds < 120 ? "\(seconds) s" : "\(seconds / 60) min"
-  }
+  private static func text(_ time: Duration) -> String { TimeText.words(seconds: time.components.seconds) }
 
   /// Tells all viewers what has changed since the last call.
   func tellChanges() {
