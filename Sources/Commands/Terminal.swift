@@ -8,6 +8,9 @@ public func timeOfDay() -> String {
   return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
 }
 
+/// Columns of the terminal on standard output; nil when it is none.
+public func standardOutputWidth() -> Int? { isatty(STDOUT_FILENO) == 1 ? terminalWidth() : nil }
+
 /// Columns of the terminal on standard output; 80 when it does not say.
 public func terminalWidth() -> Int {
   var size = winsize()

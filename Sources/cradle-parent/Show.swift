@@ -20,11 +20,12 @@ extension ChildOptions {
 
   private static func text(_ reply: ControlReply) -> String {
     switch reply {
-    case .status(let status): Table.text(status.rows)
+    case .status(let status): Table.text(status.rows, headed: false)
     case .light(let light): light.text
-    case .tracks(let tracks): tracks.isEmpty ? "There is nothing to play." : Table.text(tracks.map(\.row))
+    case .tracks(let tracks):
+      tracks.isEmpty ? "There is nothing to play." : Table.text(tracks.map(\.row), headed: false)
     case .lullaby(let lullaby): lullaby.text
-    case .cameras(let cameras): cameras.isEmpty ? "There is no camera." : Table.text(cameras.map(\.row))
+    case .cameras(let cameras): cameras.isEmpty ? "There is no camera." : Table.text(cameras.map(\.row), headed: false)
     case .events(let events): events.isEmpty ? "Nothing has happened." : events.map(\.text).joined(separator: "\n")
     case .invite(let invite): text(invite)
     case .recordings(let recordings):
