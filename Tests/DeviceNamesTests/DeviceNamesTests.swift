@@ -76,6 +76,16 @@ import Testing
     #expect(command.mask.masked("error: 401 Unauthorized, pictures 30") == "error: 401 Unauthorized, pictures 30")
   }
 
+  /// Without the header's name before it.
+  @Test(arguments: [
+    ("Bearer abcdef", "Bearer ***"), ("401 for bearer eyJh.bGci_-~+/=: refused", "401 for bearer ***: refused"),
+    ("sent 'Bearer abcdef'", "sent 'Bearer ***'"), ("bearer=abcdef x", "bearer=*** x"),
+    ("a Bearer token is missing", "a Bearer token is missing"), ("the bearer of it", "the bearer of it"),
+  ])
+  func aBareBearerTokenIsHidden(said: String, shown: String) {
+    #expect(CredentialMask().masked(said) == shown)
+  }
+
   @Test func aProgramSaysADecodedPassword() throws {
     let command = try #require(ProgramCommand("ffmpeg -i rtsp://admin:p%40ss%2Fword@cam/"))
     #expect(command.mask.masked("login with p@ss/word failed; p%40ss%2Fword") == "login with *** failed; ***")

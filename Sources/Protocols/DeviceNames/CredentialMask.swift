@@ -2,7 +2,7 @@
 /// events and notifications, in `status` and in the log.
 ///
 /// It knows userinfo of URLs (RFC 3986 section 3.2.1), `KEY=VALUE` and `KEY: VALUE` whose key speaks of a password, a token, a
-/// key and the like, options of such a name with the next word, and `USER:PASSWORD` after `-u`. What it has found in the
+/// key and the like, options of such a name with the next word, `USER:PASSWORD` after `-u`, and what stands behind `Bearer`. What it has found in the
 /// command it finds again in what the program says. A password that is just a word cannot be told from any other.
 public struct CredentialMask: Hashable, Sendable {
   /// What is shown instead.
@@ -56,6 +56,16 @@ public struct CredentialMask: Hashable, Sendable {
     "cookie", "signature",
   ]
   private static let tellingAlone: Set<Substring> = ["pass", "pw", "pin", "auth", "sig", "jwt", "psk", "bearer"]
+
+  /// Whether credentials follow a key without `=` or `:`: `Bearer abcdef` (RFC 6750 section 2.1).
+  static func isScheme(_ key: some StringProtocol) -> Bool { key.lowercased() == "bearer" }
+
+  /// What a sentence about it goes on with.
+  static let ordinaryAfterScheme: Set<String> = [
+    "token", "tokens", "authentication", "authorization", "scheme", "required", "missing", "expired", "invalid",
+    "rejected",
+    "refused", "failed", "realm", "header", "credentials",
+  ]
 
   /// Whether the value of `api_key`, `user-pw` or `X-Auth-Token` is to be hidden.
   static func isSecret(key: some StringProtocol) -> Bool {

@@ -28,7 +28,11 @@ struct MaskedText {
         let key = rest.prefix { $0.isKeyPart }
         show(key)
         rest = rest.dropFirst(key.count)
-        if CredentialMask.isSecret(key: key) { rest = readValue(rest, toItsEnd: isWord && !isInURL) }
+        if CredentialMask.isScheme(key) {
+          rest = readCredentials(rest)
+        } else if CredentialMask.isSecret(key: key) {
+          rest = readValue(rest, toItsEnd: isWord && !isInURL)
+        }
       } else {
         if first.isWhitespace { isInURL = false }
         text.append(first)
@@ -48,6 +52,20 @@ struct MaskedText {
     if let colon = info.firstIndex(of: ":") { secrets.append(String(info[info.index(after: colon)...])) }
     hide(info)
     return rest[at...]
+  }
+
+  /// After a scheme of HTTP's authorization, without the header's name before it: one token (RFC 9110 section 11.4), that looks
+  /// like more than a word of a sentence.
+  private mutating func readCredentials(_ rest: Substring) -> Substring {
+    let token = rest.drop { $0 == " " }
+    let secret = token.prefix { $0.isToken68 }
+    guard token.startIndex > rest.startIndex, secret.count >= 6 else {
+      return readValue(rest, toItsEnd: false)
+    }
+    guard !CredentialMask.ordinaryAfterScheme.contains(secret.lowercased()) else { return rest }
+    show(rest[..<token.startIndex])
+    hide(secret)
+    return token[secret.endIndex...]
   }
 
   /// After a telling key: `=VALUE`, `: VALUE`, `": "VALUE"`.
@@ -83,6 +101,8 @@ struct MaskedText {
 }
 
 extension Character {
+  /// RFC 9110 section 11.2.
+  fileprivate var isToken68: Bool { isASCII && (isLetter || isNumber || "-._~+/=".contains(self)) }
   fileprivate var isQuote: Bool { self == "\"" || self == "'" || self == "`" }
   /// Of a query's key, an option, a header, a variable.
   fileprivate var isKeyPart: Bool { isLetter || isNumber || self == "_" || self == "-" || self == "." }
