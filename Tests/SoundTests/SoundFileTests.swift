@@ -96,7 +96,11 @@ import Testing
     folder.write(Array("#!/bin/sh\nexit\n".utf8), to: "text.mp3")
     #expect(error("\(folder.path)/text.mp3") == .unknownFormat)
     folder.write(Array("RIFF\u{10}\u{0}\u{0}\u{0}WAVEjunk".utf8), to: "cut.wav")
-    guard case .unreadable = error("\(folder.path)/cut.wav") else { return #expect(Bool(false)) }
+    #expect(error("\(folder.path)/cut.wav") == .damaged)
+    // In our words, whatever the library says.
+    folder.write(Array("fLaC".utf8) + [UInt8](repeating: 0x5A, count: 400), to: "damaged.flac")
+    let damaged = error("\(folder.path)/damaged.flac")
+    #expect(damaged == .damaged && damaged?.description.hasPrefix("damaged or incomplete") == true)
     truncate("\(folder.path)/text.mp3", 3 << 30)
     #expect(error("\(folder.path)/text.mp3") == .tooLarge)
   }

@@ -39,7 +39,7 @@ public final class SoundFile: SoundSource {
     var info = SF_INFO()
     // From here on the library closes the descriptor, even if it rejects the file.
     guard let handle = library.open(descriptor, Int32(SFM_READ), &info, 1) else {
-      throw .unreadable(library.text(library.errorText(nil)) ?? "damaged")
+      throw .damaged
     }
     guard Self.channelRange.contains(Int(info.channels)), Self.rateRange.contains(Int(info.samplerate)) else {
       _ = library.close(handle)

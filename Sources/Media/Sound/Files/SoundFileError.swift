@@ -8,7 +8,9 @@ public enum SoundFileError: Error, Hashable, Sendable, CustomStringConvertible {
   case tooLarge
   /// Neither WAV nor FLAC nor Ogg nor MP3.
   case unknownFormat
-  /// A known format, but damaged or not supported; the library's message.
+  /// It begins as a known format does, and the library cannot read it.
+  case damaged
+  /// A known format, but not as it is played; what it is.
   case unreadable(String)
   case io(errno: Int32)
   case libraryMissing
@@ -20,6 +22,7 @@ public enum SoundFileError: Error, Hashable, Sendable, CustomStringConvertible {
     case .notARegularFile: "not a regular file"
     case .tooLarge: "larger than 2 GiB"
     case .unknownFormat: "neither WAV, FLAC, Ogg nor MP3"
+    case .damaged: "damaged or incomplete, or a rare kind of its format"
     case .unreadable(let reason): reason
     case .io(let number): "cannot be read (errno \(number))"
     case .libraryMissing: "libsndfile is not installed (package libsndfile1)"
