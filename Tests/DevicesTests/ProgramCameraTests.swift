@@ -256,7 +256,18 @@ import Wire
       #"printf "YUV4MPEG2 W16 H16 C420\nFRAME\n"; head -c 384 /dev/zero; head -c 384 /dev/zero; sleep 5"#)
     let (frames, error) = pictures(camera, 2)
     #expect(frames.count == 1)
-    #expect(error?.summary == "what it writes is not Y4M after its first line")
+    #expect(error?.summary.contains("Either the pictures are no longer 16x16") == true, "\(String(describing: error))")
+  }
+
+  @Test func aSizeThatChangesIsSaidAsThat() throws {
+    let picture = #"printf "FRAME\n"; head -c 384 /dev/zero;"#
+    // The same size again is no change.
+    let camera = try program(
+      #"printf "YUV4MPEG2 W16 H16 C420\n"; \#(picture) printf "YUV4MPEG2 W16 H16 F25:1\n"; \#(picture)"#
+        + #" sleep 0.3; printf "YUV4MPEG2 W32 H16 C420\n"; \#(picture) \#(picture) sleep 5"#)
+    let (frames, error) = pictures(camera, 9)
+    #expect(!frames.isEmpty)
+    #expect(error?.summary.contains("changed from 16x16 to 32x16") == true, "\(String(describing: error))")
   }
 
   /// Otherwise poll(2) would return at once, for ever.

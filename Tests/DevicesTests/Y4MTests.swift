@@ -51,6 +51,15 @@ struct Y4MTests {
     }
   }
 
+  @Test func anotherSizeInOneFileIsSaidAsThat() throws {
+    var other = Array("YUV4MPEG2 W64 H32\nFRAME\n".utf8)
+    other += [UInt8](repeating: 9, count: 64 * 32 * 3 / 2)
+    var reader = try reader(MediaBytes.y4m(lumas: [10]) + other)
+    _ = try reader.next(captureTime: .zero, sequence: 0)
+    let error = #expect(throws: DeviceError.self) { try reader.next(captureTime: .zero, sequence: 1) }
+    #expect(error?.summary.contains("of 64x32 after 32x16") == true, "\(String(describing: error))")
+  }
+
   @Test func frameLinesMayHaveParameters() throws {
     var bytes = Array("YUV4MPEG2 W32 H16 F5:1\nFRAME Ip XTEST\n".utf8)
     bytes += [UInt8](repeating: 77, count: 768)

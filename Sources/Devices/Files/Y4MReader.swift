@@ -132,6 +132,13 @@ package struct Y4MReader: Sendable {
     let line = try bytes.bytes(at: offset, count: Self.maximumFrameLine)
     guard !line.isEmpty else { return nil }
     guard line.starts(with: "FRAME".utf8), let end = line.firstIndex(of: UInt8(ascii: "\n")) else {
+      if let other = try? Y4MHeader.parse(line).header, offset > firstFrame {
+        throw DeviceError(
+          device: name,
+          reason: .invalidFile(
+            "another film begins at byte \(offset), of \(other.width)x\(other.height) after "
+              + "\(header.width)x\(header.height); a file has one"))
+      }
       if line.count < Self.maximumFrameLine, offset > firstFrame { return nil }
       throw DeviceError(device: name, reason: .invalidFile("no FRAME line at byte \(offset)"))
     }

@@ -12,7 +12,12 @@ struct PictureReader {
     case failed(errno: Int32)
     /// In Y4M, a picture does not begin with FRAME: the program writes something else, or has lost its place.
     case notAPicture
+    /// In Y4M, another first line follows, with another size.
+    case sizeChanged(Y4MHeader)
   }
+
+  /// `640x480`
+  var size: String { "\(width)x\(height)" }
 
   /// Of the program's pictures; frames have even sizes.
   private let width: Int
@@ -94,8 +99,15 @@ struct PictureReader {
     guard byte == UInt8(ascii: "\n") else {
       line?.append(byte)
       let soFar = line ?? []
-      let magic = Array("FRAME".utf8)
-      return soFar.count > Self.maximumLine || !zip(soFar, magic).allSatisfy({ $0 == $1 }) ? .notAPicture : nil
+      let isFrame = zip(soFar, "FRAME".utf8).allSatisfy { $0 == $1 }
+      let isHeader = zip(soFar, Y4MHeader.magic.utf8).allSatisfy { $0 == $1 }
+      return soFar.count > Self.maximumLine || !isFrame && !isHeader ? .notAPicture : nil
+    }
+    if let header = try? Y4MHeader.parse((line ?? []) + [byte]).header {
+      guard header.width == width, header.height == height else { return .sizeChanged(header) }
+      // A program that begins again, or several after each other.
+      line = []
+      return nil
     }
     guard line?.starts(with: "FRAME".utf8) == true else { return .notAPicture }
     line = nil

@@ -133,7 +133,16 @@ final class ProgramCamera: MediaSource {
         throw DeviceError(device: info.device, reason: .io(operation: "read", errno: number))
       case .notAPicture:
         throw DeviceError(
-          device: info.device, reason: .invalidFile("what it writes is not Y4M after its first line"))
+          device: info.device,
+          reason: .invalidFile(
+            "a picture does not begin where the one before it should end. Either the pictures are no longer "
+              + "\(program.reader.size), which must not change, or something else writes to its output"))
+      case .sizeChanged(let header):
+        throw DeviceError(
+          device: info.device,
+          reason: .invalidFile(
+            "its pictures have changed from \(program.reader.size) to \(header.width)x\(header.height); they must keep one size"
+          ))
       }
     }
   }
