@@ -1,6 +1,7 @@
 import Control
 import Health
 import Monitoring
+import Storage
 import TestSupport
 import Testing
 
@@ -15,7 +16,9 @@ import Testing
     _ probe: inout HealthProbe, space: DiskCheck.Space? = roomy, clock: ClockCheck.Kernel = .synchronized,
     at time: Int64 = now
   ) -> [String] {
-    probe.run(unixSeconds: time, space: space, clock: clock).map { "\($0.concern.rawValue) \($0.level.rawValue)" }
+    probe.run(unixSeconds: time, space: { _ in space }, clock: clock).map {
+      "\($0.concern.rawValue) \($0.level.rawValue)"
+    }
   }
 
   @Test func aWellMachineHasNothingToTell() throws {
@@ -33,11 +36,35 @@ import Testing
     #expect(conditions(&probe, space: nil, clock: .refused) == [])
   }
 
+  /// A disk for recordings alone counts, and so does one with too little room for them.
+  @Test func theDiskOfRecordingsIsTold() throws {
+    var recording = ChildConfiguration.defaults.recording
+    recording.mode = .always
+    recording.folder = "/nonexistent/recordings"
+    var probe = HealthProbe(stateDirectory: "/var/lib/cradle", recording: recording, files: try FakeRoot().files)
+    func sentences(_ free: UInt64) -> [String] {
+      probe.run(
+        unixSeconds: Self.now,
+        space: { $0 == recording.folder ? .init(free: free, total: 1 << 30, isReadOnly: false) : Self.roomy },
+        clock: .synchronized
+      ).map(\.sentence)
+    }
+    #expect(sentences(900 << 20) == [])
+    #expect(
+      sentences(300 << 20) == [
+        "Storage: nothing is recorded: 300 MB are free at /nonexistent/recordings, and recording needs 370 MB"
+      ])
+    #expect(sentences(0) == ["Storage: the disk is full: 0 kB of 1024 MB free at /nonexistent/recordings"])
+    recording.mode = .off
+    probe = HealthProbe(stateDirectory: "/var/lib/cradle", recording: recording, files: try FakeRoot().files)
+    #expect(sentences(0) == [])
+  }
+
   /// `status` shows them without anything around.
   @Test func aSentenceNamesWhatItIsAbout() throws {
     var probe = HealthProbe(stateDirectory: "/var/lib/cradle", files: try FakeRoot().files)
     let full = probe.run(
-      unixSeconds: 100, space: .init(free: 0, total: 600 << 10, isReadOnly: false), clock: .synchronized)
+      unixSeconds: 100, space: { _ in .init(free: 0, total: 600 << 10, isReadOnly: false) }, clock: .synchronized)
     #expect(
       full.map(\.sentence) == [
         "Storage: the disk is full: 0 kB of 600 kB free at /var/lib/cradle", "Clock: the date is years in the past",

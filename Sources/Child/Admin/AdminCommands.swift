@@ -23,8 +23,8 @@ final class AdminCommands: @unchecked Sendable {
   private let certificate: ServerCertificate
   private let configurationFile: String?
   private let logger: Logger
-  /// What is wrong with the machine.
-  var conditions: () -> [HealthLog.Condition] = { [] }
+  /// What is wrong with the machine at this moment.
+  lazy var conditions: () -> EventLoopFuture<[HealthLog.Condition]> = { [loop] in loop.makeSucceededFuture([]) }
 
   init(
     loop: any EventLoop, tokens: TokenBook, pairing: PairingService, report: StatusReporter, notifiers: NotifierBoard,
@@ -49,8 +49,18 @@ final class AdminCommands: @unchecked Sendable {
     var response = AdminProtocol.Response()
     if let request = try? JSON(line, maximumBytes: AdminProtocol.maximumBytes).decode(AdminProtocol.Request.self) {
       switch request {
+      case .status: return status().map { Self.response(encodeJSON($0)) }
       case .pairOpen(let admin, let recordings):
         return opened(admin: admin, recordings: recordings).map { Self.response(encodeJSON($0)) }
+          .flatMapErrorThrowing { error in
+            guard case PairingService.OfferRefusal.cannotStore(let reason)? = error as? PairingService.OfferRefusal
+            else {
+              throw error
+            }
+            var response = AdminProtocol.Response()
+            response.error = "a pairing could not be stored, so none is opened: \(reason)"
+            return Array(encodeJSON(response).utf8)
+          }
       case .pairWait: return pairing.waitForEnd().map { Self.response(encodeJSON(PairingEnded($0))) }
       case .notifyTest(let name):
         if let tests = notifiers.test(name, on: loop) {
@@ -102,12 +112,6 @@ final class AdminCommands: @unchecked Sendable {
 
   private func perform(_ request: AdminProtocol.Request) throws -> String {
     switch request {
-    case .status:
-      var status = report.report()
-      status.hasOwner = pairing.hasOwner
-      status.configurationFile = configurationFile
-      status.alarms += conditions().filter { $0.level == .warning }.map(\.sentence)
-      return encodeJSON(status)
     case .tokenAdd(let name, let allow, let seconds):
       return try encodeJSON(addToken(name: name, allow: allow, seconds: seconds))
     case .tokenList:
@@ -137,7 +141,7 @@ final class AdminCommands: @unchecked Sendable {
       return encodeJSON(certificate.report)
     case .notifyTest(let name):
       throw unknownNotifier(name)
-    case .pairOpen, .pairWait, .recordings:
+    case .status, .pairOpen, .pairWait, .recordings:
       preconditionFailure("answered later")
     case .pairClose:
       pairing.close()
@@ -153,6 +157,21 @@ final class AdminCommands: @unchecked Sendable {
       return encodeJSON(InviteList(invites: invites()))
     case .inviteRevoke(let id):
       return try encodeJSON(InviteList(invites: revokeInvite(id)))
+    }
+  }
+
+  private func status() -> EventLoopFuture<StatusReport> {
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    return conditions().map { conditions in
+      let admin = bound.value
+      var status = admin.report.report()
+      status.pairs = admin.pairing.records.count
+      status.tokens = admin.tokens.records.count
+      status.hasOwner = admin.pairing.hasOwner
+      status.configurationFile = admin.configurationFile
+      status.alarms += [admin.recording.alarm].compactMap(\.self)
+      status.alarms += conditions.filter { $0.level == .warning }.map(\.sentence)
+      return status
     }
   }
 

@@ -53,7 +53,7 @@ extension ControlService {
       closePairing()
     case .pairsList: done(.pairs(pairing.records.map(PairDocument.init)))
     case .pairRemove(let id): try removePair(id, for: viewer)
-    case .inviteCreate(let request): done(.invite(try invite(request, for: viewer)))
+    case .inviteCreate(let request): invite(request, for: viewer)
     }
   }
 
@@ -250,7 +250,16 @@ extension ControlService {
     }
   }
 
-  private func invite(_ request: InviteRequest, for viewer: ViewerSession) throws(ControlError) -> InviteDocument {
+  private func invite(_ request: InviteRequest, for viewer: ViewerSession) -> EventLoopFuture<ControlReply> {
+    let bound = NIOLoopBound((self, viewer), eventLoop: loop)
+    return pairing.ready().flatMapThrowing { _ in
+      .invite(try bound.value.0.invited(request, for: bound.value.1))
+    }.flatMapErrorThrowing { error in
+      throw (error as? PairingService.OfferRefusal).map { ControlError($0) } ?? error
+    }
+  }
+
+  private func invited(_ request: InviteRequest, for viewer: ViewerSession) throws(ControlError) -> InviteDocument {
     guard let pair = viewer.pair else { throw ControlError(PairingService.OfferRefusal.issuerMayNot) }
     let seconds = request.seconds ?? ControlDefaults.inviteSeconds
     let end = UnixTime(seconds: pairing.now.seconds + Int64(seconds))
@@ -280,6 +289,10 @@ extension ControlError {
       self.init(
         .unavailable,
         "The baby unit does not know the date yet, so access cannot expire. It needs the Internet or a clock.")
+    case .cannotStore(let error):
+      // Names no files: whoever reads it is not at this machine.
+      let reason = if case .file(let file) = error { file.reason } else { "its log says why" }
+      self.init(.unavailable, "The camera could not keep whoever comes in, so nobody is let in: \(reason).")
     case .tooManyInvites:
       self.init(
         .busy,

@@ -72,7 +72,7 @@ public struct Doctor: Sendable {
     looking("Avahi")
     found(await AvahiCheck.run(id: daemon.report?.id))
     found(ClockCheck.run(unixSeconds: MonotonicClock.unixNanoseconds / 1_000_000_000))
-    found(DiskCheck.run(path: stateDirectory, space: DiskCheck.space(at: stateDirectory)))
+    RoomCheck.run(stateDirectory: stateDirectory, recording: configuration.recording).forEach(found)
     found(MemoryCheck.run(files))
     WirelessCheck.run(files).forEach(found)
     if let power = PowerCheck.run(files) { found(power) }

@@ -17,7 +17,11 @@ public enum ReadinessCheck {
   private static let patience: Duration = .seconds(8)
 
   /// Opens devices, so the daemon must not hold them; a busy one is reported as such.
-  public static func run(_ configuration: ChildConfiguration, stateDirectory: String) -> [Finding] {
+  ///
+  /// - Parameter running: what the daemon says of itself; nil when it does not run.
+  public static func run(
+    _ configuration: ChildConfiguration, stateDirectory: String, running: StatusReport? = nil
+  ) -> [Finding] {
     let files = SystemFiles()
     var findings = configuration.cameras.map(camera)
     findings.append(microphone(configuration.microphone.device))
@@ -27,7 +31,8 @@ public enum ReadinessCheck {
       configuration.lights, cameras: configuration.cameras, isDaemonRunning: false, files: files)
     let permissions = PermissionCheck.run(configuration, account: .daemon(stateDirectory, files), files: files)
     if permissions.state == .problem { findings.append(permissions) }
-    findings.append(state(stateDirectory))
+    findings.append(state(stateDirectory, running))
+    findings += RoomCheck.run(stateDirectory: stateDirectory, recording: configuration.recording)
     findings += directories(stateDirectory, configuration.recording.folder)
     findings += NamedFilesCheck.servers(configuration.iceServers)
     findings += NamedFilesCheck.meetings(configuration.away.meetings)
@@ -140,15 +145,29 @@ public enum ReadinessCheck {
   }
 
   /// Reads without creating or locking anything, because the daemon may be running.
-  private static func state(_ path: String) -> Finding {
+  private static func state(_ path: String, _ running: StatusReport?) -> Finding {
     let what = "state directory \(path)"
     do {
       try StateDirectory.checkPrivacy(path)
       let stores = try stores(path)
-      return Finding(what, .ok, "\(stores.pairs) paired parents, \(stores.tokens) tokens")
+      let words = words(stores.pairs, stores.tokens)
+      // What was removed comes back with a restart until that is on disk.
+      if let pairs = running?.pairs, let tokens = running?.tokens, pairs < stores.pairs || tokens < stores.tokens {
+        return Finding(
+          what, .problem,
+          "a removal is not kept yet: \(words) on disk, \(self.words(pairs, tokens)) in the running daemon. A restart "
+            + "would bring back what was removed",
+          remedy: "Make room on the disk, or make it writable again; the daemon then stores it by itself.")
+      }
+      return Finding(what, .ok, words)
     } catch {
       return Finding(what, .problem, "\(error)")
     }
+  }
+
+  /// `1 paired parent, 2 tokens`
+  static func words(_ pairs: Int, _ tokens: Int) -> String {
+    "\(pairs) paired \(pairs == 1 ? "parent" : "parents"), \(tokens) \(tokens == 1 ? "token" : "tokens")"
   }
 
   /// As the daemon's user would find them.

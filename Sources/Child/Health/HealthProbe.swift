@@ -12,24 +12,30 @@ struct HealthProbe {
   private let stateDirectory: String
   /// That the child writes.
   private let directories: [String]
+  private let recording: ChildConfiguration.Recording
   /// Found already, so that what is over counts once.
   private var past: Set<HealthLog.Concern> = []
 
-  /// - Parameter recordings: the folder for recordings, if it is elsewhere.
-  init(stateDirectory: String, recordings: String? = nil, files: SystemFiles = SystemFiles()) {
+  init(
+    stateDirectory: String, recording: ChildConfiguration.Recording = ChildConfiguration.defaults.recording,
+    files: SystemFiles = SystemFiles()
+  ) {
     self.stateDirectory = stateDirectory
-    directories = StateDirectory.writtenDirectories(stateDirectory) + [recordings].compactMap(\.self)
+    self.recording = recording
+    directories = StateDirectory.writtenDirectories(stateDirectory) + [recording.folder].compactMap(\.self)
     self.files = files
   }
 
-  /// - Parameter unixSeconds: the wall clock.
+  /// - Parameters:
+  ///   - unixSeconds: the wall clock.
+  ///   - space: of the file system at a path.
   mutating func run(
-    unixSeconds: Int64, space: DiskCheck.Space?, clock: ClockCheck.Kernel = ClockCheck.kernel
+    unixSeconds: Int64, space: (String) -> DiskCheck.Space?, clock: ClockCheck.Kernel = ClockCheck.kernel
   ) -> [HealthLog.Condition] {
-    var findings: [(HealthLog.Concern, Finding)] = [
-      (.storage, DiskCheck.run(path: stateDirectory, space: space)),
-      (.clock, ClockCheck.run(clock, unixSeconds: unixSeconds)),
-    ]
+    var findings: [(HealthLog.Concern, Finding)] = RoomCheck.run(
+      stateDirectory: stateDirectory, recording: recording, space: space
+    ).map { (.storage, $0) }
+    findings.append((.clock, ClockCheck.run(clock, unixSeconds: unixSeconds)))
     findings += WirelessCheck.signals(files).map { (.wireless, $0) }
     findings += DirectoryCheck.run(directories, account: .own, files: files).map { (.storage, $0) }
     if let power = PowerCheck.run(files) { findings.append((.power, power)) }
@@ -41,9 +47,9 @@ struct HealthProbe {
     }
   }
 
-  /// For the state directory.
+  /// For this machine's disks.
   mutating func run(unixSeconds: Int64) -> [HealthLog.Condition] {
-    run(unixSeconds: unixSeconds, space: DiskCheck.space(at: stateDirectory))
+    run(unixSeconds: unixSeconds, space: DiskCheck.space)
   }
 
   private mutating func condition(_ concern: HealthLog.Concern, _ finding: Finding) -> HealthLog.Condition? {

@@ -200,7 +200,7 @@ public final class ChildNode: Sendable {
           }), logger: logger)
     }
     let health = HealthMonitor(
-      HealthProbe(stateDirectory: options.stateDirectory, recordings: configuration.recording.folder), loop: loop
+      HealthProbe(stateDirectory: options.stateDirectory, recording: configuration.recording), loop: loop
     ) { change in
       control.note(change)
       NodeLog.health(change, logger)
@@ -232,7 +232,11 @@ public final class ChildNode: Sendable {
 
     media.start()
     try await loop.submit {
-      admin.conditions = { health.conditions }
+      admin.conditions = { health.current() }
+      // The clock was set, or a disk takes no more.
+      control.noted = { [weak health] kind in
+        if kind == .clockSet || kind == .recordingPaused { health?.lookNow() }
+      }
       pairing.observe { change in
         switch change {
         case .windowOpened: advertising.setPairing(.open)

@@ -146,6 +146,9 @@ public struct StatusReport: Codable, Sendable {
   public var pushTrouble: String?
   /// Current problems, for display.
   public var alarms: [String]
+  /// Parents that are paired, and tokens; nil from a daemon of an earlier version.
+  public var pairs: Int?
+  public var tokens: Int?
   /// Whether somebody has `admin` and uses it.
   public var hasOwner: Bool?
   /// The file that the daemon has read its configuration from; nil: it has the defaults.

@@ -40,6 +40,8 @@ final class PairingService: @unchecked Sendable {
     case tooManyInvites
     /// Access that expires, before the date is known.
     case dateUnknown
+    /// The disk takes nothing: whoever came in could not be kept.
+    case cannotStore(StoreError)
   }
 
   private let loop: any EventLoop
@@ -223,15 +225,30 @@ final class PairingService: @unchecked Sendable {
   ///   - admin: whether the new parent gets every permission. While nobody has completed pairing it does anyway: a family
   ///     needs an owner.
   ///   - recordings: whether it gets `recordings` besides the usual ones.
-  /// - Throws: `OfferRefusal.issuerMayNot`.
+  /// - Returns: fails with `OfferRefusal.issuerMayNot` or `.cannotStore`.
   func open(by issuer: PairingIssuer, admin: Bool, recordings: Bool = false) -> EventLoopFuture<Opened> {
     let responder = responder
     let bound = NIOLoopBound(self, eventLoop: loop)
-    return NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
-      var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
-      return responder.prepareCode(using: &random)
-    }.flatMapThrowing { code in
+    return ready().and(
+      NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
+        var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+        return responder.prepareCode(using: &random)
+      }
+    ).flatMapThrowing { _, code in
       try bound.value.open(code, by: issuer, admin: admin, recordings: recordings)
+    }
+  }
+
+  /// Whether a pair could be stored now, found by storing those that there are. Before somebody takes the trouble to come in.
+  /// - Returns: fails with `OfferRefusal.cannotStore`.
+  func ready() -> EventLoopFuture<Void> {
+    do throws(StoreError) {
+      try store.rewrite()
+    } catch {
+      return loop.makeFailedFuture(OfferRefusal.cannotStore(error))
+    }
+    return stored().flatMapErrorThrowing { error in
+      throw (error as? StoreError).map { OfferRefusal.cannotStore($0) } ?? error
     }
   }
 

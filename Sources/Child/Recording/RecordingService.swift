@@ -50,9 +50,6 @@ final class RecordingService: @unchecked Sendable {
   private static let retryInterval: Duration = .seconds(30)
   /// Players seek to key frames, parts begin with one, and the time before an event does.
   private static let keyFrameInterval: Duration = .seconds(5)
-  /// Left free on the disk for everything else, plus what a part takes at 3 Mbit/s.
-  private static let reserve = 256 << 20
-  private static let bytesASecond = 400_000
 
   init(
     _ settings: ChildConfiguration.Recording, cameras: [ChildConfiguration.Camera], microphone: AudioDevice,
@@ -163,7 +160,7 @@ final class RecordingService: @unchecked Sendable {
   private func open(until: Instant?) {
     guard let folder else { return }
     let (settings, camera) = (settings, camera)
-    let reserve = Self.reserve + settings.partSeconds * Self.bytesASecond
+    let reserve = settings.reserveBytes
     let loop = viewers.hub.eventLoop
     let date = date
     let openPart: @Sendable (Int64) throws(WebMError) -> String = { begin throws(WebMError) in
@@ -286,6 +283,12 @@ final class RecordingService: @unchecked Sendable {
       }
       return piece
     }
+  }
+
+  /// Why nothing is recorded that should be; nil while all is well.
+  var alarm: String? {
+    if case .paused = state { return "Recording is paused: \(pausedReason ?? "the camera tries again")" }
+    return isConfigured && folder == nil ? trouble.map { "Recording: \($0)" } : nil
   }
 
   /// Whether recording is wanted at all.
