@@ -68,6 +68,13 @@ final class MeetingConnection<Order: MeetingCoded & Sendable, Incoming: MeetingI
     mailbox.end(.leave(farewell))
   }
 
+  /// Says goodbye, if there is time for it. Nothing is called any more, and the event loop may end at once.
+  func leave() {
+    isEnded = true
+    receive = { _ in }
+    mailbox.end(.leave(nil), isUnheard: true)
+  }
+
   private func drain() {
     for event in mailbox.takeEvents() {
       if event.isLast { isEnded = true }

@@ -18,6 +18,8 @@ final class MeetingMailbox<Order: Sendable, Incoming: MeetingIncoming>: Sendable
     var orders: [Order] = []
     var ending = Ending.none
     var events: [Event] = []
+    /// The event loop wants to know nothing more; it may end.
+    var isUnheard = false
     /// The event loop knows that there are some.
     var isAnnounced = false
   }
@@ -39,8 +41,13 @@ final class MeetingMailbox<Order: Sendable, Incoming: MeetingIncoming>: Sendable
     if isTaken { wake.raise() }
   }
 
-  func end(_ ending: Ending) {
-    state.withLock { $0.ending = ending }
+  /// - Parameter isUnheard: the event loop wants to know nothing more, and may end.
+  func end(_ ending: Ending, isUnheard: Bool = false) {
+    state.withLock { state in
+      state.ending = ending
+      state.isUnheard = isUnheard
+      if isUnheard { state.events = [] }
+    }
     wake.raise()
   }
 
@@ -66,6 +73,7 @@ final class MeetingMailbox<Order: Sendable, Incoming: MeetingIncoming>: Sendable
   func post(_ event: Event) -> Bool {
     state.withLock { state in
       if case .abandon = state.ending { return false }
+      if state.isUnheard { return false }
       if event.isMessage, state.events.count >= Self.most { return false }
       state.events.append(event)
       defer { state.isAnnounced = true }

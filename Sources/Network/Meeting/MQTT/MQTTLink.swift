@@ -88,6 +88,8 @@ public final class MQTTLink: MeetingLink {
   /// Not known of a connection that a thread of its own serves.
   public var localAddress: IPAddress? { nil }
 
+  public var remoteAddress: IPAddress? { nil }
+
   /// The libraries send no sign of life when asked; theirs come by themselves.
   public func verify(within limit: TimeAmount) {}
 
@@ -96,7 +98,7 @@ public final class MQTTLink: MeetingLink {
     completion = nil
     switch state {
     case .connecting(let connection, isSubscribed: false): connection.abandon()
-    case .connecting(let connection, isSubscribed: true), .open(let connection): connection.leave(nil) {}
+    case .connecting(let connection, isSubscribed: true), .open(let connection): connection.leave()
     case .fresh, .closed: break
     }
     state = .closed

@@ -81,6 +81,8 @@ public final class XMPPLink: MeetingLink {
   /// Not known of a connection that a thread of its own serves.
   public var localAddress: IPAddress? { nil }
 
+  public var remoteAddress: IPAddress? { nil }
+
   /// The libraries send no sign of life when asked; theirs come by themselves.
   public func verify(within limit: TimeAmount) {}
 
@@ -90,7 +92,7 @@ public final class XMPPLink: MeetingLink {
     completion = nil
     switch state {
     case .connecting(let connection): connection.abandon()
-    case .asking(let connection), .open(let connection): connection.leave(nil) {}
+    case .asking(let connection), .open(let connection): connection.leave()
     case .fresh, .closed: break
     }
     state = .closed
