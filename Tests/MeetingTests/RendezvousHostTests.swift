@@ -64,4 +64,43 @@ import Wire
     try await host.run { $0.close {} }
     await server.stop()
   }
+
+  /// It takes the child, and drops it at once, each time.
+  @Test func aServerThatDropsItsHostsIsAskedMoreAndMoreSeldom() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let identity = NodeIdentity.generate()
+    let certificate = try Certificate(key: identity.key, names: ["localhost"], addresses: [.v4(0x7f00_0001)])
+    let endpoint = WebSocketEndpoint(path: "/signal") { socket in
+      socket.onText = { text in
+        switch try? RoomMessages.request(text) {
+        case .register: socket.send(Self.registered(String(repeating: "A", count: 22)))
+        case .prove:
+          socket.send(RoomMessages.text(.proved(iceServers: [])))
+          socket.close()
+        default: break
+        }
+      }
+    }
+    let server = try await HTTPServer.start(
+      host: "127.0.0.1", port: 0, tls: TLSContext(key: identity.key, certificate: certificate), webSocket: endpoint,
+      on: loop
+    ) { _ in loop.makeSucceededFuture(HTTPResponse(contentType: "text/plain", text: "")) }
+    let place = RendezvousPlace(
+      url: "wss://127.0.0.1:\(server.port)", keySHA256: CryptoHashes().sha256(identity.publicKeySPKI))
+    let visits = Observed<ContinuousClock.Instant>()
+    let host = try await Confined(loop) {
+      let host = RendezvousHost(place, child: Self.child, eventLoop: loop) { _, _ in "proof" }
+      host.onEvent = { event in
+        if case .present = event { visits.add(.now) }
+      }
+      return host
+    }
+    try await host.run { $0.open(presence: "presence") }
+    var times: [ContinuousClock.Instant] = []
+    for _ in 0..<4 { times.append(try await visits.next("that it is present") { $0 }) }
+    // 1 s, 2 s and 4 s, each less up to a half by chance; without growth it is 3 s at most.
+    #expect(times[3] - times[0] > .milliseconds(3400))
+    try await host.run { $0.close {} }
+    await server.stop()
+  }
 }

@@ -42,6 +42,6 @@ public enum MeetingHostEvent: Sendable {
   static let moved: MeetingHostEvent = .absent(reason: "this machine's addresses have changed")
   /// A client's message, with the client's name.
   case message(from: String, String)
-  /// The place has room for servers that help to connect, with credentials for us.
-  case iceServers([RoomICEServer])
+  /// The place lends servers that help to connect, with credentials for us; `place` is where it was reached.
+  case iceServers([RoomICEServer], place: IPAddress?)
 }

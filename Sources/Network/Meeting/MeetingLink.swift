@@ -24,6 +24,8 @@ public protocol MeetingLink: AnyObject {
   func close()
   /// Our own address of the connection; nil where that is not known.
   var localAddress: IPAddress? { get }
+  /// Where the place was reached; nil where that is not known. Only places where it is known lend servers.
+  var remoteAddress: IPAddress? { get }
 }
 
 /// Why a child is not met at a place.

@@ -5,6 +5,8 @@ public struct ICEServer: Sendable, Hashable {
   /// Given together with `credential`; required for TURN.
   public var username: String?
   public var credential: String?
+  /// The meeting place that lends it; nil: a person has configured it.
+  public var lender: LendingPlace?
 
   public init(urls: [ICEServerURL], username: String? = nil, credential: String? = nil) {
     self.urls = urls
@@ -31,7 +33,10 @@ extension ICEServer {
   /// The same server for Binding requests alone, which need no credentials; nil if nothing is left of it.
   public var bindingOnly: ICEServer? {
     let urls = urls.compactMap(\.bindingOnly)
-    return urls.isEmpty ? nil : ICEServer(urls: urls)
+    guard !urls.isEmpty else { return nil }
+    var server = ICEServer(urls: urls)
+    server.lender = lender
+    return server
   }
 }
 

@@ -33,7 +33,7 @@ extension IPAddress {
   }
 
   /// A guess without the interface's prefix: the usual one of a network of public addresses, /64 or /24.
-  fileprivate func isOnLink(with other: IPAddress) -> Bool {
+  public func isOnLink(with other: IPAddress) -> Bool {
     switch (self, other) {
     case (.v4(let a), .v4(let b)): a >> 8 == b >> 8
     case (.v6(let a, _), .v6(let b, _)): a == b

@@ -35,10 +35,14 @@ public final class RendezvousHost: MeetingHost {
   private var presence = ""
   private var retry = MeetingRetry()
   private var patience: Scheduled<Void>?
+  /// While we are there.
+  private var presentSince: NIODeadline?
 
   /// Asks for a sign of life.
   private var pulse: Scheduled<Void>?
 
+  /// A connection that lasted this long was a good one: a server that takes us and drops us is not asked each second.
+  private static let settled: TimeAmount = .seconds(60)
   /// For `registered` and for `proved` together.
   private static let limit: TimeAmount = .seconds(10)
   /// Two packets a minute are enough to keep a router's entry (RFC 5382 asks for two hours, some forget after five
@@ -176,12 +180,12 @@ public final class RendezvousHost: MeetingHost {
     case (.proved(let servers), .proving):
       patience?.cancel()
       state = .present(socket)
-      retry.succeeded()
+      presentSince = .now()
       beat()
       onEvent(.present)
-      if !servers.isEmpty { onEvent(.iceServers(servers)) }
+      if !servers.isEmpty { onEvent(.iceServers(servers, place: socket.remoteAddress?.ip)) }
     case (.proved(let servers), .present):
-      onEvent(.iceServers(servers))
+      onEvent(.iceServers(servers, place: socket.remoteAddress?.ip))
     case (.message(let delivery), .present):
       onEvent(.message(from: delivery.from, delivery.message))
     case (.error(let error), .registering), (.error(let error), .proving):
@@ -205,6 +209,7 @@ public final class RendezvousHost: MeetingHost {
   /// Tries again later.
   private func fail(_ reason: String) {
     if case .closed = state { return }
+    if let presentSince, .now() - presentSince > Self.settled { retry.succeeded() }
     again(at: .nanoseconds(retry.next(jitter: .random(in: 0...1)).nanoseconds))
     onEvent(.absent(reason: reason))
   }
@@ -213,6 +218,7 @@ public final class RendezvousHost: MeetingHost {
   private func again(at delay: TimeAmount) {
     patience?.cancel()
     pulse?.cancel()
+    presentSince = nil
     if case .waiting(let retry) = state { retry.cancel() }
     if let socket = state.socket {
       socket.onText = { _ in }

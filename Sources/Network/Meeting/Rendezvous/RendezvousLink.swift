@@ -78,6 +78,10 @@ public final class RendezvousLink: MeetingLink {
     if case .open(let socket, _) = state { socket.localAddress?.ip } else { nil }
   }
 
+  public var remoteAddress: IPAddress? {
+    if case .open(let socket, _) = state { socket.remoteAddress?.ip } else { nil }
+  }
+
   private func connected(_ result: Result<WebSocketConnection, WebSocketClientError>) {
     switch result {
     case .failure(let error):
@@ -101,7 +105,7 @@ public final class RendezvousLink: MeetingLink {
     case .error(let error) where error.code == .noSuchRoom:
       finish(.unreachable("it does not know this child"))
     case .error(let error):
-      finish(.unreachable("\(error)"))
+      finish(.unreachable("it refuses, in its own words: “\(error)”"))
     case .message, .proved, .presence, .vouched:
       break
     }

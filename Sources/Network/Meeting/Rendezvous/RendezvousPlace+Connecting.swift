@@ -48,7 +48,8 @@ extension WebSocketClosure {
   /// For a person.
   var words: String {
     switch self {
-    case .byPeer(_, let reason) where !reason.printable().isEmpty: reason.printable()
+    case .byPeer(_, let reason) where !reason.printable().isEmpty:
+      "it has closed the connection, in its own words: “\(reason.printable())”"
     case .byPeer: "it has closed the connection"
     case .byUs: "the connection was given up"
     case .lost: "the connection is lost"

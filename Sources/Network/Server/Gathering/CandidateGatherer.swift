@@ -82,9 +82,10 @@ final class CandidateGatherer {
     guard let servers = servers[peer] else { return }
     // One more, which ends here: a server may answer at once.
     pending[peer, default: 0] += 1
-    for url in servers.flatMap(\.urls).prefix(Self.maximumURLs) where url.bindingOnly != nil {
+    let urls = servers.flatMap { server in server.urls.map { (url: $0, lender: server.lender) } }
+    for (url, lender) in urls.prefix(Self.maximumURLs) where url.bindingOnly != nil {
       pending[peer, default: 0] += 1
-      RelayResolver.addresses(of: url, on: eventLoop).assumeIsolated().whenComplete { [weak self] result in
+      RelayResolver.addresses(of: url, lentBy: lender, on: eventLoop).assumeIsolated().whenComplete { [weak self] result in
         guard let self else { return }
         if let ip = (try? result.get())?.first { ask(TransportAddress(ip: ip, port: url.port), for: peer) }
         answered(peer)

@@ -141,7 +141,7 @@ final class RelayGroup {
     next += 1
     lookups += 1
     let url = urls[index]
-    RelayResolver.addresses(of: url, on: eventLoop).assumeIsolated().whenComplete { [weak self] result in
+    RelayResolver.addresses(of: url, lentBy: server.lender, on: eventLoop).assumeIsolated().whenComplete { [weak self] result in
       guard let self else { return }
       lookups -= 1
       switch result {
@@ -161,7 +161,7 @@ final class RelayGroup {
     var made: Way?
     let allocation = RelayAllocation(
       server: relay, credentials: TURNCredentials(username: username, password: password, expiresAt: expiry),
-      marking: marking, eventLoop: eventLoop, now: now
+      lender: server.lender, marking: marking, eventLoop: eventLoop, now: now
     ) { [weak self] event in
       guard let self, let way = made else { return }
       handle(event, of: way, url)

@@ -33,6 +33,7 @@ public final class RelayAllocation: @unchecked Sendable {
 
   public let eventLoop: any EventLoop
   public let server: RelayServer
+  private let lender: LendingPlace?
   private let marking: MediaMarking
   private let now: @Sendable () -> Instant
   private let onEvent: (Event) -> Void
@@ -55,13 +56,15 @@ public final class RelayAllocation: @unchecked Sendable {
   public private(set) var congestionDrops: UInt64 = 0
 
   /// - Parameters:
+  ///   - lender: who lends the server; it may redirect to no address that this one may not name.
   ///   - now: the monotonic clock, also of the credentials' `expiresAt`.
   ///   - onEvent: called on the event loop; it may call the allocation.
   public init(
-    server: RelayServer, credentials: TURNCredentials, wantsIPv6: Bool = false, marking: MediaMarking = .none,
-    eventLoop: any EventLoop, now: @escaping @Sendable () -> Instant, onEvent: @escaping (Event) -> Void
+    server: RelayServer, credentials: TURNCredentials, wantsIPv6: Bool = false, lender: LendingPlace? = nil,
+    marking: MediaMarking = .none, eventLoop: any EventLoop, now: @escaping @Sendable () -> Instant, onEvent: @escaping (Event) -> Void
   ) {
     self.server = server
+    self.lender = lender
     self.marking = marking
     self.eventLoop = eventLoop
     self.now = now
@@ -242,7 +245,7 @@ public final class RelayAllocation: @unchecked Sendable {
   private func ended(_ failure: TURNFailure) {
     guard !wasAllocated else { return finish(failure) }
     switch failure.remedy {
-    case .elsewhere(let address) where redirections.follow(to: address):
+    case .elsewhere(let address) where isAllowed(address.ip) && redirections.follow(to: address):
       configuration.server.address = address
       beginAnew()
     case .newSocket where !hasChangedPort:
@@ -250,6 +253,10 @@ public final class RelayAllocation: @unchecked Sendable {
       beginAnew()
     default: finish(failure)
     }
+  }
+
+  private func isAllowed(_ address: IPAddress) -> Bool {
+    lender?.mayName(address, own: LocalAddresses.current(includingLoopback: false)) ?? true
   }
 
   private func beginAnew() {

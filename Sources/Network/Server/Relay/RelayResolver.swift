@@ -34,6 +34,22 @@ public enum RelayResolver {
     return promise.futureResult
   }
 
+  /// As `addresses(of:on:)`, without those that the server's lender may not name.
+  static func addresses(
+    of url: ICEServerURL, lentBy lender: LendingPlace?, on eventLoop: any EventLoop
+  ) -> EventLoopFuture<[IPAddress]> {
+    let all = addresses(of: url, on: eventLoop)
+    guard let lender else { return all }
+    return all.flatMapThrowing { found in
+      let own = LocalAddresses.current(includingLoopback: false)
+      let allowed = found.filter { lender.mayName($0, own: own) }
+      guard !allowed.isEmpty else {
+        throw TURNFailure.transportLost("a meeting place may not name an address of this machine or its network")
+      }
+      return allowed
+    }
+  }
+
   /// getaddrinfo(3).
   private static func lookUp(_ host: String) -> [IPAddress] {
     var hints = addrinfo()
