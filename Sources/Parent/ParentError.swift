@@ -11,7 +11,7 @@ public struct ParentError: Error, Hashable, Sendable, CustomStringConvertible {
 
   init(_ end: SessionEnd) {
     switch end {
-    case .lost, .placeLost, .stopped: self.init(end.text, isFinal: false)
+    case .lost, .stopped: self.init(end.text, isFinal: false)
     case .refused, .unpaired: self.init(end.text)
     }
   }

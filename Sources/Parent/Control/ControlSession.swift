@@ -21,7 +21,7 @@ public final class ControlSession: @unchecked Sendable {
   private var opening: EventLoopPromise<Void>?
 
   /// For connecting as a whole. Each step has its own limit, whose error says more.
-  private static let openTimeout: TimeAmount = .seconds(20)
+  private static let openTimeout: TimeAmount = .seconds(40)
   /// When they are not read, the oldest are dropped.
   private static let maximumPushes = 256
 
@@ -70,7 +70,9 @@ public final class ControlSession: @unchecked Sendable {
         opened(.failure(ParentError("“\(child.record.name)” does not answer in time", isFinal: false)))
       }
       promise.futureResult.whenComplete { _ in limit.cancel() }
-      endpoint.hub.onEvent = { [weak self] _, event in self?.session.handle(event) }
+      endpoint.hub.onEvent = { [weak self] peer, event in
+        if let self, peer == session.peer { session.handle(event) }
+      }
       session.start()
       return promise.futureResult
     }

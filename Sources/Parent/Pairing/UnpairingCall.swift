@@ -25,7 +25,6 @@ public enum UnpairingCall {
       switch event {
       case .connected: kept.connection?.perform { $0.sayFarewell(.notPaired, now: $1) }
       case .unreachable(let reason): promise.fail(ParentError(reason))
-      case .placeLost(let place): promise.fail(ParentError("its meeting place \(place) was lost"))
       case .action(.ended), .action(.failed(.dismissed(.notPaired))): promise.succeed(())
       case .action(.failed(let error)): promise.fail(ParentError("\(error)"))
       case .action, .detached, .notMet: break

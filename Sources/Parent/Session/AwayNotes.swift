@@ -1,4 +1,5 @@
 internal import Control
+internal import Frames
 internal import Meeting
 internal import Storage
 internal import Synchronization
@@ -18,7 +19,12 @@ final class AwayNotes: Sendable {
     /// The latest first.
     var addresses: [ChildAddress]
     var metFrom: IPAddress?
+    /// Where a session failed, and when. For this run.
+    var failures: [MeetingPlace: Instant] = [:]
   }
+
+  /// How long a meeting place that has failed comes last.
+  static let demotion: Duration = .seconds(300)
 
   /// Reads what is known from before. What cannot be read is told again at home.
   init(child: String, state: ParentState) {
@@ -76,6 +82,30 @@ final class AwayNotes: Sendable {
     }
     let child = child
     if isNew { write { try $0.remember(metFrom: own?.description, of: child) } }
+  }
+
+  /// The numbers of the places that have failed lately.
+  func demoted(now: Instant) -> Set<Int> {
+    known.withLock { known in
+      Set(
+        known.meetings.indices.filter { index in
+          known.failures[known.meetings[index]].map { now - $0 < Self.demotion } ?? false
+        })
+    }
+  }
+
+  /// A session could not begin there, or could not go on.
+  func note(failedAt place: MeetingPlace) {
+    let now = MonotonicClock.now
+    known.withLock { known in
+      known.failures = known.failures.filter { known.meetings.contains($0.key) }
+      known.failures[place] = now
+    }
+  }
+
+  /// A session began there.
+  func note(workedAt place: MeetingPlace) {
+    known.withLock { $0.failures[place] = nil }
   }
 
   private func write(_ change: @escaping @Sendable (inout AwayStore) throws -> Void) {

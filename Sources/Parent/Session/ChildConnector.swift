@@ -1,3 +1,4 @@
+internal import Frames
 internal import Meeting
 internal import NIOCore
 internal import Pairing
@@ -5,137 +6,184 @@ internal import Server
 internal import Signaling
 internal import Wire
 
-/// Reaches a paired child: at its addresses, and soon after that at its meeting places. The first line that is open is
-/// taken. A place where the child is not is asked once more, and again while its own addresses are being tried: the child may be
-/// coming back, as when its network or the place has changed. Confined to the event loop.
+/// Reaches a paired child, at its addresses and at its meeting places, as `LineRace` says. Confined to the event loop.
 final class ChildConnector {
-  enum Outcome {
-    case connected(RoomLine)
-    /// For a person.
+  enum Event {
+    /// Begin there, with this session; nil: the one goes on for which the connector was made.
+    case use(RoomLine, PairedParentSession?)
+    /// The line in use is of no use any more: say goodbye there, and close it.
+    case retire
+    /// At most once, when the child is at no meeting place while its addresses are still being tried; for a person.
+    case notAtPlaces(String)
+    /// For a person. The last event.
     case unreachable(String)
   }
 
-  /// At home an answer takes a fraction of this, and nobody outside is asked.
-  static let headStart: TimeAmount = .milliseconds(300)
-  /// Before a place is asked again.
-  private static let pause: TimeAmount = .seconds(1)
-
   private let child: PairedChild
-  private let client: String
+  /// The name of the client whose session goes on; nil: each line has a session of its own.
+  private let client: String?
+  private let first: ChildAddress?
   private let loop: any EventLoop
-  private let completion: (Outcome) -> Void
-  private let notAtPlaces: (String) -> Void
+  private let notify: (Event) -> Void
+  private let meetings: [MeetingPlace]
+  private var race: LineRace
   private var direct: RoomConnector?
-  private var start: Scheduled<Void>?
-  /// By number of the place; those that have failed are gone.
+  /// The links that are being opened, by number of the place.
   private var links: [Int: any MeetingLink] = [:]
-  private var hasBegunMeeting = false
-  /// Why the child is not reached at its own addresses.
-  private var directFailure: String?
-  /// What each place said last.
-  private var failures: [Int: String] = [:]
-  /// How often each place did not have the child, and those that are asked again.
-  private var absences: [Int: Int] = [:]
-  private var waiting: [Int: Scheduled<Void>] = [:]
-  private var isTold = false
+  /// The open ones.
+  private var lines: [LineRace.Line: RoomLine] = [:]
+  private var sessions: [LineRace.Line: PairedParentSession] = [:]
+  private var isOver = false
+  private lazy var timer = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in
+    self?.perform { $0.handleTimeout(now: $1) }
+  }
 
-  /// Starts at once, with the address `first` if there is one. `completion` is called once, never from within this call.
-  ///
   /// - Parameters:
-  ///   - client: the name of the session's room client.
-  ///   - notAtPlaces: called at most once, when the child is at no meeting place while its addresses are still being
-  ///     tried; for a person.
+  ///   - client: the name of the client of an open session that goes on; nil: each line begins a session.
+  ///   - first: the address to try first.
+  ///   - notify: called on the event loop, never from within `start`.
   init(
-    _ child: PairedChild, client: String, first: ChildAddress? = nil, eventLoop: any EventLoop,
-    notAtPlaces: @escaping (String) -> Void = { _ in }, then completion: @escaping (Outcome) -> Void
+    _ child: PairedChild, client: String? = nil, first: ChildAddress? = nil, eventLoop: any EventLoop,
+    notify: @escaping (Event) -> Void
   ) {
     self.child = child
     self.client = client
-    self.completion = completion
-    self.notAtPlaces = notAtPlaces
+    self.first = first
+    self.notify = notify
     loop = eventLoop
-    direct = RoomConnector(child, first: first, eventLoop: eventLoop) { [weak self] outcome in self?.tried(outcome) }
-    guard !child.away.meetings.isEmpty else {
-      hasBegunMeeting = true
-      return
-    }
+    meetings = child.away.meetings
+    let now = MonotonicClock.now
     // Where it had to be met last time, from this very address, there is no use in waiting for its home to answer.
     let isProbablyAway =
       child.away.metFrom.map { LocalAddresses.current(includingLoopback: false).contains($0) } ?? false
-    let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    start = eventLoop.scheduleTask(in: isProbablyAway ? .zero : Self.headStart) { bound.value.meet() }
+    race = LineRace(
+      places: meetings.count, demoted: child.away.demoted(now: now), isProbablyAway: isProbablyAway, now: now)
   }
 
-  /// Gives up. `completion` is not called any more.
+  /// Once.
+  func start() {
+    perform { $0.start(now: $1) }
+  }
+
+  /// Gives up. No event follows, and the line in use stays open.
   func cancel() {
-    start?.cancel()
+    isOver = true
+    timer.cancel()
     direct?.cancel()
     direct = nil
     for link in links.values { link.close() }
     links = [:]
-    for next in waiting.values { next.cancel() }
-    waiting = [:]
+    for (line, open) in lines where line != race.current { open.close() }
+    lines = [:]
+    sessions = [:]
+  }
+
+  /// The line in use is of no use.
+  func failed(_ failure: LineRace.Failure) {
+    guard let line = race.current else { return }
+    perform { $0.failed(line, failure, now: $1) }
+  }
+
+  /// The child has answered on the line in use.
+  func answered() {
+    race.answered(now: MonotonicClock.now)
+    timer.set(race.nextDeadline)
+  }
+
+  /// The child has answered, and no path for media was found.
+  ///
+  /// - Returns: whether another line is tried.
+  func hasNoMedia(because reason: String) -> Bool {
+    var isTried = true
+    perform { race, now in
+      let actions = race.withoutMedia(reason, now: now)
+      isTried = actions != nil
+      return actions ?? []
+    }
+    return isTried
+  }
+
+  private func perform(_ change: (inout LineRace, Instant) -> [LineRace.Action]) {
+    guard !isOver else { return }
+    let before = race.current
+    let actions = change(&race, MonotonicClock.now)
+    for action in actions where !isOver {
+      switch action {
+      case .open(.own): openOwn()
+      case .open(.place(let number)): meet(number)
+      case .close(let line):
+        if line == before, case .place(let number) = line { child.away.note(failedAt: meetings[number]) }
+        sessions[line] = nil
+        let open = lines.removeValue(forKey: line)
+        if line == before { notify(.retire) } else { open?.close() }
+      case .use(let line):
+        guard let open = lines[line] else { continue }
+        notify(.use(open, sessions.removeValue(forKey: line)))
+      case .notMet(let said): notify(.notAtPlaces(said.map(text).joined(separator: "; ")))
+      case .giveUp(let said):
+        cancel()
+        notify(.unreachable(said.map(text).joined(separator: "; at its meeting place ")))
+      }
+    }
+    if !isOver { timer.set(race.nextDeadline) }
+  }
+
+  private func text(_ said: LineRace.Said) -> String {
+    switch said.line {
+    case .own: said.reason
+    case .place(let number): "\(meetings[number]): \(said.reason)"
+    }
+  }
+
+  private func makeSession(for line: LineRace.Line) -> String {
+    if let client { return client }
+    let session = child.makeSession()
+    sessions[line] = session
+    return session.client
+  }
+
+  // MARK: Its own addresses
+
+  private func openOwn() {
+    if let direct { return direct.goOn(because: race.said.first { $0.line == .own }?.reason ?? "it is of no use") }
+    direct = RoomConnector(child, first: first, eventLoop: loop) { [weak self] outcome in self?.tried(outcome) }
   }
 
   private func tried(_ outcome: RoomConnector.Outcome) {
-    direct = nil
     switch outcome {
-    case .connected(let socket, let address): finish(.connected(RoomLine(socket, to: address)))
+    case .connected(let socket, let address):
+      _ = makeSession(for: .own)
+      opened(.own, RoomLine(socket, to: address))
     case .unreachable(let reason):
-      directFailure = reason
-      meet()
-      for (number, next) in waiting where absences[number] != 1 {
-        next.cancel()
-        waiting[number] = nil
-      }
-      concludeIfOver()
+      direct = nil
+      perform { $0.failed(.own, .useless(reason), now: $1) }
     }
   }
 
-  private func meet() {
-    guard !hasBegunMeeting else { return }
-    hasBegunMeeting = true
-    start?.cancel()
-    for (number, place) in child.away.meetings.enumerated() { meet(at: place, number) }
-  }
+  // MARK: Meeting places
 
-  private func meet(at place: MeetingPlace, _ number: Int) {
-    let link = place.link(child: child.record.id, client: client, eventLoop: loop)
+  private func meet(_ number: Int) {
+    let place = meetings[number]
+    let link = place.link(child: child.record.id, client: makeSession(for: .place(number)), eventLoop: loop)
     links[number] = link
-    link.open { [weak self] failure in self?.tried(place, number, failure) }
+    link.open { [weak self] failure in self?.tried(number, failure) }
   }
 
-  private func tried(_ place: MeetingPlace, _ number: Int, _ failure: MeetingFailure?) {
+  private func tried(_ number: Int, _ failure: MeetingFailure?) {
     guard let link = links.removeValue(forKey: number) else { return }
-    guard let failure else { return finish(.connected(RoomLine(link, at: place))) }
-    failures[number] = "\(place): \(failure)"
-    if failure == .absent { wait(for: place, number) }
-    if direct != nil, !isTold, failures.count == child.away.meetings.count {
-      isTold = true
-      notAtPlaces(reasons.joined(separator: "; "))
-    }
-    concludeIfOver()
-  }
-
-  private func wait(for place: MeetingPlace, _ number: Int) {
-    absences[number, default: 0] += 1
-    guard direct != nil || absences[number] == 1 else { return }
-    let bound = NIOLoopBound(self, eventLoop: loop)
-    waiting[number] = loop.scheduleTask(in: Self.pause) {
-      bound.value.waiting[number] = nil
-      bound.value.meet(at: place, number)
+    switch failure {
+    case nil: opened(.place(number), RoomLine(link, at: meetings[number]))
+    case .absent: perform { $0.failed(.place(number), .absent("\(MeetingFailure.absent)"), now: $1) }
+    case .unreachable(let reason): perform { $0.failed(.place(number), .useless(reason), now: $1) }
     }
   }
 
-  private var reasons: [String] { failures.sorted { $0.key < $1.key }.map(\.value) }
-
-  private func concludeIfOver() {
-    guard direct == nil, links.isEmpty, waiting.isEmpty, let directFailure else { return }
-    finish(.unreachable(([directFailure] + reasons).joined(separator: "; at its meeting place ")))
-  }
-
-  private func finish(_ outcome: Outcome) {
-    cancel()
-    completion(outcome)
+  private func opened(_ line: LineRace.Line, _ open: RoomLine) {
+    lines[line] = open
+    // Until it is used.
+    open.onClose = { [weak self] _, reason in
+      self?.perform { $0.failed(line, .lost(reason ?? "the connection was lost"), now: $1) }
+    }
+    perform { $0.opened(line, now: $1) }
   }
 }

@@ -107,6 +107,7 @@ final class ChildSession {
 
   private func makeOffer(_ reach: NetworkReach) -> SessionDescription? {
     guard !isOver else { return nil }
+    dropPeer()
     let servers = servers(for: reach)
     search = PathSearch(reach: reach, paths: paths, hasServers: !servers.isEmpty)
     var configuration = configuration
@@ -123,6 +124,14 @@ final class ChildSession {
       end(.lost("no peer connection could be made: \(error)"))
       return nil
     }
+  }
+
+  /// What was offered before has ended.
+  private func dropPeer() {
+    guard let old = peer else { return }
+    (peer, channel.peer, channel.id, path) = (nil, nil, nil, nil)
+    (isAnswered, search) = (false, nil)
+    hub.close(old)
   }
 
   /// The meeting place has servers for us.
@@ -143,6 +152,7 @@ final class ChildSession {
     switch event {
     case .stateChanged(.connected):
       search = nil
+      signaling.settle()
       openChannel()
       tell(.connected)
     case .stateChanged(.disconnected):
@@ -276,7 +286,11 @@ final class ChildSession {
     guard !isOver else { return }
     var reason = reason
     // Both ends give up at about the same time; the other's goodbye says nothing of why.
-    if case .lost = reason, isAnswered, let search { reason = .lost(search.failure) }
+    if case .lost = reason, isAnswered, let search {
+      isAnswered = false
+      if signaling.hasNoMedia(because: search.failure) { return }
+      reason = .lost(search.failure)
+    }
     leave {}
     notify(.over(reason))
   }

@@ -33,6 +33,8 @@ struct HappyEyeballs: Sendable {
   private var strangers: [ChildAddress] = []
   private var reasons: [String] = []
   private var isComplete = false
+  /// One is open; the others wait.
+  private var isPaused = false
   private var mayStartBeside = true
 
   /// One more address.
@@ -64,7 +66,28 @@ struct HappyEyeballs: Sendable {
     return advance()
   }
 
+  /// The others wait until `goOn`.
+  ///
+  /// - Returns: those that were being tried. Give them up.
+  mutating func connected(_ attempt: Attempt) -> [Attempt] {
+    guard running.remove(attempt) != nil else { return [] }
+    isPaused = true
+    let others = running.sorted { "\($0.address)" < "\($1.address)" }
+    waiting = others + waiting
+    running = []
+    return others
+  }
+
+  /// The one that was open is of no use.
+  mutating func goOn(_ attempt: Attempt, because reason: String) -> [Action] {
+    reasons.append("\(attempt.address): \(reason)")
+    isPaused = false
+    mayStartBeside = true
+    return advance()
+  }
+
   private mutating func advance() -> [Action] {
+    guard !isPaused else { return [] }
     if waiting.isEmpty, running.isEmpty, isComplete {
       guard !strangers.isEmpty else { return [.giveUp(reasons)] }
       waiting = strangers.map { Attempt(address: $0, isPinned: false) }

@@ -5,17 +5,17 @@ internal import Server
 internal import Signaling
 internal import Wire
 
-/// The signalling connection to a paired child: a line to its room, and the session over it. When an open session loses its
-/// line, another one is made. Confined to the event loop.
+/// The signalling connection to a paired child: a line to its room, and the session over it. Until the session has media, it is
+/// begun again over another line when one fails; when an open session loses its line, another one is made. Confined to the
+/// event loop.
 final class RoomConnection {
   enum Event {
-    /// Once, before any other event.
+    /// Begin a session now, once or again: what was begun before has ended.
     case connected(NetworkReach)
+    /// Each line has failed; for a person. The last event.
     case unreachable(String)
     /// The child is at none of its meeting places; its own addresses are still being tried. For a person.
     case notMet(String)
-    /// The meeting place closed the line before the child had answered. The last event.
-    case placeLost(MeetingPlace)
     /// The other end closed the socket; an open session goes on without it.
     case detached
     /// Any action but `send`, which is carried out here.
@@ -53,33 +53,56 @@ final class RoomConnection {
     session = child.makeSession()
   }
 
+  /// Where the meeting place was reached; nil if that is not known.
+  var placeAddress: IPAddress? { line?.placeAddress }
+
   /// A session is open and messages can be sent.
   var isUsable: Bool { session.isOpen && line != nil && isRegistered }
 
   /// Connects. Once.
   func open() {
-    connector = ChildConnector(
-      child, client: session.client, eventLoop: loop,
-      notAtPlaces: { [weak self] reason in self?.notify(.notMet(reason)) }
-    ) { [weak self] outcome in
-      self?.connected(outcome)
-    }
+    connector = ChildConnector(child, eventLoop: loop) { [weak self] event in self?.handle(event) }
+    connector?.start()
+  }
+
+  /// The session has media: no other line is needed.
+  func settle() {
+    if let place = line?.place { child.away.note(workedAt: place) }
+    connector?.cancel()
+    connector = nil
+  }
+
+  /// The child has answered, and no path for media was found.
+  ///
+  /// - Returns: whether another line is tried; then the session has ended.
+  func hasNoMedia(because reason: String) -> Bool {
+    connector?.hasNoMedia(because: reason) ?? false
   }
 
   /// Changes the session, and carries out the actions that result.
   func perform(_ body: (inout PairedParentSession, Instant) -> [PairedParentAction]) {
     for action in body(&session, MonotonicClock.now) {
-      if case .send(let request) = action {
+      switch action {
+      case .send(let request):
         line?.send(request)
-      } else {
-        if case .answered = action { noteReached() }
-        if case .replaced = action { isRegistered = true }
-        if case .attached = action {
-          isRegistered = true
-          noteReached()
-        }
-        notify(.action(action))
+        continue
+      // What is not signed may be the line's doing alone.
+      case .failed(let error) where !error.isOfChild && connector != nil:
+        connector?.failed(error == .connectionLost ? .lost("\(error)") : .useless("\(error)"))
+        continue
+      case .answered:
+        noteReached()
+        connector?.answered()
+      case .replaced:
+        isRegistered = true
+      case .attached:
+        isRegistered = true
+        noteReached()
+      case .restartFailed:
+        leaveSilentPlace()
+      default: break
       }
+      notify(.action(action))
     }
     timer.set(session.nextDeadline)
   }
@@ -131,15 +154,23 @@ final class RoomConnection {
     child.away.writes.add { child.noteReached(at: address, remote: remote, reach: reach) }
   }
 
-  private func connected(_ outcome: ChildConnector.Outcome) {
-    connector = nil
-    switch outcome {
-    case .unreachable(let reason):
-      notify(.unreachable(reason))
-    case .connected(let line):
+  private func handle(_ event: ChildConnector.Event) {
+    switch event {
+    case .use(let line, let fresh):
+      if let fresh { session = fresh }
       use(line)
       isRegistered = true
       notify(.connected(line.reach))
+    case .retire:
+      let old = release()
+      for case .send(let request) in session.leave() { old?.send(request) }
+      old?.close()
+      timer.cancel()
+    case .notAtPlaces(let reason):
+      notify(.notMet(reason))
+    case .unreachable(let reason):
+      connector = nil
+      notify(.unreachable(reason))
     }
   }
 
@@ -149,10 +180,12 @@ final class RoomConnection {
     line.onReply = { [weak self] reply in
       self?.perform { $0.receive(reply, now: $1) }
     }
-    let place = line.place
-    line.onClose = { [weak self] wasGivenUp in
+    line.onClose = { [weak self] wasGivenUp, reason in
       guard let self else { return }
-      if let place, !session.isOpen { return notify(.placeLost(place)) }
+      if !session.isOpen, let connector {
+        let known = reason.map { ": \($0)" } ?? ""
+        return connector.failed(.lost("the connection was lost before the child had answered\(known)"))
+      }
       lose()
       guard session.isOpen else { return }
       // One that was given up here says nothing of the child's program.
@@ -175,6 +208,14 @@ final class RoomConnection {
     return line
   }
 
+  /// The place passes nothing on, in one of the directions. Others are tried before it.
+  private func leaveSilentPlace() {
+    guard session.isOpen, connector == nil, let place = line?.place else { return }
+    child.away.note(failedAt: place)
+    release()?.close()
+    scheduleReattaching()
+  }
+
   private func scheduleReattaching() {
     let delay = retry.next(now: MonotonicClock.now, jitter: .random(in: 0...1))
     retryTimer?.cancel()
@@ -187,20 +228,24 @@ final class RoomConnection {
     retryTimer?.cancel()
     connector?.cancel()
     let here = moved.flatMap { ip in address.map { ChildAddress(host: .address(ip), port: $0.port) } }
-    connector = ChildConnector(child, client: session.client, first: here, eventLoop: loop) { [weak self] outcome in
-      self?.reattached(outcome)
+    connector = ChildConnector(child, client: session.client, first: here, eventLoop: loop) { [weak self] event in
+      self?.reattached(event)
     }
+    connector?.start()
   }
 
-  private func reattached(_ outcome: ChildConnector.Outcome) {
-    connector = nil
-    guard session.isOpen else { return }
-    switch outcome {
+  private func reattached(_ event: ChildConnector.Event) {
+    switch event {
     case .unreachable:
-      scheduleReattaching()
-    case .connected(let line):
+      connector = nil
+      if session.isOpen { scheduleReattaching() }
+    case .use(let line, _):
+      connector?.cancel()
+      connector = nil
+      guard session.isOpen else { return line.close() }
       use(line)
       perform { session, _ in session.reattach() }
+    case .retire, .notAtPlaces: break
     }
   }
 }

@@ -4,11 +4,12 @@ internal import Server
 internal import Signaling
 internal import Wire
 
-/// Opens the WebSocket to a paired child's room, at whichever of its addresses answers first. Confined to the event loop.
+/// Opens the WebSocket to a paired child's room, at whichever of its addresses answers first, and where that one is of no use, at
+/// the next. Confined to the event loop.
 final class RoomConnector {
   enum Outcome {
     case connected(WebSocketConnection, ChildAddress)
-    /// For a person.
+    /// No address is left; for a person.
     case unreachable(String)
   }
 
@@ -23,8 +24,12 @@ final class RoomConnector {
   private var timer: Scheduled<Void>?
   private var reading: Task<Void, Never>?
   private var isDone = false
+  /// What is connected, and waits for `goOn`.
+  private var open: HappyEyeballs.Attempt?
+  private var wasOpen = false
 
-  /// Starts at once, with the address `first` if there is one. `completion` is called once, never from within this call.
+  /// Starts at once, with the address `first` if there is one. `completion` is called never from within this call, and after
+  /// `connected` once more for each `goOn`.
   init(
     _ child: PairedChild, first: ChildAddress? = nil, eventLoop: any EventLoop,
     then completion: @escaping (Outcome) -> Void
@@ -43,6 +48,14 @@ final class RoomConnector {
       guard !Task.isCancelled else { return }
       bound.eventLoop.execute { bound.value.perform { $0.complete() } }
     }
+  }
+
+  /// The connected address is of no use: tries the others. Its connection is the caller's.
+  func goOn(because reason: String) {
+    guard let attempt = open else { return }
+    open = nil
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    loop.execute { bound.value.perform { $0.goOn(attempt, because: reason) } }
   }
 
   /// Gives up. `completion` is not called any more.
@@ -66,7 +79,8 @@ final class RoomConnector {
           bound.value.perform { $0.spacingOver() }
         }
       case .giveUp(let reasons):
-        finish(.unreachable(Self.text(child.record.name, reasons)))
+        cancel()
+        completion(.unreachable(wasOpen ? Self.used(child.record.name, reasons) : Self.text(child.record.name, reasons)))
       }
     }
   }
@@ -81,7 +95,7 @@ final class RoomConnector {
       client.connect { [self] result in
         clients[attempt] = nil
         switch result {
-        case .success(let connection): finish(.connected(connection, attempt.address))
+        case .success(let connection): connected(connection, attempt)
         case .failure(.connection(.certificateNotTrusted)): perform { $0.failed(attempt, .otherKey) }
         case .failure(let error): perform { $0.failed(attempt, .unreachable("\(error)")) }
         }
@@ -92,13 +106,17 @@ final class RoomConnector {
     }
   }
 
-  private func finish(_ outcome: Outcome) {
-    guard !isDone else {
-      if case .connected(let connection, _) = outcome { connection.close() }
-      return
-    }
-    cancel()
-    completion(outcome)
+  private func connected(_ connection: WebSocketConnection, _ attempt: HappyEyeballs.Attempt) {
+    guard !isDone, open == nil else { return connection.close() }
+    timer?.cancel()
+    for other in race.connected(attempt) { clients.removeValue(forKey: other)?.cancel() }
+    open = attempt
+    wasOpen = true
+    completion(.connected(connection, attempt.address))
+  }
+
+  private static func used(_ name: String, _ reasons: [String]) -> String {
+    "no session with “\(name)” (\(reasons.joined(separator: "; ")))"
   }
 
   private static func text(_ name: String, _ reasons: [String]) -> String {

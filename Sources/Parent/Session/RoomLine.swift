@@ -17,8 +17,10 @@ final class RoomLine {
   var onReply: (RoomReply) -> Void = { _ in }
   /// Once.
   ///
-  /// - Parameter wasGivenUp: we closed it, for want of a sign of life.
-  var onClose: (_ wasGivenUp: Bool) -> Void = { _ in }
+  /// - Parameters:
+  ///   - wasGivenUp: we closed it, for want of a sign of life; or a meeting place did, which says nothing of the child.
+  ///   - reason: the meeting place's words, for a person.
+  var onClose: (_ wasGivenUp: Bool, _ reason: String?) -> Void = { _, _ in }
 
   init(_ socket: WebSocketConnection, to address: ChildAddress) {
     way = .direct(socket, address)
@@ -27,15 +29,14 @@ final class RoomLine {
       self?.onReply(reply)
     }
     socket.onClose = { [weak self] closure in
-      if case .byUs = closure { self?.onClose(true) } else { self?.onClose(false) }
+      if case .byUs = closure { self?.onClose(true, nil) } else { self?.onClose(false, nil) }
     }
   }
 
   init(_ link: any MeetingLink, at place: MeetingPlace) {
     way = .meeting(link, place)
     link.onReply = { [weak self] reply in self?.onReply(reply) }
-    // A meeting place that closes says nothing of the child.
-    link.onClose = { [weak self] _ in self?.onClose(true) }
+    link.onClose = { [weak self] reason in self?.onClose(true, reason) }
   }
 
   /// The child's own address; nil at a meeting place.
@@ -50,6 +51,11 @@ final class RoomLine {
   /// Where the other end is; nil at a meeting place, which says nothing of where the child is.
   var remote: IPAddress? {
     if case .direct(let socket, _) = way { socket.remoteAddress?.ip } else { nil }
+  }
+
+  /// Where the meeting place was reached; nil if that is not known.
+  var placeAddress: IPAddress? {
+    if case .meeting(let link, _) = way { link.remoteAddress } else { nil }
   }
 
   /// Our own address; nil if it is not known.
@@ -91,7 +97,7 @@ final class RoomLine {
   /// - Parameter atOnce: its path is gone.
   func close(atOnce: Bool = false) {
     onReply = { _ in }
-    onClose = { _ in }
+    onClose = { _, _ in }
     switch way {
     case .direct(let socket, _): if atOnce { socket.drop() } else { socket.close() }
     case .meeting(let link, _): link.close()

@@ -25,6 +25,14 @@ final class RoomSignaling: SessionSignaling {
     connection?.open()
   }
 
+  func settle() {
+    connection?.settle()
+  }
+
+  func hasNoMedia(because reason: String) -> Bool {
+    connection?.hasNoMedia(because: reason) ?? false
+  }
+
   func restartICE(_ ours: RestartedICE) {
     // All sections share one transport, so the candidates may be listed under any of them.
     let section = TrickleFragment.Section(mid: "0", candidates: ours.candidates, endOfCandidates: ours.isComplete)
@@ -65,7 +73,6 @@ final class RoomSignaling: SessionSignaling {
       connection?.perform { $0.start(offer: offer, now: $1) }
     case .unreachable(let reason): end(.lost(reason))
     case .notMet(let reason): notify(.searching(reason))
-    case .placeLost(let place): end(.placeLost("its meeting place \(place) was lost before the child had answered"))
     case .detached: notify(.detached)
     case .action(let action): handle(action)
     }
@@ -85,7 +92,14 @@ final class RoomSignaling: SessionSignaling {
     case .ended(let reason): end(SessionEnd(reason))
     // Forged messages change nothing. If no other message arrives, the time-out error mentions them.
     case .iceServers(let servers):
-      notify(.servers(servers.compactMap { ICEServer($0.urls, $0.username, $0.credential) }))
+      let lender = LendingPlace(address: connection?.placeAddress)
+      notify(
+        .servers(
+          servers.compactMap { told in
+            var server = ICEServer(told.urls, told.username, told.credential)
+            server?.lender = lender
+            return server
+          }))
     case .refused, .restartFailed, .send: break
     }
   }
@@ -101,8 +115,6 @@ extension SessionEnd {
   init(_ error: PairedSessionError) {
     switch error {
     case .dismissed(let reason): self.init(reason)
-    case .room(let error) where error.code == .noSuchRoom:
-      self = .lost("another child answers at the address where this one was")
     case .room, .connectionLost, .absent, .noPresence, .timedOut: self = .lost("\(error)")
     }
   }

@@ -2,8 +2,6 @@
 enum SessionEnd: Hashable, Sendable {
   /// The next attempt may succeed. The text says what happened.
   case lost(String)
-  /// The meeting place went away before the child had answered. There may be another one.
-  case placeLost(String)
   /// The child says, in a signed message, that it stops as planned. The next attempt may succeed.
   case stopped(String)
   /// Retrying without a change would not help.
@@ -13,7 +11,7 @@ enum SessionEnd: Hashable, Sendable {
 
   var text: String {
     switch self {
-    case .lost(let text), .placeLost(let text), .stopped(let text), .refused(let text): text
+    case .lost(let text), .stopped(let text), .refused(let text): text
     case .unpaired: "the child has ended the pairing; pair again with `cradle-parent pair`"
     }
   }
@@ -21,7 +19,7 @@ enum SessionEnd: Hashable, Sendable {
   /// The text of an end after which trying again may help.
   var passing: String? {
     switch self {
-    case .lost(let text), .placeLost(let text), .stopped(let text): text
+    case .lost(let text), .stopped(let text): text
     case .refused, .unpaired: nil
     }
   }

@@ -36,9 +36,15 @@ protocol SessionSignaling: AnyObject {
   var tellsReasons: Bool { get }
   /// STUN and TURN servers, for candidates when the other side is elsewhere.
   var servers: [ICEServer] { get }
-  /// Call once. `makeOffer` is called when the other side has been reached, with how far away it is. If it returns nil,
-  /// nothing more happens.
+  /// Call once. `makeOffer` is called when the other side has been reached, with how far away it is, and again when another
+  /// way to it is tried: what was offered before has ended. If it returns nil, nothing more happens.
   func start(makeOffer: @escaping (_ reach: NetworkReach) -> SessionDescription?)
+  /// The session has media.
+  func settle()
+  /// The other side has answered, and no path for media was found.
+  ///
+  /// - Returns: whether another way to it is tried; then `makeOffer` is called again, or `over` follows.
+  func hasNoMedia(because reason: String) -> Bool
   /// A candidate of ours that came after the offer; nil: the last one has come.
   func addLocalCandidate(_ candidate: String?)
   func restartICE(_ ours: RestartedICE)

@@ -41,6 +41,10 @@ final class WHEPSignaling: SessionSignaling {
     perform(whep.start(offer: offer, now: MonotonicClock.now))
   }
 
+  func settle() {}
+
+  func hasNoMedia(because reason: String) -> Bool { false }
+
   func restartICE(_ ours: RestartedICE) {
     perform(
       whep.restartICE(

@@ -52,10 +52,6 @@ public final class Watcher: @unchecked Sendable {
   private var hasConnected = false
   private var reconnects = 0
   private var retry = RetryDelay()
-  /// Before the first success.
-  private var placesLost = 0
-  /// A child has no more places.
-  private static let maximumPlacesLost = 4
   /// Why the last attempt failed.
   private var lastReason: String?
   private var retryTimer: Scheduled<Void>?
@@ -287,14 +283,8 @@ public final class Watcher: @unchecked Sendable {
     // Waits for the microphone's thread, which the loop must not.
     if let voice { Task { voice.stop() } }
     guard !isStopping else { return }
-    // Until the first success somebody is there to correct a mistake; after it, keep trying through the night. Where a
-    // meeting place is lost at the wrong moment, there is nothing to correct.
-    var isAnotherTry = hasConnected
-    if case .placeLost = end, !hasConnected {
-      placesLost += 1
-      isAnotherTry = placesLost <= Self.maximumPlacesLost
-    }
-    guard isAnotherTry, let reason = end.passing else {
+    // Until the first success somebody is there to correct a mistake; after it, keep trying through the night.
+    guard hasConnected, let reason = end.passing else {
       isStopping = true
       if hasConnected { alarm?.note(.phase(.refused(isFinal: true))) }
       state = .ended

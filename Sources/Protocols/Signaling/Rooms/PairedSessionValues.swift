@@ -60,6 +60,11 @@ public enum PairedSessionError: Error, Hashable, Sendable, CustomStringConvertib
   /// No authentic reply in time; why the last reply was refused, if there was one.
   case timedOut(SignalingRefusal?)
 
+  /// The child has said so. All else may be the doing of the room or meeting place alone.
+  public var isOfChild: Bool {
+    if case .dismissed = self { true } else { false }
+  }
+
   public var description: String {
     switch self {
     case .dismissed(.notPaired): "the child no longer knows this parent; pair again"
@@ -68,7 +73,8 @@ public enum PairedSessionError: Error, Hashable, Sendable, CustomStringConvertib
     case .dismissed(.notAcceptable): "the child cannot answer this offer"
     case .dismissed(.goingAway): "the child is stopping"
     case .dismissed(.left): "the child ended the session"
-    case .room(let error): "the child's room refuses: \(error)"
+    case .room(let error) where error.code == .noSuchRoom: "another child answers there"
+    case .room(let error): "it refuses, in its own words and not the child's: “\(error)”"
     case .absent: "the child is not there"
     case .noPresence(let reason): "what stands there for the child does not count: \(reason)"
     case .connectionLost: "the connection to the child's room was lost"

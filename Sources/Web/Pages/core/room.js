@@ -24,6 +24,7 @@ export class Room {
   #registered;
   #timer;
   #isOpen = false;
+  #host = "";
   /** ({from, msg}) for each message. */
   ondelivery = () => {};
   /** (RoomError) once, after the registration, when the connection has ended by itself. */
@@ -47,6 +48,7 @@ export class Room {
       this.#timer = setTimeout(() => this.#end(new RoomError("timeout")), registrationPatience);
       try {
         this.#socket = new WebSocket(url);
+        this.#host = new URL(url).host;
       } catch (error) {
         return this.#end(new RoomError("unreachable", String(error?.message ?? error)));
       }
@@ -54,6 +56,11 @@ export class Room {
       this.#socket.onmessage = ({ data }) => this.#read(data);
       this.#socket.onclose = () => this.#end(new RoomError(this.#isOpen ? "closed" : "unreachable"));
     });
+  }
+
+  /** Where it is; "" before `register`. */
+  get url() {
+    return this.#socket?.url ?? "";
   }
 
   /** Whether messages can be sent. */
@@ -93,7 +100,8 @@ export class Room {
       if (Array.isArray(messages)) messages.slice(0, mostWaiting).forEach((waiting) => this.#deliver(waiting));
     } else if (message?.error) {
       const { code, message: words } = message.error;
-      const error = new RoomError(plain(code), plain(words, 200));
+      // Nobody has signed it: these are no words of the child.
+      const error = new RoomError(plain(code), `${this.#host} says: “${plain(words, 200)}”`);
       if (!this.#isOpen) return this.#end(error);
       this.onerror(error);
     } else if (message?.vouched) {
