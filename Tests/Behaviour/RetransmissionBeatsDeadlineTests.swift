@@ -47,7 +47,8 @@ import Wire
     // The path is not full, so nothing is held back.
     let sent = pair.camera!.sentAt.values.count { $0 >= start }
     #expect(delays.count * 10 >= sent * 9)
-    #expect(pair.child.statistics(now: pair.now).availableOutgoingKbps >= 1500)
+    // A look at the loss may be under way.
+    #expect(pair.child.statistics(now: pair.now).availableOutgoingKbps >= 500)
   }
 
   /// What comes late but by itself need not be sent again.

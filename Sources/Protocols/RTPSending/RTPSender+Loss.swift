@@ -196,7 +196,7 @@ extension RTPSender {
     let urgency = isLate ? .missing : streams[media.stream].cache.urgency(of: media.sequenceNumber)
     let isAffordable = retransmissionBudget.take(
       bytes + Self.headerEstimate, for: urgency, targetKbps: Int(saturating: estimator.repairTarget / 1000),
-      limit: estimator.limitsRepair ? Self.limitedRepair + estimator.inherentLoss : nil, now: now)
+      limit: estimator.isLossLimited ? Self.limitedRepair + estimator.inherentLoss : nil, now: now)
     guard isAffordable else { return .noBudget }
     streams[media.stream].cache.markQueued(media.sequenceNumber)
     retransmissionQueue.append((media.stream, media.sequenceNumber))
