@@ -80,7 +80,8 @@ final class RoomConnector {
         }
       case .giveUp(let reasons):
         cancel()
-        completion(.unreachable(wasOpen ? Self.used(child.record.name, reasons) : Self.text(child.record.name, reasons)))
+        completion(
+          .unreachable(wasOpen ? Self.used(child.record.name, reasons) : Self.text(child.record.name, reasons)))
       }
     }
   }

@@ -85,7 +85,8 @@ final class CandidateGatherer {
     let urls = servers.flatMap { server in server.urls.map { (url: $0, lender: server.lender) } }
     for (url, lender) in urls.prefix(Self.maximumURLs) where url.bindingOnly != nil {
       pending[peer, default: 0] += 1
-      RelayResolver.addresses(of: url, lentBy: lender, on: eventLoop).assumeIsolated().whenComplete { [weak self] result in
+      RelayResolver.addresses(of: url, lentBy: lender, on: eventLoop).assumeIsolated().whenComplete {
+        [weak self] result in
         guard let self else { return }
         if let ip = (try? result.get())?.first { ask(TransportAddress(ip: ip, port: url.port), for: peer) }
         answered(peer)

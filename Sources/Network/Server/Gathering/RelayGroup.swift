@@ -141,7 +141,8 @@ final class RelayGroup {
     next += 1
     lookups += 1
     let url = urls[index]
-    RelayResolver.addresses(of: url, lentBy: server.lender, on: eventLoop).assumeIsolated().whenComplete { [weak self] result in
+    RelayResolver.addresses(of: url, lentBy: server.lender, on: eventLoop).assumeIsolated().whenComplete {
+      [weak self] result in
       guard let self else { return }
       lookups -= 1
       switch result {

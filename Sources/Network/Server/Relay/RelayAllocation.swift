@@ -61,7 +61,8 @@ public final class RelayAllocation: @unchecked Sendable {
   ///   - onEvent: called on the event loop; it may call the allocation.
   public init(
     server: RelayServer, credentials: TURNCredentials, wantsIPv6: Bool = false, lender: LendingPlace? = nil,
-    marking: MediaMarking = .none, eventLoop: any EventLoop, now: @escaping @Sendable () -> Instant, onEvent: @escaping (Event) -> Void
+    marking: MediaMarking = .none, eventLoop: any EventLoop, now: @escaping @Sendable () -> Instant,
+    onEvent: @escaping (Event) -> Void
   ) {
     self.server = server
     self.lender = lender
