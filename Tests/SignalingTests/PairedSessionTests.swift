@@ -14,6 +14,12 @@ import Wire
     return (lab, node)
   }
 
+  /// They are not signed: whoever runs a meeting place may say anything.
+  @Test func wordsOfAPlaceAreQuotedAsItsOwn() {
+    let told = "\(PairedSessionError.room(RoomError(.refused, "Your child is well.")))"
+    #expect(told == "it refuses, in its own words and not the child's: “Your child is well.”")
+  }
+
   @Test func anOfferIsAnsweredAndBothTrickle() throws {
     var (lab, node) = Self.pairedLab()
     var parent = LabParent(node, 1, in: &lab)

@@ -14,6 +14,8 @@ public struct LendingPlace: Sendable, Hashable {
   ///
   /// - Parameter own: the addresses of this machine; their networks (/24, /64) are its home.
   public func mayName(_ server: IPAddress, own: [IPAddress]) -> Bool {
+    // Who is on this machine may name this machine.
+    if server.isLoopback { return address?.isLoopback ?? false }
     guard server.isUsableServer else { return false }
     guard server.isPrivate || own.contains(where: { $0.isOnLink(with: server) }) else { return true }
     // A place in the home, as of a test or a company, may lend what stands beside it.
@@ -22,9 +24,9 @@ public struct LendingPlace: Sendable, Hashable {
 }
 
 extension IPAddress {
-  /// No address of this machine, of its link, or of many machines. RFC 6890, RFC 4291.
+  /// No address of this machine's link, or of many machines. RFC 6890, RFC 4291.
   fileprivate var isUsableServer: Bool {
-    guard !isLoopback, !isLinkLocal, !isUnspecified else { return false }
+    guard !isLinkLocal, !isUnspecified else { return false }
     return switch self {
     // 0.0.0.0/8; multicast and all above.
     case .v4(let value): value >> 24 != 0 && value >> 28 < 0xe

@@ -18,42 +18,6 @@ export function readServers(told) {
   return servers.filter(({ urls }) => urls.length > 0);
 }
 
-const privateIPv4 = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/;
-const unusableIPv4 = /^(0|127|169\.254|22[4-9]|2[3-5]\d)\./;
-
-/** The host of a URL as the browser reads it, an IPv6 address without brackets. */
-function hostOf(text) {
-  try {
-    return new URL(text).hostname.replace(/^\[|\]$/g, "").toLowerCase();
-  } catch {
-    return "";
-  }
-}
-
-/** "unusable": an address of this machine, its link or many machines; "home": of a private network; "" for all else, and for names. */
-function kindOfHost(host) {
-  if (!host || host === "localhost" || host.endsWith(".localhost") || unusableIPv4.test(host)) return "unusable";
-  if (host.endsWith(".local") || privateIPv4.test(host)) return "home";
-  if (!host.includes(":")) return "";
-  // ::/96, IPv4-mapped addresses, link-local, multicast.
-  if (/^(::|fe[89ab]|ff)/.test(host)) return "unusable";
-  return /^f[cd]/.test(host) ? "home" : "";
-}
-
-/**
- * What a meeting place lends is what it says, unsigned: it may send this browser to no address of this machine, and to none of a
- * private network unless it is in one itself. Names are left to the browser.
- * @param {string} place the URL of the place
- */
-export function readLentServers(told, place) {
-  const isAtHome = kindOfHost(hostOf(place.replace(/^wss:/, "https:"))) !== "";
-  const isAllowed = (url) => {
-    const kind = kindOfHost(hostOf(`https://${url.replace(/^\w+:/, "").replace(/\?.*/, "")}`));
-    return kind === "" || (kind === "home" && isAtHome);
-  };
-  return readServers(told).map((server) => ({ ...server, urls: server.urls.filter(isAllowed) })).filter(({ urls }) => urls.length > 0);
-}
-
 /**
  * How a child is reached from elsewhere, as its `hello` has it. INTERFACES.md, "From elsewhere".
  * @returns {{iceServers: RTCIceServer[], meetings: {kind: string, url: string, keySHA256?: string}[]}}

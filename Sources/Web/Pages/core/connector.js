@@ -15,19 +15,6 @@ export class SessionEnd extends Error {
 /** At home an answer takes a fraction of this, and nobody outside is asked, ms. */
 const headStart = 300;
 
-/**
- * The rooms where the child was said to be and no session began, and when, of performance.now(). Who shows the child proves nothing by
- * that, so for some minutes others go first. As LineRace.swift.
- * @type {Map<string, number>}
- */
-const failures = new Map();
-const demotion = 300_000;
-/** How long the others go first, ms: where one is a place or another address, and where there is only the own address. */
-const hold = 3000;
-const holdForOwn = 1000;
-
-const isDemoted = (url) => performance.now() - (failures.get(url) ?? -Infinity) < demotion;
-
 /** Which failure is told where there are several. */
 const gravest = ["busy", "forged", "socket", "absent", "unreachable"];
 /** How long the child may take to answer a request where it accepts no WebSocket, ms. */
@@ -53,9 +40,6 @@ export class Connector {
   #child;
   #rooms = new Set();
   #isOver = false;
-  /** All that are tried, the own address first; and the one that was chosen. */
-  #urls = [];
-  #chosen = null;
 
   constructor(child) {
     this.#child = child;
@@ -67,13 +51,12 @@ export class Connector {
    */
   async reach() {
     const { origin } = this.#child;
-    const sockets = meetingSockets(this.#child);
-    const others = otherOrigins(this.#child);
-    this.#urls = [socketOf(origin), ...sockets, ...others.map(socketOf)];
     const own = this.#enter(socketOf(origin), ({ challenge }) => ({ challenge, isMet: false })).catch(async (error) => {
       // iPhones open a page past the warning, and may refuse its WebSocket all the same.
       throw error.code === "unreachable" && await answers(origin) ? new SessionEnd("socket") : error;
     });
+    const sockets = meetingSockets(this.#child);
+    const others = otherOrigins(this.#child);
     if (sockets.length + others.length > 0) {
       await Promise.race([own.catch(() => {}), new Promise((done) => setTimeout(done, headStart))]);
     }
@@ -93,16 +76,6 @@ export class Connector {
     }
   }
 
-  /** No session began in the room that was reached, and the child has not said why. */
-  failed() {
-    if (this.#chosen) failures.set(this.#chosen, performance.now());
-  }
-
-  /** The child has answered in the room that was reached. */
-  worked() {
-    failures.delete(this.#chosen);
-  }
-
   /** Gives up. */
   close() {
     this.#leave(null);
@@ -115,8 +88,6 @@ export class Connector {
   }
 
   async #enter(url, check) {
-    if (isDemoted(url)) await this.#letOthersGoFirst();
-    if (this.#isOver) throw new RoomError("closed");
     const room = new Room();
     this.#rooms.add(room);
     try {
@@ -124,18 +95,11 @@ export class Connector {
       const found = await check(await room.register(url, this.#child.id, base64url(random(16))));
       if (this.#isOver || !room.isOpen) throw new RoomError("closed");
       this.#leave(room);
-      this.#chosen = url;
       return { room, ...found };
     } catch (error) {
       room.close();
       throw error;
     }
-  }
-
-  #letOthersGoFirst() {
-    const [own, ...rest] = this.#urls;
-    const time = rest.some((url) => !isDemoted(url)) ? hold : isDemoted(own) ? 0 : holdForOwn;
-    return new Promise((done) => setTimeout(done, time));
   }
 
   /** Whoever runs the place cannot choose the challenge: the child has signed it. */

@@ -1,4 +1,3 @@
-import { readLentServers } from "./away.js";
 import { base64url, random } from "./bytes.js";
 import { Connector, SessionEnd } from "./connector.js";
 import { open, RefusedMessage, seal } from "./jws.js";
@@ -39,7 +38,7 @@ export class PairedSignaling {
   movedTo = null;
   /** ({candidate, sdpMid}|null, revision) for each candidate of the child; null: there are no more. */
   oncandidate = () => {};
-  /** (RTCIceServer[]) when a meeting place lends some. */
+  /** (servers, as told) when a meeting place lends some. */
   onservers = () => {};
   /** (SessionEnd) when the child ends the session. */
   onend = () => {};
@@ -63,9 +62,9 @@ export class PairedSignaling {
       this.#waiting += 1;
       this.#order = this.#order.then(() => this.#receive(msg)).catch(() => {}).finally(() => (this.#waiting -= 1));
     };
-    this.#room.onerror = ({ message }) => (this.#refused ||= message);
+    this.#room.onerror = ({ message }) => (this.#refused ||= `the room says: ${message}`);
     this.#room.onclose = () => this.#answer?.reject(new SessionEnd("unreachable"));
-    this.#room.onservers = (servers) => this.onservers(readLentServers(servers, this.#room.url));
+    this.#room.onservers = (servers) => this.onservers(servers);
     const sdp = await makeOffer(isMet);
     const answer = new Promise((resolve, reject) => (this.#answer = { resolve, reject }));
     this.#timer = setTimeout(() => this.#answer.reject(
@@ -77,12 +76,7 @@ export class PairedSignaling {
     // Signed beforehand: a page that is being left has no time to wait for a signature.
     this.#bye = this.#seal({ type: "bye", reason: "left" }).then((text) => (this.#bye = text), () => null);
     try {
-      const signed = await answer;
-      this.#connector.worked();
-      return signed;
-    } catch (error) {
-      if (!signedReasons.has(error.reason)) this.#connector.failed();
-      throw error;
+      return await answer;
     } finally {
       clearTimeout(this.#timer);
     }

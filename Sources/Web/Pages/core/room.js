@@ -24,7 +24,6 @@ export class Room {
   #registered;
   #timer;
   #isOpen = false;
-  #host = "";
   /** ({from, msg}) for each message. */
   ondelivery = () => {};
   /** (RoomError) once, after the registration, when the connection has ended by itself. */
@@ -48,7 +47,6 @@ export class Room {
       this.#timer = setTimeout(() => this.#end(new RoomError("timeout")), registrationPatience);
       try {
         this.#socket = new WebSocket(url);
-        this.#host = new URL(url).host;
       } catch (error) {
         return this.#end(new RoomError("unreachable", String(error?.message ?? error)));
       }
@@ -56,11 +54,6 @@ export class Room {
       this.#socket.onmessage = ({ data }) => this.#read(data);
       this.#socket.onclose = () => this.#end(new RoomError(this.#isOpen ? "closed" : "unreachable"));
     });
-  }
-
-  /** Where it is; "" before `register`. */
-  get url() {
-    return this.#socket?.url ?? "";
   }
 
   /** Whether messages can be sent. */
@@ -100,8 +93,7 @@ export class Room {
       if (Array.isArray(messages)) messages.slice(0, mostWaiting).forEach((waiting) => this.#deliver(waiting));
     } else if (message?.error) {
       const { code, message: words } = message.error;
-      // Nobody has signed it: these are no words of the child.
-      const error = new RoomError(plain(code), `${this.#host} says: “${plain(words, 200)}”`);
+      const error = new RoomError(plain(code), plain(words, 200));
       if (!this.#isOpen) return this.#end(error);
       this.onerror(error);
     } else if (message?.vouched) {
