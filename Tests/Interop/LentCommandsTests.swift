@@ -261,7 +261,8 @@ extension RealPeers {
       // A burst, and one each four seconds of those and of what the last one takes.
       #expect((8...11).contains(outcome.started), "\(outcome)")
       #expect(outcome.refused.count == 1 && outcome.refused["429", default: 0] > 3, "\(outcome)")
-      #expect(outcome.details.allSatisfy { $0.contains("starts sessions too often") }, "\(outcome)")
+      // Whoever asks faster than that meets the limit of offers first.
+      #expect(outcome.details.contains { $0.contains("starts sessions too often") }, "\(outcome)")
       #expect(watching.figures.last?.reconnects == 0)
       // The owner's commands, each with a session of its own, are not slowed down; the report has all of it.
       for _ in 0..<3 { #expect(try house.parent("report", "--json").status == 0) }
