@@ -21,8 +21,6 @@ import Wire
 
   @Test func oneProofIsSignedForEachConnectionWhateverTheServerAsks() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
-    let identity = NodeIdentity.generate()
-    let certificate = try Certificate(key: identity.key, names: ["localhost"], addresses: [.v4(0x7f00_0001)])
     let proofs = Observed<String>()
     let endpoint = WebSocketEndpoint(path: "/signal") { socket in
       socket.onText = { text in
@@ -40,12 +38,7 @@ import Wire
         }
       }
     }
-    let server = try await HTTPServer.start(
-      host: "127.0.0.1", port: 0, tls: TLSContext(key: identity.key, certificate: certificate), webSocket: endpoint,
-      on: loop
-    ) { _ in loop.makeSucceededFuture(HTTPResponse(contentType: "text/plain", text: "")) }
-    let place = RendezvousPlace(
-      url: "wss://127.0.0.1:\(server.port)", keySHA256: CryptoHashes().sha256(identity.publicKeySPKI))
+    let (server, place) = try await Self.serve(endpoint, on: loop)
     let (signed, events) = (Observed<String>(), Observed<Bool>())
     let host = try await Confined(loop) {
       let host = RendezvousHost(place, child: Self.child, eventLoop: loop) { _, challenge in
@@ -65,11 +58,23 @@ import Wire
     await server.stop()
   }
 
+  private static func serve(
+    _ endpoint: WebSocketEndpoint, on loop: any EventLoop
+  ) async throws -> (server: HTTPServer, place: RendezvousPlace) {
+    let identity = NodeIdentity.generate()
+    let certificate = try Certificate(key: identity.key, names: ["localhost"], addresses: [.v4(0x7f00_0001)])
+    let server = try await HTTPServer.start(
+      host: "127.0.0.1", port: 0, tls: TLSContext(key: identity.key, certificate: certificate), webSocket: endpoint,
+      on: loop
+    ) { _ in loop.makeSucceededFuture(HTTPResponse(contentType: "text/plain", text: "")) }
+    let place = RendezvousPlace(
+      url: "wss://127.0.0.1:\(server.port)", keySHA256: CryptoHashes().sha256(identity.publicKeySPKI))
+    return (server, place)
+  }
+
   /// It takes the child, and drops it at once, each time.
   @Test func aServerThatDropsItsHostsIsAskedMoreAndMoreSeldom() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
-    let identity = NodeIdentity.generate()
-    let certificate = try Certificate(key: identity.key, names: ["localhost"], addresses: [.v4(0x7f00_0001)])
     let endpoint = WebSocketEndpoint(path: "/signal") { socket in
       socket.onText = { text in
         switch try? RoomMessages.request(text) {
@@ -81,12 +86,7 @@ import Wire
         }
       }
     }
-    let server = try await HTTPServer.start(
-      host: "127.0.0.1", port: 0, tls: TLSContext(key: identity.key, certificate: certificate), webSocket: endpoint,
-      on: loop
-    ) { _ in loop.makeSucceededFuture(HTTPResponse(contentType: "text/plain", text: "")) }
-    let place = RendezvousPlace(
-      url: "wss://127.0.0.1:\(server.port)", keySHA256: CryptoHashes().sha256(identity.publicKeySPKI))
+    let (server, place) = try await Self.serve(endpoint, on: loop)
     let visits = Observed<ContinuousClock.Instant>()
     let host = try await Confined(loop) {
       let host = RendezvousHost(place, child: Self.child, eventLoop: loop) { _, _ in "proof" }

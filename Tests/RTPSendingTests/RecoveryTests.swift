@@ -116,7 +116,7 @@ import Wire
   }
 
   /// More than may be sent again at once.
-  @Test func whatThereIsNoBudgetForIsMadeGoodByAKeyFrame() {
+  @Test func whatExceedsTheRepairBudgetIsReplacedByAKeyFrame() {
     var rig = Rig()
     var reporter = Reporter()
     rig.sendVideo(packets: 120, at: .milliseconds(0), isKeyFrame: true)

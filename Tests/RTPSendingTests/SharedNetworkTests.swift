@@ -82,7 +82,7 @@ import Wire
   }
 
   /// Relay to direct, Wi-Fi to cable: ICE says so.
-  @Test func onANewPathAllIsMeasuredAnew() {
+  @Test func aNewPathIsMeasuredFromScratch() {
     var run = SharedRun(link: Self.path { $0.bitsPerSecond = 400_000 })
     run.run(seconds: 20)
     #expect(run.call.targetKbps < 450)
