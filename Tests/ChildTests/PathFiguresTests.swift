@@ -9,7 +9,7 @@ import Wire
 @Suite struct PathFiguresTests {
   private static let path = PathDocument(
     estimateKbps: 2100, targetKbps: 800, queueMs: 125, probesSent: 4, probesSucceeded: 3, roundTripMs: 12.3,
-    lossPercent: 1.25, soundCopies: 1, isCongested: true, isPaused: true)
+    lossPercent: 1.25, soundCopies: 1, isCongested: true)
 
   private static func viewer(_ path: PathDocument?) -> StatusReport.Viewer {
     StatusReport.Viewer(
@@ -28,7 +28,7 @@ import Wire
     #expect(
       Self.viewer(Self.path).pathText
         == "carries 2100 kbit/s (800 now), queue 125 ms, round trip 12 ms, 1.3 % lost, probes 3 of 4, "
-        + "sound sent 2 times, congested, paused, as nothing arrives")
+        + "sound sent 2 times, congested")
   }
 
   @Test func whatIsNotKnownIsLeftOut() {
@@ -38,7 +38,6 @@ import Wire
     path.roundTripMs = nil
     path.soundCopies = 0
     path.isCongested = false
-    path.isPaused = false
     #expect(Self.viewer(path).pathText == "carries 2100 kbit/s, 1.3 % lost, probes 3 of 4")
     #expect(Self.viewer(nil).pathText == nil)
   }
@@ -51,7 +50,6 @@ import Wire
       "viewer_queue_seconds\(labels) 0.125",
       "viewer_loss_ratio\(labels) 0.0125", "viewer_probes_total\(labels) 4.0",
       "viewer_probes_succeeded_total\(labels) 3.0", "viewer_sound_copies\(labels) 1.0", "viewer_congested\(labels) 1.0",
-      "viewer_paused\(labels) 1.0",
     ] {
       #expect(text.contains("\ncradle_\(line)\n"), "\(line)")
     }
@@ -63,12 +61,12 @@ import Wire
     let told = PathDocument(
       RTPPathStatistics(
         estimate: 1_234_567, target: 999_999, standingQueue: .microseconds(2340), probesSent: 2, probesSucceeded: 1,
-        roundTripTime: .microseconds(15_678), fractionLost: 0.01234, soundCopies: 2, isCongested: false, isPaused: false
+        roundTripTime: .microseconds(15_678), fractionLost: 0.01234, soundCopies: 2, isCongested: false
       ))
     #expect(
       told
         == PathDocument(
           estimateKbps: 1234, targetKbps: 999, queueMs: 2.34, probesSent: 2, probesSucceeded: 1, roundTripMs: 15.68,
-          lossPercent: 1.23, soundCopies: 2, isCongested: false, isPaused: false))
+          lossPercent: 1.23, soundCopies: 2, isCongested: false))
   }
 }

@@ -103,7 +103,7 @@ import Testing
         time: 1, uptimeSeconds: 2, video: nil, audio: nil,
         path: .init(
           estimateKbps: 900, targetKbps: 800, queueMs: 2.5, probesSent: 3, probesSucceeded: 2, roundTripMs: nil,
-          lossPercent: 0.25, soundCopies: 1, isCongested: true, isPaused: false))),
+          lossPercent: 0.25, soundCopies: 1, isCongested: true))),
     .level(LevelDocument(levelDb: -20.5, time: 7)), .goodbye(reason: "The child is stopping."),
   ]
 

@@ -66,7 +66,7 @@ public enum ChildDocuments {
         + #""video":{"state":"running","captured":1,"encoded":1,"keyFrames":1,"sent":1,"targetKbps":500,"#
         + #""rtpTimestamp":1,"captureTimestamp":1.5},"path":{"estimateKbps":1,"targetKbps":1,"queueMs":1,"#
         + #""probesSent":1,"probesSucceeded":1,"roundTripMs":1,"lossPercent":1,"soundCopies":1,"#
-        + #""isCongested":false,"isPaused":false}"#
+        + #""isCongested":false}"#
     ),
   ]
 

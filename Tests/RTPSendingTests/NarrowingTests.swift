@@ -44,7 +44,9 @@ import Wire
     var call = Self.settled(queueMilliseconds: 2000)
     call.answersRequests = true
     call.link.bitsPerSecond = 500_000
-    while !call.rig.sender.pathStatistics(now: call.now).isCongested { call.run(for: .milliseconds(1)) }
+    while call.rig.sender.pathStatistics(now: call.now).standingQueue ?? .zero < .milliseconds(150) {
+      call.run(for: .milliseconds(1))
+    }
     let before = (pictures: call.rig.video.count, sound: call.rig.audio.count)
     call.run(for: .seconds(1))
     #expect(call.rig.video.count == before.pictures)
@@ -67,19 +69,7 @@ import Wire
     #expect(call.rig.video.count > before)
     call.feedbackLoss = 0
     call.run(for: .seconds(5))
-    #expect((250..<600).contains(call.targetKbps), "\(call.targetKbps)")
-  }
-
-  /// A drained queue has shown what the path carries; then the small picture needs half of it, and a burst is late.
-  @Test(arguments: [(250, false, 425), (400, false, 340), (250, true, 212)])
-  func whatIsKnownOfThePathIsKeptWhileLittleIsSent(arrivingKbps: Int, hasQueue: Bool, estimateKbps: Int) {
-    var rate = DelayBasedRate(bitsPerSecond: 3_000_000)
-    rate.lower(to: 250_000)
-    rate.settle(below: 500_000, share: 0.85)
-    rate.update(
-      usage: .overuse, acknowledged: Double(arrivingKbps) * 1000, roundTripTime: .milliseconds(40), maximum: 3_000_000,
-      isProbed: true, hasQueue: hasQueue, now: .zero)
-    #expect(Int(rate.bitsPerSecond / 1000) == estimateKbps)
+    #expect((220..<600).contains(call.targetKbps), "\(call.targetKbps)")
   }
 
   /// What the full queue has lost of larger pictures would come before the smaller one, and be a second late.
@@ -129,12 +119,9 @@ import Wire
     let before = call.targetKbps
     call.link.isDown = true
     call.run(for: .seconds(3))
-    // ICE notices, too.
-    call.rig.sender.setPathAlive(false, now: call.now)
     call.run(for: .seconds(seconds - 3))
     #expect(call.targetKbps < before && call.targetKbps >= before * 24 / 100, "\(call.targetKbps) of \(before)")
     call.link.isDown = false
-    call.rig.sender.setPathAlive(true, now: call.now)
     call.run(for: .seconds(4))
     #expect(call.targetKbps > before * 8 / 10, "\(call.targetKbps) of \(before)")
   }

@@ -83,6 +83,7 @@ struct Call {
   /// The number of the first packet of the picture.
   private var firstPicture: UInt16?
   private var isBroken = false
+  private var asked = Instant.zero
   /// By how much pictures differ in size, 0..<1, and how much larger key frames are.
   var sizeSpread = 0.0
   var keyFrameFactor = 1.0
@@ -94,6 +95,9 @@ struct Call {
   private var feedbackCount: UInt8 = 0
   private var pending: [(at: Instant, packets: [RTCPPacket])] = []
   private var step = 0
+  private var handledReports = 0
+  /// The last sender report of the picture, and when it arrives.
+  private var report: (compactNTPTime: UInt32, arrivesAt: Instant)?
 
   init(rig: Rig, link: Bottleneck) {
     self.rig = rig
@@ -144,7 +148,27 @@ struct Call {
     }
     handled = rig.packets.count
     if step % 50 == 25 { makeFeedback() }
+    carryReports()
     if step % 25 == 24 { askForMissing() }
+  }
+
+  /// Sender reports go the same way; a receiver reports once a second, RFC 3550 section 6.4.
+  private mutating func carryReports() {
+    for (_, packets) in rig.reports[handledReports...] {
+      guard let arrival = link.transmit(bytes: 100, at: now, random: &random) else { continue }
+      for case .senderReport(let sent) in packets where sent.ssrc == videoSSRC {
+        report = (sent.compactNTPTime, arrival)
+      }
+    }
+    handledReports = rig.reports.count
+    guard step % 1000 == 500, let report, report.arrivesAt <= now, let highest = rig.video.last?.header.sequenceNumber
+    else { return }
+    let held = (now - report.arrivesAt).nanoseconds * 65536 / 1_000_000_000
+    let block = RTCPReportBlock(
+      ssrc: videoSSRC, extendedHighestSequenceNumber: UInt32(highest), lastSenderReport: report.compactNTPTime,
+      delaySinceLastSenderReport: UInt32(clamping: held))
+    pending.append(
+      (now + .milliseconds(5), [.receiverReport(RTCPReceiverReport(ssrc: peerSSRC, reportBlocks: [block]))]))
   }
 
   /// The packet of the picture that it is, or repeats.
@@ -171,21 +195,27 @@ struct Call {
       let first = wholeFrames == 0 ? 0 : frames[wholeFrames - 1].end
       let packets = pictures[first..<frame.end]
       if frame.isKeyFrame { isBroken = false }
+      if isBroken, now - asked > .seconds(1) { askForKeyFrame() }
       if packets.allSatisfy({ $0.arrivedAt.map { $0 <= now } ?? false }) || isBroken {
         wholeFrames += 1
       } else if now - packets[first].sentAt > Self.patience {
         isBroken = true
         wholeFrames += 1
-        pending.append(
-          (
-            now + .milliseconds(5),
-            [.pictureLossIndication(RTCPPictureLossIndication(senderSSRC: peerSSRC, mediaSSRC: videoSSRC))]
-          ))
+        askForKeyFrame()
       } else {
         if step % 100 == 99 { askAgain(from: first) }
         return
       }
     }
+  }
+
+  private mutating func askForKeyFrame() {
+    asked = now
+    pending.append(
+      (
+        now + .milliseconds(5),
+        [.pictureLossIndication(RTCPPictureLossIndication(senderSSRC: peerSSRC, mediaSSRC: videoSSRC))]
+      ))
   }
 
   private mutating func askAgain(from first: Int) {

@@ -14,27 +14,27 @@ import Wire
 
   /// Somebody's upload fills the queue for a minute: that is not what the path is like.
   @Test func aQueueThatStaysIsStillAQueue() {
-    var trend = DelayTrend()
-    for time in stride(from: 0, to: 2000, by: 10) { trend.add(Self.packet(sentAt: time, delay: 5)) }
-    for time in stride(from: 2000, to: 57_000, by: 10) { trend.add(Self.packet(sentAt: time, delay: 55)) }
-    #expect(trend.standingQueueMilliseconds == 50)
+    var queue = StandingQueue()
+    for time in stride(from: 0, to: 2000, by: 10) { queue.add(Self.packet(sentAt: time, delay: 5)) }
+    for time in stride(from: 2000, to: 57_000, by: 10) { queue.add(Self.packet(sentAt: time, delay: 55)) }
+    #expect(queue.milliseconds == 50)
   }
 
-  @Test func aGroupThatOvertakesAnotherDoesNotMakeItForgetThePath() {
-    var trend = DelayTrend()
-    for time in stride(from: 0, to: 1000, by: 10) { trend.add(Self.packet(sentAt: time, delay: 5)) }
-    trend.add(Self.packet(sentAt: 1000, delay: 60))
-    trend.add(Self.packet(sentAt: 1020, delay: 5))
-    for time in stride(from: 1040, to: 2000, by: 10) { trend.add(Self.packet(sentAt: time, delay: 55)) }
-    #expect(trend.standingQueueMilliseconds == 50)
+  @Test func aPacketThatOvertakesAnotherDoesNotMakeItForgetThePath() {
+    var queue = StandingQueue()
+    for time in stride(from: 0, to: 1000, by: 10) { queue.add(Self.packet(sentAt: time, delay: 5)) }
+    queue.add(Self.packet(sentAt: 1000, delay: 60))
+    queue.add(Self.packet(sentAt: 1020, delay: 5))
+    for time in stride(from: 1040, to: 2000, by: 10) { queue.add(Self.packet(sentAt: time, delay: 55)) }
+    #expect(queue.milliseconds == 50)
   }
 
   @Test func aClockThatJumpsBackBeginsAnew() {
-    var trend = DelayTrend()
-    for time in stride(from: 0, to: 1000, by: 10) { trend.add(Self.packet(sentAt: time, delay: 500)) }
-    for time in stride(from: 1000, to: 2000, by: 10) { trend.add(Self.packet(sentAt: time, delay: -400)) }
-    for time in stride(from: 2000, to: 2500, by: 10) { trend.add(Self.packet(sentAt: time, delay: -380)) }
-    #expect(trend.standingQueueMilliseconds == 20)
+    var queue = StandingQueue()
+    for time in stride(from: 0, to: 1000, by: 10) { queue.add(Self.packet(sentAt: time, delay: 500)) }
+    for time in stride(from: 1000, to: 2000, by: 10) { queue.add(Self.packet(sentAt: time, delay: -4000)) }
+    for time in stride(from: 2000, to: 2500, by: 10) { queue.add(Self.packet(sentAt: time, delay: -3980)) }
+    #expect(queue.milliseconds == 20)
   }
 
   private static func feedback(_ base: UInt16, _ received: [Bool]) -> RTCPTransportFeedback {

@@ -25,7 +25,6 @@ struct Rig {
   var reports: [(at: Instant, packets: [RTCPPacket])] = []
   var keyFrameRequests: [Instant] = []
   var targets: [(at: Instant, kbps: Int)] = []
-  var pauses: [(at: Instant, ssrc: UInt32, isPaused: Bool)] = []
 
   init(
     configuration: RTPSenderConfiguration = .init(), rtx: Bool = true, transportCC: Bool = true, remb: Bool = false,
@@ -95,8 +94,6 @@ struct Rig {
         keyFrameRequests.append(now)
       case .targetBitrateChanged(let kbps):
         targets.append((now, kbps))
-      case .paused(let ssrc, let isPaused):
-        pauses.append((now, ssrc, isPaused))
       }
     }
     return count

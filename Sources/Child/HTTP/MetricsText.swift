@@ -108,10 +108,6 @@ enum MetricsText {
         "viewer_congested", "gauge", "1 while the path was just found to carry less than was sent.",
         paths { $0.isCongested ? 1 : 0 }
       ),
-      (
-        "viewer_paused", "gauge", "1 while sound or picture is not sent, because nothing of it arrives.",
-        paths { $0.isPaused ? 1 : 0 }
-      ),
     ]
   }
 

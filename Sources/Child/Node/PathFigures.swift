@@ -8,8 +8,7 @@ extension PathDocument {
       estimateKbps: Int(saturating: path.estimate / 1000), targetKbps: Int(saturating: path.target / 1000),
       queueMs: path.standingQueue.map { hundredths($0.inSeconds * 1000) }, probesSent: path.probesSent,
       probesSucceeded: path.probesSucceeded, roundTripMs: path.roundTripTime.map { hundredths($0.inSeconds * 1000) },
-      lossPercent: hundredths(path.fractionLost * 100), soundCopies: path.soundCopies, isCongested: path.isCongested,
-      isPaused: path.isPaused)
+      lossPercent: hundredths(path.fractionLost * 100), soundCopies: path.soundCopies, isCongested: path.isCongested)
   }
 }
 
@@ -25,7 +24,6 @@ extension StatusReport.Viewer {
     parts.append("probes \(path.probesSucceeded) of \(path.probesSent)")
     if path.soundCopies > 0 { parts.append("sound sent \(path.soundCopies + 1) times") }
     if path.isCongested { parts.append("congested") }
-    if path.isPaused { parts.append("paused, as nothing arrives") }
     return parts.joined(separator: ", ")
   }
 }

@@ -211,10 +211,6 @@ final class Viewers: @unchecked Sendable {
     case .targetBitrateChanged(let kbps):
       session.estimateKbps = kbps
       updateRates()
-    case .sendingPaused(_, let isPaused):
-      logger.notice(
-        isPaused ? "nothing of a track arrives at a viewer: it is paused" : "a viewer's track is sent again",
-        metadata: ["viewer": "\(session.name)"])
     case .dataChannelOpened, .dataChannelMessage, .dataChannelClosed, .resolve, .selectedPairChanged, .videoFrame,
       .audio, .mediaEnded, .localCandidate, .localCandidatesComplete:
       break

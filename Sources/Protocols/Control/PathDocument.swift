@@ -17,13 +17,10 @@ public struct PathDocument: Codable, Hashable, Sendable {
   public var soundCopies: Int
   /// Whether the path has just been found to carry less than was sent.
   public var isCongested: Bool
-  /// Whether sound or picture is paused because nothing of it arrives.
-  public var isPaused: Bool
 
   public init(
     estimateKbps: Int, targetKbps: Int, queueMs: Double?, probesSent: UInt64, probesSucceeded: UInt64,
-    roundTripMs: Double?, lossPercent: Double, soundCopies: Int, isCongested: Bool,
-    isPaused: Bool
+    roundTripMs: Double?, lossPercent: Double, soundCopies: Int, isCongested: Bool
   ) {
     self.estimateKbps = estimateKbps
     self.targetKbps = targetKbps
@@ -34,6 +31,5 @@ public struct PathDocument: Codable, Hashable, Sendable {
     self.lossPercent = lossPercent
     self.soundCopies = soundCopies
     self.isCongested = isCongested
-    self.isPaused = isPaused
   }
 }

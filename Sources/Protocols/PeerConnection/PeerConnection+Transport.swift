@@ -39,7 +39,6 @@ extension PeerConnection {
   }
 
   private func iceStateChanged(_ iceState: ICEConnectionState, now: Instant) {
-    sender.setPathAlive(iceState == .connected || iceState == .completed, now: now)
     switch iceState {
     case .failed: finish(.failed, now: now)
     case .disconnected: setState(.disconnected)
@@ -147,8 +146,6 @@ extension PeerConnection {
         outputs.append(.event(.keyFrameRequested(ssrc: ssrc)))
       case .targetBitrateChanged(let kbps):
         outputs.append(.event(.targetBitrateChanged(kbps: kbps)))
-      case .paused(let ssrc, let isPaused):
-        outputs.append(.event(.sendingPaused(ssrc: ssrc, isPaused: isPaused)))
       }
     }
   }

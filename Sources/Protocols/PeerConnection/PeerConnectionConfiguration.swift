@@ -88,9 +88,6 @@ public enum PeerConnectionEvent: Sendable {
   case keyFrameRequested(ssrc: UInt32)
   /// The estimated bandwidth of the path to this peer.
   case targetBitrateChanged(kbps: Int)
-  /// Nothing of the track with this SSRC has arrived at the peer for long, though it consents to be sent to: the track is
-  /// paused, and tried again now and then. Or it is sent again. RFC 8083.
-  case sendingPaused(ssrc: UInt32, isPaused: Bool)
   /// A complete frame, in decoding order, as soon as it is available.
   case videoFrame(ReceivedVideoFrame)
   /// The audio of the next packet interval, when it is due for playout.

@@ -20,13 +20,10 @@ public struct RTPPathStatistics: Hashable, Sendable {
   public var soundCopies: Int
   /// Whether a queue, loss or missing feedback has just shown that it carries less than was sent.
   public var isCongested: Bool
-  /// Whether a stream is paused because nothing of it arrives (RFC 8083).
-  public var isPaused: Bool
 
   public init(
     estimate: Double, target: Double, standingQueue: Duration?, probesSent: UInt64, probesSucceeded: UInt64,
-    roundTripTime: Duration?, fractionLost: Double, soundCopies: Int, isCongested: Bool,
-    isPaused: Bool
+    roundTripTime: Duration?, fractionLost: Double, soundCopies: Int, isCongested: Bool
   ) {
     self.estimate = estimate
     self.target = target
@@ -37,7 +34,6 @@ public struct RTPPathStatistics: Hashable, Sendable {
     self.fractionLost = fractionLost
     self.soundCopies = soundCopies
     self.isCongested = isCongested
-    self.isPaused = isPaused
   }
 }
 
@@ -49,8 +45,7 @@ extension RTPSender {
       estimate: estimator.estimate, target: estimator.target, standingQueue: estimator.standingQueue,
       probesSent: probes.sent, probesSucceeded: probes.succeeded,
       roundTripTime: leastRoundTripTime, fractionLost: recentLoss.fraction,
-      soundCopies: repeatsSound ? soundCopies : 0, isCongested: estimator.isCongested(at: now),
-      isPaused: streams.contains(where: \.breaker.isOpen))
+      soundCopies: repeatsSound ? soundCopies : 0, isCongested: estimator.isCongested(at: now))
   }
 
   /// Whether it may find out if the path carries more. Those who share an interface take turns: a burst of one looks like a

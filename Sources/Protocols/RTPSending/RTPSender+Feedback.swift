@@ -6,7 +6,6 @@ extension RTPSender {
   /// Handles parsed RTCP from the peer. Packets that refer to none of our streams are ignored.
   public mutating func handle(rtcp packets: [RTCPPacket], now: Instant) {
     guard !isStopped, !packets.isEmpty else { return }
-    noteReports(now: now)
     var lookups = Self.maximumLookups
     for packet in packets {
       switch packet {
@@ -18,15 +17,13 @@ extension RTPSender {
         handle(nack: nack, lookups: &lookups, now: now)
       case .transportFeedback(let feedback):
         guard streams.contains(where: \.configuration.supportsTransportCC) else { break }
-        feedbackPace.note(count: feedback.feedbackCount, now: now)
         handle(estimator.handle(feedback, now: now), lookups: &lookups, now: now)
       case .receiverEstimatedMaximumBitrate(let estimate):
         let concernsUs = streams.contains { stream in
           stream.configuration.supportsREMB && estimate.sources.contains(stream.configuration.ssrc)
         }
         guard concernsUs else { break }
-        estimator.handleReceiverMaximum(
-          bitsPerSecond: estimate.bitsPerSecond, fractionLost: recentLoss.fraction, now: now)
+        estimator.handleReceiverMaximum(bitsPerSecond: estimate.bitsPerSecond)
       case .pictureLossIndication(let indication):
         guard let index = index(of: indication.mediaSSRC), streams[index].configuration.supportsPLI else { break }
         streams[index].statistics.pliCount += 1
@@ -40,7 +37,6 @@ extension RTPSender {
         break
       }
     }
-    updateCongestionLimit(now: now)
     announceTarget()
   }
 
@@ -66,9 +62,6 @@ extension RTPSender {
           noteLoss(lost: (total * Int(block.fractionLost) + 128) / 256, total: total, now: now)
         }
       }
-      if streams[index].lastExtendedSequenceNumber.map({ highest.isAfter(serial: $0) }) ?? true {
-        noteMediaArrived(stream: index, now: now)
-      }
       streams[index].noteArrivals(block)
       streams[index].lastExtendedSequenceNumber = highest
     }
@@ -86,7 +79,7 @@ extension RTPSender {
         lookups -= 1
         let number = item.sequenceNumber &+ UInt16(mask.trailingZeroBitCount)
         mask &= mask - 1
-        streams[index].cache.noteMissing(number, notSentSince: now - spacing)
+        streams[index].cache.noteMissing(number)
         guard retransmit(number, stream: index, notSentSince: now - spacing, now: now) else { return }
       }
     }

@@ -40,7 +40,6 @@ extension RTPSender {
     noteSent(
       MediaReference(stream: index, sequenceNumber: header.sequenceNumber), byteCount: bytes.count,
       payloadByteCount: payload.count, transportSequenceNumber: transportSequenceNumber, now: now)
-    noteMediaSent(stream: index, now: now)
     if streams[index].nextReport == nil {
       // The first report follows the first packet, so that audio and video are in sync from the start.
       queueReport(stream: index, now: now)

@@ -68,7 +68,6 @@ extension RTPSender {
 
   /// Requests a key frame from the owner, at most once per `keyFrameRequestInterval`. An earlier request is deferred.
   mutating func requestKeyFrame(stream: Int, now: Instant) {
-    guard !streams[stream].breaker.isOpen else { return }
     if streams[stream].awaitsKeyFrame {
       streams[stream].keyFrameRequestDue = now + Self.keyFramePatience
     } else if isAnswered(stream: stream, now: now) {

@@ -21,17 +21,12 @@ public struct RTPSender: Sendable {
   var retransmissionQueue = FIFO<(stream: Int, sequenceNumber: UInt16)>()
   var retransmissionBudget = RetransmissionBudget()
   /// In the order of `due`.
-  var copies = FIFO<FurtherCopy>()
+  var copies = FIFO<(due: Instant, media: MediaReference)>()
   var recentLoss = RecentLoss()
   /// What viewers are asked for instead of their stream's playout delay while packets are lost.
   var playoutDelayForLoss: PlayoutDelay?
   var referenceTimes = ReferenceTimes()
   var reordering = FeedbackReordering()
-  var feedbackPace = FeedbackPace()
-  /// How many were missing since the last one.
-  var missingFeedbacks = 0
-  /// When the next one will be missing; nil where little is lost.
-  var missingFeedbackDue: Instant?
   /// What is lost, or no feedback has reported, and was not sent again yet: there was no budget for it, or little seemed to be
   /// lost.
   var unrepaired: [LostPacket] = []
@@ -44,9 +39,6 @@ public struct RTPSender: Sendable {
   /// When the estimate was last below `BandwidthEstimator.narrowBitsPerSecond`.
   var narrowAt: Instant?
   var estimator: BandwidthEstimator
-  var isPathAlive = true
-  /// When RTCP from the peer came last.
-  var reportsHeardAt: Instant?
   var nextTransportSequenceNumber: UInt16
   /// Target bitrate last announced to the owner, kbit/s.
   var announcedKbps: Int
@@ -89,6 +81,17 @@ public struct RTPSender: Sendable {
       SendStream(configuration: stream, cachePackets: configuration.retransmissionCachePackets, random: &random))
   }
 
+  /// The peer is reached another way: over a relay or no longer, over another network. What is known of the old path is
+  /// forgotten.
+  public mutating func beginNewPath(now: Instant) {
+    estimator.beginNewPath(now: now)
+    recentLoss = RecentLoss()
+    playoutDelayForLoss = nil
+    narrowAt = nil
+    for index in streams.indices { streams[index].forgetRoundTrip() }
+    announceTarget()
+  }
+
   /// Sets the highest temporal layer sent to this viewer; frames above it are dropped from now on. Raising it takes
   /// effect at the next frame where a decoder can switch up.
   public mutating func setMaximumTemporalLayer(_ layer: Int, ssrc: UInt32) {
@@ -120,7 +123,6 @@ public struct RTPSender: Sendable {
     retransmissionQueue.removeAll()
     copies.removeAll()
     unrepaired = []
-    missingFeedbackDue = nil
   }
 
   /// Queues one frame (video) or packet (audio), already split into RTP payloads.
@@ -140,10 +142,6 @@ public struct RTPSender: Sendable {
     let timestamp = mediaTime &+ streams[index].timestampOffset
     streams[index].clockPair = (captureTime, timestamp)
     let isVideo = streams[index].configuration.kind == .video
-    guard isFlowing(stream: index, now: now) else {
-      streams[index].statistics.framesDropped += 1
-      return
-    }
     if isVideo {
       guard
         admits(
@@ -233,6 +231,7 @@ public struct RTPSender: Sendable {
     }
     if let narrowAt, now - narrowAt < Self.narrowMemory { return target * Self.widenedPacingFactor }
     if estimator.isLossLimited { return target * Self.limitedPacingFactor }
+    if estimator.isShared { return target * Self.sharedPacingFactor }
     let paced = target * configuration.congestedPacingFactor
     if estimator.needsPacing(at: now) { return paced }
     return configuration.leastPacingKbps.map { max(paced, Double($0) * 1000) }
@@ -246,13 +245,14 @@ public struct RTPSender: Sendable {
   private static let widenedPacingFactor = 1.2
   /// A limit without a queue drops what comes at once: a policer's bucket may hold a few packets alone.
   private static let limitedPacingFactor = 2.0
+  /// What comes at once finds the queue that others keep full, and is lost as a whole (`besideADownloadNeitherStarves`).
+  private static let sharedPacingFactor = 1.3
 
   /// Handles timers that are due at `now`; does nothing if none is.
   public mutating func handleTimeout(now: Instant) {
     guard !isStopped else { return }
     queueReports(dueBy: now, now: now)
-    queueFurtherCopies(now: now)
-    repairWithoutFeedback(now: now)
+    queueCopies(now: now)
     estimator.handleTimeout(now: now)
     announceTarget()
     requestDueKeyFrames(now: now)
@@ -267,7 +267,6 @@ public struct RTPSender: Sendable {
       next.bringForward(to: streams[index].keyFrameRequestDue)
     }
     next.bringForward(to: copies.first?.due)
-    next.bringForward(to: missingFeedbackDue)
     if let padding = estimator.nextPaddingAt, paddingStream != nil { next.bringForward(to: padding) }
     if !audioQueue.isEmpty { next.bringForward(to: Instant(nanoseconds: .min)) }
     if !retransmissionQueue.isEmpty || !videoQueue.isEmpty && !estimator.holdsPictures {

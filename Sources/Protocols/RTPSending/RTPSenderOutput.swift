@@ -8,6 +8,4 @@ public enum RTPSenderOutput: Sendable {
   case keyFrameRequested(ssrc: UInt32)
   /// Upper bound for all streams together, including headers and retransmissions.
   case targetBitrateChanged(kbps: Int)
-  /// Nothing of this stream has arrived for long, so it is not sent for a while; or it is sent again. RFC 8083.
-  case paused(ssrc: UInt32, isPaused: Bool)
 }

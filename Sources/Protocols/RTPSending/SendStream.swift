@@ -26,7 +26,6 @@ struct SendStream: Sendable {
   var redundancy = RedundantSending()
   var statistics: RTPStreamStatistics
 
-  var breaker = CircuitBreaker()
   var layers = TemporalLayerFilter()
   var counters = PictureCounters()
   /// Video was dropped: nothing can be decoded until the next key frame.

@@ -1,14 +1,15 @@
 import RTP
 import Wire
 
-/// Estimates the bandwidth available to one peer: the minimum of a delay-based estimate (with transport-wide feedback),
-/// a loss-based one, and the peer's own (REMB, without such feedback). Constant cost per packet.
+/// Estimates the bandwidth available to one peer: the minimum of a bound by delay (with transport-wide feedback) and one by loss,
+/// but never less than what TCP would have beside us; without such feedback, the bound by loss and the peer's own (REMB). Constant
+/// cost per packet.
 struct BandwidthEstimator: Sendable {
   private let configuration: RTPSenderConfiguration
   private var history = TransportHistory()
   /// What was sent before went another way.
   private var pathBegan = Instant(nanoseconds: .min)
-  private var trend = DelayTrend()
+  private var queue = StandingQueue()
   private var stall = ArrivalStall()
   private var arriving = AcknowledgedRate()
   /// Over a second: of batches, a shorter time has one more or less.
@@ -16,9 +17,11 @@ struct BandwidthEstimator: Sendable {
   private var delayBased: DelayBasedRate
   private var lossBased: LossBasedRate
   private var drain = QueueDrain()
+  private var competition = Competition()
   private var probing = Probing()
-  private var receiverMaximum = ReceiverMaximum()
-  /// Over two seconds.
+  /// As the peer reports it, bits per second (draft-alvestrand-rmcat-remb); nil: it has not.
+  private var receiverMaximum: Double?
+  /// Over two seconds, without transport-wide feedback.
   private var sending = AcknowledgedRate(slot: .milliseconds(100))
   private var roundTripTime = Duration.milliseconds(100)
   private var leastRoundTripTime: Duration?
@@ -30,27 +33,13 @@ struct BandwidthEstimator: Sendable {
   private var heldPictures = false
   /// The last report block, without transport-wide feedback.
   private var reportedAt: Instant?
-  /// No more than this may be sent, bits per second; nil: no bound. See `CircuitBreaker`.
-  var congestionLimit: Double?
-
-  /// Missing feedback while packets are being sent counts as congestion, too.
-  private var feedbackAt: Instant?
-  private var firstUnansweredAt: Instant?
-  private var silenceCheckAt: Instant?
-  /// What the silence may lower the estimate to; nil without one.
-  private var silenceFloor: Double?
+  private var silence = FeedbackSilence()
+  private var usesTransportFeedback = false
   private var lossCountsFrom = Instant(nanoseconds: .min)
   private var congestedUntil = Instant(nanoseconds: .min)
 
-  /// Of what arrives while a queue drains, for the time after. draft-ietf-rmcat-gcc-02 section 5.5, beta.
-  private static let drainedShare = 0.85
   /// A fall to less than this share is worth coming back from by a probe.
   private static let noticedDrop = 0.75
-  private static let silence = Duration.seconds(1)
-  private static let silenceStep = Duration.milliseconds(500)
-  /// Of the estimate, what a silence leaves of it. A path that carries nothing at all is interrupted, not narrow: when it
-  /// is back, it mostly carries what it did before, and where it does not, the first feedback says so.
-  private static let silenceShare = 0.25
   /// The queue that may remain for what is in flight, while a longer one drains.
   private static let shortQueue = Duration.milliseconds(150)
   /// A few packets may be in flight on any path.
@@ -89,24 +78,24 @@ struct BandwidthEstimator: Sendable {
       configuration: configuration, bitsPerSecond: min(target, Double(configuration.startBitrateKbps) * 1000))
     fresh.history = history
     fresh.pathBegan = now
-    fresh.congestionLimit = congestionLimit
     fresh.probing = probing.onNewPath()
     self = fresh
   }
 
-  private var usesTransportFeedback: Bool { feedbackAt != nil }
-
   /// What the path is thought to carry, bits per second.
   var estimate: Double {
-    usesTransportFeedback
-      ? min(delayBased.bitsPerSecond, lossBased.bitsPerSecond)
-      : min(lossBased.bitsPerSecond, receiverMaximum.bitsPerSecond ?? .infinity)
+    guard usesTransportFeedback else { return min(lossBased.bitsPerSecond, receiverMaximum ?? .infinity) }
+    return max(min(delayBased.bitsPerSecond, lossBased.bitsPerSecond), min(fairShare ?? 0, configuration.useful))
+  }
+
+  /// What may be sent however long the queue is, because others fill it; bits per second.
+  private var fairShare: Double? {
+    competition.share(arriving: carried.acknowledged, roundTripTime: roundTripTime)
   }
 
   /// What may be sent now, bits per second, between the configured limits.
   var target: Double {
-    let bound = min(estimate, drain.bitsPerSecond ?? .infinity, congestionLimit ?? .infinity)
-    return min(max(bound, configuration.minimum), configuration.maximum)
+    min(max(min(estimate, drain.bitsPerSecond ?? .infinity), configuration.minimum), configuration.maximum)
   }
 
   /// About what the largest picture and the sound need.
@@ -114,7 +103,7 @@ struct BandwidthEstimator: Sendable {
 
   /// How long packets wait on the path; nil without transport-wide feedback.
   var standingQueue: Duration? {
-    usesTransportFeedback ? .nanoseconds(Int64(saturating: trend.standingQueueMilliseconds * 1e6)) : nil
+    usesTransportFeedback ? .nanoseconds(Int64(saturating: queue.milliseconds * 1e6)) : nil
   }
 
   /// Bursts that probed the path, and those that it carried at about their rate.
@@ -122,6 +111,8 @@ struct BandwidthEstimator: Sendable {
 
   /// Less is lost where less is sent: what is sent again is a part of that.
   var isLossLimited: Bool { lossBased.isLimited }
+  /// Others have what they can get of the path: what comes at once finds their queue full.
+  var isShared: Bool { competition.isKnown }
   /// What repair is measured by, bits per second.
   var repairTarget: Double { max(target, min(delayBased.bitsPerSecond, lossBased.withoutLook)) }
   /// See `LossBasedRate.limitsRepair`.
@@ -135,7 +126,7 @@ struct BandwidthEstimator: Sendable {
     set { probing.mayStart = newValue }
   }
 
-  /// Whether overuse, congestion loss or missing feedback was seen recently, so that bursts should be avoided.
+  /// Whether a queue, congestion loss or missing feedback was seen recently, so that bursts should be avoided.
   func isCongested(at now: Instant) -> Bool { now < congestedUntil }
 
   /// The same for longer: on a path that was congested a while ago, a key frame at once would be so again.
@@ -144,7 +135,7 @@ struct BandwidthEstimator: Sendable {
   /// Whether new pictures wait: while a queue drains, no more may be in flight than the path carries in its least round trip
   /// and a short queue. They go on when feedback stops coming: without it, nothing would end the wait.
   var holdsPictures: Bool {
-    guard let path = drain.pathBitsPerSecond, silenceFloor == nil else { return false }
+    guard let path = drain.pathBitsPerSecond, !silence.isNoticed else { return false }
     let time = (leastRoundTripTime ?? roundTripTime) + Self.shortQueue
     return Double(history.bytesInFlight * 8) > max(path * time.inSeconds, Self.leastInFlightBits)
   }
@@ -169,9 +160,8 @@ struct BandwidthEstimator: Sendable {
   mutating func noteSent(_ sequenceNumber: UInt16, media: MediaReference?, bytes: Int, now: Instant) {
     let burst = probing.noteSent(bytes: bytes, now: now)
     history.noteSent(sequenceNumber, media: media, bytes: bytes, burst: burst, now: now)
-    guard usesTransportFeedback, firstUnansweredAt == nil else { return }
-    firstUnansweredAt = now
-    silenceCheckAt = now + Self.silence
+    if usesTransportFeedback { silence.noteSent(now: now) }
+    sending.add(bytes: bytes, arrivedAt: now.nanoseconds)
   }
 
   /// A packet is sent that no transport-wide feedback will mention.
@@ -179,64 +169,31 @@ struct BandwidthEstimator: Sendable {
     sending.add(bytes: bytes, arrivedAt: now.nanoseconds)
   }
 
-  /// What was sent before `limit`, and after all that feedback has reported, in the order of sending.
-  func unansweredPackets(sentBefore limit: Instant) -> [LostPacket] {
-    history.unansweredPackets(sentBefore: limit)
-  }
-
   /// Gives back what the feedback says about our packets.
   mutating func handle(_ feedback: RTCPTransportFeedback, now: Instant) -> TransportFeedbackResult {
     let result = history.handle(feedback)
-    // Feedback that matches no packet we sent is not a sign of life.
-    // Nor is what went another way.
+    // Feedback that matches no packet we sent is not a sign of life. Nor is what went another way.
     guard let sentAt = result.acknowledged.first?.sentAt ?? result.lostPackets.first?.sentAt, sentAt >= pathBegan else {
       return result
     }
-    if feedbackAt == nil {
+    if !usesTransportFeedback {
+      usesTransportFeedback = true
       lossBased = LossBasedRate(bitsPerSecond: configuration.maximum, minimum: configuration.minimum)
       probing.begin(now: now)
     }
-    feedbackAt = now
+    if silence.end() {
+      // The path is back. What was lost and late while it was away says nothing about what it carries now.
+      forgetRates()
+      lossCountsFrom = now + FeedbackSilence.step
+    }
     let before = target
-    firstUnansweredAt = nil
-    silenceCheckAt = nil
-    if silenceFloor != nil { endSilence(now: now) }
-    var sawOveruse = false
-    trend.slackMilliseconds = slackMilliseconds
-    trend.comesInBatches = stall.isRegular
-    let isNarrow = estimate < Self.narrowBitsPerSecond
-    for packet in result.acknowledged {
-      switch stall.add(packet, isNarrow: isNarrow) {
-      case .heldUp: continue
-      case .over: beginAnew()
-      case .telling: break
-      }
-      // On a narrow path, the burst that asks whether it has become wide is a queue, for a moment.
-      if !isNarrow || probing.shadow?.contains(packet.sentAt) != true { trend.add(packet) }
-      arriving.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
-      arrivingInBatches.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
-      sawOveruse = sawOveruse || trend.usage == .overuse
-    }
-    if now >= understatedUntil {
-      let batches = arrivingInBatches.bitsPerSecond
-      carried = stall.isRegular ? (batches, batches) : (arriving.bitsPerSecond, arriving.recentBitsPerSecond)
-    }
-    // On a narrow path a burst is a queue, for a moment.
+    let state = measure(result.acknowledged, now: now)
+    competition.note(result, arriving: carried.acknowledged, roundTripTime: roundTripTime, now: now)
     delayBased.update(
-      usage: sawOveruse ? .overuse : trend.usage, acknowledged: carried.acknowledged, roundTripTime: roundTripTime,
-      maximum: configuration.maximum, isProbed: probing.succeededCount > 0 && !stall.isRegular,
-      hasQueue: isNarrow || !isEmpty, now: now)
-    if sawOveruse { congestedUntil = now + Self.congestionMemory }
-    drainQueue(isOveruse: sawOveruse, now: now)
-    if now >= lossCountsFrom {
-      let arrivedBytes = result.acknowledged.reduce(0) { $0 + $1.bytes }
-      addLoss(
-        LossTally(
-          lost: Double(result.lost - result.recovered),
-          total: Double(max(0, result.lost + result.acknowledged.count - result.recovered)),
-          runs: Double(result.lossRuns), arrivedBits: Double(arrivedBytes) * 8, hasQueue: sawOveruse || !isEmpty),
-        now: now)
-    }
+      queue: state, acknowledged: carried.acknowledged, maximum: configuration.maximum, now: now)
+    if state == .standing { noteQueue(now: now) }
+    drainQueue(isStanding: state == .standing, before: before, now: now)
+    if now >= lossCountsFrom { addLoss(LossTally(result, hasQueue: state == .standing || !isEmpty), now: now) }
     if target < before * Self.noticedDrop { probing.noteDrop(from: before, now: now) }
     if let rate = probing.noteArrived(result.acknowledged, now: now), !isCongested(at: now) {
       delayBased.raise(to: min(rate, configuration.maximum))
@@ -246,37 +203,64 @@ struct BandwidthEstimator: Sendable {
     return result
   }
 
-  /// The path is back. What was lost and late while it was away says nothing about what it carries now.
-  private mutating func endSilence(now: Instant) {
-    silenceFloor = nil
-    beginAnew()
-    lossCountsFrom = now + Self.silenceStep
+  /// What the packets say about the path; gives back the longest queue that they met.
+  private mutating func measure(_ packets: [AcknowledgedPacket], now: Instant) -> StandingQueue.State {
+    let isNarrow = estimate < Self.narrowBitsPerSecond
+    queue.slackMilliseconds = min(Self.longestSlackMilliseconds, Self.smallPacketBits * 1000 / target)
+    queue.comesInBatches = stall.isRegular
+    var isStanding = false
+    for packet in packets {
+      switch stall.add(packet, isNarrow: isNarrow) {
+      case .heldUp: continue
+      case .over: forgetRates()
+      case .telling: break
+      }
+      // On a narrow path, the burst that asks whether it has become wide is a queue, for a moment.
+      if !isNarrow || probing.shadow?.contains(packet.sentAt) != true { queue.add(packet) }
+      arriving.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
+      arrivingInBatches.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
+      isStanding = isStanding || queue.state == .standing
+    }
+    if now >= understatedUntil {
+      let batches = arrivingInBatches.bitsPerSecond
+      carried = stall.isRegular ? (batches, batches) : (arriving.bitsPerSecond, arriving.recentBitsPerSecond)
+    }
+    return isStanding ? .standing : queue.state
   }
 
-  private mutating func beginAnew() {
-    trend.beginAnew()
+  private mutating func forgetRates() {
     arriving = AcknowledgedRate()
     arrivingInBatches = AcknowledgedRate(slot: .milliseconds(50))
   }
 
-  private mutating func drainQueue(isOveruse: Bool, now: Instant) {
+  /// A queue stands. That of others is none that sending less would end.
+  private mutating func noteQueue(now: Instant) {
+    congestedUntil = now + Self.congestionMemory
+    guard drain.bitsPerSecond == nil, let arriving = carried.acknowledged else { return }
+    competition.noteQueue(arriving: arriving, limitOrigin: lossBased.limitOrigin, now: now)
+  }
+
+  private mutating func drainQueue(isStanding: Bool, before: Double, now: Instant) {
     let verdict = drain.update(
-      isOveruse: isOveruse,
-      queueMilliseconds: trend.standingQueueMilliseconds, slackMilliseconds: slackMilliseconds,
-      arriving: carried.recent, now: now)
+      isStanding: isStanding, queueMilliseconds: queue.milliseconds - queue.toleratedMilliseconds,
+      arriving: carried.recent, sending: sending.recentBitsPerSecond, rate: min(before, carried.acknowledged ?? before),
+      now: now)
     if drain.pathBitsPerSecond == nil { heldPictures = false }
     switch verdict {
     case .none: break
     case .draining(let path):
-      delayBased.lower(to: max(configuration.minimum, path * Self.drainedShare))
+      delayBased.lower(to: max(configuration.minimum, path * DelayBasedRate.decrease))
       congestedUntil = now + Self.congestionMemory
+      competition.end(now: now)
     case .drained(let path?):
-      trend.beginAnew()
-      delayBased.settle(below: min(path, configuration.maximum), share: Self.drainedShare)
-      lossBased.settle(at: min(path * Self.drainedShare, configuration.maximum), now: now)
+      competition.end(now: now)
+      delayBased.settle(below: min(path, configuration.maximum))
+      lossBased.settle(at: min(path * DelayBasedRate.decrease, configuration.maximum), now: now)
     case .drained(nil): break
-    case .notOurs:
-      trend.takeQueueForPath()
+    case .notOurs(let rate):
+      queue.takeForPath()
+      competition.begin(arriving: carried.acknowledged ?? rate, now: now)
+      delayBased.raise(to: rate * DelayBasedRate.decrease)
       leastRoundTripTime = nil
       congestedUntil = min(congestedUntil, now)
       probing.hasten(now: now)
@@ -285,17 +269,12 @@ struct BandwidthEstimator: Sendable {
 
   private mutating func startProbe(now: Instant) {
     // What arrives in batches, or out of a bucket, does not tell how fast a burst went.
-    let tells = !stall.isRegular && !isLossLimited && estimate <= congestionLimit ?? .infinity
-    let isCalm = tells && isEmpty && !isCongested(at: now)
+    let isCalm = !stall.isRegular && !isLossLimited && isEmpty && !isCongested(at: now)
     probing.startIfDue(target: target, ceiling: configuration.useful, isCalm: isCalm, now: now)
   }
 
   /// There is no queue on the path worth mentioning.
-  private var isEmpty: Bool { trend.steadyQueueMilliseconds < Self.lossyQueueMilliseconds + slackMilliseconds }
-
-  private var slackMilliseconds: Double {
-    min(Self.longestSlackMilliseconds, Self.smallPacketBits * 1000 / target)
-  }
+  private var isEmpty: Bool { queue.steadyMilliseconds < Self.lossyQueueMilliseconds + queue.toleratedMilliseconds }
 
   /// When the next packet of padding is due, which probes the path; nil: none is.
   var nextPaddingAt: Instant? { probing.nextPacketAt }
@@ -305,23 +284,18 @@ struct BandwidthEstimator: Sendable {
   /// A report block about one of our streams; used only without transport-wide feedback.
   mutating func handleReport(fractionLost: Double, expected: Double, now: Instant) {
     guard !usesTransportFeedback else { return }
-    // A report does not say whether there is a queue: where REMB does not, either, assume one.
-    let hasQueue = receiverMaximum.seesQueue(at: now) ?? true
     let seconds = reportedAt.map { (now - $0).inSeconds } ?? 0
     reportedAt = now
+    // A report does not say whether there is a queue: where REMB does not, either, assume one.
     addLoss(
       LossTally(
         lost: fractionLost * expected, total: expected, runs: fractionLost * expected,
-        arrivedBits: (sending.bitsPerSecond ?? target) * seconds * (1 - fractionLost), hasQueue: hasQueue),
+        arrivedBits: (sending.bitsPerSecond ?? target) * seconds * (1 - fractionLost), hasQueue: receiverMaximum == nil),
       now: now)
   }
 
-  /// - Parameter fractionLost: of the last seconds, 0...1.
-  mutating func handleReceiverMaximum(bitsPerSecond: UInt64, fractionLost: Double, now: Instant) {
-    guard !usesTransportFeedback else { return }
-    let arriving = sending.bitsPerSecond.map { $0 * (1 - fractionLost) }
-    receiverMaximum.update(rate: Double(bitsPerSecond), arriving: arriving, now: now)
-    if receiverMaximum.seesQueue(at: now) == true { congestedUntil = max(congestedUntil, now + Self.congestionMemory) }
+  mutating func handleReceiverMaximum(bitsPerSecond: UInt64) {
+    receiverMaximum = Double(bitsPerSecond)
   }
 
   mutating func noteRoundTripTime(_ time: Duration) {
@@ -334,16 +308,13 @@ struct BandwidthEstimator: Sendable {
     if isLossLimited { congestedUntil = max(congestedUntil, now + Self.congestionMemory) }
   }
 
-  /// Lowers the estimate by a fifth after a second without feedback, and again every half second, to a quarter.
+  /// Lowers the estimate while feedback is missing.
   mutating func handleTimeout(now: Instant) {
-    guard let due = silenceCheckAt, now >= due else { return }
-    silenceCheckAt = now + Self.silenceStep
+    guard let bound = silence.bound(rate: delayBased.bitsPerSecond, target: target, now: now) else { return }
     probing.noteDrop(from: target, now: now)
-    let floor = max(configuration.minimum, silenceFloor ?? target * Self.silenceShare)
-    silenceFloor = floor
-    delayBased.lower(to: max(floor, delayBased.bitsPerSecond * 0.8))
+    delayBased.lower(to: max(configuration.minimum, bound))
     congestedUntil = now + Self.congestionMemory
   }
 
-  var nextDeadline: Instant? { silenceCheckAt }
+  var nextDeadline: Instant? { silence.deadline }
 }

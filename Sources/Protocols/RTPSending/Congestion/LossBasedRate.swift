@@ -60,6 +60,15 @@ struct LossBasedRate: Sendable {
     }
   }
 
+  /// What was sent before a limit was found, bits per second; nil: none is.
+  var limitOrigin: Double? {
+    switch phase {
+    case .open: nil
+    case .trying(let trial): trial.limit?.origin
+    case .limited(let limit): limit.origin
+    }
+  }
+
   /// What the rate was before a look, and returns to unless that finds a limit: for a look, no less is sent again. Bits per second.
   var withoutLook: Double {
     if case .trying(let trial) = phase, !limitsRepair { trial.returnsTo } else { bitsPerSecond }

@@ -13,6 +13,20 @@ struct LossTally: Sendable {
   /// There was a queue on the path: it may have overflowed.
   var hasQueue = false
 
+  init(
+    lost: Double = 0, total: Double = 0, runs: Double = 0, arrivedBits: Double = 0, hasQueue: Bool = false
+  ) {
+    (self.lost, self.total, self.runs, self.arrivedBits) = (lost, total, runs, arrivedBits)
+    self.hasQueue = hasQueue
+  }
+
+  init(_ result: TransportFeedbackResult, hasQueue: Bool) {
+    self.init(
+      lost: Double(result.lost - result.recovered),
+      total: Double(max(0, result.lost + result.acknowledged.count - result.recovered)), runs: Double(result.lossRuns),
+      arrivedBits: Double(result.acknowledged.reduce(0) { $0 + $1.bytes }) * 8, hasQueue: hasQueue)
+  }
+
   static func += (sum: inout LossTally, other: LossTally) {
     sum.lost += other.lost
     sum.total += other.total

@@ -11,8 +11,9 @@ struct QueueDrain: Sendable {
     /// The queue has drained. While it stood, the path carried so many bits per second; nil: it did not stand long enough
     /// to tell.
     case drained(pathBitsPerSecond: Double?)
-    /// Sending less has not made the queue shorter: it is not ours, or the path has become longer.
-    case notOurs
+    /// Sending less has not made the queue shorter: it is not ours, or the path has become longer. The rate before that, bits per
+    /// second.
+    case notOurs(rate: Double)
   }
 
   private struct Draining: Sendable {
@@ -28,6 +29,9 @@ struct QueueDrain: Sendable {
   }
 
   private var draining: Draining?
+  /// The rate before the first of drains that follow each other, bits per second, and until when it counts.
+  private var before: (rate: Double, until: Instant)?
+  var isActive: Bool { draining != nil }
   /// The rate until the queue has drained, bits per second; nil: there is none.
   private(set) var bitsPerSecond: Double?
   /// What arrives while the queue drains, bits per second.
@@ -43,19 +47,22 @@ struct QueueDrain: Sendable {
   private static let shortestPatience = Duration.milliseconds(600)
   private static let shortMilliseconds = 20.0
   private static let measurementsToTell = 4.0
+  private static let chain = Duration.seconds(3)
 
   /// - Parameters:
-  ///   - isOveruse: a queue builds up, and less is sent for that.
-  ///   - queueMilliseconds: the least delay of the last packets, above that of the empty path.
-  ///   - slackMilliseconds: what a packet's own transmission adds.
+  ///   - isStanding: less is sent for the queue.
+  ///   - queueMilliseconds: without what is no queue of ours.
+  ///   - rate: bits per second that were sent, for the case that the queue is not ours.
   ///   - arriving: bits per second that arrived lately; nil while unknown.
   mutating func update(
-    isOveruse: Bool = false, queueMilliseconds: Double, slackMilliseconds: Double = 0, arriving: Double?, now: Instant
+    isStanding: Bool = false, queueMilliseconds: Double, arriving: Double?, sending: Double? = nil, rate: Double = 0,
+    now: Instant
   ) -> Verdict {
-    let queue = max(0, queueMilliseconds - slackMilliseconds)
+    let queue = max(0, queueMilliseconds)
+    if draining == nil, before.map({ now > $0.until }) ?? true { before = (rate, now + Self.chain) }
     guard var current = draining else {
       let isLong = queue > Self.beginsAboveMilliseconds
-      guard isLong || isOveruse, let arriving else { return .none }
+      guard isLong || isStanding, let arriving else { return .none }
       draining = Draining(pathBitsPerSecond: arriving, lowestMilliseconds: queue, shorterAt: now, isLong: isLong)
       guard isLong else { return .none }
       bitsPerSecond = arriving * Self.share
@@ -84,8 +91,13 @@ struct QueueDrain: Sendable {
     // What is known of the queue is as old as the queue is long.
     let age = Duration.nanoseconds(Int64(saturating: current.lowestMilliseconds * 1e6))
     guard now - current.shorterAt <= age + min(max(Self.shortestPatience, age * 3), Self.patience) else {
+      // While the queue is ours, more arrives than is sent: it drains.
+      if let sending, let arriving, sending < arriving * 0.9 {
+        draining?.shorterAt = now - age
+        return .none
+      }
       stop()
-      return .notOurs
+      return .notOurs(rate: before?.rate ?? rate)
     }
     guard let arriving, queue > Self.beginsAboveMilliseconds else { return .none }
     draining?.isLong = true

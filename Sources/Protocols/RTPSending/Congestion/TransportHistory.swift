@@ -32,8 +32,6 @@ struct LostPacket: Hashable, Sendable {
 /// New information from one feedback packet.
 struct TransportFeedbackResult: Sendable {
   var acknowledged: [AcknowledgedPacket] = []
-  /// The streams whose media is among the acknowledged packets: a bit for each of the first 64.
-  var acknowledgedStreams: UInt64 = 0
   var lostPackets: [LostPacket] = []
   var lost: Int { lostPackets.count }
   /// How often one or more of them in a row were lost.
@@ -119,7 +117,6 @@ struct TransportHistory: Sendable {
         guard isKnown, entries[index].state == .inFlight || entries[index].state == .lost else { break }
         if entries[index].state == .lost { result.recovered += 1 }
         entries[index].state = .arrived
-        if entries[index].stream < 64 { result.acknowledgedStreams |= 1 << UInt64(entries[index].stream) }
         result.acknowledged.append(
           AcknowledgedPacket(
             sentAt: entries[index].sentAt, arrivedAt: arrival, bytes: Int(entries[index].bytes),
@@ -152,17 +149,6 @@ struct TransportHistory: Sendable {
       guard let entry = entry(expected &+ offset), entry.state == .inFlight else { return nil }
       return entry.lost
     }
-  }
-
-  /// The work is bounded by `capacity`.
-  func unansweredPackets(sentBefore limit: Instant) -> [LostPacket] {
-    guard !entries.isEmpty, var number = expected else { return [] }
-    var packets: [LostPacket] = []
-    while packets.count < Self.capacity, let entry = entry(number), entry.state == .inFlight, entry.sentAt < limit {
-      packets.append(entry.lost)
-      number &+= 1
-    }
-    return packets
   }
 
   private func entry(_ sequenceNumber: UInt16) -> Entry? {
