@@ -33,6 +33,7 @@ extension RealPeers {
           "far too long", "true",
         ]
       ),
+      ("withheld", ["learned at home", "goes on to the other", "it goes last", "what each said"]),
       ("configured", ["learned at home", "nobody asked at home", "relayed", "no way"]),
       ("lent", ["learned at home", "nobody asked at home", "relayed", "no way"]),
     ])

@@ -49,7 +49,7 @@ import Web
   @Test func thePageIsSmall() {
     let bytes = WebPages.names.reduce(0) { $0 + (WebPages.compressed($1) ?? WebPages.content($1) ?? []).count }
     print("The page is \(WebPages.names.count) files, \(bytes) bytes compressed.")
-    #expect(bytes > 10_000 && bytes < 155_000, "\(bytes) bytes")
+    #expect(bytes > 10_000 && bytes < 156_000, "\(bytes) bytes")
   }
 
   /// The policy of the page forbids it, and it would need translating.

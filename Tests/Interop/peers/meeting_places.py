@@ -20,6 +20,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from websockets.sync.client import connect
 from websockets.sync.server import serve
 
 import common
@@ -93,6 +94,58 @@ class Rendezvous:
     @property
     def url(self) -> str:
         return f"wss://{self.name}:{self.port}"
+
+
+class Passage:
+    """Stands before a `cradle-rendezvous`, at which the child is: what a child sends and gets passes. Of clients, `mode` says what does:
+    "all"; "in": all but what the child sends them; "denied": nothing that they send, the answer to it is an error."""
+
+    WORDS = "Pay at https://pay.example"
+
+    def __init__(self, behind: Rendezvous, authority: Authority, mode: str, delay: float = 0):
+        self.mode, self.delay, self.behind = mode, delay, behind
+        self.is_child_there = threading.Event()
+        #: Messages of clients.
+        self.sent = 0
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(authority.path("cert.pem"), authority.path("key.pem"))
+        self.unchecked = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        self.unchecked.check_hostname, self.unchecked.verify_mode = False, ssl.CERT_NONE
+        self.port = common.reserved_port()
+        self.server = serve(self.talk, "127.0.0.1", self.port, ssl=context, compression=None)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def talk(self, connection: Any) -> None:
+        time.sleep(self.delay)
+        try:
+            inner = connect(f"{self.behind.url}/signal", ssl=self.unchecked, compression=None)
+        except OSError:
+            return
+        with inner:
+            threading.Thread(target=self.answer, args=(inner, connection), daemon=True).start()
+            for text in connection:
+                message = json.loads(text)
+                if message["cmd"] == "register":
+                    connection.is_child = message["roomid"] == message["clientid"]
+                if message["cmd"] == "send" and not connection.is_child:
+                    self.sent += 1
+                    if self.mode == "denied":
+                        connection.send(json.dumps({"error": {"code": "refused", "message": self.WORDS}}))
+                        continue
+                inner.send(text)
+
+    def answer(self, inner: Any, connection: Any) -> None:
+        for text in inner:
+            message = json.loads(text)
+            if "proved" in message:
+                self.is_child_there.set()
+            if self.mode != "in" or connection.is_child or "from" not in message:
+                connection.send(text)
+        connection.close()
+
+    @property
+    def url(self) -> str:
+        return f"wss://localhost:{self.port}"
 
 
 class Relay:

@@ -55,8 +55,13 @@ class Away:
     def settle(self, place: str = "", more: str = "", relay: str = "allow") -> None:
         """A rendezvous, and a child that is there."""
         self.place = meeting_places.Rendezvous(self.options.rendezvous, self.authority, place)
-        pinned = f"{{rendezvous: 'wss://meet.invalid', key-sha256: {'ab' * 32}}}"
-        configuration = f"{page_core.CONFIGURATION}away: {{relay: {relay}, meetings: [{{rendezvous: '{self.place.url}'}}, {pinned}]}}\n{more}"
+        self.live_at([self.place.url], more, relay)
+
+    def live_at(self, places: list[str], more: str = "", relay: str = "allow") -> None:
+        """A child that is at these places, and at one that is not for browsers."""
+        meetings = [*(f"{{rendezvous: '{place}'}}" for place in places), f"{{rendezvous: 'wss://meet.invalid', key-sha256: {'ab' * 32}}}"]
+        self.meetings = [*("usable" for _ in places), "pinned"]
+        configuration = f"{page_core.CONFIGURATION}away: {{relay: {relay}, meetings: [{', '.join(meetings)}]}}\n{more}"
         self.child = page_core.Child(
             self.options.child, configuration, "[::]", SSL_CERT_FILE=self.authority.path("authority.pem"))
         self.home = self.child.port
@@ -79,8 +84,8 @@ class Away:
             raise browsers.BrowserError("at home it goes through the meeting place")
         phone.wait("the page in the cache", KEPT)
         phone.tap(".top button:last-child")
-        phone.wait("the meeting places", "document.querySelectorAll('[data-meeting]').length === 2")
-        if phone.evaluate("[...document.querySelectorAll('[data-meeting]')].map(e => e.dataset.meeting)") != ["usable", "pinned"]:
+        phone.wait("the meeting places", f"document.querySelectorAll('[data-meeting]').length === {len(self.meetings)}")
+        if phone.evaluate("[...document.querySelectorAll('[data-meeting]')].map(e => e.dataset.meeting)") != self.meetings:
             raise browsers.BrowserError("the meeting places are others")
         self.says(phone, "which is none for browsers", "no certificate that they trust")
         self.seen("learned at home")
@@ -138,6 +143,47 @@ class Away:
         phone.evaluate("new Promise(done => setTimeout(done, 4000))")
         self.wait_live(phone)
         self.seen("goes on without the place")
+        self.expect_no_errors(phone)
+        phone.close()
+
+    def withheld(self) -> None:
+        """At two places: the faster one lets the child in, and passes nothing of it on to the page; then it denies what the page sends."""
+        behind = [meeting_places.Rendezvous(self.options.rendezvous, self.authority) for _ in range(2)]
+        bad = meeting_places.Passage(behind[0], self.authority, "in")
+        good = meeting_places.Passage(behind[1], self.authority, "all", delay=1)
+        # It then names none of its addresses, at which the page would find it on this machine.
+        self.live_at([bad.url, good.url], meeting_places.Relay().configuration, relay="only")
+        phone = self.phone()
+        self.join(phone)
+        self.leave_home(phone)
+        for place in (bad, good):
+            place.is_child_there.clear()
+        self.child.start()
+        if not all(place.is_child_there.wait(20) for place in (bad, good)):
+            raise browsers.BrowserError("the child is not at both places")
+        phone.enter(phone.options.url)
+        self.wait_live(phone)
+        if not (sent := bad.sent):
+            raise browsers.BrowserError("the place that passes nothing on was not used")
+        self.seen("goes on to the other")
+        used = good.sent
+        phone.evaluate("dispatchEvent(new Event('online'))")
+        deadline = time.monotonic() + 20
+        while good.sent == used or phone.evaluate("!document.querySelector('.status .state.live')"):
+            if time.monotonic() > deadline:
+                raise browsers.BrowserError("no other session")
+            time.sleep(0.05)
+        if bad.sent != sent:
+            raise browsers.BrowserError("the place that passes nothing on was used again")
+        self.seen("it goes last")
+        bad.mode = "denied"
+        behind[1].stop()
+        assert self.silent
+        self.silent.close()
+        phone.enter(phone.options.url)
+        self.troubled(phone, "what it says", f"localhost:{bad.port} refuses, in its own words: “{bad.WORDS}”")
+        self.troubled(phone, "the other one", f"localhost:{good.port} cannot be reached.")
+        self.seen("what each said")
         self.expect_no_errors(phone)
         phone.close()
 
@@ -244,4 +290,4 @@ def main(household: type[Away], scenarios: tuple[str, ...]) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(Away, ("met", "forged", "configured", "lent")))
+    raise SystemExit(main(Away, ("met", "withheld", "forged", "configured", "lent")))

@@ -25,7 +25,7 @@ globalThis.pageCore = (() => {
   })));
 
   async function load(folder) {
-    const names = ["buffer", "bytes", "spake2plus", "digest", "words", "pairing", "store", "watcher", "sound", "monitor", "alarm", "jws", "identity", "away", "restart", "statistics"];
+    const names = ["buffer", "bytes", "spake2plus", "digest", "words", "pairing", "store", "watcher", "sound", "monitor", "alarm", "jws", "identity", "away", "restart", "statistics", "race"];
     for (const name of names) modules[name] = await import(`${folder}core/${name}.js`);
     store = await modules.store.open();
     identity = await store.identity();
@@ -57,7 +57,7 @@ globalThis.pageCore = (() => {
     const known = (await store.children())[0];
     const child = options.token
       ? { id: `token:${location.origin}`, origin: location.origin, name: "", publicKeySPKI: null, permissions: [], token: options.token }
-      : { ...known, origin: options.origin ?? known.origin };
+      : { ...known, ...options };
     const watcher = new modules.watcher.Watcher(child, { identity, store });
     const video = document.createElement("video");
     video.muted = video.autoplay = video.playsInline = true;
@@ -259,6 +259,168 @@ globalThis.pageCore = (() => {
     ours.close();
     theirs.close();
     return {};
+  }
+
+  /** Which room is used when, in fake time. */
+  function race() {
+    const { Race } = modules.race;
+    const failures = new Map();
+    /**
+     * Plays until there is media, or nothing is left.
+     * @param rooms what each does, in ms: after it is asked `opens` or `fails`; after the offer `answers` or `breaks`; after the answer `media`
+     * @returns the rooms as they were asked and used, each with its time, and the end: "0 1, 1@350 0@2000, media@2100"
+     */
+    function play(rooms, began = 0) {
+      const lines = rooms.map(({ own = false }, number) => ({ url: `wss://${number}`, isOwn: own, ...rooms[number] }));
+      const it = new Race(lines, failures, began);
+      const [asked, used, due] = [[], [], []];
+      let end;
+      const at = (time, what) => Number.isFinite(time) && due.push({ time, what });
+      for (let now = began; !end; now += 10) {
+        const step = () => {
+          const { open, use, isSilent, isOver } = it.step(now);
+          for (const line of open) {
+            asked.push(lines.indexOf(line));
+            at(now + line.opens, (time) => it.opened(line, time));
+            at(now + line.fails, (time) => it.failed(line, time));
+          }
+          if (use) {
+            used.push(`${lines.indexOf(use)}@${now - began}`);
+            const { answers, breaks, media } = use;
+            const inUse = (what) => (time) => it.current === use && what(time);
+            at(now + breaks, inUse((time) => it.failed(use, time)));
+            at(now + answers, inUse((time) => it.answered(time)));
+            at(now + answers + media, inUse((time) => {
+              it.settled();
+              end = `media@${time - began}`;
+            }));
+          }
+          if (isSilent) {
+            it.failed(it.current, now);
+            step();
+          }
+          if (isOver) end = `over@${now - began}`;
+        };
+        for (const one of due.filter(({ time }) => time === now)) {
+          one.what(now);
+          step();
+        }
+        if (now % 100 === 0) step();
+        check(now < began + 60_000, `no end: ${asked}, ${used}`);
+      }
+      return `${asked.join(" ")}, ${used.join(" ")}, ${end}`;
+    }
+    const expectPlay = (what, expected, ...parameters) => {
+      const played = play(...parameters);
+      check(played === expected, `${what}: ${played}`);
+    };
+    const answering = { answers: 50, media: 100 };
+    const hidden = { own: true, fails: 5000 };
+    const good = { opens: 1000, ...answering };
+    expectPlay("at home nobody outside is asked", "0, 0@10, media@160", [{ own: true, opens: 10, ...answering }, { opens: 50 }]);
+    expectPlay("none of the home answers", "0 1 2, 1@200, media@350", [{ own: true, fails: 100 }, { opens: 100, ...answering }, good]);
+    const withholding = [hidden, { opens: 50 }, good];
+    expectPlay("it withholds", "0 1 2, 1@350 2@3400, media@3550", withholding);
+    expectPlay("it goes last", "0 1 2, 2@1300, media@1450", withholding, 10_000);
+    expectPlay("minutes later it is as good as any", "0 1 2, 1@350 2@3400, media@3550", withholding, 310_000);
+    failures.clear();
+    const denying = [hidden, { opens: 50, breaks: 60 }, good];
+    expectPlay("it denies", "0 1 2, 1@350 2@1300, media@1450", denying);
+    expectPlay("it goes last, too", "0 1 2, 2@1300, media@1450", denying, 10_000);
+    failures.clear();
+    expectPlay("one never opens", "0 1 2, 2@1300, media@1450", [hidden, { fails: 5000 }, good]);
+    expectPlay("the camera is not at one", "0 1 2, 2@1300, media@1450", [hidden, { fails: 60 }, good]);
+    expectPlay("the home answers late", "0 1, 1@350 0@2000, media@2150", [{ own: true, opens: 2000, ...answering }, { opens: 50 }]);
+    failures.clear();
+    expectPlay("the home answers late, and the place was slow", "0 1, 1@1100 0@2100, media@2250", [{ own: true, opens: 2000, ...answering }, { opens: 800 }]);
+    expectPlay("a place that has failed leaves it a second", "0 1, 0@800, media@950", [{ own: true, opens: 800, ...answering }, { opens: 50 }], 10_000);
+    expectPlay("and not more", "0 1, 1@1000, media@1150", [hidden, { opens: 50, ...answering }], 10_000);
+    expectPlay("one that has worked is as good as any", "0 1, 1@350, media@500", [hidden, { opens: 50, ...answering }], 20_000);
+    failures.clear();
+    expectPlay("its home is silent", "0 1, 0@10 1@3100, media@3250", [{ own: true, opens: 10 }, { opens: 50, ...answering }]);
+    failures.clear();
+    expectPlay("two places: the first that is open", "0 1 2, 0@10 2@3100 1@6100, media@6250", [{ own: true, opens: 10 }, { opens: 300, ...answering }, { opens: 50 }]);
+    failures.clear();
+    expectPlay("it has moved in its home", "0 1, 0@10 1@1150, media@1300", [{ own: true, opens: 10 }, { own: true, opens: 50, ...answering }]);
+    expectPlay("it answers, and its media is withheld", "0 1 2, 1@350 2@8400, media@8550", [hidden, { opens: 50, answers: 50 }, good]);
+    expectPlay("that goes last, too", "0 1 2, 2@1300, media@1450", [hidden, { opens: 50, answers: 50 }, good], 20_000);
+    failures.clear();
+    const slow = [{ own: true, fails: 100 }, { opens: 50, answers: 4000, media: 100 }, { opens: 60 }];
+    expectPlay("all have failed", "0 1 2, 1@150 2@3200, over@11200", slow);
+    expectPlay("a slow one gets its time", "0 1 2, 1@150, media@4250", slow, 20_000);
+    failures.set("wss://1", 30_000).set("wss://2", 30_001);
+    expectPlay("of those that have failed, the first to fail", "0 1 2, 1@1000, media@1150", [hidden, { opens: 500, ...answering }, { opens: 60 }], 40_000);
+    return {};
+  }
+
+  /**
+   * A camera whose own address answers half a second later than a place that is of no use, each in its way; the page has to become live all the same.
+   * @param {string} presence the camera's own statement, and one that another has signed
+   */
+  async function liars(presence, forgery) {
+    const Socket = globalThis.WebSocket;
+    const [offers, seenBy] = [{}, {}];
+    const registered = (told, more) => ({ registered: { roomid: told.roomid, clientid: told.clientid, challenge: "A".repeat(22), messages: [], present: presence, ...more } });
+    // What each says to the registration, and to the offer.
+    const kinds = {
+      withholds: [registered], denies: [registered, () => ({ error: { code: "refused", message: "https://pay.example now" } })],
+      forges: [registered, ({ to }) => ({ from: to, msg: forgery })], loses: [registered, () => ({ presence: null })], "never-opens": null,
+      "says-nothing": [() => undefined], fails: [() => ({ error: { code: "internal", message: "" } })], "other-room": [(told) => registered(told, { roomid: "f".repeat(16) })],
+      "no-challenge": [(told) => registered(told, { challenge: 7 })], empty: [(told) => registered(told, { present: "" })], "lies-about-it": [(told) => registered(told, { present: forgery })],
+    };
+    class Liar extends EventTarget {
+      readyState = 0;
+      constructor(kind) {
+        super();
+        this.kind = kind;
+        if (kinds[kind]) setTimeout(() => {
+          this.readyState = 1;
+          this.onopen?.();
+        }, 20);
+      }
+      send(text) {
+        const told = JSON.parse(text);
+        if (told.cmd === "send") offers[this.kind] = (offers[this.kind] ?? 0) + 1;
+        const said = kinds[this.kind][told.cmd === "register" ? 0 : 1]?.(told);
+        if (said) setTimeout(() => this.onmessage?.({ data: JSON.stringify(said) }), 5);
+      }
+      close() {
+        this.readyState = 3;
+      }
+    }
+    globalThis.WebSocket = function (url) {
+      const { hostname } = new URL(url);
+      if (hostname.endsWith(".example")) return new Liar(hostname.split(".")[0]);
+      const socket = new Socket(url);
+      // Its owner learns half a second later that it is open.
+      Object.defineProperty(socket, "onopen", { set: (call) => socket.addEventListener("open", () => setTimeout(() => call?.(), 500)) });
+      return socket;
+    };
+    globalThis.WebSocket.OPEN = 1;
+    try {
+      for (const kind of Object.keys(kinds)) {
+        const index = await watch({ origins: [], away: { iceServers: [], meetings: [{ kind: "rendezvous", url: `wss://${kind}.example` }] } });
+        await until(`live beside one that ${kind}`, () => isLive(index));
+        const { watcher } = watched[index];
+        check(!watcher.isMet && watcher.refusal === null, `${kind}: ${describe()}`);
+        seenBy[kind] = Math.round(watcher.times.session.connected - watcher.times.session.began);
+        leave(index);
+      }
+      const asked = Object.keys(offers).sort().join();
+      check(asked === "denies,forges,loses,withholds", `offers went to ${asked}`);
+      // Nobody is there: what each said is told, and its words are its own.
+      const index = await watch({
+        origin: "https://127.0.0.1:1", origins: [], away: { iceServers: [], meetings: ["denies", "empty", "lies-about-it", "other-room", "fails"].map((kind) => ({ kind: "rendezvous", url: `wss://${kind}.example` })) },
+      });
+      const refusal = await until("what they said", () => watched[index].watcher.refusal);
+      const said = refusal.said.map(({ place, reason, text }) => `${place} ${reason} ${reason === "refused" ? text : ""}`.trim()).join();
+      check(refusal.reason === "forged" && said === "denies.example refused https://pay.example now,empty.example absent,lies-about-it.example forged,other-room.example unusable,fails.example refused internal",
+        JSON.stringify(refusal));
+      leave(index);
+    } finally {
+      globalThis.WebSocket = Socket;
+    }
+    return seenBy;
   }
 
   async function vectors({ spake, link }) {
@@ -472,10 +634,10 @@ globalThis.pageCore = (() => {
   }
 
   const calls = {
-    load, pairByLink, pairByCode, watch, leave, seen, pictureChanges, soundArrives, orders, nonsense, keys, away, vectors, parsing, impostors, lost,
+    load, pairByLink, pairByCode, watch, leave, seen, pictureChanges, soundArrives, orders, nonsense, keys, away, race, liars, vectors, parsing, impostors, lost,
     back, forged, audioOnly, refused, viewers, waiting, delay,
     firstPicture: (index) => until("the first picture", () => watched[index].firstPictureMs),
-    state: (index) => ({ events: watched[index].events, name: watched[index].watcher.child.name, soundAt: watched[index].watcher.soundAt, now: Date.now() }),
+    state: (index) => ({ events: watched[index].events, movedTo: watched[index].watcher.movedTo, name: watched[index].watcher.child.name, soundAt: watched[index].watcher.soundAt, now: Date.now() }),
     soundSince: (index, time) => until("sound", () => watched[index].watcher.soundAt > time && isLive(index) && Date.now()),
     acknowledge: (index) => watched[index].monitor.acknowledge(),
     alarms: async (cases, source) => {

@@ -21,6 +21,7 @@ import urllib.request
 from typing import Any, Callable
 
 import common
+from identity import Identity, base64url
 from viewer_chromium import Chromium
 from viewer_firefox import Firefox
 
@@ -255,17 +256,28 @@ class Checks:
         try:
             for mode, words in (("fingerprint", "signature"), ("resign", "another node")):
                 middle.ask(mode)
-                viewer = self.page("watch", {"origin": middle.origin})
+                # Nothing but what it says is heard.
+                viewer = self.page("watch", {"origin": middle.origin, "origins": []})
                 text = self.page("forged", viewer)["text"]
                 expect(words in text, f"{mode}: {text}")
                 self.page("leave", viewer)
             expect(middle.ask("seen")["types"].get("answer", 0) >= 2, "no answer passed")
+            # The camera's true address is another one: it is gone on to.
+            viewer = self.page("watch", {"origin": middle.origin, "origins": [middle.origin, self.child.origin]})
+            self.page("seen", viewer)
+            expect(self.page("state", viewer)["movedTo"] == self.child.origin, "it came from elsewhere")
+            self.page("leave", viewer)
             middle.ask("relay")
-            viewer = self.page("watch", {"origin": middle.origin})
+            viewer = self.page("watch", {"origin": middle.origin, "origins": []})
             self.page("seen", viewer)
             self.page("leave", viewer)
         finally:
             common.end_process(middle.process)
+
+    def liars(self) -> None:
+        child = Identity(pathlib.Path(self.child.folder, "state", "identity.pem"))
+        presence = {"type": "presence", "from": child.id, "challenge": base64url(b"sixteen bytes..."), "expires": int(time.time()) + 3600}
+        self.page("liars", child.signed(presence), Identity().signed(presence, kid=child.id))
 
     # Losing the child
 
@@ -350,6 +362,7 @@ class Checks:
         self.run("vectors", lambda: self.page("vectors", VECTORS))
         self.run("keys", lambda: self.page("keys"))
         self.run("from elsewhere", lambda: self.page("away"))
+        self.run("which room", lambda: self.page("race"))
         self.run("links and codes as typed", lambda: self.page("parsing"))
         self.run("alarm table", self.alarm_table)
         self.run("impostors", lambda: self.page("impostors"))
@@ -368,6 +381,7 @@ class Checks:
         self.run("audio only", lambda: self.page("audioOnly", self.viewer))
         self.run("token", self.token)
         self.run("forged answers", self.forged_answers)
+        self.run("rooms that lie", self.liars)
         self.run("planned stop", self.planned_stop)
         self.run("child killed", self.kill)
         self.run("child stalls", self.stalls)

@@ -2,8 +2,6 @@ import { base64url, random } from "./bytes.js";
 import { Connector, SessionEnd } from "./connector.js";
 import { open, RefusedMessage, seal } from "./jws.js";
 
-/** How long the child may take to answer an offer, ms. */
-const answerPatience = 8000;
 const mostCandidates = 64;
 /** Messages that came and are not verified yet. */
 const mostWaiting = 256;
@@ -20,9 +18,11 @@ export class PairedSignaling {
   #identity;
   #connector;
   #room = null;
-  #session = base64url(random(16));
-  #challenge = null;
-  #answer = null;
+  #session;
+  #challenge;
+  /** (sdp) with the child's answer; (SessionEnd) when the room in use is given up. */
+  #answered = () => {};
+  #giveUp = () => {};
   /** Counts ICE restarts. */
   #revision = 0;
   #restarted = null;
@@ -32,7 +32,6 @@ export class PairedSignaling {
   #bye = null;
   #order = Promise.resolve();
   #waiting = 0;
-  #timer;
   #isOver = false;
   /** The origin at which the child was reached, where it is not the one that it was paired at. */
   movedTo = null;
@@ -40,6 +39,8 @@ export class PairedSignaling {
   oncandidate = () => {};
   /** (servers, as told) when a meeting place lends some. */
   onservers = () => {};
+  /** () when there is still no media, and another room may do better: `accept` should throw. */
+  onlate = () => {};
   /** (SessionEnd) when the child ends the session. */
   onend = () => {};
 
@@ -50,36 +51,66 @@ export class PairedSignaling {
   }
 
   /**
-   * @param {(isMet: boolean) => Promise<string>} makeOffer SDP; `isMet`: for a child at a meeting place
-   * @returns {Promise<string>} the child's SDP. Throws SessionEnd.
+   * Goes from room to room until the session has media.
+   * @param {(isMet: boolean) => Promise<string>} makeOffer SDP, anew for each room; `isMet`: for a child at a meeting place
+   * @param {(sdp: string) => Promise<void>} accept takes the child's SDP; done when there is media. Throws SessionEnd.
    */
-  async start(makeOffer) {
-    const { room, challenge, isMet, movedTo } = await this.#connector.reach();
-    [this.#room, this.#challenge, this.movedTo] = [room, challenge, movedTo ?? null];
-    this.#room.ondelivery = ({ msg }) => {
+  async start(makeOffer, accept) {
+    for (let end; ;) {
+      const line = await this.#connector.next(end);
+      this.#begin(line);
+      try {
+        await this.#exchange(() => makeOffer(line.isMet), accept);
+        return this.#connector.settle();
+      } catch (error) {
+        // What the child has signed is the end; all else may be the doing of the room alone.
+        if (this.#isOver || signedReasons.has(error.reason)) throw error;
+        end = error instanceof SessionEnd ? error : new SessionEnd("link", String(error?.message ?? error));
+        this.#farewell();
+      }
+    }
+  }
+
+  #begin({ room, challenge, movedTo }) {
+    [this.#room, this.#challenge, this.movedTo] = [room, challenge, movedTo];
+    [this.#session, this.#revision, this.#restarted, this.#isTold, this.#refused, this.#bye] = [base64url(random(16)), 0, null, false, "", null];
+    room.ondelivery = ({ msg }) => {
       // One after the other, as they came: verifying takes its time. What a lying room floods us with is not kept.
       if (this.#waiting >= mostWaiting) return;
       this.#waiting += 1;
-      this.#order = this.#order.then(() => this.#receive(msg)).catch(() => {}).finally(() => (this.#waiting -= 1));
+      this.#order = this.#order.then(() => this.#receive(room, msg)).catch(() => {}).finally(() => (this.#waiting -= 1));
     };
-    this.#room.onerror = ({ message }) => (this.#refused ||= `the room says: ${message}`);
-    this.#room.onclose = () => this.#answer?.reject(new SessionEnd("unreachable"));
-    this.#room.onservers = (servers) => this.onservers(servers);
-    const sdp = await makeOffer(isMet);
-    const answer = new Promise((resolve, reject) => (this.#answer = { resolve, reject }));
-    this.#timer = setTimeout(() => this.#answer.reject(
-      new SessionEnd(this.#refused ? "forged" : "unreachable", this.#refused || "no answer in time")), answerPatience);
-    answer.catch(() => {});
-    await this.#send({ type: "offer", sdp });
-    this.#isTold = true;
-    for (const message of this.#untold.splice(0)) this.#send(message);
-    // Signed beforehand: a page that is being left has no time to wait for a signature.
-    this.#bye = this.#seal({ type: "bye", reason: "left" }).then((text) => (this.#bye = text), () => null);
-    try {
-      return await answer;
-    } finally {
-      clearTimeout(this.#timer);
-    }
+    room.onservers = (servers) => this.onservers(servers);
+  }
+
+  #exchange(makeOffer, accept) {
+    const room = this.#room;
+    return new Promise((resolve, reject) => {
+      this.#giveUp = reject;
+      const answer = new Promise((answered) => (this.#answered = answered));
+      // Until the child has answered; a session with an answer goes on without the room.
+      let isAnswered = false;
+      room.onerror = ({ code, message }) => isAnswered || reject(code === "absent" ? new SessionEnd("absent") : new SessionEnd("refused", message || code));
+      room.onclose = () => isAnswered || reject(new SessionEnd("closed"));
+      this.#connector.onsilent = () => {
+        if (isAnswered) this.onlate();
+        else reject(this.#refused ? new SessionEnd("forged", this.#refused) : new SessionEnd("silent", "no answer in time"));
+      };
+      (async () => {
+        const sdp = await makeOffer();
+        if (room !== this.#room) return;
+        await this.#send({ type: "offer", sdp });
+        if (room !== this.#room) return;
+        this.#isTold = true;
+        for (const message of this.#untold.splice(0)) this.#send(message);
+        // Signed beforehand: a page that is being left has no time to wait for a signature.
+        this.#seal({ type: "bye", reason: "left" }).then((text) => room === this.#room && (this.#bye = text), () => {});
+        const theirs = await answer;
+        isAnswered = true;
+        this.#connector.answered();
+        await accept(theirs);
+      })().then(resolve, reject);
+    });
   }
 
   /** Those from before the offer belong to another connection. */
@@ -116,11 +147,14 @@ export class PairedSignaling {
   /** Says goodbye at once and closes. */
   leave() {
     this.#isOver = true;
-    clearTimeout(this.#timer);
-    if (typeof this.#bye === "string" && this.#room.isOpen) this.#room.send(this.#child.id, this.#bye);
+    this.#farewell();
     this.#connector.close();
+    this.#giveUp(new SessionEnd("left"));
+  }
+
+  #farewell() {
+    if (this.#bye && this.#room.isOpen) this.#room.send(this.#child.id, this.#bye);
     this.#room?.close();
-    this.#answer?.reject(new SessionEnd("left"));
   }
 
   #seal(content) {
@@ -131,14 +165,17 @@ export class PairedSignaling {
   }
 
   async #send(content) {
+    const room = this.#room;
     const text = await this.#seal(content);
-    if (!this.#isOver) this.#room.send(this.#child.id, text);
+    if (!this.#isOver) room.send(this.#child.id, text);
   }
 
-  async #receive(text) {
+  async #receive(room, text) {
+    if (room !== this.#room) return;
     let message;
     try {
       message = await open(text, { key: this.#child.publicKeySPKI, from: this.#child.id, to: this.#identity.id });
+      if (room !== this.#room) return;
       if (message.session !== this.#session) throw new RefusedMessage("it belongs to another session");
       if (message.challenge !== this.#challenge) throw new RefusedMessage("it answers another challenge");
     } catch (error) {
@@ -148,7 +185,7 @@ export class PairedSignaling {
     if (this.#isOver) return;
     switch (message.type) {
       case "answer":
-        if (typeof message.sdp === "string") this.#answer?.resolve(message.sdp);
+        if (typeof message.sdp === "string") this.#answered(message.sdp);
         else if (typeof message.sdpfrag === "string" && message.revision === this.#revision) this.#restarted?.(message);
         break;
       case "candidate":
@@ -161,7 +198,7 @@ export class PairedSignaling {
         break;
       case "bye": {
         const end = new SessionEnd(signedReasons.has(message.reason) ? message.reason : "left");
-        this.#answer?.reject(end);
+        this.#giveUp(end);
         this.onend(end);
         break;
       }

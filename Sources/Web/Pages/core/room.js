@@ -7,7 +7,7 @@ const registrationPatience = 5000;
 const longest = 1 << 20;
 const mostWaiting = 64;
 
-/** Why a room cannot be used. `code`: "unreachable", "timeout", "closed", or the room's own, INTERFACES.md, "Rooms". */
+/** Why a room cannot be used. `code`: "unreachable", "timeout", "closed", "unusable" (it does not speak as a room does), "absent", or the room's own, INTERFACES.md, "Rooms". */
 export class RoomError extends Error {
   constructor(code, message = code) {
     super(message);
@@ -28,7 +28,7 @@ export class Room {
   ondelivery = () => {};
   /** (RoomError) once, after the registration, when the connection has ended by itself. */
   onclose = () => {};
-  /** (RoomError) for each error that the room tells. */
+  /** (RoomError) for each error that the room tells; "absent": the child does not answer there. */
   onerror = () => {};
   /** (servers, as told) when the child has vouched for us at a meeting place that lends STUN and TURN servers. */
   onservers = () => {};
@@ -43,7 +43,7 @@ export class Room {
    */
   register(url, room, client) {
     return new Promise((resolve, reject) => {
-      this.#registered = { resolve, reject };
+      this.#registered = { resolve, reject, room, client };
       this.#timer = setTimeout(() => this.#end(new RoomError("timeout")), registrationPatience);
       try {
         this.#socket = new WebSocket(url);
@@ -77,7 +77,7 @@ export class Room {
   }
 
   #read(data) {
-    if (typeof data !== "string" || data.length > longest) return this.#end(new RoomError("unreachable", "a message of the room is too long"));
+    if (typeof data !== "string" || data.length > longest) return this.#end(new RoomError("unusable", "a message of the room is too long"));
     let message;
     try {
       message = JSON.parse(data);
@@ -85,8 +85,9 @@ export class Room {
       return;
     }
     if (message?.registered && !this.#isOpen) {
-      const { challenge, messages } = message.registered;
-      if (typeof challenge !== "string") return;
+      const { roomid, clientid, challenge, messages } = message.registered;
+      const { room, client } = this.#registered;
+      if (roomid !== room || clientid !== client || typeof challenge !== "string") return this.#end(new RoomError("unusable", "it confirms another registration"));
       clearTimeout(this.#timer);
       this.#isOpen = true;
       this.#registered.resolve(message.registered);
@@ -96,6 +97,8 @@ export class Room {
       const error = new RoomError(plain(code), plain(words, 200));
       if (!this.#isOpen) return this.#end(error);
       this.onerror(error);
+    } else if (message?.presence === null) {
+      this.onerror(new RoomError("absent"));
     } else if (message?.vouched) {
       this.onservers(message.vouched.iceServers);
     } else {

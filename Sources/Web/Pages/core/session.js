@@ -39,6 +39,10 @@ export class Session {
   #talks = null;
   #microphone;
   #servers = [];
+  // The first offer, until it is used.
+  #prepared = null;
+  // The promise of media, while it is waited for.
+  #media = { resolve: () => {}, reject: () => {} };
   // The child's answer; what overtook the description of its ICE session, and which of these we have.
   #answer = null;
   #early = [];
@@ -67,7 +71,7 @@ export class Session {
   /** () when ICE has lost the child; it may find it again. */
   onweak = () => {};
   /**
-   * (SessionEnd) once. `reason`: the child's signed "left", "not-paired", "expired", "busy", "not-acceptable",
+   * (SessionEnd) once. Where no room is left, `said` has what each meeting place said. `reason`: the child's signed "left", "not-paired", "expired", "busy", "not-acceptable",
    * "going-away"; "unreachable", "socket" (it answers, but this browser opens no WebSocket to it), "absent" (neither at its address nor at a meeting place), "no-path" and "no-relay" (no way
    * between two networks: no relay is known, or none helped), "forged" (what answered was not the paired child), "token"
    * (refused), "link" (lost).
@@ -86,13 +90,16 @@ export class Session {
     this.#signaling = child.token ? new WHEPSignaling(child) : new PairedSignaling(child, identity);
     this.#signaling.oncandidate = (candidate, revision) => this.#addCandidate(candidate, revision);
     this.#signaling.onservers = (servers) => this.#lend(readServers(servers));
+    this.#signaling.onlate = () => this.#media.reject(this.#lost("no connection in time"));
     this.#signaling.onend = (end) => this.#over(end);
     this.#connect();
   }
 
-  /** Makes the connection; nothing has been told of one before. */
+  /** Makes the connection; nothing has been told of one before, or what was told has ended. */
   #connect() {
     this.connection?.close();
+    clearTimeout(this.#timer);
+    [this.#timer, this.#answer, this.#early, this.#revision, this.#isRestartDue] = [null, null, [], -1, false];
     const connection = (this.connection = new RTCPeerConnection(this.#configuration));
     if (!this.audioOnly) connection.addTransceiver("video", { direction: "recvonly" });
     const audio = connection.addTransceiver("audio", { direction: this.#wantsTalk ? "sendrecv" : "recvonly" });
@@ -128,22 +135,29 @@ export class Session {
   async start() {
     this.times.began = performance.now();
     // At home it is ready before the room is.
-    const offer = this.#offer();
-    offer.catch(() => {});
+    this.#prepared = this.#offer();
+    this.#prepared.catch(() => {});
     try {
-      const sdp = await this.#signaling.start((isMet) => (isMet ? this.#farOffer(offer) : offer));
-      if (this.#isOver) return;
-      this.times.answered = performance.now();
-      this.#answer = sdp;
-      await this.#accept(sdp, 0);
-      if (this.#isOver) return;
-      // It waits for its own servers' candidates: by our address we are elsewhere.
-      if (!this.isMet && !/^a=end-of-candidates/m.test(sdp)) this.#lend(this.#child.away?.iceServers ?? []);
-      this.#wait();
-      if (this.#isRestartDue) setTimeout(() => this.#restart(), restartDelay);
+      await this.#signaling.start((isMet) => this.#nextOffer(isMet), (sdp) => this.#answered(sdp));
     } catch (error) {
       this.#over(error instanceof SessionEnd ? error : new SessionEnd("link", String(error?.message ?? error)));
     }
+  }
+
+  /** Applies the child's answer; done when media can flow. Throws SessionEnd when it cannot. */
+  async #answered(sdp) {
+    const { connection } = this;
+    this.times.answered = performance.now();
+    this.#answer = sdp;
+    const media = new Promise((resolve, reject) => (this.#media = { resolve, reject }));
+    media.catch(() => {});
+    await this.#accept(sdp, 0);
+    if (this.#isOver || connection !== this.connection) return media;
+    // It waits for its own servers' candidates: by our address we are elsewhere.
+    if (!this.isMet && !/^a=end-of-candidates/m.test(sdp)) this.#lend(this.#child.away?.iceServers ?? []);
+    this.#wait();
+    if (this.#isRestartDue) setTimeout(() => this.#restart(connection), restartDelay);
+    return media;
   }
 
   async #offer() {
@@ -152,11 +166,13 @@ export class Session {
     return withLoopback(connection.localDescription.sdp, this.#child.origin);
   }
 
-  /** For a child that is met elsewhere: with a connection that asks its servers, if it has any. */
-  #farOffer(offer) {
-    this.isMet = true;
-    this.#servers = this.#child.away.iceServers;
-    if (this.#servers.length === 0) return offer;
+  /** Of a connection that nobody has been offered, and that asks the child's servers, if it has any and is met elsewhere. */
+  #nextOffer(isMet) {
+    const servers = isMet ? this.#child.away.iceServers : [];
+    const prepared = this.#prepared;
+    [this.isMet, this.#prepared] = [isMet, null];
+    if (prepared && servers.length === 0) return prepared;
+    this.#servers = servers;
     this.#signaling.forgetCandidates();
     this.#connect();
     return this.#offer();
@@ -164,7 +180,9 @@ export class Session {
 
   /** The child's description of an ICE session. */
   async #accept(sdp, revision) {
-    await this.connection.setRemoteDescription({ type: "answer", sdp });
+    const { connection } = this;
+    await connection.setRemoteDescription({ type: "answer", sdp });
+    if (connection !== this.connection) return;
     this.#revision = revision;
     for (const [candidate, number] of this.#early.splice(0)) this.#addCandidate(candidate, number);
   }
@@ -172,7 +190,7 @@ export class Session {
   #wait() {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      if (!this.times.connected) this.#over(this.#lost("no connection in time"));
+      if (!this.times.connected) this.#media.reject(this.#lost("no connection in time"));
     }, this.#isFar ? farPatience : connectionPatience);
   }
 
@@ -193,20 +211,23 @@ export class Session {
     if (this.#isOver || this.times.connected || this.#isRestartDue || more.length === 0) return;
     this.#servers = [...this.#servers, ...more];
     this.#isRestartDue = true;
-    // After the answer `start` goes on.
-    if (this.#timer) setTimeout(() => this.#restart(), restartDelay);
+    // After the answer `#answered` goes on.
+    const { connection } = this;
+    if (this.#timer) setTimeout(() => this.#restart(connection), restartDelay);
   }
 
-  async #restart() {
-    const { connection } = this;
-    if (this.#isOver || this.times.connected) return;
+  async #restart(connection) {
+    const isStale = () => this.#isOver || connection !== this.connection;
+    if (isStale() || this.times.connected) return;
     try {
       connection.setConfiguration(this.#configuration);
       const offer = await connection.createOffer({ iceRestart: true });
+      if (isStale()) return;
       this.#signaling.beginRestart();
       await connection.setLocalDescription(offer);
+      if (isStale()) return;
       const { sdpfrag, revision } = await this.#signaling.restart(fragment(connection.localDescription.sdp));
-      if (this.#isOver) return;
+      if (isStale()) return;
       this.#wait();
       await this.#accept(restarted(this.#answer, sdpfrag), revision);
     } catch {
@@ -228,6 +249,7 @@ export class Session {
     switch (this.connection.connectionState) {
       case "connected":
         this.times.connected ||= performance.now();
+        this.#media.resolve();
         this.onconnected();
         break;
       case "disconnected":
@@ -235,7 +257,8 @@ export class Session {
         break;
       case "failed":
       case "closed":
-        this.#over(this.#lost());
+        if (this.times.connected) this.#over(this.#lost());
+        else this.#media.reject(this.#lost());
     }
   }
 

@@ -49,7 +49,7 @@ export class Watcher extends EventTarget {
   phase = "stopped";
   /** ms since 1970 of the phase's begin. */
   since = Date.now();
-  /** Why the last try failed: {reason, text}; the phase says whether more follow. */
+  /** Why the last try failed: {reason, text, said?} as `SessionEnd`; the phase says whether more follow. */
   refusal = null;
   /** {reason, at} from a planned stop of the child to its next hello. */
   plannedStop = null;
@@ -299,8 +299,8 @@ export class Watcher extends EventTarget {
     this.#changed();
   }
 
-  #failed({ reason, text }) {
-    this.refusal = toldReasons.has(reason) ? { reason, text } : this.refusal;
+  #failed({ reason, text, said = [] }) {
+    this.refusal = toldReasons.has(reason) ? { reason, text, said } : this.refusal;
     const delay = retryDelays[Math.min(this.#tries, retryDelays.length - 1)];
     this.#tries += 1;
     this.#after("retry", delay, () => this.#open());

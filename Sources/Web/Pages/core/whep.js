@@ -23,7 +23,7 @@ export class WHEPSignaling {
 
   #headers = () => ({ Authorization: `Bearer ${this.#child.token}` });
 
-  async start(makeOffer) {
+  async start(makeOffer, accept) {
     const body = await makeOffer(false);
     const timer = setTimeout(() => this.#abort.abort(), answerPatience);
     const url = `${this.#child.origin}/whep`;
@@ -47,7 +47,7 @@ export class WHEPSignaling {
     } catch {
       // Without a resource the session ends by itself.
     }
-    return text;
+    return accept(text);
   }
 
   // The child answers with its candidates, and finds ours by their checks (RFC 8445 section 7.3.1.3).

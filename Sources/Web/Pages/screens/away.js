@@ -19,18 +19,23 @@ export function awaySettings({ child }, app) {
   ].filter(Boolean);
 }
 
+const alike = { timeout: "unreachable", busy: "refused", "no-path": "media", "no-relay": "media", link: "media" };
+
+/** What a meeting place said (`SessionEnd.said`), as a sentence. */
+const saidText = ({ place, reason, text }) => t(`away.said.${alike[reason] ?? reason}`, { place, text });
+
 /**
- * Why the child that is watched is not reached, as a sentence; empty if that is not the trouble.
+ * Why the child that is watched is not reached, in sentences, with what each meeting place said; empty if that is not the trouble.
  * @param {Watching} watching
  */
 export function unreachedText({ watcher, child }) {
-  const reason = watcher.phase === "live" ? undefined : watcher.refusal?.reason;
+  const { reason, said = [] } = (watcher.phase === "live" ? null : watcher.refusal) ?? {};
   const isMeetable = (child.away?.meetings ?? []).some((meeting) => !meetingObstacle(meeting));
   const keys = {
     busy: "status.busy", unreachable: isMeetable ? "away.unreachable" : "pairing.unreachable", forged: "refused.forged", absent: "away.absent",
     "no-path": "away.no-path", "no-relay": "away.no-relay", socket: "away.socket",
   };
-  return keys[reason] ? t(keys[reason]) : "";
+  return keys[reason] ? [t(keys[reason]), ...said.map(saidText)].join(" ") : "";
 }
 
 /**

@@ -33,6 +33,11 @@ export default {
     unreachable: "Weder die Kamera noch ihr Fernzugriffs-Server ist erreichbar. Hat dieses Handy Internet?",
     "no-path": "Die Kamera ist online, aber zwischen den beiden Netzen gibt es keinen Weg für Bild und Ton: Dafür ist ein Relay (TURN-Server) nötig.",
     "no-relay": "Die Kamera ist online, aber es gibt keinen Weg für Bild und Ton, auch nicht über das Relay.",
+    said: {
+      unreachable: "{place} ist nicht zu erreichen.", closed: "{place} hat die Verbindung beendet.",
+      unusable: "{place} arbeitet nicht als Fernzugriffs-Server.", absent: "Bei {place} ist die Kamera nicht.", silent: "Über {place} kam keine Antwort der Kamera.",
+      refused: "{place} lehnt ab, in eigenen Worten: „{text}“", forged: "Was {place} geschickt hat, ist nicht von der Kamera.", media: "Über {place} gab es keinen Weg für Bild und Ton.",
+    },
   },
   awake: { refused: "Der Bildschirm wird ausgehen: Der Browser hält ihn nicht an.", help: "Stelle die Bildschirmsperre dieses Geräts auf „nie“ und lade es dabei. Bei dunklem Bildschirm kann der Alarm stumm bleiben.", iphone: "Einstellungen → Anzeige & Helligkeit → Automatische Sperre → Nie, und ans Ladegerät. Bei dunklem Bildschirm kann der Alarm stumm bleiben." },
   cancelled: {

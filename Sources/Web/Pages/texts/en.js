@@ -32,6 +32,11 @@ export default {
     unreachable: "Neither the camera nor its remote access server can be reached. Is this phone online?",
     "no-path": "The camera is online, but there is no way for picture and sound between the two networks. A relay (TURN server) is needed.",
     "no-relay": "The camera is online, but there is no way for picture and sound, not even through the relay.",
+    said: {
+      unreachable: "{place} cannot be reached.", closed: "{place} closed the connection.",
+      unusable: "{place} does not work as a remote access server.", absent: "The camera is not at {place}.", silent: "No answer from the camera came through {place}.",
+      refused: "{place} refuses, in its own words: “{text}”", forged: "What {place} sent is not from your camera.", media: "Through {place} there was no way for picture and sound.",
+    },
   },
   awake: { refused: "The screen will turn off: the browser does not keep it on.", help: "Set the screen timeout of this device to never, and plug it in. When the screen is off, alarms may stay silent.", iphone: "Settings → Display & Brightness → Auto-Lock → Never, and plug it in. When the screen is off, alarms may stay silent." },
   cancelled: {

@@ -19,6 +19,11 @@ export default {
     pinned: "浏览器不能用：它没有浏览器信任的证书，只有 cradle-parent 知道的密钥。", kind: "浏览器不能用。", untrusted: "不在家时，只有浏览器信任摄像头的证书，本页才能打开：见下方。",
     absent: "摄像头没有回应，也不在远程访问服务器上。它开着吗？家里有网吗？", unreachable: "摄像头和远程访问服务器都连不上。这部手机有网吗？",
     "no-path": "摄像头在线，但两个网络之间没有画面和声音的通路：需要中继（TURN 服务器）。", "no-relay": "摄像头在线，但画面和声音没有通路，中继也不行。",
+    said: {
+      unreachable: "{place}：连不上。", closed: "{place}：断开了连接。",
+      unusable: "{place}：不能当远程访问服务器用。", absent: "{place}：摄像头不在那里。", silent: "{place}：没有收到摄像头的回应。",
+      refused: "{place}：拒绝了，原话是“{text}”", forged: "{place}：发来的内容不是来自这个摄像头。", media: "{place}：没有画面和声音的通路。",
+    },
   },
   awake: { refused: "屏幕会熄灭：浏览器不能让它常亮。", help: "请把本设备的自动锁屏设为“永不”并接上电源。屏幕熄灭后警报可能不响。", iphone: "设置 → 显示与亮度 → 自动锁定 → 永不，并接上电源。屏幕熄灭后警报可能不响。" },
   cancelled: {
