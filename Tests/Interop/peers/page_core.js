@@ -398,14 +398,19 @@ globalThis.pageCore = (() => {
     };
     globalThis.WebSocket.OPEN = 1;
     try {
-      for (const kind of Object.keys(kinds)) {
+      const left = Object.keys(kinds);
+      const beside = async () => {
+        const kind = left.shift();
+        if (!kind) return;
         const index = await watch({ origins: [], away: { iceServers: [], meetings: [{ kind: "rendezvous", url: `wss://${kind}.example` }] } });
         await until(`live beside one that ${kind}`, () => isLive(index));
         const { watcher } = watched[index];
         check(!watcher.isMet && watcher.refusal === null, `${kind}: ${describe()}`);
         seenBy[kind] = Math.round(watcher.times.session.connected - watcher.times.session.began);
         leave(index);
-      }
+        await beside();
+      };
+      await Promise.all([beside(), beside(), beside(), beside()]);
       const asked = Object.keys(offers).sort().join();
       check(asked === "denies,forges,loses,withholds", `offers went to ${asked}`);
       // Nobody is there: what each said is told, and its words are its own.
@@ -421,6 +426,39 @@ globalThis.pageCore = (() => {
       globalThis.WebSocket = Socket;
     }
     return seenBy;
+  }
+
+  /** The camera answers at one address, and its media does not come: the next one gets an offer of its own. */
+  async function noPath(moved) {
+    const Connection = globalThis.RTCPeerConnection;
+    const made = [];
+    globalThis.RTCPeerConnection = class extends Connection {
+      constructor(configuration) {
+        super(made.length ? configuration : { ...configuration, iceTransportPolicy: "relay" });
+        made.push(this);
+      }
+      get isFailed() {
+        return this === made[0] && this.signalingState === "stable" && this.remoteDescription !== null;
+      }
+      get connectionState() {
+        return this.isFailed ? "failed" : super.connectionState;
+      }
+      async setRemoteDescription(description) {
+        await super.setRemoteDescription(description);
+        if (this.isFailed) setTimeout(() => this.onconnectionstatechange?.());
+      }
+    };
+    try {
+      const index = await watch({ origins: [moved] });
+      await seen(index);
+      const { watcher } = watched[index];
+      check(watcher.movedTo === moved && watcher.refusal === null && made.length === 2, `${watcher.movedTo} ${made.length} ${JSON.stringify(watcher.refusal)}`);
+      check(made[0].signalingState === "closed", "the connection before is open");
+      leave(index);
+    } finally {
+      globalThis.RTCPeerConnection = Connection;
+    }
+    return {};
   }
 
   async function vectors({ spake, link }) {
@@ -634,7 +672,7 @@ globalThis.pageCore = (() => {
   }
 
   const calls = {
-    load, pairByLink, pairByCode, watch, leave, seen, pictureChanges, soundArrives, orders, nonsense, keys, away, race, liars, vectors, parsing, impostors, lost,
+    load, pairByLink, pairByCode, watch, leave, seen, pictureChanges, soundArrives, orders, nonsense, keys, away, race, liars, noPath, vectors, parsing, impostors, lost,
     back, forged, audioOnly, refused, viewers, waiting, delay,
     firstPicture: (index) => until("the first picture", () => watched[index].firstPictureMs),
     state: (index) => ({ events: watched[index].events, movedTo: watched[index].watcher.movedTo, name: watched[index].watcher.child.name, soundAt: watched[index].watcher.soundAt, now: Date.now() }),

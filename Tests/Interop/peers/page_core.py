@@ -279,6 +279,14 @@ class Checks:
         presence = {"type": "presence", "from": child.id, "challenge": base64url(b"sixteen bytes..."), "expires": int(time.time()) + 3600}
         self.page("liars", child.signed(presence), Identity().signed(presence, kid=child.id))
 
+    def no_path(self) -> None:
+        middle = Middle(self.child)
+        try:
+            middle.ask("relay")
+            self.page("noPath", middle.origin)
+        finally:
+            common.end_process(middle.process)
+
     # Losing the child
 
     def planned_stop(self) -> None:
@@ -382,6 +390,7 @@ class Checks:
         self.run("token", self.token)
         self.run("forged answers", self.forged_answers)
         self.run("rooms that lie", self.liars)
+        self.run("an answer without a path", self.no_path)
         self.run("planned stop", self.planned_stop)
         self.run("child killed", self.kill)
         self.run("child stalls", self.stalls)
