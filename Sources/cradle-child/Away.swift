@@ -12,7 +12,7 @@ struct AwayCommand: AsyncParsableCommand {
     commandName: "away",
     abstract: "Shows how this child is reached from outside the house: meeting places, relays, paths.",
     discussion: """
-      Looks at the configuration that is named, else at the one that the running daemon has read. Asks the running daemon how it is at each meeting place, tries each address of the STUN and TURN servers, and says \
+      Looks at the configuration that is named, else at the one that the running daemon has read. Asks the running daemon how it is at each meeting place, sends it a message there as a parent would, tries each address of the STUN and TURN servers, and says \
       what the house's router allows. It changes nothing.
       Exit status: 0 reachable, or nothing is configured; 1 something does not work.
       """)
@@ -20,7 +20,7 @@ struct AwayCommand: AsyncParsableCommand {
   @OptionGroup var directories: DirectoryOptions
   @Flag(
     help:
-      "Print one JSON object {relay, meetings: [{place, kind, state, seconds?, reason?}], servers: [{url, address?, problem?}], mapping?, summary?, viewers: [{name, path?}]}."
+      "Print one JSON object {relay, meetings: [{place, kind, state, seconds?, reason?, problem?}], servers: [{url, address?, problem?}], mapping?, summary?, viewers: [{name, path?}]}."
   )
   var json = false
 
@@ -39,9 +39,9 @@ struct AwayCommand: AsyncParsableCommand {
       return
     }
     let report = FindingReport(labels: ["from elsewhere"], isJSON: json)
-    let verdict = await check.run(looking: report.looking, found: report.found)
+    let outcome = await check.run(looking: report.looking, found: report.found)
     if json {
-      printJSON(daemon, daemon.away?.relay ?? configuration.away.relay.rawValue, verdict)
+      printJSON(daemon, daemon.away?.relay ?? configuration.away.relay.rawValue, outcome)
     } else {
       report.close()
       for viewer in daemon.report?.viewers ?? [] {
@@ -51,7 +51,8 @@ struct AwayCommand: AsyncParsableCommand {
     if report.findings.hasProblem { throw ExitCode(1) }
   }
 
-  private func printJSON(_ daemon: RunningDaemon, _ relay: String, _ verdict: NetworkVerdict?) {
+  private func printJSON(_ daemon: RunningDaemon, _ relay: String, _ outcome: AwayCheck.Outcome) {
+    let verdict = outcome.servers
     var members: [String: JSON] = ["relay": .string(relay)]
     members["meetings"] = .array(
       (daemon.away?.meetings ?? []).map { meeting in
@@ -60,6 +61,7 @@ struct AwayCommand: AsyncParsableCommand {
         ]
         row["seconds"] = meeting.seconds.map { .number($0) }
         row["reason"] = meeting.reason.map { .string($0) }
+        if meeting.state == "present" { row["problem"] = outcome.problems[meeting.place].map { .string($0) } }
         return .object(row)
       })
     members["servers"] = .array(

@@ -44,6 +44,52 @@ extension RealPeers {
       }
     }
 
+    /// `away` and `doctor` of the child come to each place as a parent does, and name those where no message passes.
+    @Test func aPlaceThatPassesNothingOnIsFoundByTheChild() throws {
+      let all = "user child\ntopic readwrite cradle/#\n"
+      let denied = [
+        // Parents may not write; the child hears nothing; the child may not answer; parents do not see it.
+        all + "user parents\ntopic read cradle/#\n",
+        "user child\ntopic write cradle/#\nuser parents\ntopic readwrite cradle/#\n",
+        "user child\ntopic read cradle/#\ntopic write cradle/+/presence\nuser parents\ntopic readwrite cradle/#\n",
+        all + "user parents\ntopic write cradle/+/in\n",
+      ]
+      let whole = all + "user parents\ntopic readwrite cradle/#\n"
+      let brokers = try (denied + [whole]).map { try SilentBroker(access: $0) }
+      let folder = RendezvousFolder()
+      let rendezvous = try RendezvousProcess(folder, configuration: "names: ['127.0.0.1']\n")
+      let accounts = "username: child, password: a, parents: {username: parents, password: b}"
+      var places = brokers.map { "{mqtt: \"\($0.url)\", \(accounts)}" }
+      places.insert(
+        "{rendezvous: \"wss://127.0.0.1:\(rendezvous.port)\", key-sha256: \(try rendezvous.keySHA256())}", at: 4)
+      // Four at most.
+      for (places, problems) in [(places[..<3], 3), (places[3...], 1)] {
+        let house = try Household(
+          configuration: Household.configuration + "\naway: {meetings: [\(places.joined(separator: ", "))]}\n")
+        for _ in 0..<200 where house.child.logText.matches(of: /present at a meeting place/).count < 3 {
+          usleep(50_000)
+        }
+        let (output, _, status) = try house.child.command(["away", "--json"])
+        let note = Comment(rawValue: output + house.child.logText)
+        let report = try JSONDecoder().decode(AwayReport.self, from: Data(output.utf8))
+        #expect(report.meetings.map { $0.state } == ["present", "present", "present"], note)
+        #expect(report.meetings.map { $0.problem != nil } == (0..<3).map { $0 < problems }, note)
+        #expect(status == 1, note)
+        // The child keeps no trace of it.
+        #expect(!house.child.logText.contains("refused"), note)
+        if problems == 1 {
+          let doctor = try house.child.command(["doctor"]).output
+          #expect(doctor.contains("parents do not see it"), Comment(rawValue: doctor))
+          #expect(doctor.matches(of: /a parent's message reaches the child/).count == 2, Comment(rawValue: doctor))
+        }
+      }
+    }
+
+    private struct AwayReport: Decodable {
+      struct Meeting: Decodable { var state: String, problem: String? }
+      var meetings: [Meeting]
+    }
+
     /// Nobody answers at the address where the child was.
     private func leaveHome(_ house: Household) throws {
       let file = house.state.appending(path: "pairs.json")

@@ -26,7 +26,8 @@ final class XMPPServer {
   /// - Parameters:
   ///   - name: what the certificate is for.
   ///   - rate: what it takes of each client in a second, in kB.
-  init(certificateFor name: String = XMPPServer.domain, rate: Int = 10) throws {
+  ///   - refusesMessages: between accounts that are not each other's contacts; questions pass.
+  init(certificateFor name: String = XMPPServer.domain, rate: Int = 10, refusesMessages: Bool = false) throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "cradle-xmpp-\(UUID().uuidString)")
     let path = { [folder] (name: String) in folder.appending(path: name).path }
     let accounts = folder.appending(path: "data/cradle%2etest/accounts")
@@ -48,7 +49,8 @@ final class XMPPServer {
       run_as_root = true
       pidfile = "\(path("pid"))"
       data_path = "\(path("data"))"
-      modules_enabled = { "disco", "roster", "saslauth", "tls", "blocklist", "carbons", "limits", "pep", "private",
+      plugin_paths = { "\(path("plugins"))" }
+      modules_enabled = { \(refusesMessages ? "\"no_strangers\", " : "")"disco", "roster", "saslauth", "tls", "blocklist", "carbons", "limits", "pep", "private",
         "smacks", "csi_simple", "ping", "time", "version", "posix" }
       modules_disabled = { "s2s" }
       limits = { c2s = { rate = "\(rate)kb/s" } }
@@ -60,6 +62,15 @@ final class XMPPServer {
       VirtualHost "\(Self.domain)"
         ssl = { certificate = "\(path("cert.pem"))", key = "\(path("key.pem"))" }
       """
+    try FileManager.default.createDirectory(at: folder.appending(path: "plugins"), withIntermediateDirectories: true)
+    let module = """
+      local st = require "util.stanza";
+      module:hook("pre-message/full", function(event)
+        event.origin.send(st.error_reply(event.stanza, "cancel", "service-unavailable"));
+        return true;
+      end, 1000);
+      """
+    try Data(module.utf8).write(to: folder.appending(path: "plugins/mod_no_strangers.lua"))
     try Data(configuration.utf8).write(to: folder.appending(path: "prosody.cfg.lua"))
     try start()
   }

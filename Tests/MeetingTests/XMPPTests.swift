@@ -115,6 +115,24 @@ extension RealPeers {
       try await host.close()
     }
 
+    /// Questions pass, so parents see the child; messages do not.
+    @Test(arguments: [false, true])
+    func aServerThatRefusesMessagesIsFound(refuses: Bool) async throws {
+      let server = try XMPPServer(refusesMessages: refuses)
+      let host = try await host(server.place(.child))
+      try await host.present()
+      let (place, loop) = (server.place(.parents), loop)
+      async let answer = MeetingProbe.call(Self.child, at: place, program: BuiltProgram.child, on: loop)
+      if !refuses {
+        let delivery = try await host.message()
+        #expect(delivery.message == MeetingCheck.message)
+        try await host.run { $0.dismiss(delivery.from, reason: "a check") }
+      }
+      #expect(await answer == (refuses ? .unanswered : .answered))
+      #expect(host.events.all.isEmpty)
+      try await host.close()
+    }
+
     @Test func aWrongPasswordIsNamed() async throws {
       let server = try XMPPServer()
       let host = try await host(server.place(.child, password: "wrong"))

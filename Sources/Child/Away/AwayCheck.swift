@@ -29,20 +29,29 @@ public struct AwayCheck: Sendable {
     !configuration.away.meetings.isEmpty || !configuration.iceServers.isEmpty || !(report?.meetings ?? []).isEmpty
   }
 
+  public struct Outcome: Sendable {
+    /// What keeps parents from the child, for each meeting place that does.
+    public var problems: [String: String] = [:]
+    /// What the STUN and TURN servers say; nil without any.
+    public var servers: NetworkVerdict?
+  }
+
   /// Reports each finding as it comes.
   ///
   /// - Parameter looking: called with what is tried next, for progress output.
-  /// - Returns: what the servers say; nil without any.
   @discardableResult
-  public func run(looking: (String) -> Void, found: (Finding) -> Void) async -> NetworkVerdict? {
+  public func run(looking: (String) -> Void, found: (Finding) -> Void) async -> Outcome {
+    var outcome = Outcome()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
     if !configuration.away.meetings.isEmpty { looking("the meeting places") }
-    for meeting in configuration.away.meetings { found(await Self.finding(meeting, child, report, loop)) }
+    for (place, finding) in await places(on: loop) {
+      if finding.state == .problem { outcome.problems[place] = finding.detail }
+      found(finding)
+    }
     // Those of a daemon that has read another file, or this one before it was changed.
     let configured = Set(configuration.away.meetings.map(\.url))
     for meeting in report?.meetings ?? [] where !configured.contains(meeting.place) { found(Self.finding(meeting)) }
-    var verdict: NetworkVerdict?
     let (servers, problems) = servers
     problems.forEach(found)
     if !servers.isEmpty {
@@ -50,10 +59,10 @@ public struct AwayCheck: Sendable {
       let seen = await NetworkProbe.run(servers, on: loop, now: { MonotonicClock.now })
       seen.answers.map(Self.finding).forEach(found)
       found(Self.finding(seen))
-      verdict = seen
+      outcome.servers = seen
     }
     try? await group.shutdownGracefully()
-    return verdict
+    return outcome
   }
 
   private var servers: ([ICEServer], [Finding]) {
@@ -71,40 +80,84 @@ public struct AwayCheck: Sendable {
     return (servers, problems)
   }
 
-  private static func finding(
-    _ meeting: ChildConfiguration.Meeting, _ child: String?, _ report: AwayReport?, _ loop: any EventLoop
-  ) async -> Finding {
-    let what = "meeting place"
+  /// All at once, as each may take its time.
+  private func places(on loop: any EventLoop) async -> [(place: String, Finding)] {
+    let meetings = configuration.away.meetings
+    var findings: [Int: Finding] = [:]
+    await withTaskGroup(of: (Int, Finding).self) { tasks in
+      for (number, meeting) in meetings.enumerated() {
+        tasks.addTask { (number, await finding(meeting, loop)) }
+      }
+      for await (number, finding) in tasks { findings[number] = finding }
+    }
+    return meetings.enumerated().compactMap { number, meeting in findings[number].map { (meeting.url, $0) } }
+  }
+
+  private func finding(_ meeting: ChildConfiguration.Meeting, _ loop: any EventLoop) async -> Finding {
     let name = meeting.url
-    if let known = report?.meetings.first(where: { $0.place == name }) { return finding(known) }
+    let known = report?.meetings.first { $0.place == name }
+    if let known, known.state != "present" { return Self.finding(known) }
     let place: MeetingPlace
     do {
       try NamedFilesCheck.read(meeting)
       place = try MeetingPlace(meeting, access: meeting.parents ?? meeting.access)
     } catch {
-      return Finding(what, .problem, "\(name): \(error)", remedy: "sudo cradle-child check")
+      return Finding(Self.what, .problem, "\(name): \(error)", remedy: "sudo cradle-child check")
     }
-    // As a parent would come: taking the child's place there would be no check.
-    switch await MeetingProbe.run(place, child: child ?? "0000000000000000", on: loop) {
-    case nil: return Finding(what, .ok, "\(name): the child is there")
+    // As a parent would come, with its account and over a connection of its own: that the child is there says nothing of what
+    // the server lets parents do.
+    guard let child, known != nil else {
+      return Self.finding(name, await MeetingProbe.run(place, child: child ?? "0000000000000000", on: loop))
+    }
+    return Self.finding(place, name, await MeetingProbe.call(child, at: place, on: loop), child)
+  }
+
+  private static let what = "meeting place"
+
+  /// Without a daemon.
+  private static func finding(_ name: String, _ failure: MeetingFailure?) -> Finding {
+    switch failure {
+    case nil: Finding(what, .ok, "\(name): the child is there")
     case .absent?:
-      return Finding(what, .ok, "\(name): it answers; the child is not there while the daemon does not run")
-    case .unreachable(let reason)?:
-      return Finding(
-        what, .problem, "\(name): \(reason)", remedy: "Look at the server, and at `meetings` in child.yaml.")
+      Finding(
+        what, .ok,
+        "\(name): it answers. Whether messages reach the child there is tried while the daemon runs")
+    case .unreachable(let reason)?: unreachable(name, reason)
     }
+  }
+
+  /// The daemon is there.
+  private static func finding(
+    _ place: MeetingPlace, _ name: String, _ answer: MeetingProbe.Answer, _ child: String
+  ) -> Finding {
+    switch answer {
+    case .answered:
+      Finding(what, .ok, "\(name): present; a parent's message reaches the child, and its answer the parent")
+    case .unanswered:
+      Finding(
+        what, .problem,
+        "\(name): parents see the child there, but a message to it and back did not arrive in 5 s",
+        remedy: place.accessRemedy(child))
+    case .failed(.absent):
+      Finding(
+        what, .problem, "\(name): the child is there, but parents do not see it", remedy: place.accessRemedy(child))
+    case .failed(.unreachable(let reason)):
+      Finding(
+        what, .problem, "\(name): the child is there, but parents do not get in: \(reason)",
+        remedy: place.accessRemedy(child))
+    }
+  }
+
+  private static func unreachable(_ name: String, _ reason: String) -> Finding {
+    Finding(what, .problem, "\(name): \(reason)", remedy: "Look at the server, and at `meetings` in child.yaml.")
   }
 
   /// What the daemon says.
   private static func finding(_ known: AwayReport.Meeting) -> Finding {
-    let what = "meeting place"
     switch known.state {
-    case "present": return Finding(what, .ok, "\(known.place): present")
-    case "connecting": return Finding(what, .unknown, "\(known.place): still connecting")
-    default:
-      return Finding(
-        what, .problem, "\(known.place): \(known.reason ?? "absent")",
-        remedy: "Look at the server, and at `meetings` in child.yaml.")
+    case "present": Finding(what, .ok, "\(known.place): present")
+    case "connecting": Finding(what, .unknown, "\(known.place): still connecting")
+    default: unreachable(known.place, known.reason ?? "absent")
     }
   }
 
@@ -125,5 +178,21 @@ public struct AwayCheck: Sendable {
     return Finding(
       "from elsewhere", state, verdict.summary,
       remedy: state == .ok ? nil : "Name a TURN server under `ice-servers` in child.yaml: docs/AWAY.md.")
+  }
+}
+
+extension MeetingPlace {
+  /// What the server has to allow.
+  fileprivate func accessRemedy(_ child: String) -> String {
+    switch self {
+    case .rendezvous: "Look at the server's log, and whether a proxy is between."
+    case .mqtt(let place):
+      "Let the child's account read \(place.topic)/\(child)/in and write \(place.topic)/\(child)/presence and "
+        + "\(place.topic)/\(child)/out/+, and the parents' account the other way round: config/mosquitto/cradle.acl."
+    case .xmpp(let place):
+      place.account == place.child
+        ? "Let \(place.child) send messages and questions (IQ) to itself."
+        : "Let \(place.child) and \(place.account) send each other messages and questions (IQ), also as strangers to each other."
+    }
   }
 }

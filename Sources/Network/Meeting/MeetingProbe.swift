@@ -1,24 +1,74 @@
 public import NIOCore
 internal import Signaling
 
-/// Looks whether a child is at a meeting place, as a parent that comes to meet it.
+/// Looks at a meeting place as a parent that comes to meet the child.
 public enum MeetingProbe {
-  /// Nil: the child is there. Takes some seconds at most.
+  /// What came of a message to the child.
+  public enum Answer: Hashable, Sendable {
+    case answered
+    /// The child is shown there, and does not get the message, or its answer does not come.
+    case unanswered
+    case failed(MeetingFailure)
+  }
+
+  /// From connecting to knowing whether the child is there.
+  private static let limit: TimeAmount = .seconds(12)
+  private static let answering: TimeAmount = .seconds(5)
+
+  /// Whether a child is there; nil: it is. Takes some seconds at most.
   public static func run(_ place: MeetingPlace, child: String, on loop: any EventLoop) async -> MeetingFailure? {
-    let promise = loop.makePromise(of: MeetingFailure?.self)
+    switch await visit(place, child, isTalking: false, .own, loop) {
+    case .answered, .unanswered: nil
+    case .failed(let failure): failure
+    }
+  }
+
+  /// Sends the child a message that it answers. Takes some seconds at most.
+  public static func call(
+    _ child: String, at place: MeetingPlace, program: MeetingProgram = .own, on loop: any EventLoop
+  ) async -> Answer {
+    await visit(place, child, isTalking: true, program, loop)
+  }
+
+  private static func visit(
+    _ place: MeetingPlace, _ child: String, isTalking: Bool, _ program: MeetingProgram, _ loop: any EventLoop
+  ) async -> Answer {
+    let promise = loop.makePromise(of: Answer.self)
     let kept = NIOLoopBoundBox<(any MeetingLink)?>.makeBoxSendingValue(nil, eventLoop: loop)
     loop.execute {
       var random = SystemRandomNumberGenerator()
-      let link = place.link(child: child, client: RandomName.make(from: &random), eventLoop: loop)
+      let link = place.link(child: child, client: RandomName.make(from: &random), program: program, eventLoop: loop)
       kept.value = link
-      loop.assumeIsolated().scheduleTask(in: .seconds(12)) { promise.succeed(.unreachable("no answer in 12 s")) }
-      link.open { failure in promise.succeed(failure) }
+      let timer = loop.assumeIsolated().scheduleTask(in: limit) {
+        promise.succeed(.failed(.unreachable("no answer in \(limit.nanoseconds / 1_000_000_000) s")))
+      }
+      link.open { failure in
+        timer.cancel()
+        if let failure { return promise.succeed(.failed(failure)) }
+        guard isTalking else { return promise.succeed(.answered) }
+        loop.assumeIsolated().scheduleTask(in: answering) { promise.succeed(.unanswered) }
+        link.onReply = { reply in
+          if let answer = outcome(of: reply) { promise.succeed(answer) }
+        }
+        link.onClose = { reason in promise.succeed(.failed(.unreachable(reason))) }
+        link.send(.send(to: child, message: MeetingCheck.message))
+      }
     }
-    let failure = try? await promise.futureResult.get()
+    let answer = try? await promise.futureResult.get()
     loop.execute {
       kept.value?.close()
       kept.value = nil
     }
-    return failure ?? nil
+    return answer ?? .unanswered
+  }
+
+  /// Nil for what says nothing of our message.
+  private static func outcome(of reply: RoomReply) -> Answer? {
+    switch reply {
+    case .message: .answered
+    case .error(let error) where error.code == .refused: .answered
+    case .error(let error): .failed(.unreachable("it refuses, in its own words: “\(error)”"))
+    case .registered, .proved, .presence, .vouched: nil
+    }
   }
 }

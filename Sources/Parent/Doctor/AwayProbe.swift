@@ -23,7 +23,7 @@ struct AwayProbe {
     let loop = group.next()
     for place in meetings {
       saying("Looking at \(place) …")
-      found(Self.finding(place, await MeetingProbe.run(place, child: child.record.id, on: loop)))
+      found(Self.finding(place, await MeetingProbe.call(child.record.id, at: place, on: loop)))
     }
     if !servers.isEmpty {
       saying("Trying the STUN and TURN servers …")
@@ -39,13 +39,16 @@ struct AwayProbe {
     try? await group.shutdownGracefully()
   }
 
-  private static func finding(_ place: MeetingPlace, _ failure: MeetingFailure?) -> Finding {
+  private static func finding(_ place: MeetingPlace, _ answer: MeetingProbe.Answer) -> Finding {
     let what = "meeting place"
-    return switch failure {
-    case nil: Finding(what, .ok, "\(place): the child is there")
-    case .absent?:
-      Finding(what, .problem, "\(place): the child is not there", remedy: "sudo cradle-child away   # on the child")
-    case .unreachable(let reason)?:
+    let there = "sudo cradle-child away   # on the child"
+    return switch answer {
+    case .answered: Finding(what, .ok, "\(place): the child is there and answers")
+    case .unanswered:
+      Finding(
+        what, .problem, "\(place): the child is there, but a message to it and back did not arrive", remedy: there)
+    case .failed(.absent): Finding(what, .problem, "\(place): the child is not there", remedy: there)
+    case .failed(.unreachable(let reason)):
       Finding(what, .warning, "\(place): \(reason)", remedy: "Is this network connected? Then look at that server.")
     }
   }

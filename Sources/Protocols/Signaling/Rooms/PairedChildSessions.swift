@@ -89,6 +89,7 @@ public struct PairedChildSessions: Sendable {
     _ delivery: RoomDelivery, pairs: (_ id: String) -> PairedPeer?, now: Instant
   ) -> [PairedChildAction] {
     handleTimeout(now: now)
+    if delivery.message == MeetingCheck.message { return [.dismiss(client: delivery.client)] }
     do throws(SignalingRefusal) {
       var sender: PairedPeer?
       let message = try envelope.open(delivery.message) { id throws(SignalingRefusal) in
