@@ -42,6 +42,8 @@ final class MeetingBoard: @unchecked Sendable {
   private lazy var renewal = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in self?.announce() }
   private lazy var anotherTry = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in self?.enter() }
 
+  /// A connection's process is given up after four seconds.
+  private static let farewellLimit: TimeAmount = .seconds(5)
   /// When a password is tried to be read again.
   private static let patience: Duration = .seconds(60)
 
@@ -117,12 +119,18 @@ final class MeetingBoard: @unchecked Sendable {
     for entry in entries { entry.host?.verify() }
   }
 
-  /// Leaves all places.
-  func close() {
+  /// Leaves all places. What is returned is done when each has been told, or cannot be: the event loop has to run until then.
+  func close() -> EventLoopFuture<Void> {
     renewal.cancel()
     anotherTry.cancel()
-    for entry in entries { entry.host?.close {} }
+    let all = entries.compactMap(\.host).map { host in
+      let promise = loop.makePromise(of: Void.self)
+      host.close { promise.succeed() }
+      loop.scheduleTask(in: Self.farewellLimit) { promise.succeed() }
+      return promise.futureResult
+    }
     entries = []
+    return .andAllSucceed(all, on: loop)
   }
 
   private func host(_ place: MeetingPlaceID) -> (any MeetingHost)? {

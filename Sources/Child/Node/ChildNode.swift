@@ -297,13 +297,14 @@ public final class ChildNode: Sendable {
     }.get()
     // A viewer that misses the goodbye rings.
     await viewers.hub.settle(within: Self.goodbyeLimit)
-    try? await viewers.hub.eventLoop.submit {
+    let left = try? await viewers.hub.eventLoop.submit {
       self.viewers.stop()
-      self.signal.stop()
+      let left = self.signal.stop()
       self.rooms.shutDown()
       self.pairing.stop()
       self.control.events.saveNow()
       self.tokens.saveUses()
+      return left
     }.get()
     await listeners.close()
     // Viewers that left only now are in the log, too.
@@ -315,6 +316,8 @@ public final class ChildNode: Sendable {
       logger.warning("a device hangs; stopping without it")
     }
     files.stop(within: Self.filesLimit)
+    // A server that does not answer is given up by then.
+    try? await left?.get()
     try? await group.shutdownGracefully()
   }
 }

@@ -69,13 +69,13 @@ final class SignalService: @unchecked Sendable {
     perform { $0.receive(delivery, pairs: self.pairing.peer, now: MonotonicClock.now) }
   }
 
-  /// Says goodbye to every session.
-  func stop() {
+  /// Says goodbye to every session, and at the meeting places: see `MeetingBoard.close`.
+  func stop() -> EventLoopFuture<Void> {
     for session in viewers.registry.byAge {
       if case .paired(let id) = session.origin { perform { $0.end(id, .goingAway) } }
     }
     timer.cancel()
-    meetings.close()
+    return meetings.close()
   }
 
   // MARK: Actions of the core

@@ -35,7 +35,7 @@ final class MeetingConnection<Order: MeetingCoded & Sendable, Incoming: MeetingI
     let bound = NIOLoopBound(reference, eventLoop: loop)
     reference.connection = self
     _ = WorkerThread(name: name) { [loop, mailbox] in
-      let announce = { @Sendable in loop.execute { bound.value.connection?.drain() } }
+      let announce = { @Sendable in mailbox.whileHeard { loop.execute { bound.value.connection?.drain() } } }
       MeetingPump(program: program, errand: errand, mailbox: mailbox, announce: announce).run()
     }
   }

@@ -69,6 +69,14 @@ final class MeetingMailbox<Order: Sendable, Incoming: MeetingIncoming>: Sendable
     }
   }
 
+  /// Does `body` while the event loop is there: it ends after it has said that it wants to know nothing more.
+  func whileHeard(_ body: () -> Void) {
+    state.withLock { state in
+      if case .abandon = state.ending { return }
+      if !state.isUnheard { body() }
+    }
+  }
+
   /// - Returns: whether the event loop has to be told.
   func post(_ event: Event) -> Bool {
     state.withLock { state in
