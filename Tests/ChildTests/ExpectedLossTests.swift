@@ -9,7 +9,7 @@ import Wire
   private static func settings(_ losses: [Double]) -> [Int] {
     var expected = ExpectedLoss()
     return losses.enumerated().map { second, loss in
-      expected.update(fractionLost: loss, now: .zero + .seconds(second))
+      expected.update([.init(fractionLost: loss, isLent: false)], now: .zero + .seconds(second))
     }
   }
 
@@ -41,5 +41,21 @@ import Wire
   @Test func itIsOffAfterACalmTime() {
     let settings = Self.settings([0.03] + Array(repeating: 0, count: 25))
     #expect(settings[20] == 6 && settings[21] == 0 && settings[25] == 0)
+  }
+
+  /// Copies for a guest that reports every packet lost would take their bits from what the family hears.
+  @Test func lossThatGuestsReportChangesNothingOfWhatParentsHear() {
+    let guest = ExpectedLoss.Listener(fractionLost: 1, isLent: true)
+    let parent = ExpectedLoss.Listener(fractionLost: 0.02, isLent: false)
+    var expected = ExpectedLoss()
+    #expect(expected.update([guest, guest], now: .zero) == 30, "they hear it alone")
+    var beside = ExpectedLoss()
+    #expect(beside.update([], now: .zero) == 0)
+    for second in 0..<30 {
+      #expect(beside.update([guest, parent, guest], now: .zero + .seconds(second)) == 6)
+    }
+    // A parent comes: what the guests needed before is over after a calm time.
+    let after = (0..<25).map { expected.update([guest, parent], now: .zero + .seconds($0 + 1)) }
+    #expect(after.last == 6)
   }
 }

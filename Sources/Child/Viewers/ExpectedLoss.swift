@@ -1,6 +1,7 @@
 internal import Wire
 
-/// The packet loss that the FEC of the sound is made for: of the listener who has most, in few steps, so that the encoder
+/// The packet loss that the FEC of the sound is made for: of the listener who has most, paired parents
+/// first, in few steps, so that the encoder
 /// does not change each second.
 struct ExpectedLoss: Sendable {
   /// 0: no FEC.
@@ -15,11 +16,18 @@ struct ExpectedLoss: Sendable {
   private static let steps = [6, 10, 15, 20, 30]
   private static let calm = Duration.seconds(20)
 
+  /// Somebody who hears the sound that all hear.
+  struct Listener {
+    /// As it reports, over the last ten seconds, 0...1.
+    var fractionLost: Double
+    /// A guest or a player with a token: beside paired parents, what it reports changes nothing of what they hear.
+    var isLent: Bool
+  }
+
   /// Gives back the percentage to encode for. Call it about once a second.
-  ///
-  /// - Parameter fractionLost: of the worst listener over the last ten seconds, 0...1; 0 without one.
-  mutating func update(fractionLost: Double, now: Instant) -> Int {
-    let wanted = Self.step(for: fractionLost)
+  mutating func update(_ listeners: [Listener], now: Instant) -> Int {
+    let parents = listeners.filter { !$0.isLent }
+    let wanted = Self.step(for: (parents.isEmpty ? listeners : parents).map(\.fractionLost).max() ?? 0)
     if wanted >= percent {
       percent = wanted
       less = nil

@@ -316,14 +316,16 @@ final class Viewers: @unchecked Sendable {
     updateRates()
   }
 
-  /// Lets Opus in-band FEC follow the loss of the listener who has most. Without loss, the bits and the processor time are
+  /// Lets Opus in-band FEC follow the loss of the parent who has most. Without loss, the bits and the processor time are
   /// better spent otherwise.
   private func updateErrorCorrection() {
     let now = MonotonicClock.now
-    let losses = registry.all.compactMap { session in
-      session.hearsSound ? hub.connection(session.peer)?.fractionLost(now: now) : nil
+    let listeners = registry.all.compactMap { session -> ExpectedLoss.Listener? in
+      guard session.hearsSound, let connection = hub.connection(session.peer) else { return nil }
+      return ExpectedLoss.Listener(
+        fractionLost: connection.fractionLost(now: now), isLent: credentials.rank(of: session.origin) < .parent)
     }
-    audio.setExpectedLoss(percent: expectedLoss.update(fractionLost: losses.max() ?? 0, now: now))
+    audio.setExpectedLoss(percent: expectedLoss.update(listeners, now: now))
   }
 
   /// Gives each viewer its rendition and each encoder its rate.
