@@ -299,5 +299,27 @@ extension RealPeers {
       let loudness = try Self.loudness(played)
       #expect(loudness > 1e-4, "\(loudness)")
     }
+
+    /// This machine's clock was years ahead when the child was last met.
+    @Test func aDateThatCannotBeIsPutRight() throws {
+      struct Listed: Decodable {
+        struct Row: Decodable { var lastSeenAt: Double }
+        var children: [Row]
+      }
+      let house = try Household()
+      try house.pair()
+      let file = house.state.appending(path: "pairs.json")
+      let text = try String(contentsOf: file, encoding: .utf8)
+      let wrong = text.replacing(/"lastSeenAt" : "[^"]*"/, with: #""lastSeenAt" : "2060-01-01T00:00:00Z""#)
+      try #require(wrong != text, Comment(rawValue: text))
+      // It keeps its mode.
+      try wrong.write(to: file, atomically: false, encoding: .utf8)
+      let now = Date().timeIntervalSince1970
+      let listed = try JSONDecoder().decode(Listed.self, from: Data(house.parent("children", "--json").output.utf8))
+      #expect((now - 5...now + 600).contains(listed.children[0].lastSeenAt), "\(listed)")
+      #expect(try house.parent("status").status == 0)
+      let after = try String(contentsOf: file, encoding: .utf8)
+      #expect(!after.contains("2060") && after.contains("lastSeenAt"), Comment(rawValue: after))
+    }
   }
 }

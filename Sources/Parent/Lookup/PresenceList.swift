@@ -19,7 +19,10 @@ public struct PresenceList {
 
   /// Asks every meeting place. Takes some seconds at most.
   public func children() async throws -> [ChildListing] {
-    let records = try state.pairs().records
+    var book = try state.pairs()
+    // Noted while the clock was far ahead; it is put right on disk when a child is next met.
+    if UnixTime.now >= TrustedClock.earliest { _ = book.correctLastSeen(to: .now) }
+    let records = book.records
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
     let state = state

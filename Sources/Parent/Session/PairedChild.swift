@@ -44,11 +44,7 @@ public struct PairedChild: Sendable {
   func noteMet() {
     guard let known = (try? state.pairs())?.records.first(where: { $0.id == record.id }) else { return }
     let now = UnixTime.now
-    guard known.lastSeenAt.map({ now.seconds - $0.seconds >= Self.noteInterval }) ?? true else { return }
-    try? state.changePairs { store in
-      store.touch(id: record.id, date: now, address: known.lastAddress)
-      try store.saveNotes()
-    }
+    if !Self.isNoted(known, now) { note(now, known.lastAddress) }
   }
 
   /// Remembers where the child was reached. Failing to do so is no reason to fail the session.
@@ -60,10 +56,19 @@ public struct PairedChild: Sendable {
     let reached =
       reach == .elsewhere
       ? known.lastAddress : KnownAddress(reached: address, remote: remote, before: known.lastAddress)
-    let isFresh = known.lastSeenAt.map { now.seconds - $0.seconds < Self.noteInterval } ?? false
-    if isFresh, reached == known.lastAddress { return }
+    if Self.isNoted(known, now), reached == known.lastAddress { return }
+    note(now, reached)
+  }
+
+  /// A date ahead of now was noted while the clock was wrong.
+  private static func isNoted(_ known: PairRecord, _ now: UnixTime) -> Bool {
+    known.lastSeenAt.map { (0..<noteInterval).contains(now.seconds - $0.seconds) } ?? false
+  }
+
+  private func note(_ now: UnixTime, _ address: KnownAddress?) {
     try? state.changePairs { store in
-      store.touch(id: record.id, date: now, address: reached)
+      store.touch(id: record.id, date: now, address: address)
+      if now >= TrustedClock.earliest { store.correctLastSeen(to: now) }
       try store.saveNotes()
     }
   }
