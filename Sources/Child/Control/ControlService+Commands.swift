@@ -60,9 +60,9 @@ extension ControlService {
   private func makeReport(
     _ request: ReportRequest, for viewer: ViewerSession
   ) throws(ControlError) -> EventLoopFuture<ControlReply> {
-    // Nobody else can keep joins and leaves from being counted together by asking again and again.
+    // Nobody else can keep events from being counted together by asking again and again.
     if isParent(viewer) {
-      writePresence()
+      writeWaitingEvents()
     } else if lentReports.admit(viewer.origin.credential, now: MonotonicClock.now).wait != nil {
       throw ControlError(.busy, "Too many reports; the limit is one in 10 seconds.")
     }
@@ -92,7 +92,7 @@ extension ControlService {
   }
 
   private func light(_ document: LightDocument, _ viewer: ViewerSession) -> EventLoopFuture<ControlReply> {
-    note(.light, viewer: viewer, id: document.id, detail: document.state.rawValue)
+    note(.light, by: viewer, id: document.id, detail: document.state.rawValue)
     return done(.light(document))
   }
 
@@ -101,7 +101,7 @@ extension ControlService {
   ) -> EventLoopFuture<ControlReply> {
     let bound = NIOLoopBound(self, eventLoop: loop)
     return answer.map { document in
-      bound.value.note(.lullaby, viewer: viewer, id: document.track, detail: document.state.rawValue)
+      bound.value.note(.lullaby, by: viewer, id: document.track, detail: document.state.rawValue)
       return .lullaby(document)
     }
   }
@@ -126,7 +126,7 @@ extension ControlService {
         throw ControlError(.busy, "The view changes for everybody. Switch once a second at most.")
       }
       viewers.switchCamera(to: index)
-      note(.cameraSwitched, viewer: viewer, id: viewers.cameras[index].pipeline.settings.cameraID)
+      note(.cameraSwitched, by: viewer, id: viewers.cameras[index].pipeline.settings.cameraID)
     }
     return cameras
   }
@@ -149,7 +149,7 @@ extension ControlService {
         TransferSender(
           number: number, bytes: still.jpeg, type: "image/jpeg", width: still.width, height: still.height)
       }
-      bound.value.note(.screenshot, viewer: viewer, id: pipeline.settings.cameraID)
+      bound.value.note(.screenshot, by: viewer, id: pipeline.settings.cameraID)
       return .transfer(document)
     }.always { result in
       if case .failure = result { viewer.transfer = .none }
@@ -193,12 +193,12 @@ extension ControlService {
     let before = floor.holder
     try floor.acquire(TalkFloor.Talker(viewer: viewer.id, name: viewer.name), force: force)
     if let before, before != floor.holder { sound.endTalk() }
-    if before != floor.holder { note(.talk, viewer: viewer, detail: "begins") }
+    if before != floor.holder { note(.talk, by: viewer, id: nil, detail: "begins") }
     return floor.document
   }
 
   private func releaseFloor(of viewer: ViewerSession) -> TalkDocument {
-    if floor.holder?.viewer == viewer.id { note(.talk, viewer: viewer, detail: "ends") }
+    if floor.holder?.viewer == viewer.id { note(.talk, by: viewer, id: nil, detail: "ends") }
     floor.release(viewer: viewer.id)
     return floor.document
   }

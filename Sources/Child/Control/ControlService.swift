@@ -39,7 +39,9 @@ final class ControlService: @unchecked Sendable {
   let recording: RecordingService
   let meetings: MeetingBoard
   private let watch: NightWatch
-  private var presence = PresenceEvents()
+  private var presence = ViewerEvents()
+  /// What viewers do, and alarms of guests: apart, so that neither uses up the other's share.
+  private var actions = ViewerEvents()
   /// Told of each event of the child's own.
   var noted: (EventKind) -> Void = { _ in }
   private var nightlyTest: NightlyTest?
@@ -112,7 +114,7 @@ final class ControlService: @unchecked Sendable {
     push(.goodbye(reason: "The child is stopping."))
     lights.stop()
     night.stop()
-    writePresence()
+    writeWaitingEvents()
     if let minute = watch.stop() { events.append(minute) }
   }
 
@@ -251,36 +253,49 @@ final class ControlService: @unchecked Sendable {
 
   // MARK: Notifications
 
-  func note(
-    _ kind: EventKind, level: EventLevel? = nil, viewer: ViewerSession? = nil, id: String? = nil, detail: String? = nil
-  ) {
-    tell(events.append(kind, level: level, time: Self.unixTime, name: viewer?.name, id: id, detail: detail))
+  func note(_ kind: EventKind, level: EventLevel? = nil, id: String? = nil, detail: String? = nil) {
+    tell(events.append(kind, level: level, time: Self.unixTime, name: nil, id: id, detail: detail))
     recording.heard(kind)
     noted(kind)
+  }
+
+  /// A viewer has done something. It may be told later than done, with others of its kind.
+  func note(_ kind: EventKind, by viewer: ViewerSession, id: String?, detail: String? = nil) {
+    let entry = actions.add(
+      kind, of: known(viewer), id: id, detail: detail, time: Self.unixTime, now: MonotonicClock.now)
+    if let entry { tell(entry) }
+    recording.heard(kind)
+  }
+
+  private func known(_ viewer: ViewerSession) -> ViewerEvents.Viewer {
+    ViewerEvents.Viewer(credential: viewer.origin.credential, name: viewer.name, isParent: isParent(viewer))
   }
 
   private func notePresence(
     _ kind: EventKind, of viewer: ViewerSession, cause: LeavingCause? = nil, detail: String? = nil
   ) {
-    let who = PresenceEvents.Viewer(
-      credential: viewer.origin.credential, name: viewer.name, isParent: isParent(viewer))
     let entry = presence.add(
-      kind, of: who, cause: cause, detail: detail, time: Self.unixTime, now: MonotonicClock.now)
+      kind, of: known(viewer), cause: cause, detail: detail, time: Self.unixTime, now: MonotonicClock.now)
     if let entry { write(entry) }
   }
 
-  private func write(_ entry: PresenceEvents.Entry) {
-    tell(
-      events.append(
-        entry.kind, time: entry.time, name: entry.name, id: nil, detail: entry.detail, began: entry.began,
-        count: entry.count))
+  private func write(_ entry: ViewerEvents.Entry) {
+    tell(entry)
     recording.heard(entry.kind)
     noted(entry.kind)
   }
 
-  /// Joins and leaves that wait for others are events now: a report is to be of all that is known.
-  func writePresence() {
+  /// What waits for others of its kind is events now: a report is to be of all that is known.
+  func writeWaitingEvents() {
     for entry in presence.takeAll() { write(entry) }
+    for entry in actions.takeAll() { tell(entry) }
+  }
+
+  private func tell(_ entry: ViewerEvents.Entry) {
+    tell(
+      events.append(
+        entry.kind, time: entry.time, name: entry.name, id: entry.id, detail: entry.detail, began: entry.began,
+        acknowledgedAt: entry.acknowledgedAt, count: entry.count))
   }
 
   private func tell(_ event: EventDocument) {
@@ -305,12 +320,18 @@ final class ControlService: @unchecked Sendable {
     let created = viewers.credentials.created(viewer.origin.credential)
     let alarm = alarm.limited(since: created.map { Double($0.seconds) } ?? 0, now: Self.unixTime)
     // A player's or a guest's alarm wakes nobody else and makes no recording.
-    let isParent = isParent(viewer)
-    tell(
-      events.append(
-        .alarm, level: isParent ? alarm.level : .notice, time: Self.unixTime, name: viewer.name, id: alarm.kind,
-        detail: nil, began: alarm.began, acknowledgedAt: alarm.acknowledgedAt))
-    if isParent { recording.heard(.alarm) }
+    if isParent(viewer) {
+      tell(
+        events.append(
+          .alarm, level: alarm.level, time: Self.unixTime, name: viewer.name, id: alarm.kind, detail: nil,
+          began: alarm.began, acknowledgedAt: alarm.acknowledgedAt))
+      recording.heard(.alarm)
+    } else {
+      let entry = actions.add(
+        .alarm, of: known(viewer), id: alarm.kind, time: Self.unixTime, began: alarm.began,
+        acknowledgedAt: alarm.acknowledgedAt, now: MonotonicClock.now)
+      if let entry { tell(entry) }
+    }
     drill.note(alarm, from: viewer)
   }
 
@@ -363,6 +384,7 @@ final class ControlService: @unchecked Sendable {
     tellChanges()
     for finding in watch.beat() { note(finding) }
     for entry in presence.due(now: MonotonicClock.now) { write(entry) }
+    for entry in actions.due(now: MonotonicClock.now) { tell(entry) }
     events.saveWhenDue()
     let narrow = narrowPath.beat()
     if let level = narrow.level { push(.level(level)) { $0.isOnNarrowPath } }

@@ -2,9 +2,10 @@ internal import Control
 internal import Signaling
 internal import Wire
 
-/// Joins and leaves on their way into the event log. Each viewer's first ones are events of their own; what comes more often
-/// than that becomes one event with a count, so that nobody fills the log by coming and going.
-struct PresenceEvents {
+/// What viewers do, on its way into the event log: joins and leaves, lights, lullabies, talking, photos. Each viewer's first ones
+/// are events of their own; what comes more often than that becomes one event with a count, so that nobody fills the log, and
+/// nobody's alarms are lost among them.
+struct ViewerEvents {
   /// Whose they are.
   struct Viewer: Hashable, Sendable {
     var credential: Credential
@@ -17,18 +18,23 @@ struct PresenceEvents {
   struct Entry: Equatable {
     var kind: EventKind
     var name: String
+    /// Which light, camera or track; of an alarm: what was wrong.
+    var id: String?
     /// Of the latest one.
     var detail: String?
     /// When the latest one happened: seconds since 1970-01-01 UTC.
     var time: Double
-    /// When the first one happened; nil if there was only one.
+    /// When the first one happened; nil if there was only one. Of alarms: when the first one began.
     var began: Double?
+    /// When the latest one was acknowledged, of alarms.
+    var acknowledgedAt: Double?
     /// How often; nil: once.
     var count: Int?
   }
 
   private struct Key: Hashable {
     var kind: EventKind
+    var id: String?
     /// Kept apart: a report names the causes.
     var cause: LeavingCause?
   }
@@ -46,20 +52,27 @@ struct PresenceEvents {
 
   /// - Parameters:
   ///   - cause: of a leave.
+  ///   - id: which light, camera or track.
   ///   - detail: the event's; nil: the cause.
   ///   - time: seconds since 1970-01-01 UTC.
+  ///   - began: of an alarm.
+  ///   - acknowledgedAt: of an alarm.
   /// - Returns: the event to write now; nil when it waits for others of its kind.
   mutating func add(
-    _ kind: EventKind, of viewer: Viewer, cause: LeavingCause? = nil, detail: String? = nil, time: Double, now: Instant
+    _ kind: EventKind, of viewer: Viewer, cause: LeavingCause? = nil, id: String? = nil, detail: String? = nil,
+    time: Double, began: Double? = nil, acknowledgedAt: Double? = nil, now: Instant
   ) -> Entry? {
-    let entry = Entry(kind: kind, name: viewer.name, detail: detail ?? cause?.rawValue, time: time)
+    let entry = Entry(
+      kind: kind, name: viewer.name, id: id, detail: detail ?? cause?.rawValue, time: time, began: began,
+      acknowledgedAt: acknowledgedAt)
     guard held[viewer] != nil || !admit(viewer, now: now) else { return entry }
     guard held[viewer] != nil || held.count < Self.maximumHeld else { return entry }
-    let key = Key(kind: kind, cause: cause)
+    let key = Key(kind: kind, id: id, cause: cause)
     if var known = held[viewer]?[key] {
       known.began = known.began ?? known.time
       known.count = (known.count ?? 1) &+ 1
       known.detail = entry.detail
+      known.acknowledgedAt = acknowledgedAt
       known.time = time
       held[viewer]?[key] = known
     } else {
