@@ -279,6 +279,46 @@ extension RealPeers {
       #expect(events.contains { $0.kind == "paired" } && events.contains { $0.kind == "restart" })
     }
 
+    /// A token takes the floor and keeps it: a parent just talks.
+    @Test func aGuestThatKeepsTheFloorGivesWayToAParent() throws {
+      let house = try Household()
+      try house.pair()
+      let token = try ControlTalk.token(house.child, allow: "view,talk")
+      let (talk, log) = (Process(), Pipe())
+      talk.executableURL = URL(filePath: "/usr/bin/env")
+      // When the guest has it.
+      talk.arguments = [
+        "bash", "-c",
+        """
+        for i in $(seq 200); do
+          "$0" status --json --state-directory "$1" | grep -q '"talk":{[^}]*"holder":"player"' && echo guest && break
+          sleep 0.1
+        done
+        exec "$0" talk --microphone test --duration 3 --state-directory "$1"
+        """, ParentProcess.program.path, house.state.path,
+      ]
+      talk.standardError = log
+      talk.standardOutput = log
+      try talk.run()
+      defer {
+        talk.terminate()
+        talk.waitUntilExit()
+      }
+      let found = try ControlTalk.talk(
+        house.child,
+        [
+          "floor":
+            #"["{\"id\":\"1\",\"text\":\"talk.acquire\"}",{"wait":8},"{\"id\":\"2\",\"text\":\"talk.acquire\"}"]"#
+        ], token: token)
+      talk.waitUntilExit()
+      let said = String(decoding: log.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      #expect(found["floor"]??.first == .ok("1"), "\(found)")
+      #expect(said.contains("heard") && !said.contains("is speaking"), Comment(rawValue: said))
+      #expect(talk.terminationStatus == 0, Comment(rawValue: said))
+      let talks = try events(house).filter { $0.kind == "talk" }
+      #expect(talks.contains { $0.name != "player" && $0.detail == "begins" }, "\(talks)")
+    }
+
     /// Each session that somebody starts costs those who watch a key frame.
     @Test func whoeverStartsAndLeavesSessionsIsSlowedDown() throws {
       struct Outcome: Decodable { var started: Int, refused: [String: Int], details: [String] }

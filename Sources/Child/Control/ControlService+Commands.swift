@@ -191,9 +191,8 @@ extension ControlService {
     viewer.hasAskedForFloor = true
     try sound.requireSpeaker()
     let before = floor.holder
-    try floor.acquire(TalkFloor.Talker(viewer: viewer.id, name: viewer.name), force: force)
-    if let before, before != floor.holder { sound.endTalk() }
-    if before != floor.holder { note(.talk, by: viewer, id: nil, detail: "begins") }
+    try takeFloor(for: viewer, force: force)
+    if before?.viewer != viewer.id { note(.talk, by: viewer, id: nil, detail: "begins") }
     return floor.document
   }
 

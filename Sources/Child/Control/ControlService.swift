@@ -196,14 +196,24 @@ final class ControlService: @unchecked Sendable {
   }
 
   /// Plays only the viewer that has the floor. A player that does not know `talk.acquire` takes the floor by sending
-  /// sound while nobody has it.
+  /// sound while nobody has it, or while a guest has it and it is a parent's.
   private func hear(_ audio: ReceivedAudio, from viewer: ViewerSession) {
     guard viewer.permissions.contains(.talk) else { return }
-    if floor.holder == nil, !viewer.hasAskedForFloor {
-      try? floor.acquire(TalkFloor.Talker(viewer: viewer.id, name: viewer.name), force: false)
+    if floor.holder?.viewer != viewer.id, !viewer.hasAskedForFloor, floor.isFree(for: talker(viewer)) {
+      try? takeFloor(for: viewer, force: false)
       tellChanges()
     }
     if floor.holder?.viewer == viewer.id { sound.hear(audio) }
+  }
+
+  func takeFloor(for viewer: ViewerSession, force: Bool) throws(ControlError) {
+    let before = floor.holder
+    try floor.acquire(talker(viewer), force: force)
+    if let before, before != floor.holder { sound.endTalk() }
+  }
+
+  private func talker(_ viewer: ViewerSession) -> TalkFloor.Talker {
+    TalkFloor.Talker(viewer: viewer.id, name: viewer.name, isGuest: !isParent(viewer))
   }
 
   private func take(_ message: DataChannelMessage, from viewer: ViewerSession) {

@@ -125,10 +125,13 @@ public struct TalkDocument: Codable, Hashable, Sendable {
   public var holder: String?
   /// Id of that viewer; two viewers can have the same name.
   public var viewer: String?
+  /// It gives way to a paired parent, who need not force it; left out where it does not.
+  public var isGuest: Bool?
 
-  public init(holder: String? = nil, viewer: String? = nil) {
+  public init(holder: String? = nil, viewer: String? = nil, isGuest: Bool? = nil) {
     self.holder = holder
     self.viewer = viewer
+    self.isGuest = isGuest
   }
 }
 

@@ -61,8 +61,9 @@ export class Talk {
     const obstacle = watching.obstacle(order);
     if (obstacle) return obstacle;
     if (watching.state.speaker?.state === "missing") return t("why.missing.speaker");
-    const { holder } = watching.state.talk ?? {};
-    return holder && !watching.isTalking ? t("talk.other", { name: holder }) : null;
+    const { holder, isGuest } = watching.state.talk ?? {};
+    // A guest gives way to a parent; to another guest the child says that it is busy.
+    return holder && !isGuest && !watching.isTalking ? t("talk.other", { name: holder }) : null;
   }
 
   hold() {
