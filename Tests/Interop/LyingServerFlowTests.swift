@@ -30,6 +30,51 @@ extension RealPeers {
       #expect(watching.wait { $0.reconnects > 0 && $0.framesPerSecond > 0 } != nil, Comment(rawValue: watching.log))
     }
 
+    /// Four servers at once, each with a lie of its own: what child and parent take of memory, how often they come, what they say.
+    @Test(arguments: [
+      [XMPPLie.deepFeatures, .deepStanza, .entityBomb, .expensivePassword],
+      [.questions, .everything, .conflict, .brokenSession],
+    ])
+    func aLyingXMPPServerCostsLittle(lies: [XMPPLie]) throws {
+      let servers = try lies.map { try $0.server() }
+      let places = servers.map { server in
+        "{xmpp: \"child@cradle.test\", password: secret, host: 127.0.0.1, port: \(server.port)}"
+      }
+      let house = try Household(
+        configuration: Household.configuration + "\naway: {meetings: [\(places.joined(separator: ", "))]}\n")
+      try house.pair()
+      let child = house.child.processIdentifier
+      let before = try #require(Self.memory(of: child))
+      var most = (child: before, link: 0)
+      let end = Date().addingTimeInterval(5)
+      while Date() < end {
+        most.child = max(most.child, try #require(Self.memory(of: child)))
+        for link in Self.children(of: child) { most.link = max(most.link, Self.memory(of: link) ?? 0) }
+        usleep(20_000)
+      }
+      // After a second, two, four: not as fast as it goes.
+      for (lie, server) in zip(lies, servers) { #expect((1...5).contains(server.connections), "\(lie)") }
+      #expect(most.child - before < 20_000 && most.link < 25_000, "\(before) kB, then \(most) kB")
+      let log = house.child.logText
+      for (lie, server) in zip(lies, servers) {
+        if let words = lie.words { #expect(log.contains(words), "\(lie): \(log)") }
+        if lie.isPresent { #expect(server.connections == 1, "\(lie): \(log)") }
+      }
+      #expect(try house.child.command(["status"]).status == 0)
+      // Others take its time.
+      if !lies.contains(.entityBomb) {
+        let listed = try house.parent("children")
+        #expect(listed.status == 0, Comment(rawValue: "\(listed)"))
+      }
+      #expect(house.child.isRunning && house.child.stop() == 0)
+    }
+
+    /// kB of its own; nil: it has ended.
+    private static func memory(of process: pid_t) -> Int? {
+      let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+      return status?.firstMatch(of: /RssAnon:\s*(\d+)/).flatMap { Int($0.output.1) }
+    }
+
     /// As when the power fails, but for the power.
     @Test func aConnectionProcessEndsWithTheChild() throws {
       let server = try LyingServer([])

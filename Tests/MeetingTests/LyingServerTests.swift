@@ -127,9 +127,32 @@ extension RealPeers {
       ])
       let host = try await host(server, isXMPP: true)
       let reason = try await host.absent()
-      #expect(reason.hasPrefix("evil 31m RED   23:59:59 noteZZZ"), "\(reason)")
-      #expect(reason.unicodeScalars.count == 200)
+      let words = "it has ended the connection, in its own words: “evil 31m RED   23:59:59 noteZZZ"
+      #expect(reason.hasPrefix(words), "\(reason)")
+      #expect(reason.unicodeScalars.count < 260)
       try await host.close()
+    }
+
+    /// Anybody with an account somewhere can write to the child's: what is not for it adds up to no message that is too long.
+    @Test func manyShortMessagesOfStrangersAreNoLongOne() async throws {
+      let message =
+        "<message type='chat' from='eve@evil.test/x'><body>\(String(repeating: "hello", count: 60))</body></message>"
+      let question = "<iq type='get' id='q' from='child@cradle.test/anna'><child xmlns='urn:cradle:meeting:1'/></iq>"
+      let server = try LyingServer(
+        Lie.session + [
+          .init(after: "<presence", say: String(repeating: message, count: 2500) + question),
+          .init(after: "type='result' id='q'", say: question),
+        ])
+      let host = try await host(server, isXMPP: true)
+      try await host.present()
+      // It has read them all when it answers.
+      for _ in 0..<400 where server.said < 2500 * message.utf8.count + 2 * question.utf8.count {
+        try await Task.sleep(for: .milliseconds(50))
+      }
+      #expect(server.said > 2500 * message.utf8.count + question.utf8.count)
+      #expect(server.connections == 1 && host.events.all.isEmpty, "\(host.events.all)")
+      try await host.close()
+      try await ConnectionThreads.areGone("xmpp")
     }
 
     /// Some is taken at once and fills the kernel's buffers; then as much as a child can pass over.

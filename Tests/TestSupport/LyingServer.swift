@@ -7,10 +7,15 @@ import Synchronization
 public final class LyingServer: Sendable {
   public struct Step: Sendable {
     var awaited: [UInt8]
-    var answer: [UInt8]
+    var answer: @Sendable (_ heard: [UInt8]) -> [UInt8]
 
     /// - Parameter awaited: empty: anything.
     public init(after awaited: String = "", say answer: [UInt8]) {
+      self.init(after: awaited, answering: { _ in answer })
+    }
+
+    /// - Parameter answer: to what has been heard since the last one.
+    public init(after awaited: String, answering answer: @escaping @Sendable (_ heard: [UInt8]) -> [UInt8]) {
       self.awaited = Array(awaited.utf8)
       self.answer = answer
     }
@@ -74,8 +79,9 @@ public final class LyingServer: Sendable {
         guard count > 0 else { return }
         heard += buffer[..<count]
       }
+      let answer = step.answer(heard)
       heard = []
-      guard say(step.answer, connection, taken) else { return }
+      guard say(answer, connection, taken) else { return }
     }
     while !flood.isEmpty, say(flood, connection, taken) {}
     while recv(connection, &buffer, buffer.count, 0) > 0 {}

@@ -15,17 +15,28 @@ package final class StropheRecord {
   /// The library says in its log alone why it gives up.
   private(set) var passwordIsRefused = false
   private(set) var certificateProblem: String?
+  private(set) var tlsHasFailed = false
+  /// The library sends an error then, and waits for the server to close the stream.
+  private(set) var isMalformed = false
   private(set) var lastError: String?
   /// errno of connect(2).
   private(set) var connectError: Int32 = 0
   /// Of the connection, as a copy: the library's own one is not to be known.
   private(set) var descriptor: Int32 = -1
 
+  private var isStanzaComplete = false
+
   private static let most = 1024
 
   func take() -> [Entry] {
     defer { entries = [] }
     return entries
+  }
+
+  /// Whether a stanza was complete since somebody last asked, for us or not.
+  func takeStanzaIsComplete() -> Bool {
+    defer { isStanzaComplete = false }
+    return isStanzaComplete
   }
 
   private func add(_ entry: Entry) {
@@ -90,6 +101,8 @@ package final class StropheRecord {
     if text.hasPrefix("Certificate verification FAILED, result=") {
       certificateProblem = String(text.dropFirst("Certificate verification FAILED, result=".count).prefix { $0 != "(" })
     }
+    if text.hasPrefix("Couldn't start TLS!") { tlsHasFailed = true }
+    if text.hasPrefix("parse error [") { isMalformed = true }
     let failed = "connection failed, error "
     if text.hasPrefix(failed) { connectError = Int32(text.dropFirst(failed.count)) ?? 0 }
     if level == XMPP_LEVEL_ERROR { lastError = text }
@@ -107,11 +120,13 @@ package final class StropheRecord {
   /// RFC 6120 section 4.9.3.
   private static func words(_ problem: xmpp_stream_error_t) -> String {
     switch problem.type {
-    case XMPP_SE_CONFLICT: "another connection has the same resource"
-    case XMPP_SE_HOST_UNKNOWN: "it does not know this domain"
-    case XMPP_SE_SYSTEM_SHUTDOWN: "it is being shut down"
-    case XMPP_SE_POLICY_VIOLATION: "it refuses what we do"
-    default: problem.text.map { String(cString: $0).printable() } ?? "it has ended the connection"
+    case XMPP_SE_CONFLICT: return "another connection has the same resource"
+    case XMPP_SE_HOST_UNKNOWN: return "it does not know this domain"
+    case XMPP_SE_SYSTEM_SHUTDOWN: return "it is being shut down"
+    case XMPP_SE_POLICY_VIOLATION: return "it refuses what we do"
+    default:
+      let text = problem.text.map { String(cString: $0).printable() } ?? ""
+      return text.isEmpty ? "it has ended the connection" : "it has ended the connection, in its own words: “\(text)”"
     }
   }
 
@@ -120,9 +135,9 @@ package final class StropheRecord {
     xmpp_handler_add(
       connection,
       { _, stanza, record in
-        if let stanza, let record, let incoming = StropheRecord.read(stanza) {
-          StropheRecord.of(record).add(.stanza(incoming))
-        }
+        guard let stanza, let record else { return 1 }
+        StropheRecord.of(record).isStanzaComplete = true
+        if let incoming = StropheRecord.read(stanza) { StropheRecord.of(record).add(.stanza(incoming)) }
         return 1
       }, nil, nil, nil, record)
   }

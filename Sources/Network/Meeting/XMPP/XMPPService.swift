@@ -29,11 +29,16 @@ struct XMPPService: Sendable {
   private static let limit: Duration = .seconds(12)
   /// For the end of the stream.
   private static let farewellLimit: Duration = .seconds(2)
+  /// In bytes: one with our longest message, which has no characters to escape, and the TLS record that it ends in. The library
+  /// takes a hundred bytes of memory for each that a server nests.
+  private static let longestStanza: UInt64 = 112 * 1024
   /// The library has timers of its own.
   private static let rest: Duration = .seconds(5)
 
   static let silent = "it does not answer"
   private static let closed = "it has closed the connection"
+  private static let noTLS = "TLS fails"
+  private static let malformed = "what it sends is not XMPP"
 
   private func post(_ event: XMPPConnection.Event) {
     if mailbox.post(event) { announce() }
@@ -52,7 +57,7 @@ struct XMPPService: Sendable {
     var end: ContinuousClock.Instant? = .now + Self.limit
     var isOpen = false
     var isLeaving = false
-    var flow = InflowLimit()
+    var flow = InflowLimit(most: Self.longestStanza)
     var refusals = TokenBucket(burst: 32, interval: .milliseconds(100))
     while true {
       announce()
@@ -76,6 +81,8 @@ struct XMPPService: Sendable {
         continue
       }
       client.work()
+      // Anybody may send what is not for us: it is of no length together.
+      if client.record.takeStanzaIsComplete() { flow.restart(client.record.descriptor) }
       for entry in client.record.take() {
         switch entry {
         case .connected:
@@ -87,7 +94,6 @@ struct XMPPService: Sendable {
           return isLeaving
             ? .left : .closed(Self.reason(error, words, isOpen: isOpen, isPlain: place.mayBePlain, client))
         case .stanza(let incoming):
-          flow.restart(client.record.descriptor)
           switch incoming.kind {
           case .unknown:
             refuse(incoming, client, &refusals)
@@ -98,6 +104,9 @@ struct XMPPService: Sendable {
             post(.received(incoming))
           }
         }
+      }
+      if client.record.isMalformed, !isLeaving {
+        return .closed(client.record.tlsHasFailed ? Self.noTLS : Self.malformed)
       }
       if flow.isExceeded(client.record.descriptor) { return .closed(InflowLimit.words) }
       if client.hasTooMuchToSay { return .closed("it does not take what is sent to it") }
@@ -131,6 +140,7 @@ struct XMPPService: Sendable {
     if !isPlain, let problem = client.record.certificateProblem {
       return "TLS fails: its certificate is not trusted (\(problem))"
     }
+    if client.record.tlsHasFailed { return noTLS }
     if let problem = client.record.lastError { return problem }
     let error = client.record.connectError != 0 ? client.record.connectError : error
     return error > 0 && error != ECONNRESET ? String(cString: strerror(error)) : closed
