@@ -59,7 +59,11 @@ struct JPEGStructure {
       case 0xd9:
         try finish(bytes, hasEnd: true)
         return
-      case 0x01, 0xd0...0xd8: position = marker.end
+      case 0x01, 0xd0...0xd7: position = marker.end
+      case 0xd8:
+        // The library takes one alone.
+        faults.insert(.bytesBeforePicture)
+        position = marker.end
       case 0xda:
         guard let data = Self.segmentEnd(in: bytes, at: position) else { throw Self.cut }
         position = try readScan(bytes, header: position..<data)
