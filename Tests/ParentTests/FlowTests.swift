@@ -168,6 +168,24 @@ import Wire
     await home.child.stop()
   }
 
+  /// As a child whose places are all taken: it takes the connection and ends it.
+  @Test func aBusyChildIsAskedAgain() async throws {
+    let home = try await Household.paired()
+    let door = try await BusyDoor.open(to: home.child.port, refused: 1)
+    try home.parent.state.changePairs { store in
+      store.touch(
+        id: home.child.identity.id, date: UnixTime(seconds: 1),
+        address: KnownAddress(host: nil, addresses: [.v4(0x7f00_0001)], port: door.port))
+      try store.saveNotes()
+    }
+    let session = try await ControlSession.open(home.find())
+    #expect(try await session.perform(.ping) == .time(1))
+    #expect(door.knocks == 2)
+    await session.close()
+    try await door.close()
+    await home.child.stop()
+  }
+
   @Test func theChildsRefusalIsTheCommandsFailure() async throws {
     let home = try await Household.paired()
     let session = try await ControlSession.open(home.find())

@@ -36,6 +36,21 @@ import Testing
     #expect(eyeballs.complete() == [.giveUp(["192.0.2.1:8443: refused"])])
   }
 
+  @Test func whetherOneWasLostIsKnown() {
+    var eyeballs = HappyEyeballs()
+    for address in Self.addresses.prefix(2) { _ = eyeballs.add(address) }
+    _ = eyeballs.failed(Self.attempt(0), .lost("the connection was lost"))
+    #expect(eyeballs.hasLost)
+    _ = eyeballs.complete()
+    #expect(
+      eyeballs.failed(Self.attempt(1), .unreachable("refused"))
+        == [.giveUp(["192.0.2.1:8443: the connection was lost", "192.0.2.2:8443: refused"])])
+    var other = HappyEyeballs()
+    _ = other.add(Self.addresses[0])
+    _ = other.failed(Self.attempt(0), .unreachable("refused"))
+    #expect(!other.hasLost)
+  }
+
   @Test func withoutAnyAddressItIsGivenUpAtTheEnd() {
     var eyeballs = HappyEyeballs()
     #expect(eyeballs.complete() == [.giveUp([])])

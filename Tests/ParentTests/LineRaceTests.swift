@@ -179,6 +179,53 @@ import Wire
     #expect(course.actions.filter { $0 == .open(.place(0)) }.count == LineRace.mostRounds)
   }
 
+  /// The child is busy: it took the connection and did not keep it, before the line was open or after.
+  @Test(arguments: [false, true]) func anOwnAddressThatIsLostIsTriedAgainForAWhile(wasOpen: Bool) {
+    var course = Course(places: 0)
+    var openings: [Duration] = [.zero]
+    while course.end == nil {
+      if wasOpen {
+        course.open(.own)
+        course.fail(.own, .lost("it was lost"))
+        course.fail(.own, .useless("no address is left"))
+      } else {
+        course.fail(.own, .lost("it was lost"))
+      }
+      let count = course.actions.count { $0 == .open(.own) }
+      for _ in 0..<100 where course.end == nil && course.actions.count(where: { $0 == .open(.own) }) == count {
+        course.pass(.milliseconds(100))
+      }
+      if course.end == nil { openings.append(course.now - .zero) }
+    }
+    #expect(openings == [0, 1, 3, 7].map { .seconds($0) })
+    #expect(course.end == [wasOpen ? "no address is left" : "it was lost"])
+  }
+
+  @Test func anOwnAddressThatIsUselessIsNotTriedAgain() {
+    var course = Course(places: 0)
+    course.fail(.own, .useless("nothing listens there"))
+    #expect(course.end == ["nothing listens there"])
+  }
+
+  /// A full second chance is for when all have failed.
+  @Test func theNextOwnAddressAfterALossMakesWayInTime() {
+    var course = Course(places: 1)
+    course.open(.own)
+    course.pass(.milliseconds(300))
+    course.open(.place(0))
+    course.fail(.own, .lost("it was lost"))
+    course.pass(.seconds(1))
+    #expect(course.race.current == .place(0))
+    var other = Course(places: 1)
+    other.open(.own)
+    other.fail(.own, .lost("it was lost"))
+    other.open(.own)
+    other.pass(.milliseconds(300))
+    other.open(.place(0))
+    other.pass(.seconds(3))
+    #expect(other.race.current == .place(0))
+  }
+
   @Test func anAbsentChildIsAskedForOnceMore() {
     var course = Course(places: 1)
     course.pass(.milliseconds(300))

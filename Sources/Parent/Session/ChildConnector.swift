@@ -157,6 +157,9 @@ final class ChildConnector {
     case .unreachable(let reason):
       direct = nil
       perform { $0.failed(.own, .useless(reason), now: $1) }
+    case .lost(let reason):
+      direct = nil
+      perform { $0.failed(.own, .lost(reason), now: $1) }
     }
   }
 

@@ -20,6 +20,8 @@ struct HappyEyeballs: Sendable {
 
   enum Failure: Hashable, Sendable {
     case unreachable(String)
+    /// Something took the connection and did not keep it, or did not answer.
+    case lost(String)
     /// The server showed another key.
     case otherKey
   }
@@ -33,6 +35,8 @@ struct HappyEyeballs: Sendable {
   private var strangers: [ChildAddress] = []
   private var reasons: [String] = []
   private var isComplete = false
+  /// An address was lost: whoever is there may only be busy.
+  private(set) var hasLost = false
   /// One is open; the others wait.
   private var isPaused = false
   private var mayStartBeside = true
@@ -61,6 +65,9 @@ struct HappyEyeballs: Sendable {
     case .otherKey where attempt.isPinned: strangers.append(attempt.address)
     case .otherKey: reasons.append("\(attempt.address): its certificate is not trusted")
     case .unreachable(let reason): reasons.append("\(attempt.address): \(reason)")
+    case .lost(let reason):
+      reasons.append("\(attempt.address): \(reason)")
+      hasLost = true
     }
     mayStartBeside = true
     return advance()

@@ -37,7 +37,8 @@ struct LineRace: Sendable {
     case useless(String)
     /// A meeting place works, and the child is not there.
     case absent(String)
-    /// It was used, and went away before the child had answered.
+    /// It was used, and went away before the child had answered; or something took the connection to an own address and did
+    /// not keep it. The child may be busy.
     case lost(String)
 
     var text: String {
@@ -67,7 +68,7 @@ struct LineRace: Sendable {
   static let patienceForMedia: Duration = .seconds(8)
   /// How long places that have failed lately leave the way to own addresses alone; to other places, `patience`.
   static let hold: Duration = .seconds(1)
-  /// Before a line is opened again.
+  /// Before a line is opened again; in each further round twice as long, as who is busy has no use for being asked.
   static let pause: Duration = .seconds(1)
   static let mostRounds = 4
   /// No further round begins later: somebody waits.
@@ -147,10 +148,11 @@ struct LineRace: Sendable {
       reasons[line] = failure.text
       states[line] = .over
       if line == .own { stopAsking() }
+      if case .lost = failure { again.insert(line) }
       if case .absent = failure, line != .own { rest(line, now) }
       return tellAbsence() + advance(now)
     case .ready, .used:
-      if case .lost = failure, case .place = line { again.insert(line) } else { again.remove(line) }
+      if case .lost = failure { again.insert(line) } else { again.remove(line) }
       return leave(line, failure.text) + advance(now)
     }
   }
@@ -224,7 +226,7 @@ struct LineRace: Sendable {
   private func patience(of line: Line, before next: Line) -> Duration {
     if isAnswered { return Self.patienceForMedia }
     // Its second chance is a full one; the session has a limit of its own.
-    if again.contains(line) { return Self.limit }
+    if rounds > 1, again.contains(line) { return Self.limit }
     return next == .own ? Self.patienceForOwn : Self.patience
   }
 
@@ -283,8 +285,9 @@ struct LineRace: Sendable {
       isOver = true
       return [.giveUp(said)]
     }
+    let pause = Self.pause * (1 << (rounds - 1))
     rounds += 1
-    for line in again { states[line] = .resting(until: now + Self.pause) }
+    for line in again { states[line] = .resting(until: now + pause) }
     return []
   }
 }

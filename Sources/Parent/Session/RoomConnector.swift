@@ -11,6 +11,8 @@ final class RoomConnector {
     case connected(WebSocketConnection, ChildAddress)
     /// No address is left; for a person.
     case unreachable(String)
+    /// The same, and something was lost at one of them: another connector may have more luck.
+    case lost(String)
   }
 
   /// Shorter than the protocol allows, because somebody waits for the command.
@@ -80,8 +82,8 @@ final class RoomConnector {
         }
       case .giveUp(let reasons):
         cancel()
-        completion(
-          .unreachable(wasOpen ? Self.used(child.record.name, reasons) : Self.text(child.record.name, reasons)))
+        let text = wasOpen ? Self.used(child.record.name, reasons) : Self.text(child.record.name, reasons)
+        completion(race.hasLost ? .lost(text) : .unreachable(text))
       }
     }
   }
@@ -98,7 +100,8 @@ final class RoomConnector {
         switch result {
         case .success(let connection): connected(connection, attempt)
         case .failure(.connection(.certificateNotTrusted)): perform { $0.failed(attempt, .otherKey) }
-        case .failure(let error): perform { $0.failed(attempt, .unreachable("\(error)")) }
+        case .failure(let error):
+          perform { $0.failed(attempt, error.isLoss ? .lost("\(error)") : .unreachable("\(error)")) }
         }
       }
     } catch {

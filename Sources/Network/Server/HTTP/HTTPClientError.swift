@@ -24,6 +24,8 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
   /// SHA-256 of the certificate's DER, for a person to compare; nil if the handshake failed before it was received.
   case certificateNotTrusted(sha256: [UInt8]?)
   case tls(String)
+  /// The server ended the connection during the TLS handshake.
+  case handshakeEnded
   /// The connection ended before the response did.
   case connectionLost
   /// The body exceeds this many bytes.
@@ -46,6 +48,7 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     case .certificateNotTrusted(let sha256):
       "the server's certificate is not trusted" + (sha256.map { "; its SHA-256 is \(Self.hexadecimal($0))" } ?? "")
     case .tls(let reason): "TLS failed: \(reason)"
+    case .handshakeEnded: "TLS failed: the server ended the connection during the handshake"
     case .connectionLost: "the connection was lost"
     case .responseTooLarge(let limit): "the response is over \(limit) bytes"
     case .protocolError(let reason): "the server's response is not HTTP/1.1: \(reason)"
@@ -107,7 +110,7 @@ extension HTTPClientError {
     case .truncated: self = .connectionLost
     case .certificateRefused(let sha256, _): self = .certificateNotTrusted(sha256: sha256)
     case .notTLS: self = .tls("the server does not speak TLS on this port")
-    case .endedDuringHandshake: self = .tls("the server ended the connection during the handshake")
+    case .endedDuringHandshake: self = .handshakeEnded
     case .failed(let reason): self = .tls(reason)
     }
   }

@@ -22,6 +22,14 @@ public enum WebSocketClientError: Error, Hashable, Sendable, CustomStringConvert
     case .badHandshake: "the server's answer is not a WebSocket handshake"
     }
   }
+
+  /// The server took the connection and did not keep it, or did not answer: a busy one may do so later.
+  public var isLoss: Bool {
+    switch self {
+    case .connection(.connectionLost), .connection(.handshakeEnded), .connection(.timedOut(.responding)): true
+    case .connection, .refused, .badHandshake: false
+    }
+  }
 }
 
 /// One attempt to open a WebSocket. RFC 6455 section 4.1.
@@ -73,7 +81,7 @@ public final class WebSocketClient: @unchecked Sendable {
     guard case .fresh = state else { preconditionFailure("a client is for one attempt") }
     state = .connecting(completion)
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    timer = eventLoop.scheduleTask(in: timeout) { bound.value.finish(.connection(.timedOut(.connecting))) }
+    timer = eventLoop.scheduleTask(in: timeout) { bound.value.finish(.connection(.timedOut(bound.value.phase))) }
     let (url, limits) = (url, limits)
     connector.connect { [weak self] pipeline, isSecure in
       try Self.configure(pipeline, WebSocketRequestHandler(url: url, isSecure: isSecure), limits) { handler, result in
@@ -151,6 +159,8 @@ public final class WebSocketClient: @unchecked Sendable {
       completion(.success(connection))
     }
   }
+
+  private var phase: HTTPClientError.Phase { if case .asking = state { .responding } else { .connecting } }
 
   private func finish(_ error: WebSocketClientError) {
     switch state {
