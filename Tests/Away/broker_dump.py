@@ -74,7 +74,7 @@ def problems(world: Internet, folder: Path, options: argparse.Namespace) -> list
             spy = subprocess.Popen(
                 [*prefix, "stdbuf", "-oL", "mosquitto_sub", *messages(world, folder), "-u", SPY[0], "-P", SPY[1], "-t", "#", "-F", "%t %x"], stdout=dump)
             child.wait_until_met()
-            seen = parent.watch("Away")
+            seen = parent.watch("Away", until=lambda line: bool(line["framesDecoded"] and line["relayed"]))
             time.sleep(1)
             # Killed: it may have inherited that SIGTERM is blocked.
             spy.kill()
@@ -104,7 +104,7 @@ def problems(world: Internet, folder: Path, options: argparse.Namespace) -> list
         time.sleep(3)
         if viewers(child) != before:
             wrong.append("what was played back was taken for a parent")
-        again = parent.watch("Away")
+        again = parent.watch("Away", until=lambda line: bool(line["framesDecoded"]))
         if not again.get("framesDecoded"):
             wrong.append(f"the parent does not get in any more: {again.get('said')}")
         print(f"{len(recorded)} messages recorded, {len(asked)} played back")

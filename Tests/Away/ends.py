@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tempfile
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -106,10 +109,26 @@ class Parent:
         fixed = ["watch", address, "--no-window", "--mute", "--stats", *length]
         return [*self.side.prefix(), self.program, *fixed, *arguments, *self.state]
 
-    def watch(self, address: str, *arguments: str) -> dict[str, Any]:
-        """What was seen last, and what the program said."""
-        done = subprocess.run(
-            self.watching(address, *arguments), capture_output=True, text=True, timeout=90, env=self.environment)  # fmt: skip
-        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    def watch(self, address: str, *arguments: str, until: Callable[[dict[str, Any]], bool] = lambda _: False) -> dict[str, Any]:
+        """What was seen last, and what the program said.
+
+        until: what need not be watched any longer.
+        """
+        with tempfile.TemporaryFile("w+") as errors:
+            process = subprocess.Popen(
+                self.watching(address, *arguments), stdout=subprocess.PIPE, stderr=errors, text=True, env=self.environment)  # fmt: skip
+            last = threading.Timer(90, process.kill)
+            last.start()
+            assert process.stdout
+            lines = []
+            for line in process.stdout:
+                if line.startswith("{"):
+                    lines.append(json.loads(line))
+                    if until(lines[-1]):
+                        process.terminate()
+            process.wait()
+            last.cancel()
+            errors.seek(0)
+            said = errors.read()[-600:]
         seen = next((line for line in reversed(lines) if line.get("candidatePair")), lines[-1] if lines else {})
-        return {"said": done.stderr[-600:], **seen}
+        return {"said": said, **seen}

@@ -44,7 +44,7 @@ def seen(world: Internet, child: Child, url: str, authority: Path) -> dict[str, 
         [*world.parent.prefix(), sys.executable, str(VIEWER), "--url", f"https://{world.child.public}:{CHILD_PORT}/whep",
          "--token", token, "--servers", servers, "--duration", "4"],
         capture_output=True, text=True, timeout=90, env=trusting(authority))  # fmt: skip
-    subprocess.run([child.program, "token", "remove", "guest", *child.directories], capture_output=True)
+    subprocess.run([child.program, "token", "revoke", "guest", *child.directories], capture_output=True)
     try:
         return json.loads(done.stdout.splitlines()[-1])
     except (IndexError, json.JSONDecodeError):
@@ -54,8 +54,8 @@ def seen(world: Internet, child: Child, url: str, authority: Path) -> dict[str, 
 #: By name: how both ends are connected, the viewer's relay, and the TCP ports that alone are let out at its end.
 ROWS: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "port-restricted": ("port-restricted", f"turn:{SERVER}:3478", ()),
-    "symmetric": ("symmetric", f"turn:{SERVER}:3478", ()),
     "tcp-443": ("port-restricted", f"turns:{SERVER}:443", (CHILD_PORT, 443)),
+    "symmetric": ("symmetric", f"turn:{SERVER}:3478", ()),
 }
 
 
@@ -67,29 +67,35 @@ def main() -> int:
     if unknown := set(options.rows) - set(ROWS):
         parser.error(f"no row {', '.join(sorted(unknown))}")
     wrong = 0
-    for name in options.rows or ROWS:
-        kind, url, ports = ROWS[name]
-        with tempfile.TemporaryDirectory(prefix="cradle-guest-") as temporary, Internet() as world:
-            folder = Path(temporary)
-            world.child.connect(kind)
-            world.parent.connect(kind)
-            if ports:
-                world.parent.let_through_only(ports)
-            coturn = Coturn(world, folder)
-            servers = f"[{{urls: ['stun:{SERVER}', 'turn:{SERVER}'], secret: {SECRET}}}]"
-            child = Child(options.child, world.child, folder, servers)
-            try:
+    names = options.rows or list(ROWS)
+    with tempfile.TemporaryDirectory(prefix="cradle-guest-") as temporary, Internet() as world:
+        folder = Path(temporary)
+        at = ROWS[names[0]][0]
+        world.child.connect(at)
+        coturn = Coturn(world, folder)
+        servers = f"[{{urls: ['stun:{SERVER}', 'turn:{SERVER}'], secret: {SECRET}}}]"
+        child = Child(options.child, world.child, folder, servers)
+        try:
+            for name in names:
+                kind, url, ports = ROWS[name]
+                # A child that has just moved does not know its new addresses yet, and the answer has to name them.
+                if kind != at:
+                    world.child.connect(kind)
+                at = kind
+                world.parent.connect(kind)
+                if ports:
+                    world.parent.let_through_only(ports)
                 result = seen(world, child, url, folder / "authority.pem")
-            finally:
-                child.close()
-                coturn.close()
-            pair = result.get("candidatePair") or {}
-            relayed = "relay" in [end["type"] for end in pair.values()]
-            is_right = bool(result.get("framesDecoded")) and not result.get("error") and relayed == (name != "port-restricted")
-            wrong += not is_right
-            print(f"{'ok   ' if is_right else 'WRONG'} {name}: {result.get('framesDecoded')} pictures, {pair}, {result.get('error')}", flush=True)
-            if not is_right:
-                print(child.log.read_text("utf-8", "replace")[-2000:], file=sys.stderr)
+                pair = result.get("candidatePair") or {}
+                relayed = "relay" in [end["type"] for end in pair.values()]
+                is_right = bool(result.get("framesDecoded")) and not result.get("error") and relayed == (name != "port-restricted")
+                wrong += not is_right
+                print(f"{'ok   ' if is_right else 'WRONG'} {name}: {result.get('framesDecoded')} pictures, {pair}, {result.get('error')}", flush=True)
+                if not is_right:
+                    print(child.log.read_text("utf-8", "replace")[-2000:], file=sys.stderr)
+        finally:
+            child.close()
+            coturn.close()
     return 1 if wrong else 0
 
 

@@ -60,7 +60,7 @@ def problems(world: Internet, folder: Path, options: argparse.Namespace, meets: 
             child.wait_until_met()
         time.sleep(1)
         before = {side.name: [counted(side, protocol) for protocol in ("udp", "tcp")] for side in (world.child, world.parent)}
-        seen = parent.watch(f"10.9.0.1:{CHILD_PORT}", "--duration", "8")
+        seen = parent.watch(f"10.9.0.1:{CHILD_PORT}", "--duration", "5")
         after = {side.name: [counted(side, protocol) for protocol in ("udp", "tcp")] for side in (world.child, world.parent)}
         sent = {name: [b - a for a, b in zip(before[name], after[name])] for name in before}
         print(f"{'with' if meets else 'without'} a meeting place: UDP and TCP packets of the child {sent['child']}, of the parent {sent['parent']}; "

@@ -85,13 +85,18 @@ def try_row(row: Row, world: Internet, child: Child, parent: Parent) -> dict[str
     world.parent.connect(row.parent)
     if row.only_tcp:
         world.parent.let_through_only(row.only_tcp)
+
+    def is_found(seen: dict[str, Any]) -> bool:
+        """A direct path stays. A relayed one may still be left for a direct one."""
+        return row.expected == "direct" and path(seen) == "direct"
+
     if world.is_forwarded:
-        seen = parent.watch(f"{world.child.public}:{CHILD_PORT}", *row.arguments)
+        seen = parent.watch(f"{world.child.public}:{CHILD_PORT}", *row.arguments, until=is_found)
     else:
         # A child that has moved finds out after seconds only that the connection by which it is there has not survived it.
         for _ in range(3):
             child.wait_until_met()
-            seen = parent.watch("Away", *row.arguments)
+            seen = parent.watch("Away", *row.arguments, until=is_found)
             if "the child is not there" not in seen["said"]:
                 break
             print(f"again {row.name}: the child was not there yet", flush=True)

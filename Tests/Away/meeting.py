@@ -85,7 +85,7 @@ class World:
 def killed(world: World, kind: str) -> dict[str, Any]:
     """The place is gone for some seconds: nothing happens to the session, and the child comes back by itself."""
     place = world.meet_at(kind)
-    watching = Watching(world.parent, 14)
+    watching = Watching(world.parent, 11)
     watching.wait_for_picture()
     at = time.monotonic()
     place.close()
@@ -172,11 +172,9 @@ def stopped(world: World, kind: str) -> dict[str, Any]:
     there = world.parent.presence
     world.child.close()
     gone = world.parent.presence
-    watching = Watching(world.parent, 6)
-    watching.end()
+    told = (watching := Watching(world.parent, 6)).wait_until_told(ABSENT)
     world.child.start()
     world.child.wait_until_met()
-    told = watching.told_after(ABSENT)
     return {
         "toldAfterSeconds": told, "presence": [there, gone], "said": watching.said,
         "ok": told is not None and told < 3 and [there, gone] == ["present", "absent"],
@@ -186,7 +184,7 @@ def stopped(world: World, kind: str) -> dict[str, Any]:
 def moved(world: World, who: str) -> dict[str, Any]:
     """One end goes to another network, with another address: the same session goes on there."""
     world.meet_at("rendezvous")
-    watching = Watching(world.parent, 22)
+    watching = Watching(world.parent, 15)
     watching.wait_for_picture()
     time.sleep(2)
     side = getattr(world.internet, who)
@@ -207,12 +205,10 @@ def vanished(world: World) -> dict[str, Any]:
     side = world.internet.child
     # Of a killed program the kernel would close the connection; a board without power does not.
     subprocess.run(["ip", "-n", side.routers[0], "link", "set", "wan", "down"], check=True)
-    watching = Watching(world.parent, 12)
-    watching.end()
+    told = (watching := Watching(world.parent, 12)).wait_until_told(ABSENT)
     subprocess.run(["ip", "-n", side.routers[0], "link", "set", "wan", "up"], check=True)
     subprocess.run(["ip", "-n", side.routers[0], "route", "add", "default", "via", side.gateway], check=True)
     world.child.wait_until_met()
-    told = watching.told_after(ABSENT)
     return {"toldAfterSeconds": told, "ok": told is not None and told < 10, "said": watching.said}
 
 

@@ -74,7 +74,7 @@ def result(watching: Watching, since: float, **more: Any) -> dict[str, Any]:
 def rebooted(world: World, who: str, public: str | None = None) -> dict[str, Any]:
     """The router is off for a while and knows nothing of its connections then; its provider may have given it another address."""
     end = side(world, who)
-    watching = watch(world, HOME, 22)
+    watching = watch(world, HOME, 17)
     router = end.routers[0]
     for device in ("wan", "lan"):
         run("ip", "-n", router, "link", "set", device, "down")

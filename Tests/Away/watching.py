@@ -66,6 +66,13 @@ class Watching:
         """When all of these words first stood in one line."""
         return next((round(came, 2) for came, line in self.said if all(word in line for word in words)), None)
 
+    def wait_until_told(self, *words: str) -> float | None:
+        """As `told_after`, once it is so or the session has ended; ends it."""
+        while self.told_after(*words) is None and self.process.poll() is None:
+            time.sleep(0.05)
+        self.stop()
+        return self.told_after(*words)
+
     @property
     def is_heard(self) -> bool:
         """At the end."""

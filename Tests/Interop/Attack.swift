@@ -118,20 +118,24 @@ final class AttackedHouse {
   ///   - source: the attacker's address.
   ///   - sources: how many addresses it has, from `source` on.
   ///   - count: of connections, requests or datagrams a second.
-  ///   - meanwhile: done in the middle of it.
+  ///   - enough: it ends once so many connections have been closed.
+  ///   - middle: seconds until a parent's order comes; nil: half of all.
+  ///   - meanwhile: done then, too.
   func endure(
     _ attack: String, script: String = "attacker.py", seconds: Double = 4, source: String = "127.0.0.2",
-    sources: Int = 1, count: Int? = nil, arguments: [String] = [], meanwhile: () throws -> Void = {}
+    sources: Int = 1, count: Int? = nil, enough: Int? = nil, middle: Double? = nil, arguments: [String] = [],
+    meanwhile: () throws -> Void = {}
   ) throws -> Outcome {
     let before = (paired.figures.count, guest.figures.count)
     let use = ProcessUse(process: house.child.processIdentifier)
     let quiet = use.memory
     let attacker = try Attacker(
       attack, script: script, port: house.child.port, seconds: seconds, source: source, sources: sources, count: count,
-      arguments: ["--media-port", "\(mediaPort)", "--room", id] + arguments)
+      arguments: ["--media-port", "\(mediaPort)", "--room", id] + (enough.map { ["--enough", "\($0)"] } ?? [])
+        + arguments)
     var (most, descriptors) = (quiet, 0)
-    let middle = Date().addingTimeInterval(seconds / 2)
-    while Date() < middle {
+    let due = Date().addingTimeInterval(middle ?? seconds / 2)
+    while Date() < due {
       (most, descriptors) = (max(most, use.memory), max(descriptors, use.descriptors))
       usleep(50_000)
     }

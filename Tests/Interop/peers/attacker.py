@@ -35,7 +35,7 @@ class Target:
         self.host, self.port, self.media_port = options.host, options.port, options.media_port
         self.first_source, self.sources = options.source, options.sources
         self.seconds, self.count, self.room, self.parent = options.seconds, options.count, options.room, options.parent
-        self.token, self.key = options.token, options.key
+        self.token, self.key, self.enough = options.token, options.key, options.enough
         self.connections = 0
         self.answers: collections.Counter[str] = collections.Counter()
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -51,7 +51,7 @@ class Target:
 
     @property
     def goes_on(self) -> bool:
-        return time.monotonic() < self.deadline
+        return time.monotonic() < self.deadline and self.answers["closed"] < self.enough
 
     def tcp(self) -> socket.socket | None:
         """A connection, or nothing when none can be had."""
@@ -667,6 +667,7 @@ def main(attacks: dict[str, Callable[[Target], Result]] = ATTACKS, counts: dict[
     parser.add_argument("--room", default="0" * 16, help="the child's id")
     parser.add_argument("--parent", default="0" * 16, help="the paired parent's id")
     parser.add_argument("--key", default="", help="a paired guest's identity.pem")
+    parser.add_argument("--enough", type=int, default=1_000_000_000, help="ends once so many connections have been closed")
     parser.add_argument("--token", default="", help="a valid token of the attacker's")
     options = parser.parse_args()
     if options.count is None:
