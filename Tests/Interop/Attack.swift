@@ -118,12 +118,11 @@ final class AttackedHouse {
   ///   - source: the attacker's address.
   ///   - sources: how many addresses it has, from `source` on.
   ///   - count: of connections, requests or datagrams a second.
-  ///   - enough: it ends once so many connections have been closed.
-  ///   - middle: seconds until a parent's order comes; nil: half of all.
-  ///   - meanwhile: done then, too.
+  ///   - enough: `429:1`: it goes on until one answer was 429, whatever that takes a busy machine.
+  ///   - meanwhile: done in the middle of it.
   func endure(
     _ attack: String, script: String = "attacker.py", seconds: Double = 4, source: String = "127.0.0.2",
-    sources: Int = 1, count: Int? = nil, enough: Int? = nil, middle: Double? = nil, arguments: [String] = [],
+    sources: Int = 1, count: Int? = nil, enough: String? = nil, arguments: [String] = [],
     meanwhile: () throws -> Void = {}
   ) throws -> Outcome {
     let before = (paired.figures.count, guest.figures.count)
@@ -131,11 +130,10 @@ final class AttackedHouse {
     let quiet = use.memory
     let attacker = try Attacker(
       attack, script: script, port: house.child.port, seconds: seconds, source: source, sources: sources, count: count,
-      arguments: ["--media-port", "\(mediaPort)", "--room", id] + (enough.map { ["--enough", "\($0)"] } ?? [])
-        + arguments)
+      arguments: ["--media-port", "\(mediaPort)", "--room", id] + (enough.map { ["--enough", $0] } ?? []) + arguments)
     var (most, descriptors) = (quiet, 0)
-    let due = Date().addingTimeInterval(middle ?? seconds / 2)
-    while Date() < due {
+    let middle = Date().addingTimeInterval(seconds / 2)
+    while Date() < middle {
       (most, descriptors) = (max(most, use.memory), max(descriptors, use.descriptors))
       usleep(50_000)
     }

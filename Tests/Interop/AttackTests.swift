@@ -42,7 +42,7 @@ extension RealPeers {
     }
 
     @Test func slowRequestsAreEndedInTime() throws {
-      let outcome = try AttackedHouse().endure("slow", seconds: 30, count: 60, enough: 30, middle: 7)
+      let outcome = try AttackedHouse().endure("slow", seconds: 14, count: 60, enough: "closed:30")
       check(outcome)
       // 10 s for a request, and 2 s more that TLS gives its goodbye.
       #expect(outcome.report.answers["closed", default: 0] >= 30, "\(outcome.report)")
@@ -50,11 +50,11 @@ extension RealPeers {
 
     @Test func floodsOfRequestsAndGuessesAreToldToWait() throws {
       let house = try AttackedHouse()
-      let flood = try house.endure("requests", source: "127.0.0.3")
+      let flood = try house.endure("requests", source: "127.0.0.3", enough: "429:1")
       check(flood)
       #expect(flood.report.answers["429", default: 0] > 0, "\(flood.report)")
       #expect(flood.report.retryAfter == flood.report.answers["429"])
-      let guesses = try house.endure("pairing", source: "127.0.0.4")
+      let guesses = try house.endure("pairing", source: "127.0.0.4", enough: "429:1")
       check(guesses)
       #expect(guesses.report.guesses == 0 && guesses.report.answers["429", default: 0] > 0, "\(guesses.report)")
       #expect(guesses.report.answers["409", default: 0] > 0, "\(guesses.report)")
@@ -87,7 +87,7 @@ extension RealPeers {
       for (count, sources) in [(5, 5), (250, 25)] {
         // Who has taken nothing for 10 s is closed.
         let outcome = try house.endure(
-          "deaf", seconds: 30, source: "127.2.0.1", sources: sources, count: count, enough: 5, middle: 6)
+          "deaf", seconds: 12, source: "127.2.0.1", sources: sources, count: count, enough: "closed:5")
         check(outcome)
         #expect(outcome.memoryGrowth < (count == 5 ? 10 : 30), "\(outcome.memoryGrowth) \(outcome.report)")
         #expect(outcome.report.answers["closed", default: 0] >= 5, "\(outcome.report)")
@@ -126,7 +126,7 @@ extension RealPeers {
       let key = try house.house.inviteGuest().appending(path: "identity.pem").path
       let outcome = try house.endure(
         "guest", script: "rendezvous_attacker.py", seconds: 10, source: "127.5.0.1", sources: 10,
-        arguments: ["--key", key])
+        enough: "offered:65", arguments: ["--key", key])
       check(outcome)
       #expect(outcome.report.attempted > 64, "\(outcome.report)")
     }

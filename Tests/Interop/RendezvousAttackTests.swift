@@ -125,7 +125,8 @@ extension RealPeers {
     @Test func aGuestKeepsFourPlacesWhateverItOffers() throws {
       let meeting = try AttackedMeeting()
       let key = try meeting.house.inviteGuest().appending(path: "identity.pem").path
-      let guest = Attack("guest", source: "127.3.0.1", sources: 10, count: 30, arguments: ["--key", key])
+      let guest = Attack(
+        "guest", source: "127.3.0.1", sources: 10, count: 30, arguments: ["--key", key, "--enough", "offered:30"])
       let outcome = try meeting.endure(guest) {
         // Each new session takes the place of one that never connected, and of the connection that it came over: there are
         // the child's and at most four more.
@@ -176,10 +177,9 @@ extension RealPeers {
       let place = try RendezvousProcess(
         RendezvousFolder(), configuration: "names: ['127.0.0.1']\n\(servers)\n\(grace)")
       let attacker = try Attacker(
-        "borrow", script: "rendezvous_attacker.py", port: place.port, source: "127.0.0.2", sources: 1, count: nil,
-        arguments: ["--room", "x", "--parent", "x"])
-      sleep(1)
-      let report = try attacker.stop()
+        "borrow", script: "rendezvous_attacker.py", port: place.port, seconds: 0,
+        arguments: ["--room", "x", "--parent", "x", "--enough", "stun:192.0.2.2:3478:1"])
+      let report = try attacker.report()
       #expect((report.answers["credentials", default: 0] > 0) == isLent, "\(report)")
       #expect((report.answers["none", default: 0] > 0) != isLent, "\(report)")
       // It may find out its address.

@@ -28,6 +28,8 @@ from pathlib import Path
 from typing import Any, Callable, Iterator
 
 Result = dict[str, Any]
+#: Seconds that answers are waited for on a busy machine.
+PATIENCE = 30
 
 
 class Target:
@@ -35,7 +37,8 @@ class Target:
         self.host, self.port, self.media_port = options.host, options.port, options.media_port
         self.first_source, self.sources = options.source, options.sources
         self.seconds, self.count, self.room, self.parent = options.seconds, options.count, options.room, options.parent
-        self.token, self.key, self.enough = options.token, options.key, options.enough
+        self.token, self.key = options.token, options.key
+        self.awaited, _, self.enough = options.enough.rpartition(":")
         self.connections = 0
         self.answers: collections.Counter[str] = collections.Counter()
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -51,7 +54,9 @@ class Target:
 
     @property
     def goes_on(self) -> bool:
-        return time.monotonic() < self.deadline and self.answers["closed"] < self.enough
+        """Until time is up, and then for a while until there are enough of the answers that are waited for."""
+        late = time.monotonic() - self.deadline
+        return late < 0 or late < PATIENCE and self.answers[self.awaited] < int(self.enough)
 
     def tcp(self) -> socket.socket | None:
         """A connection, or nothing when none can be had."""
@@ -667,7 +672,7 @@ def main(attacks: dict[str, Callable[[Target], Result]] = ATTACKS, counts: dict[
     parser.add_argument("--room", default="0" * 16, help="the child's id")
     parser.add_argument("--parent", default="0" * 16, help="the paired parent's id")
     parser.add_argument("--key", default="", help="a paired guest's identity.pem")
-    parser.add_argument("--enough", type=int, default=1_000_000_000, help="ends once so many connections have been closed")
+    parser.add_argument("--enough", metavar="ANSWER:COUNT", default=":0", help="goes on until there are so many of this answer")
     parser.add_argument("--token", default="", help="a valid token of the attacker's")
     options = parser.parse_args()
     if options.count is None:
@@ -676,7 +681,7 @@ def main(attacks: dict[str, Callable[[Target], Result]] = ATTACKS, counts: dict[
     target = Target(options)
 
     def end(*_: Any) -> None:
-        target.deadline = 0
+        target.deadline = min(target.deadline, time.monotonic())
 
     signal.signal(signal.SIGTERM, end)
     # Whoever starts us may have blocked it for a thread of its own.

@@ -231,6 +231,7 @@ def guest(target: Target) -> Result:
             "type": "offer", "from": identity.id, "to": target.room, "session": base64url(os.urandom(16)),
             "challenge": challenge, "sdp": sdp})  # fmt: skip
         connection.sendall(command(cmd="send", to=target.room, msg=offer))
+        target.answers["offered"] += 1
         return True
     return hold(target, begin, attempts=target.count)
 
