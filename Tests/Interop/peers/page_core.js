@@ -9,7 +9,7 @@ globalThis.pageCore = (() => {
   const sleep = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
   /** Waits until `holds` gives something true; its value, or an error that says what was waited for. */
-  async function until(what, holds, seconds = 20) {
+  async function until(what, holds, seconds = 40) {
     const end = performance.now() + seconds * 1000;
     for (;;) {
       const value = await holds();
@@ -551,7 +551,7 @@ globalThis.pageCore = (() => {
 
   async function forged(index) {
     const { watcher } = watched[index];
-    await until("refused as forged", () => watcher.refusal?.reason === "forged", 25);
+    await until("refused as forged", () => watcher.refusal?.reason === "forged");
     check(watcher.phase !== "live" && watcher.pictureAt === 0 && watcher.soundAt === 0, "something came");
     return { text: watcher.refusal.text };
   }

@@ -23,7 +23,7 @@ import common
 from viewer_chromium import Chromium
 
 #: Seconds that anything may take on a busy machine.
-PATIENCE = 30
+PATIENCE = 60
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
 LANGUAGES = ["en", "de", "ru", "zh"]
 SPACE = {"key": " ", "code": "Space", "windowsVirtualKeyCode": 32}
