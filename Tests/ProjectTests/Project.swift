@@ -20,7 +20,10 @@ enum Project {
     /// Without comments, each with its number.
     var code: [(number: Int, text: String)] {
       text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().map { index, line in
-        (index + 1, line.firstRange(of: "//").map { String(line[..<$0.lowerBound]) } ?? String(line))
+        guard line.utf8.contains(0x2f), let comment = line.firstRange(of: "//") else {
+          return (index + 1, String(line))
+        }
+        return (index + 1, String(line[..<comment.lowerBound]))
       }
     }
   }
