@@ -40,11 +40,15 @@ func room(
 /// A pure core below Sources/Protocols: no C, no Foundation, no clock. The program is optimized across their borders:
 /// every packet crosses several of them. From tools version 6.2 on, packages that depend on this one may build with such
 /// flags too.
-func core(_ name: String, needs: [Target.Dependency] = []) -> Target {
+///
+/// - Parameter isOptimized: also in a debug build, whose tests would compute in it for minutes.
+func core(_ name: String, needs: [Target.Dependency] = [], isOptimized: Bool = false) -> Target {
   let acrossBorders = SwiftSetting.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))
+  let always = SwiftSetting.unsafeFlags(["-O"], .when(configuration: .debug))
   // Square roots are libm's, which a program without Foundation does not link by itself.
   return room(
-    name, in: "Protocols/\(name)", needs: needs, settings: strict + [acrossBorders], links: [.linkedLibrary("m")])
+    name, in: "Protocols/\(name)", needs: needs, settings: strict + [acrossBorders] + (isOptimized ? [always] : []),
+    links: [.linkedLibrary("m")])
 }
 
 func library(_ name: String, pkgConfig: String?, package: String) -> Target {
@@ -69,15 +73,15 @@ let cores: [Target] = [
   core("ICE", needs: ["Wire", "STUN"]),
   core("SDP"),
   core("RTP", needs: ["Wire"]),
-  core("RTPSending", needs: ["Wire", "RTP"]),
-  core("RTPReceiving", needs: ["Wire", "RTP"]),
+  core("RTPSending", needs: ["Wire", "RTP"], isOptimized: true),
+  core("RTPReceiving", needs: ["Wire", "RTP"], isOptimized: true),
   core("SCTP", needs: ["Wire"]),
   core("PeerConnection", needs: ["Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP"]),
   core("Pairing", needs: ["Wire"]),
   core("Control", needs: ["Wire", "Pairing"]),
   core("Monitoring", needs: ["Wire", "Control"]),
   core("NightReport", needs: ["Wire", "Control"]),
-  core("HearingProof", needs: ["Wire"]),
+  core("HearingProof", needs: ["Wire"], isOptimized: true),
   core("Notifications", needs: ["Wire", "JSON", "Control"]),
   core("Signaling", needs: ["Wire", "JSON", "SDP", "Pairing"]),
   core("WebPush", needs: ["Wire", "JSON", "Control", "Notifications", "Signaling"]),
