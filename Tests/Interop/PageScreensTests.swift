@@ -87,6 +87,7 @@ extension RealPeers {
       ("asleep", ["given up", "awake"]),
       ("untrusted", ["works without", "certificate help"]),
       ("elsewhere", ["its own page"]),
+      ("late", ["shown once it is known"]),
       ("loud", ["flash and shake", "kept"]),
       ("steady", ["off at first", "kept", "greyed with the reason"]),
       ("keyboard", ["words", "light", "lullaby", "camera", "still", "talk", "mute", "alarm"]),

@@ -157,6 +157,17 @@ GOT_THROUGH = r"""(() => {
 })()"""
 
 
+#: A camera that greets late: picture and sound are there before.
+LATE_HELLO = """{
+  const { set } = Object.getOwnPropertyDescriptor(RTCDataChannel.prototype, "onmessage");
+  const waiting = [];
+  globalThis.greet = () => { globalThis.isGreeted = true; for (const deliver of waiting.splice(0)) deliver(); };
+  Object.defineProperty(RTCDataChannel.prototype, "onmessage", { set(handler) {
+    set.call(this, handler && ((event) => globalThis.isGreeted ? handler(event) : waiting.push(() => handler(event))));
+  } });
+}"""
+
+
 class Tab(Phone):
     """Another tab of a browser that runs."""
 
@@ -476,6 +487,25 @@ class Edges(page_screens.Household):
         self.seen("greyed with the reason")
         old.close()
 
+    def late(self) -> None:
+        """What is opened before the camera has greeted has everything once it has."""
+        phone = self.prepared(LATE_HELLO)
+        window, secret = self.child.open_window()
+        phone.enter(self.child.url + secret)
+        phone.tap("[data-screen=words] .main")
+        phone.picture_changes()
+        common.end_process(window)
+        phone.tap(".status")
+        shown = "[...document.querySelectorAll('[data-sheet=details] [data-do]')].filter((b) => b.checkVisibility()).map((b) => b.dataset.do).join()"
+        phone.wait("the details", "!!document.querySelector('[data-sheet=details]')")
+        if shows := phone.evaluate(shown):
+            raise browsers.BrowserError(f"before the camera has greeted it shows {shows}")
+        phone.evaluate("greet(), 0")
+        phone.wait("what the camera can do", f"{shown} === 'proofs,night,recordings'")
+        self.expect_no_errors(phone)
+        self.seen("shown once it is known")
+        phone.close()
+
     def proofs(self) -> None:
         """What the speaker plays is carried to the microphone, by who started this."""
         phone = self.prepared()
@@ -653,5 +683,5 @@ class Edges(page_screens.Household):
 
 if __name__ == "__main__":
     raise SystemExit(page_screens.main(Edges, (
-        "storage", "microphone", "tabs", "newer", "hostile", "asleep", "untrusted", "elsewhere", "loud", "steady", "keyboard", "large", "mirrored", "proofs",
+        "storage", "microphone", "tabs", "newer", "hostile", "asleep", "untrusted", "elsewhere", "loud", "steady", "keyboard", "large", "mirrored", "proofs", "late",
     )))  # fmt: skip

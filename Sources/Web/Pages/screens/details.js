@@ -21,17 +21,21 @@ export function openDetails(watching) {
     watching.update();
   } });
   const people = h("ul", { class: "list" });
-  const proofs = hasProofs(watching) && h("button", { "data-do": "proofs", onclick: () => openProofs(watching) }, t("proofs"));
-  const night = watching.control.capabilities.has("report.get") && h("button", { "data-do": "night", onclick: () => openNight(watching, night) }, t("night"));
-  const recordings = seesRecordings(watching) && h("button", { "data-do": "recordings", onclick: () => openRecordings(watching, recordings) }, t("recordings"));
+  const proofs = h("button", { "data-do": "proofs", onclick: () => openProofs(watching) }, t("proofs"));
+  const night = h("button", { "data-do": "night", onclick: () => openNight(watching, night) }, t("night"));
+  const recordings = h("button", { "data-do": "recordings", onclick: () => openRecordings(watching, recordings) }, t("recordings"));
   openSheet(t("details"), [line, missing, h("label", { class: "check" }, audioOnly, h("span", {}, t("audioOnly"), " ", h("small", {}, t("audioOnly.help")))),
-    volume.element, h("h3", {}, t("viewers")), people, proofs, night, recordings].filter(Boolean), { name: "details", onclose: () => ending.abort() });
+    volume.element, h("h3", {}, t("viewers")), people, proofs, night, recordings], { name: "details", onclose: () => ending.abort() });
   watching.addEventListener("update", update, { signal: ending.signal });
   update();
 
   function update() {
     const { cameras = [], microphone, speaker, viewers = [] } = watching.state;
     setText(line, liveText(watching));
+    // Picture and sound may come before the camera has said what it can do.
+    proofs.hidden = !hasProofs(watching);
+    night.hidden = !watching.control.capabilities.has("report.get");
+    recordings.hidden = !seesRecordings(watching);
     audioOnly.checked = watcher.audioOnly;
     volume.set(Math.round(sound.volume * 100));
     const lacking = [...cameras, microphone, speaker].filter((device) => device?.state === "missing").map(({ name }) => name);
