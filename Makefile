@@ -114,9 +114,11 @@ demo: setup-demo ## starts a child, watches it, shows the figures and a link; Ct
 # What is measured with has tests of its own; they take a second.
 MEASURING_TESTS := cd Tests/Benchmarks && $(PYTHON) -m unittest -q network_models_test network_figures_test network_table_test
 
-test: setup-test $(PAGES) ## runs every test that needs no special hardware; FILTER=NAME: only those
+# What the tests watch with is installed while they are built: building needs none of it.
+test: setup $(PAGES) ## runs every test that needs no special hardware; FILTER=NAME: only those
 	@$(MEASURING_TESTS)
-	swift build --build-tests
+	@$(MAKE) --no-print-directory setup-test & installing=$$!; \
+	  swift build --build-tests; built=$$?; wait $$installing && exit $$built
 	@Tests/run --build $(BUILD) $(FILTER)
 
 test-faults: setup-faults $(PAGES) ## breaks things on purpose, measures when somebody knows (45 min); QUICK=1: less; ROW=NAME: that one
