@@ -20,6 +20,15 @@ import Wire
     #expect(told == "it refuses, in its own words and not the child's: “Your child is well.”")
   }
 
+  /// Whether messages pass at a meeting place: an answer without an event, a refusal to log or a session.
+  @Test func aCheckIsDismissedAndLeavesNoTrace() {
+    var (lab, _) = Self.pairedLab()
+    let delivery = RoomDelivery(from: "anna", message: MeetingCheck.message, place: MeetingPlaceID(number: 1))
+    let actions = lab.child.receive(delivery, pairs: { _ in nil }, now: .zero)
+    #expect(actions == [.dismiss(client: delivery.client)])
+    #expect(lab.child.count == 0 && lab.child.nextDeadline == nil)
+  }
+
   @Test func anOfferIsAnsweredAndBothTrickle() throws {
     var (lab, node) = Self.pairedLab()
     var parent = LabParent(node, 1, in: &lab)

@@ -21,10 +21,8 @@ struct AwayProbe {
     }
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
-    for place in meetings {
-      saying("Looking at \(place) …")
-      found(Self.finding(place, await MeetingProbe.call(child.record.id, at: place, on: loop)))
-    }
+    if !meetings.isEmpty { saying("Looking at the meeting places …") }
+    for finding in await findings(meetings, on: loop) { found(finding) }
     if !servers.isEmpty {
       saying("Trying the STUN and TURN servers …")
       let verdict = await NetworkProbe.run(servers, on: loop, now: { MonotonicClock.now })
@@ -37,6 +35,19 @@ struct AwayProbe {
           remedy: verdict.isUnreachable ? "A VPN, or a TURN server that is reached over TLS: docs/AWAY.md." : nil))
     }
     try? await group.shutdownGracefully()
+  }
+
+  /// All at once, as each may take its time.
+  private func findings(_ places: [MeetingPlace], on loop: any EventLoop) async -> [Finding] {
+    let id = child.record.id
+    var findings: [Int: Finding] = [:]
+    await withTaskGroup(of: (Int, Finding).self) { tasks in
+      for (number, place) in places.enumerated() {
+        tasks.addTask { (number, Self.finding(place, await MeetingProbe.call(id, at: place, on: loop))) }
+      }
+      for await (number, finding) in tasks { findings[number] = finding }
+    }
+    return findings.sorted { $0.key < $1.key }.map(\.value)
   }
 
   private static func finding(_ place: MeetingPlace, _ answer: MeetingProbe.Answer) -> Finding {
