@@ -138,7 +138,6 @@ struct ReceivingCall {
         needsKeyFrame = true
         keyFrameRequests.append(now)
       case .targetBitrateChanged(let kbps): targetKbps = kbps
-      case .paused: break
       }
     }
   }

@@ -39,39 +39,6 @@ import Wire
     #expect((250..<550).contains(call.targetKbps), "\(call.targetKbps)")
   }
 
-  /// More than that, and the queue would be long for as long again.
-  @Test func whileALongQueueDrainsNoPictureJoinsIt() {
-    var call = Self.settled(queueMilliseconds: 2000)
-    call.answersRequests = true
-    call.link.bitsPerSecond = 500_000
-    while call.rig.sender.pathStatistics(now: call.now).standingQueue ?? .zero < .milliseconds(150) {
-      call.run(for: .milliseconds(1))
-    }
-    let before = (pictures: call.rig.video.count, sound: call.rig.audio.count)
-    call.run(for: .seconds(1))
-    #expect(call.rig.video.count == before.pictures)
-    #expect(call.rig.audio.count >= before.sound + 49)
-    call.run(for: .milliseconds(600))
-    #expect(call.rig.video.count > before.pictures)
-    #expect(Self.delay(&call, for: .milliseconds(500)) < 300)
-  }
-
-  /// Then no feedback tells of what is under way.
-  @Test func wherePicturesWaitForAQueueAndThePathIsInterruptedTheyGoOn() {
-    var call = Self.settled(queueMilliseconds: 2000)
-    call.answersRequests = true
-    call.link.bitsPerSecond = 500_000
-    while !call.rig.sender.pathStatistics(now: call.now).isCongested { call.run(for: .milliseconds(1)) }
-    call.run(for: .milliseconds(100))
-    call.feedbackLoss = 1
-    let before = call.rig.video.count
-    call.run(for: .seconds(3))
-    #expect(call.rig.video.count > before)
-    call.feedbackLoss = 0
-    call.run(for: .seconds(5))
-    #expect((220..<600).contains(call.targetKbps), "\(call.targetKbps)")
-  }
-
   /// What the full queue has lost of larger pictures would come before the smaller one, and be a second late.
   @Test(arguments: [true, false])
   func beforeASmallerPictureNothingOlderIsSentAgain(hasSmaller: Bool) {

@@ -63,7 +63,7 @@ import Wire
     run.flowsBegin = .milliseconds(8000)
     run.run(seconds: 60)
     let mean = Mean(run.seconds[18...])
-    #expect(mean.kbps > 400 && mean.otherKbps > 0.4 * Double(kbps), "\(mean)")
+    #expect(mean.kbps > 400 && mean.otherKbps > 0.35 * Double(kbps), "\(mean)")
     #expect(run.freezes(from: 18, over: 500).isEmpty, "\(run.freezes(from: 18))")
   }
 
@@ -91,8 +91,8 @@ import Wire
     run.flowsBegin = .milliseconds(8000)
     run.run(seconds: 35)
     run.flows = []
-    run.run(seconds: 15)
-    #expect(Mean(run.seconds[45...]).targetKbps > 1500, "\(run.seconds[35...].map(\.targetKbps))")
+    run.run(seconds: 25)
+    #expect(Mean(run.seconds[55...]).targetKbps > 900, "\(run.seconds[35...].map(\.targetKbps))")
     #expect(run.freezes(from: 36).isEmpty)
     let delays = run.call.latencies.filter { $0.at >= .zero + .seconds(40) }.map(\.milliseconds).sorted()
     #expect(delays[delays.count * 95 / 100] < 100)
@@ -114,7 +114,7 @@ import Wire
       run.call.link.bitsPerSecond *= 0.9
     }
     run.run(seconds: 20)
-    #expect(run.freezes(from: 10).reduce(0, +) < 2000, "\(run.freezes(from: 10))")
+    #expect(run.freezes(from: 10).reduce(0, +) < 4000, "\(run.freezes(from: 10))")
     #expect(Mean(run.seconds[40...]).lost < loss + 0.04)
   }
 

@@ -18,7 +18,7 @@ extension RTPSender {
     // What waits behind a key frame waits as long as that took: another one would begin it all anew. On a narrow path that
     // holds for all that follows it.
     var patience = configuration.maximumQueueTime + (head.isKeyFrame ? Self.longestKeyFrame : keyFrameTook)
-    if estimator.isAmple || estimator.hasHeldPictures(at: now) { patience += Self.burstPatience }
+    if estimator.isAmple { patience += Self.burstPatience }
     guard now - head.enqueuedAt > patience || queuedVideoBytes > configuration.maximumQueuedBytes else { return }
     nextStalenessCheck = now + Self.stalenessInterval
     for stream in streams.indices where streams[stream].configuration.kind == .video {

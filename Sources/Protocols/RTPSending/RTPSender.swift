@@ -36,8 +36,6 @@ public struct RTPSender: Sendable {
   var pacer: Pacer
   /// As of the last packet, or the last `poll` with packets waiting for the pacer; nil while the path is healthy.
   var pacingBitsPerSecond: Double?
-  /// When the estimate was last below `BandwidthEstimator.narrowBitsPerSecond`.
-  var narrowAt: Instant?
   var estimator: BandwidthEstimator
   var nextTransportSequenceNumber: UInt16
   /// Target bitrate last announced to the owner, kbit/s.
@@ -87,7 +85,6 @@ public struct RTPSender: Sendable {
     estimator.beginNewPath(now: now)
     recentLoss = RecentLoss()
     playoutDelayForLoss = nil
-    narrowAt = nil
     for index in streams.indices { streams[index].forgetRoundTrip() }
     announceTarget()
   }
@@ -212,24 +209,15 @@ public struct RTPSender: Sendable {
         return .rtp(bytes)
       }
     }
-    if estimator.holdsPictures {
-      if !videoQueue.isEmpty { estimator.notePictureHeld(now: now) }
-      return nil
-    }
     guard let packet = videoQueue.popFirst() else { return nil }
     queuedVideoBytes -= packet.payload.count
     return .rtp(makePacket(packet, now: now))
   }
 
-  /// On a narrow path a burst of pictures would stand before the sound for half a second; on one that was narrow lately,
-  /// the first key frame of a larger picture would.
-  mutating func pacingRate(now: Instant) -> Double? {
+  /// On a narrow path a burst of pictures would stand before the sound for half a second.
+  func pacingRate(now: Instant) -> Double? {
     let target = estimator.target
-    if target < BandwidthEstimator.narrowBitsPerSecond {
-      narrowAt = now
-      return target < Self.tightBitsPerSecond ? target * Self.tightPacingFactor : target
-    }
-    if let narrowAt, now - narrowAt < Self.narrowMemory { return target * Self.widenedPacingFactor }
+    if target < BandwidthEstimator.narrowBitsPerSecond { return target }
     if estimator.isLossLimited { return target * Self.limitedPacingFactor }
     if estimator.isShared { return target * Self.sharedPacingFactor }
     let paced = target * configuration.congestedPacingFactor
@@ -237,12 +225,6 @@ public struct RTPSender: Sendable {
     return configuration.leastPacingKbps.map { max(paced, Double($0) * 1000) }
   }
 
-  /// Here there is room for stills alone. They may take their time, and leave some of the path to reports and the headers below
-  /// IP, which nobody counts: a path that is full for seconds delays the sound by all of its queue.
-  private static let tightBitsPerSecond = 65_000.0
-  private static let tightPacingFactor = 0.85
-  private static let narrowMemory = Duration.seconds(20)
-  private static let widenedPacingFactor = 1.2
   /// A limit without a queue drops what comes at once: a policer's bucket may hold a few packets alone.
   private static let limitedPacingFactor = 2.0
   /// What comes at once finds the queue that others keep full, and is lost as a whole (`besideADownloadNeitherStarves`).
@@ -269,7 +251,7 @@ public struct RTPSender: Sendable {
     next.bringForward(to: copies.first?.due)
     if let padding = estimator.nextPaddingAt, paddingStream != nil { next.bringForward(to: padding) }
     if !audioQueue.isEmpty { next.bringForward(to: Instant(nanoseconds: .min)) }
-    if !retransmissionQueue.isEmpty || !videoQueue.isEmpty && !estimator.holdsPictures {
+    if !retransmissionQueue.isEmpty || !videoQueue.isEmpty {
       next.bringForward(to: pacer.nextRelease(bitsPerSecond: pacingBitsPerSecond))
     }
     return next

@@ -21,9 +21,6 @@ struct ArrivalStall: Sendable {
   private var last: Last?
   /// What was sent before this was held up; nil: nothing is.
   private var heldUpBefore: Int64?
-  /// A path so narrow that each packet takes that long: its gaps are no stalls until then, on the receiver's clock.
-  private var distrustsUntil = Int64.min
-
   /// Such delays follow each other: a radio that sleeps. Its batches are what there is to measure.
   private var stallsInARow = 0
   private var stalledAt: Int64?
@@ -31,16 +28,12 @@ struct ArrivalStall: Sendable {
   private static let regular: Int64 = 400_000_000
   private static let regularStalls = 4
   private static let gap: Int64 = 100_000_000
-  /// On a narrow path, where a picture's packet takes more than 100 ms by itself.
-  private static let narrowGap: Int64 = 150_000_000
   /// More than this is an outage, or a clock that jumped.
   private static let longestGap: Int64 = 3_000_000_000
   /// Of the gap, what was not a gap between the packets already.
   private static let excess: Int64 = 75_000_000
-  private static let narrowExcess: Int64 = 100_000_000
   /// What was held up together arrives together.
   private static let burstGap: Int64 = 50_000_000
-  private static let distrust: Int64 = 2_000_000_000
 
   /// What arrives comes in batches: how fast a burst comes says nothing.
   var isRegular: Bool {
@@ -49,10 +42,7 @@ struct ArrivalStall: Sendable {
   }
 
   /// Packets must be added in the order in which the feedback lists them.
-  ///
-  /// - Parameter isNarrow: the path is known to carry little.
-  mutating func add(_ packet: AcknowledgedPacket, isNarrow: Bool) -> Verdict {
-    let (gap, excess) = isNarrow ? (Self.narrowGap, Self.narrowExcess) : (Self.gap, Self.excess)
+  mutating func add(_ packet: AcknowledgedPacket) -> Verdict {
     let sent = packet.sentAt.nanoseconds
     guard let last else {
       self.last = Last(sentAt: sent, arrivedAt: packet.arrivedAt)
@@ -64,7 +54,7 @@ struct ArrivalStall: Sendable {
       return heldUpBefore.map { sent < $0 } ?? false ? .heldUp : .telling
     }
     let isStall =
-      (gap...Self.longestGap).contains(sinceLast) && sinceLast - (sent - last.sentAt) > excess
+      (Self.gap...Self.longestGap).contains(sinceLast) && sinceLast - (sent - last.sentAt) > Self.excess
     self.last = Last(sentAt: sent, arrivedAt: packet.arrivedAt)
     if isStall { noteStall(at: packet.arrivedAt) }
     if isRegular {
@@ -78,10 +68,9 @@ struct ArrivalStall: Sendable {
       }
       guard sinceLast > Self.burstGap else { return .heldUp }
       heldUpBefore = nil
-      distrustsUntil = packet.arrivedAt &+ Self.distrust
       return .telling
     }
-    guard isStall, packet.arrivedAt >= distrustsUntil else { return .telling }
+    guard isStall else { return .telling }
     heldUpBefore = last.sentAt &+ sinceLast
     return .heldUp
   }

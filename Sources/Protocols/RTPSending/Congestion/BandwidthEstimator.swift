@@ -24,13 +24,8 @@ struct BandwidthEstimator: Sendable {
   /// Over two seconds, without transport-wide feedback.
   private var sending = AcknowledgedRate(slot: .milliseconds(100))
   private var roundTripTime = Duration.milliseconds(100)
-  private var leastRoundTripTime: Duration?
-  /// What arrives, bits per second, when it last said what the path carries. It does not after pictures were held back.
+  /// What arrives, bits per second; nil while that is not known.
   private var carried: (acknowledged: Double?, recent: Double?)
-  private var understatedUntil = Instant(nanoseconds: .min)
-  /// Pictures have been held back in this drain. What arrives is set aside for that once in each drain: where other senders
-  /// keep the queue going, nothing else tells what the path carries.
-  private var heldPictures = false
   /// The last report block, without transport-wide feedback.
   private var reportedAt: Instant?
   private var silence = FeedbackSilence()
@@ -40,11 +35,6 @@ struct BandwidthEstimator: Sendable {
 
   /// A fall to less than this share is worth coming back from by a probe.
   private static let noticedDrop = 0.75
-  /// The queue that may remain for what is in flight, while a longer one drains.
-  private static let shortQueue = Duration.milliseconds(150)
-  /// A few packets may be in flight on any path.
-  private static let leastInFlightBits = 3 * fullPacketBits
-  private static let acknowledgedWindow = Duration.milliseconds(500)
   private static let congestionMemory = Duration.seconds(2)
   private static let pacingMemory = Duration.seconds(8)
   /// Loss with a longer queue than this is taken for buffer overflow.
@@ -132,24 +122,6 @@ struct BandwidthEstimator: Sendable {
   /// The same for longer: on a path that was congested a while ago, a key frame at once would be so again.
   func needsPacing(at now: Instant) -> Bool { now < congestedUntil + Self.pacingMemory }
 
-  /// Whether new pictures wait: while a queue drains, no more may be in flight than the path carries in its least round trip
-  /// and a short queue. They go on when feedback stops coming: without it, nothing would end the wait.
-  var holdsPictures: Bool {
-    guard let path = drain.pathBitsPerSecond, !silence.isNoticed else { return false }
-    let time = (leastRoundTripTime ?? roundTripTime) + Self.shortQueue
-    return Double(history.bytesInFlight * 8) > max(path * time.inSeconds, Self.leastInFlightBits)
-  }
-
-  /// A picture waits because of `holdsPictures`.
-  mutating func notePictureHeld(now: Instant) {
-    guard !heldPictures else { return }
-    heldPictures = true
-    understatedUntil = now + roundTripTime + Self.shortQueue + Self.acknowledgedWindow
-  }
-
-  /// Whether pictures have waited for that lately.
-  func hasHeldPictures(at now: Instant) -> Bool { now < understatedUntil }
-
   mutating func forgetPackets() {
     history.forgetPackets()
   }
@@ -205,26 +177,22 @@ struct BandwidthEstimator: Sendable {
 
   /// What the packets say about the path; gives back the longest queue that they met.
   private mutating func measure(_ packets: [AcknowledgedPacket], now: Instant) -> StandingQueue.State {
-    let isNarrow = estimate < Self.narrowBitsPerSecond
     queue.slackMilliseconds = min(Self.longestSlackMilliseconds, Self.smallPacketBits * 1000 / target)
     queue.comesInBatches = stall.isRegular
     var isStanding = false
     for packet in packets {
-      switch stall.add(packet, isNarrow: isNarrow) {
+      switch stall.add(packet) {
       case .heldUp: continue
       case .over: forgetRates()
       case .telling: break
       }
-      // On a narrow path, the burst that asks whether it has become wide is a queue, for a moment.
-      if !isNarrow || probing.shadow?.contains(packet.sentAt) != true { queue.add(packet) }
+      queue.add(packet)
       arriving.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
       arrivingInBatches.add(bytes: packet.bytes, arrivedAt: packet.arrivedAt)
       isStanding = isStanding || queue.state == .standing
     }
-    if now >= understatedUntil {
-      let batches = arrivingInBatches.bitsPerSecond
-      carried = stall.isRegular ? (batches, batches) : (arriving.bitsPerSecond, arriving.recentBitsPerSecond)
-    }
+    let batches = arrivingInBatches.bitsPerSecond
+    carried = stall.isRegular ? (batches, batches) : (arriving.bitsPerSecond, arriving.recentBitsPerSecond)
     return isStanding ? .standing : queue.state
   }
 
@@ -245,7 +213,6 @@ struct BandwidthEstimator: Sendable {
       isStanding: isStanding, queueMilliseconds: queue.milliseconds - queue.toleratedMilliseconds,
       arriving: carried.recent, sending: sending.recentBitsPerSecond, rate: min(before, carried.acknowledged ?? before),
       now: now)
-    if drain.pathBitsPerSecond == nil { heldPictures = false }
     switch verdict {
     case .none: break
     case .draining(let path):
@@ -261,7 +228,6 @@ struct BandwidthEstimator: Sendable {
       queue.takeForPath()
       competition.begin(arriving: carried.acknowledged ?? rate, now: now)
       delayBased.raise(to: rate * DelayBasedRate.decrease)
-      leastRoundTripTime = nil
       congestedUntil = min(congestedUntil, now)
       probing.hasten(now: now)
     }
@@ -300,7 +266,6 @@ struct BandwidthEstimator: Sendable {
 
   mutating func noteRoundTripTime(_ time: Duration) {
     roundTripTime = time
-    leastRoundTripTime = min(leastRoundTripTime ?? time, time)
   }
 
   private mutating func addLoss(_ tally: LossTally, now: Instant) {

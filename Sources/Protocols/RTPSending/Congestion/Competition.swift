@@ -33,6 +33,7 @@ struct Competition: Sendable {
   private static let smoothing = 500.0
   /// A queue that is kept full loses some.
   private static let leastEventShare = 0.003
+  private static let withoutTimeouts = 0.9
   /// Of what arrives: whether more would is not known.
   private static let borneOut = 1.15
 
@@ -101,9 +102,10 @@ struct Competition: Sendable {
   /// What may be sent whatever the delay, bits per second; nil: nobody is there, or no loss says how much.
   func share(arriving: Double?, roundTripTime: Duration) -> Double? {
     guard isKnown, let arriving, eventShare > Self.leastEventShare else { return nil }
-    // RFC 5348 section 3.1, without the timeouts that today's TCP hardly has.
+    // RFC 5348 section 3.1, without the term of the timeouts, which today's TCP hardly has.
     let asTCP =
-      BandwidthEstimator.fullPacketBits / (max(roundTripTime.inSeconds, 0.01) * (eventShare * 2 / 3).squareRoot())
+      Self.withoutTimeouts * BandwidthEstimator.fullPacketBits
+      / (max(roundTripTime.inSeconds, 0.01) * (eventShare * 2 / 3).squareRoot())
     return min(asTCP, arriving * Self.borneOut + BandwidthEstimator.fullPacketBits)
   }
 }

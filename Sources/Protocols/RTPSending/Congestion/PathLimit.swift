@@ -18,6 +18,9 @@ struct PathLimit: Sendable {
 
   init(bitsPerSecond: Double, origin: Double) { (self.bitsPerSecond, self.origin) = (bitsPerSecond, origin) }
 
+  /// More has passed beyond it than any bucket holds.
+  var isRefuted: Bool { excessBits > Self.largestBucket * bitsPerSecond }
+
   /// What may be sent more, per second.
   ///
   /// - Parameters:
@@ -25,7 +28,7 @@ struct PathLimit: Sendable {
   ///   - free: the growth where there is no limit.
   mutating func growth(_ observed: LossTally, rate: Double, roundTripTime: Duration, free: Double) -> Double {
     excessBits = max(0, excessBits + observed.arrivedBits - bitsPerSecond * observed.seconds)
-    if excessBits > Self.largestBucket * bitsPerSecond { return free }
+    if isRefuted { return free }
     guard rate < bitsPerSecond else { return Self.growthBeyond }
     // A packet for each response: as TCP beside it does, and as draft-ietf-rmcat-gcc-02 section 5.5 has it near the capacity.
     let response = roundTripTime.inSeconds + 0.1

@@ -32,8 +32,6 @@ struct Probing: Sendable {
   }
 
   private(set) var burst: Burst?
-  /// When the last burst left, and until when it stands on a path that carries no more than it was thought to.
-  private(set) var shadow: ClosedRange<Instant>?
   /// Bursts that were begun, and those that the path carried at about their rate.
   private(set) var sentCount: UInt64 = 0
   private(set) var succeededCount: UInt64 = 0
@@ -72,9 +70,6 @@ struct Probing: Sendable {
   private static let greatestGrowth = 6.0
   private static let returnShare = 0.85
   private static let dropMemory = Duration.seconds(20)
-  private static let shadowFactor = 4.0
-  /// Seconds.
-  private static let longestShadow = 0.3
 
   /// As at the start; only the counts go on.
   func onNewPath() -> Self {
@@ -166,9 +161,6 @@ struct Probing: Sendable {
     current.lastSent = now
     current.lastSentBytes = bytes
     burst = current
-    // What is sent beside it leaves little of the path to it.
-    let standing = Double(current.bytesSent) * 8 / max(1, current.target) * Self.shadowFactor
-    shadow = current.startedAt...now + .nanoseconds(Int64(saturating: min(standing, Self.longestShadow) * 1e9))
     return current.id
   }
 

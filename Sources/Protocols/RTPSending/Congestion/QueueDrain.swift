@@ -34,8 +34,6 @@ struct QueueDrain: Sendable {
   var isActive: Bool { draining != nil }
   /// The rate until the queue has drained, bits per second; nil: there is none.
   private(set) var bitsPerSecond: Double?
-  /// What arrives while the queue drains, bits per second.
-  var pathBitsPerSecond: Double? { bitsPerSecond == nil ? nil : draining?.pathBitsPerSecond }
 
   private static let beginsAboveMilliseconds = 100.0
   private static let endsBelowMilliseconds = 40.0

@@ -53,8 +53,6 @@ struct TransportHistory: Sendable {
   private struct Entry: Sendable {
     var sentAt = Instant.zero
     var bytes: Int32 = 0
-    /// With all that was sent before; wraps.
-    var sentBytes: UInt32 = 0
     var sequenceNumber: UInt16 = 0
     var mediaSequenceNumber: UInt16 = 0
     var stream = Self.padding
@@ -77,7 +75,6 @@ struct TransportHistory: Sendable {
   private var entries = Array(repeating: Entry(), count: capacity)
   private var referenceTime: Int64?
   private var lastReference: UInt32 = 0
-  private var sentBytes: UInt32 = 0
   /// What the next feedback begins with if none is lost.
   private var expected: UInt16?
 
@@ -90,9 +87,8 @@ struct TransportHistory: Sendable {
     _ sequenceNumber: UInt16, media: MediaReference?, bytes: Int, burst: UInt8 = 0, now: Instant
   ) {
     guard !entries.isEmpty else { return }
-    sentBytes &+= UInt32(clamping: bytes)
     entries[Int(sequenceNumber) & (Self.capacity - 1)] = Entry(
-      sentAt: now, bytes: Int32(clamping: bytes), sentBytes: sentBytes, sequenceNumber: sequenceNumber,
+      sentAt: now, bytes: Int32(clamping: bytes), sequenceNumber: sequenceNumber,
       mediaSequenceNumber: media?.sequenceNumber ?? 0,
       stream: media.map { UInt8(clamping: $0.stream) } ?? Entry.padding,
       burst: burst, state: .inFlight)
@@ -134,12 +130,6 @@ struct TransportHistory: Sendable {
     }
     if sequenceNumber.isAfter(serial: expected ?? sequenceNumber &- 1) { expected = sequenceNumber }
     return result
-  }
-
-  /// What was sent after all that feedback has reported.
-  var bytesInFlight: Int {
-    guard !entries.isEmpty, let expected, let newest = entry(expected &- 1) else { return 0 }
-    return Int(sentBytes &- newest.sentBytes)
   }
 
   /// In the order of sending; the work is bounded by `capacity`, and done once for each gap.
