@@ -1,4 +1,4 @@
-# Cradle. `make help` lists the targets; README.md says what they are for.
+# Cradle. `make help` lists the targets; docs/CONTRIBUTING.md says what they are for.
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
@@ -44,7 +44,7 @@ BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools nftables ethtool
 VIEWER_PYTHON := aiortc aiohttp axe-core-python cryptography numpy websockets
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo setup-viewer setup-test setup-faults setup-bench build demo test test-away test-faults test-hardware test-arm64 fuzz soak bench bench-away bench-network format lint install uninstall setup-deb setup-cross deb test-package test-release clean
+.PHONY: help pictures setup setup-demo setup-viewer setup-test setup-faults setup-bench build demo test test-away test-faults test-hardware test-arm64 fuzz soak bench bench-away bench-network format lint install uninstall setup-deb setup-cross deb test-package test-release clean
 
 help: ## lists the targets
 	@echo "Cradle: a baby monitor that a family owns. Targets:"
@@ -102,6 +102,12 @@ build: setup $(PAGES) $(COMPILED) ## builds the release programs
 	swift build $(RELEASE) --product cradle-child
 	swift build $(RELEASE) --product cradle-parent
 	swift build $(RELEASE) --product cradle-rendezvous
+
+pictures: setup-test ## makes the pictures of the documents: the real page and window, watching a drawing
+	swift build --product cradle-child
+	swift build --product cradle-parent
+	$(VENV)/bin/python docs/pictures/photograph.py --child $(BUILD)/debug/cradle-child --parent $(BUILD)/debug/cradle-parent \
+	  --work $(BUILD)/pictures
 
 setup-demo: setup
 	$(call need,python3 $(FINDING_PACKAGES))
