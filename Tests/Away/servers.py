@@ -77,7 +77,7 @@ class Server:
 
 
 class Coturn(Server):
-    """With the configuration that docs/AWAY.md recommends."""
+    """With the configuration that docs/OPERATORS.md recommends."""
 
     def __init__(self, world: Internet, folder: Path, is_behind_proxy: bool = False, tls_port: int = 443):
         make_certificates(folder)

@@ -164,7 +164,7 @@ extension RealPeers {
         Comment(rawValue: said.output))
     }
 
-    @Test func levelsAreTakenAsTheREADMEWritesThem() throws {
+    @Test func levelsAreTakenAsTheDocumentsWriteThem() throws {
       let home = try Household()
       try home.pair()
       let watched = try home.parent(

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension RealPeers {
-  /// `cradle-child erase`, and a backup of the state directory, as README.md describes it.
+  /// `cradle-child erase`, and a backup of the state directory, as docs/OWNING.md describes it.
   @Suite struct EraseTests {
     private struct State: Decodable { var id: String }
 

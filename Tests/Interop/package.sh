@@ -75,7 +75,7 @@ cradle-child token list | grep -q test || fail "the token is gone"
 kill $! && wait $!
 step "upgraded from $(basename "$first") to $(basename "$second"), with state and configuration"
 
-# As README.md describes it.
+# As docs/OWNING.md describes it.
 tar -C /var/lib -czf /backup.tar.gz cradle
 cradle-child erase --yes | grep -q 'Removed identity: ' || fail "erasing"
 [ -z "$(ls -A /var/lib/cradle)" ] || fail "erasing left something"

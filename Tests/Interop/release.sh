@@ -69,7 +69,7 @@ cp -a "$work/one" "$work/two"
 release --key ours --packages "$work/$second" --output "$work/two"
 raised "$third"
 
-# As README.md describes it.
+# As docs/OWNING.md describes it.
 offered "$work/one"
 install -D -m 644 "$work/one/cradle-archive-keyring.asc" "$root/etc/apt/keyrings/cradle-archive-keyring.asc"
 install -D -m 644 "$work/one/cradle.sources" "$root/etc/apt/sources.list.d/cradle.sources"

@@ -1,4 +1,4 @@
--- prosody as a meeting place of a Cradle child, on a machine with a public address. docs/AWAY.md has the steps.
+-- prosody as a rendezvous server of a Cradle baby unit, on a machine with a public address. docs/OPERATORS.md has the steps.
 -- As /etc/prosody/conf.d/cradle.cfg.lua; `systemctl restart prosody` takes changes over.
 
 -- The part of both accounts behind the "@". DNS names the machine for it: by an address, or by an SRV record of

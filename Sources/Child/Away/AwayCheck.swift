@@ -177,7 +177,7 @@ public struct AwayCheck: Sendable {
       verdict.isUnreachable ? .problem : verdict.mapping == .endpointDependent && !verdict.hasRelay ? .warning : .ok
     return Finding(
       "from elsewhere", state, verdict.summary,
-      remedy: state == .ok ? nil : "Name a TURN server under `ice-servers` in child.yaml: docs/AWAY.md.")
+      remedy: state == .ok ? nil : "Name a TURN server under `ice-servers` in child.yaml: docs/OPERATORS.md.")
   }
 }
 

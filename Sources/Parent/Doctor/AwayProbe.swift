@@ -32,7 +32,7 @@ struct AwayProbe {
       found(
         Finding(
           "from elsewhere", verdict.isUnreachable ? .warning : .ok, "this network: \(verdict.summary)",
-          remedy: verdict.isUnreachable ? "A VPN, or a TURN server that is reached over TLS: docs/AWAY.md." : nil))
+          remedy: verdict.isUnreachable ? "A VPN, or a TURN server that is reached over TLS: docs/OPERATORS.md." : nil))
     }
     try? await group.shutdownGracefully()
   }
