@@ -34,7 +34,7 @@ def camera_hangs(trial: Trial) -> None:
     camera_does(trial, "hang", 8, says="camera is missing")
 
 
-@row("camera-frozen", "the camera repeats one picture for 8 s", Bounds(rings="frozen-picture", lost=UNHURT), quick=True,
+@row("camera-frozen", "the camera repeats one frame for 8 s", Bounds(rings="frozen-picture", lost=UNHURT), quick=True,
      prepare=things.camera_sensor)  # fmt: skip
 def camera_frozen(trial: Trial) -> None:
     camera_does(trial, "freeze", 8, says="camera is missing")
@@ -46,10 +46,10 @@ def camera_black(trial: Trial) -> None:
     begin = time.time()
     camera_does(trial, "black", 15)
     kinds = [event["kind"] for event in trial.house.events() if event["time"] > begin]
-    trial.note("It counts as night." if "night" in kinds else "It is told nowhere.")
+    trial.note("It counts as night." if "night" in kinds else "It is reported nowhere.")
 
 
-@row("program-repeats", "a camera program (`exec:`), which may show what it likes, repeats one picture for 15 s",
+@row("program-repeats", "a camera program (`exec:`), which may show what it likes, repeats one frame for 15 s",
      Bounds(lost=UNHURT), quick=True, prepare=things.camera_program)  # fmt: skip
 def program_repeats(trial: Trial) -> None:
     camera_does(trial, "freeze", 15)
@@ -77,7 +77,7 @@ def microphone_does(trial: Trial, what: str) -> None:
     trial.finish()
 
 
-@row("child-speaker-gone", "the child's speaker is unplugged for 8 s", Bounds(lost=UNHURT, found=5), quick=True,
+@row("child-speaker-gone", "the baby unit's speaker is unplugged for 8 s", Bounds(lost=UNHURT, found=5), quick=True,
      prepare=things.child_speaker_on_disk)  # fmt: skip
 def child_speaker_gone(trial: Trial) -> None:
     disk = trial.house.things["disk"]
@@ -94,7 +94,7 @@ def child_speaker_gone(trial: Trial) -> None:
     trial.note("Events `speaker-lost`, `speaker-back`.")
 
 
-@row("parent-speaker-gone", "the parent's own speaker is unplugged for 10 s", Bounds(rings="own-sound", is_heard=False),
+@row("parent-speaker-gone", "the viewer's own speaker is unplugged for 10 s", Bounds(rings="own-sound", is_heard=False),
      quick=True, prepare=things.parent_speaker_on_disk)  # fmt: skip
 def parent_speaker_gone(trial: Trial) -> None:
     disk = trial.house.things["disk"]
@@ -104,4 +104,4 @@ def parent_speaker_gone(trial: Trial) -> None:
     disk.come_back("card")
     trial.mended()
     trial.finish()
-    trial.note("Told on the terminal.")
+    trial.note("Shown on the terminal.")

@@ -33,7 +33,7 @@ def is_found_again(trial: Trial) -> None:
     trial.note(f"Found again {time.monotonic() - trial.mended_at:.0f} s after.")
 
 
-@row("avahi-restarted", "the child's avahi-daemon is restarted", Bounds(lost=UNHURT), quick=True, has_avahi=True)
+@row("avahi-restarted", "the baby unit's avahi-daemon is restarted", Bounds(lost=UNHURT), quick=True, has_avahi=True)
 def avahi_restarted(trial: Trial) -> None:
     wait_for("the child is found", 20, advertised(trial))
     trial.broken("parents do not find this child")
@@ -45,7 +45,7 @@ def avahi_restarted(trial: Trial) -> None:
     trial.finish()
 
 
-@row("bus-gone", "the child's message bus (D-Bus), and Avahi with it, is gone for 6 s", Bounds(lost=UNHURT), quick=True,
+@row("bus-gone", "the baby unit's message bus (D-Bus), and Avahi with it, is gone for 6 s", Bounds(lost=UNHURT), quick=True,
      has_avahi=True)  # fmt: skip
 def bus_gone(trial: Trial) -> None:
     wait_for("the child is found", 20, advertised(trial))
@@ -84,7 +84,7 @@ def is_storage(event: dict) -> bool:  # type: ignore[type-arg]
     return event["kind"] == "health" and event.get("id") == "storage"
 
 
-@row("disk-full", "the disk with the child's state is full", Bounds(lost=UNHURT, found=35), prepare=things.state_on_small_disk)
+@row("disk-full", "the disk with the baby unit's state is full", Bounds(lost=UNHURT, found=35), prepare=things.state_on_small_disk)
 def disk_full(trial: Trial) -> None:
     disk = trial.house.things["disk"]
     trial.broken()
@@ -95,7 +95,7 @@ def disk_full(trial: Trial) -> None:
     trial.finish()
 
 
-@row("disk-read-only", "the disk with the child's state can only be read", Bounds(lost=UNHURT, found=35),
+@row("disk-read-only", "the disk with the baby unit's state can only be read", Bounds(lost=UNHURT, found=35),
      prepare=things.state_on_small_disk)  # fmt: skip
 def disk_read_only(trial: Trial) -> None:
     """As the child sees it: over its folder lies the same one, read-only."""
@@ -128,19 +128,19 @@ def set_clock(trial: Trial, setting: str) -> None:
     trial.finish()
 
 
-@row("clock-ahead", "the child's clock is set an hour ahead, and back", Bounds(lost=UNHURT), quick=True, obstacle=no_faketime,
+@row("clock-ahead", "the baby unit's clock is set an hour ahead, and back", Bounds(lost=UNHURT), quick=True, obstacle=no_faketime,
      prepare=things.clock_of_its_own)  # fmt: skip
 def clock_ahead(trial: Trial) -> None:
     set_clock(trial, "+3600")
 
 
-@row("clock-back", "the child's clock is set an hour back, and right again", Bounds(lost=UNHURT), quick=True,
+@row("clock-back", "the baby unit's clock is set an hour back, and right again", Bounds(lost=UNHURT), quick=True,
      obstacle=no_faketime, prepare=things.clock_of_its_own)  # fmt: skip
 def clock_back(trial: Trial) -> None:
     set_clock(trial, "-3600")
 
 
-@row("clock-1970", "the child's clock is set to 1970, and right again", Bounds(lost=UNHURT), quick=True, obstacle=no_faketime,
+@row("clock-1970", "the baby unit's clock is set to 1970, and right again", Bounds(lost=UNHURT), quick=True, obstacle=no_faketime,
      prepare=things.clock_of_its_own)  # fmt: skip
 def clock_1970(trial: Trial) -> None:
     set_clock(trial, f"-{int(time.time()) - 3600}")
@@ -161,7 +161,7 @@ def no_names(trial: Trial) -> None:
     trial.finish()
 
 
-@row("memory-refused", "the child gets no more memory from the system", Bounds(rings="link", goes_by_gap=True), quick=True)
+@row("memory-refused", "the baby unit gets no more memory from the system", Bounds(rings="link", goes_by_gap=True), quick=True)
 def memory_refused(trial: Trial) -> None:
     child = trial.house.child
     process = child.process.pid
@@ -173,13 +173,13 @@ def memory_refused(trial: Trial) -> None:
     other = trial.house.another_parent("other")
     try:
         other.command("screenshot", "-o", str(trial.house.folder / "still.jpg"))
-        trial.note("Another parent was let in, and got a still.")
+        trial.note("Another viewer was let in, and got a photo.")
     except Exception:
-        trial.note("Another parent got no still.")
+        trial.note("Another viewer got no photo.")
     time.sleep(3)
     ended = child.first("ended", trial.broken_at)
     trial.mended_at = (child.first("started", trial.broken_at) or time.monotonic()) if ended else time.monotonic()
-    trial.note("It ended, and was started anew." if ended else "It went on.")
+    trial.note("It ended, and was restarted." if ended else "It continued.")
     if not ended:
         resource.prlimit(process, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     trial.finish()

@@ -24,22 +24,22 @@ def cut(trial: Trial, seconds: float) -> None:
     trial.finish()
 
 
-@row("network-2s", "the parent has no network for 2 s", Bounds(), quick=True)
+@row("network-2s", "the viewer has no network for 2 s", Bounds(), quick=True)
 def network_2s(trial: Trial) -> None:
     cut(trial, 2)
 
 
-@row("network-3s", "the parent has no network for 3 s", Bounds(), quick=True)
+@row("network-3s", "the viewer has no network for 3 s", Bounds(), quick=True)
 def network_3s(trial: Trial) -> None:
     cut(trial, 3)
 
 
-@row("network-10s", "the parent has no network for 10 s", Bounds(rings="link"), quick=True)
+@row("network-10s", "the viewer has no network for 10 s", Bounds(rings="link"), quick=True)
 def network_10s(trial: Trial) -> None:
     cut(trial, 10)
 
 
-@row("network-10min", "the parent has no network for 10 min", Bounds(rings="link"))
+@row("network-10min", "the viewer has no network for 10 min", Bounds(rings="link"))
 def network_10min(trial: Trial) -> None:
     cut(trial, 600)
 
@@ -53,7 +53,7 @@ def lose(trial: Trial, percent: int, seconds: float) -> None:
     trial.house.network.lose(0)
     trial.mended()
     trial.finish()
-    trial.note(f"{sum(rates) / len(rates):.1f} of 15 pictures a second.")
+    trial.note(f"{sum(rates) / len(rates):.1f} of 15 fps.")
 
 
 @row("loss-20-short", "20 % of all packets are lost for 15 s", Bounds(), quick=True)
@@ -85,7 +85,7 @@ def held(pid: int) -> tuple[int, int, int]:
 @row("evening", "5 % of all packets are lost for 2 h, and all of them for 2.5 s of each minute", Bounds(), long=True)
 def evening(trial: Trial) -> None:
     house, minutes = trial.house, 120
-    programs = {"child": house.child.process.pid, "parent": house.parent.process.pid}
+    programs = {"baby unit": house.child.process.pid, "viewer": house.parent.process.pid}
     early: dict[str, tuple[int, int, int]] = {}
     for minute in range(minutes):
         trial.broken()
@@ -119,17 +119,17 @@ def move(trial: Trial, host: str) -> None:
     trial.finish(40)
 
 
-@row("address-changes", "the child gets another address", MOVED, quick=True, has_avahi=True)
+@row("address-changes", "the baby unit gets another address", MOVED, quick=True, has_avahi=True)
 def address_changes(trial: Trial) -> None:
     move(trial, "child")
 
 
-@row("parent-moves", "the parent gets another address", MOVED, quick=True)
+@row("parent-moves", "the viewer gets another address", MOVED, quick=True)
 def parent_moves(trial: Trial) -> None:
     move(trial, "parent")
 
 
-@row("parent-moves-nat", "the parent gets another address, and the child is behind a NAT", MOVED, quick=True, nat=True)
+@row("parent-moves-nat", "the viewer gets another address, and the baby unit is behind a NAT", MOVED, quick=True, nat=True)
 def parent_moves_nat(trial: Trial) -> None:
     move(trial, "parent")
 

@@ -15,7 +15,7 @@ from measure import Bounds, Trial
 from row import row
 
 
-@row("child-killed", "the child's program is killed (SIGKILL)", Bounds(rings="link", goes_by_gap=True), quick=True)
+@row("child-killed", "the baby unit's program is killed (SIGKILL)", Bounds(rings="link", goes_by_gap=True), quick=True)
 def child_killed(trial: Trial) -> None:
     child = trial.house.child
     trial.broken()
@@ -25,7 +25,7 @@ def child_killed(trial: Trial) -> None:
     trial.finish()
 
 
-@row("child-stopped", "the child is switched off properly (SIGTERM), and on again after 8 s",
+@row("child-stopped", "the baby unit is switched off properly (SIGTERM), and on again after 8 s",
      Bounds(shows="child-stopped"), quick=True)  # fmt: skip
 def child_stopped(trial: Trial) -> None:
     child = trial.house.child
@@ -39,7 +39,7 @@ def child_stopped(trial: Trial) -> None:
     trial.finish()
 
 
-@row("child-stands-still", "the child's program stands still (SIGSTOP), until its watchdog ends it", Bounds(rings="link"),
+@row("child-stands-still", "the baby unit's program hangs (SIGSTOP), until its watchdog ends it", Bounds(rings="link"),
      quick=True)  # fmt: skip
 def child_stands_still(trial: Trial) -> None:
     child = trial.house.child
@@ -83,24 +83,24 @@ def no_freezer() -> str | None:
     return None if things.hierarchy() else "single threads can only be held in a writable cgroup v2"
 
 
-@row("loop-stuck", "the child's event loop does not go on", Bounds(rings="link"), obstacle=no_freezer)
+@row("loop-stuck", "the baby unit's event loop stops responding", Bounds(rings="link"), obstacle=no_freezer)
 def loop_stuck(trial: Trial) -> None:
     stuck(trial, "NIO-ELT-")
 
 
-@row("encoder-stuck", "the child's encoder does not come to the end of a picture", Bounds(rings="frozen-picture", may=("link",)),
+@row("encoder-stuck", "the baby unit's encoder never finishes a frame", Bounds(rings="frozen-picture", may=("link",)),
      obstacle=no_freezer)  # fmt: skip
 def encoder_stuck(trial: Trial) -> None:
     stuck(trial, "encode", at_work=True)
 
 
-@row("microphone-stuck", "the thread that reads the child's microphone does not go on", Bounds(rings="microphone", may=("link",)),
+@row("microphone-stuck", "the thread that reads the baby unit's microphone stops responding", Bounds(rings="microphone", may=("link",)),
      obstacle=no_freezer)  # fmt: skip
 def microphone_stuck(trial: Trial) -> None:
     stuck(trial, "sound", 150)
 
 
-@row("viewer-stands-still", "another parent's program stands still (SIGSTOP) for 12 s", Bounds(lost=UNHURT), quick=True)
+@row("viewer-stands-still", "another viewer's program hangs (SIGSTOP) for 12 s", Bounds(lost=UNHURT), quick=True)
 def viewer_stands_still(trial: Trial) -> None:
     other = trial.house.another_parent("other")
     other.watch()
@@ -152,11 +152,11 @@ def come_and_go(trial: Trial, cycles: int) -> None:
     trial.finish()
 
 
-@row("come-and-go", "another parent connects and leaves, 20 times", Bounds(), quick=True)
+@row("come-and-go", "another viewer connects and leaves, 20 times", Bounds(), quick=True)
 def come_and_go_20(trial: Trial) -> None:
     come_and_go(trial, 20)
 
 
-@row("come-and-go-100", "another parent connects and leaves, 100 times", Bounds())
+@row("come-and-go-100", "another viewer connects and leaves, 100 times", Bounds())
 def come_and_go_100(trial: Trial) -> None:
     come_and_go(trial, 100)

@@ -7,7 +7,7 @@ from typing import Any
 
 BEGIN, END = "<!-- table: Tests/Faults/run --write -->", "<!-- end of table -->"
 HEADER = [
-    "| row | what is broken | found after | told after | recovered after | sound lost | what was told | bounds |",
+    "| row | what is broken | found after | alarm after | recovered after | sound lost | alarms and events | bounds |",
     "| --- | --- | --- | --- | --- | --- | --- | --- |",
 ]
 
