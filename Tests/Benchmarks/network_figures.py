@@ -146,7 +146,7 @@ class Seen:
 
         line = (
             f"{self.pictures_percent:.1f} % of the pictures, {self.freezes} freezes ({self.frozen_seconds:.1f} s, longest "
-            f"{self.longest_freeze_ms:.0f} ms), {text(self.concealed_percent, '%.2f')} % of the sound made up "
+            f"{self.longest_freeze_ms:.0f} ms), {text(self.concealed_percent, '%.2f')} % of the sound filled in "
             f"({text(self.concealed_with_silence_percent, '%.2f')} with silence), delay "
             f"{text(self.delay_p50_ms, '%.0f')}/{text(self.delay_p95_ms, '%.0f')} ms, {text(self.video_kbps, '%.0f')} kbit/s, "
             f"rate kept {text(self.rate_kept_percent, '%.0f')} %, {' '.join(self.sizes)}"

@@ -92,7 +92,7 @@ def cell(case: Case | Move | Crowd, results: Sequence[dict[str, Any]]) -> str:
     made_up, with_silence = (
         worst([getattr(one, name) for one in seen], max) for name in ("concealed_percent", "concealed_with_silence_percent")
     )
-    concealed = text(made_up, "%.2f %% made up")
+    concealed = text(made_up, "%.2f %% filled in")
     if made_up is not None and with_silence is not None and with_silence >= made_up + 0.005:
         concealed += f" ({with_silence:.2f} % with silence)"
     delay = "/".join(text(worst([getattr(one, f"delay_{share}_ms") for one in seen], max), "%.0f") for share in ("p50", "p95"))
@@ -106,7 +106,7 @@ def cell(case: Case | Move | Crowd, results: Sequence[dict[str, Any]]) -> str:
         back = [fall.back_s for fall in falls]
         parts += [
             f"while low {min(fall.frames_per_second for fall in falls):.1f} frames/s, "
-            + text(worst([fall.concealed_percent for fall in falls], max), "%.2f %% made up"),
+            + text(worst([fall.concealed_percent for fall in falls], max), "%.2f %% filled in"),
             "short again after " + ("?" if not falls[0].is_aged else "never" if None in settled else f"{worst(settled, max):.0f} s"),
             f"{max(fall.empty_seconds for fall in falls)} s without a picture",
             "back in " + ("never" if None in back else f"{worst(back, max):.0f} s"),
@@ -122,7 +122,7 @@ def cell(case: Case | Move | Crowd, results: Sequence[dict[str, Any]]) -> str:
     else:
         parts.append("rate kept " + text(worst([one.rate_kept_percent for one in seen], min), "%.0f %%"))
     if alarms := list(dict.fromkeys(kind for result in results for kind in result.get("alarms", []))):
-        parts.append("told: " + ", ".join(f"`{kind}`" for kind in alarms))
+        parts.append("alarm: " + ", ".join(f"`{kind}`" for kind in alarms))
     short = list(dict.fromkeys(reason for result in results for reason in result["short"]))
     if case.goal != "–":
         parts.append("**short**: " + ", ".join(short) if short else "met")
@@ -137,7 +137,7 @@ TOLERANCES: tuple[tuple[str, str, int, float], ...] = (
 )
 
 
-#: Of our viewer against Chromium, both with Cradle as the sender: it counts silence in place of what is missing as made up.
+#: Of our viewer against Chromium, both with Cradle as the sender: it counts silence in place of what is missing as filled in.
 PARENT_TOLERANCES = (*TOLERANCES[:2], ("sound", "concealed_with_silence_percent", -1, 0.1))
 
 

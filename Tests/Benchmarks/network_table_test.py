@@ -100,10 +100,10 @@ class Rows(unittest.TestCase):
             result("loss-10", "webrtcbin", replace(GOOD, pictures_percent=98, concealed_percent=9)),
         ]  # fmt: skip
         row = network_table.row(case("loss-10"), results).split(" | ")
-        self.assertTrue(row[3].startswith("97.0 %; no freeze; 0.30 % made up"))
+        self.assertTrue(row[3].startswith("97.0 %; no freeze; 0.30 % filled in"))
         self.assertIn("**short**: pictures < 98 %", row[3])
         self.assertIn("**behind**: pictures (webrtcbin)", row[3])
-        self.assertIn("9.00 % made up", row[4])
+        self.assertIn("9.00 % filled in", row[4])
         self.assertEqual(row[5:7], ["–", "–"])
 
     def test_a_crowds_row_is_its_worst_run(self) -> None:
@@ -121,8 +121,8 @@ class Rows(unittest.TestCase):
         chromium = replace(GOOD, concealed_percent=0.4, concealed_with_silence_percent=0.6)
         ours = replace(GOOD, pictures_percent=99, concealed_percent=0.65, concealed_with_silence_percent=0.65)
         row = network_table.row(case("loss-10"), [result("loss-10", "ours", chromium), result("loss-10", "parent", ours)]).split(" | ")
-        self.assertIn("0.40 % made up (0.60 % with silence)", row[3])
-        self.assertIn("0.65 % made up;", row[6])
+        self.assertIn("0.40 % filled in (0.60 % with silence)", row[3])
+        self.assertIn("0.65 % filled in;", row[6])
         self.assertIn("**behind**: pictures (Chromium)", row[6])
         self.assertNotIn("sound (", row[6])
 
