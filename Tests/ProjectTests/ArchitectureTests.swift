@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Package.swift, the rooms table of docs/ARCHITECTURE.md and the imports in each folder say the same.
+/// Package.swift, the table of modules in docs/ARCHITECTURE.md and the imports in each folder say the same.
 @Suite struct ArchitectureTests {
   struct Room: Equatable {
     var name: String
@@ -62,7 +62,7 @@ import Testing
 
   static func documentedRooms() throws -> [(room: Room, what: String)] {
     let lines = try Project.text("docs/ARCHITECTURE.md").split(separator: "\n", omittingEmptySubsequences: false)
-    let heading = try #require(lines.firstIndex(of: "| room | folder | depends on | what lives there |"))
+    let heading = try #require(lines.firstIndex(of: "| module | folder | depends on | what lives there |"))
     return try lines[(heading + 2)...].prefix { $0.hasPrefix("|") }.map { line in
       let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
       try #require(cells.count == 4, "\(line)")
@@ -84,7 +84,7 @@ import Testing
     for (room, _) in documented {
       #expect(names.contains(room.name), "docs/ARCHITECTURE.md has \(room.name), Package.swift has not")
     }
-    #expect(documented.count == declared.count, "a room stands twice in docs/ARCHITECTURE.md")
+    #expect(documented.count == declared.count, "a module stands twice in docs/ARCHITECTURE.md")
   }
 
   /// One way only: what a room needs stands above it.
