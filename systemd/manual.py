@@ -1,4 +1,4 @@
-"""Writes the manual pages: what the programs say of themselves, and the comments of config/child.yaml and its like.
+"""Writes the manual pages: what the programs' help says, and the comments of config/child.yaml and its like.
 
 usage: manual.py PROGRAM FOLDER               PROGRAM.1 and one page for each of its commands
        manual.py --configuration FILE FOLDER  cradle-child.yaml.5 of child.yaml
@@ -13,15 +13,15 @@ import sys
 FILES = {
     "cradle-child": [
         ("/etc/cradle/child.yaml", "The configuration; see cradle-child.yaml(5)."),
-        ("/var/lib/cradle", "Identity, paired parents and tokens: what to keep a copy of, and what to keep secret."),
+        ("/var/lib/cradle", "Identity, paired devices and tokens: what to keep a copy of, and what to keep secret."),
         ("/run/cradle", "The socket through which the commands reach the daemon; for root and the group cradle."),
     ],
     "cradle-parent": [
-        ("~/.local/state/cradle", "Identity and paired children; below $XDG_STATE_HOME if that is set."),
+        ("~/.local/state/cradle", "Identity and paired cameras; below $XDG_STATE_HOME if that is set."),
     ],
     "cradle-rendezvous": [
         ("/etc/cradle/rendezvous.yaml", "The configuration; see cradle-rendezvous.yaml(5)."),
-        ("/var/lib/cradle-rendezvous", "The server's own key, where it has no certificate: what children know it by."),
+        ("/var/lib/cradle-rendezvous", "The server's own key, where it has no certificate: what baby units know it by."),
         ("/run/cradle-rendezvous", "The socket of `status`; for root and the group cradle-rendezvous."),
     ],
 }
