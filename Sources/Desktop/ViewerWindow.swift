@@ -217,7 +217,7 @@ public final class ViewerWindow {
     case Self.escape: escape()
     case "f": setFullScreen(!isFullScreen)
     case "p": setSmall(!isSmall)
-    case "?", "h": showsHelp.toggle()
+    case "?": showsHelp.toggle()
     default: handle(.pressed(key))
     }
   }

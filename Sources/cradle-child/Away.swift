@@ -10,7 +10,7 @@ import Storage
 struct AwayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "away",
-    abstract: "Shows how this child is reached from outside the house: meeting places, relays, paths.",
+    abstract: "Shows how this baby unit is reached from outside the house: remote access servers, relays, paths.",
     discussion: """
       Looks at the configuration that is named, else at the one that the running daemon has read. Asks the running daemon how it is at each meeting place, sends it a message there as a parent would, tries each address of the STUN and TURN servers, and says \
       what the house's router allows. It changes nothing.

@@ -8,10 +8,10 @@ import Meeting
 struct CradleChild: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cradle-child",
-    abstract: "The camera node of Cradle, a baby monitor for the home network.",
+    abstract: "The baby unit of Cradle, a baby monitor for the home network.",
     discussion: """
-      Without a command it runs the node in the foreground. `check` tests the configuration and devices, `doctor` the \
-      whole machine, `pair` pairs a parent, `token add` makes a token for a player or a browser.
+      Without a command it runs the baby unit in the foreground. `check` tests the configuration and devices, `doctor` the \
+      whole machine, `pair` pairs a phone or computer, `token add` makes a token for a player or a browser.
       """,
     version: ChildNode.version,
     subcommands: [

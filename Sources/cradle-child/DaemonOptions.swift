@@ -55,7 +55,7 @@ struct DirectoryOptions: ParsableArguments {
 
 /// Flags of `run` and `check` that override the configuration file.
 struct OverrideOptions: ParsableArguments {
-  @Option(help: "The node's name, as parents see it.")
+  @Option(help: "The baby unit's name, as viewers see it.")
   var name: String?
 
   @Option(help: "HTTPS address and port, for example [::]:8443; port 0 for any free one.")

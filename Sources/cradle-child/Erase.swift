@@ -11,7 +11,7 @@ struct Erase: ParsableCommand {
     abstract: "Removes identity, pairs, tokens, recordings, screenshots and events.",
     discussion: """
       For a board that is given away, or to start afresh. The daemon must be stopped. The next start makes a new identity, \
-      and every parent must pair again. The configuration stays. \
+      and every device must pair again. The configuration stays. \
       Removed files may still be recoverable from a memory card: to be safe, overwrite the whole card.
       """)
 

@@ -6,7 +6,7 @@ import Linux
 /// `cradle-child invites …`
 struct Invites: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists and ends open invitations and the pairing window.",
+    abstract: "Lists and ends open invitations, and pairing mode.",
     discussion: """
       An invitation ends when it is used or its time is over, when whoever made it is unpaired, expires or loses admin, \
       and when the daemon stops.
@@ -45,7 +45,7 @@ struct Invites: ParsableCommand {
   struct Revoke: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Ends an invitation that nobody has used yet, or the pairing window.",
-      discussion: "Parents that have paired already stay: remove them with cradle-child unpair.")
+      discussion: "Devices that have paired already stay: remove them with cradle-child unpair.")
 
     @OptionGroup var directories: DirectoryOptions
     @Argument(help: "The invitation's id; window: the pairing window.")

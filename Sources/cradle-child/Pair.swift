@@ -10,7 +10,7 @@ struct Pair: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Opens pairing: shows a code and a link, and waits until one is used.",
     discussion: """
-      On the other device: cradle-parent pair --code CODE. The window closes after one pairing, five minutes or three wrong \
+      On the other device: cradle-parent pair --code CODE. Pairing mode ends after one pairing, five minutes or three wrong \
       codes. Compare the words that both show. If they differ, someone may be intercepting the connection: on a terminal \
       this command asks, and removes the pairing; elsewhere cradle-child unpair does.
       The first who completes pairing owns the camera and may do everything. Later ones may view, listen, talk and \
@@ -19,9 +19,9 @@ struct Pair: AsyncParsableCommand {
       """)
 
   @OptionGroup var directories: DirectoryOptions
-  @Flag(help: "Whoever pairs may administer the child, too: let others in, and remove them.")
+  @Flag(help: "Whoever pairs may administer the baby unit, too: let others in, and remove them.")
   var admin = false
-  @Flag(help: "Whoever pairs may play what the child has recorded, and have it record.")
+  @Flag(help: "Whoever pairs may play what the baby unit has recorded, and have it record.")
   var recordings = false
   @Flag(
     help: "Print two JSON objects: {code, link, links, expiresAt, allow, problem?}, then {paired: {id, name, words}}.")
@@ -73,7 +73,7 @@ struct Pair: AsyncParsableCommand {
 
 /// `cradle-child pairs`
 struct Pairs: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Lists the paired parents.")
+  static let configuration = CommandConfiguration(abstract: "Lists the paired devices.")
 
   @OptionGroup var directories: DirectoryOptions
   @Flag(help: "Print one JSON object {pairs: [...]}.")
@@ -102,16 +102,16 @@ struct Pairs: ParsableCommand {
 /// `cradle-child unpair`
 struct Unpair: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Revokes a parent; whatever it has open ends at once.",
+    abstract: "Ends a device's pairing; whatever it has open ends at once.",
     discussion: """
-      Its invitations that nobody has used yet end, too, and the pairing window if it opened it. Parents that it has let \
-      in before stay: look at cradle-child pairs.
+      Its invitations that nobody has used yet end, too, and pairing mode if it opened it. Devices that it has let in \
+      before stay: look at cradle-child pairs.
       """)
 
   @OptionGroup var directories: DirectoryOptions
-  @Argument(help: "The parent's name, or its id (the first four digits do).")
+  @Argument(help: "The device's name, or its id (the first four digits do).")
   var parent: String?
-  @Flag(help: "Every parent, every invitation and the pairing window.")
+  @Flag(help: "Every device, every invitation, and pairing mode.")
   var all = false
   @Flag(help: "Print one JSON object {pairs: [...]}: what was ended.")
   var json = false

@@ -6,7 +6,7 @@ import Linux
 /// `cradle-child recordings`
 struct Recordings: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists what the child has recorded; starts and stops a recording by hand.",
+    abstract: "Lists what the baby unit has recorded; starts and stops a recording by hand.",
     discussion: "Recording is off unless `record` in the configuration says otherwise.",
     subcommands: [List.self, Start.self, Stop.self], defaultSubcommand: List.self)
 

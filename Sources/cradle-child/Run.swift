@@ -9,7 +9,7 @@ import Logging
 /// `cradle-child run`
 struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Runs the node in the foreground, until SIGTERM or Ctrl-C.",
+    abstract: "Runs the baby unit in the foreground, until SIGTERM or Ctrl-C.",
     discussion: """
       SIGHUP stops it, too. Under a service manager (NOTIFY_SOCKET) it begins again instead, with the configuration as it \
       is then; one that is not valid is logged, and nothing changes. Viewers hear goodbye in either case.

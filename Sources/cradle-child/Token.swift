@@ -12,7 +12,7 @@ struct Token: ParsableCommand {
   struct Add: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Makes a token and shows it once.",
-      discussion: "The child stores only a hash of it. Permissions: view, listen, talk, control.")
+      discussion: "The baby unit stores only a hash of it. Permissions: view, listen, talk, control.")
 
     @OptionGroup var directories: DirectoryOptions
     @Option(help: "What the token is for, for example \"kitchen tablet\".")

@@ -6,7 +6,7 @@ import Parent
 /// Which child a command is for.
 struct ChildOptions: ParsableArguments {
   @OptionGroup var state: StateOptions
-  @Option(help: "The child's name, its id (the first four digits do) or host:port. (default: the only paired one)")
+  @Option(help: "The camera's name, its id (the first four digits do) or host:port. (default: the only paired one)")
   var child: String?
 
   /// Connects, runs `body` with the session, and disconnects.

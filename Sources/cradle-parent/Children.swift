@@ -6,7 +6,7 @@ import Parent
 /// `cradle-parent children`
 struct Children: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists the paired children, where each was last seen, and whether it is at its meeting places.")
+    abstract: "Lists the paired cameras, where each was last seen, and whether it is at its remote access servers.")
 
   @OptionGroup var state: StateOptions
   @Flag(help: "Print one JSON object {children: [...]}.")
@@ -27,12 +27,12 @@ struct Children: AsyncParsableCommand {
 /// `cradle-parent unpair`
 struct Unpair: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Ends the pairing with a child, at both ends when it can be reached.")
+    abstract: "Ends the pairing with a camera, at both ends when it can be reached.")
 
   @OptionGroup var state: StateOptions
-  @Argument(help: "The child's name, its id (the first four digits do) or host:port.")
+  @Argument(help: "The camera's name, its id (the first four digits do) or host:port.")
   var child: String
-  @Flag(help: "Print one JSON object {unpaired: {id, name}, told}; told: whether the child knows it.")
+  @Flag(help: "Print one JSON object {unpaired: {id, name}, told}; told: whether the camera knows it.")
   var json = false
 
   private struct Report: Encodable {

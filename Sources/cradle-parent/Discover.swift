@@ -8,14 +8,14 @@ import Parent
 /// `cradle-parent discover`
 struct Discover: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Shows the children on the network, as they come and go.",
+    abstract: "Shows the cameras on the network, as they come and go.",
     discussion: """
       On a terminal it runs until Ctrl-C; otherwise, and with --timeout, it ends by itself. Names are not verified here: \
-      any machine on the network can announce itself as a child. Pairing verifies it.
+      any machine on the network can announce itself as a camera. Pairing verifies it.
       """)
 
   @OptionGroup var state: StateOptions
-  @Flag(help: "Print one JSON object a child: {name, id, host, addresses, port, pairing}.")
+  @Flag(help: "Print one JSON object for each camera: {name, id, host, addresses, port, pairing}.")
   var json = false
   @Option(help: "End after this long, such as 5s.")
   var timeout: TimeSpan?

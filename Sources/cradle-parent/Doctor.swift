@@ -8,15 +8,15 @@ import Parent
 /// `cradle-parent doctor`
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Finds the child, measures the link to it, and rates it.",
+    abstract: "Finds the camera, measures the connection to it, and rates it.",
     discussion: """
-      Also checks this machine: its key files, speaker, clock and Wi-Fi. It watches and pings the child for some seconds \
+      Also checks this machine: its key files, speaker, clock and Wi-Fi. It watches and pings the camera for some seconds \
       without playing sound, and changes nothing.
       Exit status: 0 no problem, 1 at least one problem.
       """)
 
   @OptionGroup var state: StateOptions
-  @Argument(help: "The child's name, its id (the first four digits do) or host:port. (default: the only paired one)")
+  @Argument(help: "The camera's name, its id (the first four digits do) or host:port. (default: the only paired one)")
   var child: String?
   @Option(help: "How long to measure, 1 to 600 seconds.")
   var seconds = 10

@@ -6,13 +6,13 @@ import Parent
 /// `cradle-parent drill`
 struct Drill: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "A fire drill: does the alarm ring at everybody who watches, and does somebody come?",
+    abstract: "An alarm drill: does the alarm ring for everybody who watches, and does somebody respond?",
     discussion: """
       The child withholds everything, then the picture, then the sound, as if link, camera and microphone were lost. \
-      Each paired parent that watches has to ring within seconds, and somebody has to acknowledge it there within half \
-      a minute; then it goes on. Nobody hears the child meanwhile. Only devices whose access does not expire can start \
-      one, once in ten minutes; owners at any time. Whoever is paired can end one. Exit status 1: somewhere it did not \
-      ring, or nobody came.
+      Each paired device that watches has to ring within seconds, and somebody has to acknowledge it there within half \
+      a minute; then the next stage begins. Nobody can hear your baby meanwhile. Only devices whose access does not expire can start \
+      one, once in ten minutes; owners at any time. Whoever is paired can end one. Exit status 1: a device did not \
+      ring, or nobody responded.
       """)
 
   @Argument(help: "What fails: link, camera, microphone. (default: one after the other)")

@@ -6,10 +6,10 @@ import Parent
 /// `cradle-parent test`
 struct HearingTestCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "test", abstract: "Proves that you would hear your child now.",
+    commandName: "test", abstract: "Would I hear my baby? Checks it, from the nursery to here.",
     discussion: """
-      The child's speaker plays a soft sound that its microphone must hear and this machine must receive. Without a \
-      speaker the noise of the room is compared, which is a weaker proof. Exit status 1: it was not heard.
+      The baby unit's speaker plays a soft sound that its microphone must hear and this machine must receive. Without a \
+      speaker the noise of the room is compared, which is a weaker check. Exit status 1: it was not heard.
       """)
 
   @OptionGroup var child: ChildOptions

@@ -8,9 +8,9 @@ import Parent
 /// `cradle-parent invite`
 struct Invite: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Makes a one-time link for a guest: a babysitter's phone, or another parent.",
+    abstract: "Makes a one-time link for a guest: a babysitter's phone, or another computer.",
     discussion: """
-      The link works once, for whoever opens it first, so give it to one person only. On another parent: cradle-parent \
+      The link works once, for whoever opens it first, so give it to one person only. On another computer: cradle-parent \
       pair --link LINK. On a phone: scan the code.
       """)
 

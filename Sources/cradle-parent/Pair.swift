@@ -8,7 +8,7 @@ import Parent
 /// `cradle-parent pair`
 struct Pair: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Pairs this parent with a child, by the code or the link that the child shows.",
+    abstract: "Pairs this computer with a camera, by the code or the link that the camera shows.",
     discussion: """
       On the camera: cradle-child pair. Without --code, asks for the code. While this runs, other users of this machine can see \
       --code and --link; --code-file and --link-file keep them from that. Compare the words that both sides show. If they \
@@ -19,18 +19,18 @@ struct Pair: AsyncParsableCommand {
   @OptionGroup var state: StateOptions
   @Argument(
     help:
-      "The child's name, its id (the first four digits do) or host:port. (default: the only one that is open for pairing)"
+      "The camera's name, its id (the first four digits do) or host:port. (default: the only one that is open for pairing)"
   )
   var child: String?
-  @Option(help: "The code that the child shows, such as 1234-5678.")
+  @Option(help: "The code that the camera shows, such as 1234-5678.")
   var code: String?
   @Option(help: "The code from \(SecretOption.help)", completion: .file())
   var codeFile: String?
-  @Option(help: "The link that the child or another parent gave: https://HOST/#pair=SECRET.")
+  @Option(help: "The link that the camera or its owner gave: https://HOST/#pair=SECRET.")
   var link: String?
   @Option(help: "The link from \(SecretOption.help)", completion: .file())
   var linkFile: String?
-  @Option(help: "This parent's name at the child. (default: this machine's name)")
+  @Option(help: "This computer's name at the camera. (default: this machine's name)")
   var name: String?
   @Flag(help: "Print one JSON object {paired: {id, name}, words, allow, expiresAt}.")
   var json = false

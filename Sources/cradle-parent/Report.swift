@@ -11,7 +11,7 @@ struct Report: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Night report: who listened and when nobody did, noise, alarms, sound checks.",
     discussion: """
-      A minute counts as heard when a parent's receiver has reported fresh sound in it. Without --night it is the night \
+      A minute counts as heard when a viewer's receiver has reported fresh sound in it. Without --night it is the night \
       that is under way, else the last one.
       """)
 

@@ -7,7 +7,7 @@ import Parent
 /// `cradle-parent status`
 struct Status: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Shows the child's state: devices, light, lullaby, viewers.")
+    abstract: "Shows the baby unit's state: devices, light, lullaby, viewers.")
 
   @OptionGroup var child: ChildOptions
   @Flag(help: "Print one JSON object.")
@@ -20,7 +20,7 @@ struct Status: AsyncParsableCommand {
 
 /// `cradle-parent events`
 struct Events: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Shows what happened at the child.")
+  static let configuration = CommandConfiguration(abstract: "Shows what happened at the baby unit.")
 
   @Flag(help: "Keep printing new events, until Ctrl-C.")
   var follow = false

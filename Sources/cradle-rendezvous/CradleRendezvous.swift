@@ -7,7 +7,7 @@ import Rendezvous
 struct CradleRendezvous: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cradle-rendezvous",
-    abstract: "Where children and parents of Cradle meet when they are not in one house.",
+    abstract: "The rendezvous server of Cradle: where baby units and viewers meet when they are not in one house.",
     discussion: """
       Runs on a machine with a public address. It passes on signed messages: it sees who meets whom and when, never what, \
       and it cannot take part. Without a command it runs in the foreground.

@@ -11,7 +11,7 @@ import Storage
 /// `cradle-parent camera`
 struct Camera: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Shows the child's cameras, and switches between them.", subcommands: [List.self, Switch.self])
+    abstract: "Shows the baby unit's cameras, and switches between them.", subcommands: [List.self, Switch.self])
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Lists the cameras.")
@@ -24,7 +24,7 @@ struct Camera: AsyncParsableCommand {
   }
 
   struct Switch: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Chooses the camera that all parents see.")
+    static let configuration = CommandConfiguration(abstract: "Chooses the camera that everybody sees.")
 
     @Argument(help: "Which, as `camera list` names it. (default: the next one)")
     var id: String?
@@ -39,7 +39,7 @@ struct Camera: AsyncParsableCommand {
 /// `cradle-parent screenshot`
 struct Screenshot: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Saves a still picture at the camera's own resolution.")
+    abstract: "Saves a photo at the camera's own resolution.")
 
   @Option(
     name: .shortAndLong, help: "The JPEG file, a FIFO, or - for standard output. (default: CHILD-DATE-TIME.jpg)",

@@ -5,7 +5,7 @@ import Parent
 
 /// `cradle-parent light`
 struct Light: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Switches the child's light.")
+  static let configuration = CommandConfiguration(abstract: "Switches the baby unit's light.")
 
   @Argument(help: "on, off or toggle.")
   var state: LightSetting.Switch
@@ -35,7 +35,7 @@ struct Light: AsyncParsableCommand {
 
 /// `cradle-parent flash`
 struct Flash: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Flashes the child's light a few times.")
+  static let configuration = CommandConfiguration(abstract: "Flashes the baby unit's light a few times.")
 
   @Option(help: "How many times. (default: 3)")
   var times: Int?

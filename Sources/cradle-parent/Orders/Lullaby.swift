@@ -6,7 +6,7 @@ import Parent
 /// `cradle-parent lullaby`
 struct Lullaby: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Plays lullabies and sounds through the child's speaker.",
+    abstract: "Plays lullabies and sounds through the baby unit's speaker.",
     subcommands: [
       Play.self, Stop.self, Pause.self, Resume.self, Next.self, Volume.self, List.self,
     ])

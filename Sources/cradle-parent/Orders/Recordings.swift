@@ -10,13 +10,13 @@ import Storage
 /// `cradle-parent recordings`
 struct Recordings: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists and fetches what the child has recorded; has it record.",
+    abstract: "Lists and fetches what the baby unit has recorded; has it record.",
     discussion:
       "Recording is off unless `record` in the child's configuration says otherwise, and needs a permission of its own.",
     subcommands: [List.self, Fetch.self, Start.self, Stop.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Lists the parts, the newest last.")
+    static let configuration = CommandConfiguration(abstract: "Lists the clips, the newest last.")
 
     @OptionGroup var child: ChildOptions
     @Flag(help: "Print one JSON object {recordings: {mode, state, parts: [{id, time, seconds, bytes}]}}.")
@@ -47,8 +47,8 @@ struct Recordings: AsyncParsableCommand {
 
   struct Fetch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Saves a part as a WebM file.",
-      discussion: "The part is named by its id, or by a time within it, such as 3:12: the latest such time.")
+      abstract: "Saves a clip as a WebM file.",
+      discussion: "The clip is named by its id, or by a time within it, such as 3:12: the latest such time.")
 
     @Argument(help: "An id of `recordings list`, a time (3:12), or `last`.")
     var part: String

@@ -10,15 +10,15 @@ import Wire
 /// `cradle-parent talk`
 struct TalkCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "talk", abstract: "Speaks through the child's speaker, until Ctrl-C.",
-    discussion: "One parent speaks at a time. A lullaby is muted in the meantime.")
+    commandName: "talk", abstract: "Speaks through the baby unit's speaker, until Ctrl-C.",
+    discussion: "One person speaks at a time. A lullaby is muted in the meantime.")
 
   @OptionGroup var state: StateOptions
-  @Argument(help: "The child's name, its id (the first four digits do) or host:port. (default: the only paired one)")
+  @Argument(help: "The camera's name, its id (the first four digits do) or host:port. (default: the only paired one)")
   var child: String?
   @Option(help: "auto, test, an ALSA PCM name or file:IN.wav.")
   var microphone = "auto"
-  @Flag(help: "Interrupt another parent; needs the permission admin.")
+  @Flag(help: "Interrupt somebody else who speaks; needs the permission admin.")
   var force = false
   @Option(help: "Stop after this many seconds.")
   var duration: Double?

@@ -16,28 +16,29 @@ import Wire
 /// `cradle-parent watch`
 struct Watch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Live picture and sound of a child, or of any WHEP server.",
+    abstract: "Live picture and sound of a paired camera, or of any WHEP server.",
     discussion: """
-      Reconnects whenever the link is lost, until Ctrl-C or the end of --duration. A paired child needs no other option. \
+      Reconnects whenever the connection is lost, until Ctrl-C or the end of --duration. A paired camera needs no other option. \
       The key of a WHEP server is remembered at the first connection; from then on, another key is refused.
 
       Opens a window on a desktop. In the window and on a terminal, ? shows the keys: light, lullaby, talk, pictures and so \
-      on. When the link is lost, nothing comes for some seconds, the picture freezes or the microphone is missing, an alarm \
+      on. When the connection is lost, nothing arrives for some seconds, the picture freezes or the microphone is missing, an alarm \
       rings until it is over or somebody presses a.
       """)
 
   @OptionGroup var state: StateOptions
 
-  @Argument(help: "The child's name, its id (the first four digits do) or host:port. (default: the only paired one)")
+  @Argument(help: "The camera's name, its id (the first four digits do) or host:port. (default: the only paired one)")
   var child: String?
-  @Option(help: "Instead of a paired child: a WHEP endpoint, such as https://192.168.1.20:8443/whep.")
+  @Option(help: "Instead of a paired camera: a WHEP endpoint, such as https://192.168.1.20:8443/whep.")
   var whep: String?
   @Option(help: "Bearer token for --whep; other users of this machine can see it. (default: $CRADLE_TOKEN)")
   var token: String?
   @Option(help: "The token from \(SecretOption.help)", completion: .file())
   var tokenFile: String?
   @Option(
-    help: "With --whep: SHA-256 of the only public key to accept, 64 hexadecimal digits; a child's id is its first 16.")
+    help: "With --whep: SHA-256 of the only public key to accept, 64 hexadecimal digits; a camera's id is its first 16."
+  )
   var fingerprint: String?
   @Flag(help: "With --whep: accept only certificates of known authorities.")
   var verify = false
