@@ -62,7 +62,7 @@ struct Unpair: AsyncParsableCommand {
       }
       print("Unpaired \(paired.record.name) (\(paired.record.id)).")
       if !isTold {
-        print("The child could not be told and still lists this parent. To remove it there: cradle-child unpair")
+        print("The camera could not be reached and still lists this computer. To remove it there: cradle-child unpair")
       }
     }
   }

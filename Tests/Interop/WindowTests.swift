@@ -87,6 +87,11 @@ extension RealPeers {
         try window().flatMap { ($0.width, $0.height) == (place.width, place.height) ? $0 : nil }
       }
 
+      try press("h")
+      _ = try wait("a sound check") {
+        try house.parent("status", "--json").output.contains(#""hearing":{"#) ? true : nil
+      }
+
       // The child is gone: it rings, and the picture says that it is old.
       house.child.kill()
       let ringing = parent.wait { $0.alarm?.kind == "link" && $0.rings }

@@ -39,6 +39,19 @@ enum Project {
     return files.sorted { $0.path < $1.path }
   }
 
+  /// Every file of text below a folder; what is not UTF-8 is left out.
+  static func files(below folder: String) throws -> [File] {
+    let walker = FileManager.default.enumerator(
+      at: root.appending(path: folder), includingPropertiesForKeys: [.isRegularFileKey])
+    let urls = try (walker?.compactMap { $0 as? URL } ?? []).filter {
+      try $0.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true && $0.pathExtension != "pyc"
+    }
+    return urls.compactMap { url in
+      guard let text = try? String(contentsOf: url, encoding: .utf8) else { return nil }
+      return File(path: String(url.path.dropFirst(root.path.count + 1)), text: text)
+    }.sorted { $0.path < $1.path }
+  }
+
   static func text(_ path: String) throws -> String {
     try String(contentsOf: root.appending(path: path), encoding: .utf8)
   }
