@@ -35,7 +35,7 @@ struct AwayCommand: AsyncParsableCommand {
     }
     let check = AwayCheck(configuration: configuration, child: daemon.report?.id, report: daemon.away)
     guard check.isConfigured || json else {
-      print("Nothing is configured: this child is reached in its house, or through a VPN.")
+      print("Nothing is configured: this baby unit is reached at home, or through a VPN.")
       return
     }
     let report = FindingReport(labels: ["from elsewhere"], isJSON: json)

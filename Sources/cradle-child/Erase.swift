@@ -59,7 +59,7 @@ struct Erase: ParsableCommand {
     }
     printError("This removes permanently:")
     for item in kept { printError("  \(Self.line(item))") }
-    printError("Every parent will have to pair again. Type \"erase\" to continue:")
+    printError("Every device will have to pair again. Type \"erase\" to continue:")
     guard readLine() == "erase" else { throw Failure.failed("nothing was removed.") }
   }
 

@@ -44,11 +44,11 @@ struct Pair: AsyncParsableCommand {
     watch.cancel()
     let ended = try Daemon.decode(PairingEnded.self, from: end)
     guard let paired = ended.paired else {
-      throw Failure.failed("No parent was paired: \(ended.reason ?? "it was closed").")
+      throw Failure.failed("No device was paired: \(ended.reason ?? "it was closed").")
     }
     if json { return print(end) }
     print("Paired with \(paired.name) (\(paired.id)).")
-    print("Both screens show the same words: \(paired.words)")
+    print("Check that the other screen shows the same words: \(paired.words)")
     print("If they differ, someone may be intercepting the connection: cradle-child unpair \(paired.id)")
     guard TerminalQuestion.isDenied("Does the other screen show the same words?") else { return }
     _ = try Daemon.ask(.unpair(paired.id), directories)
@@ -65,9 +65,9 @@ struct Pair: AsyncParsableCommand {
     }
     if isatty(STDOUT_FILENO) == 1, let code = QRCode(opened.link) { print(code.terminalText) }
     let allowed = opened.allow.joined(separator: ", ")
-    print("It gives: \(allowed)" + (opened.allow.contains("admin") ? "." : ", but not admin (--admin does)."))
+    print("The new device may: \(allowed)" + (opened.allow.contains("admin") ? "." : ", but not admin (--admin does)."))
     if opened.hasOwner == false, !opened.allow.contains("admin") { print(Ownership.missing) }
-    print("Valid until \(LocalTime.text(rfc3339: opened.expiresAt)), for one parent. Waiting; Ctrl-C closes it.")
+    print("Valid until \(LocalTime.text(rfc3339: opened.expiresAt)), for one device. Waiting; Ctrl-C closes it.")
   }
 }
 
@@ -84,7 +84,7 @@ struct Pairs: ParsableCommand {
     if json { return print(result) }
     let list = try Daemon.decode(PairList.self, from: result)
     let rows = list.pairs
-    if rows.isEmpty { return print("No parent is paired. Start with: cradle-child pair") }
+    if rows.isEmpty { return print("No device is paired. Start with: cradle-child pair") }
     defer { if list.hasOwner == false { print(Ownership.missing) } }
     print(
       Table.text(
@@ -117,14 +117,14 @@ struct Unpair: ParsableCommand {
   var json = false
 
   func validate() throws {
-    if all == (parent != nil) { throw ValidationError("Name one parent, or give --all.") }
+    if all == (parent != nil) { throw ValidationError("Name one device, or give --all.") }
   }
 
   func run() throws {
     let result = try Daemon.ask(.unpair(parent), directories)
     if json { return print(result) }
     let list = try Daemon.decode(PairList.self, from: result)
-    if list.pairs.isEmpty { return print("No parent was paired.") }
+    if list.pairs.isEmpty { return print("No device was paired.") }
     for row in list.pairs { print("Unpaired \(row.name) (\(row.id)).") }
     if !all, list.hasOwner == false { print(Ownership.missing) }
   }

@@ -75,7 +75,7 @@ struct Run: AsyncParsableCommand {
           } catch {
             let reason = (error as? Failure)?.message ?? "\(error)"
             logger.error(
-              "the configuration is not valid; the child runs on with the one before",
+              "the configuration is not valid; the one before stays in use",
               metadata: ["reason": "\(reason)"])
           }
         }

@@ -19,7 +19,7 @@ struct Children: AsyncParsableCommand {
       return try await withProgress("Looking at the meeting places") { try await list.children() }
     }
     if json { return print(JSONLine.text(["children": children])) }
-    if children.isEmpty { return print("No child is paired. Start with: cradle-parent discover") }
+    if children.isEmpty { return print("No camera is paired. Start with: cradle-parent discover") }
     print(Table.text([ChildListing.heading] + children.map(\.row)))
   }
 }
@@ -50,7 +50,7 @@ struct Unpair: AsyncParsableCommand {
       let paired = try await state.finder().paired(child)
       var isTold = true
       do {
-        try await withProgress("Telling the child") { try await UnpairingCall.send(to: paired) }
+        try await withProgress("Removing it at the camera") { try await UnpairingCall.send(to: paired) }
       } catch {
         isTold = false
         printError("\(error)")

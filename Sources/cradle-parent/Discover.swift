@@ -46,7 +46,7 @@ struct Discover: AsyncParsableCommand {
       limiting?.cancel()
     }
     let hasFound = try await watching.value
-    if !hasFound, !json { printError("No child was found. Is it switched on and on the same network?") }
+    if !hasFound, !json { printError("No camera was found. Is it switched on and on the same network?") }
   }
 
   /// Runs until the task is cancelled. Returns whether there was a child.

@@ -21,6 +21,6 @@ struct HearingTestCommand: AsyncParsableCommand {
       try await withProgress("Listening") { try await HearingCheck.run(child.state.finder().paired(child.child)) }
     }
     print(json ? ControlReply.hearing(result).json : result.text)
-    if result.state != .heard { throw Failure.failed("the child was not heard end to end") }
+    if result.state != .heard { throw Failure.failed("the nursery was not heard end to end") }
   }
 }

@@ -108,9 +108,9 @@ struct Pair: AsyncParsableCommand {
 
   private func tell(_ record: PairRecord, _ words: CheckWords, _ grant: PairingGrant) {
     print("Paired with \(record.name) (\(record.id)).")
-    print("Both screens show the same words: \(words)")
+    print("Check that the camera shows the same words: \(words)")
     print("If they differ, someone may be intercepting the connection.")
-    print("This parent may: \(grant.permissions.names.joined(separator: ", ")).")
+    print("This computer may: \(grant.permissions.names.joined(separator: ", ")).")
     if let end = grant.expiresAt { print("Until \(LocalTime.text(unixSeconds: Double(end.seconds))).") }
   }
 
@@ -119,7 +119,7 @@ struct Pair: AsyncParsableCommand {
   private func askForMeetingPlaces(of record: PairRecord) async {
     do {
       let child = try await state.finder().paired(record.id)
-      try await withProgress("Asking how the child is reached from elsewhere") { try await AwayCall.ask(child) }
+      try await withProgress("Asking how the camera is reached from elsewhere") { try await AwayCall.ask(child) }
     } catch {
       printError(
         "How “\(record.name)” is reached from elsewhere is not known yet (\(error)). Connect once at home with "
@@ -132,7 +132,7 @@ struct Pair: AsyncParsableCommand {
       return try await withProgress("Pairing") { try await call.pair(link) }
     }
     let finder = try state.finder()
-    let (addresses, announced) = try await withProgress("Looking for the child") { try await finder.find(child) }
+    let (addresses, announced) = try await withProgress("Looking for the camera") { try await finder.find(child) }
     var call = call
     call.announcedName = announced
     var given = code.flatMap { PairingCode($0) }
@@ -167,7 +167,7 @@ struct Pair: AsyncParsableCommand {
       throw Failure.badConfiguration("give the code that `cradle-child pair` shows with --code or --code-file")
     }
     while true {
-      printError("The code that the child shows:")
+      printError("The code that the camera shows:")
       guard let line = readLine() else { throw Failure.failed("no code was given") }
       if let code = PairingCode(line) { return code }
       printError(codeForm)

@@ -48,7 +48,7 @@ struct Report: AsyncParsableCommand {
     let request = ReportRequest(
       from: Double(choice.time.lowerBound), to: Double(choice.time.upperBound), noiseDb: noise)
     let reply = try await child.command { try await $0.perform(.reportGet(request)) }
-    guard case .report(let report) = reply else { throw Failure.failed("the child answered something else") }
+    guard case .report(let report) = reply else { throw Failure.failed("the camera answered something else") }
     let text = json ? reply.json : Table.text(report.rows, headed: false)
     guard let output = png.map({ OutputPath($0) }) else { return print(text) }
     try await failing { try output.write(ReportPicture.png(report), mode: 0o644) }

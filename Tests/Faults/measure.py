@@ -19,8 +19,8 @@ LEAST_RATE = 5
 LOST = "s of sound were lost"
 #: Sources/Protocols/Monitoring/AlarmText.swift
 TITLES = {
-    "This machine is no longer paired": "revoked", "No contact with the child": "link",
-    "No sound from the child": "microphone", "The microphone is dead": "digital-silence",
+    "This machine is no longer paired": "revoked", "No contact with the camera": "link",
+    "No sound from your baby's room": "microphone", "The microphone is sending nothing": "digital-silence",
     "No picture from the camera": "camera", "The picture is frozen": "frozen-picture",
     "This machine plays no sound": "own-sound", "The camera was switched off": "child-stopped"}  # fmt: skip
 #: Of windows of 50 ms: half a second of the tone is no accident.

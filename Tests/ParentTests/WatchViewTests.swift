@@ -72,7 +72,7 @@ import Wire
   @Test func anAlarmStandsBeforeEverythingUntilItIsSeen() {
     var view = view(.state(.reconnecting), .alarm(report(.link)))
     #expect(view.isRinging)
-    #expect(view.banner?.title == "No contact with the child")
+    #expect(view.banner?.title == "No contact with the camera")
     #expect(view.banner?.lines.last == "Press a: I'm on it.")
     view.note(.alarm(report(.link, isAcknowledged: true)))
     #expect(!view.isRinging && view.banner?.lines == [])

@@ -110,7 +110,7 @@ public struct WatchView: Sendable {
     }
     parts.append(linkState == .connected ? name : "\(name): \(linkText)")
     if isDrill { parts.append("FIRE DRILL") }
-    if child.hearing?.state == .running { parts.append("proving that the child is heard") }
+    if child.hearing?.state == .running { parts.append("sound check running") }
     if let alarm { parts.append(alarm.kind.title + (alarm.isAcknowledged ? " (seen)" : "")) }
     if let level = levelDb { parts.append("\(Int(saturating: level.rounded())) dB") }
     if let delay = delayText { parts.append(delay) }

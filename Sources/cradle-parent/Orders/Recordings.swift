@@ -12,7 +12,7 @@ struct Recordings: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Lists and fetches what the baby unit has recorded; has it record.",
     discussion:
-      "Recording is off unless `record` in the child's configuration says otherwise, and needs a permission of its own.",
+      "Recording is off unless `record` in child.yaml switches it on, and needs a permission of its own.",
     subcommands: [List.self, Fetch.self, Start.self, Stop.self], defaultSubcommand: List.self)
 
   struct List: AsyncParsableCommand {
@@ -97,7 +97,7 @@ struct Recordings: AsyncParsableCommand {
       let clock = ClockTime(part)
       guard clock != nil || part == "last" else { return part }
       guard case .recordings(let list) = try await session.perform(.recordingsList(from: nil, to: nil)) else {
-        throw Failure.failed("the child answered something else")
+        throw Failure.failed("the camera answered something else")
       }
       let found = list.parts.last { part in
         clock.map { LocalTime.isWithin(minutes: $0.minutes, from: part.time, seconds: part.seconds) } ?? true

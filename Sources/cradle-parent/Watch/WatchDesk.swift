@@ -180,7 +180,7 @@ final class WatchDesk: Sendable {
   private func pressDrill() {
     let order = state.withLock { $0.view.drillOrder(now: MonotonicClock.now) }
     guard let order else {
-      return remark("press d again: everybody's alarm rings, and nobody hears the child meanwhile")
+      return remark("press d again: everybody's alarm rings, and nobody can hear your baby meanwhile")
     }
     self.order { _ in order }
   }
@@ -230,7 +230,7 @@ final class WatchDesk: Sendable {
 
   private func pressTalk(isHeld: Bool) {
     guard let watcher else { return }
-    guard watcher.canTalk else { return say("only a paired parent can talk") }
+    guard watcher.canTalk else { return say("only a paired device can talk") }
     let isTalking = state.withLock { $0.view.talking != .silent }
     talk.yield(isTalking && !isHeld ? .end : .begin)
   }
