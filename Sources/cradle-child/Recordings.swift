@@ -11,7 +11,7 @@ struct Recordings: ParsableCommand {
     subcommands: [List.self, Start.self, Stop.self], defaultSubcommand: List.self)
 
   struct List: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Lists the parts, oldest first.")
+    static let configuration = CommandConfiguration(abstract: "Lists the clips, oldest first.")
 
     @OptionGroup var directories: DirectoryOptions
     @Flag(help: "Print one JSON object {mode, state, reason, folder, recordings: [{id, time, bytes}]}.")

@@ -8,7 +8,7 @@ struct Drill: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "An alarm drill: does the alarm ring for everybody who watches, and does somebody respond?",
     discussion: """
-      The child withholds everything, then the picture, then the sound, as if link, camera and microphone were lost. \
+      The baby unit cuts off everything, then the picture, then the sound, as if link, camera and microphone were lost. \
       Each paired device that watches has to ring within seconds, and somebody has to acknowledge it there within half \
       a minute; then the next stage begins. Nobody can hear your baby meanwhile. Only devices whose access does not expire can start \
       one, once in ten minutes; owners at any time. Whoever is paired can end one. Exit status 1: a device did not \

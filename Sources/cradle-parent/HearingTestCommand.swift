@@ -6,7 +6,7 @@ import Parent
 /// `cradle-parent test`
 struct HearingTestCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "test", abstract: "Would I hear my baby? Checks it, from the nursery to here.",
+    commandName: "test", abstract: "Checks that you would hear your baby now.",
     discussion: """
       The baby unit's speaker plays a soft sound that its microphone must hear and this machine must receive. Without a \
       speaker the noise of the room is compared, which is a weaker check. Exit status 1: it was not heard.

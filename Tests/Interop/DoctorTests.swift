@@ -124,7 +124,7 @@ extension RealPeers {
         ParentProcess.program.path, ["doctor", "--json", "--state-directory", state.path])
       let report = try Self.report(output)
       #expect(status == 1 && !report.ok)
-      #expect(report["pairing"]?.detail.contains("no child is paired") == true, Comment(rawValue: output))
+      #expect(report["pairing"]?.detail.contains("no camera is paired") == true, Comment(rawValue: output))
       #expect(report.measured == nil)
     }
 

@@ -66,7 +66,7 @@ extension RealPeers {
       #expect(events.output.contains("neither"), "\(events)")
     }
 
-    @Test(arguments: [("none", "no speaker"), ("hw:CARD=Gone,DEV=0", "the child's speaker is missing")])
+    @Test(arguments: [("none", "no speaker"), ("hw:CARD=Gone,DEV=0", "the baby unit's speaker is missing")])
     func withoutASpeakerTheProofSaysThatItIsWeakerAndWhy(speaker: String, cause: String) throws {
       let room = try HearingRoom()
       defer { room.stop() }

@@ -150,7 +150,7 @@ import Wire
     let parent = try TemporaryState()
     let alone = await Self.findings(nil, parent.state, FakeDiscovery(problem: .noAvahi))
     #expect(alone.last?.what == "pairing")
-    #expect(alone.last?.detail == "no child is paired with this parent, and no child is seen on this network")
+    #expect(alone.last?.detail == "no camera is paired with this computer, and no camera is seen on this network")
     #expect(alone.last?.remedy?.hasPrefix("cradle-parent pair --code") == true)
 
     let child = try await FakeChild.start()

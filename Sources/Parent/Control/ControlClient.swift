@@ -22,13 +22,13 @@ public enum ControlFailure: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .refused(let error):
       switch error.code {
-      case .notPermitted: "this parent may not do that: \(error.message)"
-      case .unknownCommand: "the child does not know this command; is its program older?"
+      case .notPermitted: "this computer may not do that: \(error.message)"
+      case .unknownCommand: "the camera does not know this command; is its program older?"
       case .badMessage, .badParameters, .unavailable, .busy, .internal: error.message
       }
-    case .timedOut: "the child did not answer in time"
-    case .closed: "the connection to the child ended before it answered"
-    case .transfer: "what the child sent did not arrive whole"
+    case .timedOut: "the camera did not answer in time"
+    case .closed: "the connection to the camera ended before it answered"
+    case .transfer: "what the camera sent did not arrive whole"
     case .notSent: "the command could not be sent; try again"
     }
   }

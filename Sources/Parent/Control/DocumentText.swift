@@ -43,15 +43,15 @@ extension HearingDocument {
   public var text: String {
     let at = LocalTime.text(unixSeconds: time)
     let names = (parents ?? []).joined(separator: ", ")
-    let cause = speaker == .missing ? "the child's speaker is missing" : "no speaker"
+    let cause = speaker == .missing ? "the baby unit's speaker is missing" : "no speaker"
     let missing = unanswered.map { "; no answer from \($0.joined(separator: ", "))" } ?? ""
     let weaker = way == "noise-floor" ? " (weaker proof: the noise of the room, \(cause))" : ""
     switch state {
     case .running: return "sound check running since \(at)"
     case .heard: return "heard end to end at \(at) by \(names)\(weaker)\(missing)"
     case .notHeard:
-      let own = microphone == false ? "; the child's microphone did not hear its speaker" : ""
-      let others = names.isEmpty ? "; no parent heard it" : "; heard by \(names)"
+      let own = microphone == false ? "; the baby unit's microphone did not hear its speaker" : ""
+      let others = names.isEmpty ? "; nobody heard it" : "; heard by \(names)"
       return "NOT heard at \(at)\(own)\(others)\(weaker)\(missing)"
     }
   }

@@ -40,9 +40,9 @@ public struct LinkQuality: Hashable, Sendable {
   static let concealed = (good: 1.0, usable: 5.0)
 
   private static let closer =
-    "Move the child or the access point closer, use 5 GHz for both, or use a cable."
+    "Move the baby unit or the access point closer, use 5 GHz for both, or use a cable."
   private static let powerSaving =
-    "Switch off Wi-Fi power saving at both ends: `sudo cradle-child doctor` on the child shows how."
+    "Switch off Wi-Fi power saving at both ends: `sudo cradle-child doctor` on the baby unit shows how."
   private static let traffic = "Find out what else uses the network: a download, a backup, another video."
 
   public init(_ figures: LinkFigures, wantsPicture: Bool, wantsSound: Bool) {
@@ -67,7 +67,7 @@ public struct LinkQuality: Hashable, Sendable {
       let isLossy = (figures.lostPercent ?? 0) > Self.loss.good
       add("spikes", Self.grade(share, Self.spikes), text, isLossy ? Self.closer : Self.powerSaving)
     } else {
-      add("round trip", .nothing, "the child answered no ping", Self.closer)
+      add("round trip", .nothing, "the camera answered no ping", Self.closer)
     }
     if let lost = figures.lostPercent {
       add(
@@ -86,7 +86,7 @@ public struct LinkQuality: Hashable, Sendable {
           "\(width)x\(height), \(Int(saturating: rate)) a second, \(stalls)",
           Self.closer)
       } else {
-        add("picture", .nothing, "none arrived", "sudo cradle-child doctor   # on the child")
+        add("picture", .nothing, "none arrived", "sudo cradle-child doctor   # on the baby unit")
       }
     }
     if wantsSound {
@@ -95,7 +95,7 @@ public struct LinkQuality: Hashable, Sendable {
           "sound", Self.grade(concealed, Self.concealed), "\(Self.text(concealed)) % was lost and concealed",
           Self.closer)
       } else {
-        add("sound", .nothing, "none arrived", "sudo cradle-child doctor   # on the child")
+        add("sound", .nothing, "none arrived", "sudo cradle-child doctor   # on the baby unit")
       }
     }
     if figures.reconnects > 0 {

@@ -77,7 +77,7 @@ public struct ParentDoctor: Sendable {
       result.quality = quality
     } catch {
       found(
-        Finding("stream", .problem, "\(error)", remedy: "sudo cradle-child doctor   # on the child"))
+        Finding("stream", .problem, "\(error)", remedy: "sudo cradle-child doctor   # on the baby unit"))
     }
     await session.close()
     return result
@@ -113,7 +113,7 @@ public struct ParentDoctor: Sendable {
   private func find(
     _ text: String?, _ saying: (String) -> Void, _ found: (Finding) -> Void
   ) async -> PairedChild? {
-    saying("Looking for the child …")
+    saying("Looking for the camera …")
     let paired: PairedChild
     do {
       paired = try await ChildFinder(state: state, discovery: discovery).paired(text)
@@ -128,7 +128,7 @@ public struct ParentDoctor: Sendable {
         Finding("discovery", .ok, "seen on this network at \(seen.addresses.first ?? seen.host), port \(seen.port)"))
     } else {
       let remedy =
-        "sudo systemctl restart avahi-daemon   # here and on the child; `apt install avahi-daemon` where there is none"
+        "sudo systemctl restart avahi-daemon   # here and on the baby unit; `apt install avahi-daemon` where there is none"
       let place = record.lastAddress == nil ? "and was never reached before" : "so only its last address is known"
       found(
         Finding("discovery", .warning, "“\(record.name)” is not announced on this network, \(place)", remedy: remedy))
@@ -142,10 +142,10 @@ public struct ParentDoctor: Sendable {
     switch error as? FindingError {
     case .nothingPaired?:
       let seen = await discovery.resolve(within: ChildFinder.lookAround) { _ in true }
-      let place = seen.map { "“\($0.name)” is on this network" } ?? "no child is seen on this network"
+      let place = seen.map { "“\($0.name)” is on this network" } ?? "no camera is seen on this network"
       return Finding(
-        what, .problem, "no child is paired with this parent, and \(place)",
-        remedy: "cradle-parent pair --code CODE   # `sudo cradle-child pair` on the child shows it")
+        what, .problem, "no camera is paired with this computer, and \(place)",
+        remedy: "cradle-parent pair --code CODE   # `sudo cradle-child pair` on the baby unit shows it")
     case .notPaired?:
       return Finding(what, .problem, "\(error)", remedy: "cradle-parent children")
     case .severalPaired?, .ambiguous?:
@@ -162,15 +162,15 @@ public struct ParentDoctor: Sendable {
     let may = permissions.names.joined(separator: ", ")
     guard !permissions.isDisjoint(with: [.view, .listen]) else {
       return Finding(
-        what, .problem, "this parent may neither view nor listen (it may: \(may.isEmpty ? "nothing" : may))",
-        remedy: "On the child: cradle-child unpair, then cradle-child pair.")
+        what, .problem, "this computer may neither view nor listen (it may: \(may.isEmpty ? "nothing" : may))",
+        remedy: "On the baby unit: cradle-child unpair, then cradle-child pair.")
     }
     let missing = [permissions.contains(.view) ? nil : "view", permissions.contains(.listen) ? nil : "listen"]
       .compactMap(\.self)
     if let missing = missing.first {
       return Finding(
-        what, .warning, "this parent may not \(missing) (it may: \(may))",
-        remedy: "On the child: cradle-child unpair, then cradle-child pair.")
+        what, .warning, "this computer may not \(missing) (it may: \(may))",
+        remedy: "On the baby unit: cradle-child unpair, then cradle-child pair.")
     }
     return Finding(
       what, .ok, may + (expiresAt.map { ", until \(LocalTime.text(unixSeconds: Double($0.seconds)))" } ?? ""))
@@ -181,14 +181,15 @@ public struct ParentDoctor: Sendable {
     let what = "connection"
     guard (error as? ParentError)?.isFinal == false else {
       return Finding(
-        what, .problem, "\(error)", remedy: "cradle-parent pair --code CODE   # `sudo cradle-child pair` on the child")
+        what, .problem, "\(error)",
+        remedy: "cradle-parent pair --code CODE   # `sudo cradle-child pair` on the baby unit")
     }
     // Whether anything answers there decides what to look at next.
     for await address in paired.route() {
       if (try? await ChildProbe.id(at: address)) != nil {
         return Finding(
           what, .problem, "\(error); its port \(address.port)/tcp does answer, so a firewall may block UDP",
-          remedy: "sudo cradle-child doctor   # on the child")
+          remedy: "sudo cradle-child doctor   # on the baby unit")
       }
     }
     return Finding(what, .problem, "\(error)", remedy: "cradle-parent discover")
@@ -200,17 +201,17 @@ public struct ParentDoctor: Sendable {
     guard !status.alarms.isEmpty else {
       return [Finding("child", .ok, "\(status.name) has no alarm, version \(status.version)")]
     }
-    return status.alarms.map { Finding("child", .problem, $0, remedy: "sudo cradle-child doctor   # on the child") }
+    return status.alarms.map { Finding("child", .problem, $0, remedy: "sudo cradle-child doctor   # on the baby unit") }
   }
 
   static func finding(clockAhead milliseconds: Double) -> Finding {
     guard abs(milliseconds) > clockLimit else {
-      return Finding("clocks", .ok, "the child's clock agrees with this one")
+      return Finding("clocks", .ok, "the baby unit's clock agrees with this one")
     }
     let seconds = Int(saturating: (abs(milliseconds) / 1000).rounded())
     return Finding(
       "clocks", .warning,
-      "the child's clock is \(seconds) s \(milliseconds > 0 ? "ahead of" : "behind") this one: the times of events will be wrong",
+      "the baby unit's clock is \(seconds) s \(milliseconds > 0 ? "ahead of" : "behind") this one: the times of events will be wrong",
       remedy: "sudo timedatectl set-ntp true   # on both")
   }
 }

@@ -23,25 +23,25 @@ public enum FindingError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .nothingPaired:
-      "no child is paired with this parent; `cradle-parent discover` lists children on the network, `cradle-parent pair` pairs"
+      "no camera is paired with this computer; `cradle-parent discover` lists cameras on the network, `cradle-parent pair` pairs"
     case .severalPaired(let records):
-      "several children are paired; name one: \(Self.list(records.map { ($0.name, $0.id) }))"
+      "several cameras are paired; name one: \(Self.list(records.map { ($0.name, $0.id) }))"
     case .ambiguous(let name, let ids):
-      "several children are called “\(name)”; name one by its id, of which the first digits do: "
+      "several cameras are called “\(name)”; name one by its id, of which the first digits do: "
         + ids.joined(separator: ", ")
     case .notPaired(let text):
-      "“\(text)” is not paired with this parent; `cradle-parent children` lists those that are, `cradle-parent pair` pairs"
+      "“\(text)” is not paired with this computer; `cradle-parent children` lists those that are, `cradle-parent pair` pairs"
     case .notFound(let text, let problem):
       "“\(text)” is not on this network; " + Self.advice(problem)
     case .nothingFound(let problem):
-      "no child is on this network; " + Self.advice(problem)
+      "no camera is on this network; " + Self.advice(problem)
     case .severalFound(let children):
-      "several children are on this network; name one: \(Self.list(children.map { ($0.name, $0.id) }))"
+      "several cameras are on this network; name one: \(Self.list(children.map { ($0.name, $0.id) }))"
     case .onlyLinkLocal(let name):
       "“\(name)” has only link-local IPv6 addresses (fe80::) on this network; give both machines an IPv4 address, "
         + "on a cable without a router by “link-local” (169.254.x.x) in their network settings"
     case .nobodyAt(let address, let reason):
-      "no child answers at \(address): \(reason); is it switched on, and is the address right?"
+      "no camera answers at \(address): \(reason); is it switched on, and is the address right?"
     }
   }
 

@@ -41,8 +41,8 @@ public enum PairingError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .unreachable(let reasons):
-      "the child cannot be reached (\(reasons.joined(separator: "; "))); is it switched on and in the same network?"
-    case .refused(.windowClosed): "pairing is not open; open it on the child with `cradle-child pair`"
+      "the camera cannot be reached (\(reasons.joined(separator: "; "))); is it switched on and in the same network?"
+    case .refused(.windowClosed): "pairing is not open; open it on the baby unit with `cradle-child pair`"
     case .refused(.unknownLink): "this link was used, has expired or never existed; ask for a new one"
     case .refused(.unknownSession): "it took too long; start again"
     case .refused(.wrongCode(let left)), .wrongCode(let left?): Self.wrongCode(left)
@@ -51,9 +51,9 @@ public enum PairingError: Error, Hashable, Sendable, CustomStringConvertible {
         + "that allows at least as much for at least as long"
     case .refused(.tooManyTries(let wait)):
       "too many tries; try again in \(max(1, wait.components.seconds)) s"
-    case .refused(.badMessage(let rule)): "the child does not understand this program: \(rule)"
+    case .refused(.badMessage(let rule)): "the camera does not understand this program: \(rule)"
     case .wrongCode(nil): "the code is wrong"
-    case .wrongLink: "what answers does not know this link; is the address in it still the child's?"
+    case .wrongLink: "what answers does not know this link; is the address in it still the camera's?"
     case .notUnderstood(let rule): "what answers is not a child that this program understands: \(rule)"
     case .failed(let refusal): "the camera did not pair: \(refusal)"
     case .notStored(let reason, let remains):

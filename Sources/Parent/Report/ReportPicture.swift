@@ -36,7 +36,7 @@ public struct ReportPicture {
   /// - Throws: `ParentError` when the report has no time line.
   public static func png(_ report: ReportDocument) throws(ParentError) -> [UInt8] {
     guard let timeline = report.timeline, report.to > report.from, report.isPossible else {
-      throw ParentError("the child told no time line, so there is no picture; ask for less than two days")
+      throw ParentError("the baby unit sent no time line, so there is no picture; ask for less than two days")
     }
     let picture = ReportPicture(report, timeline)
     picture.draw()

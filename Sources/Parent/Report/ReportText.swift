@@ -54,12 +54,12 @@ extension ReportDocument.Gap {
 extension ReportDocument.Cause {
   fileprivate var text: String {
     switch self {
-    case .childOff: "the child did not run"
-    case .clock: "the child's clock was set"
+    case .childOff: "the baby unit was off"
+    case .clock: "the baby unit's clock was set"
     case .microphone: "the microphone delivered nothing"
     case .link: "a link was lost"
-    case .left: "a parent stopped watching"
-    case .ended: "a parent's access was ended"
+    case .left: "somebody stopped watching"
+    case .ended: "somebody's access was ended"
     case .nobody: "nobody listened"
     }
   }

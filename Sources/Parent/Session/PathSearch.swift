@@ -24,20 +24,20 @@ struct PathSearch {
 
   /// For a person.
   var failure: String {
-    let found = "the child answers, but no path for picture and sound was found"
+    let found = "the camera answers, but no path for picture and sound was found"
     if paths == .relay, reach == .elsewhere, !types.contains(.relayed) {
-      return "no relay could be used: " + (relayFailure ?? "the child names no TURN server")
+      return "no relay could be used: " + (relayFailure ?? "the camera names no TURN server")
     }
     guard reach == .elsewhere else {
-      return "\(found): does a firewall or the router keep this device from the child's UDP port (`media-ports`)?"
+      return "\(found): does a firewall or the router keep this device from the camera's UDP port (`media-ports`)?"
     }
-    if types.contains(.relayed) { return "\(found), not even through the relay; is UDP blocked at the child's end?" }
+    if types.contains(.relayed) { return "\(found), not even through the relay; is UDP blocked at the camera's end?" }
     if let relayFailure { return "\(found), and no relay could be used: \(relayFailure)" }
     let needsRelay = "\(found): between these two networks a relay is needed"
     if paths == .direct { return "\(needsRelay); leave out `--path direct`" }
     if !hasServers {
       return "\(found): both networks hide their devices, and no STUN or TURN server is known. Name one under "
-        + "`ice-servers` in child.yaml, and connect once at home so that this parent learns of it"
+        + "`ice-servers` in child.yaml, and connect once at home so that this computer learns of it"
     }
     if types.contains(.serverReflexive) {
       return "\(needsRelay). Name a TURN server under `ice-servers` in child.yaml"

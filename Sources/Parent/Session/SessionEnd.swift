@@ -12,7 +12,7 @@ enum SessionEnd: Hashable, Sendable {
   var text: String {
     switch self {
     case .lost(let text), .stopped(let text), .refused(let text): text
-    case .unpaired: "the child has ended the pairing; pair again with `cradle-parent pair`"
+    case .unpaired: "the camera has ended the pairing; pair again with `cradle-parent pair`"
     }
   }
 
