@@ -53,7 +53,7 @@ extension [Finding] {
     }
     let parts = [
       count(.problem, "problem", "problems"), count(.warning, "warning", "warnings"),
-      count(.unknown, "thing not known", "things not known"),
+      count(.unknown, "thing unknown", "things unknown"),
     ].compactMap(\.self)
     return parts.isEmpty ? "Everything is well." : parts.joined(separator: ", ") + "."
   }

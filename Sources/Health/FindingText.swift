@@ -36,7 +36,7 @@ public struct FindingText {
   }
 
   private static func word(_ state: Finding.State) -> String {
-    state == .unknown ? "not known" : state.rawValue
+    state.rawValue
   }
 
   private static func padded(_ text: String, to width: Int) -> String {

@@ -15,7 +15,7 @@ public enum RendezvousCheck {
       if case .everybody = entry.access { false } else { true }
     }
     guard isRelaying, configuration.children == nil else { return [] }
-    let remedy = "Write the ids of your children into `children`; `cradle-child status` shows them."
+    let remedy = "Write the ids of your baby units into `children`; `cradle-child status` shows them."
     guard let grace = configuration.lendAfter else {
       return ["ice-servers: the TURN servers are lent to nobody, as `children` is open. \(remedy)"]
     }

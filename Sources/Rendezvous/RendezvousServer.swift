@@ -189,7 +189,8 @@ public final class RendezvousServer: Sendable {
 
           """)
     default:
-      return HTTPResponse(Problem(404, "there is nothing at this path; Cradle's children and parents meet at /signal"))
+      return HTTPResponse(
+        Problem(404, "there is nothing at this path; Cradle's baby units and viewers meet at /signal"))
     }
   }
 }

@@ -12,7 +12,7 @@ struct DoctorCommand: AsyncParsableCommand {
     discussion: """
       Devices, permissions, state, ports, firewall, Avahi, clock, disk, memory, Wi-Fi, power, temperature and the \
       encoder's speed. It changes nothing and can run beside the daemon; with sudo it can check more. What it cannot \
-      determine is reported as not known.
+      determine is reported as unknown.
       Exit status: 0 no problem, 1 at least one problem, 2 the configuration is invalid.
       """)
 

@@ -320,7 +320,7 @@ import Wire
     }
     let found = await check(Self.nursery.id, [Neighbourhood(), Neighbourhood(children: [Self.nursery])])
     #expect(found.state == .ok)
-    #expect(found.detail == "parents find “Nursery” at nursery.local, port 8443")
+    #expect(found.detail == "viewers find “Nursery” at nursery.local, port 8443")
     #expect(await check(nil, [Neighbourhood()]).state == .ok)
     let none = await check(Self.nursery.id, [Neighbourhood(problem: .noAvahi)])
     #expect(none.state == .warning)

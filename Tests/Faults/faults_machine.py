@@ -36,7 +36,7 @@ def is_found_again(trial: Trial) -> None:
 @row("avahi-restarted", "the baby unit's avahi-daemon is restarted", Bounds(lost=UNHURT), quick=True, has_avahi=True)
 def avahi_restarted(trial: Trial) -> None:
     wait_for("the child is found", 20, advertised(trial))
-    trial.broken("parents do not find this child")
+    trial.broken("viewers do not find this baby unit")
     end(trial.house.daemons[0].processes[1])
     time.sleep(1)
     begin_again(trial, 1)
@@ -50,7 +50,7 @@ def avahi_restarted(trial: Trial) -> None:
 def bus_gone(trial: Trial) -> None:
     wait_for("the child is found", 20, advertised(trial))
     daemon = trial.house.daemons[0]
-    trial.broken("parents do not find this child")
+    trial.broken("viewers do not find this baby unit")
     end(daemon.processes[0])
     time.sleep(6)
     end(daemon.processes[1])

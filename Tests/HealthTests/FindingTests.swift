@@ -30,7 +30,7 @@ import Testing
     let text = FindingText(width: nil, isColoured: false, labels: ["disk"])
     #expect(
       text.lines(Finding("state directory", .unknown, "hidden from this user and from all others here"))
-        == "not known  state directory\n                 hidden from this user and from all others here")
+        == "unknown    state directory\n                 hidden from this user and from all others here")
   }
 
   @Test func coloursAreForTerminalsAlone() {
@@ -44,7 +44,7 @@ import Testing
     #expect([ok, Self.finding].summary == "1 warning.")
     #expect(![ok, Self.finding].hasProblem)
     let all = [Finding("b", .problem, ""), Finding("c", .problem, ""), Self.finding, Finding("d", .unknown, "")]
-    #expect(all.summary == "2 problems, 1 warning, 1 thing not known.")
+    #expect(all.summary == "2 problems, 1 warning, 1 thing unknown.")
     #expect(all.hasProblem)
   }
 }

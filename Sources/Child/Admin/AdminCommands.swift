@@ -188,7 +188,7 @@ final class AdminCommands: @unchecked Sendable {
     }
     if seconds != nil, !pairing.isDateKnown {
       throw AdminError(
-        "the date is not known yet, so a token cannot expire; sudo timedatectl set-ntp true, or leave --for out")
+        "the date is unknown yet, so a token cannot expire; sudo timedatectl set-ntp true, or leave --for out")
     }
     do throws(StoreError) {
       let (text, record) = try tokens.add(name: name, allow: permissions, for: seconds)
@@ -263,10 +263,10 @@ final class AdminCommands: @unchecked Sendable {
   private func record(_ text: String) throws -> PairRecord {
     switch pairing.find(text) {
     case .found(let record): return record
-    case .none: throw AdminError("no parent is called \"\(text)\"; `cradle-child pairs` lists them")
+    case .none: throw AdminError("no device is called \"\(text)\"; `cradle-child pairs` lists them")
     case .ambiguous(let records):
       throw AdminError(
-        "several parents are called \"\(text)\"; name one by its id, of which the first digits do: \(records.map(\.id).joined(separator: ", "))"
+        "several devices are called \"\(text)\"; name one by its id, of which the first digits do: \(records.map(\.id).joined(separator: ", "))"
       )
     }
   }
@@ -280,7 +280,7 @@ extension PairingEnded {
     case .closed(let reason):
       self.init(paired: nil, reason: reason.words)
     case .notStored:
-      self.init(paired: nil, reason: "the child could not store the pairing; its log says why")
+      self.init(paired: nil, reason: "the baby unit could not store the pairing; its log shows why")
     }
   }
 }

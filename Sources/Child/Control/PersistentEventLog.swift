@@ -184,7 +184,7 @@ final class PersistentEventLog {
   private func failed(_ error: any Error) {
     if !hasFailed {
       logger.error(
-        "the event store cannot be written; the child goes on without it and tries again",
+        "the event store cannot be written; it is left out for now and tried again",
         metadata: ["reason": "\(error)"])
     }
     hasFailed = true

@@ -15,23 +15,23 @@ enum AvahiCheck {
     switch seen?.problem {
     case .noAvahi?:
       return Finding(
-        what, .warning, "it does not answer, so parents have to name the child by its address",
+        what, .warning, "it does not answer, so viewers have to name the baby unit by its address",
         remedy: "sudo apt install avahi-daemon && sudo systemctl enable --now avahi-daemon")
     case .refused(let code)?:
       return Finding(
-        what, .warning, "it refuses (error \(code)), so parents have to name the child by its address",
+        what, .warning, "it refuses (error \(code)), so viewers have to name the baby unit by its address",
         remedy: "journalctl -u avahi-daemon -n 50")
     case nil: break
     }
     guard seen != nil else {
       return Finding(what, .problem, "it does not answer in time", remedy: "sudo systemctl restart avahi-daemon")
     }
-    guard let id else { return Finding(what, .ok, "it answers; the child is made known while it runs") }
+    guard let id else { return Finding(what, .ok, "it answers; the baby unit is announced while it runs") }
     if let child = seen?.children.first(where: { $0.id == id }) {
-      return Finding(what, .ok, "parents find “\(child.name)” at \(child.host), port \(child.port)")
+      return Finding(what, .ok, "viewers find “\(child.name)” at \(child.host), port \(child.port)")
     }
     return Finding(
-      what, .problem, "it answers, but the child (\(id)) is not what it tells",
+      what, .problem, "it answers, but it does not announce this baby unit (\(id))",
       remedy: "sudo systemctl restart avahi-daemon; journalctl -u cradle-child -u avahi-daemon -n 50")
   }
 

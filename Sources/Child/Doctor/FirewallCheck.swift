@@ -32,7 +32,7 @@ enum FirewallCheck {
       case .accepted: continue
       case .dropped(let rule):
         return Finding(
-          what, .problem, "it keeps parents out: port \(number)/\(transport.rawValue) is closed (\(rule))",
+          what, .problem, "it keeps viewers out: port \(number)/\(transport.rawValue) is closed (\(rule))",
           remedy: opening(transport, number, filter, files))
       case .unclear:
         return Finding(

@@ -14,7 +14,7 @@ public enum NodeError: Error, CustomStringConvertible, Sendable {
       "cannot use the runtime directory \(path): \(reason). Choose another with --runtime-directory."
     case .identity(let path, let reason):
       "cannot use the identity key \(path): \(reason). It is kept as it is; restore it from a backup, or move it away "
-        + "to begin with a new identity (every parent must pair again then)."
+        + "to begin with a new identity (every device must pair again then)."
     case .tls(let reason):
       "cannot use the configured certificate (tls): \(reason)"
     case .rootCertificate(let path, let reason):

@@ -78,10 +78,10 @@ enum NodeLog {
   static func advertising(_ state: AdvertisingState, _ logger: Logger) {
     switch state {
     case .advertised(let name):
-      logger.info("parents find this child in the network", metadata: ["name": "\(name)"])
+      logger.info("viewers find this baby unit in the network", metadata: ["name": "\(name)"])
     case .waiting(let problem):
       logger.warning(
-        "parents do not find this child by themselves; an address still works", metadata: ["reason": "\(problem)"])
+        "viewers do not find this baby unit by themselves; an address still works", metadata: ["reason": "\(problem)"])
     }
   }
 

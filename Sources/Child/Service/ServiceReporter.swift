@@ -42,7 +42,7 @@ final class ServiceReporter: @unchecked Sendable {
   /// The node is ready.
   func start(on loop: any EventLoop) {
     told = ServiceStatus.text(node.state())
-    if !manager.tell(.ready, .status(told)) { logger.warning("the service manager cannot be told (NOTIFY_SOCKET)") }
+    if !manager.tell(.ready, .status(told)) { logger.warning("the service manager cannot be notified (NOTIFY_SOCKET)") }
     visit()
     let interval = min(.seconds(1), watchdog?.interval ?? .seconds(1))
     let bound = NIOLoopBound(self, eventLoop: loop)
@@ -63,7 +63,7 @@ final class ServiceReporter: @unchecked Sendable {
     let idle = outputs.stuck(node.outputs(), now: now)
     noteStuck((watchdog?.stuck(at: now) ?? []) + idle)
     if let name = lastResort.note(node.devices(), now: now) {
-      logger.critical("\(name) fails again and again; the service manager will start the program anew")
+      logger.critical("\(name) fails again and again; the service manager will restart the program")
       node.hopeless(name)
     }
     if watchdog?.isPingDue(at: now) == true, idle.isEmpty { manager.tell(.alive) }
@@ -73,7 +73,7 @@ final class ServiceReporter: @unchecked Sendable {
 
   private func noteStuck(_ new: [String]) {
     for name in new where !stuck.contains(name) {
-      logger.critical("\(name) is stuck; the service manager will start the program anew")
+      logger.critical("\(name) is stuck; the service manager will restart the program")
       node.stuck(name)
     }
     for name in stuck where !new.contains(name) { logger.notice("\(name) goes on") }

@@ -44,7 +44,7 @@ public struct RendezvousConfiguration: Sendable, Hashable {
   }
 
   private static let missingNames =
-    "is missing: the host names under which children reach this server, such as [meet.example.org]"
+    "is missing: the host names under which baby units reach this server, such as [meet.example.org]"
   private static let keys = [
     "names", "listen", "proxies", "tls", "children", "maximum-children", "ice-servers", "lend-after",
   ]
@@ -71,7 +71,7 @@ public struct RendezvousConfiguration: Sendable, Hashable {
     let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
     let seconds = top.quantity("lend-after", units, in: 0...365 * 86_400, "0s to 365d, such as 7d")
     if let node = top.values["lend-after"], seconds != nil, !isOpen {
-      top.reader.report(node, "lend-after", "is for `children: open`: listed children are lent the servers at once")
+      top.reader.report(node, "lend-after", "is for `children: open`: listed baby units are lent the servers at once")
     }
     return seconds.map { .seconds(Int64($0)) }
   }

@@ -37,7 +37,7 @@ extension EventStore {
       guard case .damaged(let path, _, let reason) = error else { throw error }
       let aside = try moveAside(path)
       opening = Opening(store: try EventStore(folder: folder, limits: limits))
-      opening.warnings.append("the event store was damaged (\(reason)) and begins anew; the old one is \(aside)")
+      opening.warnings.append("the event store was damaged (\(reason)) and starts empty; the old one is \(aside)")
     }
     do throws(StoreError) {
       opening.carriedOver = try opening.store.carryOver(folder)
