@@ -1,6 +1,6 @@
 public import Linux
 
-/// Whether the daemon's user may write every directory, and the files in it, that the daemon writes. INTERFACES.md, "Files".
+/// Whether the daemon's user may write every directory, and the files in it, that the daemon writes. interfaces/files.md, "Files".
 public enum DirectoryCheck {
   /// Files of one directory that are looked at.
   private static let maximumFiles = 200

@@ -1,7 +1,7 @@
 public import Linux
 
 /// Who owns the state directory and the key files in it, and who may read them.
-/// INTERFACES.md, "Files".
+/// interfaces/files.md, "Files".
 public enum KeyFileCheck {
   /// - Parameters:
   ///   - names: the files in it that hold keys; missing ones are skipped.

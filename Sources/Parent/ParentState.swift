@@ -4,7 +4,7 @@ public import Pairing
 internal import SecureTransport
 public import Storage
 
-/// What a parent keeps between runs: its identity and the children it is paired with. INTERFACES.md, "Files".
+/// What a parent keeps between runs: its identity and the children it is paired with. interfaces/files.md, "Files".
 ///
 /// Several programs of one parent may run at once (one watches, another switches the light), so the lock is held only
 /// while a file is read, changed and written.

@@ -1,7 +1,7 @@
 internal import Glibc
 public import Notifications
 
-/// What one notifier has still to deliver, on disk: `notify/NAME.json` in the state directory. INTERFACES.md, "Files".
+/// What one notifier has still to deliver, on disk: `notify/NAME.json` in the state directory. interfaces/files.md, "Files".
 ///
 /// Unlike the other stores, a damaged file does not keep the child from starting: it is moved aside.
 public struct NotificationStore: Sendable {

@@ -3,7 +3,7 @@ public import Pairing
 public import Wire
 
 /// Pair records on disk: `pairs.json` in the state directory. The child stores its parents, the parent its children.
-/// INTERFACES.md, "Files".
+/// interfaces/files.md, "Files".
 ///
 /// On the parent, each record may have one more member, `lastAddress: {host?, addresses, port}`: in the same file, so
 /// that a child and its address are never stored separately.

@@ -1,6 +1,6 @@
 public import Control
 
-/// The last proof of hearing and the last fire drill: `proofs.json` in the state directory. INTERFACES.md, "Files".
+/// The last proof of hearing and the last fire drill: `proofs.json` in the state directory. interfaces/files.md, "Files".
 public struct ProofStore: Sendable {
   private let store: JSONStore
 

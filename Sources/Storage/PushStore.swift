@@ -22,7 +22,7 @@ public struct StoredSubscription: Hashable, Sendable {
   }
 }
 
-/// Where browsers want alarms to be pushed: `push.json` in the state directory. INTERFACES.md, "Files".
+/// Where browsers want alarms to be pushed: `push.json` in the state directory. interfaces/files.md, "Files".
 ///
 /// Like undelivered notifications, a damaged file does not keep the child from starting: it is moved aside. Browsers
 /// subscribe again when their page is opened.

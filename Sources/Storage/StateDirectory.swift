@@ -21,7 +21,7 @@ public enum StateDirectoryError: Error, Hashable, Sendable, CustomStringConverti
 }
 
 /// The directory with the node's identity, pair records and tokens, locked against a second daemon while this object
-/// exists. INTERFACES.md, "Files".
+/// exists. interfaces/files.md, "Files".
 public final class StateDirectory: Sendable {
   public let path: String
   /// `identity.pem`, 0600.

@@ -29,7 +29,7 @@ public struct TokenRecord: Sendable, Hashable {
   }
 }
 
-/// Bearer tokens for third-party players, kept hashed in `tokens.json`. INTERFACES.md, "Programs" and "Files".
+/// Bearer tokens for third-party players, kept hashed in `tokens.json`. interfaces/commands.md, "Commands" and "Files".
 ///
 /// A value of this type exists only after its file was read or found absent, so a damaged file is never overwritten.
 public struct TokenStore: Sendable {

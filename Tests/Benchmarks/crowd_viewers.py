@@ -24,7 +24,7 @@ from identity import Identity, base64url, from_base64url  # noqa: E402
 
 
 class PairedSession:
-    """One session of a paired parent in the child's own room. INTERFACES.md, "Rooms"."""
+    """One session of a paired parent in the child's own room. interfaces/wire.md, "Rooms"."""
 
     def __init__(self, url: str, state: Path):
         """`url`: the child's origin; `state`: the state directory of a `cradle-parent` that is paired with this child alone."""

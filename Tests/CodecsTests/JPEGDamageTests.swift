@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// The table of docs/INTERFACES.md, "Motion JPEG": which damage is repaired, and which is refused. A picture of 160 × 96
+/// The table of interfaces/devices.md, "Motion JPEG": which damage is repaired, and which is refused. A picture of 160 × 96
 /// pixels; 4:2:2 as webcams have it, unless a name says otherwise.
 @Suite struct JPEGDamageTests {
   private let pool = VideoFramePool(width: 160, height: 96)

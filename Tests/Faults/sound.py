@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from house import SpeakerFile
 
-#: `test` sound of a child: 1 kHz, and a beep of 2 kHz each second. docs/INTERFACES.md.
+#: `test` sound of a child: 1 kHz, and a beep of 2 kHz each second. interfaces/devices.md, "Test picture and tone".
 CHILD_HERTZ = (1000, 2000)
 #: Sources/Media/Sound/AlarmTone.swift
 ALARM_HERTZ = (880, 1109, 1319)

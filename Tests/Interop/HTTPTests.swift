@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// INTERFACES.md's HTTP and command-line behaviour, against the real program. curl is the client.
+/// The HTTP and command-line behaviour of docs/interfaces, against the real program. curl is the client.
 extension RealPeers {
   @Suite struct HTTPTests {
     private func request(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One line of `cradle-parent watch --stats`. INTERFACES.md, "cradle-parent".
+/// One line of `cradle-parent watch --stats`. interfaces/commands.md, "cradle-parent".
 struct ParentFigures: Decodable {
   struct Latency: Decodable {
     var p50: Int

@@ -17,7 +17,7 @@ extension RealPeers {
       throw ChildProcess.Problem(description: "never: \(what)")
     }
 
-    /// The timecode in the picture, which fills the window. INTERFACES.md, "Test picture and tone".
+    /// The timecode in the picture, which fills the window. interfaces/devices.md, "Test picture and tone".
     private func timecode(_ pixels: [UInt8], in window: Place) -> UInt32? {
       guard window.x >= 0, window.y >= 0, window.x + window.width <= VirtualDesktop.size.width else { return nil }
       let side = 16.0 * Double(window.width) / 640

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// `docs/AWAY.md` in a comment, a message, a sample or a script; and `INTERFACES.md, "Files"`, which names a heading or a
+  /// `docs/AWAY.md` in a comment, a message, a sample or a script; and `interfaces/files.md, "Files"`, which names a heading or a
   /// paragraph that begins with **Files**.
   @Test func whatTheTreeNamesIsThere() throws {
     let named =

@@ -17,7 +17,7 @@ internal import Storage
 internal import Wire
 
 /// The child's end of every `control` channel: executes commands and tells all viewers what has changed.
-/// INTERFACES.md, "Data channel".
+/// interfaces/wire.md, "Data channel".
 ///
 /// `@unchecked Sendable` because it is confined to the event loop.
 final class ControlService: @unchecked Sendable {

@@ -7,7 +7,7 @@ internal import NIOPosix
 internal import Pipelines
 internal import Wire
 
-/// Takes JPEG stills, even while nobody is watching. INTERFACES.md, `screenshot.take`.
+/// Takes JPEG stills, even while nobody is watching. interfaces/wire.md, "Data channel": `screenshot.take`.
 enum StillPictures {
   struct Still: Sendable {
     var jpeg: [UInt8]

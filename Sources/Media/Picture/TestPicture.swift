@@ -3,7 +3,7 @@ internal import Glibc
 public import Wire
 
 /// The picture of `device: test`: a panning textured plane, a bouncing square, the wall clock as text and the timecode
-/// TC32. INTERFACES.md, "Test picture and tone". The same sequence number and time give the same picture everywhere.
+/// TC32. interfaces/devices.md, "Test picture and tone". The same sequence number and time give the same picture everywhere.
 public struct TestPicture: Sendable {
   /// Pixels, even.
   public let width: Int

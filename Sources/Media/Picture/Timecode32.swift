@@ -1,7 +1,7 @@
 public import Frames
 
 /// TC32: the Unix time in milliseconds modulo 2^32, burned into the picture's top left corner as 32 blocks, most
-/// significant bit first, with the inverse below as a check. INTERFACES.md, "Test picture and tone".
+/// significant bit first, with the inverse below as a check. interfaces/devices.md, "Test picture and tone".
 public enum Timecode32 {
   private static let one: UInt8 = 235
   private static let zero: UInt8 = 16

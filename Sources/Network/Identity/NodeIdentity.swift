@@ -4,7 +4,7 @@ public import SecureTransport
 /// The node's long-lived key: ECDSA on P-256. Pairing, the DNS-SD id, DTLS and HTTPS all depend on it.
 public struct NodeIdentity: Sendable {
   public let key: PrivateKey
-  /// 16 lower-case hexadecimal digits: the first 8 bytes of SHA-256 over `publicKeySPKI`. INTERFACES.md, "DNS-SD".
+  /// 16 lower-case hexadecimal digits: the first 8 bytes of SHA-256 over `publicKeySPKI`. interfaces/wire.md, "DNS-SD".
   public let id: String
 
   public init(key: PrivateKey) {

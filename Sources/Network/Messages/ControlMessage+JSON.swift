@@ -1,7 +1,7 @@
 public import Control
 internal import JSON
 
-// Messages of the child: `{"id":"c41","inReplyTo":"7","text":"ok","parameters":{"light":{…}}}`. INTERFACES.md, "Data
+// Messages of the child: `{"id":"c41","inReplyTo":"7","text":"ok","parameters":{"light":{…}}}`. interfaces/wire.md, "Data
 // channel".
 
 extension ControlMessage {

@@ -2,7 +2,7 @@ public import Control
 internal import JSON
 internal import Pairing
 
-// Commands on the wire: `{"id":"7","text":"light.set","parameters":{"state":"on"}}`. INTERFACES.md, "Data channel".
+// Commands on the wire: `{"id":"7","text":"light.set","parameters":{"state":"on"}}`. interfaces/wire.md, "Data channel".
 
 extension ControlRequest {
   /// Parses a command strictly. Throws the refusal to send: `bad-message`, `unknown-command` or `bad-parameters`.

@@ -70,7 +70,7 @@ public struct PairingProblem: Hashable, Sendable {
     case tooManyTries = "too-many-tries"
     case badMessage = "bad-message"
 
-    /// INTERFACES.md, "On the network". Never 401, which would call for an HTTP authentication scheme.
+    /// interfaces/wire.md, "On the wire". Never 401, which would call for an HTTP authentication scheme.
     var status: Int {
       switch self {
       case .windowClosed, .alreadyPaired: 409

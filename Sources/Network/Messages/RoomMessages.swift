@@ -1,7 +1,7 @@
 internal import JSON
 public import Signaling
 
-/// The JSON of the rooms, for both ends. INTERFACES.md, "Rooms".
+/// The JSON of the rooms, for both ends. interfaces/wire.md, "Rooms".
 public enum RoomMessages {
   /// The limit for a WebSocket message.
   public static let maximumBytes = 64 * 1024

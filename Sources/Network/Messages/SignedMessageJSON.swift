@@ -3,7 +3,7 @@ internal import Pairing
 public import Signaling
 internal import Wire
 
-/// The signed JSON: header and payload of a compact JWS. INTERFACES.md, "Rooms".
+/// The signed JSON: header and payload of a compact JWS. interfaces/wire.md, "Rooms".
 public struct SignedMessageJSON: SignedMessageFormat {
   public init() {}
 

@@ -35,7 +35,7 @@ public enum ControlFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The parent's end of the `control` channel: commands and their replies, and what the child sends unasked.
-/// INTERFACES.md, "Data channel". Confined to the event loop.
+/// interfaces/wire.md, "Data channel". Confined to the event loop.
 final class ControlClient {
   typealias Completion = (Result<ControlReply, ControlFailure>) -> Void
   typealias TransferCompletion = (Result<TransferReceiver.Received, ControlFailure>) -> Void

@@ -5,7 +5,7 @@ internal import Wire
 
 /// The address of a child: a host and the TCP port of its HTTPS server.
 public struct ChildAddress: Hashable, Sendable, CustomStringConvertible {
-  /// The port on which a child listens by default. INTERFACES.md, "Configuration".
+  /// The port on which a child listens by default. interfaces/configuration.md, "Configuration".
   public static let defaultPort: UInt16 = 8443
 
   public let host: HTTPOrigin.Host

@@ -7,7 +7,7 @@ internal import Signaling
 internal import Storage
 internal import Wire
 
-/// Pairs this parent with a child, over `POST /pair`. INTERFACES.md, "Pairing".
+/// Pairs this parent with a child, over `POST /pair`. interfaces/wire.md, "Pairing".
 public struct PairingCall: Sendable {
   public struct Outcome: Sendable {
     public let record: PairRecord

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import ICE
 internal import Wire
 
-/// Statistics of watching, as `watch --stats` prints them each second. INTERFACES.md, "cradle-parent".
+/// Statistics of watching, as `watch --stats` prints them each second. interfaces/commands.md, "cradle-parent".
 public struct WatchStatistics: Encodable, Sendable {
   public enum State: String, Encodable, Sendable {
     case connecting, connected, disconnected, reconnecting, ended
@@ -34,7 +34,7 @@ public struct WatchStatistics: Encodable, Sendable {
 
   /// What is wrong. Scripts may ring for it.
   public struct Alarm: Encodable, Sendable {
-    /// As INTERFACES.md names it.
+    /// As interfaces/commands.md names it.
     public var kind: String
     /// `notice`, which does not ring, `warning` or `alarm`.
     public var level: String

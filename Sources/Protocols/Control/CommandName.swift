@@ -1,6 +1,6 @@
 public import Pairing
 
-/// The commands of the control channel: the table in INTERFACES.md, "Data channel".
+/// The commands of the control channel: the table in interfaces/wire.md, "Data channel".
 public enum CommandName: String, CaseIterable, Sendable {
   case ping
   case statusGet = "status.get"

@@ -1,6 +1,6 @@
 /// Why a command was not carried out; sent as the reply `error`.
 public struct ControlError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// INTERFACES.md, "Data channel".
+  /// interfaces/wire.md, "Data channel".
   public enum Code: String, CaseIterable, Codable, Sendable {
     /// Not a JSON object with a `text`, or too large.
     case badMessage = "bad-message"

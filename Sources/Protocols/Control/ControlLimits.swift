@@ -1,6 +1,6 @@
 /// Limits for messages and their parameters. Anything beyond them is `bad-message` or `bad-parameters`.
 public enum ControlLimits {
-  /// Size of one message in either direction, in bytes. INTERFACES.md, "Data channel".
+  /// Size of one message in either direction, in bytes. interfaces/wire.md, "Data channel".
   public static let messageBytes = 16 * 1024
   /// Messages that a viewer may send in one burst; a page needs a few at startup, a person fewer.
   public static let orderBurst = 40

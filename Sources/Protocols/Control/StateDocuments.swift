@@ -1,4 +1,4 @@
-// The state of a child. Member names follow INTERFACES.md, "Data channel", and are the same for the command line, the
+// The state of a child. Member names follow interfaces/wire.md, "Data channel", and are the same for the command line, the
 // phone page and others. Times are seconds since 1970-01-01 UTC. Members that do not apply are left out.
 
 public struct LightDocument: Codable, Hashable, Sendable {

@@ -1,7 +1,7 @@
 internal import Wire
 
 /// Splits a transfer into binary messages: a 4-byte big-endian transfer number, then the data.
-/// INTERFACES.md, "Data channel", `screenshot.take` and `recordings.read`.
+/// interfaces/wire.md, "Data channel", `screenshot.take` and `recordings.read`.
 public struct TransferSender: Sendable {
   public let document: TransferDocument
   private var rest: ArraySlice<UInt8>

@@ -1,6 +1,6 @@
 public import DeviceNames
 
-/// The content of config/child.yaml. INTERFACES.md, "Configuration".
+/// The content of config/child.yaml. interfaces/configuration.md, "Configuration".
 public struct ChildConfiguration: Sendable, Hashable {
   /// Shown to parents, 1...63 bytes (a DNS-SD instance name, RFC 6763 section 4.1.1); nil: `defaultName(id:)`.
   public var name: String?

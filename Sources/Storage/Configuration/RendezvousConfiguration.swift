@@ -2,7 +2,7 @@ internal import DeviceNames
 internal import Signaling
 public import Wire
 
-/// The content of config/rendezvous.yaml. INTERFACES.md, "cradle-rendezvous".
+/// The content of config/rendezvous.yaml. interfaces/commands.md, "cradle-rendezvous".
 public struct RendezvousConfiguration: Sendable, Hashable {
   /// The server's host names, lower case, as they stand in the configurations of children: a child signs them. 1...8.
   public var names: [String]

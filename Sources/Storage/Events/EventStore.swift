@@ -15,7 +15,7 @@ public struct EventStoreLimits: Hashable, Sendable {
 }
 
 /// What happened, and the minutes of the child's room: `events/events.db` in the state directory, a SQLite database.
-/// INTERFACES.md, "Files".
+/// interfaces/files.md, "Files".
 ///
 /// It is append-only but for what is too old or too much. What `append` has returned for is on the disk: the write-ahead log
 /// is synced with each commit, so a power cut loses only what was not yet acknowledged. The state directory's lock keeps

@@ -1,4 +1,4 @@
-"""A node's identity: its key, the id that follows from it, and what it signs. INTERFACES.md, "Rooms".
+"""A node's identity: its key, the id that follows from it, and what it signs. interfaces/wire.md, "Rooms".
 
 Needs cryptography (PyPI).
 """

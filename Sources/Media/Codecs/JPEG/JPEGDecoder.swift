@@ -42,7 +42,7 @@ public final class JPEGDecoder {
   /// Decodes a grey or YCbCr picture of any usual subsampling to I420 in limited range.
   ///
   /// A picture comes out whole or not at all: which damage is repaired and which is refused stands in
-  /// docs/INTERFACES.md, "Motion JPEG". A picture with up to 15 rows more than the pool's, or as
+  /// interfaces/devices.md, "Motion JPEG". A picture with up to 15 rows more than the pool's, or as
   /// many columns as its blocks hold, is cropped.
   ///
   /// Throws `sizeMismatch` if the picture has another size than the pool, `unsupported` for other kinds of JPEG,

@@ -3,7 +3,7 @@ public import NIOCore
 internal import Signaling
 public import Wire
 
-/// The child at an MQTT broker. INTERFACES.md, "Meeting places".
+/// The child at an MQTT broker. interfaces/wire.md, "Meeting places".
 public final class MQTTHost: MeetingHost {
   public var onEvent: (MeetingHostEvent) -> Void = { _ in }
 

@@ -4,7 +4,7 @@ internal import Server
 internal import Signaling
 public import Wire
 
-/// The child at a `cradle-rendezvous`: the host of the room with the child's id. INTERFACES.md, "Meeting places".
+/// The child at a `cradle-rendezvous`: the host of the room with the child's id. interfaces/wire.md, "Meeting places".
 public final class RendezvousHost: MeetingHost {
   public var onEvent: (MeetingHostEvent) -> Void = { _ in }
 

@@ -2,7 +2,7 @@ public import NIOCore
 internal import Signaling
 public import Wire
 
-/// The child at an XMPP server. INTERFACES.md, "Meeting places".
+/// The child at an XMPP server. interfaces/wire.md, "Meeting places".
 public final class XMPPHost: MeetingHost {
   public var onEvent: (MeetingHostEvent) -> Void = { _ in }
 

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// What we send, as XML. INTERFACES.md, "Meeting places".
+/// What we send, as XML. interfaces/wire.md, "Meeting places".
 package struct XMPPStanza: Hashable, Sendable {
   package let xml: String
 

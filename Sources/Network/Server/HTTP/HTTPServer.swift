@@ -14,7 +14,7 @@ public final class HTTPServer: Sendable {
     public var maximumConnections = 256
     /// Request line and header fields together; WHEP players send a few hundred bytes.
     public var maximumHeadBytes = 32 * 1024
-    /// INTERFACES: 413 above it. The largest offers are about 20 KiB.
+    /// interfaces/wire.md, "HTTPS": 413 above it. The largest offers are about 20 KiB.
     public var maximumBodyBytes = 64 * 1024
     /// From a request's first byte to its last; also for the TLS handshake.
     public var requestTimeout: TimeAmount = .seconds(10)

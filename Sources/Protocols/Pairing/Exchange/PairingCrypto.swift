@@ -29,7 +29,7 @@ public enum IdentityKey {
   public static let byteCount = 91
   public static let signatureByteCount = 64
 
-  /// 16 lower-case hexadecimal digits: the first 8 bytes of the key's SHA-256. INTERFACES.md, "DNS-SD".
+  /// 16 lower-case hexadecimal digits: the first 8 bytes of the key's SHA-256. interfaces/wire.md, "DNS-SD".
   public static func id(publicKeySPKI: [UInt8], hashes: any Hashes) -> String {
     id(sha256: hashes.sha256(publicKeySPKI))
   }

@@ -1,7 +1,7 @@
 internal import Wire
 
 /// The password of a SPAKE2+ run: a code that a person types, or the secret of a link. The proof is the same for both;
-/// only the key derivation and the bound context differ. INTERFACES.md, "Pairing".
+/// only the key derivation and the bound context differ. interfaces/wire.md, "Pairing".
 enum PairingPassword: Sendable {
   case code(PairingCode, salt: [UInt8], iterations: Int)
   case link(PairingSecret)

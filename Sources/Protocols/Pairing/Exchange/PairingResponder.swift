@@ -1,6 +1,6 @@
 public import Wire
 
-/// The child's end of pairing: the window, the invites and the active runs. INTERFACES.md, "Pairing".
+/// The child's end of pairing: the window, the invites and the active runs. interfaces/wire.md, "Pairing".
 ///
 /// The shell passes each request to `handle`, stores the record of a `.paired` answer before it sends the reply, and
 /// logs the events from `poll`.

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// What the person at the parent says about the check words, once both ends have stored the pair. INTERFACES.md, "Pairing".
+/// What the person at the parent says about the check words, once both ends have stored the pair. interfaces/wire.md, "Pairing".
 public enum PairingVerdict: String, Hashable, Sendable, CaseIterable {
   /// The words are the same: the pair is completed.
   case confirm

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// The period in which a code is valid: its start and end, and how often it may be tried. INTERFACES.md, "Pairing".
+/// The period in which a code is valid: its start and end, and how often it may be tried. interfaces/wire.md, "Pairing".
 struct PairingWindow: Sendable {
   /// The state of an open window.
   struct Opening: Sendable {

@@ -1,6 +1,6 @@
 public import Wire
 
-/// What one end stores about a paired device. INTERFACES.md, "Files".
+/// What one end stores about a paired device. interfaces/files.md, "Files".
 public struct PairRecord: Hashable, Sendable {
   public enum Role: String, Sendable, CaseIterable {
     case child, parent

@@ -1,4 +1,4 @@
-/// What a pair record or a token may do. INTERFACES.md, "Permissions".
+/// What a pair record or a token may do. interfaces/wire.md, "Permissions".
 public struct Permissions: OptionSet, Sendable, Hashable {
   public let rawValue: UInt8
 

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// The topics of one child at an MQTT broker. INTERFACES.md, "Meeting places".
+/// The topics of one child at an MQTT broker. interfaces/wire.md, "Meeting places".
 public struct MeetingTopics: Hashable, Sendable {
   private let base: String
 

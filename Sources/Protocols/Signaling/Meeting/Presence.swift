@@ -1,7 +1,7 @@
 internal import Wire
 
 /// A child's statement that it can be met, signed by its identity key: the payload of a compact JWS that every meeting place
-/// passes on. INTERFACES.md, "Meeting places".
+/// passes on. interfaces/wire.md, "Meeting places".
 ///
 /// The challenge is the child's own. A parent's offer carries it, so the child knows that the offer was made after this
 /// statement, whatever the place between them says or repeats.

@@ -1,4 +1,4 @@
-/// What a client asks of the room server. INTERFACES.md, "Rooms".
+/// What a client asks of the room server. interfaces/wire.md, "Rooms".
 public enum RoomRequest: Hashable, Sendable {
   case register(room: String, client: String)
   case send(to: String, message: String)

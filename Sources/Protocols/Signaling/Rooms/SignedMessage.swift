@@ -1,7 +1,7 @@
 public import Pairing
 internal import Wire
 
-/// One message from peer to peer, carried through a room inside a compact JWS. INTERFACES.md, "Rooms".
+/// One message from peer to peer, carried through a room inside a compact JWS. interfaces/wire.md, "Rooms".
 ///
 /// The whole SDP, with the DTLS fingerprint, is signed by the identity key known from pairing. A man in the middle (with
 /// another TLS certificate, or the room server itself) can read, drop or delay messages, but cannot replace the

@@ -2,7 +2,7 @@ internal import Pairing
 internal import SDP
 public import Wire
 
-/// The server side of WHEP (draft-ietf-wish-whep-03) with the statuses of INTERFACES: requests go in, effects come out,
+/// The server side of WHEP (draft-ietf-wish-whep-03) with the statuses of interfaces/wire.md: requests go in, effects come out,
 /// and the shell reports the outcome of each effect. One for all viewers.
 public struct WHEPEndpoint: Sendable {
   /// A session's protocol state.

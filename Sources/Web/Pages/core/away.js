@@ -19,7 +19,7 @@ export function readServers(told) {
 }
 
 /**
- * How a child is reached from elsewhere, as its `hello` has it. INTERFACES.md, "From elsewhere".
+ * How a child is reached from elsewhere, as its `hello` has it. interfaces/wire.md, "From elsewhere".
  * @returns {{iceServers: RTCIceServer[], meetings: {kind: string, url: string, keySHA256?: string}[]}}
  */
 export function readAway(told) {

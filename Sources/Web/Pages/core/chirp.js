@@ -1,5 +1,5 @@
 // The chirp of a proof of hearing, and how it is found: the same as Sources/Protocols/HearingProof, where the reasons are.
-// INTERFACES.md, "Proof of hearing".
+// interfaces/wire.md, "Proof of hearing".
 
 const chipRate = 2400;
 const chipCount = 1023;

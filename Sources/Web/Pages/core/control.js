@@ -1,7 +1,7 @@
 import { cleanName, plain } from "./plain.js";
 
 /**
- * Why an order was not carried out. `code`: those of INTERFACES.md, "Data channel", and "closed" (no connection, or it
+ * Why an order was not carried out. `code`: those of interfaces/wire.md, "Data channel", and "closed" (no connection, or it
  * ended first), "timeout". `message` is the child's, in English.
  */
 export class ControlError extends Error {
@@ -38,7 +38,7 @@ const texts = (value) => new Set(Array.isArray(value) ? value.filter((one) => ty
 
 /**
  * The control channel: orders and their replies, and what the child says unasked. One object for all connections to a
- * child, one after the other. INTERFACES.md, "Data channel".
+ * child, one after the other. interfaces/wire.md, "Data channel".
  *
  * Events, with the message's parameters as `detail`: "hello", "state" (only what changed), "level" (5 a second;
  * one on a narrow path), "heartbeat" (each second), "event", "goodbye", and "close". Nothing that a peer sends is thrown.

@@ -10,7 +10,7 @@ const spkiHead = fromHex("3059301306072a8648ce3d020106082a8648ce3d030107034200")
 /** Bytes of an identity key's SPKI. */
 export const spkiByteCount = 91;
 
-/** The id of a node: 16 hexadecimal digits, the first 8 bytes of SHA-256 over its public key. INTERFACES.md, "DNS-SD". */
+/** The id of a node: 16 hexadecimal digits, the first 8 bytes of SHA-256 over its public key. interfaces/wire.md, "DNS-SD". */
 export const nodeID = async (spki) => hex((await sha256(spki)).subarray(0, 8));
 
 /**

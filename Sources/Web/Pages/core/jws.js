@@ -11,7 +11,7 @@ const clockTolerance = 600;
 export class RefusedMessage extends Error {}
 
 /**
- * A message as a compact JWS, ES256. RFC 7515 section 3.1, INTERFACES.md, "Rooms".
+ * A message as a compact JWS, ES256. RFC 7515 section 3.1, interfaces/wire.md, "Rooms".
  * @param {object} message {type, from, to, session, challenge, …}
  * @param {{id: string, privateKey: CryptoKey}} identity
  * @returns {Promise<string>}

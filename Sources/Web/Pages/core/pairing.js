@@ -6,7 +6,7 @@ import { cleanName } from "./plain.js";
 import { passwordInput, Prover, secrets, SPAKE2PlusError } from "./spake2plus.js";
 import { checkWords } from "./words.js";
 
-// The parent's end of pairing. INTERFACES.md, "Pairing"; the bytes are those of Sources/Protocols/Pairing/Exchange.
+// The parent's end of pairing. interfaces/wire.md, "Pairing"; the bytes are those of Sources/Protocols/Pairing/Exchange.
 
 /**
  * Why pairing failed. `reason`: "unknown-link" (used, expired or never made), "wrong-code", "window-closed",

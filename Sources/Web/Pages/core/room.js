@@ -7,7 +7,7 @@ const registrationPatience = 5000;
 const longest = 1 << 20;
 const mostWaiting = 64;
 
-/** Why a room cannot be used. `code`: "unreachable", "timeout", "closed", "unusable" (it does not speak as a room does), "absent", or the room's own, INTERFACES.md, "Rooms". */
+/** Why a room cannot be used. `code`: "unreachable", "timeout", "closed", "unusable" (it does not speak as a room does), "absent", or the room's own, interfaces/wire.md, "Rooms". */
 export class RoomError extends Error {
   constructor(code, message = code) {
     super(message);

@@ -10,7 +10,7 @@ const farPatience = 20_000;
 /** Servers that came after the offer are asked where no path was found within this time, ms. */
 const restartDelay = 500;
 
-/** The label and subprotocol of the data channel. INTERFACES.md, "Data channel". */
+/** The label and subprotocol of the data channel. interfaces/wire.md, "Data channel". */
 const channelLabel = "control";
 const channelProtocol = "cradle.control.v1";
 
