@@ -55,7 +55,7 @@ import Wire
       house.link.bitsPerSecond = megabits * 1e6
       house.run(for: .seconds(Self.settling))
       let seen = house.watch(for: 25 - Self.settling)
-      Self.expectFair(seen, of: megabits * 1000, delay: 50)
+      Self.expectFair(seen, of: megabits * 1000, delay: 50, within: 3)
     }
   }
 

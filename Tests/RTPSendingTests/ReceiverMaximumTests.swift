@@ -117,16 +117,16 @@ import Wire
     #expect(call.targetKbps > 3000)
   }
 
-  /// Of a still picture the receiver reports one and a half times what arrives, and lets it grow by 4 % each half second: what the
-  /// path carries, nobody else knows.
-  @Test func afterAStillPictureTheRateGrowsWithWhatThePeerReports() {
+  /// The receiver has seen little, so it reports little; that is not what the path carries.
+  @Test func aStillPictureIsNotTakenForANarrowPath() {
     var call = Call(link: Bottleneck(bitsPerSecond: 50_000_000))
     call.cameraKbps = 200
     call.run(for: .seconds(20))
-    #expect(call.targetKbps >= 300, "\(call.targetKbps)")
+    #expect(call.targetKbps >= 1500)
     call.cameraKbps = 1400
-    call.run(for: .seconds(20))
-    #expect(call.targetKbps >= 1300, "\(call.targetKbps)")
+    var least = Int.max
+    call.run(for: .seconds(20)) { least = min(least, $0.targetKbps) }
+    #expect(least >= 1300, "\(least)")
   }
 
   @Test(arguments: [300_000.0, 700_000, 1_500_000])
@@ -155,13 +155,27 @@ import Wire
     #expect(call.targetKbps > 1500, "\(call.targetKbps)")
   }
 
+  /// After a dip the receiver's own estimate rises no further than what it sees allows.
+  @Test func aStillPictureDoesNotKeepABoundForEver() {
+    var call = Call(link: Bottleneck(bitsPerSecond: 300_000))
+    call.run(for: .seconds(15))
+    #expect(call.targetKbps < 450)
+    call.link.bitsPerSecond = 5_000_000
+    call.cameraKbps = 150
+    call.run(for: .seconds(60))
+    #expect(call.targetKbps > 1000, "\(call.targetKbps)")
+  }
+
   /// A radio that loses packets: REMB says that there is no queue.
   @Test(arguments: [0.05, 0.15]) func lossWithoutAQueueLowersNothing(loss: Double) {
     var call = Call(link: Bottleneck(bitsPerSecond: 50_000_000))
     call.link.loss = loss
     call.cameraKbps = 1200
-    call.run(for: .seconds(40))
-    #expect(call.targetKbps >= 1200, "\(call.targetKbps)")
+    call.run(for: .seconds(30))
+    // A look whether less is lost at a lower rate may be under way.
+    var sum = 0.0
+    call.run(for: .seconds(10)) { sum += Double($0.targetKbps) / 10_000 }
+    #expect(sum >= 1000, "\(sum)")
   }
 
   @Test func withoutREMBItIsFoundOutAsWell() {
@@ -182,6 +196,6 @@ import Wire
         senderSSRC: peerSSRC, bitsPerSecond: 600_000, sources: [videoSSRC])
       call.rig.sender.handle(rtcp: [.receiverEstimatedMaximumBitrate(remb)], now: call.now)
     }
-    #expect(call.targetKbps == 600)
+    #expect(call.targetKbps <= 900 && call.targetKbps >= 500, "\(call.targetKbps)")
   }
 }

@@ -17,13 +17,15 @@ extension RTPSender {
         handle(nack: nack, lookups: &lookups, now: now)
       case .transportFeedback(let feedback):
         guard streams.contains(where: \.configuration.supportsTransportCC) else { break }
+        feedbackPace.note(count: feedback.feedbackCount, now: now)
         handle(estimator.handle(feedback, now: now), lookups: &lookups, now: now)
       case .receiverEstimatedMaximumBitrate(let estimate):
         let concernsUs = streams.contains { stream in
           stream.configuration.supportsREMB && estimate.sources.contains(stream.configuration.ssrc)
         }
         guard concernsUs else { break }
-        estimator.handleReceiverMaximum(bitsPerSecond: estimate.bitsPerSecond)
+        estimator.handleReceiverMaximum(
+          bitsPerSecond: estimate.bitsPerSecond, fractionLost: recentLoss.fraction, now: now)
       case .pictureLossIndication(let indication):
         guard let index = index(of: indication.mediaSSRC), streams[index].configuration.supportsPLI else { break }
         streams[index].statistics.pliCount += 1
@@ -79,7 +81,7 @@ extension RTPSender {
         lookups -= 1
         let number = item.sequenceNumber &+ UInt16(mask.trailingZeroBitCount)
         mask &= mask - 1
-        streams[index].cache.noteMissing(number)
+        streams[index].cache.noteMissing(number, notSentSince: now - spacing)
         guard retransmit(number, stream: index, notSentSince: now - spacing, now: now) else { return }
       }
     }

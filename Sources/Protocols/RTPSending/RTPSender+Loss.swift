@@ -5,12 +5,15 @@ import Wire
 // often as they are, and libwebrtc repeats it only every 100 ms while it does not know the round-trip time
 // (nack_requester.cc).
 extension RTPSender {
-  /// Above this loss, each retransmission is sent twice: where a retransmission of a retransmission is needed, it often comes too
-  /// late. At 2 %, where the viewer waits less, one in fifty is, which is one every ten seconds; copies cost as much of the rate as
-  /// is lost.
+  /// Above this loss, each retransmission is sent twice; above the other, three times: where a retransmission of a
+  /// retransmission is needed, it often comes too late. At 2 %, where the viewer waits less, one in fifty is, which is one
+  /// every ten seconds; copies cost as much of the rate as is lost.
   private static let doubledAbove = 0.01
+  private static let tripledAbove = 0.15
   /// Above this loss, what lost feedback would have reported is sent again without it.
   private static let feedbackLostAbove = 0.08
+  /// The viewer waits for what was missing for so long: its copies are as urgent as itself.
+  private static let lateAfter = Duration.milliseconds(150)
   /// Between two copies: longer than most bursts of loss.
   private static let copyInterval = Duration.milliseconds(10)
   /// From sending a packet to knowing that it is lost, on top of the round-trip time.
@@ -49,6 +52,9 @@ extension RTPSender {
     noteLoss(lost: result.lost - result.recovered, total: total, now: now)
     reordering.add(lost: result.lost, recovered: result.recovered)
     noteFates(result)
+    missingFeedbacks = 0
+    missingFeedbackDue =
+      reordering.isRare && recentLoss.isLossy(above: Self.feedbackLostAbove) ? feedbackPace.missing(1) : nil
     if result.unreported > Self.longestSilence { startAnew(now: now) }
     guard reordering.isRare else { return }
     let left = unrepaired.filter { now - $0.sentAt < Self.longestRepair }
@@ -74,6 +80,10 @@ extension RTPSender {
       guard let media = packet.media, streams.indices.contains(media.stream) else { continue }
       streams[media.stream].cache.noteArrived(media.sequenceNumber)
     }
+    for packet in result.lostPackets {
+      guard let media = packet.media, streams.indices.contains(media.stream) else { continue }
+      streams[media.stream].cache.noteLost(media.sequenceNumber)
+    }
   }
 
   /// Where much is lost, the feedback and the NACKs of many a packet are lost as well, one after the other: nobody waits
@@ -90,6 +100,23 @@ extension RTPSender {
       if queue(media, notSentSince: packet.sentAt, now: now) == .noBudget { left.append(packet) }
     }
     return left
+  }
+
+  /// Where much is lost, feedback is often missing. What it would have reported is sent again before the next one says so,
+  /// which may be missing as well. Where nothing comes for long, the path is dead rather than lossy.
+  mutating func repairWithoutFeedback(now: Instant) {
+    guard let due = missingFeedbackDue, now >= due else { return }
+    missingFeedbackDue = nil
+    missingFeedbacks += 1
+    guard let heard = feedbackPace.heardAt, now - heard < Self.longestSilence, !estimator.isCongested(at: now),
+      let expected = feedbackPace.expected(missingFeedbacks)
+    else { return }
+    let roundTrip = (leastRoundTripTime ?? Self.unmeasuredRoundTripTime) + (estimator.standingQueue ?? .zero)
+    let unanswered = estimator.unansweredPackets(sentBefore: expected - roundTrip)
+    var lookups = unanswered.count
+    // What there is no budget for is unanswered the next time as well.
+    _ = repairUnreported(unanswered, lookups: &lookups, now: now)
+    missingFeedbackDue = feedbackPace.missing(missingFeedbacks + 1)
   }
 
   /// There was no budget for it in time. libwebrtc's receiver asks for a key frame only after three seconds without a picture.
@@ -145,8 +172,10 @@ extension RTPSender {
     }
     // It was queued now, and is not counted yet.
     let isRepeated = streams[stream].cache.retransmissions(of: number) > 0
-    if needsCopy(isRepeated: isRepeated, now: now), streams[stream].configuration.rtx != nil {
-      copies.append((now + Self.copyInterval, media))
+    let further = furtherCopies(isRepeated: isRepeated, now: now)
+    if further > 0, streams[stream].configuration.rtx != nil {
+      let isLate = streams[stream].cache.age(of: number, now: now) > Self.lateAfter
+      copies.append(FurtherCopy(due: now + Self.copyInterval, media: media, left: further, isLate: isLate))
     }
     return true
   }
@@ -154,15 +183,16 @@ extension RTPSender {
   private enum Queued { case queued, notNeeded, noBudget }
 
   private mutating func queue(
-    _ media: MediaReference, notSentSince: Instant, now: Instant
+    _ media: MediaReference, notSentSince: Instant, isLate: Bool = false, now: Instant
   ) -> Queued {
     guard
       let bytes = streams[media.stream].cache.retransmittableByteCount(
         media.sequenceNumber, now: now, maximumAge: configuration.retransmissionCacheAge, notSentSince: notSentSince,
         maximumCount: configuration.maximumRetransmissionsPerPacket)
     else { return .notNeeded }
+    let urgency = isLate ? .missing : streams[media.stream].cache.urgency(of: media.sequenceNumber)
     let isAffordable = retransmissionBudget.take(
-      bytes + Self.headerEstimate, targetKbps: Int(saturating: estimator.repairTarget / 1000),
+      bytes + Self.headerEstimate, for: urgency, targetKbps: Int(saturating: estimator.repairTarget / 1000),
       limit: estimator.isLossLimited ? Self.limitedRepair + estimator.inherentLoss : nil, now: now)
     guard isAffordable else { return .noBudget }
     streams[media.stream].cache.markQueued(media.sequenceNumber)
@@ -172,17 +202,31 @@ extension RTPSender {
 
   /// - Parameter isRepeated: an earlier retransmission was lost as well. Few are, and a picture has waited for it: it has a
   ///   copy however little is lost.
-  private func needsCopy(isRepeated: Bool, now: Instant) -> Bool {
+  private func furtherCopies(isRepeated: Bool, now: Instant) -> Int {
     // What a full queue loses is not saved by sending more.
-    guard !estimator.isCongested(at: now), !estimator.limitsRepair else { return false }
-    return isRepeated || recentLoss.isLossy(above: Self.doubledAbove)
+    guard !estimator.isCongested(at: now), !estimator.limitsRepair else { return 0 }
+    if recentLoss.isLossy(above: Self.tripledAbove) { return 2 }
+    return isRepeated || recentLoss.isLossy(above: Self.doubledAbove) ? 1 : 0
   }
 
-  /// Retransmissions that are sent once more, without knowing whether they are needed.
-  mutating func queueCopies(now: Instant) {
+  mutating func queueFurtherCopies(now: Instant) {
     while let copy = copies.first, copy.due <= now {
       _ = copies.popFirst()
-      _ = queue(copy.media, notSentSince: now, now: now)
+      guard queue(copy.media, notSentSince: now, isLate: copy.isLate, now: now) == .queued, copy.left > 1 else {
+        continue
+      }
+      copies.append(
+        FurtherCopy(due: now + Self.copyInterval, media: copy.media, left: copy.left - 1, isLate: copy.isLate))
     }
   }
+}
+
+/// A retransmission that is sent once more, without knowing whether it is needed.
+struct FurtherCopy: Sendable {
+  var due: Instant
+  var media: MediaReference
+  /// Including this one.
+  var left: Int
+  /// The viewer has waited for it too long already.
+  var isLate: Bool
 }

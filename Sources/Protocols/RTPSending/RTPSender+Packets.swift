@@ -169,7 +169,8 @@ extension RTPSender {
     if let transportSequenceNumber {
       estimator.noteSent(transportSequenceNumber, media: media, bytes: cost, now: now)
     } else {
-      estimator.noteSentUnnumbered(bytes: cost, now: now)
+      estimator.noteSentUnnumbered(
+        bytes: cost, kind: streams[media.stream].configuration.kind, now: now)
     }
   }
 }

@@ -21,12 +21,17 @@ public struct RTPSender: Sendable {
   var retransmissionQueue = FIFO<(stream: Int, sequenceNumber: UInt16)>()
   var retransmissionBudget = RetransmissionBudget()
   /// In the order of `due`.
-  var copies = FIFO<(due: Instant, media: MediaReference)>()
+  var copies = FIFO<FurtherCopy>()
   var recentLoss = RecentLoss()
   /// What viewers are asked for instead of their stream's playout delay while packets are lost.
   var playoutDelayForLoss: PlayoutDelay?
   var referenceTimes = ReferenceTimes()
   var reordering = FeedbackReordering()
+  var feedbackPace = FeedbackPace()
+  /// How many were missing since the last one.
+  var missingFeedbacks = 0
+  /// When the next one will be missing; nil where little is lost.
+  var missingFeedbackDue: Instant?
   /// What is lost, or no feedback has reported, and was not sent again yet: there was no budget for it, or little seemed to be
   /// lost.
   var unrepaired: [LostPacket] = []
@@ -85,6 +90,8 @@ public struct RTPSender: Sendable {
     estimator.beginNewPath(now: now)
     recentLoss = RecentLoss()
     playoutDelayForLoss = nil
+    feedbackPace = FeedbackPace()
+    missingFeedbackDue = nil
     for index in streams.indices { streams[index].forgetRoundTrip() }
     announceTarget()
   }
@@ -120,6 +127,7 @@ public struct RTPSender: Sendable {
     retransmissionQueue.removeAll()
     copies.removeAll()
     unrepaired = []
+    missingFeedbackDue = nil
   }
 
   /// Queues one frame (video) or packet (audio), already split into RTP payloads.
@@ -234,7 +242,8 @@ public struct RTPSender: Sendable {
   public mutating func handleTimeout(now: Instant) {
     guard !isStopped else { return }
     queueReports(dueBy: now, now: now)
-    queueCopies(now: now)
+    queueFurtherCopies(now: now)
+    repairWithoutFeedback(now: now)
     estimator.handleTimeout(now: now)
     announceTarget()
     requestDueKeyFrames(now: now)
@@ -249,6 +258,7 @@ public struct RTPSender: Sendable {
       next.bringForward(to: streams[index].keyFrameRequestDue)
     }
     next.bringForward(to: copies.first?.due)
+    next.bringForward(to: missingFeedbackDue)
     if let padding = estimator.nextPaddingAt, paddingStream != nil { next.bringForward(to: padding) }
     if !audioQueue.isEmpty { next.bringForward(to: Instant(nanoseconds: .min)) }
     if !retransmissionQueue.isEmpty || !videoQueue.isEmpty {

@@ -29,6 +29,8 @@ struct RetransmissionCache: Sendable {
     var sentAt = Instant.zero
     /// As far as feedback says.
     var hasArrived = false
+    /// Copies, the first among them, of which nobody knows yet whether they have arrived.
+    var untold: UInt8 = 1
     var packet: SentPacket?
   }
 
@@ -91,10 +93,27 @@ struct RetransmissionCache: Sendable {
     slots[index].hasArrived = true
   }
 
-  /// The viewer says that it misses the packet, whatever feedback said.
-  mutating func noteMissing(_ sequenceNumber: UInt16) {
-    guard let index = index(of: sequenceNumber) else { return }
+  /// Feedback says that the packet was lost, the first time or again.
+  mutating func noteLost(_ sequenceNumber: UInt16) {
+    guard let index = index(of: sequenceNumber), slots[index].untold > 0 else { return }
+    slots[index].untold -= 1
+  }
+
+  /// The viewer says that it misses the packet. It may have asked before what was sent after `notSentSince` could arrive.
+  mutating func noteMissing(_ sequenceNumber: UInt16, notSentSince: Instant) {
+    guard let index = index(of: sequenceNumber), let packet = slots[index].packet else { return }
     slots[index].hasArrived = false
+    if packet.lastRetransmittedAt ?? slots[index].sentAt <= notSentSince { slots[index].untold = 0 }
+  }
+
+  /// How urgently the packet should be sent again.
+  func urgency(of sequenceNumber: UInt16) -> RetransmissionUrgency {
+    RetransmissionUrgency(untold: index(of: sequenceNumber).map { Int(slots[$0].untold) } ?? 1)
+  }
+
+  /// How long ago the packet was sent first; zero when it is not cached.
+  func age(of sequenceNumber: UInt16, now: Instant) -> Duration {
+    index(of: sequenceNumber).map { now - slots[$0].sentAt } ?? .zero
   }
 
   /// Where the packet is, or was.
@@ -120,8 +139,38 @@ struct RetransmissionCache: Sendable {
     slots[index].packet?.isQueued = false
     guard now - slots[index].sentAt <= maximumAge else { return nil }
     slots[index].packet?.retransmissions += 1
+    slots[index].untold = min(slots[index].untold, .max - 1) + 1
     slots[index].packet?.lastRetransmittedAt = now
     return packet
+  }
+}
+
+/// How urgently a packet should be sent again.
+enum RetransmissionUrgency: Sendable {
+  /// It is known to be missing: every copy was lost.
+  case missing
+  /// Of one copy nobody knows whether it has arrived.
+  case uncertain
+  /// Of several copies nobody knows: one has arrived, most probably.
+  case spare
+
+  /// - Parameter untold: copies of which nobody knows yet whether they have arrived.
+  init(untold: Int) {
+    self =
+      switch untold {
+      case 0: .missing
+      case 1: .uncertain
+      default: .spare
+      }
+  }
+
+  /// The share of the budget that it leaves to what is more urgent.
+  fileprivate var reserve: Double {
+    switch self {
+    case .missing: 0
+    case .uncertain: 0.1
+    case .spare: 0.5
+    }
   }
 }
 
@@ -137,11 +186,11 @@ struct RetransmissionBudget: Sendable {
   private static let bytes = 48_000.0
   private static let limitedBytes = 6_000.0
 
-  /// Takes `count` bytes from the budget; false if there are not as many.
+  /// Takes `count` bytes from the budget; false if that would leave less than the reserve for what is more urgent.
   ///
   /// - Parameter limit: of the target, where less than usual is to be sent again; nil: no such limit.
   mutating func take(
-    _ count: Int, targetKbps: Int, limit: Double? = nil, now: Instant
+    _ count: Int, for urgency: RetransmissionUrgency, targetKbps: Int, limit: Double? = nil, now: Instant
   ) -> Bool {
     let bytesPerSecond = Double(targetKbps) * 125 * min(limit ?? 1, Self.share)
     let capacity = max(limit == nil ? Self.bytes : Self.limitedBytes, bytesPerSecond)
@@ -150,7 +199,7 @@ struct RetransmissionBudget: Sendable {
     available = min(available, capacity)
     updatedAt = now
     defer { bytes = available }
-    guard available >= Double(count) else { return false }
+    guard available - Double(count) >= capacity * urgency.reserve else { return false }
     available -= Double(count)
     return true
   }

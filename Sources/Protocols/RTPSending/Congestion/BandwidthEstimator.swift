@@ -19,10 +19,10 @@ struct BandwidthEstimator: Sendable {
   private var drain = QueueDrain()
   private var competition = Competition()
   private var probing = Probing()
-  /// As the peer reports it, bits per second (draft-alvestrand-rmcat-remb); nil: it has not.
-  private var receiverMaximum: Double?
+  private var receiverMaximum = ReceiverMaximum()
   /// Over two seconds, without transport-wide feedback.
   private var sending = AcknowledgedRate(slot: .milliseconds(100))
+  private var sendingPicture = AcknowledgedRate(slot: .milliseconds(100))
   private var roundTripTime = Duration.milliseconds(100)
   /// What arrives, bits per second; nil while that is not known.
   private var carried: (acknowledged: Double?, recent: Double?)
@@ -74,7 +74,7 @@ struct BandwidthEstimator: Sendable {
 
   /// What the path is thought to carry, bits per second.
   var estimate: Double {
-    guard usesTransportFeedback else { return min(lossBased.bitsPerSecond, receiverMaximum ?? .infinity) }
+    guard usesTransportFeedback else { return min(lossBased.bitsPerSecond, receiverMaximum.bitsPerSecond ?? .infinity) }
     return max(min(delayBased.bitsPerSecond, lossBased.bitsPerSecond), min(fairShare ?? 0, configuration.useful))
   }
 
@@ -137,8 +137,14 @@ struct BandwidthEstimator: Sendable {
   }
 
   /// A packet is sent that no transport-wide feedback will mention.
-  mutating func noteSentUnnumbered(bytes: Int, now: Instant) {
+  mutating func noteSentUnnumbered(bytes: Int, kind: RTPMediaKind, now: Instant) {
     sending.add(bytes: bytes, arrivedAt: now.nanoseconds)
+    if kind == .video { sendingPicture.add(bytes: bytes, arrivedAt: now.nanoseconds) }
+  }
+
+  /// What was sent before `limit`, and after all that feedback has reported, in the order of sending.
+  func unansweredPackets(sentBefore limit: Instant) -> [LostPacket] {
+    history.unansweredPackets(sentBefore: limit)
   }
 
   /// Gives back what the feedback says about our packets.
@@ -256,12 +262,18 @@ struct BandwidthEstimator: Sendable {
     addLoss(
       LossTally(
         lost: fractionLost * expected, total: expected, runs: fractionLost * expected,
-        arrivedBits: (sending.bitsPerSecond ?? target) * seconds * (1 - fractionLost), hasQueue: receiverMaximum == nil),
+        arrivedBits: (sending.bitsPerSecond ?? target) * seconds * (1 - fractionLost),
+        hasQueue: receiverMaximum.seesQueue(at: now) ?? true),
       now: now)
   }
 
-  mutating func handleReceiverMaximum(bitsPerSecond: UInt64) {
-    receiverMaximum = Double(bitsPerSecond)
+  /// - Parameter fractionLost: of the last seconds, 0...1.
+  mutating func handleReceiverMaximum(bitsPerSecond: UInt64, fractionLost: Double, now: Instant) {
+    guard !usesTransportFeedback else { return }
+    // aiortc reports for each stream, and only for the picture.
+    let arriving = sendingPicture.bitsPerSecond.map { $0 * (1 - fractionLost) }
+    receiverMaximum.update(rate: Double(bitsPerSecond), arriving: arriving, now: now)
+    if receiverMaximum.seesQueue(at: now) == true { congestedUntil = max(congestedUntil, now + Self.congestionMemory) }
   }
 
   mutating func noteRoundTripTime(_ time: Duration) {

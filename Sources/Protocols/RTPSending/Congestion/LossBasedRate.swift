@@ -135,7 +135,7 @@ struct LossBasedRate: Sendable {
       } else if isCalm, let arriving = sum(seconds: 1)?.all.arrivalRate {
         let growth = limit.growth(observed, rate: bitsPerSecond, roundTripTime: roundTripTime, free: Self.growth)
         grow(by: growth, observed, maximum: min(maximum, limit.bound(arriving: arriving)))
-        phase = bitsPerSecond >= maximum || limit.isRefuted ? .open : .limited(limit)
+        phase = bitsPerSecond >= maximum ? .open : .limited(limit)
       } else {
         limit.noteLoss()
         phase = .limited(limit)
@@ -163,7 +163,7 @@ struct LossBasedRate: Sendable {
           conclude(.limited(limit))
         } else {
           // Even a large step made no difference: what was taken for a limit was chance.
-          bitsPerSecond = max(bitsPerSecond, trial.returnsTo)
+          bitsPerSecond = max(bitsPerSecond, trial.limit?.origin ?? trial.returnsTo)
           conclude(.open)
         }
       }

@@ -41,14 +41,18 @@ struct Probing: Sendable {
   private(set) var isWaiting = false
   private var nextID: UInt8 = 1
   private var isFirst = true
+  /// The last burst brought less than was sent, and more than the path was thought to carry: jitter may have hidden the rest.
+  private var isDoubtful = false
   /// Nil: not before there is feedback.
   private var nextAt: Instant?
   private var interval = shortestInterval
   /// What the path carried before the last drop, and when that was.
   private var before: (bitsPerSecond: Double, at: Instant)?
 
-  /// Seconds.
-  private static let duration = 0.02
+  /// Seconds. The longer one tells better where packets come a little early or late; on a path that is full it would be a
+  /// queue that lowers the estimate.
+  private static let duration = 0.015
+  private static let carefulDuration = 0.03
   private static let fewestPackets = 5
   /// Of a packet of padding, with all that the path carries of it.
   private static let headerBytes = 80
@@ -125,9 +129,11 @@ struct Probing: Sendable {
     isFirst = false
     if let before, now - before.at < Self.dropMemory { rate = max(rate, before.bitsPerSecond * Self.returnShare) }
     rate = min(rate, target * (isNarrow ? Self.firstGrowth : Self.greatestGrowth), ceiling)
+    let duration = isDoubtful ? Self.carefulDuration : Self.duration
+    isDoubtful = false
     burst = Burst(
       id: nextID, bitsPerSecond: rate, startedAt: now, target: target, ceiling: ceiling,
-      bytesToSend: Int(saturating: rate * Self.duration / 8))
+      bytesToSend: Int(saturating: rate * duration / 8))
     nextID = nextID == .max ? 1 : nextID + 1
     nextAt = nil
     sentCount += 1
@@ -191,6 +197,9 @@ struct Probing: Sendable {
       interval = Self.shortestInterval
       let isWorthwhile = min(rate * Self.growth, current.ceiling) > current.bitsPerSecond * Self.noticeableGrowth
       nextAt = isWorthwhile ? now : now + interval
+    } else if rate > current.target * Self.noticeableGrowth {
+      isDoubtful = true
+      nextAt = now + Self.shortestInterval / 4
     } else {
       nextAt = now + interval
       interval = min(interval * 2, Self.longestInterval)

@@ -20,7 +20,8 @@ struct RecentLoss: Sendable {
   /// and ends after `calmBeforeLess`.
   private(set) var patience = Patience.none
   /// When the loss was last too high for less patience.
-  private var neededAt = Instant(nanoseconds: .min)
+  private var someNeededAt = Instant(nanoseconds: .min)
+  private var longNeededAt = Instant(nanoseconds: .min)
 
   enum Patience: Comparable, Sendable {
     case none
@@ -41,7 +42,9 @@ struct RecentLoss: Sendable {
   /// With fewer packets than this, a fraction is noise.
   private static let packetsToJudge = 20
   private static let longAbove = 0.05
+  private static let longUntil = 0.02
   private static let someAbove = 0.01
+  private static let someUntil = 0.005
   private static let calmBeforeLess = Duration.seconds(10)
 
   /// `lost` is negative where packets that had been counted as lost have arrived after all.
@@ -96,14 +99,18 @@ struct RecentLoss: Sendable {
 
   /// A single gap, however long, is no reason to wait: nothing that was sent meanwhile comes in time.
   private mutating func judge(now: Instant) {
-    let needed: Patience =
-      isMostlyLossy(above: Self.longAbove, slots: Self.recentSlots)
-      ? .long : isMostlyLossy(above: Self.someAbove, slots: Self.someSlots) ? .some : .none
-    if needed >= patience { neededAt = now }
-    if needed > patience {
-      patience = patience == .none ? .some : .long
-    } else if now - neededAt >= Self.calmBeforeLess {
-      patience = needed
+    let fraction = fraction(from: slots.count - Self.recentSlots, and: current)
+    if fraction > Self.someUntil { someNeededAt = now }
+    if fraction > Self.longUntil { longNeededAt = now }
+    let isVeryLossy = isMostlyLossy(above: Self.longAbove, slots: Self.recentSlots)
+    if isVeryLossy, patience > .none {
+      patience = .long
+    } else if patience == .none, isVeryLossy || isMostlyLossy(above: Self.someAbove, slots: Self.someSlots) {
+      patience = .some
+    } else if patience > .none, now - someNeededAt >= Self.calmBeforeLess {
+      patience = .none
+    } else if patience == .long, now - longNeededAt >= Self.calmBeforeLess {
+      patience = .some
     }
   }
 

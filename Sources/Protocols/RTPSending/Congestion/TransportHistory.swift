@@ -141,6 +141,17 @@ struct TransportHistory: Sendable {
     }
   }
 
+  /// The work is bounded by `capacity`.
+  func unansweredPackets(sentBefore limit: Instant) -> [LostPacket] {
+    guard !entries.isEmpty, var number = expected else { return [] }
+    var packets: [LostPacket] = []
+    while packets.count < Self.capacity, let entry = entry(number), entry.state == .inFlight, entry.sentAt < limit {
+      packets.append(entry.lost)
+      number &+= 1
+    }
+    return packets
+  }
+
   private func entry(_ sequenceNumber: UInt16) -> Entry? {
     let entry = entries[Int(sequenceNumber) & (Self.capacity - 1)]
     return entry.sequenceNumber == sequenceNumber && entry.state != .unused ? entry : nil
