@@ -17,8 +17,6 @@ struct QueueDrain: Sendable {
   }
 
   private struct Draining: Sendable {
-    /// What arrived last while the queue was long, bits per second.
-    var pathBitsPerSecond: Double
     var lowestMilliseconds: Double
     var shorterAt: Instant
     /// It is so long that sending a little less is not enough.
@@ -31,7 +29,6 @@ struct QueueDrain: Sendable {
   private var draining: Draining?
   /// The rate before the first of drains that follow each other, bits per second, and until when it counts.
   private var before: (rate: Double, until: Instant)?
-  var isActive: Bool { draining != nil }
   /// The rate until the queue has drained, bits per second; nil: there is none.
   private(set) var bitsPerSecond: Double?
 
@@ -45,11 +42,13 @@ struct QueueDrain: Sendable {
   private static let shortestPatience = Duration.milliseconds(600)
   private static let shortMilliseconds = 20.0
   private static let measurementsToTell = 4.0
+  /// Drains that follow each other within this time began from one rate.
   private static let chain = Duration.seconds(3)
 
   /// - Parameters:
   ///   - isStanding: less is sent for the queue.
   ///   - queueMilliseconds: without what is no queue of ours.
+  ///   - sending: bits per second that leave; nil while unknown.
   ///   - rate: bits per second that were sent, for the case that the queue is not ours.
   ///   - arriving: bits per second that arrived lately; nil while unknown.
   mutating func update(
@@ -61,7 +60,7 @@ struct QueueDrain: Sendable {
     guard var current = draining else {
       let isLong = queue > Self.beginsAboveMilliseconds
       guard isLong || isStanding, let arriving else { return .none }
-      draining = Draining(pathBitsPerSecond: arriving, lowestMilliseconds: queue, shorterAt: now, isLong: isLong)
+      draining = Draining(lowestMilliseconds: queue, shorterAt: now, isLong: isLong)
       guard isLong else { return .none }
       bitsPerSecond = arriving * Self.share
       return .draining(pathBitsPerSecond: arriving)
@@ -100,7 +99,6 @@ struct QueueDrain: Sendable {
     guard let arriving, queue > Self.beginsAboveMilliseconds else { return .none }
     draining?.isLong = true
     bitsPerSecond = min(bitsPerSecond ?? .infinity, arriving * Self.share)
-    draining?.pathBitsPerSecond = arriving
     return .draining(pathBitsPerSecond: arriving)
   }
 

@@ -36,12 +36,12 @@ struct StandingQueue: Sendable {
   /// Of the others' queue: when no more is left, they are gone.
   private static let gone = 0.15
   /// A clock jumped.
-  private static let jump: Int64 = 3_000_000_000
+  private static let jump: UInt64 = 3_000_000_000
 
   /// Packets must be added in the order in which the feedback lists them.
   mutating func add(_ packet: AcknowledgedPacket) {
     let (sent, arrived) = (packet.sentAt.nanoseconds, packet.arrivedAt)
-    if let last, abs((arrived &- last.arrivedAt) &- (sent &- last.sentAt)) > Self.jump {
+    if let last, ((arrived &- last.arrivedAt) &- (sent &- last.sentAt)).magnitude > Self.jump {
       recent.forget()
       batches.forget()
       base.forget()
