@@ -66,6 +66,27 @@ import Wire
     #expect(rig.retransmissions.count == 1)
   }
 
+  /// libwebrtc's receiver asks for a key frame only after three seconds without a picture.
+  @Test(arguments: [true, false]) func whatCannotBeSentAgainIsReplacedByAKeyFrame(isOld: Bool) {
+    var rig = Rig()
+    rig.sendVideo(packets: 4, at: .zero, isKeyFrame: true)
+    rig.sendVideo(packets: 2, at: .milliseconds(33))
+    rig.drain(at: .milliseconds(33))
+    let number = rig.video[4].header.sequenceNumber
+    let times = isOld ? [1600] : Array(stride(from: 100, through: 900, by: 100))
+    for at in times.dropLast() { rig.nack([number], at: .milliseconds(at)) }
+    #expect(rig.retransmissions.count == times.count - 1)
+    #expect(rig.keyFrameRequests.isEmpty)
+    rig.nack([number], at: .milliseconds(times.last!))
+    #expect(rig.keyFrameRequests.count == 1)
+    // It is sent; what was before it is not missed, however often it is asked for.
+    let later = Instant.milliseconds(2000)
+    rig.sendVideo(packets: 4, at: later, isKeyFrame: true)
+    rig.drain(at: later)
+    for at in [3100, 3200] { rig.nack([number], at: .milliseconds(at)) }
+    #expect(rig.keyFrameRequests.count == 1)
+  }
+
   @Test func theCacheHoldsNoPacketThatNobodyMayHaveAgain() throws {
     var cache = RetransmissionCache(capacity: 1024)
     for number in 0..<3000 {

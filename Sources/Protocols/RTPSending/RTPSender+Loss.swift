@@ -21,8 +21,6 @@ extension RTPSender {
   /// What was sent for so long and is mentioned by no feedback counts as lost.
   private static let longestSilence = Duration.milliseconds(500)
   private static let headerEstimate = 40
-  /// Of the target, what may be sent again where a path drops what is too much, besides what it loses anyway.
-  private static let limitedRepair = 0.25
   /// Below this target sound has no room for copies, kbit/s.
   private static let copiesAboveKbps = 300
   private static let twoCopiesAbove = 0.05
@@ -55,7 +53,12 @@ extension RTPSender {
     missingFeedbacks = 0
     missingFeedbackDue =
       reordering.isRare && recentLoss.isLossy(above: Self.feedbackLostAbove) ? feedbackPace.missing(1) : nil
-    if result.unreported > Self.longestSilence { startAnew(now: now) }
+    if result.unreported > Self.longestSilence {
+      // Several feedback packets in a row were lost: so were ours, as far as anybody knows.
+      for index in streams.indices where streams[index].configuration.rtx != nil {
+        replaceByKeyFrame(stream: index, sentAt: now, now: now)
+      }
+    }
     guard reordering.isRare else { return }
     let left = unrepaired.filter { now - $0.sentAt < Self.longestRepair }
     for packet in unrepaired where packet.isReported && now - packet.sentAt >= Self.longestRepair {
@@ -65,9 +68,10 @@ extension RTPSender {
     for packet in result.lostPackets {
       guard lookups > 0 else { return }
       lookups -= 1
-      guard let media = repairable(packet) else { continue }
-      guard !startsAnew(stream: media.stream, after: packet, now: now) else { continue }
-      if !retransmit(media.sequenceNumber, stream: media.stream, notSentSince: packet.sentAt, now: now) {
+      guard let media = repairable(packet), !isCoveredByKeyFrame(packet.sentAt, stream: media.stream) else { continue }
+      if isLate(packet, stream: media.stream, now: now) {
+        replaceByKeyFrame(stream: media.stream, sentAt: packet.sentAt, now: now)
+      } else if !retransmit(media.sequenceNumber, stream: media.stream, notSentSince: packet.sentAt, now: now) {
         unrepaired.append(packet)
       }
     }
@@ -96,7 +100,7 @@ extension RTPSender {
     for packet in packets {
       guard lookups > 0 else { break }
       lookups -= 1
-      guard let media = repairable(packet), !isMadeGood(packet, stream: media.stream) else { continue }
+      guard let media = repairable(packet), !isCoveredByKeyFrame(packet.sentAt, stream: media.stream) else { continue }
       if queue(media, notSentSince: packet.sentAt, now: now) == .noBudget { left.append(packet) }
     }
     return left
@@ -119,20 +123,26 @@ extension RTPSender {
     missingFeedbackDue = feedbackPace.missing(missingFeedbacks + 1)
   }
 
-  /// There was no budget for it in time. libwebrtc's receiver asks for a key frame only after three seconds without a picture.
+  /// There was no budget for it in time.
   private mutating func giveUp(_ packet: LostPacket, now: Instant) {
-    guard let media = repairable(packet), !isMadeGood(packet, stream: media.stream) else { return }
-    let missing = streams[media.stream].cache.retransmittableByteCount(
-      media.sequenceNumber, now: now, maximumAge: configuration.retransmissionCacheAge, notSentSince: packet.sentAt,
-      maximumCount: configuration.maximumRetransmissionsPerPacket)
-    guard missing != nil else { return }
-    streams[media.stream].gapNoticedAt = now
-    requestKeyFrame(stream: media.stream, now: now)
+    guard let media = repairable(packet), availability(of: media, notSentSince: packet.sentAt, now: now) != .notNeeded
+    else {
+      return
+    }
+    replaceByKeyFrame(stream: media.stream, sentAt: packet.sentAt, now: now)
   }
 
-  /// A key frame was requested for it.
-  private func isMadeGood(_ packet: LostPacket, stream: Int) -> Bool {
-    streams[stream].gapNoticedAt.map { packet.sentAt <= $0 } ?? false
+  /// What cannot be sent again is replaced by a key frame, once for all that was sent before it. The viewer need not ask: its
+  /// request may be lost, too, and libwebrtc's receiver asks only after three seconds without a picture.
+  private mutating func replaceByKeyFrame(stream: Int, sentAt: Instant, now: Instant) {
+    guard streams[stream].configuration.kind == .video, !isCoveredByKeyFrame(sentAt, stream: stream) else { return }
+    streams[stream].coveredByKeyFrameUntil = now
+    requestKeyFrame(stream: stream, now: now)
+  }
+
+  /// A key frame was requested since then, or sent.
+  private func isCoveredByKeyFrame(_ sentAt: Instant, stream: Int) -> Bool {
+    streams[stream].coveredByKeyFrameUntil.map { sentAt < $0 } ?? false
   }
 
   private func repairable(_ packet: LostPacket) -> MediaReference? {
@@ -142,23 +152,9 @@ extension RTPSender {
     return media
   }
 
-  /// What was lost so long ago that no viewer waits for it is made good by a key frame, and nothing that was sent before
-  /// that is missed. The viewer need not ask for it: its request may be lost, too.
-  private mutating func startsAnew(stream: Int, after packet: LostPacket, now: Instant) -> Bool {
-    if isMadeGood(packet, stream: stream) { return true }
-    let patience = Self.longestRepair + (streams[stream].cautiousRoundTripTime ?? Self.unmeasuredRoundTripTime)
-    guard now - packet.sentAt > patience else { return false }
-    streams[stream].gapNoticedAt = now
-    requestKeyFrame(stream: stream, now: now)
-    return true
-  }
-
-  /// Several feedback packets in a row were lost: so were ours, as far as anybody knows.
-  private mutating func startAnew(now: Instant) {
-    for index in streams.indices where streams[index].configuration.rtx != nil {
-      streams[index].gapNoticedAt = now
-      requestKeyFrame(stream: index, now: now)
-    }
+  /// What was lost so long ago that no viewer waits for it.
+  private func isLate(_ packet: LostPacket, stream: Int, now: Instant) -> Bool {
+    now - packet.sentAt > Self.longestRepair + (streams[stream].cautiousRoundTripTime ?? Self.unmeasuredRoundTripTime)
   }
 
   /// Queues a packet for retransmission unless it was sent after `notSentSince`, is too old or was sent too often. False
@@ -180,20 +176,32 @@ extension RTPSender {
     return true
   }
 
+  private func availability(
+    of media: MediaReference, notSentSince: Instant, now: Instant
+  ) -> RetransmissionCache.Availability {
+    streams[media.stream].cache.availability(
+      of: media.sequenceNumber, now: now, maximumAge: configuration.retransmissionCacheAge, notSentSince: notSentSince,
+      maximumCount: configuration.maximumRetransmissionsPerPacket)
+  }
+
   private enum Queued { case queued, notNeeded, noBudget }
 
   private mutating func queue(
     _ media: MediaReference, notSentSince: Instant, isLate: Bool = false, now: Instant
   ) -> Queued {
-    guard
-      let bytes = streams[media.stream].cache.retransmittableByteCount(
-        media.sequenceNumber, now: now, maximumAge: configuration.retransmissionCacheAge, notSentSince: notSentSince,
-        maximumCount: configuration.maximumRetransmissionsPerPacket)
-    else { return .notNeeded }
+    let bytes: Int
+    switch availability(of: media, notSentSince: notSentSince, now: now) {
+    case .available(let byteCount): bytes = byteCount
+    case .notNeeded: return .notNeeded
+    case .exhausted:
+      let age = streams[media.stream].cache.age(of: media.sequenceNumber, now: now)
+      replaceByKeyFrame(stream: media.stream, sentAt: now - age, now: now)
+      return .notNeeded
+    }
     let urgency = isLate ? .missing : streams[media.stream].cache.urgency(of: media.sequenceNumber)
     let isAffordable = retransmissionBudget.take(
       bytes + Self.headerEstimate, for: urgency, targetKbps: Int(saturating: estimator.repairTarget / 1000),
-      limit: estimator.isLossLimited ? Self.limitedRepair + estimator.inherentLoss : nil, now: now)
+      now: now)
     guard isAffordable else { return .noBudget }
     streams[media.stream].cache.markQueued(media.sequenceNumber)
     retransmissionQueue.append((media.stream, media.sequenceNumber))

@@ -12,6 +12,7 @@ extension RTPSender {
       marker: packet.marker, payloadType: payloadType,
       sequenceNumber: streams[index].nextSequenceNumber, timestamp: packet.timestamp, ssrc: configuration.ssrc)
     streams[index].nextSequenceNumber &+= 1
+    if packet.isKeyFrame, packet.isFirstOfFrame { streams[index].coveredByKeyFrameUntil = now }
 
     var extensions = RTPHeaderExtensions()
     extensions.mid = configuration.mid

@@ -64,19 +64,27 @@ struct RetransmissionCache: Sendable {
     oldest = nil
   }
 
-  /// Payload bytes of the packet, if it may be retransmitted now; nil otherwise.
-  ///
+  /// Whether a packet can be sent again now.
+  enum Availability: Hashable, Sendable {
+    /// It has so many bytes of payload.
+    case available(byteCount: Int)
+    /// It has arrived, waits to be sent again, or one of its copies may have arrived; or it is not known.
+    case notNeeded
+    /// It was sent too often, or too long ago, and every copy is known to be lost.
+    case exhausted
+  }
+
   /// - Parameter notSentSince: a packet that was sent again after this may still be in flight.
-  func retransmittableByteCount(
-    _ sequenceNumber: UInt16, now: Instant, maximumAge: Duration, notSentSince: Instant, maximumCount: Int
-  ) -> Int? {
-    guard !slots.isEmpty else { return nil }
-    let slot = slots[Int(sequenceNumber) & mask]
-    guard slot.sequenceNumber == sequenceNumber, !slot.hasArrived, let packet = slot.packet, !packet.isQueued,
-      packet.retransmissions < maximumCount, now - slot.sentAt <= maximumAge
-    else { return nil }
-    if let last = packet.lastRetransmittedAt, last > notSentSince { return nil }
-    return packet.payload.count
+  func availability(
+    of sequenceNumber: UInt16, now: Instant, maximumAge: Duration, notSentSince: Instant, maximumCount: Int
+  ) -> Availability {
+    guard let index = index(of: sequenceNumber), !slots[index].hasArrived, let packet = slots[index].packet,
+      !packet.isQueued, packet.lastRetransmittedAt.map({ $0 <= notSentSince }) ?? true
+    else { return .notNeeded }
+    guard packet.retransmissions < maximumCount, now - slots[index].sentAt <= maximumAge else {
+      return slots[index].untold == 0 ? .exhausted : .notNeeded
+    }
+    return .available(byteCount: packet.payload.count)
   }
 
   /// How often the packet was sent again; 0 when it is not cached.
@@ -184,16 +192,13 @@ struct RetransmissionBudget: Sendable {
   private static let share = 0.5
   /// At once, however low the target: a picture, or some packets of one.
   private static let bytes = 48_000.0
-  private static let limitedBytes = 6_000.0
 
   /// Takes `count` bytes from the budget; false if that would leave less than the reserve for what is more urgent.
-  ///
-  /// - Parameter limit: of the target, where less than usual is to be sent again; nil: no such limit.
   mutating func take(
-    _ count: Int, for urgency: RetransmissionUrgency, targetKbps: Int, limit: Double? = nil, now: Instant
+    _ count: Int, for urgency: RetransmissionUrgency, targetKbps: Int, now: Instant
   ) -> Bool {
-    let bytesPerSecond = Double(targetKbps) * 125 * min(limit ?? 1, Self.share)
-    let capacity = max(limit == nil ? Self.bytes : Self.limitedBytes, bytesPerSecond)
+    let bytesPerSecond = Double(targetKbps) * 125 * Self.share
+    let capacity = max(Self.bytes, bytesPerSecond)
     var available = bytes ?? capacity
     if bytes != nil { available += max(0, (now - updatedAt).inSeconds) * bytesPerSecond }
     available = min(available, capacity)

@@ -35,8 +35,8 @@ struct SendStream: Sendable {
   var keyFrameRequestedAt: Instant?
   /// When the last packet of the last key frame was sent.
   var keyFrameSentAt: Instant?
-  /// When packets were last found to be lost that are too old to be sent again.
-  var gapNoticedAt: Instant?
+  /// What was sent before this and is missing is replaced by a key frame that was requested then, or begins there.
+  var coveredByKeyFrameUntil: Instant?
   /// The last FIR's sender and sequence number.
   var lastFullIntraRequest: (sender: UInt32, sequenceNumber: UInt8)?
 

@@ -107,8 +107,6 @@ struct BandwidthEstimator: Sendable {
   var repairTarget: Double { max(target, min(delayBased.bitsPerSecond, lossBased.withoutLook)) }
   /// See `LossBasedRate.limitsRepair`.
   var limitsRepair: Bool { lossBased.limitsRepair }
-  /// Of what is sent, what the path loses at any rate, as far as is known.
-  var inherentLoss: Double { lossBased.inherent }
 
   var wantsProbe: Bool { probing.isWaiting }
   var mayProbe: Bool {
@@ -210,6 +208,7 @@ struct BandwidthEstimator: Sendable {
   /// A queue stands. That of others is none that sending less would end.
   private mutating func noteQueue(now: Instant) {
     congestedUntil = now + Self.congestionMemory
+    if let arriving = carried.recent { probing.noteQueue(arriving: arriving, now: now) }
     guard drain.bitsPerSecond == nil, let arriving = carried.acknowledged else { return }
     competition.noteQueue(arriving: arriving, limitOrigin: lossBased.limitOrigin, now: now)
   }

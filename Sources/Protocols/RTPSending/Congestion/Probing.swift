@@ -46,6 +46,10 @@ struct Probing: Sendable {
   /// Nil: not before there is feedback.
   private var nextAt: Instant?
   private var interval = shortestInterval
+  /// The last rate that was shown, bits per second, and when.
+  private var shown: (bitsPerSecond: Double, at: Instant)?
+  /// Bursts tell nothing: the path has a bucket that lets them pass, as `tbf`, HTB and many a modem have.
+  private var pausedUntil = Instant(nanoseconds: .min)
   /// What the path carried before the last drop, and when that was.
   private var before: (bitsPerSecond: Double, at: Instant)?
 
@@ -70,6 +74,10 @@ struct Probing: Sendable {
   private static let growth = 2.0
   private static let noticeableGrowth = 1.1
   private static let firstGrowth = 3.0
+  /// A queue that stands at less than this share of what was shown, so soon after, refutes it (`aBucketDoesNotPassForAWidePath`).
+  private static let refutedShare = 0.7
+  private static let refutedWithin = Duration.seconds(5)
+  private static let pause = Duration.seconds(60)
   /// After a drop. On a narrow path a burst of that would stand before the sound for 100 ms.
   private static let greatestGrowth = 6.0
   private static let returnShare = 0.85
@@ -98,6 +106,15 @@ struct Probing: Sendable {
     }
   }
 
+  /// A queue stands while so many bits per second arrive.
+  mutating func noteQueue(arriving: Double, now: Instant) {
+    guard let shown, now - shown.at < Self.refutedWithin, arriving < shown.bitsPerSecond * Self.refutedShare else {
+      return
+    }
+    self.shown = nil
+    pausedUntil = now + Self.pause
+  }
+
   /// What the rate was lowered for was nothing: the next burst is due.
   mutating func hasten(now: Instant) {
     if nextAt != nil { nextAt = now }
@@ -116,7 +133,7 @@ struct Probing: Sendable {
       fail(now: now)
     }
     isWaiting = false
-    guard let due = nextAt, due <= now else { return }
+    guard let due = nextAt, due <= now, pausedUntil <= now else { return }
     guard isCalm, target < ceiling * 0.95 else {
       nextAt = now + Self.shortestInterval / 4
       return
@@ -191,6 +208,7 @@ struct Probing: Sendable {
       return nil
     }
     burst = nil
+    shown = (rate, now)
     if rate >= current.bitsPerSecond * Self.successShare {
       succeededCount += 1
       // On with the next burst as soon as the estimate has followed; where that would be the same again, it tells no more.
