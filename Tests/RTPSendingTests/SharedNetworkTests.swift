@@ -53,6 +53,32 @@ import Wire
     #expect(run.freezes(from: 18).reduce(0, +) < 1000, "\(run.freezes(from: 10))")
   }
 
+  /// The kernel's `limit` holds one second of its rate beside its burst, and takes all of a call until somebody else comes:
+  /// then most is lost at once, what is sent again first. No picture for longer than a key frame takes.
+  @Test(arguments: [1, 2, 3] as [UInt64]) func aDownloadThatBeginsBehindAPolicerStopsThePictureForShort(seed: UInt64) {
+    let policer = Policer(bitsPerSecond: 2_000_000, bucketBytes: 266_000)
+    var run = SharedRun(link: Self.path { $0.policer = policer }, flows: 1, seed: seed)
+    run.flowsBegin = .milliseconds(8000)
+    run.run(seconds: 25)
+    #expect(run.freezes(from: 7).reduce(0, +) < 2600, "\(run.freezes(from: 7))")
+    #expect(Mean(run.seconds[12...]).lost < 0.08)
+  }
+
+  /// `tbf burst 8kb`, HTB and many a modem let a burst pass as if the path were wide.
+  @Test(arguments: [500, 700], [1, 2, 3] as [UInt64]) func aBucketDoesNotPassForAWidePath(kbps: Int, seed: UInt64) {
+    let link = Self.path {
+      $0.bitsPerSecond = Double(kbps) * 1000
+      $0.queueMilliseconds = 400
+      $0.burstBytes = 8000
+    }
+    var run = SharedRun(link: link, seed: seed)
+    run.run(seconds: 50)
+    #expect(run.freezes(from: 10).reduce(0, +) < 1000, "\(run.freezes(from: 10))")
+    run.call.link.bitsPerSecond = 3_000_000
+    run.run(seconds: 6)
+    #expect(run.call.targetKbps > 1200, "\(run.seconds[50...].map(\.targetKbps))")
+  }
+
   /// Active queue management: the queue is short whoever fills it, and loss is the signal.
   @Test(arguments: [2000, 5000], [1, 2] as [UInt64]) func behindPIENeitherStarves(kbps: Int, seed: UInt64) {
     let link = Self.path {
@@ -115,7 +141,7 @@ import Wire
     }
     run.run(seconds: 20)
     #expect(run.freezes(from: 10).reduce(0, +) < 4000, "\(run.freezes(from: 10))")
-    #expect(Mean(run.seconds[40...]).lost < loss + 0.04)
+    #expect(Mean(run.seconds[40...]).lost < loss + 0.12)
   }
 
   /// Another way through the Internet, with the same addresses at its ends.

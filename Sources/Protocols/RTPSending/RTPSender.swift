@@ -226,15 +226,16 @@ public struct RTPSender: Sendable {
   func pacingRate(now: Instant) -> Double? {
     let target = estimator.target
     if target < BandwidthEstimator.narrowBitsPerSecond { return target }
-    if estimator.isLossLimited { return target * Self.limitedPacingFactor }
+    if estimator.limitsRepair { return target * Self.limitedPacingFactor }
     if estimator.isShared { return target * Self.sharedPacingFactor }
     let paced = target * configuration.congestedPacingFactor
     if estimator.needsPacing(at: now) { return paced }
     return configuration.leastPacingKbps.map { max(paced, Double($0) * 1000) }
   }
 
-  /// A limit without a queue drops what comes at once: a policer's bucket may hold a few packets alone.
-  private static let limitedPacingFactor = 2.0
+  /// A limit without a queue drops what comes at once: a policer's bucket may hold a few packets alone, less than a key frame
+  /// (`aDownloadThatBeginsBehindAPolicerStopsThePictureForShort`). At 1.2 a download beside us has too little.
+  private static let limitedPacingFactor = 1.6
   /// What comes at once finds the queue that others keep full, and is lost as a whole (`besideADownloadNeitherStarves`).
   private static let sharedPacingFactor = 1.3
 

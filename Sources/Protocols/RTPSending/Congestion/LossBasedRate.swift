@@ -21,7 +21,7 @@ struct LossBasedRate: Sendable {
   /// The last observations, oldest first.
   private var recent: [LossTally] = []
   /// What the path loses at any rate, 0...1, as far as was found out and is still believed.
-  private(set) var inherent = 0.0
+  private var inherent = 0.0
   private var inherentUntil = Instant(nanoseconds: .min)
   /// The same, believed or not: loss that is like it needs no second step.
   private var inherentBefore = 0.0
@@ -36,7 +36,11 @@ struct LossBasedRate: Sendable {
   private static let noticedBitsPerSecond = 10_000.0
   /// And in half the time from this share on.
   private static let noticedAtOnce = 0.1
+  /// Of losses in a row, each counts once.
   private static let fewestLost = 3.0
+  /// And within half a second from this share on, which a radio's 20 % do not reach by chance: a download begins behind a policer, and
+  /// what is sent again takes the rest.
+  private static let noticedSoon = (seconds: 0.5, share: 0.4)
   /// With no more than this beyond what the path loses anyway the bound grows.
   private static let calm = 0.015
   /// Per second.
@@ -139,6 +143,12 @@ struct LossBasedRate: Sendable {
       } else {
         limit.noteLoss()
         phase = .limited(limit)
+        // The bucket is empty. What is sent again needs room, too: beyond the limit it would be lost again and again.
+        if bitsPerSecond > limit.bitsPerSecond, observed.fractionLost > inherent + Self.noticedAtOnce,
+          observed.lost >= Self.fewestLost
+        {
+          bitsPerSecond = max(minimum, limit.bitsPerSecond * LossTrial.step)
+        }
       }
     case .trying(var trial):
       switch trial.add(observed, began: began, inherent: inherentBefore) {
@@ -152,8 +162,7 @@ struct LossBasedRate: Sendable {
         inherent = min(inherent, trial.fractionLost)
         inherentBefore = min(inherentBefore, trial.fractionLost)
         memory = Self.shortestMemory
-        let origin = trial.limit?.origin ?? trial.returnsTo
-        conclude(.limited(PathLimit(bitsPerSecond: trial.before.arrivalRate, origin: origin)))
+        conclude(.limited(PathLimit(arriving: trial.before.arrivalRate, origin: trial.returnsTo, after: trial.limit)))
       case .inherent(let share):
         (inherent, inherentBefore) = (share, share)
         inherentUntil = now + memory
@@ -185,8 +194,10 @@ struct LossBasedRate: Sendable {
 
   /// What was observed while more was lost than the path loses anyway; nil where no such loss persists. Seconds.
   private func noticed(steadilyFor long: Double, atOnceFor short: Double) -> LossTally? {
-    for (seconds, share) in [(short, Self.noticedAtOnce), (long, Self.noticed)] {
-      guard let (all, isSteady) = sum(seconds: seconds), all.lost >= Self.fewestLost else { continue }
+    for (seconds, share) in [
+      (Self.noticedSoon.seconds, Self.noticedSoon.share), (short, Self.noticedAtOnce), (long, Self.noticed),
+    ] {
+      guard let (all, isSteady) = sum(seconds: seconds), min(all.lost, all.runs) >= Self.fewestLost else { continue }
       // A queue that overflows needs no more proof.
       let limit = inherent + (all.hasQueue ? Self.noticed : share) + Self.noticedBitsPerSecond / bitsPerSecond
       if isSteady || all.hasQueue, all.fractionLost > limit { return all }

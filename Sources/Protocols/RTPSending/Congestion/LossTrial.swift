@@ -29,7 +29,7 @@ struct LossTrial: Sendable {
 
   /// What is sent, of what arrives. The second step is wide enough for others on the path to have what they want as well: they
   /// may have taken all of the first.
-  private static let step = 0.85
+  static let step = 0.85
   private static let secondStep = 0.6
   /// Where as much is lost, the second step is the first.
   private static let heavy = 0.3
@@ -48,7 +48,7 @@ struct LossTrial: Sendable {
 
   init(after before: LossTally, from rate: Double, limit: PathLimit?, roundTripTime: Duration, now: Instant) {
     (self.before, returnsTo, self.limit) = (before, rate, limit)
-    isSecond = before.fractionLost > Self.heavy
+    isSecond = before.fractionLost > Self.heavy && limit == nil
     self.rate = min(rate, before.arrivalRate) * (isSecond ? Self.secondStep : Self.step)
     countsFrom = now + roundTripTime + (limit == nil ? Self.settling : Self.settlingAtLimit)
   }

@@ -11,12 +11,22 @@ struct PathLimit: Sendable {
 
   /// Per second, beyond the limit. A bucket takes it for some seconds, so that the limit is overshot by little when it is empty.
   private static let growthBeyond = 0.02
+  /// Once so much arrives, it grows no more: when the bucket is empty, what is lost can be sent again (`aPolicersLimitIsFollowed`).
+  private static let excess = 1.1
   private static let borneOut = 1.2
   /// No policer's bucket holds more than so many seconds of its rate: if this much has passed beyond the limit, it is no longer
   /// there. `nft limit` holds one second and its burst.
-  private static let largestBucket = 2.0
+  private static let largestBucket = 1.3
 
-  init(bitsPerSecond: Double, origin: Double) { (self.bitsPerSecond, self.origin) = (bitsPerSecond, origin) }
+  /// - Parameters:
+  ///   - arriving: bits per second, while more was sent.
+  ///   - origin: bits per second that were sent before.
+  ///   - earlier: the limit that was known then. A lower one may be chance, so it counts half (`aPolicerOnALossyRadioIsFollowedToo`), as
+  ///     a smaller window does in RFC 9438 section 4.7.
+  init(arriving: Double, origin: Double, after earlier: PathLimit?) {
+    bitsPerSecond = earlier.map { max(arriving, (arriving + $0.bitsPerSecond) / 2) } ?? arriving
+    self.origin = earlier?.origin ?? origin
+  }
 
   /// More has passed beyond it than any bucket holds.
   var isRefuted: Bool { excessBits > Self.largestBucket * bitsPerSecond }
@@ -29,7 +39,9 @@ struct PathLimit: Sendable {
   mutating func growth(_ observed: LossTally, rate: Double, roundTripTime: Duration, free: Double) -> Double {
     excessBits = max(0, excessBits + observed.arrivedBits - bitsPerSecond * observed.seconds)
     if isRefuted { return free }
-    guard rate < bitsPerSecond else { return Self.growthBeyond }
+    guard rate < bitsPerSecond else {
+      return observed.arrivalRate < bitsPerSecond * Self.excess ? Self.growthBeyond : 0
+    }
     // A packet for each response: as TCP beside it does, and as draft-ietf-rmcat-gcc-02 section 5.5 has it near the capacity.
     let response = roundTripTime.inSeconds + 0.1
     return min(free, BandwidthEstimator.fullPacketBits / response / rate)
