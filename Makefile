@@ -44,7 +44,7 @@ BENCH_PACKAGES := $(TEST_PACKAGES) vpx-tools nftables ethtool
 VIEWER_PYTHON := aiortc aiohttp axe-core-python cryptography numpy websockets
 
 .DEFAULT_GOAL := help
-.PHONY: help pictures setup setup-demo setup-viewer setup-test setup-faults setup-bench build demo test test-away test-faults test-hardware test-arm64 fuzz soak bench bench-away bench-network format lint install uninstall setup-deb setup-cross deb test-package test-release clean
+.PHONY: help pictures docs setup setup-demo setup-viewer setup-test setup-faults setup-bench build demo test test-away test-faults test-hardware test-arm64 fuzz soak bench bench-away bench-network format lint install uninstall setup-deb setup-cross deb test-package test-release clean
 
 help: ## lists the targets
 	@echo "Cradle: a baby monitor that a family owns. Targets:"
@@ -108,6 +108,11 @@ pictures: setup-test ## makes the pictures of the documents: the real page and w
 	swift build --product cradle-parent
 	$(VENV)/bin/python docs/pictures/photograph.py --child $(BUILD)/debug/cradle-child --parent $(BUILD)/debug/cradle-parent \
 	  --work $(BUILD)/pictures
+
+docs: setup ## builds the reference of the WebRTC library (DocC) in .build/docs
+	swift build --target WebRTC
+	docs/reference $(BUILD)/debug/Modules $(BUILD)/docs
+	@echo "To read it: $(PYTHON) -m http.server --directory $(BUILD)/docs, and open /documentation/webrtc there"
 
 setup-demo: setup
 	$(call need,python3 $(FINDING_PACKAGES))

@@ -131,6 +131,12 @@ let shells: [Target] = [
       "Wire", "HearingProof", "RTPReceiving", "DeviceNames", "Linux", "Frames", "Codecs", "Sound", "Picture", "Devices",
     ]),
   room("SecureTransport", in: "Network/SecureTransport", needs: ["Wire", "PeerConnection", "COpenSSL", "CSRTP"]),
+  // What others import: peer connections with defaults, and the names that come with them.
+  room(
+    "WebRTC", in: "Network/WebRTC",
+    needs: [
+      "Wire", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP", "PeerConnection", "Frames", "SecureTransport",
+    ]),
   room(
     "Identity", in: "Network/Identity",
     needs: ["Wire", "Pairing", "Signaling", "WebPush", "SecureTransport", "COpenSSL"]),
@@ -379,6 +385,8 @@ let checks: [Target] = [
 let package = Package(
   name: "cradle",
   products: [
+    // Peer connections for others: docs/LIBRARY.md.
+    .library(name: "WebRTC", targets: ["WebRTC"]),
     // With the modules that its interface speaks of; pure Swift.
     .library(
       name: "PeerConnection",

@@ -2,19 +2,20 @@
 
 import PackageDescription
 
-// What somebody else builds on Cradle's libraries: a package of its own that uses nothing but public products.
+// What somebody else builds on Cradle's library: a package of its own that uses nothing but the public product.
+// docs/LIBRARY.md explains it.
 //
 //     swift run --package-path Examples Loopback
 
-let webRTC: [Target.Dependency] = [
-  .product(name: "PeerConnection", package: "cradle"), .product(name: "SecureTransport", package: "cradle"),
-]
+let webRTC: Target.Dependency = .product(name: "WebRTC", package: "cradle")
 
 let package = Package(
   name: "Examples",
   dependencies: [.package(name: "cradle", path: "..")],
   targets: [
-    .executableTarget(name: "Loopback", dependencies: webRTC, path: "Loopback"),
-    .executableTarget(name: "WHEPPlayer", dependencies: webRTC, path: "WHEPPlayer"),
+    .target(name: "UDP", dependencies: [webRTC], path: "UDP"),
+    .executableTarget(name: "Echo", dependencies: ["UDP", webRTC], path: "Echo"),
+    .executableTarget(name: "Loopback", dependencies: [webRTC], path: "Loopback"),
+    .executableTarget(name: "WHEPPlayer", dependencies: ["UDP", webRTC], path: "WHEPPlayer"),
   ]
 )

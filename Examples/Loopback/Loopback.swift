@@ -1,9 +1,4 @@
-import PeerConnection
-import RTP
-import SCTP
-import SDP
-import SecureTransport
-import Wire
+import WebRTC
 
 /// Two peer connections in one process: offer and answer, ICE, DTLS, SRTP, a data channel and ten seconds of video.
 ///
@@ -15,8 +10,8 @@ import Wire
 struct Loopback {
   static func main() throws {
     let pictures = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 300
-    let sender = try End("sender", .sendOnly, ssrc: 10, address: "192.0.2.1")
-    let receiver = try End("receiver", .receiveOnly, ssrc: 20, address: "192.0.2.2")
+    let sender = try End("sender", .sendOnly, address: "192.0.2.1")
+    let receiver = try End("receiver", .receiveOnly, address: "192.0.2.2")
     var world = World(sender: sender, receiver: receiver)
 
     let offer = try receiver.peer.offer(wantsDataChannel: true, now: world.now)
@@ -32,12 +27,8 @@ struct Loopback {
 
     var packetizer = VP8Packetizer()
     for number in 0..<pictures {
-      let isKeyFrame = number == 0
-      let payloads = packetizer.packetize(
-        picture(number, isKeyFrame: isKeyFrame), isKeyFrame: isKeyFrame, maximumPayloadSize: 1100)
-      sender.peer.send(
-        payloads, kind: .video, mediaTime: UInt32(truncatingIfNeeded: number &* 3000), captureTime: world.now,
-        isKeyFrame: isKeyFrame, now: world.now)
+      sender.peer.sendVP8(
+        picture(number, isKeyFrame: number == 0), packetizer: &packetizer, captureTime: world.now, now: world.now)
       world.run(for: .milliseconds(33))
     }
     world.run(for: .milliseconds(500))
@@ -63,19 +54,11 @@ final class End {
   private(set) var messages: [String] = []
   private(set) var pictures = 0
 
-  init(_ name: String, _ direction: MediaDirection, ssrc: UInt32, address: String) throws {
+  init(_ name: String, _ direction: MediaDirection, address: String) throws {
     guard let ip = IPAddress(address) else { fatalError("\(address) is no address") }
     self.name = name
     self.address = TransportAddress(ip: ip, port: 5000)
-    let video = LocalMedia(
-      kind: .video, direction: direction, codecs: [.vp8, .rtx],
-      headerExtensions: [RTPHeaderExtensionURI.mid, RTPHeaderExtensionURI.transportWideCC], ssrc: ssrc,
-      rtxSSRC: ssrc + 1, cname: name, streamID: "loopback", trackID: "video")
-    let key = PrivateKey.generate()
-    peer = PeerConnection(
-      configuration: PeerConnectionConfiguration(media: [video]),
-      secure: try OpenSSLTransports(key: key, certificate: Certificate(key: key)), hashes: CryptoHashes(),
-      random: SystemRandomNumberGenerator(), wallClock: WallClockReference(instant: .zero, unixNanoseconds: 0))
+    peer = try PeerConnection.make(video: direction, now: .zero)
     peer.addLocalCandidate(self.address, now: .zero)
   }
 

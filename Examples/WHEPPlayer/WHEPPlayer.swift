@@ -1,8 +1,6 @@
 import Foundation
-import PeerConnection
-import SDP
-import SecureTransport
-import Wire
+import UDP
+import WebRTC
 
 /// Watches a WHEP server, such as a child, and prints each picture as it arrives: what a player does before it decodes.
 ///
@@ -22,15 +20,12 @@ struct WHEPPlayer {
   }
 
   private static func play(_ options: Options) throws {
-    let start = ContinuousClock.now
-    var now: Instant { .zero + start.duration(to: .now) }
+    let start = MonotonicClock.now
+    var now: Instant { MonotonicClock.now }
+    var elapsed: String { String(format: "%.3f s", (now - start) / .seconds(1)) }
     let socket = try UDPSocket(towards: options.host)
 
-    let key = PrivateKey.generate()
-    let peer = PeerConnection(
-      configuration: PeerConnectionConfiguration(media: Self.media),
-      secure: try OpenSSLTransports(key: key, certificate: Certificate(key: key)), hashes: CryptoHashes(),
-      random: SystemRandomNumberGenerator(), wallClock: Self.wallClock(at: now))
+    let peer = try PeerConnection.make(audio: .receiveOnly, video: .receiveOnly)
     peer.addLocalCandidate(socket.address, now: now)
 
     let http = WHEPRequests(options)
@@ -44,12 +39,12 @@ struct WHEPPlayer {
       while let output = peer.poll() {
         switch output {
         case .transmit(let datagram, _, let to): socket.send(datagram, to: to)
-        case .event(.stateChanged(let state)): print("\(now.inWords): \(state)")
+        case .event(.stateChanged(let state)): print("\(elapsed): \(state)")
         case .event(.audio): sounds += 1
         case .event(.videoFrame(let frame)):
           pictures += 1
           let kind = frame.isKeyFrame ? "key frame" : "picture"
-          print("\(now.inWords): \(kind) of \(frame.payload.count) bytes")
+          print("\(elapsed): \(kind) of \(frame.payload.count) bytes")
         case .event: break
         }
       }
@@ -65,24 +60,6 @@ struct WHEPPlayer {
     while let output = peer.poll() {
       if case .transmit(let datagram, _, let to) = output { socket.send(datagram, to: to) }
     }
-  }
-
-  /// What we can play. The RTX SSRC is only needed by who sends.
-  private static let media = [
-    LocalMedia(
-      kind: .video, direction: .receiveOnly, codecs: [.vp8, .rtx],
-      headerExtensions: [RTPHeaderExtensionURI.mid, RTPHeaderExtensionURI.transportWideCC], ssrc: 1, cname: "player",
-      streamID: "player", trackID: "video"),
-    LocalMedia(
-      kind: .audio, direction: .receiveOnly, codecs: [.opus], headerExtensions: [RTPHeaderExtensionURI.mid], ssrc: 2,
-      cname: "player", streamID: "player", trackID: "audio"),
-  ]
-
-  private static func wallClock(at now: Instant) -> WallClockReference {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return WallClockReference(
-      instant: now, unixNanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 }
 
@@ -118,12 +95,4 @@ struct Options {
   /// `https://HOST:PORT/PATH`, without the path.
   var origin: String { url.split(separator: "/").prefix(2).joined(separator: "//") }
   var host: String { String(url.split(separator: "/")[1].split(separator: ":")[0]) }
-}
-
-extension Instant {
-  /// Seconds since the start, such as `1.234 s`.
-  var inWords: String {
-    let milliseconds = nanoseconds / 1_000_000
-    return "\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst()) s"
-  }
 }

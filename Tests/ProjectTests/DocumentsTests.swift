@@ -93,6 +93,19 @@ import Testing
     }
   }
 
+  /// The Swift code of docs/LIBRARY.md is code of `Examples/`, which `ExamplesTests` builds and runs.
+  @Test func theLibraryGuideShowsTheExamples() throws {
+    let text = try Project.text("docs/LIBRARY.md")
+    let examples = try Project.swiftFiles(below: "Examples").map(\.text)
+    let blocks = text.matches(of: #/```swift\n(?<code>(?s:.*?))```/#).map { String($0.code) }
+    #expect(blocks.count > 8)
+    for block in blocks {
+      #expect(examples.contains { $0.contains(block) }, "docs/LIBRARY.md: no example has this:\n\(block)")
+    }
+    // And it names each of them.
+    for folder in ["Echo", "Loopback", "WHEPPlayer"] { #expect(text.contains("| `\(folder)` |")) }
+  }
+
   /// As a word of its own: `.raspberryPi`, but not `camera.raspberryPi`.
   private static func stands(_ name: String, in text: String) -> Bool {
     func isPart(_ character: Character) -> Bool { character.isLetter || character.isNumber || character == "_" }

@@ -13,6 +13,14 @@ public struct OpenSSLTransports: SecureTransports {
   private let timing: DTLSTiming
   private let timer: any OpenSSLTimer
 
+  /// With a key and a certificate of its own, known to nobody: peers trust it by the `a=fingerprint` of a description.
+  ///
+  /// - Throws: `SecureError.openSSL` when OpenSSL refuses to make one.
+  public init() throws(SecureError) {
+    let key = PrivateKey.generate()
+    try self.init(key: key, certificate: Certificate(key: key))
+  }
+
   /// - Parameters:
   ///   - key: The key behind the certificate.
   ///   - certificate: The certificate presented to peers; HTTPS may present the same one.

@@ -1,23 +1,23 @@
 import Glibc
-import Wire
+import WebRTC
 
-/// One IPv4 UDP socket, at the address from which a host is reached.
-final class UDPSocket {
+/// One IPv4 UDP socket, at the address from which a host is reached. Copy it, or use your event loop's.
+public final class UDPSocket {
   private let descriptor: Int32
-  let address: TransportAddress
+  public let address: TransportAddress
 
-  init(towards host: String) throws {
+  public init(towards host: String) throws {
     var hints = addrinfo()
     hints.ai_family = AF_INET
     hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
     var found: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(host, "9", &hints, &found) == 0, let found else { throw PlayerError("\(host) is not found") }
+    guard getaddrinfo(host, "9", &hints, &found) == 0, let found else { throw UDPError("\(host) is not found") }
     defer { freeaddrinfo(found) }
     let probe = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
     defer { Glibc.close(probe) }
     // Sends nothing: the kernel only chooses a route.
     guard connect(probe, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0 else {
-      throw PlayerError("no route to \(host)")
+      throw UDPError("no route to \(host)")
     }
     var own = Self.name(of: probe)
     own.sin_port = 0
@@ -25,7 +25,7 @@ final class UDPSocket {
     descriptor = opened
     let bound = Self.withAddress(&own) { bind(opened, $0, $1) }
     address = Self.transportAddress(Self.name(of: opened))
-    guard bound == 0 else { throw PlayerError("no port is free") }
+    guard bound == 0 else { throw UDPError("no port is free") }
   }
 
   deinit {
@@ -33,7 +33,7 @@ final class UDPSocket {
   }
 
   /// What the network does not take is lost, as on the way.
-  func send(_ datagram: [UInt8], to destination: TransportAddress) {
+  public func send(_ datagram: [UInt8], to destination: TransportAddress) {
     guard case .v4(let ip) = destination.ip else { return }
     var name = sockaddr_in()
     name.sin_family = sa_family_t(AF_INET)
@@ -43,7 +43,7 @@ final class UDPSocket {
   }
 
   /// The next datagram; nil when none comes until the deadline, or for a second.
-  func receive(waitingUntil deadline: Instant?, now: Instant) -> ([UInt8], TransportAddress)? {
+  public func receive(waitingUntil deadline: Instant?, now: Instant) -> ([UInt8], TransportAddress)? {
     let wait = min(max(.zero, deadline.map { $0 - now } ?? .seconds(1)), .seconds(1))
     var events = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&events, 1, Int32(wait.nanoseconds / 1_000_000 + 1)) == 1 else { return nil }
@@ -78,5 +78,13 @@ final class UDPSocket {
 
   private static func transportAddress(_ name: sockaddr_in) -> TransportAddress {
     TransportAddress(ip: .v4(UInt32(bigEndian: name.sin_addr.s_addr)), port: UInt16(bigEndian: name.sin_port))
+  }
+}
+
+public struct UDPError: Error, CustomStringConvertible {
+  public let description: String
+
+  init(_ description: String) {
+    self.description = description
   }
 }
