@@ -372,7 +372,7 @@ let checks: [Target] = [
       "Wire", "TURN", "Control", "Identity", "SecureTransport", "Server", "Parent", "cradle-child", "cradle-parent",
       "cradle-rendezvous", "TestSupport", product("NIOCore", nio), product("NIOPosix", nio),
     ],
-    exclude: ["peers", "demo.py", "package.sh", "release.sh"]),
+    exclude: ["cradle", "peers", "demo.py", "package.sh", "release.sh"]),
   tests(
     "Behaviour",
     needs: [

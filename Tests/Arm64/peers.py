@@ -10,9 +10,10 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
+
+from cradle.child import Child
 
 FRAMERATE = 10
 CONFIGURATION = f"""name: Emulated
@@ -28,53 +29,12 @@ def expect(condition: bool, text: str) -> None:
         raise SystemExit(f"FAILED: {text}")
 
 
-class Child:
-    """cradle-child with test picture and tone, from entry to exit."""
-
-    def __init__(self, program: list[str], folder: Path):
-        self.program, self.folder = program, folder
-        self.folders = ["--state-directory", str(folder / "state"), "--runtime-directory", str(folder / "run")]
-
-    def __enter__(self) -> "Child":
-        self.folder.mkdir()
-        (self.folder / "child.yaml").write_text(CONFIGURATION)
-        self.log = open(self.folder / "child.log", "w+", encoding="utf-8")
-        self.process = subprocess.Popen(
-            [*self.program, "run", "--config", str(self.folder / "child.yaml"), "--listen", "127.0.0.1:0", *self.folders],
-            stdout=self.log,
-            stderr=subprocess.STDOUT,
-        )
-        deadline = time.monotonic() + 120
-        while True:
-            expect(self.process.poll() is None, f"the child has ended:\n{self.words()}")
-            expect(time.monotonic() < deadline, f"the child is not ready:\n{self.words()}")
-            status = subprocess.run([*self.program, "status", "--json", *self.folders], capture_output=True, text=True)
-            if status.returncode == 0:
-                self.port = int(json.loads(status.stdout)["port"])
-                break
-            time.sleep(0.2)
-        added = self.command("token", "add", "--name", "viewer", "--allow", "view,listen", "--json")
-        self.token = str(json.loads(added)["token"])
-        return self
-
-    def command(self, *arguments: str) -> str:
-        return subprocess.run([*self.program, *arguments, *self.folders], check=True, capture_output=True, text=True).stdout
-
-    def words(self) -> str:
-        return (self.folder / "child.log").read_text(errors="replace")[-2000:]
-
-    def __exit__(self, *_: Any) -> None:
-        self.process.terminate()
-        status = self.process.wait(60)
-        expect(status == 0, f"the child ended with {status}:\n{self.words()}")
-
-
 def watch(parent: list[str], child: Child, seconds: int) -> dict[str, Any]:
     """The last row of `watch --stats`; the snapshot and the recording are there."""
     folder = child.folder
     files = {name: folder / f"seen.{name}" for name in ["jpg", "webm"]}
     result = subprocess.run(
-        [*parent, "watch", "--whep", f"https://127.0.0.1:{child.port}/whep", "--token", child.token]
+        [*parent, "watch", "--whep", child.whep, "--token", child.add_token("viewer")]
         + ["--speaker", "null", "--stats", "--duration", str(seconds)]
         + ["--snapshot", str(files["jpg"]), "--record", str(files["webm"]), "--state-directory", str(folder / "parent")],
         capture_output=True,
@@ -118,8 +78,12 @@ def main() -> None:
             ("native child, emulated parent", native("cradle-child"), emulated("cradle-parent")),
         ]:
             print(f"{said}:", flush=True)
-            with Child(child, Path(name) / said.split()[0]) as running:
+            folder = Path(name) / said.split()[0]
+            folder.mkdir()
+            with Child(child, CONFIGURATION, folder, patience=120) as running:
                 seen = watch(parent, running, options.seconds)
+                status = running.end()
+                expect(status == 0, f"the child ended with {status}:\n{running.words()}")
             # The first picture takes a moment to come.
             least = FRAMERATE * (options.seconds - 3)
             expect((seen["width"], seen["height"]) == (320, 240), f"{seen['width']}x{seen['height']}")

@@ -18,9 +18,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from ends import Child, Parent
-from internet import CHILD_PORT, SERVER, Internet
-from servers import SECRET, Broker, Coturn
+from cradle.ends import AwayChild, Parent
+from cradle.internet import CHILD_PORT, SERVER, Internet
+from cradle.meeting_servers import SECRET, Broker, Coturn
 
 SPY = ("spy", "secret of the spy")
 
@@ -54,7 +54,7 @@ def decoded(dump: bytes) -> bytes:
     return b"\n".join(parts)
 
 
-def viewers(child: Child) -> int:
+def viewers(child: AwayChild) -> int:
     return child.log.read_text("utf-8", "replace").count("viewer is connecting")
 
 
@@ -62,7 +62,7 @@ def problems(world: Internet, folder: Path, options: argparse.Namespace) -> list
     world.child.connect("none")
     coturn, broker = Coturn(world, folder), SpiedBroker(world, folder)
     relay = f"[{{urls: ['turn:{SERVER}:3478?transport=udp'], secret: {SECRET}}}]"
-    child = Child(options.child, world.child, folder, relay, f"[{broker.meeting}]")
+    child = AwayChild(options.child, world.child, folder, relay, f"[{broker.meeting}]")
     prefix = ["ip", "netns", "exec", world.server]
     spy = None
     try:

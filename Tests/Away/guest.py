@@ -19,9 +19,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ends import Child
-from internet import CHILD_PORT, SERVER, Internet
-from servers import SECRET, Coturn, trusting
+from cradle.ends import AwayChild
+from cradle.internet import CHILD_PORT, SERVER, Internet
+from cradle.meeting_servers import SECRET, Coturn, trusting
 
 VIEWER = Path(__file__).resolve().parents[1] / "Interop" / "peers" / "viewer_aiortc.py"
 
@@ -33,18 +33,15 @@ def lent(url: str) -> dict[str, str]:
     return {"urls": url, "username": name, "credential": base64.b64encode(digest).decode()}
 
 
-def seen(world: Internet, child: Child, url: str, authority: Path) -> dict[str, Any]:
+def seen(world: Internet, child: AwayChild, url: str, authority: Path) -> dict[str, Any]:
     """The viewer's own account."""
     servers = json.dumps([{"urls": f"stun:{SERVER}"}, lent(url)])
-    made = subprocess.run(
-        [child.program, "token", "add", "--name", "guest", "--allow", "view,listen", "--json", *child.directories],
-        capture_output=True, text=True, check=True)  # fmt: skip
-    token = json.loads(made.stdout)["token"]
+    token = child.add_token("guest")
     done = subprocess.run(
         [*world.parent.prefix(), sys.executable, str(VIEWER), "--url", f"https://{world.child.public}:{CHILD_PORT}/whep",
          "--token", token, "--servers", servers, "--duration", "4"],
         capture_output=True, text=True, timeout=90, env=trusting(authority))  # fmt: skip
-    subprocess.run([child.program, "token", "revoke", "guest", *child.directories], capture_output=True)
+    child.output("token", "revoke", "guest")
     try:
         return json.loads(done.stdout.splitlines()[-1])
     except (IndexError, json.JSONDecodeError):
@@ -74,7 +71,7 @@ def main() -> int:
         world.child.connect(at)
         coturn = Coturn(world, folder)
         servers = f"[{{urls: ['stun:{SERVER}', 'turn:{SERVER}'], secret: {SECRET}}}]"
-        child = Child(options.child, world.child, folder, servers)
+        child = AwayChild(options.child, world.child, folder, servers)
         try:
             for name in names:
                 kind, url, ports = ROWS[name]

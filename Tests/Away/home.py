@@ -17,9 +17,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from ends import Child, Parent
-from internet import CHILD_PORT, SERVER, Internet, Side, join, run
-from servers import SECRET, Coturn, Rendezvous
+from cradle.ends import AwayChild, Parent
+from cradle.internet import CHILD_PORT, SERVER, Internet, Side, join, run
+from cradle.meeting_servers import SECRET, Coturn, Rendezvous
 
 HOME = "port-restricted"
 COUNTER = """
@@ -48,7 +48,7 @@ def problems(world: Internet, folder: Path, options: argparse.Namespace, meets: 
     coturn = Coturn(world, folder)
     servers = f"[{{urls: ['stun:{SERVER}', 'turn:{SERVER}:3478'], secret: {SECRET}}}]"
     place = Rendezvous(options.rendezvous, world, folder, servers) if meets else None
-    child = Child(options.child, world.child, folder, servers, f"[{place.meeting}]" if place else "[]")
+    child = AwayChild(options.child, world.child, folder, servers, f"[{place.meeting}]" if place else "[]")
     try:
         parent = Parent(options.parent, world.parent, folder)
         parent.pair_at_home(child, f"{world.child.public}:{CHILD_PORT}")

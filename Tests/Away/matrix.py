@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import internet
-from ends import Child, Parent
-from internet import CHILD_PORT, KINDS, MEETING, MEETING6, SERVER, SERVER6, Internet
-from servers import MEET, SECRET, TURN, Coturn, Rendezvous
+from cradle import internet
+from cradle.ends import AwayChild, Parent
+from cradle.internet import CHILD_PORT, KINDS, MEETING, MEETING6, SERVER, SERVER6, Internet
+from cradle.meeting_servers import MEET, SECRET, TURN, Coturn, Rendezvous
 
 @dataclass(frozen=True)
 class Row:
@@ -80,7 +80,7 @@ def path(seen: dict[str, Any]) -> str:
     return str(pair["local"].get("relayProtocol") or "udp")
 
 
-def try_row(row: Row, world: Internet, child: Child, parent: Parent) -> dict[str, Any]:
+def try_row(row: Row, world: Internet, child: AwayChild, parent: Parent) -> dict[str, Any]:
     world.child.connect(row.child)
     world.parent.connect(row.parent)
     if row.only_tcp:
@@ -137,9 +137,9 @@ def main() -> int:
         servers = f"[{{urls: {urls}, secret: {SECRET}}}]"
         meeting = None if is_forwarded else Rendezvous(options.rendezvous, world, folder, servers, is_everywhere=options.ipv6)
         child = (
-            Child(options.child, world.child, folder, meetings=f"[{meeting.meeting}]")
+            AwayChild(options.child, world.child, folder, meetings=f"[{meeting.meeting}]")
             if meeting
-            else Child(options.child, world.child, folder, servers)
+            else AwayChild(options.child, world.child, folder, servers)
         )
         try:
             parent = Parent(options.parent, world.parent, folder)

@@ -21,9 +21,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ends import Child, Parent
-from internet import CHILD_PORT, SERVER, Internet
-from servers import SECRET, Broker, Coturn, Place, Rendezvous, XMPPServer
+from cradle.ends import AwayChild, Parent
+from cradle.internet import CHILD_PORT, SERVER, Internet
+from cradle.meeting_servers import SECRET, Broker, Coturn, Place, Rendezvous, XMPPServer
 from watching import Watching
 
 HOME = "port-restricted"
@@ -41,7 +41,7 @@ class World:
         internet.child.connect("none")
         self.coturn = Coturn(internet, folder)
         self.relay = f"[{{urls: ['turn:{SERVER}:3478?transport=udp'], secret: {SECRET}}}]"
-        self.child = Child(options.child, internet.child, folder)
+        self.child = AwayChild(options.child, internet.child, folder)
         self.parent = Parent(options.parent, internet.parent, folder)
         self.parent.pair_at_home(self.child, f"{internet.child.public}:{CHILD_PORT}")
 
@@ -225,7 +225,7 @@ def used_up(world: World) -> dict[str, Any]:
     told: dict[str, Any] = {}
     while time.monotonic() < deadline and told.get("pictureReason") != "relay-data":
         time.sleep(0.5)
-        told = next(iter(world.child.status().get("viewers", [])), {})
+        told = next(iter((world.child.status() or {}).get("viewers", [])), {})
     at = time.monotonic()
     time.sleep(3)
     silent = watching.silent_seconds(at)

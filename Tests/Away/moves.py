@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from internet import Side, join, rules, run
+from cradle.internet import Side, join, rules, run
 from meeting import HOME, World, run_rows
 from watching import Watching
 

@@ -14,10 +14,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ends import Child, Parent
-from internet import CHILD_PORT, SERVER, Internet
+from cradle.ends import AwayChild, Parent
+from cradle.internet import CHILD_PORT, SERVER, Internet
 from matrix import path
-from servers import MEET, SECRET, TURN, Coturn, HAProxy, Rendezvous
+from cradle.meeting_servers import MEET, SECRET, TURN, Coturn, HAProxy, Rendezvous
 
 
 def page(parent: Parent, authority: Path, target: str) -> str:
@@ -35,7 +35,7 @@ def problems(world: Internet, folder: Path, options: argparse.Namespace) -> list
     servers = f"[{{urls: ['turn:{TURN}', 'turn:{TURN}?transport=tcp', 'turns:{TURN}:443'], secret: {SECRET}}}]"
     rendezvous = Rendezvous(options.rendezvous, world, folder, servers, is_behind_proxy=True)
     proxy = HAProxy(world, folder)
-    child = Child(options.child, world.child, folder, meetings=f"[{rendezvous.meeting}]")
+    child = AwayChild(options.child, world.child, folder, meetings=f"[{rendezvous.meeting}]")
     try:
         parent = Parent(options.parent, world.parent, folder)
         parent.pair_at_home(child, f"{world.child.public}:{CHILD_PORT}")

@@ -15,9 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from ends import Child, Parent
-from internet import CHILD_PORT, SERVER, Internet
-from servers import SECRET, Coturn
+from cradle.ends import AwayChild, Parent
+from cradle.internet import CHILD_PORT, SERVER, Internet
+from cradle.meeting_servers import SECRET, Coturn
 from watching import Watching
 
 HOME = "port-restricted"
@@ -29,7 +29,7 @@ def processor_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def cost(child: Child, parent: Parent, address: str, path: str, seconds: int) -> tuple[float, float, bool]:
+def cost(child: AwayChild, parent: Parent, address: str, path: str, seconds: int) -> tuple[float, float, bool]:
     """Processor time of the child in a second, kbit/s that came, and whether a relay was on the way."""
     watching = Watching(parent, seconds + 8, address, "--path", path)
     watching.wait_for_picture()
@@ -55,7 +55,7 @@ def main() -> int:
         folder = Path(temporary)
         world.child.connect("none")
         coturn = Coturn(world, folder)
-        child = Child(options.child, world.child, folder, f"[{{urls: ['turn:{SERVER}:3478'], secret: {SECRET}}}]", away=", relay-bitrate-kbps: 2500")
+        child = AwayChild(options.child, world.child, folder, f"[{{urls: ['turn:{SERVER}:3478'], secret: {SECRET}}}]", away=", relay-bitrate-kbps: 2500")
         try:
             parent = Parent(options.parent, world.parent, folder)
             parent.pair_at_home(child)

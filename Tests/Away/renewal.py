@@ -16,9 +16,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ends import Child, Parent
-from internet import CHILD_PORT, SERVER, Internet
-from servers import SECRET, Coturn
+from cradle.ends import AwayChild, Parent
+from cradle.internet import CHILD_PORT, SERVER, Internet
+from cradle.meeting_servers import SECRET, Coturn
 
 
 def main() -> int:
@@ -33,7 +33,7 @@ def main() -> int:
         world.child.connect("none")
         coturn = Coturn(world, folder)
         url = f"turn:{SERVER}:3478?transport=udp"
-        child = Child(
+        child = AwayChild(
             options.child, world.child, folder, f"[{{urls: ['{url}'], secret: {SECRET}, lifetime: {options.lifetime}s}}]")
         try:
             parent = Parent(options.parent, world.parent, folder)

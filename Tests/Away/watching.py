@@ -8,7 +8,7 @@ import threading
 import time
 from typing import Any
 
-from ends import Parent
+from cradle.ends import Parent
 
 
 class Watching:

@@ -16,8 +16,9 @@ from typing import Any
 
 from figures import Figure, median
 from measures import Bench
-from process_usage import resident_kb
-from servers import PEERS, Child, Parent, Problem, Program, common
+from cradle.process_usage import resident_kb
+from servers import PEERS, MeasuredChild, Parent, Problem, Program
+from cradle import processes
 
 #: What attacker.py does, for the table.
 ATTACKS = {
@@ -94,14 +95,11 @@ def concealed_between(before: dict[str, Any], after: dict[str, Any], seconds_bef
 def attacks(bench: Bench) -> list[Figure]:
     seconds = 4 if bench.is_quick else SECONDS
     figures = []
-    with Child(bench.child_program) as child, tempfile.TemporaryDirectory(prefix="cradle-bench-") as folder:
+    with MeasuredChild(bench.child_program) as child, tempfile.TemporaryDirectory(prefix="cradle-bench-") as folder:
         state = str(Path(folder) / "parent")
-        window = subprocess.Popen(
-            [bench.child_program, "pair", "--json", *child.directories], stdout=subprocess.PIPE, text=True)
-        assert window.stdout
-        code = json.loads(window.stdout.readline())["code"]
+        opened, window = child.commands.open_pairing()
         subprocess.run(
-            [bench.parent_program, "pair", f"127.0.0.1:{child.port}", "--code", code, "--state-directory", state],
+            [bench.parent_program, "pair", f"127.0.0.1:{child.port}", "--code", opened["code"], "--state-directory", state],
             check=True, capture_output=True)
         window.wait(10)
         status = child.ask("status")
@@ -113,7 +111,7 @@ def attacks(bench: Bench) -> list[Figure]:
 
 
 def measure(
-    bench: Bench, child: Child, state: str, status: dict[str, Any], attack: str, title: str, seconds: float,
+    bench: Bench, child: MeasuredChild, state: str, status: dict[str, Any], attack: str, title: str, seconds: float,
     raw: dict[str, Any],
 ) -> list[Figure]:
     whole = seconds + 10
@@ -121,7 +119,7 @@ def measure(
         paired.wait_for_picture()
         time.sleep(3)
         before, quiet_mb = len(paired.lines()), child.resident_mb()
-        attacker = common.start_process(
+        attacker = processes.start_process(
             [
                 sys.executable, str(PEERS / "attacker.py"), attack, "--port", str(child.port), "--media-port",
                 str(status["mediaPort"]), "--room", status["id"], "--seconds", str(seconds), "--token", child.token,
@@ -148,7 +146,7 @@ def measure(
         "orderStatus": order.returncode, "orderError": order.stderr.strip(), "quietMb": quiet_mb, "mostMb": memory.most,
         "afterMb": child.resident_mb(),
     }  # fmt: skip
-    common.log(f"  {title}: {json.dumps(raw[attack])}")
+    processes.log(f"  {title}: {json.dumps(raw[attack])}")
     answers = ", ".join(f"{code}: {count}" for code, count in sorted(found["answers"].items())) or "nothing"
     note = f"{found['attempted']} tried, answered by {answers}; frozen {freezes} times, the other viewer {other_frozen}"
     return [

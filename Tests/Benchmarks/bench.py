@@ -32,7 +32,8 @@ from page_measures import page
 from parent_measures import parent, parent_loss
 from pipe_measures import pipe
 from proof_measures import proofs
-from servers import Problem, common
+from servers import Problem
+from cradle import processes
 from talk_measures import mouth_to_ear
 
 #: In the order of the table. `load` comes before what uses the encoder's speed.
@@ -90,7 +91,7 @@ def main() -> int:
         parser.error(f"--only: there is no {', '.join(sorted(unknown))}")
     here = machine()
     minutes = 2 * len(wanted) if options.quick else sum(MINUTES[name] for name in wanted)
-    common.log(f"This takes about {minutes} minutes, and counts for something on a quiet machine only.")
+    processes.log(f"This takes about {minutes} minutes, and counts for something on a quiet machine only.")
     began = time.monotonic()
     found: dict[str, list[Figure]] = {}
     thefts: dict[str, float] = {}
@@ -100,16 +101,16 @@ def main() -> int:
         bench = Bench(options.child, options.parent, options.benchmarks, vpx_alone.Recording.open(recording), options.quick)
         for name in (name for name in MEASURES if name in wanted):
             title, measure = MEASURES[name]
-            common.log(f"{title} ...")
+            processes.log(f"{title} ...")
             stolen, started = cores.stolen_seconds(), time.monotonic()
             try:
                 found[name] = measure(bench)
             except (Problem, RuntimeError, OSError, KeyError, ValueError, subprocess.SubprocessError) as error:
                 # One figure less is no reason to lose the others.
-                common.log(traceback.format_exc())
+                processes.log(traceback.format_exc())
                 found[name] = [Figure(title, "", missing=f"{type(error).__name__}: {error}")]
             stolen = (cores.stolen_seconds() - stolen) / (time.monotonic() - started) / (os.cpu_count() or 1) * 100
-            common.log(f"  the host took {stolen:.2f} % of this machine's processor time meanwhile")
+            processes.log(f"  the host took {stolen:.2f} % of this machine's processor time meanwhile")
             thefts[title] = stolen
     figures = [figure for name in ORDER for figure in found.get(name, [])]
     print(f"\n{here['processor']}, {here['cores']} cores, load {here['load']:.1f} at the start; ", end="")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from figures import Figure, median
 from lossy_cable import LossyCable
 from measures import Bench
-from servers import Child, Problem, common, watch
+from servers import MeasuredChild, Problem, watch
+from cradle import processes
 
 #: Each way, at random.
 LOSSES_PERCENT = (0, 5, 20)
@@ -37,7 +38,7 @@ def browser_loss(bench: Bench) -> list[Figure]:
         runs: list[Seen] = []
         for number in range(bench.rounds):
             with LossyCable(loss, ROUND_TRIP_MS / 2, seed=number + 1) as cable:
-                with Child(bench.child_program, cable) as child:
+                with MeasuredChild(bench.child_program, cable) as child:
                     result = watch("chromium", child, seconds, prefix=cable.prefix(1))
             bench.raw.setdefault("browserLoss", []).append({"loss": loss, "result": result})
             runs.append(
@@ -48,7 +49,7 @@ def browser_loss(bench: Bench) -> list[Figure]:
                     concealed_percent=result["browser"].get("concealedSamples", 0) / (seconds * 48_000) * 100,
                 )
             )
-            common.log(f"  Chromium, {loss} % lost each way: {runs[-1]}")
+            processes.log(f"  Chromium, {loss} % lost each way: {runs[-1]}")
         pictures = Figure(
             f"Chromium, {loss} % loss: pictures decoded", "%", median([run.pictures_percent for run in runs]), runs=runs,
             note=f"of what the camera took; {seconds} s and {len(runs)} runs, {ROUND_TRIP_MS} ms round trip; "

@@ -18,9 +18,8 @@ from typing import Any, Callable
 
 from websockets.sync.client import ClientConnection, connect
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Interop" / "peers"))
-import common  # noqa: E402
-from identity import Identity, base64url, from_base64url  # noqa: E402
+from cradle import viewing
+from cradle.identity import Identity, base64url, from_base64url
 
 
 class PairedSession:
@@ -61,7 +60,7 @@ class PairedSession:
 
 class TokenSession:
     def __init__(self, url: str, token: str):
-        self.whep = common.WhepSession(f"{url}/whep", token)
+        self.whep = viewing.WhepSession(f"{url}/whep", token)
 
     def answer(self, offer: str) -> str:
         return self.whep.post(offer).sdp

@@ -8,9 +8,9 @@ import threading
 from pathlib import Path
 from typing import Any, Self
 
+from cradle import processes
+
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "Interop" / "peers"))
-import common  # noqa: E402
 
 PORT = 5201
 
@@ -31,10 +31,10 @@ class Downloads:
                 address = ["--address", self.cable.address(1), "--port", str(PORT + number)]
                 for host, role in ((1, "receive"), (0, "send")):
                     command = [*self.cable.prefix(host), sys.executable, str(HERE / "tcp_flow.py"), role, *address]
-                    programs.append(common.start_process(command, stdin=subprocess.DEVNULL, text=True))
+                    programs.append(processes.start_process(command, stdin=subprocess.DEVNULL, text=True))
         self.ended.wait()
         for program in programs:
-            common.end_process(program)
+            processes.end_process(program)
 
     def __enter__(self) -> Self:
         if self.count:

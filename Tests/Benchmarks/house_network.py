@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import uuid
-from pathlib import Path
 from typing import Self
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Interop" / "peers"))
-import avahi  # noqa: E402
+from cradle import avahi
 
 ADDRESS = "10.77.6.1"
 

@@ -11,7 +11,8 @@ import cores
 import vpx_alone
 from figures import Figure, median
 from measures import FRAME_RATE, Bench
-from servers import KBPS, Child, Problem, Server, Watchers, Webrtcbin, common
+from servers import KBPS, MeasuredChild, Problem, Server, Watchers, Webrtcbin
+from cradle import processes
 
 
 @dataclass
@@ -32,7 +33,7 @@ class Window:
 
 
 def frames_so_far(server: Server) -> tuple[float, int]:
-    frames = server.camera()["encoded"] if isinstance(server, Child) else server.stats()["pictures"]
+    frames = server.camera()["encoded"] if isinstance(server, MeasuredChild) else server.stats()["pictures"]
     return time.monotonic(), int(frames)
 
 
@@ -49,7 +50,7 @@ def observe(server: Server, seconds: float) -> Window:
     return Window(share, rate, server.resident_mb(), server.anonymous_mb(), by_name)
 
 
-def settle(child: Child, seconds: float) -> int:
+def settle(child: MeasuredChild, seconds: float) -> int:
     """Waits until the encoder's speed has stayed the same for ten seconds and more; that speed."""
     deadline = time.monotonic() + seconds
     speed, since = child.encoder_speed(), time.monotonic()
@@ -105,12 +106,12 @@ ENCODING_THREADS = ("encode", "picture", "sound")
 
 def load(bench: Bench) -> list[Figure]:
     gathered = Load()
-    with cores.measured(), Child(bench.child_program) as child, Watchers(child) as watchers:
+    with cores.measured(), MeasuredChild(bench.child_program) as child, Watchers(child) as watchers:
         gathered.idle.append(child.cpu_share(bench.window))
-        common.log(f"  idle before any viewer: {gathered.idle[0] * 100:.2f} % of a core")
+        processes.log(f"  idle before any viewer: {gathered.idle[0] * 100:.2f} % of a core")
         watchers.grow_to(1)
         bench.speed = settle(child, 20 if bench.is_quick else 75)
-        common.log(f"  the child's encoder runs at cpu-used {bench.speed}")
+        processes.log(f"  the child's encoder runs at cpu-used {bench.speed}")
         for number in range(bench.rounds):
             _child_round(bench, child, watchers, gathered)
             # The child sleeps meanwhile.
@@ -122,12 +123,12 @@ def load(bench: Bench) -> list[Figure]:
             gathered.turns.append(_turn(bench, child, watchers, gathered))
         watchers.leave()
         gathered.idle.append(child.cpu_share(bench.window))
-        common.log(f"  idle after the viewers left: {gathered.idle[1] * 100:.2f} % of a core")
+        processes.log(f"  idle after the viewers left: {gathered.idle[1] * 100:.2f} % of a core")
     bench.raw["load"] = asdict(gathered)
     return _processor(bench, gathered) + _memory(gathered) + _idle(gathered)
 
 
-def _child_round(bench: Bench, child: Child, watchers: Watchers, gathered: Load) -> None:
+def _child_round(bench: Bench, child: MeasuredChild, watchers: Watchers, gathered: Load) -> None:
     """One window for each number of viewers, all at one speed of the encoder if the machine allows it."""
     windows = _at_one_speed(bench, child, watchers, gathered, VIEWERS, bench.window)[0]
     for count, window in windows.items():
@@ -140,7 +141,7 @@ def _child_round(bench: Bench, child: Child, watchers: Watchers, gathered: Load)
 
 
 def _at_one_speed(
-    bench: Bench, child: Child, watchers: Watchers, gathered: Load, counts: tuple[int, ...], seconds: float
+    bench: Bench, child: MeasuredChild, watchers: Watchers, gathered: Load, counts: tuple[int, ...], seconds: float
 ) -> tuple[dict[int, Window], int]:
     """A window for each number of viewers, and the encoder's cpu-used that they have in common."""
     tries = 3
@@ -154,12 +155,12 @@ def _at_one_speed(
             windows[count] = observe(child, seconds)
             if any(after <= earlier for earlier, after in zip(before, watchers.packets())):
                 raise Problem("a viewer of the child received nothing")
-            common.log(_line("cradle-child", count, windows[count]))
+            processes.log(_line("cradle-child", count, windows[count]))
             if child.encoder_speed() != speed and attempt + 1 < tries:
                 break
         else:
             break
-        common.log(f"  the encoder changed its speed from {speed} to {child.encoder_speed()}: once more")
+        processes.log(f"  the encoder changed its speed from {speed} to {child.encoder_speed()}: once more")
         watchers.leave()
         watchers.grow_to(1)
         settle(child, 30)
@@ -170,7 +171,7 @@ def _at_one_speed(
     return windows, speed
 
 
-def _turn(bench: Bench, child: Child, watchers: Watchers, gathered: Load) -> Turn:
+def _turn(bench: Bench, child: MeasuredChild, watchers: Watchers, gathered: Load) -> Turn:
     """The machine's speed drifts from second to second. So libvpx runs right after the child, and webrtcbin beside it."""
     seconds = bench.window / 2
     watchers.grow_to(1)
@@ -182,18 +183,18 @@ def _turn(bench: Bench, child: Child, watchers: Watchers, gathered: Load) -> Tur
         flat_out=vpx_alone.encode(bench.recording, speed, KBPS)["cpuMsPerFrame"],
         encoder=float(bench.encode_alone("--no-quality")["cpuMillisecondsPerFrame"]),
     )  # fmt: skip
-    common.log(f"  libvpx alone: {turn.paced:.2f} ms a picture at their rate, {turn.flat_out:.2f} in one go")
+    processes.log(f"  libvpx alone: {turn.paced:.2f} ms a picture at their rate, {turn.flat_out:.2f} in one go")
     watchers.grow_to(1)
     try:
         turn.beside = _side_by_side(bench, child, seconds)
         turn.beside_alike = _side_by_side(bench, child, seconds, "--static-threshold", "200")
     except Problem as problem:
         gathered.problems.append(str(problem))
-        common.log(f"  {problem}")
+        processes.log(f"  {problem}")
     return turn
 
 
-def _side_by_side(bench: Bench, child: Child, seconds: float, *options: str) -> tuple[float, float]:
+def _side_by_side(bench: Bench, child: MeasuredChild, seconds: float, *options: str) -> tuple[float, float]:
     """Child and webrtcbin at the same time on one processor, one viewer and one encoder speed each; ms a picture."""
     for _ in range(3):
         speed = settle(child, 30)
@@ -204,9 +205,9 @@ def _side_by_side(bench: Bench, child: Child, seconds: float, *options: str) -> 
                 windows = list(pool.map(lambda one: observe(one, seconds), (child, server)))
         if child.encoder_speed() == speed:
             ours, theirs = (window.ms_per_frame for window in windows)
-            common.log(f"  side by side: {ours:.2f} ms a picture, {' '.join(['webrtcbin', *options])} {theirs:.2f}")
+            processes.log(f"  side by side: {ours:.2f} ms a picture, {' '.join(['webrtcbin', *options])} {theirs:.2f}")
             return ours, theirs
-        common.log(f"  the encoder changed its speed from {speed} to {child.encoder_speed()}: once more")
+        processes.log(f"  the encoder changed its speed from {speed} to {child.encoder_speed()}: once more")
     raise Problem("the encoder's speed did not stay the same beside webrtcbin")
 
 
@@ -222,13 +223,13 @@ def _webrtcbin_round(bench: Bench, gathered: Load, counts: tuple[int, ...]) -> N
                 gathered.theirs_share.setdefault(count, []).append(window.cpu_share)
                 gathered.theirs_mb.setdefault(count, []).append(window.resident_mb)
                 gathered.theirs_anonymous_mb.setdefault(count, []).append(window.anonymous_mb)
-                common.log(_line("webrtcbin", count, window))
+                processes.log(_line("webrtcbin", count, window))
         with Webrtcbin(bench.benchmarks, bench.speed, draw_only=True) as server:
             time.sleep(1)
             gathered.theirs_drawing.append(observe(server, bench.window).ms_per_frame)
     except Problem as problem:
         gathered.problems.append(str(problem))
-        common.log(f"  {problem}")
+        processes.log(f"  {problem}")
 
 
 def _line(name: str, count: int, window: Window) -> str:

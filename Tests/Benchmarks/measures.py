@@ -11,7 +11,8 @@ from typing import Any, Callable
 
 import vpx_alone
 from figures import Figure, median
-from servers import KBPS, AiortcSender, Child, Problem, Server, Webrtcbin, common, watch
+from servers import KBPS, AiortcSender, MeasuredChild, Problem, Server, Webrtcbin, watch
+from cradle import processes
 
 FRAME_RATE = 30
 
@@ -62,7 +63,7 @@ def first_picture(bench: Bench) -> list[Figure]:
     times: dict[str, list[float]] = {"cradle-child": [], "webrtcbin": [], "aiortc": []}
     ours = times["cradle-child"]
     problems: dict[str, str] = {}
-    with Child(bench.child_program) as child:
+    with MeasuredChild(bench.child_program) as child:
         for _ in range(3):
             for make in (lambda: child, lambda: Webrtcbin(bench.benchmarks, bench.speed), lambda: AiortcSender(bench.recording.path)):
                 server = make()
@@ -73,10 +74,10 @@ def first_picture(bench: Bench) -> list[Figure]:
                         watch("aiortc", server, 0.3)  # loads what is loaded on first use
                     for _ in range(each):
                         times[server.name].append(float(watch("aiortc", server, 0.3)["timeToFirstFrameMs"]))
-                        common.log(f"  {server.name}: {times[server.name][-1]:.0f} ms to the first picture")
+                        processes.log(f"  {server.name}: {times[server.name][-1]:.0f} ms to the first picture")
                 except Problem as problem:
                     problems[server.name] = str(problem)
-                    common.log(f"  {problem}")
+                    processes.log(f"  {problem}")
                 finally:
                     if server is not child:
                         server.close()
@@ -105,15 +106,15 @@ def glass_to_glass(bench: Bench) -> list[Figure]:
     ours: list[dict[str, Any]] = []
     theirs: list[dict[str, Any]] = []
     note = f"Chromium as receiver, {seconds} s, timecode TC32"
-    with Child(bench.child_program) as child:
+    with MeasuredChild(bench.child_program) as child:
         for _ in range(1 if bench.is_quick else 2):
             ours.append(watch("chromium", child, seconds))
-            common.log(_seen(child, ours[-1]))
+            processes.log(_seen(child, ours[-1]))
             try:
                 with Webrtcbin(bench.benchmarks, bench.speed) as server:
                     time.sleep(1)
                     theirs.append(watch("chromium", server, seconds))
-                    common.log(_seen(server, theirs[-1]))
+                    processes.log(_seen(server, theirs[-1]))
             except Problem as problem:
                 note += f"; webrtcbin: {problem}"
     bench.raw["glassToGlass"] = {"ours": ours, "webrtcbin": theirs}

@@ -33,7 +33,8 @@ from network_cable import NetworkCable
 from network_cases import CASES, Case
 from network_crowd import CROWDS, Crowd
 from network_moves import MOVES, Move
-from servers import KBPS, PEERS, Child, ChromiumSender, Problem, Server, Webrtcbin, common
+from servers import KBPS, MeasuredChild, ChromiumSender, Problem, Server, Webrtcbin
+from cradle import processes
 
 HERE = Path(__file__).resolve().parent
 #: From the first picture until the network becomes bad: everybody's rate has grown to what it may be, and the browsers of
@@ -50,10 +51,10 @@ class Bench:
         self.options = options
         #: By the name of a peer: who sends over this cable.
         self.senders: dict[str, Callable[[Any], Server]] = {
-            "ours": lambda cable: Child(options.child, cable, kbps=OUR_KBPS),
+            "ours": lambda cable: MeasuredChild(options.child, cable, kbps=OUR_KBPS),
             "webrtcbin": lambda cable: Webrtcbin(options.benchmarks, ENCODER_SPEED, cable=cable),
             "libwebrtc": lambda cable: ChromiumSender(cable),
-            "parent": lambda cable: Child(options.child, cable, kbps=OUR_KBPS),
+            "parent": lambda cable: MeasuredChild(options.child, cable, kbps=OUR_KBPS),
         }
 
     def run(self, case: Case | Move | Crowd, peer: str, seed: int) -> dict[str, Any]:
@@ -88,7 +89,7 @@ class Bench:
                     started = time.time()
                     while time.time() < started + seconds:
                         time.sleep(min(2.0, max(0.0, started + seconds - time.time())))
-                        if isinstance(sender, Child):
+                        if isinstance(sender, MeasuredChild):
                             at = time.time() - started
                             estimates += [(at, kbps) for kbps in sender.estimates()]
                     record, extra = viewer.finish(started, seconds)
@@ -113,12 +114,12 @@ class Bench:
                 with viewer:
                     viewer.wait_for_picture()
                     time.sleep(settle)
-                    before = frames_so_far(sender) if isinstance(sender, Child) else None
+                    before = frames_so_far(sender) if isinstance(sender, MeasuredChild) else None
                     started = cable.start()
                     with Downloads(cable, network.flows, network.flows_begin):
                         time.sleep(seconds)
                     # While somebody still watches: a child that nobody watches encodes nothing.
-                    after = frames_so_far(sender) if isinstance(sender, Child) else None
+                    after = frames_so_far(sender) if isinstance(sender, MeasuredChild) else None
                     record, extra = viewer.finish(started, seconds)
                 if before and after:
                     # A busy machine encodes fewer than the camera takes.
@@ -133,15 +134,15 @@ class Bench:
 
     def _chromium(self, cable: NetworkCable, sender: Server, seconds: float) -> "Viewer":
         command = [sys.executable, str(HERE / "network_viewer.py"), "--url", sender.url, "--duration", str(seconds + 2)]
-        if not (self.options.messages and isinstance(sender, Child)):
+        if not (self.options.messages and isinstance(sender, MeasuredChild)):
             command.append("--no-data-channel")
         return ChromiumViewer([*cable.prefix(1), *command] + (["--token", sender.token] if sender.token else []))
 
     def _parent(self, cable: NetworkCable, sender: Server, seconds: float) -> "Viewer":
-        assert isinstance(sender, Child)
+        assert isinstance(sender, MeasuredChild)
         return self._parent_at(cable, sender.url, sender, seconds)
 
-    def _parent_at(self, cable: NetworkCable, url: str, child: Child, seconds: float) -> "Viewer":
+    def _parent_at(self, cable: NetworkCable, url: str, child: MeasuredChild, seconds: float) -> "Viewer":
         # Each with a token and a memory of its own.
         who = cable.address(1)
         command = [self.options.parent, "watch", "--whep", url, "--token", child.another_token(who)]
@@ -158,9 +159,9 @@ class Viewer:
     name = ""
 
     def __init__(self, command: list[str]):
-        self.log = Path(common.temporary_directory("viewer")) / "log"
+        self.log = Path(processes.temporary_directory("viewer")) / "log"
         with self.log.open("wb") as log:
-            self.program = common.start_process(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
+            self.program = processes.start_process(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
         #: (unix time at which it came, line), then None.
         self.lines: queue.Queue[tuple[float, dict[str, Any]] | None] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
@@ -193,7 +194,7 @@ class Viewer:
         return self
 
     def __exit__(self, *_: Any) -> None:
-        common.end_process(self.program)
+        processes.end_process(self.program)
 
 
 class ChromiumViewer(Viewer):
@@ -284,11 +285,11 @@ def main() -> int:
     long = sum(1 for case in chosen if isinstance(case, Case))
     groups = [peers[start : start + options.at_once] for start in range(0, len(peers), options.at_once)]
     minutes = long * options.seeds * sum(options.seconds + max(SETTLE_SECONDS[peer] for peer in group) + 8 for group in groups) / 60
-    common.log(f"This takes about {minutes:.0f} minutes, and counts for something on a quiet machine only.")
+    processes.log(f"This takes about {minutes:.0f} minutes, and counts for something on a quiet machine only.")
     bench = Bench(options)
     results: list[dict[str, Any]] = []
     for case in chosen:
-        common.log(f"{case.name}: {case.title}")
+        processes.log(f"{case.name}: {case.title}")
         for seed in range(options.first_seed, options.first_seed + options.seeds):
             # Everybody has a network to himself, with the same seed.
             # Some cases have a child alone.
@@ -311,12 +312,12 @@ def attempt(bench: Bench, case: Case | Move | Crowd, peer: str, seed: int) -> di
         result = bench.run(case, peer, seed)
     except (Problem, network_moves.house.Problem, RuntimeError, OSError, KeyError, ValueError, subprocess.SubprocessError) as error:
         # One run less is no reason to lose the others.
-        common.log(traceback.format_exc())
+        processes.log(traceback.format_exc())
         return {"case": case.name, "peer": peer, "seed": seed, "seconds": bench.options.seconds, "problem": f"{type(error).__name__}: {error}"}
     seen = str(result["seen"]) if "seen" in result else network_table.in_words(result)
     verdict = f"; SHORT: {', '.join(result['short'])}" if result["short"] else ""
     encoded = f", {result['encodedPerSecond']:.1f} encoded a second" if "encodedPerSecond" in result else ""
-    common.log(f"  {peer}, seed {seed}: {seen}{verdict} (busy {result['busyPercent']:.0f} %, load {result['load']:.1f}{encoded})")
+    processes.log(f"  {peer}, seed {seed}: {seen}{verdict} (busy {result['busyPercent']:.0f} %, load {result['load']:.1f}{encoded})")
     return result
 
 

@@ -23,12 +23,10 @@ import sys
 import time
 from collections import deque
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Self
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Interop" / "peers"))
-import common  # noqa: E402
-from network_models import Network, Way  # noqa: E402
+from cradle import processes
+from network_models import Network, Way
 
 DEVICE = "cable"
 #: The network is this and a number.
@@ -56,7 +54,7 @@ class NetworkCable:
         command += ["--number", str(FIRST_NETWORK + number)]
         if beside is not None:
             command += ["--near", beside.hosts[0]["name"]]
-        self.program = common.start_process(
+        self.program = processes.start_process(
             command + (["--clean"] if is_clean_at_first else []),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
@@ -88,7 +86,7 @@ class NetworkCable:
             self.carried = json.loads(output)["carried"]
         except (subprocess.TimeoutExpired, ValueError, OSError):
             pass
-        common.end_process(self.program)
+        processes.end_process(self.program)
 
     def __enter__(self) -> Self:
         return self

@@ -19,7 +19,8 @@ import network_figures
 import paired_parent
 from network_cable import NetworkCable
 from network_models import Network
-from servers import HERE, Child, Problem, Watchers, common
+from servers import HERE, MeasuredChild, Problem, Watchers
+from cradle import processes
 
 #: Before each of the times that are compared.
 SETTLE_SECONDS = 20
@@ -72,7 +73,7 @@ class Moment:
     encoder_seconds: float
 
 
-def moment(viewers: Watchers, child: Child) -> Moment:
+def moment(viewers: Watchers, child: MeasuredChild) -> Moment:
     report, camera, threads = viewers.tell("report"), child.camera(), child.thread_seconds()
     pictures = [one["video"] for one in report["received"]]
     frames, packets, key_frames = ([one[name] for one in pictures] for name in ("frames", "packets", "keyFrames"))
@@ -115,7 +116,7 @@ def measure(
     found: dict[str, Any] = {"crowd": crowd.count, "weak": {}}
     with NetworkCable(Network(delay_ms=2), seed) as lan:
         with ExitStack() as stack:
-            child = stack.enter_context(Child(programs[0], lan, kbps=kbps))
+            child = stack.enter_context(MeasuredChild(programs[0], lan, kbps=kbps))
             viewers = stack.enter_context(_many(crowd.count, child, lan, programs, stack))
             began = lan.start()
             if crowd.has_weak:
@@ -141,7 +142,7 @@ def measure(
     return found
 
 
-def _many(count: int, child: Child, lan: NetworkCable, programs: tuple[str, str, str], stack: ExitStack) -> Watchers:
+def _many(count: int, child: MeasuredChild, lan: NetworkCable, programs: tuple[str, str, str], stack: ExitStack) -> Watchers:
     families = -(-count // VIEWERS_EACH)
     tokens = [child.another_token(f"crowd {number}") for number in range(min(families, MOST_TOKENS))]
     paired = []
@@ -155,7 +156,7 @@ def _many(count: int, child: Child, lan: NetworkCable, programs: tuple[str, str,
     return Watchers(child, command)
 
 
-def _observe(many: Watchers, child: Child, count: int, seconds: float, asks_target: bool = False) -> dict[str, Any]:
+def _observe(many: Watchers, child: MeasuredChild, count: int, seconds: float, asks_target: bool = False) -> dict[str, Any]:
     """What so many have, once all of them have had the large picture for a while."""
     many.tell(f"keep {count}")
     many.grow_to(count)
@@ -166,11 +167,11 @@ def _observe(many: Watchers, child: Child, count: int, seconds: float, asks_targ
         if settled > began + PATIENCE_SECONDS:
             raise Problem(f"not all {count} viewers have the large picture after {PATIENCE_SECONDS} s")
         time.sleep(1)
-    common.log(f"    {count} have the large picture from {settled - began:.0f} s on")
+    processes.log(f"    {count} have the large picture from {settled - began:.0f} s on")
     return _for_a_while(many, child, seconds, asks_target)
 
 
-def _for_a_while(many: Watchers, child: Child, seconds: float, asks_target: bool) -> dict[str, Any]:
+def _for_a_while(many: Watchers, child: MeasuredChild, seconds: float, asks_target: bool) -> dict[str, Any]:
     """`asks_target`: also what the encoder is asked for. It costs the child a little."""
     first = moment(many, child)
     targets = []
@@ -217,7 +218,7 @@ def compared(alone: dict[str, Any], together: dict[str, Any], after: dict[str, A
 
 
 def _together(
-    child: Child, lan: NetworkCable, many: Watchers, seed: int, seconds: float, weak_viewer: Callable[..., Any],
+    child: MeasuredChild, lan: NetworkCable, many: Watchers, seed: int, seconds: float, weak_viewer: Callable[..., Any],
     stack: ExitStack,
 ) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
     viewers = {}
@@ -235,5 +236,5 @@ def _together(
     for name, (_, viewer) in viewers.items():
         record, _ = viewer.finish(since, seconds - 2)
         weak[name] = str(network_figures.seen(record, seconds - 2))
-        common.log(f"    {name}: {weak[name]}")
+        processes.log(f"    {name}: {weak[name]}")
     return together, weak

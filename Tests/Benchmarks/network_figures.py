@@ -7,14 +7,11 @@ became bad, unless a name says otherwise.
 from __future__ import annotations
 
 import statistics
-import sys
 from bisect import bisect_right
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any, Iterable, Sequence
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Interop" / "peers"))
-from meters import age_of  # noqa: E402
+from cradle.meters import age_of
 
 FRAME_RATE = 30
 SAMPLE_RATE = 48_000

@@ -1,19 +1,15 @@
 """A host that has another address from one moment to the next: how long a parent hears nothing.
 
-In the house of the fault tests (Tests/Faults/house.py): a child, a router, a paired parent whose speaker is a file, and mDNS.
+In the house of the fault tests (cradle.house): a child, a router, a paired parent whose speaker is a file, and mDNS.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Faults"))
-import house  # noqa: E402
-import sound  # noqa: E402
+from cradle import house, sound
 
 #: Whoever is not heard again by then is not heard again.
 PATIENCE_SECONDS = 45

@@ -11,22 +11,18 @@ from __future__ import annotations
 import json
 import sys
 import urllib.parse
-from pathlib import Path
 from typing import Any
 
-PEERS = Path(__file__).resolve().parent.parent / "Interop" / "peers"
-sys.path.insert(0, str(PEERS))
-import browsers  # noqa: E402
-import common  # noqa: E402
-import viewer_chromium  # noqa: E402
-import websockets.exceptions  # noqa: E402
+from cradle import browsers, chromium, processes, viewing
+import websockets.exceptions
+
 
 SAMPLE_MS = 500
 
 
-def watch(browser: viewer_chromium.Chromium, options: Any) -> dict[str, Any]:
+def watch(browser: chromium.Chromium, options: Any) -> dict[str, Any]:
     browser.open(urllib.parse.urljoin(options.url, "/healthz"))
-    browser.evaluate((PEERS / "watch.js").read_text() + "\n;true")
+    browser.evaluate(browsers.WATCH_SCRIPT.read_text() + "\n;true")
     wanted = browsers.page_options(options) | {"sampleMs": SAMPLE_MS, "soundSeconds": 0}
     browser.evaluate(f"globalThis.cradleRecord = cradleWatch.watch({json.dumps(wanted)}); cradleWatch.flows()")
     print(json.dumps({"event": "flows"}), flush=True)
@@ -36,17 +32,17 @@ def watch(browser: viewer_chromium.Chromium, options: Any) -> dict[str, Any]:
 
 
 def main() -> int:
-    options = common.argument_parser("chromium").parse_args()
+    options = viewing.argument_parser("chromium").parse_args()
     browser = None
-    result = common.empty_result("chromium") | {"pictures": [], "samples": []}
-    common.last_deadline(result, options.duration + common.GRACE_SECONDS + browsers.START_SECONDS)
+    result = viewing.empty_result("chromium") | {"pictures": [], "samples": []}
+    viewing.last_deadline(result, options.duration + viewing.GRACE_SECONDS + browsers.START_SECONDS)
     try:
-        browser = viewer_chromium.Chromium(options)
+        browser = chromium.Chromium(options)
         result = watch(browser, options)
     except (browsers.BrowserError, OSError, ValueError, websockets.exceptions.WebSocketException) as error:
         result["error"] = f"{type(error).__name__}: {error}"
         if browser is not None:
-            common.log(browser.log_tail())
+            processes.log(browser.log_tail())
     print(json.dumps(result), flush=True)
     if browser is not None:
         browser.close()

@@ -8,7 +8,8 @@ from typing import Any
 
 from figures import Figure
 from measures import Bench
-from servers import Problem, common
+from servers import Problem
+from cradle import processes
 
 #: kbit/s: what a good network gives, and a poor one.
 RATES = (400, 1500)
@@ -19,9 +20,9 @@ def noise(bench: Bench) -> list[Figure]:
     # Pictures a second: by a usual camera, and by one with a slow shutter.
     for rate, framerate in [*((rate, 30) for rate in RATES), (1500, 10)]:
         reports[rate, framerate] = report = _encode(bench, rate, framerate)
-        common.log(f"  at {rate} kbit/s, {framerate} pictures a second, of which the noise leaves {report['noisyPSNR']:.1f} dB:")
+        processes.log(f"  at {rate} kbit/s, {framerate} pictures a second, of which the noise leaves {report['noisyPSNR']:.1f} dB:")
         for setting in report["settings"]:
-            common.log(
+            processes.log(
                 f"    noise sensitivity {setting['sensitivity']}, quantizer from {setting['minimumQuantizer']}:"
                 f" {setting['kbps']:.0f} kbit/s, {setting['lumaPSNR']:.2f} dB, where something moves"
                 f" {setting['movingPSNR']:.2f} dB, {setting['cpuMillisecondsPerFrame']:.1f} ms,"

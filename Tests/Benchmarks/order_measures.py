@@ -11,7 +11,8 @@ from figures import Figure, median
 from house_network import HouseNetwork
 from measures import Bench
 from paired_parent import PairedParent
-from servers import Child, Problem, common
+from servers import MeasuredChild, Problem
+from cradle import processes
 
 
 def orders(bench: Bench) -> list[Figure]:
@@ -19,12 +20,12 @@ def orders(bench: Bench) -> list[Figure]:
 
 
 def _commands(bench: Bench) -> list[Figure]:
-    with Child(bench.child_program) as child, tempfile.TemporaryDirectory(prefix="cradle-bench-") as folder:
+    with MeasuredChild(bench.child_program) as child, tempfile.TemporaryDirectory(prefix="cradle-bench-") as folder:
         parent = PairedParent(bench.parent_program, folder)
         runs = 3 if bench.is_quick else 15
         pairing = [parent.pair(child) for _ in range(runs)]
         switching = [parent.run("light", "on") for _ in range(runs + 1)][1:]
-        common.log(f"  pairing {median(pairing):.0f} ms, light on {median(switching):.0f} ms as a whole process")
+        processes.log(f"  pairing {median(pairing):.0f} ms, light on {median(switching):.0f} ms as a whole process")
         done = subprocess.run(
             [bench.benchmarks, "orders", "--state", parent.state, "--count", "50" if bench.is_quick else "500"],
             capture_output=True, text=True)
@@ -32,7 +33,7 @@ def _commands(bench: Bench) -> list[Figure]:
             raise Problem(f"cradle-benchmarks orders: {done.stderr.strip()}")
         report = json.loads(done.stdout)
         answers, stills = report["commandMilliseconds"], report["stillMilliseconds"]
-        common.log(f"  an order's answer {median(answers):.2f} ms, a still {median(stills):.0f} ms")
+        processes.log(f"  an order's answer {median(answers):.2f} ms, a still {median(stills):.0f} ms")
         size = f"{report['stillWidth']}x{report['stillHeight']}"
         return [
             Figure(
@@ -56,7 +57,7 @@ def _commands(bench: Bench) -> list[Figure]:
 
 def _discovery(bench: Bench) -> list[Figure]:
     firsts, wholes = [], []
-    with HouseNetwork() as network, Child(bench.child_program, network):
+    with HouseNetwork() as network, MeasuredChild(bench.child_program, network):
         time.sleep(3)  # it has said its name
         for _ in range(3 if bench.is_quick else 10):
             began = time.perf_counter()
@@ -68,7 +69,7 @@ def _discovery(bench: Bench) -> list[Figure]:
             if not line or look.wait(10) != 0:
                 raise Problem("cradle-parent discover found nothing")
             wholes.append((time.perf_counter() - began) * 1000)
-    common.log(f"  discover: the child's line after {median(firsts):.0f} ms, the whole list after {median(wholes):.0f} ms")
+    processes.log(f"  discover: the child's line after {median(firsts):.0f} ms, the whole list after {median(wholes):.0f} ms")
     return [
         Figure(
             "discover, whole process, median", "ms", median(wholes), runs=wholes,

@@ -16,13 +16,12 @@ import time
 import wave
 from array import array
 from pathlib import Path
-from typing import Any
 
 from figures import Figure, median
 from measures import Bench
-from servers import Child, Problem, common, cpu_seconds
-import browsers
-import page_screens
+from servers import MeasuredChild, Problem, cpu_seconds
+from cradle import browsers, processes
+from cradle.phone import PATIENCE, Phone, open_window
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
@@ -68,10 +67,10 @@ BARE = """(async (url, token) => {
 })"""
 
 
-class Watcher(page_screens.Phone):
+class Watcher(Phone):
     """A phone that speaks what is in a file."""
 
-    def __init__(self, child: Child, voice: Path, trusts: bool = True):
+    def __init__(self, child: MeasuredChild, voice: Path, trusts: bool = True):
         """`trusts`: as if the child's root certificate was installed. Without, Chromium keeps none of its files."""
         self.voice = voice
         self.trusts = trusts
@@ -87,12 +86,11 @@ class Watcher(page_screens.Phone):
         return switches
 
     def pair(self) -> None:
-        command = [self.child.program, "pair", "--json", *self.child.directories]
-        window, secret = page_screens.open_window(command)
+        window, secret = open_window(self.child.commands.command("pair", "--json"))
         self.enter(self.address + secret)
         self.tap("[data-screen=words] .main")
         self.wait_live()
-        common.end_process(window)
+        processes.end_process(window)
 
     def wait_live(self) -> None:
         self.wait("live", "!!document.querySelector('.state.live')")
@@ -132,7 +130,7 @@ def page(bench: Bench) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="cradle-bench-") as folder:
         ear, voice = Path(folder) / "ear.wav", Path(folder) / "voice.wav"
         _write_voice(voice)
-        with Child(bench.child_program, speaker=f"file:{ear}") as child:
+        with MeasuredChild(bench.child_program, speaker=f"file:{ear}") as child:
             figures: list[Figure] = []
             phones = Watcher(child, voice), Watcher(child, voice, trusts=False)
             try:
@@ -172,7 +170,7 @@ def _loads(bench: Bench, phone: Watcher) -> Figure:
         phone.wait_live()
     name = "trusted" if phone.trusts else "clicked through"
     bench.raw[f"pageLoads {name}"] = times
-    common.log(f"  page to first picture, certificate {name}: {', '.join(f'{ms:.0f}' for ms in times)} ms")
+    processes.log(f"  page to first picture, certificate {name}: {', '.join(f'{ms:.0f}' for ms in times)} ms")
     files = "files kept by the browser" if phone.trusts else "all files loaded anew"
     return Figure(
         f"page: load to first picture, certificate {name}", "ms", median(times), runs=times,
@@ -189,7 +187,7 @@ def _holds(bench: Bench, phone: Watcher, ear: Path) -> Figure:
     times = [_hold(phone, ear) for _ in range(4 if bench.is_quick else 10)]
     bench.raw["pageHolds"] = times
     first, later = times[0], times[1:]
-    common.log(f"  hold to heard: first {first:.0f} ms, then {', '.join(f'{ms:.0f}' for ms in later)} ms")
+    processes.log(f"  hold to heard: first {first:.0f} ms, then {', '.join(f'{ms:.0f}' for ms in later)} ms")
     return Figure(
         "page: hold to heard, median", "ms", median(later), runs=times,
         note=f"microphone permitted; {len(later)} holds, slowest {max(later):.0f} ms; the first, which opens the "
@@ -199,7 +197,7 @@ def _holds(bench: Bench, phone: Watcher, ear: Path) -> Figure:
 
 def _hold(phone: Watcher, ear: Path) -> float:
     """Milliseconds from the press to the sound in what the speaker plays."""
-    deadline = time.monotonic() + page_screens.PATIENCE
+    deadline = time.monotonic() + PATIENCE
     while any(abs(sample) > HEARD for sample in _samples(ear, -int(RATE * SILENCE))):
         if time.monotonic() > deadline:
             raise Problem("the speaker does not become silent")
@@ -273,7 +271,7 @@ def _costs(bench: Bench, phone: Watcher) -> Figure:
                 phone.wait("the bare video", "document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames > 30")
             time.sleep(settling)
             shares[name].append(phone.cpu_share(seconds) * 100)
-            common.log(f"  {name}: {shares[name][-1]:.1f} % of a core")
+            processes.log(f"  {name}: {shares[name][-1]:.1f} % of a core")
     bench.raw["pageCosts"] = shares
     return Figure(
         "page: processor time of the browser", "% of a core", median(shares["page"]), median(shares["bare"]),

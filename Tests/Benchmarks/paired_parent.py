@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import time
 from pathlib import Path
 from typing import Sequence
 
-from servers import Child, Problem
+from servers import MeasuredChild, Problem
 
 
 class PairedParent:
@@ -30,12 +29,9 @@ class PairedParent:
             raise Problem(f"cradle-parent {' '.join(arguments)}: {done.stderr.strip()}")
         return took
 
-    def pair(self, child: Child) -> float:
-        window = subprocess.Popen(
-            [child.program, "pair", "--json", *child.directories], stdout=subprocess.PIPE, text=True)
-        assert window.stdout
-        code = json.loads(window.stdout.readline())["code"]
-        took = self.run("pair", f"{child.host}:{child.port}", "--code", code)
+    def pair(self, child: MeasuredChild) -> float:
+        opened, window = child.commands.open_pairing()
+        took = self.run("pair", f"{child.host}:{child.port}", "--code", opened["code"])
         # The child prints who paired when it has stored it.
         window.wait(10)
         return took

@@ -16,7 +16,8 @@ from figures import Figure, median
 from load_measures import frames_so_far
 from lossy_cable import LossyCable
 from measures import Bench
-from servers import Child, Parent, Problem, common, watch
+from servers import MeasuredChild, Parent, Problem, watch
+from cradle import processes
 
 #: Each way.
 LOSS_PERCENT = 5
@@ -72,14 +73,14 @@ class Seen:
 
 
 def parent(bench: Bench) -> list[Figure]:
-    with Child(bench.child_program) as child:
+    with MeasuredChild(bench.child_program) as child:
         return _first_picture(bench, child) + _watching(bench, child)
 
 
 # --- From the request to the first picture -------------------------------------------------------------------------
 
 
-def _first_picture(bench: Bench, child: Child) -> list[Figure]:
+def _first_picture(bench: Bench, child: MeasuredChild) -> list[Figure]:
     times: dict[str, list[float]] = {"cradle-parent": [], "gstreamer": [], "aiortc": []}
     problems: dict[str, str] = {}
 
@@ -97,11 +98,11 @@ def _first_picture(bench: Bench, child: Child) -> list[Figure]:
                 milliseconds = once(viewer)
             except Problem as problem:
                 problems[viewer] = str(problem)
-                common.log(f"  {problem}")
+                processes.log(f"  {problem}")
                 continue
             if number > 0:  # the first one loads what is loaded on first use
                 found.append(milliseconds)
-                common.log(f"  {viewer}: {milliseconds:.0f} ms to the first picture")
+                processes.log(f"  {viewer}: {milliseconds:.0f} ms to the first picture")
     ours = times["cradle-parent"]
     if not ours:
         raise Problem(problems.get("cradle-parent", "no run came to an end"))
@@ -147,7 +148,7 @@ def _rate(before: tuple[float, int], after: tuple[float, int]) -> float:
     return (after[1] - before[1]) / (after[0] - before[0])
 
 
-def _watching(bench: Bench, child: Child) -> list[Figure]:
+def _watching(bench: Bench, child: MeasuredChild) -> list[Figure]:
     seconds = 12 if bench.is_quick else 60
     ours: list[Seen] = []
     theirs: list[Seen] = []
@@ -157,17 +158,17 @@ def _watching(bench: Bench, child: Child) -> list[Figure]:
         seen, weight = _watch_and_weigh(bench, child, seconds)
         ours.append(seen)
         weights.append(weight)
-        common.log(f"  cradle-parent: {seen}")
-        common.log(
+        processes.log(f"  cradle-parent: {seen}")
+        processes.log(
             f"  {weight.anonymous_mb:.1f} MB anonymous, {weight.resident_mb:.1f} MB resident; "
             f"the child encoded {weight.encoded_per_second:.1f} pictures/s"
         )
         try:
             theirs.append(Seen.gstreamer(watch("gstreamer", child, seconds)))
-            common.log(f"  webrtcbin: {theirs[-1]}")
+            processes.log(f"  webrtcbin: {theirs[-1]}")
         except Problem as problem:
             note += f"; webrtcbin: {problem}"
-            common.log(f"  {problem}")
+            processes.log(f"  {problem}")
     costs = _costs_in_turns(bench)
     bench.raw["parent"] = {"ours": list(map(asdict, ours)), "webrtcbin": list(map(asdict, theirs)), "costs": list(map(asdict, costs))}
     figures = []
@@ -182,7 +183,7 @@ def _watching(bench: Bench, child: Child) -> list[Figure]:
     return figures + _costs(costs) + _memory(weights)
 
 
-def _watch_and_weigh(bench: Bench, child: Child, seconds: float) -> tuple[Seen, Weight]:
+def _watch_and_weigh(bench: Bench, child: MeasuredChild, seconds: float) -> tuple[Seen, Weight]:
     with Parent(bench.parent_program, child, seconds) as program:
         time.sleep(SETTLE_SECONDS)
         encoded = frames_so_far(child)
@@ -199,7 +200,7 @@ def _costs_in_turns(bench: Bench) -> list[Cost]:
     the other one."""
     costs: list[Cost] = []
     with cores.watching():
-        child = Child(bench.child_program)
+        child = MeasuredChild(bench.child_program)
     with child, tempfile.TemporaryDirectory(prefix="cradle-bench-") as directory:
         file = Path(directory) / "recording.webm"
         # Shorter than what a recording waits before it asks for a key frame: the same frames as without one.
@@ -211,11 +212,11 @@ def _costs_in_turns(bench: Bench) -> list[Cost]:
                 costs.append(_side_by_side(bench, child, file, recorded))
             cost = costs[-1]
             threads = ", ".join(f"{name} {spent:.2f}" for name, spent in sorted(cost.by_thread.items(), key=lambda item: -item[1])[:3])
-            common.log(f"  {cost.whole:.2f} ms a picture ({threads}), vpxdec {cost.paced:.2f} paced, {cost.flat_out:.2f} in one go")
+            processes.log(f"  {cost.whole:.2f} ms a picture ({threads}), vpxdec {cost.paced:.2f} paced, {cost.flat_out:.2f} in one go")
     return costs
 
 
-def _side_by_side(bench: Bench, child: Child, file: Path, recorded: float) -> Cost:
+def _side_by_side(bench: Bench, child: MeasuredChild, file: Path, recorded: float) -> Cost:
     with Parent(bench.parent_program, child, 2 * SETTLE_SECONDS + recorded) as program, ThreadPoolExecutor(1) as pool:
         time.sleep(SETTLE_SECONDS)
         decoding = pool.submit(vpx_alone.decode, file, True)
@@ -285,7 +286,7 @@ def parent_loss(bench: Bench) -> list[Figure]:
         # The same seed for both: each has the network to itself for a while.
         for is_ours in (True, False):
             with LossyCable(LOSS_PERCENT, ROUND_TRIP_MS / 2, seed=number + 1) as cable:
-                with Child(bench.child_program, cable) as child:
+                with MeasuredChild(bench.child_program, cable) as child:
                     if is_ours:
                         with Parent(bench.parent_program, child, seconds, prefix=cable.prefix(1)) as program:
                             time.sleep(2 * SETTLE_SECONDS)
@@ -295,13 +296,13 @@ def parent_loss(bench: Bench) -> list[Figure]:
                             lines = program.figures()
                         bench.raw.setdefault("parentLossLines", []).append(lines)
                         ours.append(Seen.ours(lines))
-                        common.log(f"  cradle-parent: {ours[-1]}")
+                        processes.log(f"  cradle-parent: {ours[-1]}")
                     else:
                         patient = ["--latency", str(PATIENT_MS), "--retransmit"]
                         result = watch("gstreamer", child, seconds, *patient, prefix=cable.prefix(1))
                         bench.raw.setdefault("webrtcbinLoss", []).append(result)
                         theirs.append(Seen.gstreamer(result))
-                        common.log(f"  webrtcbin: {theirs[-1]}")
+                        processes.log(f"  webrtcbin: {theirs[-1]}")
             carried.append(cable.carried)
     runs = {"ours": list(map(asdict, ours)), "webrtcbin": list(map(asdict, theirs))}
     bench.raw["parentLoss"] = runs | {"carried": carried, "encodedPerSecond": encoded}

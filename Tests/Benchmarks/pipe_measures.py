@@ -10,7 +10,8 @@ from pathlib import Path
 from figures import Figure
 from measures import Bench
 from parent_measures import Seen
-from servers import Child, Parent, common
+from servers import MeasuredChild, Parent
+from cradle import processes
 
 HERE = Path(__file__).resolve().parent
 
@@ -18,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 def pipe(bench: Bench) -> list[Figure]:
     """Glass to glass of the same pictures, written to a pipe and drawn by the child itself. Both are stamped when they are
     ready; what differs is the way into the encoder."""
-    programs = Path(common.temporary_directory("rpicam"))
+    programs = Path(processes.temporary_directory("rpicam"))
     camera = programs / "rpicam-vid"
     arguments = [sys.executable, str(HERE / "stamped_camera.py"), "--pictures", bench.recording.path]
     camera.write_text(f'#!/bin/sh\nexec {shlex.join(arguments)} "$@"\n')
@@ -27,9 +28,9 @@ def pipe(bench: Bench) -> list[Figure]:
     seen: dict[str, list[Seen]] = {"rpicam:0": [], "test": []}
     for turn in range(bench.rounds):
         for device in seen:
-            with Child(bench.child_program, camera=device) as child, Parent(bench.parent_program, child, bench.window) as viewer:
+            with MeasuredChild(bench.child_program, camera=device) as child, Parent(bench.parent_program, child, bench.window) as viewer:
                 seen[device].append(Seen.ours(viewer.figures()))
-            common.log(f"  {device}, turn {turn + 1}: {seen[device][-1]}")
+            processes.log(f"  {device}, turn {turn + 1}: {seen[device][-1]}")
     ours, drawn = (sorted(run.p50 for run in seen[device] if run.p50 is not None) for device in seen)
     if not ours or not drawn:
         return [Figure("what the pipe of a ribbon camera adds", "ms", missing="no timecode was seen")]

@@ -15,15 +15,13 @@ import json
 import resource
 import ssl
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import websockets
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Interop" / "peers"))
-from identity import Identity, base64url  # noqa: E402
+from cradle.identity import Identity, base64url
 
 NAME = "127.0.0.1"
 OFFER = "o" * 4000

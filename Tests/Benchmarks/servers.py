@@ -14,14 +14,15 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Callable, Self, Sequence
 
+import cores
+from cradle import processes
+from cradle.child import ChildError, RunningChild
+from cradle.process_usage import cpu_seconds, resident_kb
+from house_network import HouseNetwork
+from network_cable import NetworkCable
+
 HERE = Path(__file__).resolve().parent
 PEERS = HERE.parent / "Interop" / "peers"
-sys.path.insert(0, str(PEERS))
-import common  # noqa: E402
-import cores  # noqa: E402
-from house_network import HouseNetwork  # noqa: E402
-from network_cable import NetworkCable  # noqa: E402
-from process_usage import cpu_seconds, resident_kb  # noqa: E402
 
 KBPS = 1500
 #: GStreamer's bindings exist for Debian's own Python only.
@@ -38,10 +39,10 @@ class Program:
     name = ""
 
     def __init__(self, command: list[str]):
-        directory = Path(common.temporary_directory("bench"))
+        directory = Path(processes.temporary_directory("bench"))
         self.log, self.output = directory / "log", directory / "output"
         with self.log.open("wb") as log, self.output.open("wb") as output:
-            self.process = common.start_process(command, stdout=output, stderr=log, stdin=subprocess.DEVNULL)
+            self.process = processes.start_process(command, stdout=output, stderr=log, stdin=subprocess.DEVNULL)
 
     def log_end(self) -> str:
         return self.log.read_text("utf-8", "replace")[-1000:].strip()
@@ -88,7 +89,7 @@ class Program:
         return int(kilobytes) * 1024 / 1e6
 
     def close(self) -> None:
-        common.end_process(self.process)
+        processes.end_process(self.process)
 
     def __enter__(self) -> Self:
         return self
@@ -134,7 +135,7 @@ class Server(Program):
             time.sleep(0.05)
 
 
-class Child(Server):
+class MeasuredChild(Server):
     name = "cradle-child"
 
     def __init__(
@@ -142,11 +143,11 @@ class Child(Server):
         kbps: tuple[int, int] = (KBPS, KBPS),
     ):  # fmt: skip
         """On this host, or at the near end of a cable."""
-        self.program = program
-        directory = Path(common.temporary_directory("child"))
+        directory = Path(processes.temporary_directory("child"))
         #: Where parents remember this child: all but the first know its certificate.
         self.known_to = str(directory / "parent")
-        self.directories = ["--state-directory", str(directory / "state"), "--runtime-directory", str(directory / "run")]
+        self.commands = RunningChild(
+            program, "--state-directory", str(directory / "state"), "--runtime-directory", str(directory / "run"))
         configuration = directory / "child.yaml"
         configuration.write_text(
             "name: Bench\n"
@@ -155,8 +156,8 @@ class Child(Server):
             "lights: [{id: nightlight, device: simulated}]\n"
             f"video: {{bitrate-kbps: [{kbps[0]}, {kbps[1]}]}}\n"
         )
-        port = common.reserved_port()
-        command = [program, "run", "--config", str(configuration), *self.directories, "--listen"]
+        port = processes.reserved_port()
+        command = [*self.commands.command("run", "--config", str(configuration)), "--listen"]
         if cable is None:
             super().__init__(command + [f"[::]:{port}"], port)
             self.wait_until_listening()
@@ -171,16 +172,16 @@ class Child(Server):
         return str(self.ask("token", "add", "--name", name, "--allow", "view,listen")["token"])
 
     def ask(self, *command: str) -> dict[str, Any]:
-        """Runs a command of the program against this child."""
+        """Runs a command of the program against this child, until it answers."""
         deadline = time.monotonic() + 10
         while True:
-            done = subprocess.run([self.program, *command, "--json", *self.directories], capture_output=True, text=True)
-            if done.returncode == 0:
-                return dict(json.loads(done.stdout))
-            self.check()
-            if time.monotonic() > deadline:
-                raise Problem(f"cradle-child {' '.join(command)}: {done.stderr.strip()}")
-            time.sleep(0.1)
+            try:
+                return dict(self.commands.ask(*command))
+            except ChildError as error:
+                self.check()
+                if time.monotonic() > deadline:
+                    raise Problem(str(error)) from None
+                time.sleep(0.1)
 
     def camera(self) -> dict[str, Any]:
         """Of `status`: encoderSpeed, encoded, keyFrames, targetKbps and others."""
@@ -204,9 +205,9 @@ class Webrtcbin(Server):
         self, benchmarks: str, speed: int, draw_only: bool = False, options: tuple[str, ...] = (),
         cable: NetworkCable | None = None,
     ):  # fmt: skip
-        port = common.reserved_port()
+        port = processes.reserved_port()
         live = f"{shlex.quote(os.path.abspath(benchmarks))} y4m - --live --frames 0"
-        command = [SYSTEM_PYTHON, str(HERE / "webrtcbin_server.py"), "--port", str(port), "--tls", "--live", live]
+        command = [SYSTEM_PYTHON, str(PEERS / "webrtcbin_server.py"), "--port", str(port), "--tls", "--live", live]
         command += ["--bitrate", str(KBPS), f"--cpu-used={speed}", "--threads", "1"]
         command += (["--draw-only"] if draw_only else []) + list(options)
         if cable is None:
@@ -230,7 +231,7 @@ class AiortcSender(Server):
     name = "aiortc"
 
     def __init__(self, y4m: str):
-        port = common.reserved_port()
+        port = processes.reserved_port()
         command = [sys.executable, str(PEERS / "whep_server_aiortc.py"), "--port", str(port), "--tls"]
         super().__init__(command + ["--y4m", y4m, "--bitrate", str(KBPS)], port)
         self.wait_until_listening()
@@ -242,7 +243,7 @@ class ChromiumSender(Server):
     name = "libwebrtc"
 
     def __init__(self, cable: NetworkCable):
-        port = common.reserved_port()
+        port = processes.reserved_port()
         self.host = cable.address(0)
         command = [*cable.prefix(0), sys.executable, str(PEERS / "sender_chromium.py"), "--port", str(port), "--tls"]
         command += ["--listen", self.host, "--bitrate", str(KBPS), "--degradation", "balanced"]
@@ -255,7 +256,7 @@ class Parent(Program):
 
     name = "cradle-parent"
 
-    def __init__(self, program: str, child: Child, seconds: float, *arguments: str, prefix: Sequence[str] = ()):
+    def __init__(self, program: str, child: MeasuredChild, seconds: float, *arguments: str, prefix: Sequence[str] = ()):
         self.seconds = seconds
         command = [program, "watch", "--whep", child.url, "--token", child.token, "--state-directory", child.known_to]
         super().__init__([*prefix, *command, "--mute", "--stats", "--duration", str(seconds), *arguments])
@@ -281,13 +282,13 @@ def watch(viewer: str, server: Server, seconds: float, *arguments: str, prefix: 
     command = [*prefix, python, str(script), "--url", server.url, "--duration", str(seconds), *arguments]
     if server.token:
         command += ["--token", server.token]
-    program = common.start_process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    program = processes.start_process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         output, log = program.communicate(timeout=seconds + 60)
     except subprocess.TimeoutExpired:
         raise Problem(f"{script.name} did not end") from None
     finally:
-        common.end_process(program)
+        processes.end_process(program)
     lines = output.strip().splitlines()
     if not lines:
         raise Problem(f"{script.name} said nothing: {log[-400:].strip()}")
@@ -304,7 +305,7 @@ class Watchers:
         """`command`: instead of watchers.py; it speaks the same language."""
         self.server = server
         with cores.watching():
-            self.program = common.start_process(
+            self.program = processes.start_process(
                 command or [sys.executable, str(HERE / "watchers.py"), "--url", server.url, "--token", server.token], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
             )
 
@@ -340,4 +341,4 @@ class Watchers:
                 self.program.wait(5)
         except (OSError, subprocess.TimeoutExpired):
             pass
-        common.end_process(self.program)
+        processes.end_process(self.program)

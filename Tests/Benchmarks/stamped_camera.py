@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Interop" / "peers"))
-from test_picture import TestPicture, load_pictures, panning_texture  # noqa: E402
+from cradle.test_picture import TestPicture, load_pictures, panning_texture
 
 
 def main() -> None:

@@ -15,7 +15,8 @@ from pathlib import Path
 from figures import Figure, median
 from measures import Bench
 from paired_parent import PairedParent
-from servers import Child, Problem, common
+from servers import MeasuredChild, Problem
+from cradle import processes
 
 RATE = 48_000
 WAV_HEADER = 44
@@ -29,7 +30,7 @@ def mouth_to_ear(bench: Bench) -> list[Figure]:
     seconds = 6 if bench.is_quick else 30
     with tempfile.TemporaryDirectory(prefix="cradle-bench-") as folder:
         ear = Path(folder) / "ear.wav"
-        with Child(bench.child_program, speaker=f"file:{ear}") as child:
+        with MeasuredChild(bench.child_program, speaker=f"file:{ear}") as child:
             parent = PairedParent(bench.parent_program, folder)
             parent.pair(child)
             command = parent.command("talk", "--microphone", "test", "--duration", str(seconds))
@@ -42,7 +43,7 @@ def mouth_to_ear(bench: Bench) -> list[Figure]:
     delays = delays[1:]
     if len(delays) < seconds / 2:
         raise Problem(f"{len(delays)} of {seconds} marks were heard")
-    common.log(f"  mouth to ear {median(delays):.0f} ms, slowest {max(delays):.0f} ms")
+    processes.log(f"  mouth to ear {median(delays):.0f} ms, slowest {max(delays):.0f} ms")
     return [
         Figure(
             "talk: mouth to ear, median", "ms", median(delays), runs=delays,

@@ -12,16 +12,14 @@ import json
 import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import aiortc.rtcrtpreceiver
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Interop" / "peers"))
-import common  # noqa: E402
-from viewer_aiortc import add_loopback_where_it_is_alone  # noqa: E402
+from cradle import viewing
+from cradle.loopback import add_loopback_where_it_is_alone
 
 
 class NoDecoder:
@@ -42,7 +40,7 @@ class NoDecoder:
 class Watcher:
     def __init__(self, url: str, token: str):
         self.connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
-        self.whep = common.WhepSession(url, token)
+        self.whep = viewing.WhepSession(url, token)
         self.tasks: list[asyncio.Task[None]] = []
 
     async def connect(self) -> None:
@@ -50,7 +48,7 @@ class Watcher:
         connection.on("track", lambda track: self.tasks.append(asyncio.ensure_future(self.drain(track))))
         connection.addTransceiver("video", direction="recvonly")
         connection.addTransceiver("audio", direction="recvonly")
-        connection.createDataChannel(common.CHANNEL_LABEL, protocol=common.CHANNEL_PROTOCOL)
+        connection.createDataChannel(viewing.CHANNEL_LABEL, protocol=viewing.CHANNEL_PROTOCOL)
         await connection.setLocalDescription(await connection.createOffer())
         answer = await asyncio.to_thread(self.whep.post, connection.localDescription.sdp)
         await connection.setRemoteDescription(RTCSessionDescription(answer.sdp, "answer"))

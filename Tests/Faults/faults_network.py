@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import sound
+from cradle import sound
 from measure import Bounds, Trial, kind
 from row import row
 

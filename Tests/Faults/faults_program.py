@@ -10,7 +10,7 @@ from typing import Callable
 
 import things
 from faults_devices import UNHURT
-from house import wait_for
+from cradle.house import wait_for
 from measure import Bounds, Trial
 from row import row
 

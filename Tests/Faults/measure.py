@@ -6,8 +6,8 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import sound
-from house import House, Line, Problem
+from cradle import sound
+from cradle.house import House, Line, Problem
 
 #: A network may be away for this long, and nobody is woken.
 SHORT_GAP = 3.0

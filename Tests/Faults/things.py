@@ -13,7 +13,7 @@ import time
 import uuid
 from pathlib import Path
 
-from house import CAMERA, House, Problem, run, standard_configuration, wait_for
+from cradle.house import CAMERA, House, Problem, run, standard_configuration, wait_for
 
 HERE = Path(__file__).resolve().parent
 

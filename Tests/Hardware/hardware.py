@@ -16,7 +16,7 @@ from typing import Any, Callable
 import installed
 from household import Household
 from installed import Installed
-from machine import ADDRESS, PORT, Child, Machine, MachineError, has_size, play_tone, stop_tone
+from machine import ADDRESS, PORT, MachineChild, Machine, MachineError, has_size, play_tone, stop_tone
 
 PEERS = Path(__file__).resolve().parent.parent / "Interop" / "peers"
 #: Without hardware virtualization the machine is slow, and slower still on a busy host. How fast the child is, the
@@ -55,7 +55,7 @@ class Watched:
 class Viewer:
     """The aiortc viewer on the machine's network."""
 
-    def __init__(self, machine: Machine, child: Child):
+    def __init__(self, machine: Machine, child: MachineChild):
         self.machine, self.child = machine, child
 
     def command(self, seconds: float, screenshot: str) -> list[str]:
@@ -107,7 +107,7 @@ def mean_brightness(path: str) -> float | None:
 
 def camera_and_tone_arrive(machine: Machine) -> None:
     """640x480 from the camera, moving, and 1 kHz from the sound card."""
-    with Child(machine) as child:
+    with MachineChild(machine) as child:
         machine.run("hil-camera move 0")
         play_tone(machine, 1000)
         seen = Viewer(machine, child).watch(8)
@@ -124,7 +124,7 @@ def another_size_arrives(machine: Machine) -> None:
     """1280x720, of which the camera of some kernels makes 12.5 frames/s only."""
     told = machine.run("v4l2-ctl -d /dev/video0 --list-frameintervals=width=1280,height=720,pixelformat=YUYV")
     fastest = max(float(rate) for rate in re.findall(r"([\d.]+) fps", told))
-    with Child(machine, width=1280, height=720, framerate=30) as child:
+    with MachineChild(machine, width=1280, height=720, framerate=30) as child:
         seen = Viewer(machine, child).watch(6)
         seen.expect_picture()
         expect(has_size((seen.width, seen.height), (1280, 720)), f"{seen.width}x{seen.height}")
@@ -134,7 +134,7 @@ def another_size_arrives(machine: Machine) -> None:
 
 def unplugged_camera_shows_a_card_and_comes_back(machine: Machine) -> None:
     """The picture goes on with a card that says what is missing; plugged in again the camera is back."""
-    with Child(machine) as child:
+    with MachineChild(machine) as child:
         viewer = Viewer(machine, child)
         before = viewer.watch(4)
         before.expect_picture()
@@ -152,7 +152,7 @@ def unplugged_camera_shows_a_card_and_comes_back(machine: Machine) -> None:
 
 def camera_comes_back_under_another_number(machine: Machine) -> None:
     """A program that still holds the old node keeps its number taken; the camera is known by its name and place."""
-    with Child(machine, device="/dev/video0") as child:
+    with MachineChild(machine, device="/dev/video0") as child:
         viewer = Viewer(machine, child)
         before = viewer.watch(4)
         before.expect_picture()
@@ -180,7 +180,7 @@ def child_without_camera_streams_sound(machine: Machine) -> None:
     """A child that starts without any camera sends a card and sound, and takes the camera that comes later."""
     machine.run("hil-camera unplug")
     try:
-        with Child(machine) as child:
+        with MachineChild(machine) as child:
             play_tone(machine, 1000)
             viewer = Viewer(machine, child)
             seen = viewer.watch(6)
@@ -196,7 +196,7 @@ def child_without_camera_streams_sound(machine: Machine) -> None:
 
 
 def unplugged_microphone_comes_back(machine: Machine) -> None:
-    with Child(machine) as child:
+    with MachineChild(machine) as child:
         play_tone(machine, 1000)
         viewer = Viewer(machine, child)
         viewer.watch(4).expect_tone(1000)
@@ -214,7 +214,7 @@ def unplugged_microphone_comes_back(machine: Machine) -> None:
 
 def broken_frames_and_faults_are_survived(machine: Machine) -> None:
     """A damaged picture, a stream that ends with EIO and a camera that answers ENODEV: each time the picture goes on."""
-    with Child(machine) as child:
+    with MachineChild(machine) as child:
         viewer = Viewer(machine, child)
         for fault in ["bad-frame 0", "fatal 0", "disconnect 0"]:
             machine.run(f"hil-camera {fault}")
@@ -230,7 +230,7 @@ def busy_camera_is_taken_when_it_is_free(machine: Machine) -> None:
         " --stream-count=100000 >/dev/null 2>&1 & echo $! >/tmp/holder; sleep 2"
     )
     try:
-        with Child(machine) as child:
+        with MachineChild(machine) as child:
             child.wait_for_log("in use")
             machine.run("kill $(cat /tmp/holder); true")
             time.sleep(7)
@@ -243,7 +243,7 @@ def busy_camera_is_taken_when_it_is_free(machine: Machine) -> None:
 
 def a_second_of_standstill_is_survived(machine: Machine) -> None:
     """The process is stopped for a second: sound overruns, pictures are missed, the session goes on."""
-    with Child(machine) as child:
+    with MachineChild(machine) as child:
         play_tone(machine, 1000)
 
         def halt() -> None:
@@ -279,7 +279,7 @@ def controls_of_the_camera_are_listed_and_set(machine: Machine) -> None:
     }
     expect(theirs <= set(known), f"not listed: {theirs - set(known)}")
     try:
-        with Child(machine, keys=", controls: {brightness: 90, hue: -12, horizontal_flip: true, contrst: 5}") as child:
+        with MachineChild(machine, keys=", controls: {brightness: 90, hue: -12, horizontal_flip: true, contrst: 5}") as child:
             seen = Viewer(machine, child).watch(4)
             seen.expect_picture()
             values = machine.run("v4l2-ctl -d /dev/video0 -C brightness,hue,horizontal_flip")
@@ -311,7 +311,7 @@ def darkness_switches_the_infrared_lamp(machine: Machine) -> None:
             time.sleep(1)
 
     try:
-        with Child(machine, keys=f", infrared: 'gpio:{chip}/{line}'") as child:
+        with MachineChild(machine, keys=f", infrared: 'gpio:{chip}/{line}'") as child:
             becomes("0", 20)
             machine.run("hil-camera dark 0")
             # Nobody watches: measured every five seconds, dark for ten.

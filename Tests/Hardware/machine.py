@@ -123,7 +123,7 @@ class Machine:
         )
 
 
-class Child:
+class MachineChild:
     """cradle-child in the machine, from entry to exit, and its log."""
 
     def __init__(
@@ -144,7 +144,7 @@ class Child:
         )
         self.token = ""
 
-    def __enter__(self) -> "Child":
+    def __enter__(self) -> "MachineChild":
         machine = self.machine
         (machine.share / "child.yaml").write_text(self.configuration + "\n")
         machine.run(

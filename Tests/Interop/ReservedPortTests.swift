@@ -10,17 +10,18 @@ import Testing
     let first = try #require(range.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) })
     #expect(ports.allSatisfy { $0 < first })
     // The tests in Python look for theirs where only these are left.
-    let peers = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "peers").path
+    let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(
+      path: "python"
+    ).path
     let script = """
-      import random, sys
-      sys.path.insert(0, "\(peers)")
-      import common
-      free, taken = common.reserved_port(), \(ports)
+      import random
+      from cradle import processes
+      free, taken = processes.reserved_port(), \(ports)
       chosen = iter(taken + list(range(free, free + 500)))
       random.randrange = lambda *_: next(chosen)
-      print(common.reserved_port() not in taken + [free])
+      print(processes.reserved_port() not in taken + [free])
       """
-    let (output, error, _) = try ChildProcess.run("python3", ["-c", script])
+    let (output, error, _) = try ChildProcess.run("PYTHONPATH=\(package)", ["python3", "-c", script])
     #expect(output == "True\n", Comment(rawValue: error))
   }
 }

@@ -23,8 +23,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
-import avahi  # noqa: E402
+from cradle import avahi
+from cradle.child import Child, ChildError
 
 #: Seconds that the parent watches.
 WATCH_SECONDS = 8
@@ -63,56 +63,14 @@ def own_address() -> str:
             return "localhost"
 
 
-class Child:
-    def __init__(self, program: str, folder: Path):
-        self.program, self.folder = program, folder
-        camera, microphone = choose_devices(program)
-        configuration = folder / "child.yaml"
-        self.speaker = folder / "speaker.wav"
-        # A second camera to switch to, a light without a lamp, and a speaker that writes down what it would play.
-        configuration.write_text(
-            f"name: Demo\ncameras:\n  - {{id: cot, device: {camera}}}\n"
-            "  - {id: door, device: test, width: 640, height: 360}\n"
-            f"microphone: {{device: {microphone}}}\nspeaker: {{device: 'file:{self.speaker}'}}\n"
-            "lights:\n  - {id: nightlight, device: simulated}\n")
-        self.directories = ["--state-directory", str(folder / "state"), "--runtime-directory", str(folder / "run")]
-        self.log = open(folder / "child.log", "w+b")
-        self.process = subprocess.Popen(
-            [program, "run", "--config", str(configuration), "--listen", "[::]:0"] + self.directories,
-            stdout=self.log, stderr=self.log,
-        )
-
-    def wait_until_ready(self) -> Any:
-        for _ in range(200):
-            if self.process.poll() is not None:
-                self.log.seek(0)
-                raise SystemExit("The child did not start:\n" + self.log.read().decode(errors="replace"))
-            status = subprocess.run(
-                [self.program, "status", "--json"] + self.directories, capture_output=True, text=True)
-            if status.returncode == 0:
-                return json.loads(status.stdout)
-            time.sleep(0.05)
-        raise SystemExit("The child did not get ready within 10 s.")
-
-    def open_pairing(self) -> tuple[subprocess.Popen[str], str]:
-        """The command that waits for a parent, and the code that it shows."""
-        process = subprocess.Popen(
-            [self.program, "pair", "--json"] + self.directories, stdout=subprocess.PIPE, text=True)
-        assert process.stdout
-        return process, str(json.loads(process.stdout.readline())["code"])
-
-    def token(self, name: str) -> str:
-        added = run_json(
-            [self.program, "token", "add", "--name", name, "--allow", "view,listen", "--json"] + self.directories)
-        return str(added["token"])
-
-    def stop(self) -> None:
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(5)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
+def configuration(program: str, speaker: Path) -> str:
+    """A second camera to switch to, a light without a lamp, and a speaker that writes down what it would play."""
+    camera, microphone = choose_devices(program)
+    return (
+        f"name: Demo\ncameras:\n  - {{id: cot, device: {camera}}}\n"
+        "  - {id: door, device: test, width: 640, height: 360}\n"
+        f"microphone: {{device: {microphone}}}\nspeaker: {{device: 'file:{speaker}'}}\n"
+        "lights:\n  - {id: nightlight, device: simulated}\n")
 
 
 class Parent:
@@ -207,14 +165,16 @@ def main() -> int:
                 say("Avahi:       none runs here, so one for this demonstration alone")
             except RuntimeError as error:
                 say(f"Avahi:       none runs here ({error}), so the parent is told where the child is")
-        child = Child(options.child, folder)
+        speaker = folder / "speaker.wav"
+        text = configuration(options.child, speaker)
         began = time.monotonic()
-        status = child.wait_until_ready()
+        child = Child(options.child, text, folder, host="[::]", patience=10)
+        status = child.ask("status")
         say(f"Child:       \"{status['name']}\" ready after {(time.monotonic() - began) * 1000:.0f} ms")
         parent = Parent(options.parent, folder / "parent")
         is_found = parent.find(status["name"])
-        window, code = child.open_pairing()
-        parent.step("pair", "pair", status["name"] if is_found else f"127.0.0.1:{status['port']}", "--code", code)
+        opened, window = child.open_pairing()
+        parent.step("pair", "pair", status["name"] if is_found else f"127.0.0.1:{status['port']}", "--code", opened["code"])
         window.wait(10)
         say(f"Watching it for {WATCH_SECONDS} s with cradle-parent ...")
         good = show(parent.watch(picture), picture)
@@ -223,12 +183,12 @@ def main() -> int:
         parent.step("camera switch", "camera", "switch", "door")
         parent.step("screenshot", "screenshot", "-o", str(picture.with_name("demo-still.jpg")))
         parent.step("lullaby stop", "lullaby", "stop")
-        before = child.speaker.stat().st_size
+        before = speaker.stat().st_size
         parent.step("talk for 2 s", "talk", "--microphone", "test", "--duration", "2")
-        say(f"  {'':16} {'':6}      the child's speaker played {loudness(child.speaker, before + 48_000):.0f} dB at the loudest")
+        say(f"  {'':16} {'':6}      the child's speaker played {loudness(speaker, before + 48_000):.0f} dB at the loudest")
         parent.step("unpair", "unpair", status["name"])
         url = f"https://localhost:{status['port']}/"
-        token = child.token("demo")
+        token = child.add_token("demo")
         say()
         say("On two machines: `cradle-child run` and `cradle-child pair` on the one; on the other")
         say("`cradle-parent pair --code CODE`, then `cradle-parent watch`, `cradle-parent light on` …")
@@ -240,12 +200,14 @@ def main() -> int:
         say("The child goes on until Ctrl-C.")
         child.process.wait()
         return 1
+    except ChildError as error:
+        raise SystemExit(str(error)) from None
     except KeyboardInterrupt:
         say("\nStopped.")
         return 0
     finally:
         if child:
-            child.stop()
+            child.close()
         daemons.close()
         shutil.rmtree(folder, ignore_errors=True)
 

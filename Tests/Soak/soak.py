@@ -16,7 +16,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+
+from cradle.child import Child
 
 #: The child forgets a viewer that vanished after 30 s (RFC 7675), and looks each second.
 FORGETTING_SECONDS = 34
@@ -26,44 +27,15 @@ TOKENS = 16
 MEMORY_SLACK_KB = 2048
 
 
-class Child:
-    """A child with a small test picture, in a folder of its own."""
+CONFIGURATION = "cameras: [{id: cot, device: test, width: 640, height: 360, framerate: 30}]\nmicrophone: {device: test}\n"
+
+
+class SoakedChild(Child):
+    """With a small test picture, and tokens for all."""
 
     def __init__(self, program: str, folder: Path):
-        self.program = program
-        self.directories = ["--state-directory", str(folder / "state"), "--runtime-directory", str(folder / "run")]
-        configuration = folder / "child.yaml"
-        configuration.write_text(
-            "cameras: [{id: cot, device: test, width: 640, height: 360, framerate: 30}]\nmicrophone: {device: test}\n")
-        self.log = open(folder / "child.log", "w+b")
-        self.process = subprocess.Popen(
-            [program, "run", "--config", str(configuration), "--listen", "127.0.0.1:0"] + self.directories,
-            stdout=self.log, stderr=self.log)
-        self.port = 0
-        for _ in range(200):
-            time.sleep(0.05)
-            status = self.status()
-            if status:
-                self.port = status["port"]
-                break
-        else:
-            raise SystemExit("the child did not start")
-        self.tokens = [
-            self.json("token", "add", "--name", f"soak {number}", "--allow", "view,listen")["token"]
-            for number in range(TOKENS)
-        ]
-
-    def json(self, *arguments: str) -> Any:
-        done = subprocess.run(
-            [self.program, *arguments, "--json", *self.directories], capture_output=True, text=True)
-        return json.loads(done.stdout) if done.returncode == 0 else None
-
-    def status(self) -> Any:
-        return self.json("status")
-
-    @property
-    def url(self) -> str:
-        return f"https://127.0.0.1:{self.port}/whep"
+        super().__init__(program, CONFIGURATION, folder)
+        self.tokens = [self.add_token(f"soak {number}") for number in range(TOKENS)]
 
     def usage(self) -> dict[str, int]:
         process = Path("/proc") / str(self.process.pid)
@@ -84,31 +56,26 @@ class Child:
             time.sleep(0.5)
         raise SystemExit("the child still counts viewers long after the last one has gone")
 
-    def stop(self) -> None:
-        if self.process.poll() is None:
-            self.process.terminate()
-            self.process.wait(10)
-
 
 def say(text: str) -> None:
     print(text, flush=True)
 
 
-def soak(tool: str, child: Child, cycles: int) -> bool:
+def soak(tool: str, child: SoakedChild, cycles: int) -> bool:
     done = subprocess.run(
-        [tool, "--whep", child.url, "--tokens", ",".join(child.tokens), "--cycles", str(cycles)], capture_output=True, text=True)
+        [tool, "--whep", child.whep, "--tokens", ",".join(child.tokens), "--cycles", str(cycles)], capture_output=True, text=True)
     say("  " + done.stdout.strip().replace("\n", ", "))
     if done.returncode != 0:
         say("  " + done.stderr[-500:])
     return done.returncode == 0
 
 
-def kill_viewers(parent: str, child: Child, count: int, state: Path) -> int:
+def kill_viewers(parent: str, child: SoakedChild, count: int, state: Path) -> int:
     """Viewers that are killed while they watch; how many had a picture by then."""
     watched = 0
     for number in range(count):
         process = subprocess.Popen(
-            [parent, "watch", "--whep", child.url, "--mute", "--stats", "--state-directory", str(state)],
+            [parent, "watch", "--whep", child.whep, "--mute", "--stats", "--state-directory", str(state)],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env={**os.environ, "CRADLE_TOKEN": child.tokens[number % TOKENS]})
         assert process.stdout is not None
@@ -120,11 +87,11 @@ def kill_viewers(parent: str, child: Child, count: int, state: Path) -> int:
     return watched
 
 
-def stay(parent: str, child: Child, viewers: int, seconds: float, state: Path) -> bool:
+def stay(parent: str, child: SoakedChild, viewers: int, seconds: float, state: Path) -> bool:
     """Many viewers for long: memory has to stay flat, and each has to get its pictures."""
     watchers = [
         subprocess.Popen(
-            [parent, "watch", "--whep", child.url, "--mute", "--stats", "--state-directory", str(state),
+            [parent, "watch", "--whep", child.whep, "--mute", "--stats", "--state-directory", str(state),
              "--duration", str(seconds)],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             env={**os.environ, "CRADLE_TOKEN": child.tokens[number % TOKENS]})
@@ -160,7 +127,7 @@ def main() -> int:
     good = True
     with tempfile.TemporaryDirectory(prefix="cradle-soak-") as name:
         folder = Path(name)
-        child = Child(options.child, folder)
+        child = SoakedChild(options.child, folder)
         try:
             # The first viewers make what stays: the encoder, the allocator's arenas.
             say("Warming up ...")
@@ -182,7 +149,7 @@ def main() -> int:
             say("Many viewers for long ...")
             good = stay(options.parent, child, 8, options.minutes * 60, folder / "parent") and good
         finally:
-            child.stop()
+            child.close()
     say("Everything was given back." if good else "SHORT: see above.")
     return 0 if good else 1
 

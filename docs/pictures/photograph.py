@@ -25,11 +25,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from cradle import browsers, processes
+from cradle.phone import Phone, open_window
+
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent.parent / "Tests/Interop/peers"))
-import browsers  # noqa: E402
-import common  # noqa: E402
-from page_screens import Phone, open_window  # noqa: E402
 
 FRAMES, RATE, SIZE = 90, 15, (1280, 720)
 DESK = (1280, 800)
@@ -96,7 +95,7 @@ def start_child(program: str, work: Path, port: int) -> subprocess.Popen[bytes]:
         "  - {id: door, device: test, width: 640, height: 360}\n"
         f"microphone: {{device: 'file:{hum(work)}'}}\nspeaker: {{device: 'null'}}\n"
         "lights:\n  - {id: nightlight, device: simulated}\n")
-    process = common.start_process(
+    process = processes.start_process(
         [program, "run", "--config", str(work / "child.yaml"), *directories(work)],
         stdout=subprocess.DEVNULL, stderr=open(work / "child.log", "wb"))
     for _ in range(200):
@@ -115,7 +114,7 @@ class Desk:
     """A screen with the viewer's window on it."""
 
     def __init__(self, work: Path) -> None:
-        server = common.start_process(
+        server = processes.start_process(
             ["Xvfb", "-displayfd", "1", "-screen", "0", f"{SIZE[0]}x{SIZE[1]}x24", "-nolisten", "tcp"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         assert server.stdout is not None
@@ -126,7 +125,7 @@ class Desk:
         self.environment = {
             **os.environ, "DISPLAY": self.display, "SDL_VIDEODRIVER": "x11", "SDL_RENDER_DRIVER": "software",
             "DBUS_SESSION_BUS_ADDRESS": "", "XDG_RUNTIME_DIR": "/nonexistent"}
-        common.start_process(["openbox", "--config-file", str(work / "openbox.xml")], env=self.environment)
+        processes.start_process(["openbox", "--config-file", str(work / "openbox.xml")], env=self.environment)
 
     def photograph(self, file: Path) -> Path:
         # A pointer that moves brings the line at the bottom.
@@ -155,7 +154,7 @@ def main() -> None:
     work.mkdir(parents=True, exist_ok=True)
     for folder in ("state", "parent"):
         shutil.rmtree(work / folder, ignore_errors=True)
-    port = common.reserved_port()
+    port = processes.reserved_port()
     child = start_child(options.child, work, port)
     url = f"https://127.0.0.1:{port}/"
     pairing = [options.child, "pair", "--json", "--runtime-directory", str(work / "run")]
@@ -166,7 +165,7 @@ def main() -> None:
         phone.tap("[data-screen=words] .main")
         phone.picture_changes()
         phone.wait("hearing", "!!document.querySelector('.hearing:not(.not)')")
-        common.end_process(window)
+        processes.end_process(window)
 
     careful = CarefulPhone(url)
     scale(careful, 360, 640, 1.5)
@@ -183,9 +182,9 @@ def main() -> None:
     pair(page)
     window, secret = open_window(pairing)
     run(options.parent, "pair", "--link", url + secret, "--state-directory", work / "parent", stdin=subprocess.DEVNULL)
-    common.end_process(window)
+    processes.end_process(window)
     desk = Desk(work)
-    watch = common.start_process(
+    watch = processes.start_process(
         [options.parent, "watch", "--speaker", "none", "--microphone", "none", "--state-directory", str(work / "parent")],
         env=desk.environment, stderr=open(work / "watch.log", "wb"))
 
@@ -211,7 +210,7 @@ def main() -> None:
     side_by_side([window_watching, window_alarm], "window.jpg", "scale=960:-2,")
     for browser in (phone, page):
         browser.close()
-    common.end_process(watch)
+    processes.end_process(watch)
     print(json.dumps({file.name: file.stat().st_size for file in sorted(HERE.glob("*.jpg"))}))
 
 

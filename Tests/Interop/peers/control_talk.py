@@ -15,8 +15,8 @@ from typing import Any
 
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 
-import common
-from viewer_aiortc import add_loopback_where_it_is_alone
+from cradle import processes, viewing
+from cradle.loopback import add_loopback_where_it_is_alone
 
 PUSHES = {"hello", "state", "event", "heartbeat", "level", "goodbye"}
 SECONDS = 20
@@ -32,9 +32,9 @@ def bytes_or_text(message: Any) -> str | bytes:
 
 async def talk(options: Any) -> dict[str, Any]:
     connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
-    whep = common.WhepSession(options.url, options.token)
+    whep = viewing.WhepSession(options.url, options.token)
     connection.addTransceiver("video", direction="recvonly")
-    channel = connection.createDataChannel(common.CHANNEL_LABEL, protocol=common.CHANNEL_PROTOCOL)
+    channel = connection.createDataChannel(viewing.CHANNEL_LABEL, protocol=viewing.CHANNEL_PROTOCOL)
     heard: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
     opened = asyncio.Event()
     channel.on("open", opened.set)
@@ -64,7 +64,7 @@ async def talk(options: Any) -> dict[str, Any]:
                     })  # fmt: skip
             found[name] = answers if reply is not None else None
         except Exception as error:  # aiortc raises what it likes when a channel is gone
-            common.log(f"{name}: {error!r}")
+            processes.log(f"{name}: {error!r}")
             found[name] = None
     await asyncio.to_thread(whep.delete)
     await connection.close()
@@ -72,6 +72,6 @@ async def talk(options: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    parser = common.argument_parser("control")
+    parser = viewing.argument_parser("control")
     add_loopback_where_it_is_alone()
     print(json.dumps(asyncio.run(talk(parser.parse_args()))))

@@ -16,9 +16,9 @@ import av
 from aiortc import MediaStreamTrack, RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 
-import common
-from meters import PictureMeter, ToneMeter
-from test_picture import TestPicture, panning_texture
+from cradle import viewing
+from cradle.meters import PictureMeter, ToneMeter
+from cradle.test_picture import TestPicture, panning_texture
 from whep_server_aiortc import PictureTrack, ToneTrack
 
 
@@ -116,10 +116,10 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("role", choices=["offer", "answer"])
     options = parser.parse_args()
-    result = common.empty_result("aiortc") | {"messages": [], "greeting": None, "log": [], "status": None}
-    common.last_deadline(result, options.seconds + 30)
+    result = viewing.empty_result("aiortc") | {"messages": [], "greeting": None, "log": [], "status": None}
+    viewing.last_deadline(result, options.seconds + 30)
     asyncio.run(talk(options.program, options.role, options.seconds, result))
-    return common.finish(result)
+    return viewing.finish(result)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from identity import Identity, base64url, from_base64url
+from cradle.identity import Identity, base64url, from_base64url
 
 
 class Stranger(Identity):

@@ -23,15 +23,15 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from websockets.sync.client import connect
 from websockets.sync.server import serve
 
-import common
-from identity import base64url
+from cradle import processes
+from cradle.identity import base64url
 
 
 class Authority:
     """`authority.pem`, which somebody has to trust, and `cert.pem` with `key.pem` for localhost."""
 
     def __init__(self) -> None:
-        self.folder = pathlib.Path(common.temporary_directory("authority"))
+        self.folder = pathlib.Path(processes.temporary_directory("authority"))
         key, leaf = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
         root = self.certificate("Test authority", key, key, "Test authority", x509.BasicConstraints(True, 0))
         names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
@@ -63,9 +63,9 @@ class Rendezvous:
 
     def __init__(self, program: str, authority: Authority, more: str = "", host: str = "127.0.0.1", port: int = 0, prefix: tuple[str, ...] = ()):
         self.program, self.prefix = program, prefix
-        self.port = port or common.reserved_port()
+        self.port = port or processes.reserved_port()
         self.name = "localhost" if host == "127.0.0.1" else host
-        self.folder = common.temporary_directory("rendezvous")
+        self.folder = processes.temporary_directory("rendezvous")
         pathlib.Path(self.folder, "rendezvous.yaml").write_text(
             f"names: ['{self.name}']\nlisten: {host}:{self.port}\n"
             f"tls: {{certificate: {authority.path('cert.pem')}, key: {authority.path('key.pem')}}}\n{more}"
@@ -74,7 +74,7 @@ class Rendezvous:
 
     def start(self) -> None:
         with open(f"{self.folder}/log", "ab") as log:
-            self.process = common.start_process(
+            self.process = processes.start_process(
                 [
                     *self.prefix, self.program, "run", "--config", f"{self.folder}/rendezvous.yaml", "--state-directory", f"{self.folder}/state",
                     "--runtime-directory", f"{self.folder}/run",
@@ -86,7 +86,7 @@ class Rendezvous:
             time.sleep(0.05)
 
     def stop(self) -> None:
-        common.end_process(self.process)
+        processes.end_process(self.process)
 
     def log(self) -> str:
         return pathlib.Path(self.folder, "log").read_text(errors="replace")
@@ -111,7 +111,7 @@ class Passage:
         context.load_cert_chain(authority.path("cert.pem"), authority.path("key.pem"))
         self.unchecked = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self.unchecked.check_hostname, self.unchecked.verify_mode = False, ssl.CERT_NONE
-        self.port = common.reserved_port()
+        self.port = processes.reserved_port()
         self.server = serve(self.talk, "127.0.0.1", self.port, ssl=context, compression=None)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
@@ -154,10 +154,10 @@ class Relay:
     SECRET = "a secret of the test"
 
     def __init__(self) -> None:
-        self.port = common.reserved_port()
-        folder = common.temporary_directory("turn")
+        self.port = processes.reserved_port()
+        folder = processes.temporary_directory("turn")
         with open(f"{folder}/log", "wb") as log:
-            self.process = common.start_process(
+            self.process = processes.start_process(
                 [
                     "turnserver", "-n", "--listening-ip=127.0.0.1", "--relay-ip=127.0.0.1", f"--listening-port={self.port}",
                     "--use-auth-secret", f"--static-auth-secret={self.SECRET}", "--realm=cradle.test", "--allow-loopback-peers", "--no-cli",

@@ -9,7 +9,6 @@ import argparse
 import json
 import signal
 import ssl
-import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -16,8 +16,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-import common
-from avahi import Avahi
+from cradle import processes
+from cradle.avahi import Avahi
 
 CONFIGURATION = """name: Nursery
 cameras:
@@ -53,7 +53,7 @@ def meet(options: argparse.Namespace, nursery: Machine, sofa: Machine, folder: P
         (folder / "child.yaml").write_text(CONFIGURATION)
         directories = ["--state-directory", str(folder / "state"), "--runtime-directory", str(folder / "run")]
         log = open(folder / "log", "wb")
-        common.start_process(
+        processes.start_process(
             [*nursery.prefix, options.child, "run", "--config", str(folder / "child.yaml"), *directories],
             env=os.environ | at_child.environment, stdout=log, stderr=log)  # fmt: skip
         for _ in range(200):
@@ -110,7 +110,7 @@ def main() -> int:
             # Until the addresses of IPv6 are checked for others that have them.
             time.sleep(2.5)
             result = meet(options, nursery, sofa, Path(folder))
-            common.end_processes()
+            processes.end_processes()
     finally:
         for machine in (nursery, sofa):
             machine.close()

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import pathlib
 import signal
 import socket
 import time
 from typing import Any
 
-import browsers
-import common
+from cradle import browsers, processes
+from cradle.child import Child
 import meeting_places
 import page_core
-from identity import Identity, base64url, from_base64url
+from cradle.identity import Identity, base64url, from_base64url
 from page_edges import WATCH_ERRORS
 from page_push import Trusting
-from page_screens import Phone
+from cradle.phone import Phone
 
 CHALLENGE = base64url(b"sixteen bytes...")
 #: The whole page is kept: the shell last.
@@ -62,8 +61,9 @@ class Away:
         meetings = [*(f"{{rendezvous: '{place}'}}" for place in places), f"{{rendezvous: 'wss://meet.invalid', key-sha256: {'ab' * 32}}}"]
         self.meetings = [*("usable" for _ in places), "pinned"]
         configuration = f"{page_core.CONFIGURATION}away: {{relay: {relay}, meetings: [{', '.join(meetings)}]}}\n{more}"
-        self.child = page_core.Child(
-            self.options.child, configuration, "[::]", SSL_CERT_FILE=self.authority.path("authority.pem"))
+        self.child = Child(
+            self.options.child, configuration, host="[::]", port=processes.reserved_port(),
+            environment={"SSL_CERT_FILE": self.authority.path("authority.pem")})
         self.home = self.child.port
 
     def phone(self, *scripts: str) -> Trusting:
@@ -75,11 +75,11 @@ class Away:
 
     def join(self, phone: Trusting) -> None:
         """Pairs at home, until the page is kept and knows the meeting place."""
-        opened, window = self.child.open_window()
+        opened, window = self.child.open_pairing("--admin")
         phone.enter(phone.options.url + opened["link"][opened["link"].index("#") :])
         phone.tap("[data-screen=words] .main")
         self.wait_live(phone)
-        common.end_process(window)
+        processes.end_process(window)
         if self.is_met(phone):
             raise browsers.BrowserError("at home it goes through the meeting place")
         phone.wait("the page in the cache", KEPT)
@@ -95,7 +95,7 @@ class Away:
         phone.open("about:blank")
         self.child.end(signal.SIGTERM)
         self.silent = socket.create_server(("", self.home), family=socket.AF_INET6, dualstack_ipv6=True)
-        self.child.port = 0
+        self.child.port = processes.reserved_port()
 
     def wait_live(self, phone: Phone) -> None:
         phone.wait("live", "!!document.querySelector('.status .state.live')")
@@ -128,7 +128,7 @@ class Away:
             raise browsers.BrowserError(f"the page took {opened:.1f} s to open")
         self.seen("opened from the cache")
         self.wait_live(phone)
-        common.log(f"opened in {opened:.2f} s, live in {time.monotonic() - began:.2f} s")
+        processes.log(f"opened in {opened:.2f} s, live in {time.monotonic() - began:.2f} s")
         phone.picture_changes()
         phone.wait("where it is", "!!document.querySelector('.status .met:not([hidden])')")
         self.says(phone, "that it is not at home", "not at home: through the remote access server")
@@ -192,7 +192,7 @@ class Away:
         self.settle()
         phone = self.phone()
         self.join(phone)
-        child = Identity(pathlib.Path(self.child.folder, "state", "identity.pem"))
+        child = Identity(self.child.folder / "state" / "identity.pem")
         self.leave_home(phone)
         self.place.stop()
         fake = meeting_places.FakePlace(self.place.port, self.authority)
@@ -256,7 +256,7 @@ class Away:
         if bool(phone.evaluate("lent.length")) != isLent or bool(phone.evaluate("asked.length")) == isLent:
             raise browsers.BrowserError(f"asked: {phone.evaluate('[asked, lent]')}")
         self.seen("relayed")
-        common.end_process(relay.process, gently=False)
+        processes.end_process(relay.process, gently=False)
         phone.enter(phone.options.url)
         self.troubled(phone, "that there is no way", "no way for picture and sound")
         self.seen("no way")
@@ -285,7 +285,7 @@ def main(household: type[Away], scenarios: tuple[str, ...]) -> int:
     except Exception as problem:  # Whatever it is, the steps until then are told.
         error = f"{type(problem).__name__}: {problem}"
     print(json.dumps({"steps": steps, "error": error}), flush=True)
-    common.end_processes()
+    processes.end_processes()
     return 0 if error is None else 1
 
 

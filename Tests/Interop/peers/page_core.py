@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import pathlib
 import re
 import signal
@@ -20,10 +19,11 @@ import types
 import urllib.request
 from typing import Any, Callable
 
-import common
-from identity import Identity, base64url
-from viewer_chromium import Chromium
-from viewer_firefox import Firefox
+from cradle import processes
+from cradle.child import Child
+from cradle.identity import Identity, base64url
+from cradle.chromium import Chromium
+from cradle.firefox import Firefox
 
 HERE = pathlib.Path(__file__).parent
 #: Seconds for everything; a browser that hangs is ended then.
@@ -72,65 +72,11 @@ def expect(holds: Any, what: str) -> None:
         raise Problem(what)
 
 
-class Child:
-    """A `cradle-child run` with a state of its own, that can be killed and started again on the same port."""
-
-    def __init__(
-        self, program: str, configuration: str = CONFIGURATION, host: str = "127.0.0.1", port: int = 0, prefix: tuple[str, ...] = (),
-        **environment: str,
-    ):
-        self.program, self.host, self.port, self.prefix = program, host, port, prefix
-        self.environment = {**os.environ, **environment}
-        self.folder = common.temporary_directory("page")
-        self.directories = ["--state-directory", f"{self.folder}/state", "--runtime-directory", f"{self.folder}/run"]
-        self.log = open(f"{self.folder}/log", "ab")
-        pathlib.Path(f"{self.folder}/child.yaml").write_text(configuration)
-        self.start()
-
-    def start(self) -> None:
-        # Not the system's choice: it may be taken before the child starts again.
-        self.port = self.port or common.reserved_port()
-        self.process = common.start_process(
-            [*self.prefix, self.program, "run", "--config", f"{self.folder}/child.yaml", "--listen", f"{self.host}:{self.port}", *self.directories],
-            env=self.environment, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
-        )  # fmt: skip
-        deadline = time.monotonic() + 30
-        while True:
-            status = self.command("status", "--json")
-            if status.returncode == 0:
-                self.port = json.loads(status.stdout)["port"]
-                return
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise Problem(f"the child does not run: {pathlib.Path(f'{self.folder}/log').read_text()[-1000:]}")
-            time.sleep(0.1)
-
-    def end(self, number: int) -> None:
-        self.process.send_signal(number)
-        self.process.wait(20)
-
-    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([self.program, *arguments, *self.directories], capture_output=True, text=True, timeout=60)
-
-    def open_window(self) -> tuple[dict[str, Any], subprocess.Popen[str]]:
-        """Opens the pairing window: what `pair --json` prints first, and the program that waits."""
-        process = common.start_process(
-            [self.program, "pair", "--admin", "--json", *self.directories], stdout=subprocess.PIPE, text=True)
-        assert process.stdout
-        opened = json.loads(process.stdout.readline())
-        # The command asks for the outcome only after it has printed this; who pairs before is not told to it.
-        time.sleep(0.5)
-        return opened, process
-
-    @property
-    def origin(self) -> str:
-        return f"https://127.0.0.1:{self.port}"
-
-
 class Middle:
     """man_in_the_middle.py between the page and the child."""
 
     def __init__(self, child: Child):
-        self.process = common.start_process(
+        self.process = processes.start_process(
             [sys.executable, str(HERE / "man_in_the_middle.py"), "--child", f"wss://127.0.0.1:{child.port}/signal"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # fmt: skip
         assert self.process.stdout
@@ -148,7 +94,7 @@ class Checks:
         self.results: list[dict[str, Any]] = []
         self.figures: dict[str, float] = {}
         self.is_chromium = options.browser == "chromium"
-        self.child = Child(options.child)
+        self.child = Child(options.child, CONFIGURATION, port=processes.reserved_port())
         settings = types.SimpleNamespace(url=self.child.origin, insecure=True)
         self.browser = Chromium(settings) if self.is_chromium else Firefox(settings)
         self.load()
@@ -180,7 +126,7 @@ class Checks:
             body()
         except Exception as error:  # noqa: BLE001 - every check says for itself what is wrong
             problem = f"{type(error).__name__}: {error}"
-        common.log(f"{name}: {problem or 'good'}")
+        processes.log(f"{name}: {problem or 'good'}")
         self.results.append({"name": name, "problem": problem})
 
     # Pairing
@@ -189,7 +135,7 @@ class Checks:
         expect(self.page("pairByLink", f"#pair={VECTORS['link']['secret']}")["reason"] == "unknown-link", "a link never made")
 
     def pair_by_code(self) -> None:
-        opened, window = self.child.open_window()
+        opened, window = self.child.open_pairing("--admin")
         wrong = ("1" if opened["code"][0] == "0" else "0") + opened["code"][1:]
         tried = self.page("pairByCode", wrong)
         expect(tried == {"reason": "wrong-code", "triesLeft": 2}, f"a wrong code: {tried}")
@@ -201,7 +147,7 @@ class Checks:
         expect(again["reason"] == "window-closed", f"the window is still open: {again}")
 
     def pair_by_link(self) -> None:
-        opened, window = self.child.open_window()
+        opened, window = self.child.open_pairing("--admin")
         self.paired(self.page("pairByLink", opened["link"]), window)
         again = self.page("pairByLink", opened["link"])
         expect(again["reason"] == "unknown-link", f"a used link: {again}")
@@ -243,11 +189,11 @@ class Checks:
         self.page("viewers", self.viewer, 1)
 
     def token(self) -> None:
-        added = json.loads(self.child.command("token", "add", "--name", "tablet", "--allow", "view,listen,control", "--json").stdout)
+        added = self.child.ask("token", "add", "--name", "tablet", "--allow", "view,listen,control")
         viewer = self.page("watch", {"token": added["token"]})
         self.page("seen", viewer)
         self.page("orders", viewer)
-        self.child.command("token", "revoke", "tablet")
+        self.child.output("token", "revoke", "tablet")
         expect(self.page("refused", viewer)["reason"] == "token", "another reason")
         self.page("leave", viewer)
 
@@ -272,10 +218,10 @@ class Checks:
             self.page("seen", viewer)
             self.page("leave", viewer)
         finally:
-            common.end_process(middle.process)
+            processes.end_process(middle.process)
 
     def liars(self) -> None:
-        child = Identity(pathlib.Path(self.child.folder, "state", "identity.pem"))
+        child = Identity(self.child.folder / "state" / "identity.pem")
         presence = {"type": "presence", "from": child.id, "challenge": base64url(b"sixteen bytes..."), "expires": int(time.time()) + 3600}
         self.page("liars", child.signed(presence), Identity().signed(presence, kid=child.id))
 
@@ -285,7 +231,7 @@ class Checks:
             middle.ask("relay")
             self.page("noPath", middle.origin)
         finally:
-            common.end_process(middle.process)
+            processes.end_process(middle.process)
 
     # Losing the child
 
@@ -320,7 +266,7 @@ class Checks:
         """A page that is left says so: without it the child would wait for 30 s (RFC 7675)."""
         self.browser.open(f"{self.child.origin}/healthz")
         deadline = time.monotonic() + 10
-        while json.loads(self.child.command("status", "--json").stdout)["viewers"]:
+        while self.child.ask("status")["viewers"]:
             expect(time.monotonic() < deadline, "the viewer is still there")
             time.sleep(0.1)
         self.load()
@@ -354,7 +300,7 @@ class Checks:
         expect(self.figures["wakeAfterRestartMs"] < 5000, f"{self.figures}")
 
     def unpaired(self) -> None:
-        expect(self.child.command("unpair", "--all").returncode == 0, "unpair")
+        expect(self.child.run("unpair", "--all").returncode == 0, "unpair")
         expect(self.page("refused", self.viewer)["reason"] == "not-paired", "another reason")
         # Whoever was not there learns it on the next try, from a signed answer.
         viewer = self.page("watch")
@@ -411,7 +357,7 @@ def main() -> int:
     signal.alarm(LIMIT_SECONDS)
     checks = Checks(options)
     checks.all()
-    common.end_processes()
+    processes.end_processes()
     print(json.dumps({"checks": checks.results, "figures": checks.figures}), flush=True)
     return 1 if any(result["problem"] for result in checks.results) else 0
 

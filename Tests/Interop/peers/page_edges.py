@@ -12,11 +12,10 @@ import re
 import signal
 import time
 
-import browsers
-import common
+from cradle import browsers, processes
 import page_screens
-from page_screens import Phone
-from process_usage import cpu_seconds
+from cradle.phone import Phone
+from cradle.process_usage import cpu_seconds
 
 #: Runs before the page's scripts: keeps what went wrong without being caught.
 WATCH_ERRORS = """globalThis.errors = [];
@@ -194,18 +193,18 @@ class Denied(Phone):
 
 class Edges(page_screens.Household):
     def prepared(self, *scripts: str, kind: type[Phone] = Phone) -> Phone:
-        phone = kind(self.child.url)
+        phone = kind(self.url)
         for script in (WATCH_ERRORS, *scripts):
             phone.remote.command("Page.addScriptToEvaluateOnNewDocument", source=script)
         return phone
 
     def join(self, phone: Phone) -> None:
         """Pairs, without a look at the words."""
-        window, secret = self.child.open_window()
-        phone.enter(self.child.url + secret)
+        window, secret = self.open_window()
+        phone.enter(self.url + secret)
         phone.tap("[data-screen=words] .main")
         self.wait_live(phone)
-        common.end_process(window)
+        processes.end_process(window)
 
     def wait_live(self, phone: Phone) -> None:
         phone.wait("live", "!!document.querySelector('.status .state.live')")
@@ -221,15 +220,15 @@ class Edges(page_screens.Household):
     def storage(self) -> None:
         """A private window that keeps nothing; then a browser that deleted what it had kept."""
         phone = self.prepared(NO_DATABASE)
-        phone.enter(self.child.url)
+        phone.enter(self.url)
         self.says(phone, "that nothing is kept", "This window keeps nothing")
-        window, secret = self.child.open_window()
-        phone.enter(self.child.url + secret)
+        window, secret = self.open_window()
+        phone.enter(self.url + secret)
         phone.wait("the words", "!!document.querySelector('.words')")
         self.says(phone, "that nothing is kept", "This window keeps nothing")
         phone.tap("[data-screen=words] .main")
         self.wait_live(phone)
-        common.end_process(window)
+        processes.end_process(window)
         self.expect_no_errors(phone)
         self.seen("nothing kept, watched all the same")
         phone.close()
@@ -237,9 +236,9 @@ class Edges(page_screens.Household):
         phone = self.prepared()
         self.join(phone)
         phone.open("about:blank")
-        origin = self.child.url.rstrip("/")
+        origin = self.url.rstrip("/")
         phone.remote.command("Storage.clearDataForOrigin", origin=origin, storageTypes="indexeddb")
-        phone.enter(self.child.url)
+        phone.enter(self.url)
         self.says(phone, "that the pair was lost", "the browser deleted that")
         self.seen("lost pair")
         self.join(phone)
@@ -272,7 +271,7 @@ class Edges(page_screens.Household):
 
     def allow_microphone(self, phone: Phone, setting: str) -> None:
         phone.remote.command(
-            "Browser.setPermission", permission={"name": "microphone"}, setting=setting, origin=self.child.url.rstrip("/")
+            "Browser.setPermission", permission={"name": "microphone"}, setting=setting, origin=self.url.rstrip("/")
         )
 
     def tabs(self) -> None:
@@ -281,7 +280,7 @@ class Edges(page_screens.Household):
         self.join(first)
         second = Tab(first)
         second.remote.command("Page.addScriptToEvaluateOnNewDocument", source=WATCH_ERRORS)
-        second.enter(self.child.url)
+        second.enter(self.url)
         for tab in (first, second):
             self.wait_live(tab)
             tab.remote.command("Page.bringToFront")
@@ -331,7 +330,7 @@ class Edges(page_screens.Household):
         phone = self.prepared()
         self.join(phone)
         phone.remote.command("Page.addScriptToEvaluateOnNewDocument", source=HOSTILE_CAMERA)
-        phone.enter(self.child.url)
+        phone.enter(self.url)
         self.wait_live(phone)
 
         def harmless(where: str) -> None:
@@ -359,7 +358,7 @@ class Edges(page_screens.Household):
             raise browsers.BrowserError("a refusal covers the alarm's button")
         phone.evaluate("document.querySelector('dialog.alarm[open] .acknowledge').click(), 0")
         self.seen("settings and alarm")
-        phone.enter(self.child.url)
+        phone.enter(self.url)
         self.wait_live(phone)
         phone.evaluate("document.querySelector('.top .name').click(), 0")
         phone.wait("the rooms", "!!document.querySelector('[data-child]')")
@@ -367,7 +366,7 @@ class Edges(page_screens.Household):
         # The worker keeps the files of this page alone, whatever is asked for.
         phone.evaluate("Promise.allSettled(['./healthz', './page/0/app.js', './page/../evil.js', 'https://localhost:1/page/evil.js'].map((url) => fetch(url))).then(() => 0)")
         kept = phone.evaluate("caches.keys().then((names) => Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).map(({ url }) => url)))).then((all) => all.flat())")
-        own = re.compile(re.escape(self.child.url) + r"(page/[0-9a-f]{16}/(app\.js|(core|css|icons|screens|texts)/[\w.-]+)|push-words)?")
+        own = re.compile(re.escape(self.url) + r"(page/[0-9a-f]{16}/(app\.js|(core|css|icons|screens|texts)/[\w.-]+)|push-words)?")
         if not kept or (strange := [url for url in kept if not own.fullmatch(url)]):
             raise browsers.BrowserError(f"the worker keeps {strange if kept else kept}")
         self.expect_no_errors(phone)
@@ -384,7 +383,7 @@ class Edges(page_screens.Household):
         os.kill(renderer, signal.SIGSTOP)
         try:
             deadline = time.monotonic() + 60
-            while json.loads(self.child.output("status", "--json"))["viewers"]:
+            while self.child.ask("status")["viewers"]:
                 if time.monotonic() > deadline:
                     raise browsers.BrowserError("the child keeps a dead session")
                 time.sleep(0.5)
@@ -392,7 +391,7 @@ class Edges(page_screens.Household):
         finally:
             os.kill(renderer, signal.SIGCONT)
         woke = phone.wait("sound after waking", "globalThis.wokeMs")
-        common.log(f"sound {woke:.0f} ms after waking")
+        processes.log(f"sound {woke:.0f} ms after waking")
         self.wait_live(phone)
         phone.picture_changes()
         self.expect_no_errors(phone)
@@ -403,7 +402,7 @@ class Edges(page_screens.Household):
         """No service worker: the page works, and says how to be trusted."""
         phone = self.prepared(NO_WORKER)
         self.join(phone)
-        phone.enter(self.child.url)
+        phone.enter(self.url)
         self.wait_live(phone)
         self.seen("works without")
         phone.tap(".top button:last-child")
@@ -455,7 +454,7 @@ class Edges(page_screens.Household):
         phone.wait("a shake", "shakes.some((pattern) => pattern.length > 1)")
         self.seen("flash and shake")
         phone.evaluate("history.back(), 0")
-        phone.enter(self.child.url)
+        phone.enter(self.url)
         self.wait_live(phone)
         phone.wait("a shake after loading again", "shakes.length > 0")
         self.expect_no_errors(phone)
@@ -472,7 +471,7 @@ class Edges(page_screens.Household):
         self.seen("off at first")
         phone.tap("[data-setting=steadySound]")
         phone.wait("the switch, on", f"{box}.checked")
-        phone.enter(self.child.url)
+        phone.enter(self.url)
         self.wait_live(phone)
         phone.tap(".top button:last-child")
         phone.wait("the switch, still on", f"{box}?.checked")
@@ -490,11 +489,11 @@ class Edges(page_screens.Household):
     def late(self) -> None:
         """What is opened before the camera has greeted has everything once it has."""
         phone = self.prepared(LATE_HELLO)
-        window, secret = self.child.open_window()
-        phone.enter(self.child.url + secret)
+        window, secret = self.open_window()
+        phone.enter(self.url + secret)
         phone.tap("[data-screen=words] .main")
         phone.picture_changes()
-        common.end_process(window)
+        processes.end_process(window)
         phone.tap(".status")
         shown = "[...document.querySelectorAll('[data-sheet=details] [data-do]')].filter((b) => b.checkVisibility()).map((b) => b.dataset.do).join()"
         phone.wait("the details", "!!document.querySelector('[data-sheet=details]')")
@@ -538,12 +537,12 @@ class Edges(page_screens.Household):
         """No pointer at all: Tab, Enter, Space, arrows, Escape."""
         phone = self.prepared()
         phone.resize(1280, 800)
-        window, secret = self.child.open_window()
-        phone.enter(self.child.url + secret)
+        window, secret = self.open_window()
+        phone.enter(self.url + secret)
         phone.wait("the words", "!!document.querySelector('.words')")
         self.go(phone, "[data-screen=words] .main")
         self.wait_live(phone)
-        common.end_process(window)
+        processes.end_process(window)
         self.seen("words")
         self.go(phone, "[data-action=light]")
         self.go(phone, "[data-sheet=light] .main")
@@ -635,7 +634,7 @@ class Edges(page_screens.Household):
         condition: what must hold on each of them.
         """
         phone.resize(320, 568)
-        phone.enter(self.child.url)
+        phone.enter(self.url)
         self.fits(phone, "opening", condition)
         self.join(phone)
         self.fits(phone, "watch", condition)

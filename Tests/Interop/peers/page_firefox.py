@@ -10,10 +10,10 @@ import time
 import types
 from typing import Any
 
-import browsers
-import common
+from cradle import browsers, processes
 import page_screens
-from viewer_firefox import Firefox
+from cradle.phone import CHANGED, PATIENCE, SAMPLE
+from cradle.firefox import Firefox
 
 
 class Fox(Firefox):
@@ -22,7 +22,7 @@ class Fox(Firefox):
     def __init__(self, url: str):
         super().__init__(types.SimpleNamespace(url=url, insecure=True))
 
-    def wait(self, what: str, expression: str, seconds: float = page_screens.PATIENCE) -> Any:
+    def wait(self, what: str, expression: str, seconds: float = PATIENCE) -> Any:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             value = json.loads(self.evaluate(f"JSON.stringify(({expression}) ?? null)"))
@@ -49,9 +49,9 @@ class Fox(Firefox):
 
 class Foxes(page_screens.Household):
     def firefox(self) -> None:
-        fox = Fox(self.child.url)
-        window, secret = self.child.open_window()
-        fox.open(self.child.url + secret)
+        fox = Fox(self.url)
+        window, secret = self.open_window()
+        fox.open(self.url + secret)
         words = fox.wait("four words", "[...document.querySelectorAll('.words li')].map(e => e.textContent)")
         assert window.stdout is not None
         paired = json.loads(window.stdout.readline())["paired"]
@@ -59,8 +59,8 @@ class Foxes(page_screens.Household):
             raise browsers.BrowserError(f"the page shows {words}, the child {paired['words']}")
         self.seen("words")
         fox.tap("[data-screen=words] .main")
-        fox.evaluate(page_screens.SAMPLE)
-        fox.wait("a picture that changes", page_screens.CHANGED)
+        fox.evaluate(SAMPLE)
+        fox.wait("a picture that changes", CHANGED)
         fox.wait("live", "!!document.querySelector('.status .state.live')")
         self.seen("picture")
         fox.wait("hearing", "!!document.querySelector('.hearing:not(.not)')")
@@ -83,7 +83,7 @@ class Foxes(page_screens.Household):
         # By then one whose arrival is not noticed would be fetched again.
         fox.wait("style sheets that were fetched once", "performance.now() > 7000 && !document.querySelector('#incomplete, link[href*=again]')")
         fox.close()
-        common.end_process(window)
+        processes.end_process(window)
 
 
 if __name__ == "__main__":

@@ -9,16 +9,12 @@ from __future__ import annotations
 import ctypes
 import os
 import pathlib
-import sys
 import time
 from typing import Any
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Away"))
 
-import browsers
-import common
-import ends
-import internet
+from cradle import browsers, ends, internet, processes
+from cradle.child import Child
 import meeting_places
 import page_away
 import page_core
@@ -71,13 +67,13 @@ class Networks(page_away.Away):
             public = f"{world.child.public}/32"
             internet.run("ip", "-n", world.child.host, "addr", "add", public, "dev", "lo")
             internet.run("ip", "-n", world.parent.host, "route", "add", public, "via", "10.9.0.1")
-            folder = pathlib.Path(common.temporary_directory("coturn"))
+            folder = pathlib.Path(processes.temporary_directory("coturn"))
             relay = ends.Coturn(world, folder)
             try:
                 self.watch(world, Certificates(folder), port, is_relayed, only_tcp)
             finally:
                 relay.close()
-                common.end_processes()
+                processes.end_processes()
 
     def watch(self, world: internet.Internet, authority: Certificates, port: int, is_relayed: bool, only_tcp: tuple[int, ...]) -> None:
         self.authority = authority
@@ -86,15 +82,15 @@ class Networks(page_away.Away):
             self.options.rendezvous, authority, host=internet.MEETING, port=443, prefix=("ip", "netns", "exec", world.server))
         meetings = f"[{{rendezvous: '{self.place.url}'}}]" if port == HIDDEN else "[]"
         servers = f"[{{urls: ['stun:{server}']}}, {{urls: ['turn:{server}', 'turns:{server}:443'], secret: {ends.SECRET}}}]"
-        self.child = page_core.Child(
-            self.options.child, f"{page_core.CONFIGURATION}away: {{meetings: {meetings}}}\nice-servers: {servers}\n", "0.0.0.0", port,
-            tuple(world.child.prefix()), SSL_CERT_FILE=authority.path("authority.pem"))
+        self.child = Child(
+            self.options.child, f"{page_core.CONFIGURATION}away: {{meetings: {meetings}}}\nice-servers: {servers}\n", host="0.0.0.0",
+            port=port, prefix=world.child.prefix(), environment={"SSL_CERT_FILE": authority.path("authority.pem")})
         enter(world.parent.host)
         places = {"authorities": (authority.path("authority.pem"),), "address": world.child.public}
         kind = type("TrustingBoth", (Trusting,), places)
         phone: Trusting = kind(f"https://127.0.0.1:{port}/")
         phone.remote.command("Page.addScriptToEvaluateOnNewDocument", source=page_away.WATCH_ERRORS + page_away.SERVERS)
-        opened, _ = self.child.open_window()
+        opened, _ = self.child.open_pairing("--admin")
         phone.enter(phone.options.url + opened["link"][opened["link"].index("#") :])
         phone.tap("[data-screen=words] .main")
         self.wait_live(phone)

@@ -6,15 +6,12 @@ Scenarios and output as those of page_screens.py. Needs cryptography (PyPI).
 from __future__ import annotations
 
 import asyncio
-import json
 import pathlib
 import ssl
 import threading
 import urllib.parse
-from typing import Any
 
-import browsers
-import common
+from cradle import browsers, viewing
 import meeting_places
 import page_screens
 from page_edges import WATCH_ERRORS
@@ -83,7 +80,7 @@ class Household(page_screens.Household):
     def prefixed(self) -> None:
         """Pairs and watches below the path; then a player with a token, whose session is ended at its own address."""
         proxy = Proxy(meeting_places.Authority(), self.options.port)
-        base = self.child.url = f"https://127.0.0.1:{proxy.port}{PREFIX}/"
+        base = self.url = f"https://127.0.0.1:{proxy.port}{PREFIX}/"
         phone = self.phone()
         phone.remote.command("Page.addScriptToEvaluateOnNewDocument", source=WATCH_ERRORS)
         self.pair(phone)
@@ -100,8 +97,8 @@ class Household(page_screens.Household):
             raise browsers.BrowserError(f"asked for beside the path: {strays}")
 
     def player(self, base: str) -> None:
-        token = json.loads(self.child.output("token", "add", "--name", "hall", "--json"))["token"]
-        session = common.WhepSession(urllib.parse.urljoin(base, "whep"), token)
+        token = self.child.ask("token", "add", "--name", "hall")["token"]
+        session = viewing.WhepSession(urllib.parse.urljoin(base, "whep"), token)
         session.post((pathlib.Path(__file__).parents[2] / "Fixtures/offer-aiortc.sdp").read_bytes().decode())
         if not (session.location or "").startswith(f"{base}whep/"):
             raise browsers.BrowserError(f"the session is at {session.location}")

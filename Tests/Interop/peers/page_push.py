@@ -17,10 +17,10 @@ import urllib.parse
 import urllib.request
 from typing import Any
 
-import browsers
+from cradle import browsers
 import page_screens
 from page_edges import NO_WORKER, Edges
-from page_screens import PATIENCE, Phone
+from cradle.phone import PATIENCE, Phone
 from push_service import PushService, encoded
 
 #: A subscription at another push service, which lasts as a real one does.
@@ -111,7 +111,7 @@ class Pushes(Edges):
 
     def allow(self, phone: Phone, setting: str) -> None:
         phone.remote.command(
-            "Browser.setPermission", permission={"name": "notifications"}, setting=setting, origin=self.child.url.rstrip("/")
+            "Browser.setPermission", permission={"name": "notifications"}, setting=setting, origin=self.url.rstrip("/")
         )
 
     def open_settings(self, phone: Phone) -> None:
@@ -141,7 +141,7 @@ class Pushes(Edges):
         return message
 
     def child_status(self) -> dict[str, Any]:
-        return dict(json.loads(self.child.output("status", "--json")))
+        return dict(self.child.ask("status"))
 
     def status(self) -> list[dict[str, Any]]:
         return list(self.child_status().get("pushes") or [])
@@ -181,7 +181,7 @@ class Pushes(Edges):
 
     def alarms(self) -> None:
         """On, a test, a lost camera, its notification, acknowledged; ended by the push service, by the switch, by unpairing."""
-        self.child.url = trusted(self.child.url)
+        self.url = trusted(self.url)
         phone = self.subscribing()
         self.allow(phone, "granted")
         self.join(phone)
@@ -220,7 +220,7 @@ class Pushes(Edges):
 
     def contact(self) -> None:
         """A child without a contact: the phone asks for one, the push service gets it, and what it refuses is said."""
-        self.child.url = trusted(self.child.url)
+        self.url = trusted(self.url)
         phone = self.subscribing()
         self.allow(phone, "granted")
         self.join(phone)
@@ -251,7 +251,7 @@ class Pushes(Edges):
 
     def silent(self) -> None:
         """The push service does not answer: the switch says so, is off and usable; what comes late is given back."""
-        self.child.url = trusted(self.child.url)
+        self.url = trusted(self.url)
         phone = self.subscribing(SILENT)
         self.allow(phone, "granted")
         self.join(phone)
@@ -269,7 +269,7 @@ class Pushes(Edges):
             else:
                 # Nothing was there to give it back.
                 phone.evaluate("localStorage.setItem('test-subscription', JSON.stringify({ endpoint: 'https://push.invalid/7', keys: {} })), 0")
-                phone.enter(self.child.url)
+                phone.enter(self.url)
                 self.wait_live(phone)
                 self.open_settings(phone)
                 phone.wait("the switch", f"!{SWITCH}.disabled && !{SWITCH}.checked")
@@ -304,7 +304,7 @@ class Pushes(Edges):
 
     def check_notification(self, phone: Phone, message: dict[str, Any]) -> None:
         """As if the push service had delivered it."""
-        origin = self.child.url.rstrip("/")
+        origin = self.url.rstrip("/")
         phone.remote.command("ServiceWorker.enable")
         number = self.registration(phone)
         data = json.dumps(message["content"])
@@ -339,7 +339,7 @@ class Pushes(Edges):
         # Opened by hand while it is shown.
         phone.remote.command("ServiceWorker.deliverPushMessage", origin=origin, registrationId=number, data=data)
         self.wait_for("the notification", lambda: phone.evaluate(NOTIFICATIONS))
-        phone.enter(self.child.url)
+        phone.enter(self.url)
         phone.wait("the pushed alarm", "!!document.querySelector('dialog.pushed[open]')")
         phone.evaluate("document.querySelector('dialog.pushed .acknowledge').click(), 0")
         self.wait_for("no notification once it was acknowledged", lambda: phone.evaluate(NOTIFICATIONS) == [])
@@ -385,7 +385,7 @@ class Pushes(Edges):
         self.wait_for("the end of a subscription that is gone", is_off)
         self.seen("gone")
         # The page subscribes anew with its next connection.
-        phone.enter(self.child.url)
+        phone.enter(self.url)
         self.wait_for("a new subscription", lambda: (self.status() or [{}])[0].get("state"))
         self.wait_live(phone)
         self.open_settings(phone)
@@ -399,7 +399,7 @@ class Pushes(Edges):
         phone.wait("the switch on", f"!{SWITCH}.disabled && {SWITCH}.checked")
         if is_off():
             raise browsers.BrowserError("not on again")
-        self.child.run("unpair", "--all")
+        self.child.output("unpair", "--all")
         self.wait_for("the end with the pair", is_off)
         if list((self.state / "push").glob("*")):
             raise browsers.BrowserError("undelivered alarms of an unpaired browser are kept")

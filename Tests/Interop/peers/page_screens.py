@@ -15,149 +15,34 @@ import pathlib
 import signal
 import subprocess
 import time
-import types
 from typing import Any
 
-import browsers
-import common
-from viewer_chromium import Chromium
+from cradle import browsers, processes
+from cradle.child import RunningChild
+from cradle.phone import PATIENCE, Phone, open_window
 
-#: Seconds that anything may take on a busy machine.
-PATIENCE = 60
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
 LANGUAGES = ["en", "de", "ru", "zh"]
 SPACE = {"key": " ", "code": "Space", "windowsVirtualKeyCode": 32}
 
 
-#: Looks at the picture as it is shown, small; and whether it has changed since it was looked at first.
-SAMPLE = """globalThis.sample = () => {
-  const video = document.querySelector("video"), canvas = document.createElement("canvas");
-  Object.assign(canvas, { width: 64, height: 36 });
-  const context = canvas.getContext("2d");
-  context.drawImage(video, 0, 0, 64, 36);
-  return video.videoWidth ? Array.from(context.getImageData(0, 0, 64, 36).data).join() : "";
-}; globalThis.first = ""; 0"""
-CHANGED = '(() => { const now = sample(); first ||= now; return Boolean(now) && now !== first; })()'
-
-
-#: What scripts threw, where a test has the page keep it.
-ERRORS = "globalThis.errors ?? []"
-
-
-class Phone(Chromium):
-    """A Chromium that is driven by touch; width and height in CSS pixels."""
-
-    #: Overlooks that the certificate is not trusted.
-    insecure = True
-
-    def __init__(self, url: str, width: int = 360, height: int = 740):
-        super().__init__(types.SimpleNamespace(url=url, insecure=self.insecure))
-        self.resize(width, height)
-
-    def switches(self) -> list[str]:
-        return super().switches() + ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", "--lang=en"]
-
-    def resize(self, width: int, height: int) -> None:
-        self.remote.command(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 1000
-        )
-        self.remote.command("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=5)
-
-    def wait(self, what: str, expression: str, seconds: float = PATIENCE) -> Any:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            value = self.evaluate(expression)
-            if value:
-                return value
-            time.sleep(0.1)
-        text = self.evaluate("document.body.innerText")
-        raise browsers.BrowserError(f"not seen: {what}; the page says: {text[:600]!r}; {self.evaluate(ERRORS)}")
-
-    def enter(self, url: str) -> None:
-        """Opens the page, from elsewhere, until one of its screens shows."""
-        self.open("about:blank")
-        self.open(url)
-        self.wait("a screen", "!!document.querySelector('#app > section')")
-
-    def place(self, selector: str) -> dict[str, float]:
-        """The middle of an element, in sight and not below the small picture in the corner."""
-        quoted = json.dumps(selector)
-        self.wait(selector, f"!!document.querySelector({quoted})")
-        spot: Any = None
-        # What comes from the child moves what stands below it; a finger aims at what stands still.
-        for _ in range(20):
-            before = spot
-            spot = self.evaluate(
-                f"(() => {{ const e = document.querySelector({quoted}); e.scrollIntoView({{ block: 'center' }});"
-                " const b = e.getBoundingClientRect(); return { x: b.x + b.width / 2, y: b.y + b.height / 2 }; })()"
-            )
-            if spot == before:
-                break
-            time.sleep(0.05)
-        return dict(spot)
-
-    def touch(self, kind: str, points: list[dict[str, float]]) -> None:
-        self.remote.command("Input.dispatchTouchEvent", type=kind, touchPoints=points)
-
-    def tap(self, selector: str) -> None:
-        spot = self.place(selector)
-        self.touch("touchStart", [spot])
-        self.touch("touchEnd", [])
-
-    def key(self, kind: str, **key: Any) -> None:
-        self.remote.command("Input.dispatchKeyEvent", type=kind, **key)
-
-    def press(self, letter: str) -> None:
-        code = f"Key{letter.upper()}" if letter.isalpha() else ""
-        self.key("keyDown", key=letter, text=letter, code=code)
-        self.key("keyUp", key=letter, code=code)
-
-    def picture_changes(self) -> None:
-        self.evaluate(SAMPLE)
-        self.wait("a picture that changes", CHANGED)
-
-
-def open_window(command: list[str]) -> tuple[subprocess.Popen[bytes], str]:
-    """Opens the pairing window by the child's command; the second value is the link's secret part."""
-    window = common.start_process(command, stdout=subprocess.PIPE)
-    assert window.stdout is not None
-    link = json.loads(window.stdout.readline())["link"]
-    return window, link[link.index("#") :]
-
-
-class Child:
-    """The running child, by its commands."""
-
-    def __init__(self, options: Any):
-        self.options = options
-        self.url = f"https://127.0.0.1:{options.port}/"
-
-    def command(self, *arguments: str) -> list[str]:
-        return [self.options.program, *arguments, "--runtime-directory", self.options.runtime_directory]
-
-    def output(self, *arguments: str) -> str:
-        return subprocess.run(self.command(*arguments), check=True, stdout=subprocess.PIPE, text=True).stdout
-
-    def run(self, *arguments: str) -> None:
-        subprocess.run(self.command(*arguments), check=True, stdout=subprocess.DEVNULL)
-
-    def open_window(self) -> tuple[subprocess.Popen[bytes], str]:
-        """Opens the pairing window; the second value is the link's secret part."""
-        return open_window(self.command("pair", "--json"))
-
-
 class Household:
     def __init__(self, options: Any, steps: list[str]):
-        self.child = Child(options)
+        self.child = RunningChild(options.program, "--runtime-directory", options.runtime_directory)
+        self.url = f"https://127.0.0.1:{options.port}/"
         self.options = options
         self.seen = steps.append
 
+    def open_window(self) -> tuple[subprocess.Popen[bytes], str]:
+        """Opens the pairing window; the second value is the link's secret part."""
+        return open_window(self.child.command("pair", "--json"))
+
     def phone(self, **size: int) -> Phone:
-        return Phone(self.child.url, **size)
+        return Phone(self.url, **size)
 
     def pair(self, phone: Phone) -> None:
-        window, secret = self.child.open_window()
-        phone.enter(self.child.url + secret)
+        window, secret = self.open_window()
+        phone.enter(self.url + secret)
         words = phone.wait("four words", "[...document.querySelectorAll('.words li')].map(e => e.textContent)")
         assert window.stdout is not None
         paired = json.loads(window.stdout.readline())["paired"]
@@ -299,16 +184,16 @@ class Household:
     def refused(self) -> None:
         """Links that do not pair, rights that are missing, a pair that is removed."""
         phone = self.phone()
-        window, secret = self.child.open_window()
-        phone.enter(self.child.url + "#pair=no")
+        window, secret = self.open_window()
+        phone.enter(self.url + "#pair=no")
         phone.wait("a sentence about the wrong link", "document.querySelector('[role=alert]')?.textContent.includes('not a pairing link')")
         self.seen("wrong link")
-        phone.enter(self.child.url + secret)
+        phone.enter(self.url + secret)
         phone.tap("[data-screen=words] .main")
         phone.wait("live", "!!document.querySelector('.state.live')")
-        common.end_process(window)
+        processes.end_process(window)
         other = self.phone()
-        other.enter(self.child.url + secret)
+        other.enter(self.url + secret)
         other.wait("a sentence about the used link", "document.querySelector('[role=alert]')?.textContent.includes('already used')")
         self.seen("used link")
 
@@ -320,7 +205,7 @@ class Household:
         link = phone.wait("the invitation", "document.querySelector('[data-sheet=link] input')?.value")
         phone.wait("its QR code", "!!document.querySelector('.qr path')")
         phone.tap("dialog header button")
-        other.enter(self.child.url + link[link.index("#") :])
+        other.enter(self.url + link[link.index("#") :])
         other.tap("[data-screen=words] .main")
         other.wait("live", "!!document.querySelector('.state.live')")
         other.wait("the light greyed with the reason", "(b => b.ariaDisabled === 'true' && b.title.length > 5)(document.querySelector('[data-action=light]'))")
@@ -328,7 +213,7 @@ class Household:
         self.seen("missing right")
         other.close()
 
-        self.child.run("unpair", "--all")
+        self.child.output("unpair", "--all")
         phone.wait("that the pair ended", "!!document.querySelector('[data-refused=not-paired]')")
         phone.wait("no picture", "getComputedStyle(document.querySelector('.stage')).display === 'none'")
         self.seen("revoked")
@@ -341,7 +226,7 @@ class Household:
             raise browsers.BrowserError("axe-core-python is not installed")
         axe = pathlib.Path(spec.submodule_search_locations[0], "axe.min.js").read_text()
         phone = self.phone(width=320, height=568)
-        phone.enter(self.child.url)
+        phone.enter(self.url)
         self.judge(phone, axe, "opening")
         self.pair(phone)
         for width, height in ((320, 568), (740, 360), (1280, 800)):
@@ -413,7 +298,7 @@ class Household:
     def languages(self) -> None:
         """Every table has the same keys and placeholders."""
         phone = self.phone()
-        phone.enter(self.child.url)
+        phone.enter(self.url)
         tables = json.loads(phone.evaluate(
             "(async () => { const base = document.querySelector('script[src]').src.replace(/app.js$/, 'texts/');"
             " const { flat } = await import(base + 'texts.js');"

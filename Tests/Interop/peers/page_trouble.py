@@ -6,15 +6,13 @@ Scenarios and output as those of page_screens.py.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 
-import browsers
-import common
+from cradle import browsers, processes
 import page_screens
 from page_edges import Edges
-from page_screens import Phone
+from cradle.phone import Phone
 
 #: A browser that lets the page through the warning and refuses its WebSocket to addresses of which this says so.
 NO_SOCKET = """{
@@ -79,17 +77,17 @@ class Roaming(Phone):
 
 class Trouble(Edges):
     def pairs(self) -> list[dict[str, object]]:
-        return list(json.loads(self.child.output("pairs", "--json"))["pairs"])
+        return list(self.child.ask("pairs")["pairs"])
 
     def expect_pairs(self, count: int) -> None:
         if len(pairs := self.pairs()) != count:
             raise browsers.BrowserError(f"the child has the pairs {pairs}")
 
     def words(self, phone: Phone) -> None:
-        window, secret = self.child.open_window()
-        phone.enter(self.child.url + secret)
+        window, secret = self.open_window()
+        phone.enter(self.url + secret)
         phone.wait("the words", "!!document.querySelector('.words')")
-        common.end_process(window)
+        processes.end_process(window)
 
     def differ(self) -> None:
         """The words differ: the child forgets the pair, or the page says that it could not be told."""
@@ -119,8 +117,8 @@ class Trouble(Edges):
         phone = self.prepared()
         self.join(phone)
         for choice in ("watch", "again"):
-            window, secret = self.child.open_window()
-            phone.enter(self.child.url + secret)
+            window, secret = self.open_window()
+            phone.enter(self.url + secret)
             self.says(phone, "that it is paired", "already")
             self.says(phone, "what it may", "manage")
             phone.tap(f"[data-do={choice}]")
@@ -128,7 +126,7 @@ class Trouble(Edges):
                 phone.tap("[data-screen=words] .main")
             self.wait_live(phone)
             self.expect_pairs(1)
-            common.end_process(window)
+            processes.end_process(window)
             self.seen(choice)
         self.expect_no_errors(phone)
         phone.close()
@@ -136,21 +134,21 @@ class Trouble(Edges):
     def lockdown(self) -> None:
         """Without WebRTC nothing is paired, and the link is still good for another browser."""
         phone = self.prepared(NO_WEBRTC)
-        window, secret = self.child.open_window()
-        phone.enter(self.child.url + secret)
+        window, secret = self.open_window()
+        phone.enter(self.url + secret)
         self.says(phone, "why", "blocks WebRTC")
         self.expect_pairs(0)
         self.expect_no_errors(phone)
         phone.close()
         self.seen("said")
         other = self.prepared("if (localStorage.locked) { " + NO_WEBRTC + " }")
-        other.enter(self.child.url + secret)
+        other.enter(self.url + secret)
         other.tap("[data-screen=words] .main")
         self.wait_live(other)
-        common.end_process(window)
+        processes.end_process(window)
         self.seen("link still good")
         other.evaluate("localStorage.locked = 1, 0")
-        other.enter(self.child.url)
+        other.enter(self.url)
         other.wait("the refusal", "document.querySelector('[data-refused=no-webrtc]')?.innerText.includes('Lockdown Mode')")
         self.expect_no_errors(other)
         self.seen("paired before")
@@ -172,10 +170,10 @@ class Trouble(Edges):
         if phone.evaluate("!document.querySelector('.moved').hidden"):
             raise browsers.BrowserError("it says that it has moved")
         phone.evaluate("localStorage.moved = 1, 0")
-        phone.enter(self.child.url)
+        phone.enter(self.url)
         self.wait_live(phone)
         link = phone.wait("where it is", "document.querySelector('.moved:not([hidden]) a')?.href")
-        if link == self.child.url or not str(link).endswith(f":{self.options.port}/"):
+        if link == self.url or not str(link).endswith(f":{self.options.port}/"):
             raise browsers.BrowserError(f"it is said to be at {link}")
         self.says(phone, "that it has moved", "The camera has a new address")
         self.expect_pairs(1)
@@ -221,7 +219,7 @@ class Trouble(Edges):
             phone.remote.command("Network.enable")
             phone.remote.command("Network.setCacheDisabled", cacheDisabled=True)
             phone.remote.command(begin[0], **begin[1])
-            phone.remote.command("Page.navigate", url=self.child.url)
+            phone.remote.command("Page.navigate", url=self.url)
             phone.wait("that it was interrupted", "document.body?.innerText.includes('Loading was interrupted. Trying again')")
             phone.remote.command(end[0], **end[1])
             phone.wait("the opening", "!!document.querySelector('[data-screen=opening]')")
@@ -240,7 +238,7 @@ class Trouble(Edges):
             phone.remote.command("Network.setCacheDisabled", cacheDisabled=True)
             phone.remote.command("Network.setBypassServiceWorker", bypass=True)
             phone.remote.command(begin[0], **begin[1])
-            phone.remote.command("Page.navigate", url=self.child.url)
+            phone.remote.command("Page.navigate", url=self.url)
             phone.wait("the opening without its styles", "!!document.querySelector('[data-screen=opening]')")
             if end:
                 self.says(phone, "that it is incomplete", "Part of this page did not load")
@@ -265,7 +263,7 @@ class Trouble(Edges):
         phone.evaluate("answer.request(), 0")
         phone.touch("touchStart", [phone.place(".talk")])
         phone.wait("whom it waits for", "document.querySelector('.talk').textContent === 'Allow the microphone …'")
-        if json.loads(self.child.output("status", "--json")).get("talk", {}).get("holder"):
+        if self.child.ask("status").get("talk", {}).get("holder"):
             raise browsers.BrowserError("nobody else may talk, and this phone does not either")
         self.says(phone, "that there is no microphone", "The browser did not give the microphone.")
         phone.touch("touchEnd", [])

@@ -17,10 +17,9 @@ import sys
 import threading
 from typing import Any
 
-import browsers
-import common
-from viewer_chromium import Chromium
-from viewer_firefox import Firefox
+from cradle import browsers, processes
+from cradle.chromium import Chromium
+from cradle.firefox import Firefox
 
 BROWSERS = {"chromium": Chromium, "firefox": Firefox}
 
@@ -168,7 +167,7 @@ def main() -> int:
 
     def give_up() -> None:
         print(json.dumps({**result, "error": "still not done"}), flush=True)
-        common.end_processes()
+        processes.end_processes()
         os._exit(1)
 
     timer = threading.Timer(browsers.START_SECONDS + 60 + 2 * options.seconds, give_up)
@@ -185,7 +184,7 @@ def main() -> int:
     except (browsers.BrowserError, OSError, ValueError) as error:
         result["error"] = f"{type(error).__name__}: {error}"
         if browser is not None:
-            common.log(browser.log_tail())
+            processes.log(browser.log_tail())
     if browser is not None:
         browser.close()
     print(json.dumps(result), flush=True)

@@ -14,13 +14,12 @@ import sys
 import threading
 from typing import Any
 
-import common
-import viewer_chromium
-from process_usage import usage
-from whep_http import Started, WhepServer
+from cradle import chromium, processes
+from cradle.process_usage import usage
+from cradle.whep_http import Started, WhepServer
 
 
-class SendingChromium(viewer_chromium.Chromium):
+class SendingChromium(chromium.Chromium):
     def switches(self) -> list[str]:
         # Without a microphone's permission Chromium names its addresses by mDNS, which not every viewer resolves.
         return [*super().switches(), "--disable-features=WebRtcHideLocalIpsWithMdns"]
@@ -74,12 +73,12 @@ def main() -> int:
         server.run_in_background()
         print(f"listening on {server.server_address[1]}", flush=True)
         status = sender.browser.process.wait()
-        common.log(f"chromium ended with status {status}: {sender.browser.log_tail()}")
+        processes.log(f"chromium ended with status {status}: {sender.browser.log_tail()}")
         return 1
     except KeyboardInterrupt:
         return 0
     finally:
-        common.end_processes()
+        processes.end_processes()
 
 
 if __name__ == "__main__":

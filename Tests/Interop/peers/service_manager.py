@@ -19,7 +19,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
-import common
+from cradle import processes
 
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
 WAIT_ALL = 0x40000000  # __WALL: threads too
@@ -32,7 +32,7 @@ class Service:
         self.name = f"@cradle-service-manager-{os.getpid()}"
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind("\0" + self.name[1:])
-        self.port = common.reserved_port()
+        self.port = processes.reserved_port()
         self.told: list[dict[str, str]] = []
         words = [word.replace("{port}", str(self.port)).replace("{folder}", str(folder)) for word in command]
         environment = {**os.environ, "NOTIFY_SOCKET": self.name}

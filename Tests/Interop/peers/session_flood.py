@@ -14,8 +14,8 @@ from typing import Any
 
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 
-import common
-from viewer_aiortc import add_loopback_where_it_is_alone
+from cradle import viewing
+from cradle.loopback import add_loopback_where_it_is_alone
 
 SECONDS = 20
 
@@ -25,10 +25,10 @@ async def flood(options: Any) -> dict[str, Any]:
     started, refused, details = 0, collections.Counter(), set()
     while time.monotonic() < end:
         connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
-        whep = common.WhepSession(options.url, options.token)
+        whep = viewing.WhepSession(options.url, options.token)
         connection.addTransceiver("video", direction="recvonly")
         opened = asyncio.Event()
-        channel = connection.createDataChannel(common.CHANNEL_LABEL, protocol=common.CHANNEL_PROTOCOL)
+        channel = connection.createDataChannel(viewing.CHANNEL_LABEL, protocol=viewing.CHANNEL_PROTOCOL)
         channel.on("open", opened.set)
         try:
             await connection.setLocalDescription(await connection.createOffer())
@@ -37,7 +37,7 @@ async def flood(options: Any) -> dict[str, Any]:
             await asyncio.wait_for(opened.wait(), SECONDS)
             started += 1
             await asyncio.to_thread(whep.delete)
-        except common.WhepError as error:
+        except viewing.WhepError as error:
             refused[str(error.status)] += 1
             details.add(str(error).split(": ", 2)[-1])
             await asyncio.sleep(0.1)
@@ -46,6 +46,6 @@ async def flood(options: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    parser = common.argument_parser("flood")
+    parser = viewing.argument_parser("flood")
     add_loopback_where_it_is_alone()
     print(json.dumps(asyncio.run(flood(parser.parse_args()))))

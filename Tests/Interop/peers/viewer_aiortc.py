@@ -16,13 +16,13 @@ import time
 from fractions import Fraction
 from typing import Any
 
-import aioice.ice
 import av
 from aiortc import MediaStreamTrack, RTCBundlePolicy, RTCConfiguration, RTCIceServer, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 
-import common
-from meters import PictureMeter, ToneMeter, write_png
+from cradle import processes, viewing
+from cradle.loopback import add_loopback_where_it_is_alone
+from cradle.meters import PictureMeter, ToneMeter, write_png
 
 
 class TalkTrack(MediaStreamTrack):
@@ -56,7 +56,7 @@ class Viewer:
         self.pictures = PictureMeter()
         self.sound = ToneMeter()
         self.last_picture: av.VideoFrame | None = None
-        self.whep = common.WhepSession(options.url, options.token, options.insecure)
+        self.whep = viewing.WhepSession(options.url, options.token, options.insecure)
         # aiortc's own policy leaves a second audio section on a transport that it stops.
         policy = RTCBundlePolicy.MAX_BUNDLE if options.microphone else RTCBundlePolicy.BALANCED
         servers = [RTCIceServer(**server) for server in options.servers]
@@ -92,7 +92,7 @@ class Viewer:
         self.posted_at = answer.posted_at
         self.result["whepStatus"] = answer.status
         self.result["timeToAnswerMs"] = round((answer.answered_at - answer.posted_at) * 1000, 1)
-        sdp = common.keep_family(answer.sdp, options.media)
+        sdp = viewing.keep_family(answer.sdp, options.media)
         await connection.setRemoteDescription(RTCSessionDescription(sdp, "answer"))
         try:
             await asyncio.wait_for(self.media_flows.wait(), 15)
@@ -106,7 +106,7 @@ class Viewer:
         self.sound.report(self.result["audio"])
 
     def on_state(self) -> None:
-        common.log(f"connection: {self.connection.connectionState}")
+        processes.log(f"connection: {self.connection.connectionState}")
         if self.connection.connectionState == "connected" and not self.result["connected"]:
             self.result["connected"] = True
             self.result["timeToConnectedMs"] = self.since_post()
@@ -118,8 +118,8 @@ class Viewer:
         self.tasks.append(asyncio.ensure_future(receive(track)))
 
     def open_channel(self) -> None:
-        channel = self.connection.createDataChannel(common.CHANNEL_LABEL, protocol=common.CHANNEL_PROTOCOL)
-        control = common.ControlChannel(self.result["dataChannel"])
+        channel = self.connection.createDataChannel(viewing.CHANNEL_LABEL, protocol=viewing.CHANNEL_PROTOCOL)
+        control = viewing.ControlChannel(self.result["dataChannel"])
         channel.on("open", lambda: control.opened(channel.send))
         channel.on("message", lambda text: control.received(text) if isinstance(text, str) else None)
 
@@ -163,10 +163,10 @@ class Viewer:
         if pair is not None:
             local, remote = pair.local_candidate, pair.remote_candidate
             self.result["candidatePair"] = {
-                "local": common.candidate(local.host, local.port, local.type),
-                "remote": common.candidate(remote.host, remote.port, remote.type),
+                "local": viewing.candidate(local.host, local.port, local.type),
+                "remote": viewing.candidate(remote.host, remote.port, remote.type),
             }
-            self.result["ipFamily"] = common.ip_family(remote.host)
+            self.result["ipFamily"] = viewing.ip_family(remote.host)
         for transceiver in self.connection.getTransceivers():
             if transceiver.kind == "video" and transceiver._codecs:
                 self.result["codec"] = transceiver._codecs[0].name
@@ -178,42 +178,31 @@ class Viewer:
             write_png(self.options.screenshot, bytes(plane), picture.width, picture.height, plane.line_size)
 
 
-def add_loopback_where_it_is_alone() -> None:
-    """aioice leaves loopback out; where there is nothing else, it is all that we have."""
-    original = aioice.ice.get_host_addresses
-
-    def addresses(use_ipv4: bool, use_ipv6: bool) -> list[str]:
-        found = original(use_ipv4, use_ipv6)
-        return found or ["127.0.0.1"] * use_ipv4 + ["::1"] * use_ipv6
-
-    aioice.ice.get_host_addresses = addresses
-
-
 async def watch(options: Any, result: dict[str, Any]) -> None:
     viewer = Viewer(options, result)
     try:
         await viewer.run()
         if options.screenshot:
             viewer.save_screenshot()
-    except common.WhepError as error:
+    except viewing.WhepError as error:
         result["whepStatus"], result["error"] = error.status, str(error)
     if options.leave == "vanish":
-        status = common.finish(result, options.audio_only)
+        status = viewing.finish(result, options.audio_only)
         os._exit(status)
     try:
         await asyncio.to_thread(viewer.whep.delete)
-    except common.WhepError as error:
+    except viewing.WhepError as error:
         result["error"] = result["error"] or str(error)
     await viewer.connection.close()
 
 
 def main() -> int:
-    options = common.argument_parser("aiortc").parse_args()
-    result = common.empty_result("aiortc")
-    common.last_deadline(result, options.duration + common.GRACE_SECONDS)
+    options = viewing.argument_parser("aiortc").parse_args()
+    result = viewing.empty_result("aiortc")
+    viewing.last_deadline(result, options.duration + viewing.GRACE_SECONDS)
     add_loopback_where_it_is_alone()
     asyncio.run(watch(options, result))
-    return common.finish(result, options.audio_only)
+    return viewing.finish(result, options.audio_only)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ gstreamer1.0-plugins-{base,good,bad}, so it runs with Debian's /usr/bin/python3.
 from __future__ import annotations
 
 import os
-import re
 import sys
 import threading
 import time
@@ -23,8 +22,8 @@ gi.require_version("GstVideo", "1.0")
 gi.require_version("GstWebRTC", "1.0")
 from gi.repository import Gst, GstApp, GstSdp, GstVideo, GstWebRTC  # noqa: E402,F401
 
-import common  # noqa: E402
-from meters import PictureMeter, ToneMeter, write_png  # noqa: E402
+from cradle import processes, viewing
+from cradle.meters import PictureMeter, ToneMeter, write_png
 
 #: What the jitter buffers wait for a missing packet, and for the first one. webrtcbin's own default is 200 ms.
 LATENCY_MS = 20
@@ -77,7 +76,7 @@ class Viewer:
         self.pictures = PictureMeter()
         self.sound = ToneMeter()
         self.last_sample: Any = None
-        self.whep = common.WhepSession(options.url, options.token, options.insecure)
+        self.whep = viewing.WhepSession(options.url, options.token, options.insecure)
         self.posted_at = 0.0
         self.gathered = threading.Event()
         self.connected = threading.Event()
@@ -129,15 +128,15 @@ class Viewer:
             raise ViewerError(f"candidates were not gathered within {GATHERING_SECONDS} s")
         sdp = self.webrtc.get_property("local-description").sdp.as_text()
         if options.show_sdp:
-            common.log(sdp)
+            processes.log(sdp)
         self.posted_at = time.monotonic()
         answer = self.whep.post(sdp)
         self.posted_at = answer.posted_at
         self.result["whepStatus"] = answer.status
         self.result["timeToAnswerMs"] = round((answer.answered_at - answer.posted_at) * 1000, 1)
         if options.show_sdp:
-            common.log(answer.sdp)
-        self.call("set-remote-description", self.description(common.keep_family(answer.sdp, options.media)))
+            processes.log(answer.sdp)
+        self.call("set-remote-description", self.description(viewing.keep_family(answer.sdp, options.media)))
         if not self.wait(self.media_flows, MEDIA_SECONDS):
             self.result["error"] = f"no media within {MEDIA_SECONDS} s; {states(self.webrtc)}"
             return
@@ -200,7 +199,7 @@ class Viewer:
         if message is None:
             return None
         error, detail = message.parse_error()
-        common.log(str(detail))
+        processes.log(str(detail))
         return f"{message.src.get_name()}: {error.message}"
 
     # --- What webrtcbin reports, on its own threads ---
@@ -211,7 +210,7 @@ class Viewer:
 
     def on_state(self, *_: Any) -> None:
         state = self.webrtc.get_property("connection-state")
-        common.log(f"connection: {state.value_nick}")
+        processes.log(f"connection: {state.value_nick}")
         with self.lock:
             if state == GstWebRTC.WebRTCPeerConnectionState.CONNECTED and not self.result["connected"]:
                 self.result["connected"] = True
@@ -269,15 +268,15 @@ class Viewer:
     # --- The data channel ---
 
     def open_channel(self) -> None:
-        settings = Gst.Structure.new_from_string(f"options,ordered=true,protocol=(string){common.CHANNEL_PROTOCOL}")
-        self.channel = self.webrtc.emit("create-data-channel", common.CHANNEL_LABEL, settings)
+        settings = Gst.Structure.new_from_string(f"options,ordered=true,protocol=(string){viewing.CHANNEL_PROTOCOL}")
+        self.channel = self.webrtc.emit("create-data-channel", viewing.CHANNEL_LABEL, settings)
         if self.channel is None:
             raise ViewerError("webrtcbin makes no data channel: its SCTP elements are missing")
-        control = common.ControlChannel(self.result["dataChannel"])
+        control = viewing.ControlChannel(self.result["dataChannel"])
         send: Callable[[str], Any] = lambda text: self.channel.emit("send-string", text)
         self.channel.connect("on-open", lambda *_: control.opened(send))
         self.channel.connect("on-message-string", lambda _, text: control.received(text))
-        self.channel.connect("on-error", lambda _, error: common.log(f"data channel: {error}"))
+        self.channel.connect("on-error", lambda _, error: processes.log(f"data channel: {error}"))
 
     # --- Media ---
 
@@ -326,7 +325,7 @@ class Viewer:
                 local = self.candidate(reply, entry.get_string("local-candidate-id"))
                 remote = self.candidate(reply, entry.get_string("remote-candidate-id"))
                 self.result["candidatePair"] = {"local": local, "remote": remote}
-                self.result["ipFamily"] = common.ip_family(remote["address"])
+                self.result["ipFamily"] = viewing.ip_family(remote["address"])
         self.result["packetsLost"] = sum(self.counter(buffer, "num-lost") for buffer in self.jitter_buffers)
         self.result["retransmissions"] = {
             "asked": sum(self.counter(buffer, "rtx-count") for buffer in self.jitter_buffers),
@@ -336,10 +335,10 @@ class Viewer:
     @staticmethod
     def candidate(reply: Any, name: str) -> dict[str, Any]:
         if not reply.has_field(name):
-            return common.candidate(None, None, None)
+            return viewing.candidate(None, None, None)
         entry = reply.get_value(name)
         found = entry.get_string("address"), entry.get_uint("port")[1], entry.get_string("candidate-type")
-        return common.candidate(*found)
+        return viewing.candidate(*found)
 
     @staticmethod
     def counter(buffer: Any, name: str) -> int:
@@ -364,32 +363,32 @@ def watch(options: Any, result: dict[str, Any]) -> None:
         viewer.run()
         if options.screenshot:
             viewer.save_screenshot()
-    except common.WhepError as error:
+    except viewing.WhepError as error:
         result["whepStatus"], result["error"] = error.status, str(error)
     except ViewerError as error:
         result["error"] = result["error"] or str(error)
     if options.leave == "vanish":
-        os._exit(common.finish(result, options.audio_only))
+        os._exit(viewing.finish(result, options.audio_only))
     if viewer is None:
         return
     try:
         viewer.whep.delete()
-    except common.WhepError as error:
+    except viewing.WhepError as error:
         result["error"] = result["error"] or str(error)
     viewer.close()
 
 
 def main() -> int:
-    parser = common.argument_parser("gstreamer")
+    parser = viewing.argument_parser("gstreamer")
     parser.add_argument("--latency", type=int, default=LATENCY_MS, help="of the jitter buffers, ms")
     parser.add_argument("--retransmit", action="store_true", help="ask for lost packets of the picture")
     parser.add_argument("--show-sdp", action="store_true", help="offer and answer on standard error")
     options = parser.parse_args()
-    result = common.empty_result("gstreamer")
-    common.last_deadline(result, options.duration + common.GRACE_SECONDS)
+    result = viewing.empty_result("gstreamer")
+    viewing.last_deadline(result, options.duration + viewing.GRACE_SECONDS)
     Gst.init(None)
     watch(options, result)
-    return common.finish(result, options.audio_only)
+    return viewing.finish(result, options.audio_only)
 
 
 if __name__ == "__main__":

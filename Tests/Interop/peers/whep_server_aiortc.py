@@ -18,9 +18,9 @@ from typing import Any
 import av
 from aiortc import MediaStreamTrack, RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 
-from process_usage import usage
-from test_picture import TestPicture, load_pictures
-from whep_http import Started, WhepServer
+from cradle.process_usage import usage
+from cradle.test_picture import TestPicture, load_pictures
+from cradle.whep_http import Started, WhepServer
 
 FRAME_RATE = 30
 

@@ -8,16 +8,13 @@ viewers, and the control channel. Here its tone beeps at each full second. Needs
 from __future__ import annotations
 
 import argparse
-import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "Benchmarks"))
-import webrtcbin_server  # noqa: E402
-from webrtcbin_server import GLib, Gst  # noqa: E402
-from whep_http import Started, WhepServer  # noqa: E402
+import webrtcbin_server
+from webrtcbin_server import GLib, Gst
+from cradle.whep_http import Started, WhepServer
 
 #: The benchmark's settings of encoder and source that are no options here.
 FIXED = {

@@ -4,7 +4,6 @@ only the standard library."""
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import socket
@@ -18,8 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Interop" / "peers"))
-import avahi  # noqa: E402
+from . import avahi
 
 #: systemd/cradle-child.service: RestartSec=, WatchdogSec=.
 RESTART_SECONDS = 1.0

@@ -17,10 +17,11 @@ from typing import Any, Callable
 import websockets.exceptions
 import websockets.sync.client
 
-import common
-import narrow_path
-from meters import MOST_JUDGED_SECONDS, SAMPLE_RATE, PictureMeter, ToneMeter
+from . import narrow_path, processes, viewing
+from .meters import MOST_JUDGED_SECONDS, PictureMeter, ToneMeter
 
+#: What a page runs that watches any WHEP server.
+WATCH_SCRIPT = pathlib.Path(__file__).with_name("watch.js")
 #: Seconds that a browser may take to start on a busy machine.
 START_SECONDS = 30
 
@@ -62,7 +63,7 @@ class Browser:
 
     def __init__(self, name: str, options: Any):
         self.options = options
-        self.profile = common.temporary_directory(name)
+        self.profile = processes.temporary_directory(name)
         home = os.path.join(self.profile, "home")
         os.mkdir(home)
         self.log_path = os.path.join(home, "browser.log")
@@ -73,7 +74,7 @@ class Browser:
     def start(self, command: list[str]) -> str:
         """Starts the program; returns what is in the port file once it is whole."""
         with open(self.log_path, "wb") as log:
-            self.process = common.start_process(
+            self.process = processes.start_process(
                 command, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
         path = os.path.join(self.profile, self.port_file)
@@ -108,10 +109,10 @@ class Browser:
         raise NotImplementedError
 
     def close(self) -> None:
-        common.end_process(self.process)
+        processes.end_process(self.process)
 
     def kill(self) -> None:
-        common.end_process(self.process, gently=False)
+        processes.end_process(self.process, gently=False)
 
 
 def page_options(options: Any, relay_port: int | None = None) -> dict[str, Any]:
@@ -126,9 +127,9 @@ def page_options(options: Any, relay_port: int | None = None) -> dict[str, Any]:
         "media": options.media,
         "screenshot": bool(options.screenshot),
         "soundSeconds": MOST_JUDGED_SECONDS,
-        "channel": common.CHANNEL_LABEL,
-        "protocol": common.CHANNEL_PROTOCOL,
-        "ping": common.ControlChannel.PING,
+        "channel": viewing.CHANNEL_LABEL,
+        "protocol": viewing.CHANNEL_PROTOCOL,
+        "ping": viewing.ControlChannel.PING,
         "bandwidth": options.bandwidth,
     }
 
@@ -144,7 +145,7 @@ def judge(record: dict[str, Any], options: Any, result: dict[str, Any]) -> None:
     result["browser"] = record["statistics"]
     pair = result["candidatePair"]
     if pair is not None:
-        result["ipFamily"] = common.ip_family(pair["remote"]["address"]) or common.ip_family(pair["local"]["address"])
+        result["ipFamily"] = viewing.ip_family(pair["remote"]["address"]) or viewing.ip_family(pair["local"]["address"])
     pictures = PictureMeter()
     for wall_ms, timecode, changed, width, height in record["pictures"]:
         pictures.add_record(wall_ms, timecode, bool(changed), width, height)
@@ -174,7 +175,7 @@ def size_changes(pictures: list[list[Any]]) -> list[dict[str, Any]]:
 def watch(browser: Browser, options: Any, result: dict[str, Any]) -> None:
     # A page of the same origin without a content security policy, so that the script needs no leave from the server.
     browser.open(urllib.parse.urljoin(options.url, "/healthz"))
-    browser.evaluate(pathlib.Path(__file__).with_name("watch.js").read_text() + "\n;true")
+    browser.evaluate(WATCH_SCRIPT.read_text() + "\n;true")
     path = narrow_path.parse(options.path) if options.path else None
     if path is not None:
         path.start()
@@ -189,9 +190,9 @@ def watch(browser: Browser, options: Any, result: dict[str, Any]) -> None:
 
 
 def run(name: str, make: Callable[[Any], Browser]) -> int:
-    options = common.argument_parser(name).parse_args()
-    result = common.empty_result(name)
-    common.last_deadline(result, options.duration + common.GRACE_SECONDS + START_SECONDS)
+    options = viewing.argument_parser(name).parse_args()
+    result = viewing.empty_result(name)
+    viewing.last_deadline(result, options.duration + viewing.GRACE_SECONDS + START_SECONDS)
     browser = None
     try:
         browser = make(options)
@@ -199,7 +200,7 @@ def run(name: str, make: Callable[[Any], Browser]) -> int:
     except (BrowserError, OSError, ValueError, websockets.exceptions.WebSocketException) as error:
         result["error"] = result["error"] or f"{type(error).__name__}: {error}"
         if browser is not None:
-            common.log(browser.log_tail())
+            processes.log(browser.log_tail())
     if browser is not None and options.leave != "vanish":
         browser.close()
-    return common.finish(result, options.audio_only)
+    return viewing.finish(result, options.audio_only)

@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from internet import MEETING, SERVER, SERVER6, Internet
+from .internet import MEETING, SERVER, SERVER6, Internet
 
 SECRET = "shared-with-the-test"
-SAMPLES = Path(__file__).resolve().parents[2] / "config"
+SAMPLES = Path(__file__).resolve().parents[3] / "config"
 #: What the certificate is for, beside both addresses.
 MEET, TURN, XMPP = "meet.example.org", "turn.example.org", "xmpp.example.org"
 

@@ -7,7 +7,7 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from house import SpeakerFile
+from .house import SpeakerFile
 
 #: `test` sound of a child: 1 kHz, and a beep of 2 kHz each second. interfaces/devices.md, "Test picture and tone".
 CHILD_HERTZ = (1000, 2000)

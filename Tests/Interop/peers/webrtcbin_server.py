@@ -18,10 +18,8 @@ import random
 import re
 import shlex
 import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import gi
@@ -31,12 +29,11 @@ gi.require_version("GstApp", "1.0")
 gi.require_version("GstSdp", "1.0")
 gi.require_version("GstVideo", "1.0")
 gi.require_version("GstWebRTC", "1.0")
-from gi.repository import GLib, Gst, GstApp, GstSdp, GstVideo, GstWebRTC  # noqa: E402,F401
+from gi.repository import GLib, Gst, GstApp, GstSdp, GstVideo, GstWebRTC  # noqa: E402, F401
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "Interop" / "peers"))
-from process_usage import usage  # noqa: E402
-from test_picture import TestPicture, load_pictures  # noqa: E402
-from whep_http import Started, WhepServer  # noqa: E402
+from cradle.process_usage import usage
+from cradle.test_picture import TestPicture, load_pictures
+from cradle.whep_http import Started, WhepServer
 
 FRAME_RATE = 30
 

@@ -1,4 +1,4 @@
-"""A child and its parent at the two ends of `internet.Internet`, and what they meet at: see servers."""
+"""A child and its parent at the two ends of `internet.Internet`, and what they meet at: see meeting_servers."""
 
 from __future__ import annotations
 
@@ -11,45 +11,38 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from internet import CHILD_PORT, Side
-from servers import SECRET, Coturn, Failed, Rendezvous, trusting
+from .child import Child
+from .internet import CHILD_PORT, Side
+from .meeting_servers import SECRET, Coturn, Failed, Rendezvous, trusting
 
-__all__ = ["SECRET", "Child", "Coturn", "Failed", "Parent", "Rendezvous"]
+__all__ = ["SECRET", "AwayChild", "Coturn", "Failed", "Parent", "Rendezvous"]
 
 
-class Child:
+class AwayChild(Child):
     """With a test picture and tone, on its side of the Internet."""
 
     def __init__(self, program: str, side: Side, folder: Path, servers: str = "[]", meetings: str = "[]", away: str = ""):
-        self.program, self.side = program, side
-        self.environment = trusting(folder / "authority.pem")
-        self.configuration, self.log = folder / "child.yaml", folder / "child.log"
-        self.directories = ["--state-directory", str(folder / "state"), "--runtime-directory", str(folder / "run")]
-        self.configure(servers, meetings, away)
-        self.start()
+        self.side = side
+        super().__init__(
+            program, self.text(servers, meetings, away), folder, host=None, prefix=side.prefix(),
+            environment=trusting(folder / "authority.pem"))  # fmt: skip
 
-    def configure(self, servers: str = "[]", meetings: str = "[]", away: str = "") -> None:
-        """For the next start."""
-        self.configuration.write_text(
+    @staticmethod
+    def text(servers: str, meetings: str, away: str) -> str:
+        return (
             f"name: Away\nlisten: '[::]:{CHILD_PORT}'\ncameras: [{{id: cot, device: test, width: 320, height: 240}}]\n"
             f"microphone: {{device: test}}\nspeaker: {{device: \"null\"}}\nlights: []\nice-servers: {servers}\naway: {{meetings: {meetings}{away}}}\n")
 
-    def start(self) -> None:
-        self.process = subprocess.Popen(
-            [*self.side.prefix(), self.program, "run", "--config", str(self.configuration), *self.directories],
-            stdout=subprocess.DEVNULL, stderr=self.log.open("ab"), env=self.environment)  # fmt: skip
-        self.wait()
-
-    def status(self) -> dict[str, Any]:
-        done = subprocess.run([self.program, "status", "--json", *self.directories[2:]], capture_output=True, text=True)
-        return json.loads(done.stdout or "{}")
+    def configure(self, servers: str = "[]", meetings: str = "[]", away: str = "") -> None:
+        """For the next start."""
+        self.configuration.write_text(self.text(servers, meetings, away))
 
     def wait_until_met(self) -> None:
         """Until it is at all its meeting places."""
         deadline = time.monotonic() + 90
         while True:
             away = subprocess.run(
-                [*self.side.prefix(), self.program, "away", "--json", "--config", str(self.configuration), *self.directories],
+                [*self.side.prefix(), *self.command("away", "--json", "--config", str(self.configuration))],
                 capture_output=True, text=True, env=self.environment)  # fmt: skip
             states = [meeting["state"] for meeting in json.loads(away.stdout or "{}").get("meetings", [])]
             if states and all(state == "present" for state in states):
@@ -58,17 +51,6 @@ class Child:
                 raise Failed(f"the child is not at its meeting place: {away.stdout} {away.stderr}")
             time.sleep(0.2)
 
-    def wait(self) -> None:
-        deadline = time.monotonic() + 20
-        while subprocess.run([self.program, "status", *self.directories[2:]], capture_output=True).returncode != 0:
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise Failed(f"the child does not start: {self.log.read_text('utf-8', 'replace')[-800:]}")
-            time.sleep(0.1)
-
-    def close(self) -> None:
-        self.process.terminate()
-        self.process.wait(10)
-
 
 class Parent:
     def __init__(self, program: str, side: Side, folder: Path):
@@ -76,18 +58,15 @@ class Parent:
         self.environment = trusting(folder / "authority.pem")
         self.state = ["--state-directory", str(folder / "parent")]
 
-    def pair_at_home(self, child: Child, address: str = f"127.0.0.1:{CHILD_PORT}") -> None:
+    def pair_at_home(self, child: AwayChild, address: str = f"127.0.0.1:{CHILD_PORT}") -> None:
         """In the child's network; there the child tells how it is reached from elsewhere."""
-        window = subprocess.Popen(
-            [child.program, "pair", "--json", *child.directories[2:]], stdout=subprocess.PIPE, text=True)
-        assert window.stdout
-        code = json.loads(window.stdout.readline())["code"]
+        opened, window = child.open_pairing()
         home = child.side.prefix()
-        self.run(home, "pair", address, "--code", code)
+        self.run(home, "pair", address, "--code", opened["code"])
         window.wait(10)
         self.learn(child)
 
-    def learn(self, child: Child) -> None:
+    def learn(self, child: AwayChild) -> None:
         """How the child is reached from elsewhere."""
         self.run(child.side.prefix(), "status")
 

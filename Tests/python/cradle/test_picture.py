@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 
-from meters import TIMECODE_BITS, timecode_block
+from .meters import TIMECODE_BITS, timecode_block
 
 
 class Pictures:
