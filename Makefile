@@ -123,7 +123,7 @@ demo: setup-demo ## starts a child, watches it, shows the figures and a link; Ct
 	@$(PYTHON) Tests/Interop/demo.py --child $(BUILD)/release/cradle-child --parent $(BUILD)/release/cradle-parent
 
 # What is measured with has tests of its own; they take a second.
-MEASURING_TESTS := cd Tests/Benchmarks && $(PYTHON) -m unittest -q network_models_test network_figures_test network_table_test
+MEASURING_TESTS := cd Tests/Benchmarks && $(PYTHON) -m unittest -q network.models_test network.figures_test network.table_test
 
 # What the tests watch with is installed while they are built: building needs none of it.
 test: setup $(PAGES) ## runs every test that needs no special hardware; FILTER=NAME: only those

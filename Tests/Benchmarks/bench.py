@@ -19,22 +19,22 @@ from pathlib import Path
 from typing import Any, Callable
 
 import cores
-import vpx_alone
-from attack_measures import attacks
-from browser_measures import browser_loss
-from event_measures import events
-from figures import Figure, table
-from load_measures import load
-from measures import Bench, first_picture, glass_to_glass, quality
-from night_measures import noise
-from order_measures import orders
-from page_measures import page
-from parent_measures import parent, parent_loss
-from pipe_measures import pipe
-from proof_measures import proofs
+from measures import vpx_alone
+from measures.attack import attacks
+from measures.browser import browser_loss
+from measures.event import events
+from cradle.figures import Figure, table
+from measures.load import load
+from measures.base import Bench, first_picture, glass_to_glass, quality
+from measures.night import noise
+from measures.order import orders
+from measures.page import page
+from measures.parent import parent, parent_loss
+from measures.pipe import pipe
+from measures.proof import proofs
 from servers import Problem
 from cradle import processes
-from talk_measures import mouth_to_ear
+from measures.talk import mouth_to_ear
 
 #: In the order of the table. `load` comes before what uses the encoder's speed.
 MEASURES: dict[str, tuple[str, Callable[[Bench], list[Figure]]]] = {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The figures of `make bench-network`: what is left of picture and sound over bad networks, ours beside others'.
 
-Sender and viewer run on two hosts of their own (network_cable.py). The network is good until the picture has found its
+Sender and viewer run on two hosts of their own (network/cable.py). The network is good until the picture has found its
 rate; then it becomes bad, with the same seed for everybody, and what the viewer has from then on counts. docs/NETWORK.md.
 """
 
@@ -22,21 +22,20 @@ from pathlib import Path
 from typing import Any, Callable
 
 import cores
-import network_crowd
-import network_figures
-import network_moves
+from network import crowd as network_crowd
+from network import figures as network_figures
+from network import moves as network_moves
 import network_table
-from load_measures import frames_so_far
-from downloads import Downloads
-from limited_cable import Limit, LimitedCable
-from network_cable import NetworkCable
-from network_cases import CASES, Case
-from network_crowd import CROWDS, Crowd
-from network_moves import MOVES, Move
-from servers import KBPS, MeasuredChild, ChromiumSender, Problem, Server, Webrtcbin
+from measures.load import frames_so_far
+from network.downloads import Downloads
+from network.limited_cable import Limit, LimitedCable
+from network.cable import NetworkCable
+from network.cases import CASES, Case
+from network.crowd import CROWDS, Crowd
+from network.moves import MOVES, Move
+from servers import KBPS, PROGRAMS, ChromiumSender, MeasuredChild, Problem, Server, Webrtcbin
 from cradle import processes
 
-HERE = Path(__file__).resolve().parent
 #: From the first picture until the network becomes bad: everybody's rate has grown to what it may be, and the browsers of
 #: those that are measured at the same time have started, which takes both processors for some seconds. libwebrtc begins
 #: with a small picture, and takes its time until it is a large one.
@@ -133,7 +132,7 @@ class Bench:
         return {"seen": seen, "short": case.judge(seen), "carried": cable.carried, **extra}
 
     def _chromium(self, cable: NetworkCable, sender: Server, seconds: float) -> "Viewer":
-        command = [sys.executable, str(HERE / "network_viewer.py"), "--url", sender.url, "--duration", str(seconds + 2)]
+        command = [sys.executable, str(PROGRAMS / "network_viewer.py"), "--url", sender.url, "--duration", str(seconds + 2)]
         if not (self.options.messages and isinstance(sender, MeasuredChild)):
             command.append("--no-data-channel")
         return ChromiumViewer([*cable.prefix(1), *command] + (["--token", sender.token] if sender.token else []))

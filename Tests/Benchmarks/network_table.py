@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 from typing import Any, Callable, Sequence
 
-from network_cases import CASES, Case
-from network_crowd import CROWDS, Crowd
-from network_figures import Fall, Second, Seen
-from network_moves import MOVES, Move
+from network.cases import CASES, Case
+from network.crowd import CROWDS, Crowd
+from network.figures import Fall, Second, Seen
+from network.moves import MOVES, Move
 
 BEGIN, END = "<!-- table: Tests/Benchmarks/network_bench.py --write -->", "<!-- end of table -->"
 #: In the order of the columns.

@@ -18,10 +18,12 @@ import cores
 from cradle import processes
 from cradle.child import ChildError, RunningChild
 from cradle.process_usage import cpu_seconds, resident_kb
-from house_network import HouseNetwork
-from network_cable import NetworkCable
+from network.house import HouseNetwork
+from network.cable import NetworkCable
 
 HERE = Path(__file__).resolve().parent
+#: What runs by itself, in a namespace or beside a browser.
+PROGRAMS = HERE / "programs"
 PEERS = HERE.parent / "Interop" / "peers"
 
 KBPS = 1500
@@ -302,11 +304,11 @@ class Watchers:
     """Light viewers of one server; `with` ends them."""
 
     def __init__(self, server: Server, command: Sequence[str] = ()):
-        """`command`: instead of watchers.py; it speaks the same language."""
+        """`command`: instead of programs/watchers.py; it speaks the same language."""
         self.server = server
         with cores.watching():
             self.program = processes.start_process(
-                command or [sys.executable, str(HERE / "watchers.py"), "--url", server.url, "--token", server.token], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+                command or [sys.executable, str(PROGRAMS / "watchers.py"), "--url", server.url, "--token", server.token], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
             )
 
     def tell(self, command: str) -> dict[str, Any]:

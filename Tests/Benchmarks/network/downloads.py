@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from cradle import processes
 
-HERE = Path(__file__).resolve().parent
+PROGRAMS = Path(__file__).resolve().parent.parent / "programs"
 
 PORT = 5201
 
@@ -30,7 +30,7 @@ class Downloads:
             for number in range(self.count):
                 address = ["--address", self.cable.address(1), "--port", str(PORT + number)]
                 for host, role in ((1, "receive"), (0, "send")):
-                    command = [*self.cable.prefix(host), sys.executable, str(HERE / "tcp_flow.py"), role, *address]
+                    command = [*self.cable.prefix(host), sys.executable, str(PROGRAMS / "tcp_flow.py"), role, *address]
                     programs.append(processes.start_process(command, stdin=subprocess.DEVNULL, text=True))
         self.ended.wait()
         for program in programs:

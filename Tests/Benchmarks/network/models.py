@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What a bad network does to packets: who is lost, how long who is not has to wait. No clock, no socket: packets and times
-in, fates out, so that the same seed gives the same network to everybody. `network_models_test.py` tries it.
+in, fates out, so that the same seed gives the same network to everybody. `models_test.py` tries it.
 
 Loss is drawn packet by packet, in the order in which they come: two peers lose their first, fifth and ninth packet alike, though
 these are not sent at the same times. Blackouts and rates go by the time since the start.

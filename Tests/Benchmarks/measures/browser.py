@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from figures import Figure, median
-from lossy_cable import LossyCable
-from measures import Bench
+from cradle.figures import Figure, median
+from network.lossy_cable import LossyCable
+from measures.base import Bench
 from servers import MeasuredChild, Problem, watch
 from cradle import processes
 

@@ -7,13 +7,11 @@ import shlex
 import sys
 from pathlib import Path
 
-from figures import Figure
-from measures import Bench
-from parent_measures import Seen
-from servers import MeasuredChild, Parent
+from cradle.figures import Figure
+from measures.base import Bench
+from measures.parent import Seen
+from servers import PROGRAMS, MeasuredChild, Parent
 from cradle import processes
-
-HERE = Path(__file__).resolve().parent
 
 
 def pipe(bench: Bench) -> list[Figure]:
@@ -21,7 +19,7 @@ def pipe(bench: Bench) -> list[Figure]:
     ready; what differs is the way into the encoder."""
     programs = Path(processes.temporary_directory("rpicam"))
     camera = programs / "rpicam-vid"
-    arguments = [sys.executable, str(HERE / "stamped_camera.py"), "--pictures", bench.recording.path]
+    arguments = [sys.executable, str(PROGRAMS / "stamped_camera.py"), "--pictures", bench.recording.path]
     camera.write_text(f'#!/bin/sh\nexec {shlex.join(arguments)} "$@"\n')
     camera.chmod(0o755)
     os.environ["PATH"] = f"{programs}:{os.environ['PATH']}"

@@ -6,8 +6,8 @@ import json
 import subprocess
 from typing import Any
 
-from figures import Figure
-from measures import Bench
+from cradle.figures import Figure
+from measures.base import Bench
 from servers import Problem
 from cradle import processes
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 import cores
-import webm_to_ivf
+from measures import webm_to_ivf
 
 #: The same as VP8RateControl in Sources/Media/Codecs/VP8EncoderConfiguration.swift, and one pass without lookahead.
 SETTINGS = (

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import cores
-import vpx_alone
-from figures import Figure, median
-from load_measures import frames_so_far
-from lossy_cable import LossyCable
-from measures import Bench
+from measures import vpx_alone
+from cradle.figures import Figure, median
+from measures.load import frames_so_far
+from network.lossy_cable import LossyCable
+from measures.base import Bench
 from servers import MeasuredChild, Parent, Problem, watch
 from cradle import processes
 

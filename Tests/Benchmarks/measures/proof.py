@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 
-from figures import Figure
-from measures import Bench
+from cradle.figures import Figure
+from measures.base import Bench
 from servers import Problem
 
 

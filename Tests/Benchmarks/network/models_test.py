@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Tries network_models.py; needs no root, no network and no time. `python3 network_models_test.py`"""
+"""Tries models.py; needs no root, no network and no time. `python3 -m unittest network.models_test`"""
 
 from __future__ import annotations
 
 import random
 import unittest
 
-from network_models import Bottleneck, GilbertElliott, Network, Runs, Way, is_black, shares_of_runs
+from network.models import Bottleneck, GilbertElliott, Network, Runs, Way, is_black, shares_of_runs
 
 PACKETS = 200_000
 

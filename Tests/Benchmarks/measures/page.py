@@ -17,8 +17,8 @@ import wave
 from array import array
 from pathlib import Path
 
-from figures import Figure, median
-from measures import Bench
+from cradle.figures import Figure, median
+from measures.base import Bench
 from servers import MeasuredChild, Problem, cpu_seconds
 from cradle import browsers, processes
 from cradle.phone import PATIENCE, Phone, open_window

@@ -12,8 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from figures import Figure, median
-from measures import Bench
+from cradle.figures import Figure, median
+from measures.base import Bench
 from paired_parent import PairedParent
 from servers import MeasuredChild, Problem
 from cradle import processes

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from network_cable import NetworkCable
-from network_models import Network
+from network.cable import NetworkCable
+from network.models import Network
 
 
 class LossyCable(NetworkCable):

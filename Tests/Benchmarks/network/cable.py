@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Two hosts of our own on this machine, joined by a network as bad as one asks for: network_models.py says how bad.
+"""Two hosts of our own on this machine, joined by a network as bad as one asks for: models.py says how bad.
 
 A kernel need not have netem for it: each end of the cable is a TUN device (tun(4)) in a network namespace, and this
 program carries the packets. Both hosts have a default route, without which libnice gathers for ever and Chromium nothing;
@@ -23,10 +23,11 @@ import sys
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 from cradle import processes
-from network_models import Network, Way
+from network.models import Network, Way
 
 DEVICE = "cable"
 #: The network is this and a number.
@@ -50,7 +51,8 @@ class NetworkCable:
         self, network: Network, seed: int, is_clean_at_first: bool = False, beside: "NetworkCable | None" = None, number: int = 0
     ):
         """`beside` another cable, whose host 0 is this one's, too; each of them has a number of its own."""
-        command = [sys.executable, __file__, "--network", json.dumps(network.document()), "--seed", str(seed)]
+        folder = Path(__file__).resolve().parent.parent
+        command = ["env", f"PYTHONPATH={folder}", sys.executable, "-m", "network.cable", "--network", json.dumps(network.document()), "--seed", str(seed)]
         command += ["--number", str(FIRST_NETWORK + number)]
         if beside is not None:
             command += ["--near", beside.hosts[0]["name"]]
@@ -198,7 +200,7 @@ def carry(ends: list[int], addresses: bytes, network: Network, seed: int, is_cle
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--network", type=json.loads, default={}, help="JSON: fields of network_models.Network")
+    parser.add_argument("--network", type=json.loads, default={}, help="JSON: fields of network.models.Network")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--clean", action="store_true", help="nothing but the delay until `start`")
     parser.add_argument("--number", type=int, default=FIRST_NETWORK, help="third byte of the network's addresses")

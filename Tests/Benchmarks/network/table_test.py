@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import network_crowd
+from network import crowd as network_crowd
 import network_table
-from network_cases import CASES
-from network_figures import Fall, Seen
+from network.cases import CASES
+from network.figures import Fall, Seen
 
 GOOD = Seen(120, 99.9, 0, 0.0, 0, 0.05, 30, 60, 1500, 98, ["1280x720"])
 LOW = Fall(1.0, True, 0, 0.1, 200, 15, 350, 250, ["640x360"], 4)

@@ -1,6 +1,6 @@
 """What a viewer saw over a bad network, from the records of network_viewer.py or of `cradle-parent watch --stats`.
 
-No clock and no process here: records in, figures out. `network_figures_test.py` tries it. Times are seconds since the network
+No clock and no process here: records in, figures out. `figures_test.py` tries it. Times are seconds since the network
 became bad, unless a name says otherwise.
 """
 

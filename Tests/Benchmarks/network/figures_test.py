@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Tries network_figures.py on records that were made up; needs no network and no time. `python3 network_figures_test.py`"""
+"""Tries figures.py on records that were made up; needs no network and no time. `python3 -m unittest network.figures_test`"""
 
 from __future__ import annotations
 
 import unittest
 from typing import Any, Callable
 
-from network_figures import Counter, beside, freezes, of_browser, of_parent, seen
+from network.figures import Counter, beside, freezes, of_browser, of_parent, seen
 
 STARTED = 1_800_000_000.0
 

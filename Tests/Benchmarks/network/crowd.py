@@ -15,11 +15,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Callable, Sequence
 
-import network_figures
+from network import figures as network_figures
 import paired_parent
-from network_cable import NetworkCable
-from network_models import Network
-from servers import HERE, MeasuredChild, Problem, Watchers
+from network.cable import NetworkCable
+from network.models import Network
+from servers import PROGRAMS, MeasuredChild, Problem, Watchers
 from cradle import processes
 
 #: Before each of the times that are compared.
@@ -151,7 +151,7 @@ def _many(count: int, child: MeasuredChild, lan: NetworkCable, programs: tuple[s
         parent = paired_parent.PairedParent(programs[1], folder, lan.prefix(1))
         parent.pair(child)
         paired.append(parent.state)
-    command = [*lan.prefix(1), sys.executable, str(HERE / "crowd_viewers.py"), "--url", f"https://{child.host}:{child.port}"]
+    command = [*lan.prefix(1), sys.executable, str(PROGRAMS / "crowd_viewers.py"), "--url", f"https://{child.host}:{child.port}"]
     command += ["--benchmarks", programs[2], "--token", ",".join(tokens), "--paired", ",".join(paired)]
     return Watchers(child, command)
 

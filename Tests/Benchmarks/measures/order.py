@@ -7,9 +7,9 @@ import subprocess
 import tempfile
 import time
 
-from figures import Figure, median
-from house_network import HouseNetwork
-from measures import Bench
+from cradle.figures import Figure, median
+from network.house import HouseNetwork
+from measures.base import Bench
 from paired_parent import PairedParent
 from servers import MeasuredChild, Problem
 from cradle import processes

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable
 
-from limited_cable import Limit
-from network_figures import Seen
-from network_models import Network
+from network.limited_cable import Limit
+from network.figures import Seen
+from network.models import Network
 
 #: Shares of a run's time: when the rate falls, and when it is back.
 FALLS, RETURNS = 1 / 6, 2 / 3

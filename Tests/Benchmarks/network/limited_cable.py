@@ -16,7 +16,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
-from downloads import Downloads
+from network.downloads import Downloads
 
 NETWORK = "10.77.9"
 DEVICE = "cable"
@@ -48,7 +48,7 @@ def ip(*arguments: str, fails: bool = False) -> None:
 
 
 class LimitedCable:
-    """As `network_cable.NetworkCable`: `with` lays it, `start` limits it."""
+    """As `cable.NetworkCable`: `with` lays it, `start` limits it."""
 
     def __init__(self, limit: Limit):
         self.limit = limit

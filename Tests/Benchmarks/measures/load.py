@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import cores
-import vpx_alone
-from figures import Figure, median
-from measures import FRAME_RATE, Bench
+from measures import vpx_alone
+from cradle.figures import Figure, median
+from measures.base import FRAME_RATE, Bench
 from servers import KBPS, MeasuredChild, Problem, Server, Watchers, Webrtcbin
 from cradle import processes
 

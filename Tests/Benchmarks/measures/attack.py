@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from figures import Figure, median
-from measures import Bench
+from cradle.figures import Figure, median
+from measures.base import Bench
 from cradle.process_usage import resident_kb
 from servers import PEERS, MeasuredChild, Parent, Problem, Program
 from cradle import processes

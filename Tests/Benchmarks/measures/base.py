@@ -9,8 +9,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
-import vpx_alone
-from figures import Figure, median
+from measures import vpx_alone
+from cradle.figures import Figure, median
 from servers import KBPS, AiortcSender, MeasuredChild, Problem, Server, Webrtcbin, watch
 from cradle import processes
 
