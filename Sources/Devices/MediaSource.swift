@@ -36,29 +36,6 @@ public typealias VideoSource = MediaSource<VideoSourceInfo, VideoFrame>
 /// Sound in blocks of 20 ms: a microphone, a file, or the test tone.
 public typealias AudioSource = MediaSource<AudioSourceInfo, AudioBlock>
 
-/// The mode that the configuration asks of a camera.
-public struct VideoRequest: Hashable, Sendable {
-  /// Pixels.
-  public var width: Int
-  public var height: Int
-  public var framesPerSecond: Double
-  /// For cameras of a Raspberry Pi.
-  public var raspberryPi: RaspberryPiSettings
-  /// For V4L2 cameras, set in this order when the camera is opened.
-  public var controls: [CameraControl]
-
-  public init(
-    width: Int, height: Int, framesPerSecond: Double, raspberryPi: RaspberryPiSettings = RaspberryPiSettings(),
-    controls: [CameraControl] = []
-  ) {
-    self.width = width
-    self.height = height
-    self.framesPerSecond = framesPerSecond
-    self.raspberryPi = raspberryPi
-    self.controls = controls
-  }
-}
-
 /// What an open video source delivers.
 public struct VideoSourceInfo: Hashable, Sendable {
   /// A path, or "test".

@@ -1,3 +1,5 @@
+internal import DeviceNames
+
 /// How many pixels a source's pictures may have: whoever writes them, or the file, names any number.
 enum PictureBounds {
   /// Parents decode no larger ones. One has 14 MB, and a camera's pipeline holds up to twenty.

@@ -83,7 +83,7 @@ struct OverrideOptions: ParsableArguments {
     if let listen { result.listen = try Self.parse(listen, "--listen") }
     if let camera {
       let device: VideoDevice = try Self.parse(camera, "--camera")
-      if case .program = device {
+      if device.kind == .program {
         throw Failure.badConfiguration(
           "--camera \(device): a program to run is taken from the configuration file alone")
       }

@@ -344,7 +344,7 @@ import Wire
     #expect(slow.detail.hasPrefix("too slow: 1280x720 at 22 frames/s (speed -10); 30 are configured"))
     #expect(slow.remedy == "In the configuration, for camera cot: width: 640, height: 360")
     var small = camera
-    (small.width, small.height) = (640, 360)
+    (small.request.width, small.request.height) = (640, 360)
     let remedy = { (camera: ChildConfiguration.Camera, rate: Double) in
       EncoderCheck.finding(camera, .init(framesPerSecond: rate, setting: -10), viewers: 0).remedy
     }
@@ -354,9 +354,9 @@ import Wire
     #expect(remedy(camera, 28.2) == "In the configuration, for camera cot: width: 960, height: 540")
     #expect(remedy(small, 1) == "In the configuration, for camera cot: width: 320, height: 180, framerate: 5")
     var narrow = camera
-    (narrow.width, narrow.height, narrow.framerate) = (1024, 768, 25)
+    (narrow.request.width, narrow.request.height, narrow.request.framesPerSecond) = (1024, 768, 25)
     #expect(remedy(narrow, 16) == "In the configuration, for camera cot: width: 640, height: 480, framerate: 24")
-    (small.width, small.height, small.framerate) = (320, 180, 5)
+    (small.request.width, small.request.height, small.request.framesPerSecond) = (320, 180, 5)
     #expect(remedy(small, 1) == "This machine is too slow for any picture.")
   }
 

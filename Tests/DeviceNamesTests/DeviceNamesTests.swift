@@ -10,14 +10,25 @@ import Testing
   }
 
   @Test func cameras() {
-    let names: [(String, VideoDevice?)] = [
-      ("auto", .auto), ("test", .test), ("/dev/v4l/by-id/usb-x", .camera(path: "/dev/v4l/by-id/usb-x")),
-      ("file:/tmp/a b.y4m", .file(path: "/tmp/a b.y4m")), ("", nil), ("video0", nil), ("file:", nil), ("none", nil),
-      ("/dev/\u{1b}[2J", nil), ("rpicam:0", .raspberryPi(number: 0)), ("rpicam:7", .raspberryPi(number: 7)),
-      ("rpicam:", nil), ("rpicam:8", nil), ("rpicam:00", nil), ("rpicam:-1", nil), ("exec:", nil), ("exec: ", nil),
-      ("exec:\"", nil), ("exec:\"\"", nil),
+    let names: [(String, VideoDevice.Kind?, argument: String)] = [
+      ("auto", .auto, ""), ("test", .test, ""), ("/dev/v4l/by-id/usb-x", .v4l2, "dev/v4l/by-id/usb-x"),
+      ("file:/tmp/a b.y4m", .file, "/tmp/a b.y4m"), ("", nil, ""), ("video0", nil, ""), ("file:", nil, ""),
+      ("none", nil, ""), ("tests", nil, ""), ("autos", nil, ""), ("/", nil, ""), ("/dev/\u{1b}[2J", nil, ""),
+      ("rpicam:0", .raspberryPi, "0"), ("rpicam:7", .raspberryPi, "7"), ("rpicam:", nil, ""), ("rpicam:8", nil, ""),
+      ("rpicam:00", nil, ""), ("rpicam:-1", nil, ""), ("exec:", nil, ""), ("exec: ", nil, ""), ("exec:\"", nil, ""),
+      ("exec:\"\"", nil, ""),
     ]
-    check(names)
+    for (text, kind, argument) in names {
+      let device = VideoDevice(text)
+      #expect(device?.kind == kind, "\(text)")
+      if let device { #expect(device.description == text && device.argument == argument) }
+    }
+    #expect(VideoDevice("auto") == .auto && VideoDevice("test") == .test)
+    #expect(
+      VideoDevice.allowed
+        == "auto, test, a device such as /dev/video0, rpicam:0, file:/path/clip.y4m, or \"exec:COMMAND\" for a program that "
+        + "writes Y4M")
+    #expect(VideoDevice("/dev/video4")?.nodes == ["/dev/video4"] && VideoDevice.auto.nodes == ["/dev/video*"])
     #expect(VideoDevice("exec:ffmpeg -i x")?.description == "exec:ffmpeg -i x")
   }
 

@@ -1,3 +1,4 @@
+import DeviceNames
 import Glibc
 import Testing
 
@@ -174,8 +175,8 @@ struct ModeChoiceTests {
 
   // MARK: Infrared cameras
 
-  private func node(_ path: String, _ name: String, _ formats: CameraFormat...) -> VideoSources.Node {
-    VideoSources.Node(path: path, name: name, formats: formats.map(\.fourcc))
+  private func node(_ path: String, _ name: String, _ formats: CameraFormat...) -> AutomaticCamera.Node {
+    AutomaticCamera.Node(path: path, name: name, formats: formats.map(\.fourcc))
   }
 
   @Test func colourComesBeforeInfrared() {
@@ -183,7 +184,7 @@ struct ModeChoiceTests {
       node("/dev/video0", "Integrated Camera: Integrated I", .grey),
       node("/dev/video2", "Integrated Camera: Integrated C", .yuyv, .mjpeg), node("/dev/video4", "Webcam", .mjpeg),
     ]
-    #expect(VideoSources.colourFirst(nodes) == ["/dev/video2", "/dev/video4", "/dev/video0"])
+    #expect(AutomaticCamera.colourFirst(nodes) == ["/dev/video2", "/dev/video4", "/dev/video0"])
   }
 
   @Test(arguments: ["HP IR Camera", "USB2.0 IR UVC HD Webcam", "Infrared", "RealSense Depth"])
@@ -196,8 +197,8 @@ struct ModeChoiceTests {
   }
 
   @Test func oneThatCannotBeOpenedKeepsItsPlace() {
-    let nodes = [VideoSources.Node(path: "/dev/video0", name: "", formats: []), node("/dev/video1", "", .yuyv)]
-    #expect(VideoSources.colourFirst(nodes) == ["/dev/video0", "/dev/video1"])
+    let nodes = [AutomaticCamera.Node(path: "/dev/video0", name: "", formats: []), node("/dev/video1", "", .yuyv)]
+    #expect(AutomaticCamera.colourFirst(nodes) == ["/dev/video0", "/dev/video1"])
   }
 
   /// "Y8  " and "Y16 ", as drivers write them, and sixteen-bit depth.

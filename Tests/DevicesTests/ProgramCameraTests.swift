@@ -22,8 +22,8 @@ import Wire
   }
 
   private func program(_ script: String) throws(DeviceError) -> any VideoSource {
-    guard let command = ProgramCommand("sh -c '\(script)'") else { throw DeviceError(device: "", reason: .busy) }
-    return try VideoSources.open(.program(command), request: Self.request)
+    guard let device = VideoDevice("exec:sh -c '\(script)'") else { throw DeviceError(device: "", reason: .busy) }
+    return try VideoSources.open(device, request: Self.request)
   }
 
   /// The first pictures, and the error if one comes first.
@@ -181,7 +181,7 @@ import Wire
       "/sys/class/video4linux/video10/name": "bcm2835-codec-decode\n",
       "/sys/firmware/devicetree/base/model": "Raspberry Pi 4 Model B Rev 1.4\0",
     ])
-    #expect(VideoSources.nodes(root.files) == ["/dev/video1"])
+    #expect(AutomaticCamera.nodes(root.files) == ["/dev/video1"])
     #expect(RaspberryPiCamera.isRaspberryPi(root.files))
     #expect(try !RaspberryPiCamera.isRaspberryPi(FakeRoot([:]).files))
   }
@@ -203,8 +203,8 @@ import Wire
   @Test func muchLargerPicturesThanAskedForAreRefused() throws {
     func open(_ width: Int, _ height: Int, _ request: VideoRequest) throws(DeviceError) -> VideoSourceInfo {
       let script = "printf \"YUV4MPEG2 W\(width) H\(height) F25:1\\n\"; sleep 5"
-      guard let command = ProgramCommand("sh -c '\(script)'") else { throw DeviceError(device: "", reason: .busy) }
-      let source = try VideoSources.open(.program(command), request: request)
+      guard let device = VideoDevice("exec:sh -c '\(script)'") else { throw DeviceError(device: "", reason: .busy) }
+      let source = try VideoSources.open(device, request: request)
       defer { source.stop() }
       return source.info
     }

@@ -22,6 +22,11 @@ struct SourceTests {
     try body(path)
   }
 
+  private func device(_ name: String) throws(DeviceError) -> VideoDevice {
+    guard let device = VideoDevice(name) else { throw DeviceError(device: name, reason: .busy) }
+    return device
+  }
+
   private func error(_ body: () throws(DeviceError) -> Void) -> DeviceError? {
     do throws(DeviceError) {
       try body()
@@ -78,10 +83,10 @@ struct SourceTests {
   @Test func aY4MFilePlaysAtItsOwnRate() throws {
     try withFile(MediaBytes.y4m(header: "W32 H16 F100:1", lumas: [40, 50])) { path in
       // No faster than is asked for.
-      let bounded = try VideoSources.open(.file(path: path), request: request)
+      let bounded = try VideoSources.open(device("file:\(path)"), request: request)
       #expect(bounded.info.differsFromRequest && bounded.info.mode == "32x16 at 50 frames/s, Y4M")
       let request = VideoRequest(width: 160, height: 120, framesPerSecond: 120)
-      let source = try VideoSources.open(.file(path: path), request: request)
+      let source = try VideoSources.open(device("file:\(path)"), request: request)
       #expect(source.info.mode == "32x16 at 100 frames/s, Y4M")
       let frames = Collector<VideoFrame>()
       source.start(deliver: { frames.put($0) }, failed: { _ in Issue.record("failed") })
@@ -105,7 +110,7 @@ struct SourceTests {
 
   @Test func aFileThatShrinksFailsTheSource() throws {
     try withFile(MediaBytes.y4m(header: "W32 H16 F100:1", lumas: [40, 50])) { path in
-      let source = try VideoSources.open(.file(path: path), request: request)
+      let source = try VideoSources.open(device("file:\(path)"), request: request)
       let failures = Collector<DeviceError>()
       #expect(truncate(path, 30) == 0)
       source.start(deliver: { _ in }, failed: { failures.put($0) })
@@ -122,18 +127,18 @@ struct SourceTests {
   @Test func whatCannotBeOpenedSaysWhatToDo() throws {
     let missing = try #require(
       error { () throws(DeviceError) in
-        _ = try VideoSources.open(.camera(path: "/dev/video-none"), request: request)
+        _ = try VideoSources.open(device("/dev/video-none"), request: request)
       })
     #expect(missing.reason == .notFound)
     #expect(missing.description.contains("cradle-child devices"))
     let noCamera = try #require(
       error { () throws(DeviceError) in
-        _ = try VideoSources.open(.camera(path: "/dev/null"), request: request)
+        _ = try VideoSources.open(device("/dev/null"), request: request)
       })
     #expect(noCamera.summary.contains("not a V4L2 device"))
     let folder = try #require(
       error { () throws(DeviceError) in
-        _ = try VideoSources.open(.file(path: "/tmp"), request: request)
+        _ = try VideoSources.open(device("file:/tmp"), request: request)
       })
     #expect(folder.summary == "not a regular file")
     let noSound = try #require(

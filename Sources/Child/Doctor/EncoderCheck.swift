@@ -45,11 +45,11 @@ enum EncoderCheck {
     let what = "encoder"
     guard let speed else {
       return Finding(
-        what, .problem, "\(camera.width)x\(camera.height) cannot be encoded",
+        what, .problem, "\(camera.request.width)x\(camera.request.height) cannot be encoded",
         remedy: "Choose another size in the configuration: 640x360, for example.")
     }
     var text =
-      "\(camera.width)x\(camera.height) at \(rate(speed.framesPerSecond)) frames/s (speed \(speed.setting)); "
+      "\(camera.request.width)x\(camera.request.height) at \(rate(speed.framesPerSecond)) frames/s (speed \(speed.setting)); "
       + "\(camera.framerate) are configured"
     if viewers > 0 { text += ", and the daemon encodes beside it for whoever watches now" }
     let wanted = Double(camera.framerate)
@@ -75,9 +75,11 @@ enum EncoderCheck {
 
   /// A size and rate with enough headroom, from the measurement: encoding time is proportional to the number of pixels.
   private static func smaller(_ camera: ChildConfiguration.Camera, _ speed: Double) -> String {
-    let affordable = speed / room * Double(camera.width * camera.height)
-    let own = (camera.width, camera.height)
-    let smaller = (camera.width * 3 > camera.height * 4 ? wide : narrow).filter { $0.0 < camera.width }
+    let affordable = speed / room * Double(camera.request.width * camera.request.height)
+    let own = (camera.request.width, camera.request.height)
+    let smaller = (camera.request.width * 3 > camera.request.height * 4 ? wide : narrow).filter {
+      $0.0 < camera.request.width
+    }
     /// At the configured rate, or as near to it as holds.
     func rate(_ size: (Int, Int)) -> Int {
       min(camera.framerate, Int(saturating: affordable / Double(size.0 * size.1)))
@@ -96,12 +98,9 @@ enum EncoderCheck {
 
   /// Nil if the encoder fails.
   private static func measure(_ camera: ChildConfiguration.Camera, kbps: Int) -> Speed? {
-    let picture = TestPicture(width: camera.width, height: camera.height)
+    let picture = TestPicture(width: camera.request.width, height: camera.request.height)
     var slot = EncoderSlot(
-      settings: .init(
-        cameraID: camera.id, device: .test,
-        request: VideoRequest(
-          width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate)), startKbps: kbps))
+      settings: .init(cameraID: camera.id, device: .test, request: camera.request, startKbps: kbps))
     let interval = Duration.seconds(1) / camera.framerate
     let began = MonotonicClock.now
     var times: [Duration] = []

@@ -43,18 +43,13 @@ enum PermissionCheck {
   /// The device nodes that exist.
   private static func nodes(_ configuration: ChildConfiguration, _ files: SystemFiles) -> [String] {
     var result: [String] = []
-    let devices = files.names("/dev")
-    for camera in configuration.cameras {
-      switch camera.device {
-      case .auto: result += devices.filter { $0.hasPrefix("video") }.map { "/dev/\($0)" }
-      case .camera(let path): result.append(path)
-      // What libcamera opens.
-      case .raspberryPi:
-        result += devices.filter { $0.hasPrefix("media") }.map { "/dev/\($0)" }
-        result += files.names("/dev/dma_heap").map { "/dev/dma_heap/\($0)" }
-      // A program of the family's own knows itself what it opens.
-      case .test, .file, .program: break
+    for node in configuration.cameras.flatMap(\.device.nodes) {
+      guard node.last == "*", let slash = node.lastIndex(of: "/") else {
+        result.append(node)
+        continue
       }
+      let (folder, beginning) = (node[..<slash], node[slash...].dropFirst().dropLast())
+      result += files.names(String(folder)).filter { $0.hasPrefix(beginning) }.map { "\(folder)/\($0)" }
     }
     let wantsMicrophone = configuration.microphone.device == .auto || configuration.microphone.device.isPCM
     let wantsSpeaker = configuration.speaker.device == .auto || configuration.speaker.device.isPCM

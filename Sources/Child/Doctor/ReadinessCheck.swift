@@ -122,7 +122,7 @@ public enum ReadinessCheck {
       }
       return Finding(what, .ok, words)
     } catch {
-      let note = camera.controls.isEmpty ? "" : " Its controls could not be checked."
+      let note = camera.request.controls.isEmpty ? "" : " Its controls could not be checked."
       return Finding(what, .problem, "\(error)\(note)")
     }
   }
@@ -182,10 +182,7 @@ public enum ReadinessCheck {
 
   /// Opens the camera and waits for a picture.
   static func info(of camera: ChildConfiguration.Camera) throws(DeviceError) -> VideoSourceInfo {
-    let request = VideoRequest(
-      width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate),
-      raspberryPi: camera.raspberryPi, controls: camera.controls)
-    let source = try VideoSources.open(camera.device, request: request)
+    let source = try VideoSources.open(camera.device, request: camera.request)
     if let error = firstElement(of: source) { throw error }
     return source.info
   }
@@ -264,5 +261,8 @@ extension AudioSourceInfo {
 
 extension ChildConfiguration.Camera {
   /// `1280x720 at 30`
-  var mode: String { "\(width)x\(height) at \(framerate)" }
+  var mode: String { "\(request.width)x\(request.height) at \(framerate)" }
+
+  /// Frames a second.
+  var framerate: Int { Int(saturating: request.framesPerSecond) }
 }

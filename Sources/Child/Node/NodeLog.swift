@@ -1,3 +1,4 @@
+internal import DeviceNames
 internal import Devices
 internal import Discovery
 internal import Logging

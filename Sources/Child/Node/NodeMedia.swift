@@ -29,11 +29,7 @@ struct NodeMedia: Sendable {
       let logged = LoggedRemarks()
       return VideoPipeline(
         settings: .init(
-          cameraID: camera.id, device: camera.device,
-          request: VideoRequest(
-            width: camera.width, height: camera.height, framesPerSecond: Double(camera.framerate),
-            raspberryPi: camera.raspberryPi, controls: camera.controls),
-          startKbps: startKbps, hasSlowShutter: camera.hasSlowShutter),
+          cameraID: camera.id, device: camera.device, request: camera.request, startKbps: startKbps),
         deliver: { frame in relay.video(frame, camera: index) },
         cameraChanged: { state in NodeLog.camera(camera.id, state, logged, logger) })
     }

@@ -1,3 +1,4 @@
+internal import DeviceNames
 internal import Frames
 internal import Wire
 

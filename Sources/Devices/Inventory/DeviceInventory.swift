@@ -53,7 +53,7 @@ public struct CameraDescription: Codable, Hashable, Sendable {
 
   static func all() -> [CameraDescription] {
     let links = stableLinks()
-    return VideoSources.nodes().compactMap { node in
+    return AutomaticCamera.nodes().compactMap { node in
       var camera = describe(node, stableDevice: links[node])
       if StableName().sharesSerialNumber(node) { camera?.sharesSerialNumber = true }
       return camera

@@ -37,6 +37,16 @@ final class ProgramCamera: MediaSource {
   /// slow it down. Below, what comes before its time is read and dropped, so that what is shown is never old.
   private static let readAhead = 4.0
 
+  /// `exec:`: a program that writes Y4M.
+  static func open(_ opening: CameraOpening) throws(DeviceError) -> ProgramCamera {
+    guard let command = ProgramCommand(opening.device.argument) else {
+      preconditionFailure("the name was checked when it was read")
+    }
+    return try ProgramCamera(
+      device: opening.device.description, name: VideoSources.fileName(command.words[0]), words: command.words,
+      format: .y4m, request: opening.request, demand: opening.demand, mask: command.mask)
+  }
+
   /// Starts the program and waits for its first bytes.
   ///
   /// - Parameters:

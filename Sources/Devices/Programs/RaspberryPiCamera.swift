@@ -17,6 +17,13 @@ enum RaspberryPiCamera {
     files.text("/sys/firmware/devicetree/base/model")?.hasPrefix("Raspberry Pi") ?? false
   }
 
+  static func open(_ opening: CameraOpening) throws(DeviceError) -> ProgramCamera {
+    guard let number = Int(opening.device.argument) else {
+      preconditionFailure("the name was checked when it was read")
+    }
+    return try open(number: number, request: opening.request, demand: opening.demand)
+  }
+
   static func open(
     number: Int, request: VideoRequest, demand: Demand?, program: [String] = [program]
   ) throws(DeviceError) -> ProgramCamera {

@@ -97,16 +97,13 @@ extension DeviceSupervisor where Info == VideoSourceInfo, Element == VideoFrame 
     _ device: VideoDevice, request: VideoRequest, demand: Demand? = nil, slowShutter: Demand? = nil, pulse: Pulse? = nil
   ) {
     let stableName = StableName()
-    // Files and programs may show what they like.
-    let isSensor =
-      switch device {
-      case .auto, .camera, .raspberryPi: true
-      case .program, .file, .test: false
-      }
-    self.init(name: "camera-watch", demand: demand, pulse: pulse, staleness: isSensor ? .pictures : nil) {
+    let staleness: Staleness<VideoFrame>? = device.kind.traits.isSensor ? .pictures : nil
+    self.init(name: "camera-watch", demand: demand, pulse: pulse, staleness: staleness) {
       (avoiding) throws(DeviceError) in
       try VideoSources.open(
-        device, request: request, avoiding: avoiding, demand: demand, slowShutter: slowShutter, stableName: stableName)
+        CameraOpening(
+          device: device, request: request, avoiding: avoiding, demand: demand, slowShutter: slowShutter,
+          stableName: stableName))
     }
   }
 }

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import DeviceNames
 internal import Glibc
 internal import Wire
 

@@ -1,3 +1,4 @@
+internal import DeviceNames
 internal import Wire
 
 /// Time between two pictures in seconds, as the driver's fraction.

@@ -31,6 +31,14 @@ final class V4L2Camera: MediaSource {
   var info: VideoSourceInfo { current.withLock { $0 } }
   var damage: Damage { measured.withLock { $0.damage } }
 
+  static func open(_ opening: CameraOpening) throws(DeviceError) -> V4L2Camera {
+    let node = opening.stableName.node(for: opening.device.description)
+    let camera = try V4L2Camera(
+      path: node, request: opening.request, demand: opening.demand, slowShutter: opening.slowShutter)
+    opening.stableName.remember(node: node)
+    return camera
+  }
+
   /// Opens the camera in the mode nearest to `request` and starts streaming. Without demand only the first picture is
   /// converted, to show that the camera works. Only `formats` are considered. While `slowShutter` is wanted, the camera may
   /// take longer than a frame interval.

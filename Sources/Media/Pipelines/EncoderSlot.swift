@@ -1,5 +1,5 @@
 internal import Codecs
-internal import Devices
+internal import DeviceNames
 public import Frames
 internal import Glibc
 

@@ -19,17 +19,12 @@ public final class VideoPipeline: Sendable {
     public var request: VideoRequest
     /// The initial bitrate; viewers' bandwidth estimates move it. kbit/s.
     public var startKbps: Int
-    /// At night the frame rate may fall so that the picture stays bright.
-    public var hasSlowShutter: Bool
 
-    public init(
-      cameraID: String, device: VideoDevice, request: VideoRequest, startKbps: Int, hasSlowShutter: Bool = true
-    ) {
+    public init(cameraID: String, device: VideoDevice, request: VideoRequest, startKbps: Int) {
       self.cameraID = cameraID
       self.device = device
       self.request = request
       self.startKbps = startKbps
-      self.hasSlowShutter = hasSlowShutter
     }
   }
 
@@ -262,7 +257,7 @@ public final class VideoPipeline: Sendable {
   /// picture needs.
   public func setNight(_ isNight: Bool) {
     shared.withLock { $0.isNight = isNight }
-    slowShutter.isWanted = isNight && settings.hasSlowShutter
+    slowShutter.isWanted = isNight && settings.request.hasSlowShutter
   }
 
   /// Measures the next picture, even while nobody is watching; `brightness` then has it.

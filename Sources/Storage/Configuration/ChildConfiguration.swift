@@ -1,5 +1,3 @@
-public import DeviceNames
-
 /// The content of config/child.yaml. interfaces/configuration.md, "Configuration".
 public struct ChildConfiguration: Sendable, Hashable {
   /// Shown to parents, 1...63 bytes (a DNS-SD instance name, RFC 6763 section 4.1.1); nil: `defaultName(id:)`.
@@ -40,48 +38,6 @@ public struct ChildConfiguration: Sendable, Hashable {
     public var key: String
   }
 
-  public struct Camera: Sendable, Hashable {
-    /// 1...32 letters, digits, `-` and `_`; unique.
-    public var id: String
-    public var device: VideoDevice
-    /// Pixels, even: 16...7680.
-    public var width: Int
-    /// Pixels, even: 16...4320.
-    public var height: Int
-    /// Frames a second, 1...120.
-    public var framerate: Int
-    /// For `rpicam:` devices, and for `auto` where it finds one.
-    public var raspberryPi = RaspberryPiSettings()
-    /// For V4L2 cameras, in the order written.
-    public var controls: [CameraControl] = []
-    /// At night the frame rate of a V4L2 camera may fall so that the picture stays bright.
-    public var hasSlowShutter = true
-    /// When lamp, slow shutter and noise filter are on. By the picture's brightness: it needs no clock and no season.
-    public var night = NightMode.auto
-    /// The infrared lamp that goes with the night.
-    public var infrared = LightDevice.off
-  }
-
-  public struct Microphone: Sendable, Hashable {
-    public var device: AudioDevice
-    /// How much louder it is made.
-    public var gain = MicrophoneGain.none
-    /// Nothing but zeros is a quiet room, not a microphone that has failed.
-    public var mayBeSilent: Bool
-  }
-
-  public struct Speaker: Sendable, Hashable {
-    public var device: SpeakerDevice
-    /// Percent, 0...100; no command can exceed it.
-    public var maximumVolume: Int
-  }
-
-  public struct Light: Sendable, Hashable {
-    /// 1...32 letters, digits, `-` and `_`; unique.
-    public var id: String
-    public var device: LightDevice
-  }
-
   public struct Video: Sendable, Hashable {
     /// The encoder's lowest and highest bit rate, in kbps: 30...50000.
     public var bitrateKbps: ClosedRange<Int>
@@ -104,9 +60,8 @@ extension ChildConfiguration {
     tls: nil,
     mediaPorts: nil,
     cameras: [camera(at: 0)],
-    microphone: Microphone(device: .auto, mayBeSilent: false),
-    // Loud enough for a lullaby across a room, but not harmful to a child's ears beside the cot.
-    speaker: Speaker(device: .auto, maximumVolume: 60),
+    microphone: Microphone(),
+    speaker: Speaker(),
     lights: [light(at: 0)],
     lullabies: "/usr/share/cradle/lullabies",
     // Below 150 kbps 720p is unusable; above 2500 kbps VP8 at 720p30 does not look better.
@@ -118,13 +73,13 @@ extension ChildConfiguration {
     // No server outside the home is used unless one is configured.
     iceServers: [])
 
-  /// An entry of `cameras` without keys. Nearly every USB camera delivers 720p30 as MJPEG.
+  /// An entry of `cameras` without keys.
   static func camera(at index: Int) -> Camera {
-    Camera(id: index == 0 ? "cot" : "camera-\(index + 1)", device: .auto, width: 1280, height: 720, framerate: 30)
+    Camera(id: index == 0 ? "cot" : "camera-\(index + 1)")
   }
 
-  /// An entry of `lights` without keys. The GPIO line of a lamp cannot be guessed.
+  /// An entry of `lights` without keys.
   static func light(at index: Int) -> Light {
-    Light(id: index == 0 ? "nightlight" : "light-\(index + 1)", device: .off)
+    Light(id: index == 0 ? "nightlight" : "light-\(index + 1)")
   }
 }

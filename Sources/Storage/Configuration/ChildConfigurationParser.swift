@@ -16,71 +16,70 @@ extension ChildConfiguration {
 
   // MARK: - Keys
 
-  private static let keys = [
-    "name", "listen", "tls", "media-ports", "mark-media", "cameras", "microphone", "speaker", "lights", "lullabies",
-    "video",
-    "unheard", "hearing-test", "ice-servers", "away", "notify", "push", "record",
+  static let keys: [ConfigurationKey<ChildConfiguration>] = [
+    .init("name") { section, result in
+      result.name = section.text("name", what: "1 to 63 bytes of printable text") { name in
+        (1...63).contains(name.utf8.count) && name.unicodeScalars.allSatisfy(\.isPrintable)
+          && name.first != " " && name.last != " "
+      }
+    },
+    .value("listen", \.listen),
+    .init("tls", below: ["certificate", "key"]) { $1.tls = tls($0) },
+    .init("media-ports") { $1.mediaPorts = mediaPorts($0) },
+    .boolean("mark-media", \.marksMedia),
+    .list("cameras", \.cameras, maximum: 8, Camera.keys, id: \.id, fallback: camera),
+    .section("microphone", \.microphone, Microphone.keys),
+    .section("speaker", \.speaker, Speaker.keys),
+    .list("lights", \.lights, maximum: 16, Light.keys, id: \.id, fallback: light),
+    .init("lullabies") { section, result in
+      result.lullabies = section.text("lullabies", what: "a directory", isAllowed: \.isPlainPath) ?? result.lullabies
+    },
+    .section(
+      "video", \.video,
+      [
+        .init("bitrate-kbps") { section, result in
+          result.bitrateKbps = section.integerPair("bitrate-kbps", default: result.bitrateKbps, in: 30...50000)
+        }
+      ]),
+    .init("unheard") { $1.unheard = unheard($0) },
+    .init("hearing-test") { $1.hearingTest = hearingTest($0) },
+    .init("ice-servers") { section, result in
+      guard let entries = section.list("ice-servers", maximum: 8) else { return }
+      result.iceServers = entries.indices.compactMap { iceServer(entries[$0], at: $0, section.reader) }
+    },
+    .init("away") { $1.away = away($0) },
+    .init("notify") { section, result in
+      guard let entries = section.list("notify", maximum: 8) else { return }
+      result.notifiers = entries.indices.compactMap { notifier(entries[$0], at: $0, section.reader) }
+      refuseDuplicates(result.notifiers.map(\.name), entries, "notify", key: "name", section.reader)
+    },
+    .init("push") { $1.push = push($0) },
+    .init("record") { $1.recording = recording($0) },
   ]
 
   private static func read(_ root: YAMLNode, _ reader: ConfigurationReader) -> ChildConfiguration {
     var result = ChildConfiguration.defaults
-    guard let top = reader.section(root, path: "", keys: keys) else { return result }
-    result.name = top.text("name", what: "1 to 63 bytes of printable text") { name in
-      (1...63).contains(name.utf8.count) && name.unicodeScalars.allSatisfy(\.isPrintable)
-        && name.first != " " && name.last != " "
-    }
-    result.listen = top.value("listen", default: result.listen)
-    result.tls = tls(top)
-    result.mediaPorts = mediaPorts(top)
-    result.marksMedia = top.boolean("mark-media", default: result.marksMedia)
-    if let entries = top.list("cameras", maximum: 8) {
-      result.cameras = entries.indices.compactMap { camera(entries[$0], at: $0, reader) }
-      refuseDuplicates(result.cameras.map(\.id), entries, "cameras", reader)
-    }
-    if let microphone = top.section("microphone", keys: ["device", "gain", "may-be-silent"]) {
-      result.microphone.device = microphone.value("device", default: result.microphone.device)
-      result.microphone.gain = microphone.value("gain", default: result.microphone.gain)
-      result.microphone.mayBeSilent = microphone.boolean("may-be-silent", default: result.microphone.mayBeSilent)
-    }
-    if let speaker = top.section("speaker", keys: ["device", "maximum-volume"]) {
-      result.speaker.device = speaker.value("device", default: result.speaker.device)
-      result.speaker.maximumVolume = speaker.integer(
-        "maximum-volume", default: result.speaker.maximumVolume, in: 0...100)
-    }
-    if let entries = top.list("lights", maximum: 16) {
-      result.lights = entries.indices.compactMap { light(entries[$0], at: $0, reader) }
-      refuseDuplicates(result.lights.map(\.id), entries, "lights", reader)
-    }
-    refuseSharedLamps(result, top)
-    result.lullabies = top.text("lullabies", what: "a directory", isAllowed: \.isPlainPath) ?? result.lullabies
-    if let video = top.section("video", keys: ["bitrate-kbps"]) {
-      result.video.bitrateKbps = video.integerPair(
-        "bitrate-kbps", default: result.video.bitrateKbps, in: 30...50000)
-    }
-    if let node = top.values["unheard"], !node.isNull {
-      result.unheard = node.scalar.flatMap { ConfiguredTime.duration($0.string) }
-      if result.unheard.map({ (.seconds(30)...Duration.seconds(86_400)).contains($0) }) != true {
-        reader.report(node, "unheard", "must be null or a time from 30s to 24h, such as 5m; but is \(node.kind)")
-        result.unheard = nil
-      }
-    }
-    if let node = top.values["hearing-test"], !node.isNull {
-      result.hearingTest = node.scalar.flatMap { ConfiguredTime.minutesOfDay($0.string) }
-      if result.hearingTest == nil {
-        reader.report(node, "hearing-test", "must be null or a time of day, such as \"19:30\"; but is \(node.kind)")
-      }
-    }
-    if let entries = top.list("ice-servers", maximum: 8) {
-      result.iceServers = entries.indices.compactMap { iceServer(entries[$0], at: $0, reader) }
-    }
-    result.away = away(top)
-    result.push = push(top)
-    result.recording = recording(top)
-    if let entries = top.list("notify", maximum: 8) {
-      result.notifiers = entries.indices.compactMap { notifier(entries[$0], at: $0, reader) }
-      refuseDuplicates(result.notifiers.map(\.name), entries, "notify", key: "name", reader)
-    }
+    if reader.read(root, path: "", keys, into: &result) { refuseSharedLamps(result, root, reader) }
     return result
+  }
+
+  private static func unheard(_ top: ConfigurationSection) -> Duration? {
+    guard let node = top.values["unheard"], !node.isNull else { return nil }
+    let time = node.scalar.flatMap { ConfiguredTime.duration($0.string) }
+    guard let time, (.seconds(30)...Duration.seconds(86_400)).contains(time) else {
+      top.reader.report(node, "unheard", "must be null or a time from 30s to 24h, such as 5m; but is \(node.kind)")
+      return nil
+    }
+    return time
+  }
+
+  private static func hearingTest(_ top: ConfigurationSection) -> Int? {
+    guard let node = top.values["hearing-test"], !node.isNull else { return nil }
+    guard let time = node.scalar.flatMap({ ConfiguredTime.minutesOfDay($0.string) }) else {
+      top.reader.report(node, "hearing-test", "must be null or a time of day, such as \"19:30\"; but is \(node.kind)")
+      return nil
+    }
+    return time
   }
 
   static func tls(_ top: ConfigurationSection) -> TLSFiles? {
@@ -116,97 +115,20 @@ extension ChildConfiguration {
     return low...high
   }
 
-  private static func camera(_ node: YAMLNode, at index: Int, _ reader: ConfigurationReader) -> Camera? {
-    let keys = [
-      "id", "device", "width", "height", "framerate", "rpicam", "controls", "slow-shutter", "night", "infrared",
-    ]
-    guard let entry = reader.section(node, path: "cameras[\(index)]", keys: keys) else { return nil }
-    let fallback = camera(at: index)
-    let device = entry.value("device", default: fallback.device)
-    return Camera(
-      id: id(entry) ?? fallback.id,
-      device: device,
-      width: entry.integer("width", default: fallback.width, in: 16...7680, mustBeEven: true),
-      height: entry.integer("height", default: fallback.height, in: 16...4320, mustBeEven: true),
-      framerate: entry.roundedNumber("framerate", default: fallback.framerate, in: 1...120),
-      raspberryPi: raspberryPi(entry),
-      controls: controls(entry, of: device),
-      hasSlowShutter: entry.boolean("slow-shutter", default: fallback.hasSlowShutter),
-      night: entry.value("night", default: fallback.night),
-      infrared: entry.value("infrared", default: fallback.infrared))
-  }
-
-  /// Names are any: which ones a camera has is known when it is opened.
-  private static func controls(_ camera: ConfigurationSection, of device: VideoDevice) -> [CameraControl] {
-    guard let node = camera.values["controls"], !node.isNull else { return [] }
-    let path = camera.path("controls")
-    guard let mapping = node.mapping else {
-      camera.reader.report(node, path, "must be names with numbers, such as {gain: 40}, but is \(node.kind)")
-      return []
-    }
-    guard mapping.count <= 64 else {
-      camera.reader.report(node, path, "has \(mapping.count) entries; there can be 64")
-      return []
-    }
-    switch device {
-    case .auto, .camera: break
-    case .test, .raspberryPi, .program, .file:
-      if !mapping.isEmpty {
-        camera.reader.report(node, path, "only V4L2 cameras have them, and the device is \(device)")
-      }
-      return []
-    }
-    return mapping.compactMap { key, value in
-      guard let name = key.scalar?.string, (1...31).contains(name.utf8.count), name == CameraControl.normalized(name)
-      else {
-        let hint = key.scalar.map { CameraControl.normalized($0.string) } ?? ""
-        camera.reader.report(
-          key, path, "names are of lower case letters, digits and _" + (hint.isEmpty ? "" : ", such as \(hint)"))
-        return nil
-      }
-      guard let number = ConfigurationSection.controlValue(value) else {
-        camera.reader.report(value, "\(path).\(name)", "must be a whole number, true or false, but is \(value.kind)")
-        return nil
-      }
-      return CameraControl(name: name, value: number)
-    }
-  }
-
   /// A line or an LED serves one purpose: a second one would find it in use, or both would switch it.
   private static func refuseSharedLamps(
-    _ configuration: ChildConfiguration, _ cameras: ConfigurationSection
+    _ configuration: ChildConfiguration, _ root: YAMLNode, _ reader: ConfigurationReader
   ) {
     var taken: [LightDevice: String] = [:]
     for (index, light) in configuration.lights.enumerated() { taken[light.device] = "lights[\(index)]" }
     for (index, camera) in configuration.cameras.enumerated() {
       if camera.infrared == .off || camera.infrared == .simulated { continue }
       if let other = taken.updateValue("cameras[\(index)].infrared", forKey: camera.infrared) {
-        cameras.reader.report(
-          cameras.values["cameras"], "cameras[\(index)].infrared", "“\(camera.infrared)” is taken by \(other)")
+        let cameras = root.mapping?.first { $0.key.scalar?.string == "cameras" }?.value
+        reader.report(
+          cameras, "cameras[\(index)].infrared", "“\(camera.infrared)” is taken by \(other)")
       }
     }
-  }
-
-  private static func raspberryPi(_ camera: ConfigurationSection) -> RaspberryPiSettings {
-    var result = RaspberryPiSettings()
-    let keys = ["mode", "tuning-file", "awb", "shutter", "gain"]
-    guard let entry = camera.section("rpicam", keys: keys) else { return result }
-    result.mode = entry.text("mode", what: "WIDTH:HEIGHT:BITS:PACKING, such as 1640:1232:10:P") { text in
-      text.wholeMatch(of: #/\d{1,5}:\d{1,5}(:\d{1,2}(:[PU])?)?/#) != nil
-    }
-    result.tuningFile = entry.text("tuning-file", what: "a file", isAllowed: \.isPlainPath)
-    let names = RaspberryPiSettings.whiteBalances
-    result.whiteBalance =
-      entry.text("awb", what: "one of " + names.joined(separator: ", "), isAllowed: names.contains) ?? "auto"
-    result.shutter = entry.integer("shutter", default: 0, in: 0...10_000_000)
-    result.gain = entry.integer("gain", default: 0, in: 0...64)
-    return result
-  }
-
-  private static func light(_ node: YAMLNode, at index: Int, _ reader: ConfigurationReader) -> Light? {
-    guard let entry = reader.section(node, path: "lights[\(index)]", keys: ["id", "device"]) else { return nil }
-    let fallback = light(at: index)
-    return Light(id: id(entry) ?? fallback.id, device: entry.value("device", default: fallback.device))
   }
 
   static func id(_ entry: ConfigurationSection, key: String = "id") -> String? {
@@ -222,7 +144,7 @@ extension ChildConfiguration {
     }
   }
 
-  private static func refuseDuplicates(
+  static func refuseDuplicates(
     _ ids: [String], _ entries: [YAMLNode], _ list: String, key: String = "id", _ reader: ConfigurationReader
   ) {
     // An entry that was refused as a whole has no id, so the positions would not match.

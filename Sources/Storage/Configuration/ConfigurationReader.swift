@@ -65,6 +65,15 @@ final class ConfigurationReader {
     return ConfigurationErrors(errors: kept, omitted: sorted.count - kept.count)
   }
 
+  /// Reads a mapping by a table of its keys, in the table's order; reports others. False if it is not a mapping.
+  func read<Result>(_ node: YAMLNode, path: String, _ keys: [ConfigurationKey<Result>], into result: inout Result)
+    -> Bool
+  {
+    guard let section = section(node, path: path, keys: keys.map(\.name)) else { return false }
+    for key in keys { key.read(section, &result) }
+    return true
+  }
+
   /// A mapping whose keys are all among `keys`; reports others. Nil if it is not a mapping.
   func section(_ node: YAMLNode, path: String, keys: [String]) -> ConfigurationSection? {
     guard let mapping = node.mapping else {
@@ -110,7 +119,7 @@ struct ConfigurationSection {
   }
 
   /// Rounded to a whole number: a camera's rate may be written as `29.97`.
-  func roundedNumber(_ key: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
+  func roundedNumber(_ key: String, default fallback: Double, in range: ClosedRange<Int>) -> Double {
     guard let node = values[key] else { return fallback }
     let parts = (node.scalar.flatMap { $0.isPlain ? $0.string : nil } ?? "").split(
       separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
@@ -127,7 +136,7 @@ struct ConfigurationSection {
         node, path(key), "must be a number from \(range.lowerBound) to \(range.upperBound), but is \(node.kind)")
       return fallback
     }
-    return rounded
+    return Double(rounded)
   }
 
   func boolean(_ key: String, default fallback: Bool) -> Bool {
