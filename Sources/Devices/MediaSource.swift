@@ -42,7 +42,7 @@ public struct VideoSourceInfo: Hashable, Sendable {
   public var device: String
   /// The device's human-readable name.
   public var name: String
-  /// Pixels; both even.
+  /// Pixels; both even. As delivered: turned.
   public var width: Int
   public var height: Int
   /// The nominal rate; low light makes many cameras slower.
@@ -50,6 +50,8 @@ public struct VideoSourceInfo: Hashable, Sendable {
   /// The device's own pixel format: "YUYV", "MJPG", "Y4M", ….
   public var pixelFormat: String
   public var request: VideoRequest
+  /// How the pictures have been turned.
+  public var orientation: Orientation
   /// A sentence for each of the request's controls that could not be set, or that has no effect. The camera works all
   /// the same.
   public var controlProblems: [String]
@@ -61,8 +63,10 @@ public struct VideoSourceInfo: Hashable, Sendable {
   /// - Parameter controlProblems: nil for a source that has no controls.
   public init(
     device: String, name: String, width: Int, height: Int, framesPerSecond: Double, pixelFormat: String,
-    request: VideoRequest, controlProblems: [String]? = nil, refusedMode: String? = nil
+    request: VideoRequest, orientation: Orientation = Orientation(), controlProblems: [String]? = nil,
+    refusedMode: String? = nil
   ) {
+    self.orientation = orientation
     self.refusedMode = refusedMode
     remarks =
       refusedMode.map { ["The USB bus has no room for \($0); \(pixelFormat) \(width)x\(height) is used."] } ?? []
@@ -79,13 +83,14 @@ public struct VideoSourceInfo: Hashable, Sendable {
 
   /// True if the device had no mode as requested; a rate within 2 % counts as equal (29.97 for 30).
   public var differsFromRequest: Bool {
-    width != request.width || height != request.height
+    orientation.size(width, height) != (request.width, request.height)
       || abs(framesPerSecond - request.framesPerSecond) > request.framesPerSecond * 0.02
   }
 
   /// For the log: "640x480 at 25 frames/s, YUYV".
   public var mode: String {
     "\(width)x\(height) at \(rateText) frames/s, \(pixelFormat)"
+      + (orientation == Orientation() ? "" : ", \(orientation)")
   }
 
   private var rateText: String {

@@ -14,6 +14,13 @@ public enum VideoSources {
   }
 
   static func open(_ opening: CameraOpening) throws(DeviceError) -> any VideoSource {
+    let source = try openDevice(opening)
+    let orientation = opening.request.orientation
+    // One that turns its pictures by itself says so.
+    return source.info.orientation == orientation ? source : TurnedSource(source, orientation)
+  }
+
+  private static func openDevice(_ opening: CameraOpening) throws(DeviceError) -> any VideoSource {
     switch opening.device.kind {
     case .auto: try AutomaticCamera.open(opening)
     case .test: TestCamera.open(opening)

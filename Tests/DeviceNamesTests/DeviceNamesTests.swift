@@ -102,6 +102,19 @@ import Testing
     #expect(command.mask.masked("login with p@ss/word failed; p%40ss%2Fword") == "login with *** failed; ***")
   }
 
+  @Test func rotations() {
+    let names: [(String, Orientation.Rotation?)] = [
+      ("0", Orientation.Rotation.none), ("90", .quarter), ("180", .half), ("270", .threeQuarters), ("360", nil),
+      ("-90", nil), ("+90", nil), ("090", nil), ("90.0", nil), ("", nil), ("45", nil), ("left", nil),
+    ]
+    check(names)
+    #expect("\(Orientation(rotation: .quarter, isMirrored: true))" == "rotated by 90°, mirrored")
+    var request = VideoRequest(width: 1280, height: 720, framesPerSecond: 30)
+    #expect(request.pictureSize == (1280, 720))
+    request.orientation.rotation = .threeQuarters
+    #expect(request.pictureSize == (720, 1280))
+  }
+
   @Test func microphones() {
     let names: [(String, AudioDevice?)] = [
       ("auto", .auto), ("none", .off), ("test", .test), ("plughw:CARD=Webcam", .pcm(name: "plughw:CARD=Webcam")),

@@ -92,6 +92,21 @@ import Wire
     #expect(pictures(camera, 3).frames.map(\.width) == [128, 128, 128])
   }
 
+  /// What its hardware can turn is turned there, and not again by us.
+  @Test func aRibbonCameraTurnsByItself() throws {
+    var request = Self.request
+    for (orientation, left) in [
+      (Orientation(rotation: .half), 235), (Orientation(isMirrored: true), 235),
+      (Orientation(rotation: .half, isMirrored: true), 16), (Orientation(rotation: .quarter), 16),
+    ] as [(Orientation, UInt8)] {
+      request.orientation = orientation
+      let camera = try raspberryPi(request: request)
+      #expect(camera.info.orientation == (orientation.exchangesSides ? Orientation() : orientation))
+      let frame = try #require(pictures(camera, 1).frames.first)
+      #expect(frame.y[0] == left && frame.y[255] == 251 - left, "\(orientation)")
+    }
+  }
+
   @Test func programsArgumentsFollowTheConfiguration() {
     var request = VideoRequest(width: 1280, height: 720, framesPerSecond: 30)
     #expect(

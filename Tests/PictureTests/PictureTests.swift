@@ -101,6 +101,18 @@ import Wire
 }
 
 @Suite struct MissingCardTests {
+  /// Rows of the title's letters: a picture that stands upright is shown as high as another is wide.
+  @Test func anUprightCardIsReadAsWell() {
+    let heights = [(1280, 720), (720, 1280)].map { width, height in
+      let frame = MissingCard(width: width, height: height, title: "No camera")
+        .draw(captureTime: .zero, sequence: 0, unixNanoseconds: 0)
+      return (0..<height * 3 / 4).count { row in
+        (0..<width).contains { frame.y[row * frame.strideY + $0] > 180 }
+      }
+    }
+    #expect(heights[0] > 40 && heights[1] >= heights[0], "\(heights)")
+  }
+
   @Test func itIsDarkAndItsClockGoes() {
     let card = MissingCard(width: 320, height: 180, title: "No camera", lines: ["Plug one in."])
     let first = card.draw(captureTime: .zero, sequence: 0, unixNanoseconds: 0)

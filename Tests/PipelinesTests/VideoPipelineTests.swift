@@ -1,7 +1,9 @@
+import Codecs
 import DeviceNames
 import Devices
 import Frames
 import Glibc
+import Picture
 import Testing
 import Wire
 
@@ -10,11 +12,14 @@ import Wire
 @Suite struct VideoPipelineTests {
   private let delivered = Mailbox<EncodedVideoFrame>(capacity: 64)
 
-  private func withPipeline(_ body: (VideoPipeline) throws -> Void) throws {
+  private func withPipeline(
+    _ device: VideoDevice = .test, _ orientation: Orientation = Orientation(), width: Int = 160, height: Int = 96,
+    body: (VideoPipeline) throws -> Void
+  ) throws {
+    var request = VideoRequest(width: width, height: height, framesPerSecond: 30)
+    request.orientation = orientation
     let pipeline = VideoPipeline(
-      settings: .init(
-        cameraID: "cot", device: .test, request: VideoRequest(width: 160, height: 96, framesPerSecond: 30),
-        startKbps: 200),
+      settings: .init(cameraID: "cot", device: device, request: request, startKbps: 200),
       deliver: { delivered.put($0) }, cameraChanged: { _ in })
     pipeline.start()
     defer { pipeline.stop() }
@@ -106,6 +111,54 @@ import Wire
       pipeline.setDemand(capturing: true, encoding: true)
       let first = try next()
       #expect(first.isKeyFrame)
+    }
+  }
+
+  // MARK: Turned
+
+  @Test func aPictureThatIsTurnedHasItsSizeEverywhere() throws {
+    try withPipeline(.test, Orientation(rotation: .quarter)) { pipeline in
+      #expect(pipeline.pictureSize == (96, 160))
+      pipeline.setDemand(capturing: true, encoding: true)
+      let frame = try next()
+      #expect((frame.width, frame.height) == (96, 160))
+      let still = try #require(pipeline.takeFrame(within: .seconds(20)))
+      #expect((still.width, still.height) == (96, 160))
+      #expect(pipeline.pictureSize == (96, 160))
+      let counters = pipeline.renditionCounters[.high]
+      #expect((counters.width, counters.height) == (96, 160))
+    }
+  }
+
+  /// A card is there to be read: it is as large as the camera's pictures, and upright.
+  @Test(arguments: [(Orientation.Rotation.quarter, true), (.half, false), (.none, true)])
+  func theCardIsNeverTurned(rotation: Orientation.Rotation, isMirrored: Bool) throws {
+    let missing = try #require(VideoDevice("file:/no/such/clip.y4m"))
+    let orientation = Orientation(rotation: rotation, isMirrored: isMirrored)
+    try withPipeline(missing, orientation, width: 480, height: 360) { pipeline in
+      pipeline.setDemand(capturing: true, encoding: true)
+      var encoded = try next()
+      while !encoded.isKeyFrame { encoded = try next() }
+      let shown = try VP8Decoder().decode(encoded.data)
+      guard case .missing(let error) = pipeline.camera else {
+        Issue.record("it is there")
+        return
+      }
+      let card = VideoPipeline.card(for: error, settings: pipeline.settings)
+        .draw(captureTime: .zero, sequence: 0, unixNanoseconds: MonotonicClock.unixNanoseconds)
+      #expect((shown.width, shown.height) == orientation.size(480, 360))
+      #expect((card.width, card.height) == (shown.width, shown.height))
+      // Without the clock.
+      func difference(isMirrored: Bool) -> Int {
+        (0..<card.height * 3 / 4).reduce(0) { sum, y in
+          (0..<card.width).reduce(sum) { sum, x in
+            let column = isMirrored ? card.width - 1 - x : x
+            return sum + abs(Int(shown.y[y * shown.strideY + x]) - Int(card.y[y * card.strideY + column]))
+          }
+        } / (card.width * card.height)
+      }
+      #expect(difference(isMirrored: false) < 6)
+      #expect(difference(isMirrored: true) > 2 * difference(isMirrored: false))
     }
   }
 

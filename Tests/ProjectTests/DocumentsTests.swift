@@ -83,7 +83,7 @@ import Testing
     let document = try Document("docs/CONTRIBUTING.md")
     let files = try Project.files(below: "Sources") + Project.files(below: "config")
     let examples = document.tables.filter { $0.heading.first == "file" && $0.heading.last?.hasPrefix("what") == true }
-    #expect(examples.count == 4)
+    #expect(examples.count == 5)
     for example in examples {
       let names = try #require(example.heading.last).matches(of: #/`([^`]+)`/#).map { String($0.output.1) }
       try #require(!names.isEmpty)

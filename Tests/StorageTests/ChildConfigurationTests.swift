@@ -291,6 +291,8 @@ import Testing
       cameras:
         - controls: {exposure_auto: 3, gain: 40, brightness: -12, focus_auto: false, exposure_auto_priority: true}
           slow-shutter: false
+          rotate: 270
+          mirror: true
           night: on
           infrared: gpio:/dev/gpiochip0/23
         - {device: rpicam:0, infrared: "led:/sys/class/leds/ir", night: off}
@@ -302,6 +304,8 @@ import Testing
         .init(name: "exposure_auto", value: 3), .init(name: "gain", value: 40), .init(name: "brightness", value: -12),
         .init(name: "focus_auto", value: 0), .init(name: "exposure_auto_priority", value: 1),
       ])
+    #expect(cameras[0].request.orientation == Orientation(rotation: .threeQuarters, isMirrored: true))
+    #expect(cameras[1].request.orientation == Orientation())
     #expect(!cameras[0].request.hasSlowShutter && cameras[0].night == .on)
     #expect(cameras[0].infrared == .gpio(chip: "/dev/gpiochip0", line: .offset(23), isActiveLow: false))
     #expect(cameras[1].night == .off && cameras[1].infrared == .led(path: "/sys/class/leds/ir"))
@@ -317,6 +321,10 @@ import Testing
     ("controls: {gain: 1.5}", "cameras[0].controls.gain", "must be a whole number"),
     ("controls: {gain: }", "cameras[0].controls.gain", "but is empty"),
     ("controls: {gain: 99999999999999999999}", "cameras[0].controls.gain", "must be a whole number"),
+    ("rotate: 45", "cameras[0].rotate", "must be 0, 90, 180 or 270; but is “45”"),
+    ("rotate: -90", "cameras[0].rotate", "but is “-90”"), ("rotate: ", "cameras[0].rotate", "but is empty"),
+    ("rotate: [90]", "cameras[0].rotate", "but is a list"), ("mirror: 1", "cameras[0].mirror", "must be true or false"),
+    ("mirror: left", "cameras[0].mirror", "but is “left”"),
     ("slow-shutter: 1", "cameras[0].slow-shutter", "must be true or false"),
     ("night: dusk", "cameras[0].night", "must be auto, on or off; but is “dusk”"),
     ("infrared: 17", "cameras[0].infrared", "must be none, simulated"),

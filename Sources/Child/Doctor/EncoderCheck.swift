@@ -45,11 +45,11 @@ enum EncoderCheck {
     let what = "encoder"
     guard let speed else {
       return Finding(
-        what, .problem, "\(camera.request.width)x\(camera.request.height) cannot be encoded",
+        what, .problem, "\(camera.size) cannot be encoded",
         remedy: "Choose another size in the configuration: 640x360, for example.")
     }
     var text =
-      "\(camera.request.width)x\(camera.request.height) at \(rate(speed.framesPerSecond)) frames/s (speed \(speed.setting)); "
+      "\(camera.size) at \(rate(speed.framesPerSecond)) frames/s (speed \(speed.setting)); "
       + "\(camera.framerate) are configured"
     if viewers > 0 { text += ", and the daemon encodes beside it for whoever watches now" }
     let wanted = Double(camera.framerate)
@@ -98,7 +98,8 @@ enum EncoderCheck {
 
   /// Nil if the encoder fails.
   private static func measure(_ camera: ChildConfiguration.Camera, kbps: Int) -> Speed? {
-    let picture = TestPicture(width: camera.request.width, height: camera.request.height)
+    let size = camera.request.pictureSize
+    let picture = TestPicture(width: size.width, height: size.height)
     var slot = EncoderSlot(
       settings: .init(cameraID: camera.id, device: .test, request: camera.request, startKbps: kbps))
     let interval = Duration.seconds(1) / camera.framerate

@@ -260,8 +260,11 @@ extension AudioSourceInfo {
 }
 
 extension ChildConfiguration.Camera {
+  /// `1280x720`: of its pictures, once they are turned.
+  var size: String { "\(request.pictureSize.width)x\(request.pictureSize.height)" }
+
   /// `1280x720 at 30`
-  var mode: String { "\(request.width)x\(request.height) at \(framerate)" }
+  var mode: String { "\(size) at \(framerate)" }
 
   /// Frames a second.
   var framerate: Int { Int(saturating: request.framesPerSecond) }

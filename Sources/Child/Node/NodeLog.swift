@@ -26,11 +26,11 @@ enum NodeLog {
           metadata: ["camera": "\(id)", "reason": "\(problem)"])
       }
       if info.differsFromRequest, info.refusedMode == nil {
-        let request = info.request
+        let (request, size) = (info.request, info.request.pictureSize)
         logger.notice(
           "the camera has no such mode; the nearest was taken",
           metadata: [
-            "camera": "\(id)", "asked": "\(request.width)x\(request.height) at \(request.framesPerSecond) frames/s",
+            "camera": "\(id)", "asked": "\(size.width)x\(size.height) at \(request.framesPerSecond) frames/s",
             "got": "\(info.mode)",
           ])
       }

@@ -53,12 +53,13 @@ final class ProgramCamera: MediaSource {
   ///   - device: as in the configuration.
   ///   - words: the program and its arguments.
   ///   - size: the picture's size, which the program's messages may correct; nil: as in `format`.
+  ///   - orientation: how the program has turned the pictures.
   ///   - mask: hides credentials of the words in what the program says.
   ///   - advice: what can be done about the program's last words.
   init(
     device: String, name: String, words: [String], format: Format, request: VideoRequest, demand: Demand?,
-    size: (_ said: String) -> (width: Int, height: Int)? = { _ in nil }, mask: CredentialMask = CredentialMask(),
-    advice: @escaping @Sendable (_ words: String) -> String? = { _ in nil }
+    size: (_ said: String) -> (width: Int, height: Int)? = { _ in nil }, orientation: Orientation = Orientation(),
+    mask: CredentialMask = CredentialMask(), advice: @escaping @Sendable (_ words: String) -> String? = { _ in nil }
   ) throws(DeviceError) {
     var pipe: ProgramPipe
     do throws(ProgramPipe.SpawnError) {
@@ -84,7 +85,7 @@ final class ProgramCamera: MediaSource {
     try request.check(width: width, height: height, device: device)
     info = VideoSourceInfo(
       device: device, name: name, width: width & ~1, height: height & ~1, framesPerSecond: request.bounded(rate),
-      pixelFormat: isFullRange ? "YUV420" : "Y4M", request: request)
+      pixelFormat: isFullRange ? "YUV420" : "Y4M", request: request, orientation: orientation)
     self.demand = demand
     self.advice = advice
     opened = Mutex(Opened(pipe: pipe, reader: PictureReader(width: width, height: height, isY4M: !isFullRange)))

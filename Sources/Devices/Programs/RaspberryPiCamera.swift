@@ -37,7 +37,12 @@ enum RaspberryPiCamera {
       device: device, name: "Raspberry Pi camera \(number)", words: program + arguments(number: number, request),
       format: .fullRange(
         width: request.width, height: request.height & ~1, framesPerSecond: request.framesPerSecond),
-      request: request, demand: demand, size: configuredSize, advice: advice)
+      request: request, demand: demand, size: configuredSize, orientation: ownOrientation(request), advice: advice)
+  }
+
+  /// What the camera's hardware turns at no cost. It knows no quarter turns; those are left to us, with all that goes with them.
+  private static func ownOrientation(_ request: VideoRequest) -> Orientation {
+    request.orientation.exchangesSides ? Orientation() : request.orientation
   }
 
   /// `--flush`: every picture at once; `--timeout 0`: without end.
@@ -48,6 +53,13 @@ enum RaspberryPiCamera {
       "\(request.height & ~1)", "--framerate", rate(request.framesPerSecond), "--timeout", "0", "--nopreview",
       "--flush", "--awb", settings.whiteBalance,
     ]
+    let orientation = ownOrientation(request)
+    switch (orientation.rotation == .half, orientation.isMirrored) {
+    case (false, false): break
+    case (false, true): result += ["--hflip"]
+    case (true, false): result += ["--rotation", "180"]
+    case (true, true): result += ["--vflip"]
+    }
     if let mode = settings.mode { result += ["--mode", mode] }
     if let file = settings.tuningFile { result += ["--tuning-file", file] }
     if settings.shutter > 0 { result += ["--shutter", "\(settings.shutter)"] }

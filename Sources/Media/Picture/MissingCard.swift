@@ -33,7 +33,8 @@ public struct MissingCard: Sendable {
   public func draw(into frame: VideoFrame, unixNanoseconds: Int64) {
     let canvas = Canvas(frame)
     canvas.clear(Self.background)
-    let small = TextRenderer(scale: max(1, frame.width / 426))
+    // By the longer side, so that an upright picture on a phone can be read, too; some thirty letters fit on a line.
+    let small = TextRenderer(scale: max(1, min(max(frame.width, frame.height) / 426, frame.width / 240)))
     let room = frame.width - 8 * small.advance
     let large = TextRenderer(scale: titleScale(room: room, small: small.scale))
     let wrapped = lines.flatMap { small.wrap($0, width: room) }

@@ -284,10 +284,10 @@ public final class VideoPipeline: Sendable {
   /// The camera's pictures that were dropped because they were not whole.
   public var damage: Damage { parts.withLock { $0.supervisor }?.damage ?? Damage() }
   public var renditionCounters: PerRendition<RenditionCounters> { shared.withLock { $0.renditions } }
-  /// Size of the camera's pictures, in pixels; as asked for until it is known.
+  /// Size of the camera's pictures, in pixels, as they are encoded; as asked for until it is known.
   public var pictureSize: (width: Int, height: Int) {
     if case .running(let info) = camera { return (info.width, info.height) }
-    return (settings.request.width, settings.request.height)
+    return settings.request.pictureSize
   }
   public var camera: CameraState { shared.withLock { $0.camera } }
 
@@ -454,11 +454,13 @@ public final class VideoPipeline: Sendable {
     return true
   }
 
-  private static func card(for error: DeviceError, settings: Settings) -> MissingCard {
+  static func card(for error: DeviceError, settings: Settings) -> MissingCard {
     var lines = [error.device == settings.device.description ? error.summary : "\(error.device): \(error.summary)"]
     if let advice = error.advice { lines.append(advice) }
+    // As large as the camera's pictures, and upright however the camera hangs: it is there to be read.
+    let size = settings.request.pictureSize
     return MissingCard(
-      width: settings.request.width, height: settings.request.height, title: "No camera \"\(settings.cameraID)\"",
+      width: size.width, height: size.height, title: "No camera \"\(settings.cameraID)\"",
       lines: lines)
   }
 }

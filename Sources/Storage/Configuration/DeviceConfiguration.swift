@@ -24,6 +24,8 @@ extension ChildConfiguration {
         camera.request.framesPerSecond = entry.roundedNumber(
           "framerate", default: camera.request.framesPerSecond, in: 1...120)
       },
+      .value("rotate", \.request.orientation.rotation),
+      .boolean("mirror", \.request.orientation.isMirrored),
       .section("rpicam", \.request.raspberryPi, raspberryPiKeys),
       .init("controls") { $1.request.controls = controls($0, of: $1.device) },
       .boolean("slow-shutter", \.request.hasSlowShutter),
