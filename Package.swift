@@ -78,7 +78,7 @@ let cores: [Target] = [
   core("SCTP", needs: ["Wire"]),
   core("PeerConnection", needs: ["Wire", "STUN", "ICE", "SDP", "RTP", "RTPSending", "RTPReceiving", "SCTP"]),
   core("Pairing", needs: ["Wire"]),
-  core("Control", needs: ["Wire", "Pairing"]),
+  core("Control", needs: ["Wire", "JSON", "Pairing"]),
   core("Monitoring", needs: ["Wire", "Control"]),
   core("NightReport", needs: ["Wire", "Control"]),
   core("HearingProof", needs: ["Wire"], isOptimized: true),

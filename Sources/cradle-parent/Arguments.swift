@@ -3,7 +3,7 @@ public import Control
 
 // Types of arguments besides texts and numbers.
 
-extension LightSetting.Switch: ExpressibleByArgument {}
+extension LightSet.Switch: ExpressibleByArgument {}
 extension EventLevel: ExpressibleByArgument {}
 
 /// The range of an option.

@@ -40,7 +40,7 @@ struct Drill: AsyncParsableCommand {
     } catch {
       throw running.isCancelled ? Failure.failed("ended before its time") : error
     }
-    print(json ? ControlReply.drill(result).json : result.text)
+    print(json ? result.json : result.text)
     if result.state != .passed { throw Failure.failed("not every alarm rang and was acknowledged") }
   }
 }

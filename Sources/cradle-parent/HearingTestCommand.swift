@@ -20,7 +20,7 @@ struct HearingTestCommand: AsyncParsableCommand {
     let result = try await failing {
       try await withProgress("Listening") { try await HearingCheck.run(child.state.finder().paired(child.child)) }
     }
-    print(json ? ControlReply.hearing(result).json : result.text)
+    print(json ? result.json : result.text)
     if result.state != .heard { throw Failure.failed("the nursery was not heard end to end") }
   }
 }

@@ -38,7 +38,6 @@ struct Invite: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try await child.show(
-      .inviteCreate(InviteRequest(name: name, seconds: duration?.seconds, allow: permissions)), json)
+    try await child.show(InviteCreate(name: name, seconds: duration?.seconds, allow: permissions), json)
   }
 }

@@ -45,11 +45,10 @@ struct Report: AsyncParsableCommand {
   func run() async throws {
     let choice = NightChoice(
       day: night.flatMap { CalendarDay($0) }, hours: NightHours(from: from.minutes, to: to.minutes))
-    let request = ReportRequest(
+    let wanted = ReportGet(
       from: Double(choice.time.lowerBound), to: Double(choice.time.upperBound), noiseDb: noise)
-    let reply = try await child.command { try await $0.perform(.reportGet(request)) }
-    guard case .report(let report) = reply else { throw Failure.failed("the camera answered something else") }
-    let text = json ? reply.json : Table.text(report.rows, headed: false)
+    let report = try await child.command { try await $0.perform(wanted) }
+    let text = json ? report.json : Table.text(report.rows, headed: false)
     guard let output = png.map({ OutputPath($0) }) else { return print(text) }
     try await failing { try output.write(ReportPicture.png(report), mode: 0o644) }
     output.report(text)

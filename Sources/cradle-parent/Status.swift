@@ -14,7 +14,7 @@ struct Status: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    try await child.show(.statusGet, json)
+    try await child.show(StatusGet(), json)
   }
 }
 
@@ -37,7 +37,12 @@ struct Events: AsyncParsableCommand {
   }
 
   func run() async throws {
-    guard follow else { return try await child.show(.eventsGet(since: nil, limit: limit, level: level), json) }
+    guard follow else {
+      let events = try await child.command { try await $0.perform(EventsGet(limit: limit, level: level)) }
+      for event in events { print(json ? JSONLine.text(event) : event.text) }
+      if events.isEmpty, !json { print("Nothing has happened.") }
+      return
+    }
     let signals = StopSignals()
     let following = Task {
       try await failing {

@@ -87,7 +87,7 @@ private final class SlowLamp: DrivenLight {
       try await Task.sleep(for: .seconds(120))
       for _ in 0..<10 { lamp.permits.put(true) }
     }
-    let document = try await loop.submit { try board.set(LightSetting(state: .on)) }.get()
+    let document = try await loop.submit { try board.set(LightSet(state: .on)) }.get()
     #expect(document.state == .on)
     // Nothing was let through: the lamp still hangs at its first level.
     #expect(lamp.levels.isEmpty)

@@ -78,7 +78,7 @@ import Testing
       _ = log.append(.light, time: 1, name: nil, id: nil, detail: nil)
       _ = log.append(.cameraLost, time: 2, name: nil, id: "cot", detail: nil)
       // Behind the commit in the thread's queue.
-      return log.report(ReportRequest(from: 0, to: 60), now: 120)
+      return log.report(ReportGet(from: 0, to: 60), now: 120)
     }
     #expect(stored.losses.map(\.device) == ["camera"])
   }
@@ -88,7 +88,7 @@ import Testing
     let report = try run { log in
       log.append(MinuteRecord(minute: 0, isDelivered: true, peak: -100, mean: -500, listeners: ["Ada"]))
       log.append(MinuteRecord(minute: 1, isDelivered: true, peak: -600, mean: -600, listeners: []))
-      return log.report(ReportRequest(from: 0, to: 120), now: 120)
+      return log.report(ReportGet(from: 0, to: 120), now: 120)
     }
     #expect(report.monitoredMinutes == 1 && report.recordedMinutes == 2 && report.noise.minutes == 1)
   }
@@ -106,7 +106,7 @@ import Testing
     }
     #expect(kinds == ["camera-lost"])
     #expect(throws: ControlError.self) {
-      try run { log in log.report(ReportRequest(from: 0, to: 60), now: 60) }
+      try run { log in log.report(ReportGet(from: 0, to: 60), now: 60) }
     }
   }
 }

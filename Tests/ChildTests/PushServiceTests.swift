@@ -29,7 +29,7 @@ final class PushServiceTests {
     house.remove()
   }
 
-  private static let request = PushSubscribeRequest(
+  private static let request = PushSubscribe(
     endpoint: "https://127.0.0.1:9/x",
     p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
     auth: "BTBZMqHH6r4Tts7J_aSIgg")
@@ -50,8 +50,8 @@ final class PushServiceTests {
     }
   }
 
-  private func subscribe(_ pushes: PushService, _ pair: String?, _ request: PushSubscribeRequest = request) throws {
-    try house.wait { _ in try pushes.subscribe(request, for: pair) }
+  private func subscribe(_ pushes: PushService, _ pair: String?, _ request: PushSubscribe = request) throws {
+    _ = try house.wait { _ in try pushes.subscribe(request, for: pair) }
   }
 
   private func code(_ body: () throws -> Void) -> ControlError.Code? {

@@ -33,57 +33,63 @@ import Testing
   private static let status = StatusDocument(
     name: "Nursery", id: "0011223344556677", version: "1", time: 3, uptimeSeconds: 4, alarms: ["Camera"], state: state)
 
-  static let replies: [(CommandName, ControlReply)] = [
-    (.ping, .time(1.5)), (.statusGet, .status(status)),
-    (.lightSet, .light(state.lights![0])), (.lightFlash, .light(state.lights![1])),
-    (.lullabyList, .tracks([TrackDocument(id: "a", title: "A", seconds: 1.5), TrackDocument(id: "b", title: "B")])),
-    (.lullabyPlay, .lullaby(state.lullaby!)), (.lullabyStop, .lullaby(LullabyDocument(state: .stopped, volume: 3))),
-    (.lullabyPause, .lullaby(state.lullaby!)), (.lullabyResume, .lullaby(state.lullaby!)),
-    (.lullabyNext, .lullaby(state.lullaby!)), (.lullabyVolume, .lullaby(state.lullaby!)),
-    (.cameraList, .cameras(state.cameras!)), (.cameraSwitch, .cameras(state.cameras!)),
-    (
-      .screenshotTake,
-      .transfer(TransferDocument(transfer: .max, size: 5, type: "image/jpeg", width: 1280, height: 720))
-    ),
-    (.talkAcquire, .talk(state.talk!)), (.talkRelease, .talk(TalkDocument())), (.eventsGet, .events([event])),
-    (.reportGet, .report(report)), (.alarmNote, .done), (.hearingHeard, .done), (.drillStop, .done),
-    (
-      .drillStart,
-      .drill(
-        DrillDocument(
-          number: 2, state: .failed, stage: .camera, time: 7, seconds: 100,
-          parents: [.init(name: "Mum", link: .acknowledged, camera: .silent), .init(name: "Dad", microphone: .left)]))
-    ),
-    (
-      .hearingTest,
-      .hearing(HearingDocument(number: 1, state: .running, way: "chirp", time: 7, seconds: 12, microphone: true))
-    ),
-    (
-      .pairingOpen,
-      .pairing(PairingDocument(code: "1234-5678", link: "https://h/#pair=x", expiresAt: 9, allow: ["view"]))
-    ),
-    (.pairingClose, .done), (.pairRemove, .done),
-    (
-      .pairsList,
-      .pairs([
+  static let replies = [
+    ControlAnswer(Ping.self, Ping.Reply(time: 1.5)),
+    ControlAnswer(StatusGet.self, status),
+    ControlAnswer(LightSet.self, state.lights![0]),
+    ControlAnswer(LightFlash.self, state.lights![1]),
+    ControlAnswer(
+      LullabyList.self, [TrackDocument(id: "a", title: "A", seconds: 1.5), TrackDocument(id: "b", title: "B")]),
+    ControlAnswer(LullabyPlay.self, state.lullaby!),
+    ControlAnswer(LullabyStop.self, LullabyDocument(state: .stopped, volume: 3)),
+    ControlAnswer(LullabyPause.self, state.lullaby!),
+    ControlAnswer(LullabyResume.self, state.lullaby!),
+    ControlAnswer(LullabyNext.self, state.lullaby!),
+    ControlAnswer(LullabyVolume.self, state.lullaby!),
+    ControlAnswer(CameraList.self, state.cameras!),
+    ControlAnswer(CameraSwitch.self, state.cameras!),
+    ControlAnswer(
+      ScreenshotTake.self, TransferDocument(transfer: .max, size: 5, type: "image/jpeg", width: 1280, height: 720)),
+    ControlAnswer(TalkAcquire.self, state.talk!),
+    ControlAnswer(TalkRelease.self, TalkDocument()),
+    ControlAnswer(EventsGet.self, [event]),
+    ControlAnswer(ReportGet.self, report),
+    ControlAnswer(AlarmNote.self, Done()),
+    ControlAnswer(HearingHeard.self, Done()),
+    ControlAnswer(DrillStop.self, Done()),
+    ControlAnswer(
+      DrillStart.self,
+      DrillDocument(
+        number: 2, state: .failed, stage: .camera, time: 7, seconds: 100,
+        parents: [.init(name: "Mum", link: .acknowledged, camera: .silent), .init(name: "Dad", microphone: .left)])),
+    ControlAnswer(
+      HearingTestStart.self,
+      HearingDocument(number: 1, state: .running, way: "chirp", time: 7, seconds: 12, microphone: true)),
+    ControlAnswer(
+      PairingOpen.self, PairingDocument(code: "1234-5678", link: "https://h/#pair=x", expiresAt: 9, allow: ["view"])),
+    ControlAnswer(PairingClose.self, Done()),
+    ControlAnswer(PairRemove.self, Done()),
+    ControlAnswer(
+      PairsList.self,
+      [
         PairDocument(id: "00", name: "Phone", permissions: ["view"], createdAt: 1, lastSeenAt: 2, expiresAt: 3),
         PairDocument(id: "01", name: "Phone", permissions: [], createdAt: 1),
-      ])
-    ),
-    (
-      .recordingsList,
-      .recordings(
-        RecordingsDocument(
-          mode: "always", state: "paused", reason: "the disk is full",
-          parts: [.init(id: "2026-11-21T22-00-00Z-cot", time: 1.5, seconds: 300, bytes: 5)]))
-    ),
-    (.recordingsRead, .transfer(TransferDocument(transfer: 1, size: 5, type: "video/webm", total: 70_000_000))),
-    (.recordingsStart, .done), (.recordingsStop, .done),
-    (.pushKey, .pushKey(PushKeyDocument(publicKey: "BA", endpoint: "https://a.b/c"))),
-    (.pushKey, .pushKey(PushKeyDocument(publicKey: "BA"))),
-    (.pushTest, .pushTest(PushTestDocument(delivered: false, detail: "the server answered 401"))),
-    (.pushSubscribe, .done), (.pushUnsubscribe, .done),
-    (.inviteCreate, .invite(InviteDocument(name: "Sitter", link: "https://h/#pair=x", allow: ["view"], expiresAt: 9))),
+      ]),
+    ControlAnswer(
+      RecordingsList.self,
+      RecordingsDocument(
+        mode: "always", state: "paused", reason: "the disk is full",
+        parts: [.init(id: "2026-11-21T22-00-00Z-cot", time: 1.5, seconds: 300, bytes: 5)])),
+    ControlAnswer(RecordingsRead.self, TransferDocument(transfer: 1, size: 5, type: "video/webm", total: 70_000_000)),
+    ControlAnswer(RecordingsStart.self, Done()),
+    ControlAnswer(RecordingsStop.self, Done()),
+    ControlAnswer(PushKeyGet.self, PushKeyDocument(publicKey: "BA", endpoint: "https://a.b/c")),
+    ControlAnswer(PushKeyGet.self, PushKeyDocument(publicKey: "BA")),
+    ControlAnswer(PushTest.self, PushTestDocument(delivered: false, detail: "the server answered 401")),
+    ControlAnswer(PushSubscribe.self, Done()),
+    ControlAnswer(PushUnsubscribe.self, Done()),
+    ControlAnswer(
+      InviteCreate.self, InviteDocument(name: "Sitter", link: "https://h/#pair=x", allow: ["view"], expiresAt: 9)),
   ]
 
   static let pushes: [ControlPush] = [
@@ -108,13 +114,13 @@ import Testing
   ]
 
   @Test(arguments: replies)
-  func repliesArriveAsTheyWereSent(name: CommandName, reply: ControlReply) throws {
-    let message = ControlMessage(id: "c41", content: .reply(to: "7", reply))
-    #expect(try ControlMessage(json: message.json) { $0 == "7" ? name : nil } == message)
+  func repliesArriveAsTheyWereSent(answer: ControlAnswer) throws {
+    let message = ControlMessage(id: "c41", content: .reply(to: "7", answer))
+    #expect(try ControlMessage(json: message.json) { $0 == "7" ? answer.command : nil } == message)
   }
 
   @Test func everyCommandHasItsReply() {
-    #expect(Set(Self.replies.map(\.0)) == Set(CommandName.allCases))
+    #expect(Set(Self.replies.map { $0.command.name }) == Set(ControlCommands.all.map { $0.name }))
   }
 
   @Test(
@@ -141,25 +147,26 @@ import Testing
 
   @Test func writesMessagesAsTheInterfaceSays() {
     #expect(
-      ControlMessage(id: "c41", content: .reply(to: "7", .light(Self.state.lights![0]))).json
+      ControlMessage(id: "c41", content: .reply(to: "7", ControlAnswer(LightSet.self, Self.state.lights![0]))).json
         == #"{"id":"c41","inReplyTo":"7","parameters":{"light":{"brightness":20,"dimmable":true,"#
         + #""id":"nightlight","remainingSeconds":5,"state":"on"}},"text":"ok"}"#)
     #expect(
       ControlMessage(id: "c2", content: .refusal(to: nil, ControlError(.badMessage, "no"))).json
         == #"{"id":"c2","parameters":{"code":"bad-message","message":"no"},"text":"error"}"#)
     #expect(
-      ControlMessage(id: "c3", content: .reply(to: "1", .done)).json
+      ControlMessage(id: "c3", content: .reply(to: "1", ControlAnswer(DrillStop.self, Done()))).json
         == #"{"id":"c3","inReplyTo":"1","parameters":{},"text":"ok"}"#)
-    let status = ControlMessage(id: "c4", content: .reply(to: "1", .status(Self.status))).json
+    let status = ControlMessage(id: "c4", content: .reply(to: "1", ControlAnswer(StatusGet.self, Self.status))).json
     #expect(status.contains(#""parameters":{"alarms":["Camera"],"cameras":[{"#))
   }
 
   @Test func listsThatDoNotFitAreCut() throws {
     let long = String(repeating: "\"", count: 100)
     let tracks = (0..<500).map { TrackDocument(id: "\($0)", title: long) }
-    let text = ControlMessage(id: "c1", content: .reply(to: "1", .tracks(tracks))).json
+    let text = ControlMessage(id: "c1", content: .reply(to: "1", ControlAnswer(LullabyList.self, tracks))).json
     #expect(text.utf8.count <= ControlLimits.messageBytes)
-    guard case .reply(_, .tracks(let kept)) = try ControlMessage(json: text, expecting: { _ in .lullabyList }).content
+    guard case .reply(_, let answer) = try ControlMessage(json: text, expecting: { _ in LullabyList.self }).content,
+      let kept = answer.reply as? [TrackDocument]
     else { return #expect(Bool(false), "\(text.prefix(200))") }
     #expect(kept.count > 30 && kept == Array(tracks.prefix(kept.count)))
 
@@ -172,7 +179,7 @@ import Testing
   @Test func whatCannotBeCutIsAnInternalError() throws {
     var light = Self.state.lights![0]
     light.id = String(repeating: "x", count: 20_000)
-    let text = ControlMessage(id: "c1", content: .reply(to: "1", .light(light))).json
+    let text = ControlMessage(id: "c1", content: .reply(to: "1", ControlAnswer(LightSet.self, light))).json
     guard case .refusal("1", let error) = try ControlMessage(json: text, expecting: { _ in nil }).content else {
       return #expect(Bool(false))
     }
@@ -186,7 +193,7 @@ import Testing
 }
 
 @Suite struct UnusableMessageTests {
-  private static func failure(_ json: String, expecting: CommandName? = nil) -> UnreadableMessage? {
+  private static func failure(_ json: String, expecting: (any ControlCommand.Type)? = nil) -> UnreadableMessage? {
     do throws(UnreadableMessage) {
       _ = try ControlMessage(json: json) { _ in expecting }
       return nil
@@ -205,7 +212,7 @@ import Testing
     #"{"text":"ok","inReplyTo":"1","parameters":{"lullaby":{}}}"#, #"{"text":"ok","inReplyTo":"1"}"#,
   ])
   func malformedOnesAreRefused(json: String) {
-    guard case .malformed = Self.failure(json, expecting: .lightSet) else { return #expect(Bool(false), "\(json)") }
+    guard case .malformed = Self.failure(json, expecting: LightSet.self) else { return #expect(Bool(false), "\(json)") }
   }
 
   @Test func sizeIsBounded() {
@@ -225,7 +232,7 @@ import Testing
 
   @Test func repliesThatNobodyWaitsForAreKnownAsSuch() {
     #expect(Self.failure(#"{"text":"ok","inReplyTo":"9","parameters":{}}"#) == .unexpectedReply(to: "9"))
-    #expect(Self.failure(#"{"text":"ok","parameters":{}}"#, expecting: .ping) == .unexpectedReply(to: ""))
+    #expect(Self.failure(#"{"text":"ok","parameters":{}}"#, expecting: Ping.self) == .unexpectedReply(to: ""))
   }
 
   @Test func aNameIsFitForATerminal() throws {

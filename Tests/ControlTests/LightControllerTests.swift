@@ -17,40 +17,40 @@ import Wire
 
   @Test mutating func onOffAndToggleDriveTheDeviceOnceEach() throws {
     _ = lamp.drain()
-    try lamp.set(LightSetting(state: .on), now: at(0))
+    try lamp.set(LightSet(state: .on), now: at(0))
     #expect(lamp.drain() == [100])
-    try lamp.set(LightSetting(state: .on), now: at(1))
+    try lamp.set(LightSet(state: .on), now: at(1))
     #expect(lamp.drain().isEmpty)
-    try lamp.set(LightSetting(state: .toggle), now: at(2))
+    try lamp.set(LightSet(state: .toggle), now: at(2))
     #expect(lamp.drain() == [0])
-    try lamp.set(LightSetting(state: .toggle), now: at(3))
-    try lamp.set(LightSetting(state: .off), now: at(4))
+    try lamp.set(LightSet(state: .toggle), now: at(3))
+    try lamp.set(LightSet(state: .off), now: at(4))
     #expect(lamp.drain().isEmpty)
     #expect(lamp.state.document(now: at(4)).state == .off)
   }
 
   @Test mutating func brightnessIsKeptWhileTheLightIsOff() throws {
-    try lamp.set(LightSetting(state: .on, brightness: 20), now: at(0))
+    try lamp.set(LightSet(state: .on, brightness: 20), now: at(0))
     #expect(lamp.drain() == [20])
-    try lamp.set(LightSetting(state: .off), now: at(1))
-    try lamp.set(LightSetting(state: .on), now: at(2))
+    try lamp.set(LightSet(state: .off), now: at(1))
+    try lamp.set(LightSet(state: .on), now: at(2))
     #expect(
       lamp.state.document(now: at(2)) == LightDocument(id: "nightlight", state: .on, brightness: 20, dimmable: true))
-    try lamp.set(LightSetting(state: .on, brightness: 0), now: at(3))
+    try lamp.set(LightSet(state: .on, brightness: 0), now: at(3))
     #expect(
       lamp.state.document(now: at(3)) == LightDocument(id: "nightlight", state: .off, brightness: 20, dimmable: true))
   }
 
   @Test mutating func aSwitchCannotBeDimmed() throws {
-    #expect(code { try relay.set(LightSetting(state: .on, brightness: 50), now: at(0)) } == .unavailable)
+    #expect(code { try relay.set(LightSet(state: .on, brightness: 50), now: at(0)) } == .unavailable)
     #expect(relay.drain() == [0])
-    try relay.set(LightSetting(state: .on), now: at(0))
+    try relay.set(LightSet(state: .on), now: at(0))
     #expect(relay.drain() == [100])
   }
 
   @Test mutating func goesOutByItselfAndSaysWhen() throws {
     _ = lamp.drain()
-    try lamp.set(LightSetting(state: .on, seconds: 600), now: at(0))
+    try lamp.set(LightSet(state: .on, seconds: 600), now: at(0))
     #expect(lamp.state.document(now: at(0)).remainingSeconds == 600)
     #expect(lamp.state.document(now: at(0.5)).remainingSeconds == 600)
     #expect(lamp.state.document(now: at(599.5)).remainingSeconds == 1)
@@ -64,17 +64,17 @@ import Wire
   }
 
   @Test mutating func aLaterSettingReplacesTheTimer() throws {
-    try lamp.set(LightSetting(state: .on, seconds: 60), now: at(0))
-    try lamp.set(LightSetting(state: .on), now: at(10))
+    try lamp.set(LightSet(state: .on, seconds: 60), now: at(0))
+    try lamp.set(LightSet(state: .on), now: at(10))
     #expect(lamp.nextDeadline == nil)
-    try lamp.set(LightSetting(state: .on, seconds: 60), now: at(20))
-    try lamp.set(LightSetting(state: .off), now: at(30))
+    try lamp.set(LightSet(state: .on, seconds: 60), now: at(20))
+    try lamp.set(LightSet(state: .off), now: at(30))
     #expect(lamp.nextDeadline == nil)
   }
 
   @Test mutating func toggleAfterALateTimerSeesTheLightOff() throws {
-    try lamp.set(LightSetting(state: .on, seconds: 60), now: at(0))
-    try lamp.set(LightSetting(state: .toggle), now: at(61))
+    try lamp.set(LightSet(state: .on, seconds: 60), now: at(0))
+    try lamp.set(LightSet(state: .toggle), now: at(61))
     #expect(lamp.state.document(now: at(61)).state == .on)
   }
 
@@ -90,7 +90,7 @@ import Wire
   }
 
   @Test mutating func flashesFromLitWithItsOwnBrightnessAndTimer() throws {
-    try lamp.set(LightSetting(state: .on, brightness: 40, seconds: 60), now: at(0))
+    try lamp.set(LightSet(state: .on, brightness: 40, seconds: 60), now: at(0))
     #expect(lamp.drain() == [40])
     try lamp.flash(LightFlash(times: 1, milliseconds: 200), now: at(1))
     #expect(lamp.drain() == [0])
@@ -99,7 +99,7 @@ import Wire
   }
 
   @Test mutating func theTimerEndsUnderAFlash() throws {
-    try lamp.set(LightSetting(state: .on, seconds: 1), now: at(0))
+    try lamp.set(LightSet(state: .on, seconds: 1), now: at(0))
     try lamp.flash(LightFlash(times: 3, milliseconds: 500), now: at(0.5))
     _ = lamp.run(to: at(20))
     #expect(lamp.state.document(now: at(20)).state == .off)
@@ -117,7 +117,7 @@ import Wire
 
   @Test mutating func aSettingEndsTheFlash() throws {
     try lamp.flash(LightFlash(times: 100, milliseconds: 5000), now: at(0))
-    try lamp.set(LightSetting(state: .toggle), now: at(6))
+    try lamp.set(LightSet(state: .toggle), now: at(6))
     #expect(lamp.drain() == [100])
     #expect(lamp.nextDeadline == nil)
     #expect(lamp.state.document(now: at(6)).state == .on)
@@ -145,7 +145,7 @@ import Wire
 
   @Test mutating func isLeftInItsConfiguredState() throws {
     var lit = LightController(id: "l", isDimmable: true, restLevel: 30)
-    try lit.set(LightSetting(state: .on, brightness: 80), now: at(0))
+    try lit.set(LightSet(state: .on, brightness: 80), now: at(0))
     try lit.flash(LightFlash(times: 9), now: at(1))
     #expect(lit.drain() == [0])
     lit.restore()
@@ -154,11 +154,11 @@ import Wire
   }
 
   @Test mutating func aLostDeviceIsUnavailableAndGetsItsLevelWhenItIsBack() throws {
-    try lamp.set(LightSetting(state: .on, seconds: 60), now: at(0))
+    try lamp.set(LightSet(state: .on, seconds: 60), now: at(0))
     _ = lamp.drain()
     lamp.setPresent(false)
     #expect(lamp.state.document(now: at(1)).state == .missing)
-    #expect(code { try lamp.set(LightSetting(state: .off), now: at(1)) } == .unavailable)
+    #expect(code { try lamp.set(LightSet(state: .off), now: at(1)) } == .unavailable)
     #expect(code { try lamp.flash(LightFlash(), now: at(1)) } == .unavailable)
     #expect(lamp.drain().isEmpty)
     lamp.setPresent(true)
@@ -177,7 +177,7 @@ import Wire
 
   @Test mutating func withoutAnIDTheFirstIsMeant() throws {
     while lights.poll() != nil {}
-    #expect(try lights.set(LightSetting(state: .on, seconds: 5), now: at(0)).id == "nightlight")
+    #expect(try lights.set(LightSet(state: .on, seconds: 5), now: at(0)).id == "nightlight")
     #expect(try lights.flash(LightFlash(id: "infrared", times: 1), now: at(0)).state == .flashing)
     var driven: [String: Int] = [:]
     while let next = lights.poll() { driven[next.id] = next.level }
@@ -192,7 +192,7 @@ import Wire
   }
 
   @Test mutating func anUnknownLightIsABadParameterAndNoLightIsUnavailable() {
-    #expect(code { try lights.set(LightSetting(id: "x", state: .on), now: at(0)) } == .badParameters)
+    #expect(code { try lights.set(LightSet(id: "x", state: .on), now: at(0)) } == .badParameters)
     var none = Lights([])
     #expect(code { try none.flash(LightFlash(), now: at(0)) } == .unavailable)
     lights.setPresent(false, id: "infrared")

@@ -36,7 +36,7 @@ import Wire
 
   @Test(arguments: [1, 20, 90, 166]) mutating func switchingFasterDoesNotFlashFaster(milliseconds: Int) throws {
     let seen = try changes(every: milliseconds) { lamp, _, now in
-      try lamp.set(LightSetting(state: .toggle), now: now)
+      try lamp.set(LightSet(state: .toggle), now: now)
     }
     #expect(densest(seen.times) == 6)
     #expect(seen.last == 0, "an even number of orders leaves it dark")
@@ -46,8 +46,8 @@ import Wire
     let seen = try changes(every: 45) { lamp, number, now in
       switch number % 3 {
       case 0: try lamp.flash(LightFlash(times: 3, milliseconds: 200), now: now)
-      case 1: try lamp.set(LightSetting(state: .on, brightness: 1 + number % 100), now: now)
-      default: try lamp.set(LightSetting(state: .off), now: now)
+      case 1: try lamp.set(LightSet(state: .on, brightness: 1 + number % 100), now: now)
+      default: try lamp.set(LightSet(state: .off), now: now)
       }
     }
     #expect(densest(seen.times) <= 6)
@@ -64,7 +64,7 @@ import Wire
 
   @Test mutating func whatIsHeldBackIsTheLatestLevelAndComesSoon() throws {
     _ = lamp.drain()
-    for level in 1...20 { try lamp.set(LightSetting(state: .on, brightness: level), now: at(10)); _ = lamp.drain() }
+    for level in 1...20 { try lamp.set(LightSet(state: .on, brightness: level), now: at(10)); _ = lamp.drain() }
     #expect(lamp.state.document(now: at(10)).brightness == 20)
     let seen = lamp.run(to: at(20))
     #expect(seen.map(\.effect) == [20] && seen.map(\.seconds) == [11])
@@ -73,7 +73,7 @@ import Wire
   @Test mutating func theEndIsNotHeldBack() throws {
     _ = lamp.drain()
     for level in 1...20 {
-      try lamp.set(LightSetting(state: .on, brightness: level), now: at(10))
+      try lamp.set(LightSet(state: .on, brightness: level), now: at(10))
       _ = lamp.drain()
     }
     lamp.restore()
@@ -82,10 +82,10 @@ import Wire
   }
 
   @Test mutating func aLightThatComesBackAsASwitchIsNotDimmed() throws {
-    try lamp.set(LightSetting(state: .on, brightness: 30), now: at(0))
+    try lamp.set(LightSet(state: .on, brightness: 30), now: at(0))
     _ = lamp.drain()
     lamp.setPresent(true, isDimmable: false)
     #expect(lamp.drain() == [100])
-    #expect(code { try lamp.set(LightSetting(state: .on, brightness: 50), now: at(1)) } == .unavailable)
+    #expect(code { try lamp.set(LightSet(state: .on, brightness: 50), now: at(1)) } == .unavailable)
   }
 }

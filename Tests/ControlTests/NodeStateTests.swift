@@ -16,7 +16,7 @@ import Testing
   @Test mutating func onlyWhatChangedIsTold() throws {
     let before = state()
     #expect(before.changes(since: before) == nil)
-    _ = try lights.set(LightSetting(state: .on, seconds: 60), now: at(1))
+    _ = try lights.set(LightSet(state: .on, seconds: 60), now: at(1))
     let change = try #require(state(at: 1).changes(since: before))
     #expect(
       change
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test mutating func timePassingIsNoNews() throws {
-    _ = try lights.set(LightSetting(state: .on, seconds: 60), now: at(0))
+    _ = try lights.set(LightSet(state: .on, seconds: 60), now: at(0))
     lullaby = LullabyDocument(state: .playing, track: "song", volume: 40, positionSeconds: 0, remainingSeconds: 90)
     let before = state()
     lights.handleTimeout(now: at(30))
@@ -41,7 +41,7 @@ import Testing
     // A timer set anew is.
     lullaby.remainingSeconds = 90
     #expect(state(at: 30).changes(since: before)?.lullaby == lullaby)
-    _ = try lights.set(LightSetting(state: .on, seconds: 60), now: at(30))
+    _ = try lights.set(LightSet(state: .on, seconds: 60), now: at(30))
     #expect(state(at: 30).changes(since: before) != nil)
   }
 

@@ -5,12 +5,12 @@ import Testing
   private var pending = PendingCommands()
 
   @Test mutating func eachCommandHasItsID() throws {
-    let first = try pending.add(.ping, now: at(0))
-    let second = try pending.add(.cameraList, now: at(1))
+    let first = try pending.add(Ping(), now: at(0))
+    let second = try pending.add(CameraList(), now: at(1))
     #expect(first.id != second.id)
-    #expect(pending.name(of: try #require(second.id)) == .cameraList)
+    #expect(pending.command(of: try #require(second.id)) == CameraList.self)
     pending.remove(try #require(first.id))
-    #expect(pending.name(of: try #require(first.id)) == nil)
+    #expect(pending.command(of: try #require(first.id)) == nil)
     #expect(pending.nextDeadline == at(11))
     #expect(pending.handleTimeout(now: at(10.9)).isEmpty)
     #expect(pending.handleTimeout(now: at(11)) == [second.id])
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test mutating func theirNumberIsBounded() throws {
-    for _ in 0..<64 { _ = try pending.add(.ping, now: at(0)) }
-    #expect(code { try pending.add(.ping, now: at(0)) } == .busy)
+    for _ in 0..<64 { _ = try pending.add(Ping(), now: at(0)) }
+    #expect(code { try pending.add(Ping(), now: at(0)) } == .busy)
   }
 }

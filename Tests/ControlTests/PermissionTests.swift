@@ -4,49 +4,49 @@ import Testing
 
 @Suite struct PermissionTests {
   /// Each command, and the sets of permissions that are just enough for it; none: a session is.
-  static let table: [(ControlCommand, [Permissions])] = [
-    (.ping, []),
-    (.statusGet, [.view, .listen, .control, .admin]),
-    (.lightSet(LightSetting(state: .on)), [.control]),
-    (.lightFlash(LightFlash()), [.control]),
-    (.lullabyList, [.control]),
-    (.lullabyPlay(LullabyRequest()), [.control]),
-    (.lullabyStop, [.control]),
-    (.lullabyPause, [.control]),
-    (.lullabyResume, [.control]),
-    (.lullabyNext, [.control]),
-    (.lullabyVolume(1), [.control]),
-    (.cameraList, [.view, .control]),
-    (.cameraSwitch(id: nil), [.control]),
-    (.screenshotTake(camera: nil, quality: nil), [[.view, .control]]),
-    (.talkAcquire(force: false), [.talk]),
-    (.talkAcquire(force: true), [[.talk, .admin]]),
-    (.talkRelease, [.talk]),
-    (.eventsGet(since: nil, limit: nil), [.view, .listen, .control, .admin]),
-    (.reportGet(ReportRequest(from: 0, to: 60)), [.view, .listen, .control, .admin]),
-    (.alarmNote(AlarmNote(kind: "link", level: .alarm, began: 1)), [.view, .listen]),
-    (.hearingTest, [[.listen, .control]]),
-    (.drillStart([.link]), [.control]), (.drillStop, []),
-    (.hearingHeard(HearingNote(number: 1, share: 0.5)), [.listen]),
-    (.pairingOpen(admin: false), [.admin]),
-    (.pairingOpen(admin: true), [.admin]),
-    (.pairingClose, [.admin]),
-    (.pairsList, [.admin]),
-    (.pairRemove(id: "x"), [.admin]),
-    (.pairRemove(id: nil), []),
-    (.inviteCreate(InviteRequest()), [.admin]),
-    (.recordingsList(from: nil, to: nil), [.recordings, .admin]),
-    (.recordingsRead(id: "x", offset: 0), [.recordings, .admin]),
-    (.recordingsStart, [.recordings, .admin]),
-    (.recordingsStop, [.recordings, .admin]),
-    (.pushKey, [.view, .listen]),
-    (.pushSubscribe(PushSubscribeRequest(endpoint: "", p256dh: "", auth: "")), [.view, .listen]),
-    (.pushUnsubscribe, []),
-    (.pushTest, [.view, .listen]),
+  static let table: [(any ControlCommand, [Permissions])] = [
+    (Ping(), []),
+    (StatusGet(), [.view, .listen, .control, .admin]),
+    (LightSet(state: .on), [.control]),
+    (LightFlash(), [.control]),
+    (LullabyList(), [.control]),
+    (LullabyPlay(), [.control]),
+    (LullabyStop(), [.control]),
+    (LullabyPause(), [.control]),
+    (LullabyResume(), [.control]),
+    (LullabyNext(), [.control]),
+    (LullabyVolume(1), [.control]),
+    (CameraList(), [.view, .control]),
+    (CameraSwitch(), [.control]),
+    (ScreenshotTake(), [[.view, .control]]),
+    (TalkAcquire(), [.talk]),
+    (TalkAcquire(force: true), [[.talk, .admin]]),
+    (TalkRelease(), [.talk]),
+    (EventsGet(), [.view, .listen, .control, .admin]),
+    (ReportGet(from: 0, to: 60), [.view, .listen, .control, .admin]),
+    (AlarmNote(kind: "link", level: .alarm, began: 1), [.view, .listen]),
+    (HearingTestStart(), [[.listen, .control]]),
+    (DrillStart([.link]), [.control]), (DrillStop(), []),
+    (HearingHeard(number: 1, share: 0.5), [.listen]),
+    (PairingOpen(), [.admin]),
+    (PairingOpen(admin: true), [.admin]),
+    (PairingClose(), [.admin]),
+    (PairsList(), [.admin]),
+    (PairRemove(id: "x"), [.admin]),
+    (PairRemove(), []),
+    (InviteCreate(), [.admin]),
+    (RecordingsList(), [.recordings, .admin]),
+    (RecordingsRead(id: "x", offset: 0), [.recordings, .admin]),
+    (RecordingsStart(), [.recordings, .admin]),
+    (RecordingsStop(), [.recordings, .admin]),
+    (PushKeyGet(), [.view, .listen]),
+    (PushSubscribe(endpoint: "", p256dh: "", auth: ""), [.view, .listen]),
+    (PushUnsubscribe(), []),
+    (PushTest(), [.view, .listen]),
   ]
 
   @Test(arguments: table)
-  func eachCommandTakesItsPermissionsAndNoLess(command: ControlCommand, enough: [Permissions]) {
+  func eachCommandTakesItsPermissionsAndNoLess(command: any ControlCommand, enough: [Permissions]) {
     for bits in UInt8(0)..<64 {
       let permissions = Permissions(rawValue: bits)
       let expected = enough.isEmpty || enough.contains { permissions.isSuperset(of: $0) }
@@ -55,12 +55,12 @@ import Testing
   }
 
   @Test func everyCommandHasItsLine() {
-    #expect(Set(Self.table.map(\.0.name)) == Set(CommandName.allCases))
+    #expect(Set(Self.table.map { type(of: $0.0).name }) == Set(ControlCommands.all.map { $0.name }))
   }
 
   @Test func theRefusalNamesWhatIsMissing() {
     #expect {
-      try ControlCommand.screenshotTake(camera: nil, quality: nil).check(.view)
+      try ScreenshotTake().check(.view)
     } throws: { error in
       (error as? ControlError)?.message.contains("view and control") == true
     }
@@ -103,12 +103,13 @@ import Testing
   }
 
   @Test func capabilitiesFollowTheDevices() {
-    #expect(
-      CommandName.capabilities(lights: true, speaker: true, cameras: true, recordings: true) == CommandName.allCases)
-    let bare = CommandName.capabilities(lights: false, speaker: false, cameras: false, recordings: false)
-    #expect(bare.contains(.ping) && bare.contains(.pairingOpen))
-    for name in [CommandName.lightSet, .lullabyPlay, .talkAcquire, .screenshotTake, .recordingsList] {
+    let all = ControlCommands.capabilities(Set(ControlDevice.allCases))
+    #expect(all == ControlCommands.all.map { $0.name })
+    let bare = ControlCommands.capabilities([])
+    #expect(bare.contains("ping") && bare.contains("pairing.open"))
+    for name in ["light.set", "lullaby.play", "talk.acquire", "screenshot.take", "recordings.list"] {
       #expect(!bare.contains(name))
     }
+    #expect(ControlCommands.capabilities([.light]) == all.filter { bare.contains($0) || $0.hasPrefix("light.") })
   }
 }

@@ -19,17 +19,17 @@ public enum ChildDocuments {
     #""lights":[\#(light)],"lullaby":\#(lullaby),"cameras":[\#(camera)],"hearing":\#(hearing),"drill":\#(drill),"#
     + #""viewers":[{"id":"1","name":"P","permissions":["view"],"since":1}]"#
 
-  private static let replies: [(CommandName, String)] = [
-    (.ping, #""time":1.5"#),
-    (.statusGet, #""name":"N","id":"0","version":"1","time":1,"uptimeSeconds":2,"alarms":["x"],\#(state)"#),
-    (.lightSet, #""light":\#(light)"#),
-    (.lullabyList, #""tracks":[{"id":"a","title":"A","seconds":90.5}]"#),
-    (.lullabyPlay, #""lullaby":\#(lullaby)"#),
-    (.cameraList, #""cameras":[\#(camera)]"#),
-    (.screenshotTake, #""transfer":1,"size":9,"type":"image/jpeg","width":2,"height":2,"total":9"#),
-    (.eventsGet, #""events":[\#(event)]"#),
+  private static let replies: [(any ControlCommand.Type, String)] = [
+    (Ping.self, #""time":1.5"#),
+    (StatusGet.self, #""name":"N","id":"0","version":"1","time":1,"uptimeSeconds":2,"alarms":["x"],\#(state)"#),
+    (LightSet.self, #""light":\#(light)"#),
+    (LullabyList.self, #""tracks":[{"id":"a","title":"A","seconds":90.5}]"#),
+    (LullabyPlay.self, #""lullaby":\#(lullaby)"#),
+    (CameraList.self, #""cameras":[\#(camera)]"#),
+    (ScreenshotTake.self, #""transfer":1,"size":9,"type":"image/jpeg","width":2,"height":2,"total":9"#),
+    (EventsGet.self, #""events":[\#(event)]"#),
     (
-      .reportGet,
+      ReportGet.self,
       #""report":{"from":3600,"to":4200,"minutes":10,"recordedMinutes":8,"monitoredMinutes":6,"#
         + #""parents":[{"name":"P","minutes":6}],"longestGap":{"from":3600,"to":3720,"causes":["link"]},"#
         + #""gaps":[{"from":3600,"to":3720,"causes":["link"]}],"#
@@ -39,16 +39,16 @@ public enum ChildDocuments {
         + #""proofs":[{"kind":"hearing","time":3700}],"restarts":1,"reconnects":2,"#
         + #""timeline":{"levels":[20,-1,-2],"listeners":[{"name":"P","runs":[2,6,2]}]}}"#
     ),
-    (.hearingTest, #""hearing":\#(hearing)"#),
-    (.drillStart, #""drill":\#(drill)"#),
-    (.pairingOpen, #""pairing":{"code":"1","link":"l","expiresAt":9,"allow":[]}"#),
+    (HearingTestStart.self, #""hearing":\#(hearing)"#),
+    (DrillStart.self, #""drill":\#(drill)"#),
+    (PairingOpen.self, #""pairing":{"code":"1","link":"l","expiresAt":9,"allow":[]}"#),
     (
-      .pairsList,
+      PairsList.self,
       #""pairs":[{"id":"1","name":"P","permissions":[],"createdAt":1,"lastSeenAt":2,"expiresAt":3}]"#
     ),
-    (.inviteCreate, #""invite":{"name":"P","link":"l","allow":[],"expiresAt":9}"#),
+    (InviteCreate.self, #""invite":{"name":"P","link":"l","allow":[],"expiresAt":9}"#),
     (
-      .recordingsList,
+      RecordingsList.self,
       #""recordings":{"mode":"always","state":"idle","parts":[{"id":"a","time":1,"seconds":300,"bytes":9}]}"#
     ),
   ]
@@ -72,7 +72,7 @@ public enum ChildDocuments {
 
   /// Each reply names its command as what it replies to.
   public static let messages: [JSON] =
-    replies.map { message(#""text":"ok","inReplyTo":"\#($0.rawValue)""#, $1) }
+    replies.map { message(#""text":"ok","inReplyTo":"\#($0.name)""#, $1) }
     + pushes.map { message(#""text":"\#($0)""#, $1) }
 
   private static func message(_ head: String, _ parameters: String) -> JSON {
@@ -113,14 +113,14 @@ public enum ChildDocuments {
 
   /// Reads it as a parent does; nil if it is refused.
   public static func read(_ json: JSON) -> ControlMessage? {
-    try? ControlMessage(json: json.text) { CommandName(rawValue: $0) }
+    try? ControlMessage(json: json.text, expecting: ControlCommands.named)
   }
 
   /// Everything that is shown of it.
   public static func show(_ message: ControlMessage, draws: Bool) -> String {
     switch message.content {
     case .refusal: ""
-    case .reply(_, let reply): show(reply, draws: draws)
+    case .reply(_, let answer): show(answer.reply, draws: draws)
     case .push(.hello(let hello)): show(hello.state)
     case .push(.state(let state)): show(state)
     case .push(.event(let event)): event.text
@@ -128,19 +128,19 @@ public enum ChildDocuments {
     }
   }
 
-  private static func show(_ reply: ControlReply, draws: Bool) -> String {
+  private static func show(_ reply: any ControlReply, draws: Bool) -> String {
     switch reply {
-    case .status(let status): status.rows.joined().joined() + show(status.state)
-    case .light(let light): light.text
-    case .tracks(let tracks): tracks.map(\.row).joined().joined()
-    case .lullaby(let lullaby): lullaby.text
-    case .cameras(let cameras): cameras.map(\.row).joined().joined()
-    case .events(let events): events.map(\.text).joined()
-    case .report(let report):
+    case let status as StatusDocument: status.rows.joined().joined() + show(status.state)
+    case let light as LightDocument: light.text
+    case let tracks as [TrackDocument]: tracks.map(\.row).joined().joined()
+    case let lullaby as LullabyDocument: lullaby.text
+    case let cameras as [CameraDocument]: cameras.map(\.row).joined().joined()
+    case let events as [EventDocument]: events.map(\.text).joined()
+    case let report as ReportDocument:
       report.rows.joined().joined() + (draws ? "\((try? ReportPicture.png(report))?.count ?? 0)" : "")
-    case .hearing(let hearing): hearing.text
-    case .drill(let drill): drill.text
-    case .recordings(let recordings): recordings.rows.joined().joined()
+    case let hearing as HearingDocument: hearing.text
+    case let drill as DrillDocument: drill.text
+    case let recordings as RecordingsDocument: recordings.rows.joined().joined()
     default: "\(reply)"
     }
   }

@@ -24,10 +24,10 @@ enum ControlMachinesFuzz: FuzzBody {
       switch order % 16 {
       case 0:
         _ = try? lights.set(
-          LightSetting(id: one, state: value < 200 ? .on : .toggle, brightness: value % 101, seconds: value + 1),
+          LightSet(id: one, state: value < 200 ? .on : .toggle, brightness: value % 101, seconds: value + 1),
           now: now)
       case 1: _ = try? lights.flash(LightFlash(id: one, times: value / 2, milliseconds: 200 + value), now: now)
-      case 2: _ = try? lights.set(LightSetting(id: one, state: .off), now: now)
+      case 2: _ = try? lights.set(LightSet(id: one, state: .off), now: now)
       case 3...13: now += .milliseconds(value * value)
       case 14:
         try? receiver.begin(

@@ -33,13 +33,13 @@ enum ControlRepliesFuzz: FuzzBody {
 
   static func run(_ input: [UInt8]) {
     let text = String(decoding: input, as: UTF8.self)
-    guard let message = try? ControlMessage(json: text, expecting: { CommandName(rawValue: $0) }) else { return }
+    guard let message = try? ControlMessage(json: text, expecting: ControlCommands.named) else { return }
     precondition(text.utf8.count <= ControlLimits.messageBytes, "what is too large is refused")
     let written = message.json
     precondition(written.utf8.count <= ControlLimits.messageBytes, "a message has a largest size")
     precondition(
       !written.unicodeScalars.contains { $0.properties.generalCategory == .control }, "a message is printable")
-    let again = try? ControlMessage(json: written, expecting: { CommandName(rawValue: $0) })
+    let again = try? ControlMessage(json: written, expecting: ControlCommands.named)
     precondition(again != nil, "a message that was read can be written")
     // Near the largest size escapes and whole members may make it longer, and a list is cut.
     precondition(again == message || text.utf8.count > 4096, "and says the same")

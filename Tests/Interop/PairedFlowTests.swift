@@ -211,7 +211,7 @@ extension RealPeers {
       let away = house.child.folder.appending(path: "away")
       try FileManager.default.moveItem(at: folder, to: away)
       do {
-        _ = try await session.perform(.pairRemove(id: nil))
+        _ = try await session.perform(PairRemove())
         Issue.record("nobody was told that it is not kept")
       } catch ControlFailure.refused(let error) {
         #expect(error.code == .internal && error.message.hasPrefix("Removed, and not kept yet: "), "\(error)")

@@ -87,17 +87,16 @@ extension RealPeers {
       #expect(watching.wait { $0.audioKbps > 0 } != nil, Comment(rawValue: watching.log))
       let finder = ChildFinder(state: try ParentState(path: house.state.path))
       let session = try await ControlSession.open(finder.paired(nil))
-      _ = try await session.perform(.pushKey)
+      _ = try await session.perform(PushKeyGet())
       _ = try await session.perform(
-        .pushSubscribe(
-          PushSubscribeRequest(
-            endpoint: "https://127.0.0.1:9/x",
-            p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
-            auth: "BTBZMqHH6r4Tts7J_aSIgg")))
+        PushSubscribe(
+          endpoint: "https://127.0.0.1:9/x",
+          p256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+          auth: "BTBZMqHH6r4Tts7J_aSIgg"))
       let push = try String(contentsOf: house.child.folder.appending(path: "state/push.json"), encoding: .utf8)
       #expect(push.contains("127.0.0.1:9"), "it is told after it is on disk")
-      _ = try await session.perform(.drillStart([.microphone]))
-      _ = try await session.perform(.drillStop)
+      _ = try await session.perform(DrillStart([.microphone]))
+      _ = try await session.perform(DrillStop())
       await session.close()
     }
   }

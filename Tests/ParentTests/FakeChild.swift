@@ -204,26 +204,26 @@ final class FakeChild: @unchecked Sendable {
     }
   }
 
-  private func carryOut(_ command: ControlCommand, id: String, peer: PeerID) {
+  private func carryOut(_ command: any ControlCommand, id: String, peer: PeerID) {
     switch command {
-    case .lightSet(let setting):
+    case let setting as LightSet:
       guard setting.id == nil || setting.id == light.id else {
         return say(.refusal(to: id, ControlError(.unavailable, "There is no such light.")), to: peer)
       }
       light.state = setting.state == .on || (setting.state == .toggle && light.state == .off) ? .on : .off
-      say(.reply(to: id, .light(light)), to: peer)
+      say(.reply(to: id, ControlAnswer(LightSet.self, light)), to: peer)
       for other in channels.keys { say(.push(.state(StateDocument(lights: [light]))), to: other) }
-    case .screenshotTake:
+    case is ScreenshotTake:
       let document = TransferDocument(
         transfer: 7, size: Self.picture.count, type: "image/jpeg", width: 640, height: 480)
-      say(.reply(to: id, .transfer(document)), to: peer)
+      say(.reply(to: id, ControlAnswer(ScreenshotTake.self, document)), to: peer)
       for start in stride(from: 0, to: Self.picture.count, by: 16_000) {
         send(.binary([0, 0, 0, 7] + Self.picture[start..<min(Self.picture.count, start + 16_000)]), to: peer)
       }
-    case .ping: say(.reply(to: id, .time(1)), to: peer)
+    case is Ping: say(.reply(to: id, ControlAnswer(Ping.self, Ping.Reply(time: 1))), to: peer)
     // It never answers this one.
-    case .talkAcquire: break
-    default: say(.reply(to: id, .done), to: peer)
+    case is TalkAcquire: break
+    default: say(.reply(to: id, ControlAnswer(DrillStop.self, Done())), to: peer)
     }
   }
 

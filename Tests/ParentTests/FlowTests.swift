@@ -156,11 +156,8 @@ import Wire
   func aCommandIsAnswered(isCertificateFromElsewhere: Bool) async throws {
     let home = try await Household.paired(certificateIdentity: isCertificateFromElsewhere ? .generate() : nil)
     let session = try await ControlSession.open(home.find())
-    guard case .light(let light) = try await session.perform(.lightSet(LightSetting(state: .on))) else {
-      return #expect(Bool(false), "another reply")
-    }
-    #expect(light.state == .on)
-    #expect(try await session.perform(.ping) == .time(1))
+    #expect(try await session.perform(LightSet(state: .on)).state == .on)
+    #expect(try await session.perform(Ping()).time == 1)
     var pushes = session.pushes.makeAsyncIterator()
     guard case .hello(let hello)? = await pushes.next() else { return #expect(Bool(false), "no hello") }
     #expect(hello.name == "Nursery")
@@ -179,7 +176,7 @@ import Wire
       try store.saveNotes()
     }
     let session = try await ControlSession.open(home.find())
-    #expect(try await session.perform(.ping) == .time(1))
+    #expect(try await session.perform(Ping()).time == 1)
     #expect(door.knocks == 2)
     await session.close()
     try await door.close()
@@ -190,7 +187,7 @@ import Wire
     let home = try await Household.paired()
     let session = try await ControlSession.open(home.find())
     await #expect(throws: ControlFailure.refused(ControlError(.unavailable, "There is no such light."))) {
-      try await session.perform(.lightSet(LightSetting(id: "sun", state: .on)))
+      try await session.perform(LightSet(id: "sun", state: .on))
     }
     await session.close()
     await home.child.stop()
@@ -199,7 +196,7 @@ import Wire
   @Test func aPictureOfSeveralMessagesArrivesWhole() async throws {
     let home = try await Household.paired()
     let session = try await ControlSession.open(home.find())
-    #expect(try await session.screenshot().bytes == FakeChild.picture)
+    #expect(try await session.fetch(ScreenshotTake()).bytes == FakeChild.picture)
     await session.close()
     await home.child.stop()
   }
@@ -207,7 +204,7 @@ import Wire
   @Test func whoWaitsIsToldWhenTheSessionEnds() async throws {
     let home = try await Household.paired()
     let session = try await ControlSession.open(home.find())
-    let unanswered = Task { try await session.perform(.talkAcquire(force: false)) }
+    let unanswered = Task { try await session.perform(TalkAcquire()) }
     try await Task.sleep(for: .milliseconds(50))
     await session.close()
     await #expect(throws: ControlFailure.closed) { try await unanswered.value }
@@ -295,7 +292,7 @@ import Wire
     let session = try await ControlSession.open(home.find())
     try await home.child.unpairAll()
     for await _ in session.pushes {}
-    await #expect(throws: ControlFailure.closed) { try await session.perform(.ping) }
+    await #expect(throws: ControlFailure.closed) { try await session.perform(Ping()) }
     await session.close()
     await home.child.stop()
   }

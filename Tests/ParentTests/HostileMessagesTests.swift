@@ -28,17 +28,21 @@ import Testing
     {"text":"state","parameters":{"lights":[{"id":"a","state":"on","brightness":NUMBER,"dimmable":true}]}}
     """#
 
-  private static func read(_ text: String, _ number: String, _ command: CommandName = .ping) throws -> ControlMessage {
+  private static func read(_ text: String, _ number: String, _ command: any ControlCommand.Type = Ping.self) throws
+    -> ControlMessage
+  {
     try ControlMessage(json: text.replacing("NUMBER", with: number)) { _ in command }
   }
 
   @Test(arguments: ["1e10", "-0", "5e-324"]) func possibleNumbersAreShown(number: String) throws {
-    let status = try Self.read(Self.status, number, .statusGet)
-    guard case .reply(_, .status(let document)) = status.content else {
+    let status = try Self.read(Self.status, number, StatusGet.self)
+    guard case .reply(_, let answer) = status.content, let document = answer.reply as? StatusDocument else {
       throw UnreadableMessage.malformed("not a status")
     }
     #expect(document.rows.count == 3)
-    guard case .reply(_, .tracks(let tracks)) = try Self.read(Self.tracks, number, .lullabyList).content else {
+    guard case .reply(_, let list) = try Self.read(Self.tracks, number, LullabyList.self).content,
+      let tracks = list.reply as? [TrackDocument]
+    else {
       throw UnreadableMessage.malformed("not a list of tracks")
     }
     #expect(tracks.map(\.row.count) == [3])
@@ -56,8 +60,8 @@ import Testing
   @Test(arguments: ["1e300", "-1e300", "1.7976931348623157e308", "67768036191676000", "253402300800", "-1"])
   func impossibleNumbersAreRefusedByName(number: String) {
     for text in [Self.status, Self.tracks, Self.event, Self.heartbeat, Self.hello] {
-      let name = text.contains("tracks") ? CommandName.lullabyList : .statusGet
-      let error = #expect(throws: UnreadableMessage.self) { try Self.read(text, number, name) }
+      let command: any ControlCommand.Type = text.contains("tracks") ? LullabyList.self : StatusGet.self
+      let error = #expect(throws: UnreadableMessage.self) { try Self.read(text, number, command) }
       #expect("\(String(describing: error))".contains("cannot be"), "\(String(describing: error))")
     }
   }

@@ -96,10 +96,10 @@ import Wire
 
   @Test func theLullabyKeyDoesWhatFits() {
     var view = view(.push(.state(StateDocument(lullaby: LullabyDocument(state: .playing, volume: 40)))))
-    #expect(view.lullabyOrder == .lullabyStop)
+    #expect(view.lullabyOrder is LullabyStop)
     view.note(.push(.state(StateDocument(lullaby: LullabyDocument(state: .paused, volume: 40)))))
-    #expect(view.lullabyOrder == .lullabyResume)
+    #expect(view.lullabyOrder is LullabyResume)
     view.note(.push(.state(StateDocument(lullaby: LullabyDocument(state: .stopped, volume: 40)))))
-    #expect(view.lullabyOrder == .lullabyPlay(LullabyRequest()))
+    #expect(view.lullabyOrder as? LullabyPlay == LullabyPlay())
   }
 }

@@ -9,101 +9,80 @@ internal import Signaling
 internal import Storage
 internal import Wire
 
-// Executes the commands.
+// Carries out the commands.
 extension ControlService {
-  /// Nil when there is no reply.
-  func perform(_ command: ControlCommand, for viewer: ViewerSession) throws(ControlError) -> EventLoopFuture<
-    ControlReply
-  >? {
-    switch command {
-    case .ping: done(.time(Self.unixTime))
-    case .statusGet: done(.status(status))
-    case .eventsGet(let since, let limit, let level):
-      events.events(since: since, limit: limit, level: level).map { .events($0) }
-    case .reportGet(let request): try makeReport(request, for: viewer)
-    case .hearingTest: done(.hearing(try testHearing(for: viewer)))
-    case .hearingHeard(let note): done(take(note, viewer))
-    case .drillStart(let stages): done(.drill(try startDrill(stages, for: viewer)))
-    case .drillStop: done(try endDrill(for: viewer))
-    case .alarmNote(let alarm): done(try note(alarm, viewer))
-    case .lightSet(let setting): try light(lights.set(setting), viewer)
-    case .lightFlash(let pattern): try light(lights.flash(pattern), viewer)
-    case .lullabyList: lullaby.list().map { .tracks($0) }
-    case .lullabyPlay(let request): noting(lullaby.play(request), viewer)
-    case .lullabyNext: noting(lullaby.next(), viewer)
-    case .lullabyStop: noting(done(try lullaby.stop()), viewer)
-    case .lullabyPause: noting(done(try lullaby.pause()), viewer)
-    case .lullabyResume: noting(done(try lullaby.resume()), viewer)
-    case .lullabyVolume(let percent): done(.lullaby(try lullaby.setVolume(percent)))
-    case .cameraList: done(.cameras(cameras))
-    case .cameraSwitch(let id): done(.cameras(try switchCamera(to: id, viewer)))
-    case .recordingsList(let from, let to): recording.list(from: from, to: to).map { .recordings($0) }
-    case .recordingsRead(let id, let offset): try readRecording(id, from: offset, for: viewer)
-    case .recordingsStart: done(try record(true, viewer))
-    case .recordingsStop: done(try record(false, viewer))
-    case .screenshotTake(let camera, let quality): try screenshot(of: camera, quality: quality, for: viewer)
-    case .talkAcquire(let force): done(.talk(try acquireFloor(for: viewer, force: force)))
-    case .talkRelease: done(.talk(releaseFloor(of: viewer)))
-    case .pushKey: try pushes.describe(to: viewer.pair).map { .pushKey($0) }
-    case .pushSubscribe(let request): try pushes.subscribe(request, for: viewer.pair).map { .done }
-    case .pushUnsubscribe: done(unsubscribe(viewer))
-    case .pushTest: try pushes.test(viewer.pair).map { .pushTest($0) }
-    case .pairingOpen(let admin): openPairing(admin: admin, for: viewer)
-    case .pairingClose:
-      closePairing()
-    case .pairsList: done(.pairs(pairing.records.map(PairDocument.init)))
-    case .pairRemove(let id): try removePair(id, for: viewer)
-    case .inviteCreate(let request): invite(request, for: viewer)
+  func makeRouter() -> CommandRouter<ViewerSession> {
+    unowned let me = self
+    var router = CommandRouter<ViewerSession>(loop: loop)
+    router.on(Ping.self) { _, _ in Ping.Reply(time: Self.unixTime) }
+    router.on(StatusGet.self) { _, _ in me.status }
+    router.on(EventsGet.self) { get, _ in me.events.events(since: get.since, limit: get.limit, level: get.level) }
+    router.on(ReportGet.self) { get, viewer in
+      // Nobody else can keep events from being counted together by asking again and again.
+      if me.isParent(viewer) { me.writeWaitingEvents() }
+      try me.admit(ReportGet.self, of: viewer)
+      return me.events.report(get, now: Self.unixTime)
     }
+    router.on(HearingTestStart.self) { _, viewer in try me.testHearing(for: viewer) }
+    router.on(HearingHeard.self) { heard, viewer in me.hearing.note(heard, from: viewer) }
+    router.on(DrillStart.self) { try me.startDrill($0.stages ?? DrillDocument.Stage.allCases, for: $1) }
+    router.on(DrillStop.self) { _, viewer in try me.stopDrill(for: viewer) }
+    router.on(AlarmNote.self) { alarm, viewer in try me.note(alarm, from: viewer) }
+    router.on(LightSet.self) { try me.noted(me.lights.set($0), by: $1) }
+    router.on(LightFlash.self) { try me.noted(me.lights.flash($0), by: $1) }
+    router.on(LullabyList.self) { _, _ in me.lullaby.list() }
+    router.on(LullabyPlay.self) { me.noted(me.lullaby.play($0), by: $1) }
+    router.on(LullabyNext.self) { _, viewer in me.noted(me.lullaby.next(), by: viewer) }
+    router.on(LullabyStop.self) { _, viewer in me.noted(try me.lullaby.stop(), by: viewer) }
+    router.on(LullabyPause.self) { _, viewer in me.noted(try me.lullaby.pause(), by: viewer) }
+    router.on(LullabyResume.self) { _, viewer in me.noted(try me.lullaby.resume(), by: viewer) }
+    router.on(LullabyVolume.self) { volume, _ in try me.lullaby.setVolume(volume.volume) }
+    router.on(CameraList.self) { _, _ in me.cameras }
+    router.on(CameraSwitch.self) { try me.switchCamera(to: $0.id, $1) }
+    router.on(RecordingsList.self) { list, _ in me.recording.list(from: list.from, to: list.to) }
+    router.on(RecordingsRead.self) { try me.readRecording($0.id, from: $0.offset ?? 0, for: $1) }
+    router.on(RecordingsStart.self) { _, viewer in try me.recording.begin(by: viewer.name) }
+    router.on(RecordingsStop.self) { _, _ in try me.recording.end() }
+    router.on(ScreenshotTake.self) { try me.takeScreenshot($0, for: $1) }
+    router.on(TalkAcquire.self) { try me.acquireFloor(for: $1, force: $0.force == true) }
+    router.on(TalkRelease.self) { _, viewer in me.releaseFloor(of: viewer) }
+    router.on(PushKeyGet.self) { _, viewer in try me.pushes.describe(to: viewer.pair) }
+    router.on(PushSubscribe.self) { try me.pushes.subscribe($0, for: $1.pair) }
+    router.on(PushUnsubscribe.self) { _, viewer in me.pushes.unsubscribe(viewer.pair) }
+    router.on(PushTest.self) { _, viewer in try me.pushes.test(viewer.pair) }
+    router.on(PairingOpen.self) { me.openPairing(admin: $0.admin == true, for: $1) }
+    router.on(PairingClose.self) { _, _ in me.pairing.close() }
+    router.on(PairsList.self) { _, _ in me.pairing.records.map(PairDocument.init) }
+    router.on(PairRemove.self) { try me.removePair($0.id, for: $1) }
+    router.on(InviteCreate.self) { me.invite($0, for: $1) }
+    precondition(
+      ControlCommands.all.allSatisfy { router.named($0.name) == $0 }, "a command that is announced has its handler")
+    return router
   }
 
-  private func makeReport(
-    _ request: ReportRequest, for viewer: ViewerSession
-  ) throws(ControlError) -> EventLoopFuture<ControlReply> {
-    // Nobody else can keep events from being counted together by asking again and again.
-    if isParent(viewer) {
-      writeWaitingEvents()
-    } else if lentReports.admit(viewer.origin.credential, now: MonotonicClock.now).wait != nil {
-      throw ControlError(.busy, "Too many reports; the limit is one in 10 seconds.")
-    }
-    return events.report(request, now: Self.unixTime).map { .report($0) }
+  /// Throws `busy` when the caller has given this command as often as its rate allows.
+  func admit<Command: ControlCommand>(_: Command.Type, of viewer: ViewerSession) throws(ControlError) {
+    guard let rate = Command.rate, !(rate.sparesParents && isParent(viewer)) else { return }
+    let full = RateLimiter<Credential>(burst: rate.burst, interval: rate.interval)
+    let verdict = rates[Command.name, default: full].admit(viewer.origin.credential, now: MonotonicClock.now)
+    guard verdict == .admitted else { throw ControlError(.busy, rate.refusal) }
   }
 
-  private func done<Value: Sendable>(_ value: Value) -> EventLoopFuture<Value> { loop.makeSucceededFuture(value) }
-
-  private func take(_ note: HearingNote, _ viewer: ViewerSession) -> ControlReply {
-    hearing.note(note, from: viewer)
-    return .done
+  private func noted(_ light: LightDocument, by viewer: ViewerSession) -> LightDocument {
+    note(.light, by: viewer, id: light.id, detail: light.state.rawValue)
+    return light
   }
 
-  private func endDrill(for viewer: ViewerSession) throws(ControlError) -> ControlReply {
-    try stopDrill(for: viewer)
-    return .done
+  private func noted(_ lullaby: LullabyDocument, by viewer: ViewerSession) -> LullabyDocument {
+    note(.lullaby, by: viewer, id: lullaby.track, detail: lullaby.state.rawValue)
+    return lullaby
   }
 
-  private func note(_ alarm: AlarmNote, _ viewer: ViewerSession) throws(ControlError) -> ControlReply {
-    try note(alarm, from: viewer)
-    return .done
-  }
-
-  private func unsubscribe(_ viewer: ViewerSession) -> ControlReply {
-    pushes.unsubscribe(viewer.pair)
-    return .done
-  }
-
-  private func light(_ document: LightDocument, _ viewer: ViewerSession) -> EventLoopFuture<ControlReply> {
-    note(.light, by: viewer, id: document.id, detail: document.state.rawValue)
-    return done(.light(document))
-  }
-
-  private func noting(
-    _ answer: EventLoopFuture<LullabyDocument>, _ viewer: ViewerSession
-  ) -> EventLoopFuture<ControlReply> {
+  private func noted(
+    _ lullaby: EventLoopFuture<LullabyDocument>, by viewer: ViewerSession
+  ) -> EventLoopFuture<LullabyDocument> {
     let bound = NIOLoopBound(self, eventLoop: loop)
-    return answer.map { document in
-      bound.value.note(.lullaby, by: viewer, id: document.track, detail: document.state.rawValue)
-      return .lullaby(document)
-    }
+    return lullaby.map { bound.value.noted($0, by: viewer) }
   }
 
   // MARK: Cameras
@@ -122,35 +101,29 @@ extension ControlService {
       try id.map { id throws(ControlError) in try cameraIndex(id) }
       ?? (viewers.activeCamera + 1) % viewers.cameras.count
     if index != viewers.activeCamera {
-      guard cameraSwitches.admit(viewer.origin.credential, now: MonotonicClock.now) == .admitted else {
-        throw ControlError(.busy, "The view changes for everybody. Switch once a second at most.")
-      }
+      try admit(CameraSwitch.self, of: viewer)
       viewers.switchCamera(to: index)
       note(.cameraSwitched, by: viewer, id: viewers.cameras[index].pipeline.settings.cameraID)
     }
     return cameras
   }
 
-  private func screenshot(
-    of camera: String?, quality: Int?, for viewer: ViewerSession
-  ) throws(ControlError) -> EventLoopFuture<ControlReply> {
+  private func takeScreenshot(
+    _ wanted: ScreenshotTake, for viewer: ViewerSession
+  ) throws(ControlError) -> EventLoopFuture<TransferDocument> {
     guard !viewers.cameras.isEmpty else { throw ControlError(.unavailable, "The baby unit has no camera.") }
-    let index = try camera.map { id throws(ControlError) in try cameraIndex(id) } ?? viewers.activeCamera
-    if case .none = viewer.transfer, !isParent(viewer),
-      lentPhotos.admit(viewer.origin.credential, now: MonotonicClock.now).wait != nil
-    {
-      throw ControlError(.busy, "Too many photos; the limit is one in 2 seconds.")
-    }
+    let index = try wanted.camera.map { id throws(ControlError) in try cameraIndex(id) } ?? viewers.activeCamera
+    if case .none = viewer.transfer { try admit(ScreenshotTake.self, of: viewer) }
     try beginTransfer(to: viewer)
     let pipeline = viewers.cameras[index].pipeline
     let bound = NIOLoopBound(self, eventLoop: loop)
-    return StillPictures.take(pipeline, quality: quality ?? ControlDefaults.quality, on: loop).map { still in
+    return StillPictures.take(pipeline, quality: wanted.quality ?? ControlDefaults.quality, on: loop).map { still in
       let document = bound.value.begin(for: viewer) { number in
         TransferSender(
           number: number, bytes: still.jpeg, type: "image/jpeg", width: still.width, height: still.height)
       }
       bound.value.note(.screenshot, by: viewer, id: pipeline.settings.cameraID)
-      return .transfer(document)
+      return document
     }.always { result in
       if case .failure = result { viewer.transfer = .none }
     }
@@ -167,22 +140,16 @@ extension ControlService {
 
   private func readRecording(
     _ id: String, from offset: Int, for viewer: ViewerSession
-  ) throws(ControlError) -> EventLoopFuture<ControlReply> {
+  ) throws(ControlError) -> EventLoopFuture<TransferDocument> {
     try beginTransfer(to: viewer)
     let bound = NIOLoopBound(self, eventLoop: loop)
     return recording.read(id, from: offset).map { piece in
-      .transfer(
-        bound.value.begin(for: viewer) { number in
-          TransferSender(number: number, bytes: piece.bytes, type: "video/webm", total: piece.total)
-        })
+      bound.value.begin(for: viewer) { number in
+        TransferSender(number: number, bytes: piece.bytes, type: "video/webm", total: piece.total)
+      }
     }.always { result in
       if case .failure = result { viewer.transfer = .none }
     }
-  }
-
-  private func record(_ begins: Bool, _ viewer: ViewerSession) throws(ControlError) -> ControlReply {
-    if begins { try recording.begin(by: viewer.name) } else { try recording.end() }
-    return .done
   }
 
   // MARK: Talk
@@ -204,7 +171,7 @@ extension ControlService {
 
   // MARK: Pairs
 
-  private func openPairing(admin: Bool, for viewer: ViewerSession) -> EventLoopFuture<ControlReply> {
+  private func openPairing(admin: Bool, for viewer: ViewerSession) -> EventLoopFuture<PairingDocument> {
     // Only a pair record can have `admin`; a session with a token never gets this far.
     guard let pair = viewer.pair else {
       return loop.makeFailedFuture(ControlError(PairingService.OfferRefusal.issuerMayNot))
@@ -212,24 +179,16 @@ extension ControlService {
     let bound = NIOLoopBound(self, eventLoop: loop)
     return pairing.open(by: .parent(id: pair), admin: admin).map { opened in
       let link = "\(PairingLink(origin: bound.value.report.origin, secret: opened.offer.secret))"
-      return .pairing(
-        PairingDocument(
-          code: "\(opened.offer.code)", link: link, expiresAt: Self.unixTime + opened.closesIn.inSeconds,
-          allow: opened.terms.permissions.names, qr: QRCode(link)?.rows))
+      return PairingDocument(
+        code: "\(opened.offer.code)", link: link, expiresAt: Self.unixTime + opened.closesIn.inSeconds,
+        allow: opened.terms.permissions.names, qr: QRCode(link)?.rows)
     }.flatMapErrorThrowing { error in
       throw (error as? PairingService.OfferRefusal).map { ControlError($0) } ?? error
     }
   }
 
-  private func closePairing() -> EventLoopFuture<ControlReply> {
-    pairing.close()
-    return done(.done)
-  }
-
   /// The reply is sent before the session ends.
-  private func removePair(_ id: String?, for viewer: ViewerSession) throws(ControlError) -> EventLoopFuture<
-    ControlReply
-  > {
+  private func removePair(_ id: String?, for viewer: ViewerSession) throws(ControlError) -> EventLoopFuture<Done> {
     guard let id = id ?? viewer.pair else {
       throw ControlError(.unavailable, "This session was opened with a token; there is no pair to remove.")
     }
@@ -241,7 +200,7 @@ extension ControlService {
     } catch {
       throw ControlError(.internal, "The camera could not store it, so nothing has changed: \(error).")
     }
-    return pairing.stored().map { ControlReply.done }.flatMapErrorThrowing { error in
+    return pairing.stored().map { Done() }.flatMapErrorThrowing { error in
       throw ControlError(
         .internal,
         "Removed, and not kept yet: \(error). It has no access now. The camera writes it as soon as it can; until then a "
@@ -249,16 +208,16 @@ extension ControlService {
     }
   }
 
-  private func invite(_ request: InviteRequest, for viewer: ViewerSession) -> EventLoopFuture<ControlReply> {
+  private func invite(_ request: InviteCreate, for viewer: ViewerSession) -> EventLoopFuture<InviteDocument> {
     let bound = NIOLoopBound((self, viewer), eventLoop: loop)
     return pairing.ready().flatMapThrowing { _ in
-      .invite(try bound.value.0.invited(request, for: bound.value.1))
+      try bound.value.0.invited(request, for: bound.value.1)
     }.flatMapErrorThrowing { error in
       throw (error as? PairingService.OfferRefusal).map { ControlError($0) } ?? error
     }
   }
 
-  private func invited(_ request: InviteRequest, for viewer: ViewerSession) throws(ControlError) -> InviteDocument {
+  private func invited(_ request: InviteCreate, for viewer: ViewerSession) throws(ControlError) -> InviteDocument {
     guard let pair = viewer.pair else { throw ControlError(PairingService.OfferRefusal.issuerMayNot) }
     let seconds = request.seconds ?? ControlDefaults.inviteSeconds
     let end = UnixTime(seconds: pairing.now.seconds + Int64(seconds))

@@ -53,13 +53,14 @@ extension ControlService {
   }
 
   func hello(for viewer: ViewerSession) -> HelloDocument {
-    let hasSpeaker = if case .off = sound.speaker { false } else { true }
+    var devices: Set<ControlDevice> = []
+    if !lights.isEmpty { devices.insert(.light) }
+    if !viewers.cameras.isEmpty { devices.insert(.camera) }
+    if recording.isConfigured { devices.insert(.recorder) }
+    if case .off = sound.speaker {} else { devices.insert(.speaker) }
     return HelloDocument(
       name: viewers.settings.childName, id: viewers.settings.childID, version: viewers.settings.version,
-      capabilities: CommandName.capabilities(
-        lights: !lights.isEmpty, speaker: hasSpeaker, cameras: !viewers.cameras.isEmpty,
-        recordings: recording.isConfigured
-      ).map(\.rawValue), permissions: viewer.permissions.names, viewer: viewer.id,
+      capabilities: ControlCommands.capabilities(devices), permissions: viewer.permissions.names, viewer: viewer.id,
       state: state.document, away: viewer.pair.map(away), origins: viewer.pair == nil ? nil : origins)
   }
 

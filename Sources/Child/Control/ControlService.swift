@@ -51,15 +51,9 @@ final class ControlService: @unchecked Sendable {
   private var transferNumber: UInt32 = 0
   private var pump: RepeatedTask?
   private var narrowPath = NarrowPathPushes()
-  /// Alarms that viewers report, by credential: whoever makes session after session gets no more.
-  private var alarmNotes = RateLimiter<Credential>(
-    burst: ControlLimits.alarmNoteBurst, interval: ControlLimits.alarmNoteInterval)
-  /// Switches of the camera, which everybody sees, by credential.
-  var cameraSwitches = RateLimiter<Credential>(
-    burst: ControlLimits.cameraSwitchBurst, interval: ControlLimits.cameraSwitchInterval)
-  /// What costs the board's processor and disk, and a guest or a token's player could ask for without end, by credential.
-  var lentReports = RateLimiter<Credential>(burst: 10, interval: .seconds(10))
-  var lentPhotos = RateLimiter<Credential>(burst: 10, interval: .seconds(2))
+  /// How often each pairing and token has given a command that has a `rate`, by the command's name.
+  var rates: [String: RateLimiter<Credential>] = [:]
+  private lazy var router = makeRouter()
 
   var loop: any EventLoop { viewers.hub.eventLoop }
 
@@ -221,7 +215,7 @@ final class ControlService: @unchecked Sendable {
     let request: ControlRequest
     do throws(RefusedRequest) {
       guard case .text(let text) = message else { throw ControlRequest.binary }
-      request = try ControlRequest(json: text)
+      request = try ControlRequest(json: text, named: router.named)
     } catch {
       if isInTime { send(.refusal(to: error.id, error.error), to: viewer) }
       return
@@ -229,9 +223,8 @@ final class ControlService: @unchecked Sendable {
     do throws(ControlError) {
       guard isInTime else { throw ControlError(.busy, "Too many commands; the limit is 10 per second.") }
       try request.command.check(permissions(of: viewer))
-      guard let answer = try perform(request.command, for: viewer) else { return }
       let bound = NIOLoopBound(self, eventLoop: loop)
-      answer.hop(to: loop).whenComplete { result in
+      router.carryOut(request.command, viewer).hop(to: loop).whenComplete { result in
         bound.value.finish(request, of: viewer, with: result)
       }
     } catch {
@@ -239,12 +232,13 @@ final class ControlService: @unchecked Sendable {
     }
   }
 
-  private func finish(_ request: ControlRequest, of viewer: ViewerSession, with result: Result<ControlReply, any Error>)
-  {
+  private func finish(
+    _ request: ControlRequest, of viewer: ViewerSession, with result: Result<ControlAnswer, any Error>
+  ) {
     switch result {
-    case .success(let reply):
+    case .success(let answer):
       // A command without an id expects no reply.
-      if let id = request.id { send(.reply(to: id, reply), to: viewer) }
+      if let id = request.id { send(.reply(to: id, answer), to: viewer) }
       sendTransfers()
     case .failure(let error as ControlError):
       send(.refusal(to: request.id, error), to: viewer)
@@ -324,9 +318,7 @@ final class ControlService: @unchecked Sendable {
 
   /// `alarm.note`.
   func note(_ alarm: AlarmNote, from viewer: ViewerSession) throws(ControlError) {
-    guard alarmNotes.admit(viewer.origin.credential, now: MonotonicClock.now) == .admitted else {
-      throw ControlError(.busy, "Too many alarm reports; retry later.")
-    }
+    try admit(AlarmNote.self, of: viewer)
     let created = viewers.credentials.created(viewer.origin.credential)
     let alarm = alarm.limited(since: created.map { Double($0.seconds) } ?? 0, now: Self.unixTime)
     // A player's or a guest's alarm wakes nobody else and makes no recording.

@@ -68,7 +68,7 @@ final class HearingService: @unchecked Sendable {
   }
 
   /// `hearing.heard`: of another test, and of somebody who is not asked, it is ignored.
-  func note(_ note: HearingNote, from viewer: ViewerSession) {
+  func note(_ note: HearingHeard, from viewer: ViewerSession) {
     guard note.number == test?.number, let listener = listeners().first(where: { $0.id == viewer.id }) else { return }
     if let share = note.share, share >= ChirpDetector.threshold {
       test?.heard(by: listener, now: MonotonicClock.now)

@@ -108,7 +108,7 @@ final class PersistentEventLog {
   }
 
   /// `report.get`.
-  func report(_ request: ReportRequest, now: Double) -> EventLoopFuture<ReportDocument> {
+  func report(_ request: ReportGet, now: Double) -> EventLoopFuture<ReportDocument> {
     guard let writer else {
       return loop.makeFailedFuture(
         ControlError(.unavailable, "The camera cannot store its events; its log has the reason."))

@@ -56,7 +56,7 @@ final class LightBoard: @unchecked Sendable {
   var isEmpty: Bool { drivers.isEmpty }
   var states: [LightState] { lights.states }
 
-  func set(_ setting: LightSetting) throws(ControlError) -> LightDocument {
+  func set(_ setting: LightSet) throws(ControlError) -> LightDocument {
     defer { settle() }
     return try lights.set(setting, now: MonotonicClock.now)
   }

@@ -99,7 +99,7 @@ final class PushService: @unchecked Sendable {
 
   private func isAllowed(_ pair: String) -> Bool {
     guard case .good(let permissions, _) = pairing.standing(ofPair: pair) else { return false }
-    return ControlCommand.pushTest.requirement.isMet(by: permissions)
+    return PushTest.requirement.isMet(by: permissions)
   }
 
   /// From any thread.
@@ -129,13 +129,13 @@ final class PushService: @unchecked Sendable {
   }
 
   /// `push.subscribe`. Succeeds once it is on disk.
-  func subscribe(_ request: PushSubscribeRequest, for pair: String?) throws(ControlError) -> EventLoopFuture<Void> {
+  func subscribe(_ request: PushSubscribe, for pair: String?) throws(ControlError) -> EventLoopFuture<Done> {
     let pair = try paired(pair)
     let stored = StoredSubscription(
       pair: pair, subscription: try subscription(request), kinds: request.kinds, contact: try contact(request))
     let key = try usableKey()
     let before = browsers[pair]
-    guard before?.destination.stored != stored else { return loop.makeSucceededVoidFuture() }
+    guard before?.destination.stored != stored else { return loop.makeSucceededFuture(Done()) }
     guard before != nil || browsers.count < Self.maximumSubscriptions else {
       throw ControlError(.busy, "Browser limit reached; turn pushed alarms off in another one.")
     }
@@ -154,6 +154,7 @@ final class PushService: @unchecked Sendable {
     return store.file.written(on: loop).map {
       let service = bound.value
       service.logger.info("alarms are pushed to a browser", metadata: ["name": "\(service.name(of: pair))"])
+      return Done()
     }.flatMapErrorThrowing { error in
       bound.value.undo(stored, earlier: earlier)
       throw ControlError(.internal, "The camera could not store it, so nothing has changed: \(error).")
@@ -197,7 +198,7 @@ final class PushService: @unchecked Sendable {
   }
 
   /// The child's own goes first.
-  private func contact(_ request: PushSubscribeRequest) throws(ControlError) -> String? {
+  private func contact(_ request: PushSubscribe) throws(ControlError) -> String? {
     guard settings.contact == nil else { return nil }
     guard let contact = request.contact else {
       throw .badParameter("contact", "is missing: push services want an e-mail address of yours, as mailto:NAME@HOST")
@@ -208,7 +209,7 @@ final class PushService: @unchecked Sendable {
     return contact
   }
 
-  private func subscription(_ request: PushSubscribeRequest) throws(ControlError) -> PushSubscription {
+  private func subscription(_ request: PushSubscribe) throws(ControlError) -> PushSubscription {
     let endpoint: PushEndpoint
     do throws(PushEndpoint.Refusal) {
       endpoint = try PushEndpoint(request.endpoint, mayBePrivate: settings.mayBePrivate)

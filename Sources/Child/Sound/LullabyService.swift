@@ -52,7 +52,7 @@ final class LullabyService: @unchecked Sendable {
   }
 
   /// Fails with `ControlError`.
-  func play(_ wanted: Control.LullabyRequest) -> EventLoopFuture<LullabyDocument> {
+  func play(_ wanted: LullabyPlay) -> EventLoopFuture<LullabyDocument> {
     do { try output.requireSpeaker() } catch { return loop.makeFailedFuture(error) }
     let last = output.lullaby.track
     return inBackground { library in
@@ -69,7 +69,7 @@ final class LullabyService: @unchecked Sendable {
     do { try output.requireSpeaker() } catch { return loop.makeFailedFuture(error) }
     let last = output.lullaby.track?.id
     return inBackground { library in library.track(after: last) }.flatMap { track in
-      self.start(track, Control.LullabyRequest())
+      self.start(track, LullabyPlay())
     }
   }
 
@@ -94,7 +94,7 @@ final class LullabyService: @unchecked Sendable {
     return document
   }
 
-  private func start(_ track: LullabyTrack, _ wanted: Control.LullabyRequest) -> EventLoopFuture<LullabyDocument> {
+  private func start(_ track: LullabyTrack, _ wanted: LullabyPlay) -> EventLoopFuture<LullabyDocument> {
     var request = LullabyRequest(track: track, volume: wanted.volume)
     request.isLooping = wanted.loop ?? false
     if let seconds = wanted.seconds { request.timer = seconds == 0 ? LullabyRequest.longestTimer : .seconds(seconds) }

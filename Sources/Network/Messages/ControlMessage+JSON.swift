@@ -78,7 +78,7 @@ private struct Envelope: Encodable {
     switch message.content {
     case .reply(_, let reply):
       try container.encode("ok", forKey: .text)
-      try container.encode(ReplyParameters(reply: reply), forKey: .parameters)
+      try container.encode(reply, forKey: .parameters)
     case .refusal(_, let error):
       try container.encode("error", forKey: .text)
       try container.encode(["code": error.code.rawValue, "message": error.message], forKey: .parameters)
@@ -111,38 +111,4 @@ enum PushName: String {
       case .goodbye: .goodbye
       }
   }
-}
-
-private struct ReplyParameters: Encodable {
-  let reply: ControlReply
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: ReplyMember.self)
-    switch reply {
-    case .time(let time): try container.encode(time, forKey: .time)
-    case .status(let status): try status.encode(to: encoder)
-    case .light(let light): try container.encode(light, forKey: .light)
-    case .tracks(let tracks): try container.encode(tracks, forKey: .tracks)
-    case .lullaby(let lullaby): try container.encode(lullaby, forKey: .lullaby)
-    case .cameras(let cameras): try container.encode(cameras, forKey: .cameras)
-    case .transfer(let transfer): try transfer.encode(to: encoder)
-    case .talk(let talk): try container.encode(talk, forKey: .talk)
-    case .events(let events): try container.encode(events, forKey: .events)
-    case .report(let report): try container.encode(report, forKey: .report)
-    case .hearing(let hearing): try container.encode(hearing, forKey: .hearing)
-    case .drill(let drill): try container.encode(drill, forKey: .drill)
-    case .pairing(let pairing): try container.encode(pairing, forKey: .pairing)
-    case .pairs(let pairs): try container.encode(pairs, forKey: .pairs)
-    case .invite(let invite): try container.encode(invite, forKey: .invite)
-    case .recordings(let recordings): try container.encode(recordings, forKey: .recordings)
-    case .pushKey(let key): try key.encode(to: encoder)
-    case .pushTest(let test): try test.encode(to: encoder)
-    case .done: break
-    }
-  }
-}
-
-/// The names of reply parameters that hold a whole document.
-enum ReplyMember: String, CodingKey {
-  case time, light, tracks, lullaby, cameras, talk, events, report, hearing, drill, pairing, pairs, invite, recordings
 }

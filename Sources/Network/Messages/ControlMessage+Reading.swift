@@ -19,7 +19,9 @@ extension ControlMessage {
   /// child may send more.
   ///
   /// - Parameter expecting: returns the command that was sent with an id; nil if there is none.
-  public init(json text: String, expecting: (String) -> CommandName?) throws(UnreadableMessage) {
+  public init(
+    json text: String, expecting: (String) -> (any ControlCommand.Type)?
+  ) throws(UnreadableMessage) {
     let json: JSON
     do throws(JSONError) {
       guard text.utf8.count <= ControlLimits.messageBytes else { throw .tooLong }
@@ -42,8 +44,8 @@ extension ControlMessage {
       if text == "error" {
         content = .refusal(to: to, try ControlError(parameters))
       } else if text == "ok" {
-        guard let to, let name = expecting(to) else { throw UnreadableMessage.unexpectedReply(to: to ?? "") }
-        content = .reply(to: to, try ControlReply(parameters, to: name))
+        guard let to, let command = expecting(to) else { throw UnreadableMessage.unexpectedReply(to: to ?? "") }
+        content = .reply(to: to, try ControlAnswer.read(parameters, to: command))
       } else if let name = PushName(rawValue: text) {
         content = .push(try ControlPush(parameters, name))
       } else {
@@ -67,41 +69,18 @@ extension ControlError {
   }
 }
 
-extension ControlReply {
-  fileprivate init(_ parameters: JSON, to name: CommandName) throws {
-    func member<Document: Decodable>(_ member: ReplyMember) throws -> Document {
-      guard let json = parameters.object?[member.rawValue] else {
-        throw UnreadableMessage.malformed("\"\(name.rawValue)\" is answered without \"\(member.rawValue)\"")
+extension ControlAnswer {
+  fileprivate static func read<Command: ControlCommand>(_ parameters: JSON, to command: Command.Type) throws -> Self {
+    var json = parameters
+    if let member = Command.Reply.member {
+      guard let inner = parameters.object?[member] else {
+        throw UnreadableMessage.malformed("\"\(Command.name)\" is answered without \"\(member)\"")
       }
-      return try json.decode()
+      json = inner
     }
-    switch name {
-    case .ping: self = .time(try member(.time))
-    case .statusGet: self = .status(try parameters.decode())
-    case .lightSet, .lightFlash: self = .light(try member(.light))
-    case .lullabyList: self = .tracks(try member(.tracks))
-    case .lullabyPlay, .lullabyStop, .lullabyPause, .lullabyResume, .lullabyNext, .lullabyVolume:
-      self = .lullaby(try member(.lullaby))
-    case .cameraList, .cameraSwitch: self = .cameras(try member(.cameras))
-    case .screenshotTake, .recordingsRead: self = .transfer(try parameters.decode())
-    case .talkAcquire, .talkRelease: self = .talk(try member(.talk))
-    case .eventsGet: self = .events(try member(.events))
-    case .reportGet:
-      let report: ReportDocument = try member(.report)
-      guard report.isPossible else { throw UnreadableMessage.malformed("a report whose times cannot be") }
-      self = .report(report)
-    case .hearingTest: self = .hearing(try member(.hearing))
-    case .drillStart: self = .drill(try member(.drill))
-    case .pairingOpen: self = .pairing(try member(.pairing))
-    case .pairsList: self = .pairs(try member(.pairs))
-    case .inviteCreate: self = .invite(try member(.invite))
-    case .pushKey: self = .pushKey(try parameters.decode())
-    case .pushTest: self = .pushTest(try parameters.decode())
-    case .recordingsList: self = .recordings(try member(.recordings))
-    case .pairingClose, .pairRemove, .alarmNote, .hearingHeard, .drillStop, .recordingsStart, .recordingsStop,
-      .pushSubscribe, .pushUnsubscribe:
-      self = .done
-    }
+    let reply = try json.decode(Command.Reply.self)
+    guard reply.isPossible else { throw UnreadableMessage.malformed("a reply whose numbers cannot be") }
+    return ControlAnswer(command, reply)
   }
 }
 

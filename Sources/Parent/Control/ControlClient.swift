@@ -37,20 +37,7 @@ public enum ControlFailure: Error, Hashable, Sendable, CustomStringConvertible {
 /// The parent's end of the `control` channel: commands and their replies, and what the child sends unasked.
 /// interfaces/wire.md, "Data channel". Confined to the event loop.
 final class ControlClient {
-  typealias Completion = (Result<ControlReply, ControlFailure>) -> Void
-  typealias TransferCompletion = (Result<TransferReceiver.Received, ControlFailure>) -> Void
-
-  private enum Waiter {
-    case reply(Completion)
-    case transfer(TransferCompletion)
-
-    func fail(_ failure: ControlFailure) {
-      switch self {
-      case .reply(let completion): completion(.failure(failure))
-      case .transfer(let completion): completion(.failure(failure))
-      }
-    }
-  }
+  typealias Completion<Value> = (Result<Value, ControlFailure>) -> Void
 
   /// Called for what the child sends unasked.
   var onPush: (ControlPush) -> Void = { _ in }
@@ -60,8 +47,8 @@ final class ControlClient {
   private let send: (String) -> Bool
   private var commands = PendingCommands()
   private var transfers = TransferReceiver()
-  private var waiters: [String: Waiter] = [:]
-  private var announced: [UInt32: TransferCompletion] = [:]
+  private var waiters: [String: Completion<ControlAnswer>] = [:]
+  private var announced: [UInt32: Completion<TransferReceiver.Received>] = [:]
   private lazy var timer = DeadlineTimer(on: loop, now: { MonotonicClock.now }) { [weak self] in self?.handleTimeout() }
   private var isClosed = false
 
@@ -71,31 +58,41 @@ final class ControlClient {
   }
 
   /// Asks the child to do something. `completion` is called once.
-  func request(_ command: ControlCommand, then completion: @escaping Completion) {
-    request(command, .reply(completion))
+  func perform<Command: ControlCommand>(_ command: Command, then completion: @escaping Completion<Command.Reply>) {
+    request(command) { result in
+      completion(
+        result.map { answer in
+          guard let reply = answer.reply as? Command.Reply else {
+            preconditionFailure("a reply is read as that of its command")
+          }
+          return reply
+        })
+    }
   }
 
-  /// Asks for a still. `completion` is called once, when all of it is there.
-  func screenshot(camera: String?, quality: Int?, then completion: @escaping TransferCompletion) {
-    request(.screenshotTake(camera: camera, quality: quality), .transfer(completion))
+  /// The same for a command that is answered with a transfer. `completion` is called once, when all of it is there.
+  func fetch<Command: ControlCommand>(
+    _ command: Command, then completion: @escaping Completion<TransferReceiver.Received>
+  ) where Command.Reply == TransferDocument {
+    perform(command) { [weak self] result in
+      switch result {
+      case .success(let document): self?.begin(document, completion)
+      case .failure(let failure): completion(.failure(failure))
+      }
+    }
   }
 
-  /// Asks for a piece of a recording. `completion` is called once, when all of the piece is there.
-  func recording(id: String, offset: Int, then completion: @escaping TransferCompletion) {
-    request(.recordingsRead(id: id, offset: offset), .transfer(completion))
-  }
-
-  private func request(_ command: ControlCommand, _ waiter: Waiter) {
-    guard !isClosed else { return waiter.fail(.closed) }
+  private func request(_ command: some ControlCommand, _ waiter: @escaping Completion<ControlAnswer>) {
+    guard !isClosed else { return waiter(.failure(.closed)) }
     let request: ControlRequest
     do throws(ControlError) {
       request = try commands.add(command, now: MonotonicClock.now)
     } catch {
-      return waiter.fail(.notSent)
+      return waiter(.failure(.notSent))
     }
     guard let id = request.id, send(request.json) else {
       if let id = request.id { commands.remove(id) }
-      return waiter.fail(.notSent)
+      return waiter(.failure(.notSent))
     }
     waiters[id] = waiter
     schedule()
@@ -105,7 +102,9 @@ final class ControlClient {
     switch message {
     case .text(let text):
       // What only a newer child says is skipped; a reply that cannot be read times out.
-      if let message = try? ControlMessage(json: text, expecting: { commands.name(of: $0) }) { follow(message.content) }
+      if let message = try? ControlMessage(json: text, expecting: { commands.command(of: $0) }) {
+        follow(message.content)
+      }
     case .binary(let bytes):
       receivePiece(bytes)
     }
@@ -119,29 +118,24 @@ final class ControlClient {
     timer.cancel()
     let (left, begun) = (waiters.values, announced.values)
     (waiters, announced) = ([:], [:])
-    for waiter in left { waiter.fail(.closed) }
+    for waiter in left { waiter(.failure(.closed)) }
     for completion in begun { completion(.failure(.closed)) }
   }
 
   private func follow(_ content: ControlMessage.Content) {
     switch content {
-    case .reply(let id, let reply):
+    case .reply(let id, let answer):
       commands.remove(id)
-      switch (waiters.removeValue(forKey: id), reply) {
-      case (.reply(let completion)?, _): completion(.success(reply))
-      case (.transfer(let completion)?, .transfer(let document)): begin(document, completion)
-      case (.transfer(let completion)?, _): completion(.failure(.transfer(.stray)))
-      case (nil, _): break
-      }
+      waiters.removeValue(forKey: id)?(.success(answer))
     case .refusal(let id, let error):
       guard let id else { return }
       commands.remove(id)
-      waiters.removeValue(forKey: id)?.fail(.refused(error))
+      waiters.removeValue(forKey: id)?(.failure(.refused(error)))
     case .push(let push): onPush(push)
     }
   }
 
-  private func begin(_ document: TransferDocument, _ completion: @escaping TransferCompletion) {
+  private func begin(_ document: TransferDocument, _ completion: @escaping Completion<TransferReceiver.Received>) {
     do throws(TransferError) {
       try transfers.begin(document, now: MonotonicClock.now)
       announced[document.transfer] = completion
@@ -168,7 +162,7 @@ final class ControlClient {
 
   private func handleTimeout() {
     let now = MonotonicClock.now
-    for id in commands.handleTimeout(now: now) { waiters.removeValue(forKey: id)?.fail(.timedOut) }
+    for id in commands.handleTimeout(now: now) { waiters.removeValue(forKey: id)?(.failure(.timedOut)) }
     for document in transfers.handleTimeout(now: now) {
       announced.removeValue(forKey: document.transfer)?(.failure(.timedOut))
     }

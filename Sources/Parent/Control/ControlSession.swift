@@ -96,10 +96,21 @@ public final class ControlSession: @unchecked Sendable {
   }
 
   /// Has the child carry out a command. Throws `ControlFailure`.
-  public func perform(_ command: ControlCommand) async throws -> ControlReply {
+  public func perform<Command: ControlCommand>(_ command: Command) async throws -> Command.Reply {
     try await endpoint.loop.flatSubmit { [self] in
-      let promise = endpoint.loop.makePromise(of: ControlReply.self)
-      session.control.request(command) { promise.completeWith($0.mapError { $0 }) }
+      let promise = endpoint.loop.makePromise(of: Command.Reply.self)
+      session.control.perform(command) { promise.completeWith($0.mapError { $0 }) }
+      return promise.futureResult
+    }.get()
+  }
+
+  /// The same for a command that is answered with bytes: a photo, a piece of a recording. Throws `ControlFailure`.
+  public func fetch<Command: ControlCommand>(
+    _ command: Command
+  ) async throws -> TransferReceiver.Received where Command.Reply == TransferDocument {
+    try await endpoint.loop.flatSubmit { [self] in
+      let promise = endpoint.loop.makePromise(of: TransferReceiver.Received.self)
+      session.control.fetch(command) { promise.completeWith($0.mapError { $0 }) }
       return promise.futureResult
     }.get()
   }
@@ -111,24 +122,6 @@ public final class ControlSession: @unchecked Sendable {
         [packet.data], kind: .audio, mediaTime: UInt32(truncatingIfNeeded: packet.samplePosition),
         captureTime: packet.captureTime)
     }
-  }
-
-  /// A still of `camera`, else of the one that is streamed. Throws `ControlFailure`.
-  public func screenshot(camera: String? = nil, quality: Int? = nil) async throws -> TransferReceiver.Received {
-    try await endpoint.loop.flatSubmit { [self] in
-      let promise = endpoint.loop.makePromise(of: TransferReceiver.Received.self)
-      session.control.screenshot(camera: camera, quality: quality) { promise.completeWith($0.mapError { $0 }) }
-      return promise.futureResult
-    }.get()
-  }
-
-  /// A piece of a recording, from this byte on; `document.total` is the size of the part. Throws `ControlFailure`.
-  public func recording(id: String, offset: Int) async throws -> TransferReceiver.Received {
-    try await endpoint.loop.flatSubmit { [self] in
-      let promise = endpoint.loop.makePromise(of: TransferReceiver.Received.self)
-      session.control.recording(id: id, offset: offset) { promise.completeWith($0.mapError { $0 }) }
-      return promise.futureResult
-    }.get()
   }
 
   /// Says goodbye. Call once, at the end.

@@ -25,7 +25,7 @@ public enum DrillRun {
   private static func follow(
     _ session: ControlSession, _ stages: [DrillDocument.Stage], _ told: (DrillDocument) -> Void
   ) async throws -> DrillDocument {
-    guard case .drill(let begun) = try await session.perform(.drillStart(stages)) else { throw ControlFailure.notSent }
+    let begun = try await session.perform(DrillStart(stages))
     told(begun)
     for await push in session.pushes {
       let drill: DrillDocument?
@@ -40,7 +40,7 @@ public enum DrillRun {
     }
     // Not the task's own, which is cancelled.
     guard Task.isCancelled else { throw ControlFailure.closed }
-    _ = await Task { try? await session.perform(.drillStop) }.value
+    _ = await Task { try? await session.perform(DrillStop()) }.value
     throw CancellationError()
   }
 }

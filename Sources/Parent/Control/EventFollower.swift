@@ -56,8 +56,7 @@ public struct EventFollower: Sendable {
     _ session: ControlSession, since last: inout UInt64?, limit: Int, level: EventLevel?,
     _ told: (EventDocument) throws -> Void
   ) async throws {
-    guard case .events(let missed) = try await session.perform(.eventsGet(since: last, limit: limit, level: level))
-    else { return }
+    let missed = try await session.perform(EventsGet(since: last, limit: limit, level: level))
     for event in missed { try told(event) }
     // Events pushed before the reply are part of it. A child that lost its log counts from the start again.
     let newest = missed.last?.sequence

@@ -55,8 +55,7 @@ public enum HearingCheck {
       case .connected:
         guard number == nil else { continue }
         try await Task.sleep(for: settling)
-        guard case .hearing(let begun) = try await watcher.perform(.hearingTest) else { throw ControlFailure.notSent }
-        number = begun.number
+        number = try await watcher.perform(HearingTestStart()).number
       case .hearing(let hearing):
         guard let number else { continue }
         if hearing.number > number {

@@ -37,7 +37,7 @@ public final class Talk: Sendable {
       try await microphone.open()
       let session = try await ControlSession.open(child, speaks: true, marking: marking)
       opened = session
-      _ = try await session.perform(.talkAcquire(force: force))
+      _ = try await session.perform(TalkAcquire(force: force))
       microphone.send(to: session)
       return Talk(session, microphone)
     } catch {
@@ -84,7 +84,7 @@ public final class Talk: Sendable {
   /// Releases the floor and disconnects.
   public func end() async {
     microphone.close()
-    _ = try? await session.perform(.talkRelease)
+    _ = try? await session.perform(TalkRelease())
     await session.close()
   }
 }

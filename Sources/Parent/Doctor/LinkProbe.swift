@@ -60,7 +60,7 @@ struct LinkProbe {
 
   private func ping(_ session: ControlSession) async throws -> LinkFigures.Ping {
     let sent = MonotonicClock.now
-    guard case .time(let theirs) = try await session.perform(.ping) else { throw ControlFailure.notSent }
+    let theirs = try await session.perform(Ping()).time
     let roundTrip = (MonotonicClock.now - sent).inMilliseconds
     let ours = Double(MonotonicClock.unixNanoseconds) / 1e6 - roundTrip / 2
     return LinkFigures.Ping(roundTripMs: roundTrip, clockAheadMs: theirs * 1000 - ours)

@@ -197,7 +197,7 @@ public struct ParentDoctor: Sendable {
 
   /// The alarms that the child itself reports.
   private func alarms(_ session: ControlSession) async -> [Finding] {
-    guard case .status(let status)? = try? await session.perform(.statusGet) else { return [] }
+    guard let status = try? await session.perform(StatusGet()) else { return [] }
     guard !status.alarms.isEmpty else {
       return [Finding("child", .ok, "\(status.name) has no alarm, version \(status.version)")]
     }

@@ -214,23 +214,21 @@ public struct WatchView: Sendable {
   // MARK: What the keys order
 
   /// The light that the key switches: the first one.
-  public var lightOrder: ControlCommand {
-    .lightSet(LightSetting(state: .toggle))
-  }
+  public var lightOrder: any ControlCommand { LightSet(state: .toggle) }
 
   /// A fire drill rings everywhere, so the key counts only when it is pressed again at once. Nil: ask for that.
-  public mutating func drillOrder(now: Instant) -> ControlCommand? {
-    if isDrill { return .drillStop }
+  public mutating func drillOrder(now: Instant) -> (any ControlCommand)? {
+    if isDrill { return DrillStop() }
     defer { drillAskedAt = now }
     guard let asked = drillAskedAt, now - asked < Self.remarkTime else { return nil }
-    return .drillStart(DrillDocument.Stage.allCases)
+    return DrillStart()
   }
 
-  public var lullabyOrder: ControlCommand {
+  public var lullabyOrder: any ControlCommand {
     switch child.lullaby?.state {
-    case .playing, .waiting: .lullabyStop
-    case .paused: .lullabyResume
-    case .stopped, nil: .lullabyPlay(LullabyRequest())
+    case .playing, .waiting: LullabyStop()
+    case .paused: LullabyResume()
+    case .stopped, nil: LullabyPlay()
     }
   }
 }

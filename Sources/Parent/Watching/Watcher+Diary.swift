@@ -15,7 +15,7 @@ extension Watcher {
   func tellAlarms() {
     guard !isTellingAlarm, let session, let note = diary.waiting.first else { return }
     isTellingAlarm = true
-    session.control.request(.alarmNote(note)) { [weak self] result in
+    session.control.perform(note) { [weak self] result in
       guard let self else { return }
       isTellingAlarm = false
       switch result {

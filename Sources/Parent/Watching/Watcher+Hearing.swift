@@ -17,13 +17,13 @@ extension Watcher {
     let isChirp = hearing.way == HearingTest.Way.chirp.rawValue
     audio.ear.begin { [weak self] share in
       guard isChirp, let self else { return }
-      loop.execute { self.tell(HearingNote(number: hearing.number, share: share)) }
+      loop.execute { self.tell(HearingHeard(number: hearing.number, share: share)) }
     }
     // The noise floor is compared each second.
     guard hearing.way == HearingTest.Way.noiseFloor.rawValue else { return }
     hearingTimer = loop.scheduleRepeatedTask(initialDelay: .seconds(3), delay: .seconds(1)) { [weak self] _ in
       guard let self, let floor = audio.ear.floor, floor.isAlive else { return }
-      tell(HearingNote(number: hearing.number, levelDb: min(0, max(-100, floor.levelDb))))
+      tell(HearingHeard(number: hearing.number, levelDb: min(0, max(-100, floor.levelDb))))
     }
   }
 
@@ -34,8 +34,8 @@ extension Watcher {
     audio.ear.end()
   }
 
-  private func tell(_ note: HearingNote) {
+  private func tell(_ note: HearingHeard) {
     guard note.number == hearingNumber else { return }
-    session?.control.request(.hearingHeard(note)) { _ in }
+    session?.control.perform(note) { _ in }
   }
 }

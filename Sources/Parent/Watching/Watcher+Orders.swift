@@ -10,11 +10,11 @@ internal import Server
 // Orders over the session that is watched.
 extension Watcher {
   /// Has the child carry out a command. Throws `ControlFailure`; `closed` while there is no link.
-  public func perform(_ command: ControlCommand) async throws -> ControlReply {
+  public func perform<Command: ControlCommand>(_ command: Command) async throws -> Command.Reply {
     try await loop.flatSubmit { [self] in
-      let promise = loop.makePromise(of: ControlReply.self)
+      let promise = loop.makePromise(of: Command.Reply.self)
       if let session {
-        session.control.request(command) { promise.completeWith($0.mapError { $0 }) }
+        session.control.perform(command) { promise.completeWith($0.mapError { $0 }) }
       } else {
         promise.fail(ControlFailure.closed)
       }
@@ -27,7 +27,7 @@ extension Watcher {
     try await loop.flatSubmit { [self] in
       let promise = loop.makePromise(of: TransferReceiver.Received.self)
       if let session {
-        session.control.screenshot(camera: nil, quality: nil) { promise.completeWith($0.mapError { $0 }) }
+        session.control.fetch(ScreenshotTake()) { promise.completeWith($0.mapError { $0 }) }
       } else {
         promise.fail(ControlFailure.closed)
       }
@@ -37,14 +37,14 @@ extension Watcher {
 
   /// Takes the floor and sends what the microphone hears, until `stopTalking`. Throws `ControlFailure`.
   public func startTalking() async throws {
-    _ = try await perform(.talkAcquire(force: false))
+    _ = try await perform(TalkAcquire())
     voice?.start()
   }
 
   /// Stops the microphone and gives the floor back.
   public func stopTalking() async {
     voice?.stop()
-    _ = try? await perform(.talkRelease)
+    _ = try? await perform(TalkRelease())
   }
 
   /// Whether there is a microphone to talk with.

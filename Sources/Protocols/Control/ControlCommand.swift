@@ -1,168 +1,113 @@
+public import JSON
 public import Pairing
 
-/// A command and its parameters, all of them within `ControlLimits`.
-public enum ControlCommand: Hashable, Sendable {
-  case ping
-  case statusGet
-  case lightSet(LightSetting)
-  case lightFlash(LightFlash)
-  case lullabyList
-  case lullabyPlay(LullabyRequest)
-  case lullabyStop
-  case lullabyPause
-  case lullabyResume
-  case lullabyNext
-  /// Percent.
-  case lullabyVolume(Int)
-  case cameraList
-  /// Without an id: the next camera.
-  case cameraSwitch(id: String?)
-  /// Without a camera: the streamed one. `quality`: JPEG quality, 1...100.
-  case screenshotTake(camera: String?, quality: Int?)
-  case talkAcquire(force: Bool)
-  case talkRelease
-  /// `since`: sequence number of the last event that the parent has. `limit`: maximum number of events in the reply.
-  /// `level`: less grave ones are left out.
-  case eventsGet(since: UInt64?, limit: Int?, level: EventLevel? = nil)
-  case reportGet(ReportRequest)
-  case alarmNote(AlarmNote)
-  case hearingTest
-  case hearingHeard(HearingNote)
-  /// Each stage once.
-  case drillStart([DrillDocument.Stage])
-  case drillStop
-  /// `admin`: the new parent may administer the child, too.
-  case pairingOpen(admin: Bool)
-  case pairingClose
-  case pairsList
-  /// Without an id: the caller's own pair.
-  case pairRemove(id: String?)
-  case inviteCreate(InviteRequest)
-  /// Seconds since 1970-01-01 UTC; nil: no limit.
-  case recordingsList(from: Double?, to: Double?)
-  /// From this byte on.
-  case recordingsRead(id: String, offset: Int)
-  case recordingsStart
-  case recordingsStop
-  case pushKey
-  case pushSubscribe(PushSubscribeRequest)
-  case pushUnsubscribe
-  case pushTest
+/// A command of the control channel: its name, what it needs, its parameters and its reply. One type for each, in `Commands`;
+/// `ControlCommands.all` has them all. interfaces/wire.md, "Data channel".
+public protocol ControlCommand: Codable, Hashable, Sendable {
+  associatedtype Reply: ControlReply = Done
 
-  public var name: CommandName {
+  /// On the wire.
+  static var name: String { get }
+  /// The permissions that it needs.
+  static var requirement: Requirement { get }
+  /// What a child has to have for it; nil: every child knows it.
+  static var device: ControlDevice? { get }
+  /// What each parameter may be, in the order in which they are checked. No other is accepted.
+  static var parameters: [ControlParameter] { get }
+  /// How often one pairing or token may give it; nil: as often as any command.
+  static var rate: ControlRate? { get }
+
+  /// The permissions that it needs with these parameters.
+  var requirement: Requirement { get }
+  /// Checks parameters that depend on each other. Throws `bad-parameters`.
+  mutating func validate() throws(ControlError)
+}
+
+extension ControlCommand {
+  public static var device: ControlDevice? { nil }
+  public static var parameters: [ControlParameter] { [] }
+  public static var rate: ControlRate? { nil }
+  public var requirement: Requirement { Self.requirement }
+  public func validate() throws(ControlError) {}
+
+  /// Reads the parameters strictly. Throws `bad-parameters`.
+  public init(parameters given: [String: JSON]) throws(ControlError) {
+    var left = given
+    for parameter in Self.parameters { try parameter.check(left.removeValue(forKey: parameter.name)) }
+    do {
+      self = try JSON.object(given).decode()
+    } catch {
+      throw .badParameter("parameters", "do not fit this command")
+    }
+    try validate()
+    guard let name = left.keys.min() else { return }
+    throw .badParameter(String(name.unicodeScalars.prefix(64)), "is not a parameter of this command")
+  }
+
+  /// Throws `not-permitted` unless `permissions` suffice. Called for every command, because permissions can change or
+  /// expire during a session.
+  public func check(_ permissions: Permissions) throws(ControlError) {
+    guard !requirement.isMet(by: permissions) else { return }
+    throw ControlError(.notPermitted, "\"\(Self.name)\" needs the permission \(requirement.names).")
+  }
+}
+
+/// What a child can have or not.
+public enum ControlDevice: CaseIterable, Sendable {
+  case light, speaker, camera, recorder
+}
+
+/// A limit beside that of all commands together, by pairing or token: whoever makes session after session gets no more.
+public struct ControlRate: Hashable, Sendable {
+  /// How many may come at once.
+  public var burst: Int
+  /// After them, one more for each interval.
+  public var interval: Duration
+  /// For people: what `busy` says.
+  public var refusal: String
+  /// It is for guests and tokens alone.
+  public var sparesParents: Bool
+
+  public init(burst: Int, interval: Duration, refusal: String, sparesParents: Bool = false) {
+    self.burst = burst
+    self.interval = interval
+    self.refusal = refusal
+    self.sparesParents = sparesParents
+  }
+}
+
+/// The permissions that a command needs.
+public enum Requirement: Hashable, Sendable {
+  /// None: an open session is enough.
+  case session
+  /// At least one of these.
+  case any(Permissions)
+  /// All of these.
+  case all(Permissions)
+
+  public static let control = all(.control)
+  public static let admin = all(.admin)
+  /// Whoever sees or hears the child.
+  public static let watching = any([.view, .listen])
+  /// Whoever may know how the child is.
+  public static let state = any([.view, .listen, .control, .admin])
+  /// An administrator can give the permission to everybody.
+  public static let recordings = any([.recordings, .admin])
+
+  public func isMet(by permissions: Permissions) -> Bool {
     switch self {
-    case .ping: .ping
-    case .statusGet: .statusGet
-    case .lightSet: .lightSet
-    case .lightFlash: .lightFlash
-    case .lullabyList: .lullabyList
-    case .lullabyPlay: .lullabyPlay
-    case .lullabyStop: .lullabyStop
-    case .lullabyPause: .lullabyPause
-    case .lullabyResume: .lullabyResume
-    case .lullabyNext: .lullabyNext
-    case .lullabyVolume: .lullabyVolume
-    case .cameraList: .cameraList
-    case .cameraSwitch: .cameraSwitch
-    case .screenshotTake: .screenshotTake
-    case .talkAcquire: .talkAcquire
-    case .talkRelease: .talkRelease
-    case .eventsGet: .eventsGet
-    case .reportGet: .reportGet
-    case .alarmNote: .alarmNote
-    case .hearingTest: .hearingTest
-    case .hearingHeard: .hearingHeard
-    case .drillStart: .drillStart
-    case .drillStop: .drillStop
-    case .pairingOpen: .pairingOpen
-    case .pairingClose: .pairingClose
-    case .pairsList: .pairsList
-    case .pairRemove: .pairRemove
-    case .inviteCreate: .inviteCreate
-    case .recordingsList: .recordingsList
-    case .recordingsRead: .recordingsRead
-    case .recordingsStart: .recordingsStart
-    case .recordingsStop: .recordingsStop
-    case .pushKey: .pushKey
-    case .pushSubscribe: .pushSubscribe
-    case .pushUnsubscribe: .pushUnsubscribe
-    case .pushTest: .pushTest
+    case .session: true
+    case .any(let some): !permissions.isDisjoint(with: some)
+    case .all(let all): permissions.isSuperset(of: all)
     }
   }
-}
 
-/// `light.set`
-public struct LightSetting: Hashable, Sendable {
-  public enum Switch: String, CaseIterable, Sendable {
-    case on, off, toggle
-  }
-
-  /// Nil: the first light.
-  public var id: String?
-  public var state: Switch
-  /// Percent; nil keeps the previous brightness, 0 is off. Not with `off`.
-  public var brightness: Int?
-  /// Seconds until it goes out by itself; nil: stays on. Not with `off`.
-  public var seconds: Int?
-
-  public init(id: String? = nil, state: Switch, brightness: Int? = nil, seconds: Int? = nil) {
-    self.id = id
-    self.state = state
-    self.brightness = brightness
-    self.seconds = seconds
-  }
-}
-
-/// `light.flash`
-public struct LightFlash: Hashable, Sendable {
-  /// Nil: the first light.
-  public var id: String?
-  public var times: Int?
-  /// Length of a flash, and of the pause after it.
-  public var milliseconds: Int?
-
-  public init(id: String? = nil, times: Int? = nil, milliseconds: Int? = nil) {
-    self.id = id
-    self.times = times
-    self.milliseconds = milliseconds
-  }
-}
-
-/// `lullaby.play`
-public struct LullabyRequest: Hashable, Sendable {
-  /// Nil: the last one played, else the first.
-  public var track: String?
-  /// Percent; nil keeps the previous volume.
-  public var volume: Int?
-  /// Seconds until it ends; 0: it does not end by itself.
-  public var seconds: Int?
-  /// Start over at the end of the track.
-  public var loop: Bool?
-  /// Length of the fade-out at the end.
-  public var fadeSeconds: Int?
-
-  public init(
-    track: String? = nil, volume: Int? = nil, seconds: Int? = nil, loop: Bool? = nil, fadeSeconds: Int? = nil
-  ) {
-    self.track = track
-    self.volume = volume
-    self.seconds = seconds
-    self.loop = loop
-    self.fadeSeconds = fadeSeconds
-  }
-}
-
-/// `invite.create`
-public struct InviteRequest: Hashable, Sendable {
-  public var name: String?
-  /// How long the guest has access.
-  public var seconds: Int?
-  /// Never `admin`; nil: `view` and `listen`.
-  public var allow: Permissions?
-
-  public init(name: String? = nil, seconds: Int? = nil, allow: Permissions? = nil) {
-    self.name = name
-    self.seconds = seconds
-    self.allow = allow
+  /// `view or control`
+  fileprivate var names: String {
+    switch self {
+    case .session: ""
+    case .any(let some): some.names.joined(separator: " or ")
+    case .all(let all): all.names.joined(separator: " and ")
+    }
   }
 }

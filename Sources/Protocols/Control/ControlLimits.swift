@@ -43,13 +43,6 @@ public enum ControlLimits {
   public static let hearingNumber = 1...1_000_000_000
   /// Of a chirp in the sound of its band.
   public static let hearingShare = 0.0...1.0
-  /// Alarms that a viewer may tell at once: a night without a link has some.
-  public static let alarmNoteBurst = 32
-  /// After them, one more per interval.
-  public static let alarmNoteInterval = Duration.seconds(20)
-  /// Switches of the camera by one pairing or token at once, and the time for one more: everybody's picture changes.
-  public static let cameraSwitchBurst = 2
-  public static let cameraSwitchInterval = Duration.seconds(1)
   /// Sequence numbers: integers that a JSON number holds exactly, RFC 8259 section 6.
   public static let sequence = 0...(1 << 53)
   /// Length of the address of a push subscription, in bytes; those of browsers have about 200.

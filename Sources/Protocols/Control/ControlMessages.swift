@@ -1,54 +1,5 @@
 public import Pairing
 
-/// A command as sent to the child.
-public struct ControlRequest: Hashable, Sendable {
-  /// At most `ControlLimits.idLength` scalars; comes back as `inReplyTo` in the reply.
-  public var id: String?
-  public var command: ControlCommand
-
-  public init(id: String?, command: ControlCommand) {
-    self.id = id
-    self.command = command
-  }
-}
-
-/// A message that is not a valid command; the reply is `error` with this `id`.
-public struct RefusedRequest: Error, Hashable, Sendable {
-  /// Nil when the message has no readable id.
-  public var id: String?
-  public var error: ControlError
-
-  public init(id: String?, error: ControlError) {
-    self.id = id
-    self.error = error
-  }
-}
-
-/// The reply to a command that was carried out: `ok` with these parameters.
-public enum ControlReply: Hashable, Sendable {
-  /// Seconds since 1970-01-01 UTC.
-  case time(Double)
-  case status(StatusDocument)
-  case light(LightDocument)
-  case tracks([TrackDocument])
-  case lullaby(LullabyDocument)
-  case cameras([CameraDocument])
-  case transfer(TransferDocument)
-  case talk(TalkDocument)
-  case events([EventDocument])
-  case report(ReportDocument)
-  case hearing(HearingDocument)
-  case drill(DrillDocument)
-  case pairing(PairingDocument)
-  case pairs([PairDocument])
-  case invite(InviteDocument)
-  case recordings(RecordingsDocument)
-  case pushKey(PushKeyDocument)
-  case pushTest(PushTestDocument)
-  /// No parameters.
-  case done
-}
-
 /// A message that the child sends unasked.
 public enum ControlPush: Hashable, Sendable {
   case hello(HelloDocument)
@@ -76,7 +27,7 @@ public enum ControlPush: Hashable, Sendable {
       let visible = state.visible(to: permissions)
       return visible == StateDocument() ? nil : .state(visible)
     case .event:
-      return ControlCommand.eventsGet(since: nil, limit: nil).requirement.isMet(by: permissions) ? self : nil
+      return EventsGet.requirement.isMet(by: permissions) ? self : nil
     case .level: return permissions.contains(.listen) ? self : nil
     case .heartbeat(var beat):
       if !permissions.contains(.view) { beat.video = nil }
@@ -87,9 +38,9 @@ public enum ControlPush: Hashable, Sendable {
 }
 
 /// A message from the child.
-public struct ControlMessage: Hashable, Sendable {
-  public enum Content: Hashable, Sendable {
-    case reply(to: String, ControlReply)
+public struct ControlMessage: Equatable, Sendable {
+  public enum Content: Equatable, Sendable {
+    case reply(to: String, ControlAnswer)
     /// Without `to` when the request had no readable id.
     case refusal(to: String?, ControlError)
     case push(ControlPush)
@@ -101,33 +52,6 @@ public struct ControlMessage: Hashable, Sendable {
   public init(id: String, content: Content) {
     self.id = id
     self.content = content
-  }
-}
-
-// Messages have a maximum size, lists do not: a list that does not fit is halved until it does.
-
-extension ControlReply {
-  /// The same with half of its list; nil when nothing can be left out.
-  public var shortened: ControlReply? {
-    switch self {
-    case .tracks(let tracks): return tracks.firstHalf.map { .tracks($0) }
-    // Keeps the oldest, so that another request with `since` returns the rest.
-    case .events(let events): return events.firstHalf.map { .events($0) }
-    case .pairs(let pairs): return pairs.firstHalf.map { .pairs($0) }
-    case .report(let report): return report.shortened.map { .report($0) }
-    case .recordings(var recordings):
-      // Keeps the newest; older ones are found with `to`.
-      guard let parts = recordings.parts.lastHalf else { return nil }
-      recordings.parts = parts
-      return .recordings(recordings)
-    case .status(var status):
-      guard let state = status.state.shortened else { return nil }
-      status.state = state
-      return .status(status)
-    case .time, .light, .lullaby, .cameras, .transfer, .talk, .pairing, .invite, .hearing, .drill, .pushKey, .pushTest,
-      .done:
-      return nil
-    }
   }
 }
 
@@ -148,19 +72,14 @@ extension ControlPush {
 extension StateDocument {
   /// Complete for viewers that may use `status.get`; otherwise only the floor.
   fileprivate func visible(to permissions: Permissions) -> StateDocument {
-    if ControlCommand.statusGet.requirement.isMet(by: permissions) { return self }
+    if StatusGet.requirement.isMet(by: permissions) { return self }
     return StateDocument(talk: permissions.contains(.talk) ? talk : nil)
   }
 
-  fileprivate var shortened: StateDocument? {
+  var shortened: StateDocument? {
     guard let fewer = viewers?.firstHalf else { return nil }
     var state = self
     state.viewers = fewer
     return state
   }
-}
-
-extension Array {
-  fileprivate var firstHalf: [Element]? { isEmpty ? nil : Array(prefix(count / 2)) }
-  fileprivate var lastHalf: [Element]? { isEmpty ? nil : Array(suffix(count / 2)) }
 }

@@ -1,5 +1,7 @@
 /// A fire drill: whether the alarms of those who watch ring, and somebody comes.
-public struct DrillDocument: Codable, Hashable, Sendable {
+public struct DrillDocument: ControlReply {
+  public static let member: String? = "drill"
+
   public enum State: String, Codable, CaseIterable, Sendable {
     case running, passed, failed
     /// Somebody ended it.

@@ -1,5 +1,5 @@
 /// How much an event or a fault matters to a parent.
-public enum EventLevel: String, CaseIterable, Comparable, Sendable {
+public enum EventLevel: String, CaseIterable, Codable, Comparable, Sendable {
   /// Worth reading in the morning.
   case notice
   /// Something is worse than it should be; the child is still seen and heard.
@@ -25,7 +25,7 @@ public enum EventLevel: String, CaseIterable, Comparable, Sendable {
 }
 
 /// Kinds of events in the log.
-public enum EventKind: String, CaseIterable, Sendable {
+public enum EventKind: String, CaseIterable, Codable, Sendable {
   case viewerJoined = "viewer-joined"
   case viewerLeft = "viewer-left"
   case paired

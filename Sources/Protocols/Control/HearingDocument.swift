@@ -1,5 +1,7 @@
 /// A proof of hearing: that what sounds in the child's room arrives at a parent.
-public struct HearingDocument: Codable, Hashable, Sendable {
+public struct HearingDocument: ControlReply {
+  public static let member: String? = "hearing"
+
   public enum State: String, Codable, CaseIterable, Sendable {
     case running, heard
     case notHeard = "not-heard"
@@ -37,21 +39,5 @@ public struct HearingDocument: Codable, Hashable, Sendable {
     self.microphone = microphone
     self.parents = parents
     self.unanswered = unanswered
-  }
-}
-
-/// `hearing.heard`
-public struct HearingNote: Hashable, Sendable {
-  /// That of the `HearingDocument`.
-  public var number: Int
-  /// Of the chirp in the sound of its band, 0...1.
-  public var share: Double?
-  /// RMS of the noise floor, dB relative to full scale.
-  public var levelDb: Double?
-
-  public init(number: Int, share: Double? = nil, levelDb: Double? = nil) {
-    self.number = number
-    self.share = share
-    self.levelDb = levelDb
   }
 }

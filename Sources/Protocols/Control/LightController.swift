@@ -67,7 +67,7 @@ public struct LightController: Sendable {
   /// `light.set`. Ends a flash pattern and cancels an earlier switch-off timer.
   ///
   /// Throws `unavailable` when the device is missing, or a brightness is set on a light that cannot be dimmed.
-  public mutating func set(_ setting: LightSetting, now: Instant) throws(ControlError) {
+  public mutating func set(_ setting: LightSet, now: Instant) throws(ControlError) {
     try requireDevice()
     if setting.brightness != nil, !isDimmable {
       throw ControlError(.unavailable, "The light \"\(id)\" can be switched, but not dimmed.")

@@ -12,7 +12,7 @@ public struct Lights: Sendable {
 
   /// `light.set`. Returns the new state. Throws `bad-parameters` for an unknown id; `unavailable` when there is no light,
   /// it does not answer, or it cannot do this.
-  public mutating func set(_ setting: LightSetting, now: Instant) throws(ControlError) -> LightDocument {
+  public mutating func set(_ setting: LightSet, now: Instant) throws(ControlError) -> LightDocument {
     let index = try index(of: setting.id)
     try controllers[index].set(setting, now: now)
     return controllers[index].state.document(now: now)

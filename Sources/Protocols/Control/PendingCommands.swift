@@ -7,7 +7,7 @@ public struct PendingCommands: Sendable {
   private static let maximumPending = 64
 
   private struct Pending {
-    var name: CommandName
+    var command: any ControlCommand.Type
     var deadline: Instant
   }
 
@@ -17,18 +17,18 @@ public struct PendingCommands: Sendable {
   public init() {}
 
   /// Assigns an id to the command. Throws `busy` when too many are unanswered.
-  public mutating func add(_ command: ControlCommand, now: Instant) throws(ControlError) -> ControlRequest {
+  public mutating func add(_ command: some ControlCommand, now: Instant) throws(ControlError) -> ControlRequest {
     guard pending.count < Self.maximumPending else {
       throw ControlError(.busy, "The child has not answered \(Self.maximumPending) commands.")
     }
     lastNumber &+= 1
     let id = String(lastNumber)
-    pending[id] = Pending(name: command.name, deadline: now + Self.patience)
+    pending[id] = Pending(command: type(of: command), deadline: now + Self.patience)
     return ControlRequest(id: id, command: command)
   }
 
   /// The command with this id; nil when none is pending.
-  public func name(of id: String) -> CommandName? { pending[id]?.name }
+  public func command(of id: String) -> (any ControlCommand.Type)? { pending[id]?.command }
 
   /// The answer has arrived.
   public mutating func remove(_ id: String) { pending[id] = nil }

@@ -217,7 +217,9 @@ public struct LevelDocument: Codable, Hashable, Sendable {
 }
 
 /// `event`, and an element of the reply to `events.get`.
-public struct EventDocument: Codable, Hashable, Sendable {
+public struct EventDocument: ListedDocument {
+  public static let listMember = "events"
+
   /// Increases by one with each event; `since` refers to it.
   public var sequence: UInt64
   /// An `EventKind`, or one that only a newer child knows.

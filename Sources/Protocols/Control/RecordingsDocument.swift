@@ -1,5 +1,7 @@
 /// `recordings.list`
-public struct RecordingsDocument: Codable, Hashable, Sendable {
+public struct RecordingsDocument: ControlReply {
+  public static let member: String? = "recordings"
+
   public struct Part: Codable, Hashable, Sendable {
     /// A file of the child's, without `.webm`.
     public var id: String
@@ -31,5 +33,10 @@ public struct RecordingsDocument: Codable, Hashable, Sendable {
     self.state = state
     self.reason = reason
     self.parts = parts
+  }
+
+  /// Keeps the newest; older ones are found with `to`.
+  public var shortened: RecordingsDocument? {
+    parts.lastHalf.map { RecordingsDocument(mode: mode, state: state, reason: reason, parts: $0) }
   }
 }

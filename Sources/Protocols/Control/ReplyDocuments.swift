@@ -25,7 +25,14 @@ public struct StatusDocument: Hashable, Sendable {
 }
 
 // The members of the state are inlined, not nested.
-extension StatusDocument: Codable {
+extension StatusDocument: ControlReply {
+  public var shortened: StatusDocument? {
+    guard let fewer = state.shortened else { return nil }
+    var status = self
+    status.state = fewer
+    return status
+  }
+
   private enum CodingKeys: String, CodingKey {
     case name, id, version, time, uptimeSeconds, alarms
   }
@@ -54,7 +61,7 @@ extension StatusDocument: Codable {
 }
 
 /// `screenshot.take` and `recordings.read`: describes the binary messages that follow the reply.
-public struct TransferDocument: Codable, Hashable, Sendable {
+public struct TransferDocument: ControlReply {
   /// Transfer number, which precedes each piece.
   public var transfer: UInt32
   /// Total number of bytes.
@@ -78,7 +85,9 @@ public struct TransferDocument: Codable, Hashable, Sendable {
 }
 
 /// `pairing.open`
-public struct PairingDocument: Codable, Hashable, Sendable {
+public struct PairingDocument: ControlReply {
+  public static let member: String? = "pairing"
+
   public var code: String
   public var link: String
   public var expiresAt: Double
@@ -97,7 +106,9 @@ public struct PairingDocument: Codable, Hashable, Sendable {
 }
 
 /// An element of the reply to `pairs.list`. Permissions by name.
-public struct PairDocument: Codable, Hashable, Sendable {
+public struct PairDocument: ListedDocument {
+  public static let listMember = "pairs"
+
   public var id: String
   public var name: String
   public var permissions: [String]
@@ -121,7 +132,9 @@ public struct PairDocument: Codable, Hashable, Sendable {
 }
 
 /// `invite.create`
-public struct InviteDocument: Codable, Hashable, Sendable {
+public struct InviteDocument: ControlReply {
+  public static let member: String? = "invite"
+
   public var name: String
   public var link: String
   public var allow: [String]

@@ -1,6 +1,8 @@
 /// The reply to `report.get`: who listened, and what was not heard. Times are seconds since 1970-01-01 UTC; a minute is one
 /// of the wall clock.
-public struct ReportDocument: Codable, Hashable, Sendable {
+public struct ReportDocument: ControlReply {
+  public static let member: String? = "report"
+
   public var from: Double
   public var to: Double
   /// Minutes between the two that have passed.
@@ -194,7 +196,7 @@ public struct ReportDocument: Codable, Hashable, Sendable {
   }
 
   /// The same with the least important part left out; nil when nothing can be.
-  var shortened: ReportDocument? {
+  public var shortened: ReportDocument? {
     var shorter = self
     if !(proofs.isEmpty && alarms.isEmpty && losses.isEmpty) {
       shorter.proofs = Array(proofs.suffix(proofs.count / 2))
@@ -209,54 +211,5 @@ public struct ReportDocument: Codable, Hashable, Sendable {
       return nil
     }
     return shorter
-  }
-}
-
-/// `report.get`
-public struct ReportRequest: Hashable, Sendable {
-  /// Seconds since 1970-01-01 UTC.
-  public var from: Double
-  public var to: Double
-  /// Louder minutes are noise; dB relative to full scale. Nil: `ControlDefaults.noiseDb`.
-  public var noiseDb: Double?
-
-  public init(from: Double, to: Double, noiseDb: Double? = nil) {
-    self.from = from
-    self.to = to
-    self.noiseDb = noiseDb
-  }
-}
-
-/// `alarm.note`: an alarm that rang at a parent. Times are seconds since 1970-01-01 UTC by the parent's clock.
-public struct AlarmNote: Hashable, Sendable {
-  /// What was wrong, such as `link`.
-  public var kind: String
-  public var level: EventLevel
-  public var began: Double
-  /// Nil: it ended before anybody acknowledged it.
-  public var acknowledgedAt: Double?
-
-  public init(kind: String, level: EventLevel, began: Double, acknowledgedAt: Double? = nil) {
-    self.kind = kind
-    self.level = level
-    self.began = began
-    self.acknowledgedAt = acknowledgedAt
-  }
-
-  /// By how much a parent's clock may differ from the child's, in seconds.
-  public static let clockTolerance = 300.0
-
-  /// With times that can be, whatever the parent's clock said: nothing rang before it had access, or will ring in the future.
-  ///
-  /// - Parameters:
-  ///   - since: when it got access, as `now` in seconds since 1970-01-01 UTC by the child's clock.
-  public func limited(since: Double, now: Double) -> AlarmNote {
-    var note = self
-    let earliest = min(since, now) - Self.clockTolerance
-    note.began = began > now + Self.clockTolerance ? now : max(began, earliest)
-    note.acknowledgedAt = acknowledgedAt.map { time in
-      max(time > now + Self.clockTolerance ? now : time, note.began)
-    }
-    return note
   }
 }

@@ -1,7 +1,9 @@
 // The state of a child. Member names follow interfaces/wire.md, "Data channel", and are the same for the command line, the
 // phone page and others. Times are seconds since 1970-01-01 UTC. Members that do not apply are left out.
 
-public struct LightDocument: Codable, Hashable, Sendable {
+public struct LightDocument: ControlReply {
+  public static let member: String? = "light"
+
   public enum State: String, Codable, CaseIterable, Sendable {
     case on, off, flashing
     /// The device is missing or cannot be driven.
@@ -26,7 +28,9 @@ public struct LightDocument: Codable, Hashable, Sendable {
   }
 }
 
-public struct TrackDocument: Codable, Hashable, Sendable {
+public struct TrackDocument: ListedDocument {
+  public static let listMember = "tracks"
+
   public var id: String
   public var title: String
   /// Length. Finite; left out for an endless sound.
@@ -39,7 +43,9 @@ public struct TrackDocument: Codable, Hashable, Sendable {
   }
 }
 
-public struct LullabyDocument: Codable, Hashable, Sendable {
+public struct LullabyDocument: ControlReply {
+  public static let member: String? = "lullaby"
+
   public enum State: String, Codable, CaseIterable, Sendable {
     case stopped, playing, paused
     /// Waiting for the speaker to come back; the timer keeps running.
@@ -78,7 +84,9 @@ public enum DeviceState: String, Codable, CaseIterable, Sendable {
   case missing
 }
 
-public struct CameraDocument: Codable, Hashable, Sendable {
+public struct CameraDocument: ListedDocument {
+  public static let listMember = "cameras"
+
   public var id: String
   /// The device's own name, or why it is missing.
   public var name: String
@@ -120,7 +128,9 @@ public struct DeviceDocument: Codable, Hashable, Sendable {
   }
 }
 
-public struct TalkDocument: Codable, Hashable, Sendable {
+public struct TalkDocument: ControlReply {
+  public static let member: String? = "talk"
+
   /// Name of the viewer that is talking; left out when nobody is.
   public var holder: String?
   /// Id of that viewer; two viewers can have the same name.

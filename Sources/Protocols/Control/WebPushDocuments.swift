@@ -1,29 +1,5 @@
-/// `push.subscribe`: where and for whom a browser wants alarms to be pushed. What it means is for the shell to check.
-public struct PushSubscribeRequest: Hashable, Sendable {
-  /// The push service's address for this browser.
-  public var endpoint: String
-  /// The browser's public key, base64url.
-  public var p256dh: String
-  /// The secret that browser and child share, base64url.
-  public var auth: String
-  /// Nil: the usual ones.
-  public var kinds: Set<EventKind>?
-  /// Where the push service finds somebody, `mailto:` or `https:`; needed where the child has none.
-  public var contact: String?
-
-  public init(
-    endpoint: String, p256dh: String, auth: String, kinds: Set<EventKind>? = nil, contact: String? = nil
-  ) {
-    self.contact = contact
-    self.endpoint = endpoint
-    self.p256dh = p256dh
-    self.auth = auth
-    self.kinds = kinds
-  }
-}
-
 /// `push.key`
-public struct PushKeyDocument: Codable, Hashable, Sendable {
+public struct PushKeyDocument: ControlReply {
   /// The child's key for push services, which a browser subscribes to: an uncompressed point on P-256, base64url.
   public var publicKey: String
   /// The endpoint of the caller's subscription; left out: it has none.
@@ -44,7 +20,7 @@ public struct PushKeyDocument: Codable, Hashable, Sendable {
 }
 
 /// `push.test`
-public struct PushTestDocument: Codable, Hashable, Sendable {
+public struct PushTestDocument: ControlReply {
   /// The push service has taken the message.
   public var delivered: Bool
   /// For people: "the server answered 201".

@@ -13,13 +13,18 @@ extension JSON {
     self = slot.json
   }
 
-  /// The JSON form of `value` as text, with members sorted by name. For our own documents, whose encoding cannot fail.
-  public static func text(_ value: some Encodable, pretty: Bool = false) -> String {
+  /// The JSON form of one of our own documents, whose encoding cannot fail.
+  public static func document(_ value: some Encodable) -> JSON {
     do {
-      return try JSON(encoding: value).text(pretty: pretty)
+      return try JSON(encoding: value)
     } catch {
       preconditionFailure("a document of ours is not encodable: \(error)")
     }
+  }
+
+  /// The same as text, with members sorted by name.
+  public static func text(_ value: some Encodable, pretty: Bool = false) -> String {
+    document(value).text(pretty: pretty)
   }
 }
 

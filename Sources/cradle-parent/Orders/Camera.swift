@@ -20,7 +20,7 @@ struct Camera: AsyncParsableCommand {
     @Flag(help: "Print one JSON object {cameras: [...]}.")
     var json = false
 
-    func run() async throws { try await child.show(.cameraList, json) }
+    func run() async throws { try await child.show(CameraList(), json) }
   }
 
   struct Switch: AsyncParsableCommand {
@@ -32,7 +32,7 @@ struct Camera: AsyncParsableCommand {
     @Flag(help: "Print one JSON object {cameras: [...]}.")
     var json = false
 
-    func run() async throws { try await child.show(.cameraSwitch(id: id), json) }
+    func run() async throws { try await child.show(CameraSwitch(id: id), json) }
   }
 }
 
@@ -68,7 +68,7 @@ struct Screenshot: AsyncParsableCommand {
   func run() async throws {
     try await child.command { session in
       let picture = try await withProgress("Taking the picture") {
-        try await session.screenshot(camera: camera, quality: quality)
+        try await session.fetch(ScreenshotTake(camera: camera, quality: quality))
       }
       let output = OutputPath(output ?? Self.fileName(session.child.record.name))
       try output.write(picture.bytes)

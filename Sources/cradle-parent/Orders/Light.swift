@@ -8,7 +8,7 @@ struct Light: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Switches the baby unit's light.")
 
   @Argument(help: "on, off or toggle.")
-  var state: LightSetting.Switch
+  var state: LightSet.Switch
   @Option(help: "Percent, for a light that can be dimmed.")
   var brightness: Int?
   @Option(name: .customLong("for"), help: "Turns off by itself after this long, such as 10m.")
@@ -28,8 +28,8 @@ struct Light: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let setting = LightSetting(id: id, state: state, brightness: brightness, seconds: duration?.seconds)
-    try await child.show(.lightSet(setting), json)
+    try await child.show(
+      LightSet(id: id, state: state, brightness: brightness, seconds: duration?.seconds), json)
   }
 }
 
@@ -50,6 +50,6 @@ struct Flash: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try await child.show(.lightFlash(LightFlash(id: id, times: times)), json)
+    try await child.show(LightFlash(id: id, times: times), json)
   }
 }

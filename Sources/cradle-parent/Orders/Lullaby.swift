@@ -35,11 +35,11 @@ struct Lullaby: AsyncParsableCommand {
     }
 
     func run() async throws {
-      let request = LullabyRequest(
+      let wanted = LullabyPlay(
         track: track, volume: volume, seconds: duration?.seconds, loop: loop, fadeSeconds: fade?.seconds)
       try await options.child.command { session in
         do {
-          ChildOptions.show(try await session.perform(.lullabyPlay(request)), options.json)
+          ChildOptions.show(try await session.perform(wanted), options.json)
         } catch ControlFailure.refused(let error) where error.code == .badParameters && track != nil {
           // Everything else was checked before it was sent.
           throw Failure.failed("No sound called \"\(track ?? "")\". List them: cradle-parent lullaby list")
@@ -51,25 +51,25 @@ struct Lullaby: AsyncParsableCommand {
   struct Stop: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Stops the lullaby.")
     @OptionGroup var options: LullabyOptions
-    func run() async throws { try await options.show(.lullabyStop) }
+    func run() async throws { try await options.show(LullabyStop()) }
   }
 
   struct Pause: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Pauses the lullaby.")
     @OptionGroup var options: LullabyOptions
-    func run() async throws { try await options.show(.lullabyPause) }
+    func run() async throws { try await options.show(LullabyPause()) }
   }
 
   struct Resume: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Resumes a paused lullaby.")
     @OptionGroup var options: LullabyOptions
-    func run() async throws { try await options.show(.lullabyResume) }
+    func run() async throws { try await options.show(LullabyResume()) }
   }
 
   struct Next: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Plays the next track.")
     @OptionGroup var options: LullabyOptions
-    func run() async throws { try await options.show(.lullabyNext) }
+    func run() async throws { try await options.show(LullabyNext()) }
   }
 
   struct Volume: AsyncParsableCommand {
@@ -82,13 +82,13 @@ struct Lullaby: AsyncParsableCommand {
       try Bounds.check(percent, ControlLimits.volume, "The volume", "percent")
     }
 
-    func run() async throws { try await options.show(.lullabyVolume(percent)) }
+    func run() async throws { try await options.show(LullabyVolume(percent)) }
   }
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Lists what can be played.")
     @OptionGroup var options: LullabyOptions
-    func run() async throws { try await options.show(.lullabyList) }
+    func run() async throws { try await options.show(LullabyList()) }
   }
 }
 
@@ -97,7 +97,7 @@ struct LullabyOptions: ParsableArguments {
   @Flag(help: "Print one JSON object.")
   var json = false
 
-  func show(_ command: ControlCommand) async throws {
+  func show<Command: ControlCommand>(_ command: Command) async throws where Command.Reply: PrintedReply {
     try await child.show(command, json)
   }
 }

@@ -22,7 +22,7 @@ struct Recordings: AsyncParsableCommand {
     @Flag(help: "Print one JSON object {recordings: {mode, state, parts: [{id, time, seconds, bytes}]}}.")
     var json = false
 
-    func run() async throws { try await child.show(.recordingsList(from: nil, to: nil), json) }
+    func run() async throws { try await child.show(RecordingsList(), json) }
   }
 
   struct Start: AsyncParsableCommand {
@@ -32,7 +32,7 @@ struct Recordings: AsyncParsableCommand {
     @Flag(help: "Print one JSON object: {}.")
     var json = false
 
-    func run() async throws { try await child.show(.recordingsStart, json) }
+    func run() async throws { try await child.show(RecordingsStart(), json) }
   }
 
   struct Stop: AsyncParsableCommand {
@@ -42,7 +42,7 @@ struct Recordings: AsyncParsableCommand {
     @Flag(help: "Print one JSON object: {}.")
     var json = false
 
-    func run() async throws { try await child.show(.recordingsStop, json) }
+    func run() async throws { try await child.show(RecordingsStop(), json) }
   }
 
   struct Fetch: AsyncParsableCommand {
@@ -79,7 +79,7 @@ struct Recordings: AsyncParsableCommand {
         var offset = 0
         try await withProgress("Fetching \(id)") {
           while true {
-            let piece = try await session.recording(id: id, offset: offset)
+            let piece = try await session.fetch(RecordingsRead(id: id, offset: offset))
             try file.append(piece.bytes)
             offset += piece.bytes.count
             if offset >= piece.document.total ?? offset { return }
@@ -96,9 +96,7 @@ struct Recordings: AsyncParsableCommand {
     private func chosen(_ session: ControlSession) async throws -> String {
       let clock = ClockTime(part)
       guard clock != nil || part == "last" else { return part }
-      guard case .recordings(let list) = try await session.perform(.recordingsList(from: nil, to: nil)) else {
-        throw Failure.failed("the camera answered something else")
-      }
+      let list = try await session.perform(RecordingsList())
       let found = list.parts.last { part in
         clock.map { LocalTime.isWithin(minutes: $0.minutes, from: part.time, seconds: part.seconds) } ?? true
       }

@@ -141,7 +141,7 @@ final class WatchDesk: Sendable {
     case .talk: pressTalk(isHeld: isHeld)
     case .light: order { $0.lightOrder }
     case .lullaby: order { $0.lullabyOrder }
-    case .camera: order { _ in .cameraSwitch(id: nil) }
+    case .camera: order { _ in CameraSwitch() }
     case .screenshot: takePicture()
     case .mute:
       let isMuted = state.withLock { state in
@@ -159,7 +159,7 @@ final class WatchDesk: Sendable {
       remark(isSteady ? "steady sound: 0.4 s later" : "sound as soon as it comes")
     case .acknowledge: watcher?.acknowledge()
     case .testAlarm: watcher?.testAlarm()
-    case .testHearing: order { _ in .hearingTest }
+    case .testHearing: order { _ in HearingTestStart() }
     case .drill: pressDrill()
     case .help: if !isHeld { showTerminalHelp() }
     case .quit: quit()
@@ -185,16 +185,16 @@ final class WatchDesk: Sendable {
     self.order { _ in order }
   }
 
-  private func order(_ command: (WatchView) -> ControlCommand) {
+  private func order(_ command: (WatchView) -> any ControlCommand) {
     guard let watcher else { return }
     let command = command(state.withLock { $0.view })
     Task {
       do {
-        let reply = try await watcher.perform(command)
+        let reply: any ControlReply = try await watcher.perform(command)
         switch reply {
-        case .light(let light): remark(light.text)
-        case .lullaby(let lullaby): remark(lullaby.text)
-        case .cameras(let cameras): remark("camera \(cameras.first(where: \.active)?.id ?? "-")")
+        case let light as LightDocument: remark(light.text)
+        case let lullaby as LullabyDocument: remark(lullaby.text)
+        case let cameras as [CameraDocument]: remark("camera \(cameras.first(where: \.active)?.id ?? "-")")
         default: break
         }
       } catch {

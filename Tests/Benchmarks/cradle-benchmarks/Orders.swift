@@ -27,7 +27,7 @@ struct Orders: AsyncParsableCommand {
     let child = try await ChildFinder(state: ParentState(path: state)).paired(nil)
     let session = try await ControlSession.open(child)
     var report = Report(commandMilliseconds: [], stillMilliseconds: [], stillWidth: 0, stillHeight: 0)
-    let toggle = ControlCommand.lightSet(LightSetting(state: .toggle))
+    let toggle = LightSet(state: .toggle)
     // The first of each opens and loads what stays open.
     for number in 0...count {
       let time = try await ContinuousClock().measure { _ = try await session.perform(toggle) }
@@ -35,7 +35,7 @@ struct Orders: AsyncParsableCommand {
     }
     for number in 0...stills {
       let time = try await ContinuousClock().measure {
-        let still = try await session.screenshot()
+        let still = try await session.fetch(ScreenshotTake())
         report.stillWidth = still.document.width
         report.stillHeight = still.document.height
       }

@@ -48,3 +48,16 @@ public struct Permissions: OptionSet, Sendable, Hashable {
     self = result
   }
 }
+
+/// As their names.
+extension Permissions: Codable {
+  public init(from decoder: any Decoder) throws {
+    guard let permissions = Permissions(names: try [String](from: decoder)) else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "an unknown permission"))
+    }
+    self = permissions
+  }
+
+  public func encode(to encoder: any Encoder) throws { try names.encode(to: encoder) }
+}
